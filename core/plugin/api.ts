@@ -14,6 +14,7 @@ export { type Static, Type } from 'typebox'
 export { type ErrorDetails, type ErrorName, GatewayError } from '../errors.ts'
 export * from './chat.ts'
 export * as chunk from './chunk.ts'
+export { type FactsByModel, modelFacts } from './facts.ts'
 export { readRefusal, refusalOf, UpstreamError, type UpstreamRefusal } from './refusal.ts'
 export { Secret, secret } from './secret.ts'
 export { compileTemplate, type Template } from './template.ts'
@@ -311,6 +312,8 @@ export interface Provider {
   }): UpstreamRefusal
   /** Discovery. Throws where the upstream cannot be asked. */
   models?(signal: AbortSignal): Promise<readonly Model[]>
+  /** Whether the upstream can be reached and takes the credential, for `umg validate --online`. Absent: `models` tells. Throws what is wrong. */
+  check?(signal: AbortSignal): Promise<void>
   close?(): void | Promise<void>
 }
 

@@ -1,5 +1,5 @@
 import type { Timeouts } from '../config/config.ts'
-import { matchesGlob } from '../config/glob.ts'
+import { matchesGlob } from '../glob.ts'
 import { GatewayError } from '../errors.ts'
 import type { ModelId, Principal, Provider } from '../plugin/api.ts'
 import type { Catalogue } from './catalogue.ts'

@@ -60,7 +60,7 @@ async function tryLine(line: Line, signal: AbortSignal): Promise<LineReport> {
     await using stage = await startStage({ processes, scratch: scratch.path })
     return { name, findings: await Promise.race([line.run(stage, progress), end(line, signal)]) }
   } catch (error) {
-    return { name, findings: [{ what: 'could be tried', measured: (error as Error).message, allowed: '', met: false }] }
+    return { name, findings: [{ what: 'could be tried', measured: reasonOf(error as Error), allowed: '', met: false }] }
   }
 }
 
@@ -68,6 +68,9 @@ async function end({ seconds }: Line, signal: AbortSignal): Promise<never> {
   await delay(seconds * 1000, undefined, { ref: false, signal })
   throw new Error(`it took longer than ${seconds} seconds`)
 }
+
+/** What `fetch` throws tells of itself only in its cause. */
+const reasonOf = ({ message, cause }: Error): string => (cause instanceof Error ? `${message}: ${cause.message}` : message)
 
 function complain(message: string, code: number): number {
   process.stderr.write(`${message}\n`)

@@ -1,5 +1,5 @@
 import { didYouMean } from '../../suggest.ts'
-import { matchesGlob } from '../glob.ts'
+import { matchesGlob } from '../../glob.ts'
 import { asMap, asStrings } from '../loose.ts'
 import type { Table } from '../table.ts'
 import type { Path, Problem } from '../text/source.ts'

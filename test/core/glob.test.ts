@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { matchesGlob } from '../../../core/config/glob.ts'
+import { matchesGlob } from '../../core/glob.ts'
 
 const MATCHES: readonly (readonly [glob: string, id: string])[] = [
   ['openai/gpt-5.5', 'openai/gpt-5.5'],
