@@ -111,6 +111,36 @@ export const ERRORS = {
   rate_limit_tokens: { status: 429, type: 'tokens', code: 'rate_limit_exceeded', fault: 'policy', message: '{detail}' },
   request_refused: { status: 403, type: INVALID, code: 'request_refused', fault: 'policy', message: '{detail}', retry: false },
 
+  // The management API
+  unknown_parameter: caller(400, 'unknown_parameter', "Unknown parameter: '{param}'."),
+  not_signed_in: caller(
+    401,
+    'not_signed_in',
+    'You are not signed in, or your session has ended. Sign in again; a program sends an admin key in an Authorization header.',
+  ),
+  sign_in_refused: caller(401, 'sign_in_refused', 'The e-mail address or the password is wrong.'),
+  too_many_tries: {
+    status: 429,
+    type: 'requests',
+    code: 'too_many_tries',
+    fault: 'policy',
+    message: 'Too many tries to sign in. Try again in {minutes} minutes.',
+  },
+  admin_required: { status: 403, type: INVALID, code: 'admin_required', fault: 'policy', message: 'Only an admin may do this.' },
+  foreign_origin: caller(
+    403,
+    'foreign_origin',
+    "This request does not come from the console's own pages. Programs authenticate by an admin key, not by a cookie.",
+  ),
+  object_not_found: caller(404, 'not_found', 'There is no {what} with this id.'),
+  conflict: caller(409, 'conflict', '{detail}'),
+  link_invalid: caller(410, 'link_invalid', 'This link has been used, withdrawn, or has expired. Ask for a new one.'),
+  invalid_routes: caller(
+    422,
+    'invalid_routes',
+    'The routing table has {errors} errors and was not loaded; the one before stays in use.',
+  ),
+
   // The gateway itself
   internal_error: gateway(
     500,
@@ -156,6 +186,18 @@ export const ERRORS = {
     fault: 'upstream',
     message: 'The upstream is limiting the rate of requests. Retry after the time in the retry-after header.',
   },
+  upstream_busy: {
+    status: 503,
+    type: SERVER,
+    code: 'upstream_overloaded',
+    fault: 'policy',
+    message: 'The upstream has as many calls under way as the operator allows. Retry shortly.',
+  },
+  upstream_resting: upstream(
+    503,
+    'upstream_overloaded',
+    'The upstream has failed too often and is given a rest. Retry after the time in the retry-after header.',
+  ),
   upstream_error: upstream(502, 'upstream_error', 'The upstream had an error while processing your request.'),
   upstream_overloaded: upstream(503, 'upstream_overloaded', 'The upstream is overloaded. Retry shortly.'),
   upstream_invalid_response: upstream(
@@ -202,7 +244,7 @@ export class GatewayError extends Error {
   readonly code: string | null
   readonly param: string | null
   readonly fault: Fault
-  readonly headers: Readonly<Record<string, string>>
+  headers: Readonly<Record<string, string>>
 
   constructor(row: ErrorName, details: ErrorDetails = {}) {
     const entry: Row = ERRORS[row]
@@ -220,6 +262,12 @@ export class GatewayError extends Error {
       ...details.headers,
       ...(retry !== undefined && { 'x-should-retry': String(retry) }),
     }
+  }
+
+  /** Tells the official SDKs not to repeat the call: the gateway has done so. */
+  forbidRetry(): this {
+    this.headers = { ...this.headers, 'x-should-retry': 'false' }
+    return this
   }
 
   /** The JSON body of the reply, and of the error frame of a stream. */

@@ -1,47 +1,29 @@
-import type { Server } from 'node:http'
-import type { Router } from '@koa/router'
-import { loadConfig } from './config/load.ts'
-import { GatewayError } from './errors.ts'
-import { buildGeneration, type Generation } from './generation.ts'
-import { type AppParts, apiRoutes, createApp } from './http/app.ts'
+import { type AppParts, apiRoutes } from './http/app.ts'
 import { Chain } from './http/chain.ts'
+import { consoleRoutes } from './http/console.ts'
 import type { Exchange } from './http/exchange.ts'
+import { openListeners } from './http/listeners.ts'
+import type { ManagementOptions, ManagementParts } from './http/management/parts.ts'
+import { PROCESS, PROCESS_ROUTES } from './http/management/reload.ts'
+import { managementRoutes } from './http/management/router.ts'
 import { Roster } from './http/roster.ts'
-import { createHttpServer, listen } from './http/server.ts'
+import type { Listen } from './http/server.ts'
 import { Settlement } from './http/settle.ts'
 import { systemRoutes } from './http/system.ts'
-import { createKeyDirectory } from './keys/directory.ts'
-import { createMemoryLimits } from './limits/memory.ts'
-import { CallMetrics } from './observe/call-metrics.ts'
-import { GatewayMetrics } from './observe/gateway-metrics.ts'
-import type { Logger } from './observe/log.ts'
-import { Metrics } from './observe/metrics.ts'
-import { PluginMetrics } from './observe/plugin-metrics.ts'
 import type { Secret } from './plugin/api.ts'
-import type { Store } from './store/database.ts'
-import { UpstreamClient } from './upstream/client.ts'
-import { createWorkers } from './workers/pool.ts'
-
-/** Where to listen. */
-export interface Listen {
-  readonly host: string
-  /** 0: a free one. */
-  readonly port: number
-}
+import { Reloader, type ReloadOutcome, type ReloadTrigger } from './reload.ts'
+import { openServices, type ServiceOptions } from './services.ts'
 
 /** What a gateway is started with. */
-export interface GatewayOptions {
+export interface GatewayOptions extends ServiceOptions {
   /** Path of routes.yaml. */
   readonly routes: string
   readonly env: NodeJS.ProcessEnv
   readonly listen: Listen
-  /** Moves `/metrics`, `/livez` and `/readyz` off the public listener. */
+  /** Moves all that is for operators off the public listener. */
   readonly adminListen?: Listen
-  readonly store: Store
-  readonly log: Logger
-  readonly version: string
-  readonly workerThreads: number
   readonly metricsToken?: Secret
+  readonly management?: ManagementOptions
   readonly times?: Partial<GatewayTimes>
 }
 
@@ -53,9 +35,11 @@ export interface GatewayTimes {
   readonly writeStall: number
   /** How long a link may take, `next` excluded. */
   readonly link: number
+  /** How long loading a routing table may take. */
+  readonly load: number
 }
 
-const TIMES: GatewayTimes = { heartbeat: 15_000, writeStall: 30_000, link: 10_000 }
+const TIMES: GatewayTimes = { heartbeat: 15_000, writeStall: 30_000, link: 10_000, load: 60_000 }
 
 /** How a gateway goes down, in milliseconds. */
 export interface DrainTimes {
@@ -72,89 +56,63 @@ export interface Gateway {
   readonly adminUrl: string
   /** What the operator should know of the routing table. */
   readonly notices: readonly string[]
+  /** Reads the routing table again. */
+  reload(trigger: ReloadTrigger): Promise<ReloadOutcome>
   /** Stops taking work, waits for what is under way, and frees everything. */
   drain(times: DrainTimes): Promise<void>
 }
 
 /** Starts a gateway: resolves once it serves. Throws ConfigError for a bad routing table. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { log, store } = options
   const times = { ...TIMES, ...options.times }
-  const { config, notices } = await loadConfig(options.routes, options.env)
-  const metrics = new Metrics()
-  const calls = new CallMetrics(metrics)
-  const plugins = new PluginMetrics(metrics)
-  const workers = createWorkers({ threads: options.workerThreads })
-  const gatewayMetrics = new GatewayMetrics(metrics, { version: options.version, workers })
-  const keys = createKeyDirectory(store)
-  const limits = createMemoryLimits()
-  const upstreams = new UpstreamClient()
-  const chain = new Chain(plugins, times.link)
-  const generation = await buildGeneration(config, { log, metrics, keys, limits, workers })
-  calls.declare(namesOf(generation))
-  gatewayMetrics.configLoaded(config)
+  const services = openServices(options)
+  const { routes, env } = options
+  const tables = await Reloader.start({ routes, env, services, loadTimeout: times.load })
+  const { log, calls, plugins, upstreams, metrics } = services
 
-  const open = new Roster<Exchange>()
   let draining = false
-  const system = systemRoutes({ metrics, metricsToken: options.metricsToken, ready: () => !draining })
-  const settlement = new Settlement({ log, calls, plugins, linkTimeout: times.link })
   const parts: AppParts = {
-    chain,
+    chain: new Chain(plugins, times.link),
     calls,
     upstreams,
-    open,
-    settlement,
+    open: new Roster<Exchange>(),
+    settlement: new Settlement({ log, calls, plugins, recorder: services.recorder, linkTimeout: times.link }),
     relayTimes: times,
-    current: () => generation,
+    current: () => tables.current,
     draining: () => draining,
   }
-  const serve = (routers: readonly Router[]) =>
-    createHttpServer(createApp(parts, routers).callback(), (id, error) => settlement.refused(id, error))
-  const api = apiRoutes(parts)
-  const servers = [serve(options.adminListen === undefined ? [api, system] : [api])]
-  const url = await listen(servers[0]!, options.listen)
-  let adminUrl = url
-  if (options.adminListen !== undefined) {
-    servers.push(serve([system]))
-    adminUrl = await listen(servers[1]!, options.adminListen)
+  const management: ManagementParts = {
+    ...options,
+    ...options.management,
+    recorder: services.recorder,
+    urls: () => ({ clients: listeners.url, console: listeners.adminUrl, ...options.management?.urls }),
+    current: parts.current,
+    config: () => tables.state,
+    reload: (trigger) => tables.reload(trigger),
   }
+  const routers = {
+    clients: [apiRoutes(parts)],
+    operators: [
+      systemRoutes({ metrics, metricsToken: options.metricsToken, states: services.states, ready: () => !draining }),
+      consoleRoutes(),
+      managementRoutes(management),
+      managementRoutes(management, PROCESS_ROUTES, PROCESS),
+    ],
+  }
+  const listeners = await openListeners(parts, routers, options)
 
   async function drain({ delay, grace }: DrainTimes): Promise<void> {
     draining = true
     await passed(delay)
-    await stop(servers, open, grace)
-    chain.close()
-    await generation.retire()
-    await Promise.all([upstreams.close(), workers.close()])
-    keys.close()
-    await store.close()
+    services.recorder.end()
+    await listeners.stop(grace)
+    parts.chain.close()
+    await tables.close()
+    await services.close()
   }
 
-  return { url, adminUrl, notices, drain }
+  const { url, adminUrl } = listeners
+  return { url, adminUrl, notices: tables.notices, reload: (trigger) => tables.reload(trigger), drain }
 }
-
-/** Closes the listeners, waits for the calls under way, and at the end of its patience tells their clients so. */
-async function stop(servers: readonly Server[], open: Roster<Exchange>, grace: number): Promise<void> {
-  const closed = Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  // A kept-alive socket whose stream ends would stay, and serve on: idle ones are closed again and again.
-  const sweep = setInterval(() => {
-    for (const server of servers) server.closeIdleConnections()
-  }, 50)
-  const patience = setTimeout(() => {
-    for (const exchange of open) exchange.stop(new GatewayError('service_unavailable', { headers: { 'retry-after': '1' } }))
-    setTimeout(() => {
-      for (const server of servers) server.closeAllConnections()
-    }, LAST_WORDS_MS).unref()
-  }, grace)
-  await closed
-  clearInterval(sweep)
-  clearTimeout(patience)
-}
-
-/** For error frames to reach their clients. */
-const LAST_WORDS_MS = 500
 
 const passed = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
-
-const namesOf = (generation: Generation): ReadonlyMap<string, readonly string[]> =>
-  new Map([...generation.table.namespaces.values()].map(({ name, models }) => [name, models ?? []]))

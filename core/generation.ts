@@ -1,19 +1,21 @@
 import type { Middleware } from 'koa'
-import type { Config, DeclaredKey, LinkConfig, NamespaceConfig, Position } from './config/config.ts'
+import type { Config, LinkConfig, NamespaceConfig } from './config/config.ts'
 import { ConfigError, type Diagnostic } from './config/diagnostic.ts'
 import { PluginMetrics } from './observe/plugin-metrics.ts'
-import type { CallState, Host } from './plugin/api.ts'
+import type { CallState, Link, Principal, ProviderPlugin } from './plugin/api.ts'
 import { guardProvider } from './plugin/guard.ts'
 import { createHost, type HostServices } from './plugin/host.ts'
-import { Instances } from './plugin/instances.ts'
+import { type InstanceIdentity, type InstancePool, Instances } from './plugin/instances.ts'
 import { loadPlugin } from './plugin/registry.ts'
 import { Catalogue } from './routing/catalogue.ts'
 import { type NamedProvider, type Namespace, RoutingTable } from './routing/table.ts'
+import type { UpstreamStates } from './routing/upstream-states.ts'
 
 /** A link of the chain, ready to run. */
 export interface ChainLink {
   readonly name: string
   readonly handle: Middleware<CallState>
+  readonly explain: Link['explain']
   /** Namespaces whose calls it sees; absent: all calls. */
   readonly namespaces: ReadonlySet<string> | undefined
 }
@@ -26,18 +28,22 @@ export class Generation {
   readonly config: Config
   readonly links: readonly ChainLink[]
   readonly table: RoutingTable
-  readonly #close: () => Promise<void>
+  readonly #instances: Instances
   #held = 0
   #retired: PromiseWithResolvers<void> | undefined
 
-  constructor(
-    config: Config,
-    parts: { readonly links: readonly ChainLink[]; readonly table: RoutingTable; close(): Promise<void> },
-  ) {
+  constructor(config: Config, parts: GenerationParts) {
     this.config = config
     this.links = parts.links
     this.table = parts.table
-    this.#close = parts.close
+    this.#instances = parts.instances
+  }
+
+  /** New calls are served by it from now on. */
+  begin({ declaredKeys, states }: Pick<GenerationServices, 'declaredKeys' | 'states'>): void {
+    declaredKeys.current = new Map(this.config.keys.map((key) => [key.digest, key]))
+    this.#instances.settle()
+    states.keep(new Set([...this.config.namespaces.keys(), TEST_KEYS]))
   }
 
   /** Keeps the generation for one call, until `release`. */
@@ -51,27 +57,45 @@ export class Generation {
     if (this.#held === 0) this.#retired?.resolve()
   }
 
-  /** Resolves when the last call has released the generation and its plugins are closed. */
+  /** Resolves when the last call has released the generation, and those of its plugins are closed that no other generation uses. */
   async retire(): Promise<void> {
     this.#retired ??= Promise.withResolvers()
     if (this.#held === 0) this.#retired.resolve()
     await this.#retired.promise
-    await this.#close()
+    await this.#instances.close()
   }
 }
 
-/** Builds the plugins of a checked routing table. Throws a ConfigError with all that their `create` functions refuse. */
-export async function buildGeneration(config: Config, services: HostServices): Promise<Generation> {
-  const instances = new Instances(services.log)
+interface GenerationParts {
+  readonly links: readonly ChainLink[]
+  readonly table: RoutingTable
+  readonly instances: Instances
+}
+
+/** What a generation is built with. */
+export interface GenerationServices extends HostServices {
+  readonly states: UpstreamStates
+}
+
+/**
+ * Builds what a checked routing table describes; plugins that another generation runs with the same config are taken from the pool.
+ * Throws a ConfigError with all that their `create` functions refuse.
+ */
+export async function buildGeneration(config: Config, services: GenerationServices, pool: InstancePool): Promise<Generation> {
+  const instances = new Instances(pool)
   try {
-    const builder = new Builder(config, services, instances)
+    const builder = new Builder(services, instances)
     const refused: Diagnostic[] = []
     const links = await makeAll(config.chain, (entry) => builder.link(entry), refused)
     const namespaces = await makeAll([...config.namespaces.values()], (entry) => builder.namespace(entry), refused)
     if (refused.length > 0) throw new ConfigError(refused)
-    const byName = new Map(namespaces.map((namespace) => [namespace.name, namespace]))
-    const table = new RoutingTable(byName, config.aliases, await builder.sandbox())
-    return new Generation(config, { links, table, close: () => instances.close() })
+    const table = new RoutingTable({
+      namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])),
+      curated: config.curated,
+      aliases: config.aliases,
+      sandbox: await builder.sandbox(),
+    })
+    return new Generation(config, { links, table, instances })
   } catch (error) {
     await instances.close()
     throw error
@@ -96,53 +120,62 @@ async function makeAll<Entry, Made>(
   return made
 }
 
+/** Where the sandbox stands that answers them. */
+const TEST_KEYS = 'test keys'
+
 /** Makes the parts of a generation. */
 class Builder {
-  readonly #services: HostServices
+  readonly #services: GenerationServices
   readonly #instances: Instances
-  readonly #declared: ReadonlyMap<string, DeclaredKey>
   readonly #metrics: PluginMetrics
 
-  constructor(config: Config, services: HostServices, instances: Instances) {
+  constructor(services: GenerationServices, instances: Instances) {
     this.#services = services
     this.#instances = instances
-    this.#declared = new Map(config.keys.map((key) => [key.digest, key]))
     this.#metrics = new PluginMetrics(services.metrics)
   }
 
   async link({ plugin, config, when, at }: LinkConfig): Promise<ChainLink> {
-    const { name } = plugin
-    const make = async () => {
-      const link = await plugin.create(config as never, this.#host(name, at))
-      if (typeof link?.handle !== 'function') throw new Error('create() must return a link: { handle(ctx, next) { … } }')
-      return link
-    }
-    const { handle } = await this.#instances.make({ plugin: name, place: `chain plugin ${name}`, at }, make)
-    return { name, handle, namespaces: when && new Set(when.namespaces) }
+    const identity = { plugin, place: `chain plugin ${plugin.name}`, config, at }
+    const link = await this.#instances.take(identity, async (life) => {
+      const made = await plugin.create(config as never, createHost(this.#services, life))
+      if (typeof made?.handle !== 'function') throw new Error('create() must return a link: { handle(ctx, next) { … } }')
+      return made
+    })
+    const explain = link.explain && ((principal: Principal) => link.explain!(principal))
+    return { name: plugin.name, handle: link.handle, explain, namespaces: when && new Set(when.namespaces) }
   }
 
-  async namespace({ name, plugin, config, models, timeouts, testKeys, dormant, at }: NamespaceConfig): Promise<Namespace> {
-    const host = this.#host(plugin.name, at)
-    const make = async () => {
-      const provider = await plugin.create(config as never, host)
-      if (typeof provider?.request !== 'function') throw new Error('create() must return a provider: { request(call) { … } … }')
-      return provider
-    }
-    const place = { plugin: plugin.name, place: `namespace ${name}`, at }
-    const provider = dormant === undefined ? await this.#instances.make(place, make) : undefined
-    const upstream = provider && { name: plugin.name, provider: guardProvider(plugin.name, provider, this.#metrics) }
-    return { name, upstream, models, timeouts, testKeys, catalogue: new Catalogue(provider, host.log) }
+  async namespace(entry: NamespaceConfig): Promise<Namespace> {
+    const { name, plugin, config, models, timeouts, testKeys, dormant, at } = entry
+    const common = { name, models, timeouts, testKeys }
+    if (dormant !== undefined) return { ...common, upstream: undefined, catalogue: new Catalogue(undefined, this.#services.log) }
+    const { provider, catalogue } = await this.#provider({ plugin, place: `namespace ${name}`, config, at })
+    const state = this.#services.states.of(name, provider, entry)
+    return { ...common, upstream: { name: plugin.name, provider, state }, catalogue }
   }
 
   /** Who answers test keys, whatever the table says. */
   async sandbox(): Promise<NamedProvider> {
     const plugin = await loadPlugin('sandbox', 'provider', process.cwd())
-    return { name: plugin.name, provider: await plugin.create({} as never, this.#host(plugin.name)) }
+    const { provider } = await this.#provider({ plugin, place: TEST_KEYS, config: {} })
+    // It fails when it is told to: that is nobody's fault.
+    const state = this.#services.states.of(TEST_KEYS, provider, { breaker: false })
+    return { name: plugin.name, provider, state }
   }
 
-  #host(plugin: string, at?: Position): Host {
-    const { signal } = this.#instances
-    const place = at === undefined ? 'test keys' : `${at.file}:${at.line}:${at.column}`
-    return createHost(this.#services, { plugin, at: place }, { declared: this.#declared, signal })
+  /** A provider, and what is known of its models: both outlast a reload that does not change its config. */
+  #provider(identity: InstanceIdentity & { readonly plugin: ProviderPlugin }) {
+    const { plugin, config } = identity
+    return this.#instances.take(identity, async (life) => {
+      const host = createHost(this.#services, life)
+      const provider = await plugin.create(config as never, host)
+      if (typeof provider?.request !== 'function') throw new Error('create() must return a provider: { request(call) { … } … }')
+      return {
+        provider: guardProvider(plugin.name, provider, this.#metrics),
+        catalogue: new Catalogue(provider, host.log),
+        close: () => provider.close?.(),
+      }
+    })
   }
 }

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import type { Listen } from './gateway.ts'
+import { addGatewayCommands } from './commands/gateway-commands.ts'
+import { addTableCommands } from './commands/table-commands.ts'
+import type { Listen } from './http/server.ts'
 
 // Each command loads its own code: help, and a command about keys, need no gateway.
 const keysCommands = () => import('./commands/keys.ts')
@@ -23,6 +25,8 @@ const umg = new Command('umg')
   .description('Unified Model Gateway: any OpenAI SDK, one address, one key, any model.')
   .version(version)
   .showHelpAfterError('(umg --help shows what there is)')
+  // 1 is what a command says of what it was asked about; 2, that it was not asked rightly.
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
 
 umg
   .command('start')
@@ -64,14 +68,8 @@ umg
     end(await start({ ...options, version, metricsToken: process.env.UMG_METRICS_TOKEN }, io))
   })
 
-umg
-  .command('validate')
-  .description('check a routing table: every error at once, with its place and a suggestion')
-  .argument('[file]', 'the routing table', process.env.UMG_ROUTES ?? 'routes.yaml')
-  .action(async (file: string) => {
-    const { validate } = await import('./commands/validate.ts')
-    end(await validate(file, io))
-  })
+addTableCommands(umg, io, end)
+addGatewayCommands(umg, io, end)
 
 const keys = umg.command('keys').description('API keys; works beside a running gateway')
 

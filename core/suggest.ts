@@ -17,10 +17,16 @@ export function oneOf(values: readonly unknown[]): string {
 export function nearest(word: string, names: readonly string[]): string | undefined {
   const most = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length * 0.4))
   const ranked = names
-    .map((name) => ({ name, away: distance(plain(word), plain(name)) }))
+    .map((name) => ({ name, away: edits(plain(word), plain(name)) }))
     .filter(({ away }) => away <= most)
     .sort((a, b) => a.away - b.away)
   return ranked[0]?.name
+}
+
+/** Letters in the wrong order are one slip: else `no` would be as far from `on` as any other word. */
+function edits(word: string, name: string): number {
+  const isShuffled = word !== name && [...word].sort().join('') === [...name].sort().join('')
+  return isShuffled ? 1 : distance(word, name)
 }
 
 /** `base_url`, `base-url` and `baseURL` all mean `baseUrl`. */

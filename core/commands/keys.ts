@@ -1,95 +1,137 @@
+import { COMMAND_LINE } from '../accounts/audit.ts'
 import { instant } from '../config/instant.ts'
-import { type ApiKey, createKey, listKeys, revokeKey, statusOf } from '../keys/keys.ts'
-import { KeyError } from '../keys/new-key.ts'
-import { openStore, type Store } from '../store/database.ts'
-import { StoreError } from '../store/store-error.ts'
-import { databaseUrl } from '../store/url.ts'
-import type { CommandIo } from './io.ts'
+import { GatewayError } from '../errors.ts'
+import { type ApiKey, type KeyStatus, statusOf } from '../keys/api-key.ts'
+import type { KeyKind } from '../keys/key.ts'
+import { createKey, editKey, revokeKey } from '../keys/keys.ts'
+import { type KeyFilter, listKeys } from '../keys/list-keys.ts'
+import type { MadeKey } from '../keys/new-key.ts'
+import { rotateKey } from '../keys/rotate-key.ts'
+import type { Store } from '../store/database.ts'
+import { iso, type StoreIo, type StoreOptions, withStore, writeJson, writeTable } from './with-store.ts'
 
-/** What every command about keys takes. */
-export interface KeysOptions {
-  /** The data folder. */
-  readonly data: string
-  /** The database's URL; absent: the one in the data folder. */
-  readonly database?: string
-  readonly json?: boolean
-}
-
-/** What `umg keys create` takes. */
-export interface CreateKeyOptions extends KeysOptions {
-  readonly name: string
-  readonly test?: boolean
+/** What a key can be told to be, on the command line. */
+export interface KeySettingsOptions {
+  readonly name?: string
   readonly models?: readonly string[]
   readonly class?: string
   /** A date or an instant, as in routes.yaml. */
   readonly expires?: string
+  /** `team=research` */
+  readonly tags?: readonly string[]
 }
 
+/** What `umg keys create` takes. */
+export interface CreateKeyOptions extends StoreOptions, KeySettingsOptions {
+  readonly name: string
+  readonly test?: boolean
+  readonly admin?: boolean
+  readonly account?: string
+}
+
+/** What `umg keys list` takes. */
+export interface ListKeysOptions extends StoreOptions {
+  readonly query?: string
+  readonly status?: KeyStatus
+  readonly kind?: KeyKind
+  readonly account?: string
+}
+
+type WithId = StoreOptions & { readonly id: string }
+
 /** `umg keys create`: the secret, this once, alone on stdout, so that it pipes. Resolves to the exit code. */
-export async function createKeyCommand(options: CreateKeyOptions, io: Omit<CommandIo, 'env'>): Promise<number> {
+export async function createKeyCommand(options: CreateKeyOptions, io: StoreIo): Promise<number> {
   return withStore(options, io, async (store) => {
-    const { key, secret } = await createKey(store, {
-      name: options.name,
-      kind: options.test ? 'test' : 'live',
-      models: options.models,
-      rateClass: options.class,
-      expires: options.expires === undefined ? undefined : expiryOf(options.expires),
-    })
-    const { id, name, kind, ...rest } = view(key)
-    if (options.json) return writeJson(io, { id, name, kind, secret, ...rest })
-    io.stderr.write(
-      `Created the ${kind} key ${id}. Keep its secret in a safe place now: it is not stored and never shown again.\n`,
-    )
-    io.stdout.write(`${secret}\n`)
+    const kind = options.admin ? 'admin' : options.test ? 'test' : 'live'
+    const { name, account } = options
+    writeSecret(options, io, await createKey(store, { ...settingsOf(options), name, account, kind }, COMMAND_LINE))
   })
 }
 
-/** `umg keys list`. Resolves to the exit code. */
-export async function listKeysCommand(options: KeysOptions, io: Omit<CommandIo, 'env'>): Promise<number> {
+/** `umg keys list`, the newest last. Resolves to the exit code. */
+export async function listKeysCommand(
+  { query, status, kind, account, ...options }: ListKeysOptions,
+  io: StoreIo,
+): Promise<number> {
   return withStore(options, io, async (store) => {
-    const keys = await listKeys(store)
-    if (options.json) return writeJson(io, keys.map(publicView))
-    if (keys.length === 0) io.stderr.write('There are no keys yet. Create one with `umg keys create --name NAME`.\n')
-    else io.stdout.write(table([HEADINGS, ...keys.map(cells)]))
+    const keys = await everyKey(store, { q: query, status, kind, account })
+    if (options.json) return writeJson(io, keys.map(view))
+    if (keys.length > 0) return writeTable(io, [HEADINGS, ...keys.map(cells)])
+    const filtered = [query, status, kind, account].some((filter) => filter !== undefined)
+    io.stderr.write(
+      filtered ? 'No key is like that.\n' : 'There are no keys yet. Create one with `umg keys create --name NAME`.\n',
+    )
+  })
+}
+
+/** `umg keys edit ID`. Resolves to the exit code. */
+export async function editKeyCommand(options: WithId & KeySettingsOptions, io: StoreIo): Promise<number> {
+  return withStore(options, io, async (store) => {
+    const key = await editKey(store, { ...settingsOf(options), id: options.id }, COMMAND_LINE)
+    if (options.json) return writeJson(io, view(key))
+    io.stderr.write(`Changed the key ${key.id} (${key.name}). Running gateways know it within a second.\n`)
+  })
+}
+
+/** `umg keys rotate ID`: the new secret, this once, alone on stdout. Resolves to the exit code. */
+export async function rotateKeyCommand(options: WithId & { readonly overlap: number }, io: StoreIo): Promise<number> {
+  return withStore(options, io, async (store) => {
+    writeSecret(options, io, await rotateKey(store, options, COMMAND_LINE))
   })
 }
 
 /** `umg keys revoke ID`. Resolves to the exit code. */
-export async function revokeKeyCommand(
-  options: KeysOptions & { readonly id: string },
-  io: Omit<CommandIo, 'env'>,
-): Promise<number> {
+export async function revokeKeyCommand(options: WithId, io: StoreIo): Promise<number> {
   return withStore(options, io, async (store) => {
-    const key = await revokeKey(store, options.id)
-    if (options.json) return writeJson(io, publicView(key))
+    const key = await revokeKey(store, options.id, COMMAND_LINE)
+    if (options.json) return writeJson(io, view(key))
     io.stderr.write(`Revoked the key ${key.id} (${key.name}). Running gateways refuse it within a second.\n`)
   })
 }
 
-async function withStore(
-  options: KeysOptions,
-  io: Omit<CommandIo, 'env'>,
-  run: (store: Store) => Promise<void>,
-): Promise<number> {
-  try {
-    const store = await openStore(databaseUrl(options))
-    await run(store).finally(() => store.close())
-    return 0
-  } catch (error) {
-    if (!(error instanceof KeyError || error instanceof StoreError)) throw error
-    io.stderr.write(`${error.message}\n`)
-    return 1
+async function everyKey(store: Store, filter: KeyFilter): Promise<readonly ApiKey[]> {
+  const keys: ApiKey[] = []
+  let cursor: string | undefined
+  do {
+    const page = await listKeys(store, { ...filter, limit: 500, cursor })
+    keys.push(...page.data)
+    cursor = page.next_cursor ?? undefined
+  } while (cursor !== undefined)
+  return keys.reverse()
+}
+
+function settingsOf({ name, models, class: rateClass, expires, tags }: KeySettingsOptions) {
+  return {
+    name,
+    models,
+    rateClass,
+    expires: expires === undefined ? undefined : expiryOf(expires),
+    tags: tags === undefined ? undefined : Object.fromEntries(tags.map(tagOf)),
   }
 }
 
-function expiryOf(text: string): number {
-  const time = instant(text)
-  if (time === undefined) {
-    throw new KeyError(
-      '--expires takes a date (2027-01-31: its first moment in UTC) or an instant with its zone (2027-01-31T18:00:00Z).',
-    )
+function expiryOf(text: string): number | null {
+  const time = text === 'never' ? null : instant(text)
+  if (time !== undefined) return time
+  const detail = 'write "never", a date (2027-01-31: its first moment in UTC) or an instant with its zone (2027-01-31T18:00:00Z)'
+  throw new GatewayError('invalid_value', { param: '--expires', values: { detail } })
+}
+
+function tagOf(text: string): [name: string, value: string] {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+  if (name !== undefined && value !== undefined) return [name, value]
+  throw new GatewayError('invalid_value', { param: '--tags', values: { detail: 'write a name and a value: team=research' } })
+}
+
+function writeSecret({ json }: StoreOptions, io: StoreIo, { key, secret }: MadeKey): void {
+  const { id, name, kind, ...rest } = view(key)
+  if (json) writeJson(io, { id, name, kind, secret, ...rest })
+  else {
+    io.stderr.write(`Created the ${kind} key ${id}. Keep its secret now: it is not stored and never shown again.
+`)
+    io.stdout.write(`${secret}
+`)
   }
-  return time
 }
 
 /** A key as `--json` prints it. */
@@ -97,14 +139,16 @@ const view = (key: ApiKey) => ({
   id: key.id,
   name: key.name,
   kind: key.kind,
-  account: key.account,
+  key: key.shown,
+  status: statusOf(key),
+  account: key.account.id,
   models: key.models,
   class: key.rateClass ?? null,
+  tags: key.tags,
   createdAt: iso(key.createdAt),
+  lastUsedAt: key.lastUsedAt === undefined ? null : iso(key.lastUsedAt),
   expiresAt: key.expiresAt === undefined ? null : iso(key.expiresAt),
 })
-
-const publicView = (key: ApiKey) => ({ ...view(key), key: key.shown, status: statusOf(key) })
 
 const HEADINGS = ['ID', 'NAME', 'KIND', 'KEY', 'MODELS', 'CREATED', 'EXPIRES', 'STATUS']
 
@@ -118,18 +162,3 @@ const cells = (key: ApiKey): string[] => [
   key.expiresAt === undefined ? 'never' : iso(key.expiresAt),
   statusOf(key),
 ]
-
-/** To the second, in UTC. */
-function iso(time: number): string {
-  return `${new Date(time).toISOString().slice(0, 19)}Z`
-}
-
-function table(rows: readonly (readonly string[])[]): string {
-  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column]!)).join('  ')
-  return rows.map((row) => `${line(row).trimEnd()}\n`).join('')
-}
-
-function writeJson(io: Omit<CommandIo, 'env'>, value: unknown): void {
-  io.stdout.write(`${JSON.stringify(value)}\n`)
-}

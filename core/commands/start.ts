@@ -1,6 +1,8 @@
 import { ConfigError } from '../config/diagnostic.ts'
-import { type Gateway, type Listen, startGateway } from '../gateway.ts'
-import { createKey, listKeys } from '../keys/keys.ts'
+import { type Gateway, startGateway } from '../gateway.ts'
+import type { Listen } from '../http/server.ts'
+import { createKey } from '../keys/keys.ts'
+import { listKeys } from '../keys/list-keys.ts'
 import { createLog, type Logger, type LogLevel } from '../observe/log.ts'
 import { Secret } from '../plugin/api.ts'
 import { openStore, type Store } from '../store/database.ts'
@@ -77,7 +79,7 @@ function explain(error: unknown, { host, port, adminListen }: StartOptions): str
 
 /** On the first start there is no key yet: a test key costs nothing, and opens nothing but the sandbox. */
 async function keyOfFirstStart(store: Store): Promise<string | undefined> {
-  if ((await listKeys(store)).length > 0) return undefined
+  if ((await listKeys(store, { limit: 1 })).data.length > 0) return undefined
   const { secret } = await createKey(store, { name: 'first start', kind: 'test' })
   return secret
 }
@@ -105,7 +107,7 @@ const ONE_SIGNAL_MS = 1000
 
 /**
  * SIGTERM drains, SIGINT does so without waiting for load balancers; another signal ends it at once. An error that nobody caught
- * drains too: what it left behind is not known. Resolves to the exit code.
+ * drains too: what it left behind is not known. SIGHUP reloads. Resolves to the exit code.
  */
 function ended(gateway: Gateway, log: Logger, options: StartOptions): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -120,6 +122,9 @@ function ended(gateway: Gateway, log: Logger, options: StartOptions): Promise<nu
     }
     process.on('SIGTERM', onSignal)
     process.on('SIGINT', onSignal)
+    process.on('SIGHUP', () => {
+      if (endingSince === undefined) void gateway.reload('signal')
+    })
     process.on('uncaughtException', (err) => {
       log.fatal({ err }, 'an error that nobody caught; the gateway ends')
       if (endingSince === undefined) end(0, 1)

@@ -1,35 +1,27 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
-import type { Installed } from './check/install.ts'
+import type { CheckedTable } from './checked-table.ts'
 import type { Config, DeclaredKey, LinkConfig, NamespaceConfig, Timeouts } from './config.ts'
 import { milliseconds } from './duration.ts'
 import { instant } from './instant.ts'
+import { toCurated, toExpectations } from './routes.ts'
 import type { Routes } from './schema.ts'
-import type { Reference } from './text/reference.ts'
 import type { Source } from './text/source.ts'
-
-/** A table in which nothing is wrong. */
-export interface CheckedTable {
-  readonly source: Source
-  readonly routes: Routes
-  /** By index in the chain. */
-  readonly links: ReadonlyMap<string, Installed<'chain'>>
-  /** By namespace. */
-  readonly providers: ReadonlyMap<string, Installed<'provider'>>
-  /** By namespace, what it lacks. */
-  readonly dormant: ReadonlyMap<string, readonly Reference[]>
-}
 
 /** The Config that a table means. */
 export function buildConfig(table: CheckedTable): Config {
   const { source, routes } = table
+  const entries = Object.entries(routes.namespaces)
+  const [upstream, curated] = [true, false].map((has) => entries.filter(([, { provider }]) => (provider !== undefined) === has))
   return {
     file: resolve(source.file),
     sha256: createHash('sha256').update(source.text).digest('hex'),
     chain: routes.chain.map((link, index) => toLink(table, link, index)),
-    namespaces: new Map(Object.entries(routes.namespaces).map(([name, entry]) => [name, toNamespace(table, name, entry)])),
+    namespaces: new Map(upstream!.map(([name, entry]) => [name, toNamespace(table, name, entry)])),
+    curated: new Map(curated!.map(([name, entry]) => [name, toCurated(table, name, entry)])),
     aliases: new Map(Object.entries(routes.aliases)),
     keys: routes.keys.map((key, index) => toKey(source, key, index)),
+    expectations: toExpectations(table),
   }
 }
 
@@ -40,7 +32,7 @@ function toLink({ source, links }: CheckedTable, { when }: Routes['chain'][numbe
 function toNamespace(
   { source, providers, dormant }: CheckedTable,
   name: string,
-  entry: Routes['namespaces'][string],
+  { models, timeouts, testKeys, breaker, concurrency }: Routes['namespaces'][string],
 ): NamespaceConfig {
   const { plugin, config } = providers.get(name)!
   const missing = dormant.get(name)?.map((reference) => reference.name)
@@ -48,9 +40,17 @@ function toNamespace(
     name,
     plugin,
     config: missing ? undefined : config,
-    ...(entry.models && { models: entry.models }),
-    timeouts: toTimeouts(entry.timeouts),
-    testKeys: entry.testKeys,
+    ...(Array.isArray(models) && { models }),
+    timeouts: toTimeouts(timeouts),
+    testKeys,
+    breaker,
+    ...(concurrency && {
+      concurrency: {
+        limit: concurrency.limit,
+        queue: concurrency.queue ?? concurrency.limit,
+        wait: milliseconds(concurrency.wait),
+      },
+    }),
     ...(missing && { dormant: [...new Set(missing)].join(', ') }),
     at: source.position(source.key(['namespaces', name])),
   }

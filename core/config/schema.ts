@@ -2,39 +2,10 @@
  * What routes.yaml may say: the check, the type, the editor's help and docs/routes.md. A `title` is what errors call the value.
  * Only what runs today stands here. A plugin's own `config` is checked by the plugin's schema, and every map by `closed`.
  */
-import { type Static, type TSchema, Type } from 'typebox'
-import { DURATION } from './duration.ts'
-
-/** A field that may be left out: the check fills its default in, so whoever reads a checked table finds it there. */
-const defaulted = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema) as unknown as Schema
-
-const pluginConfig = Type.Optional(
-  Type.Record(Type.String(), Type.Unknown(), { description: "The plugin's own settings: its page in the docs lists them." }),
-)
-
-const globs = (options: { readonly description: string; readonly examples: readonly (readonly string[])[] }) =>
-  Type.Array(Type.String({ minLength: 1 }), { minItems: 1, ...options })
-
-const timeout = (fallback: string, description: string) =>
-  defaulted(
-    Type.String({
-      title: 'a duration',
-      pattern: DURATION,
-      default: fallback,
-      description,
-      examples: ['500ms', '2s', '10m', '1h'],
-    }),
-  )
-
-const timeouts = Type.Object(
-  {
-    connect: timeout('10s', 'To open a connection to the upstream.'),
-    firstByte: timeout('5m', 'From the request sent to the first byte of the reply: models that reason take their time.'),
-    idle: timeout('2m', 'Between two pieces of a reply.'),
-    total: timeout('15m', 'For the whole call.'),
-  },
-  { default: {}, description: 'How long a call to this upstream may take.' },
-)
+import { type Static, Type } from 'typebox'
+import { expectations } from './schema/expect.ts'
+import { defaulted, globs, pluginConfig } from './schema/fields.ts'
+import { namespace } from './schema/namespace.ts'
 
 const when = Type.Object(
   {
@@ -57,34 +28,6 @@ const link = Type.Object({
   when: Type.Optional(when),
 })
 
-const namespace = Type.Object({
-  provider: Type.String({
-    minLength: 1,
-    description: 'Who speaks to the upstream: a built-in name, an npm package, or a path relative to this file.',
-    examples: ['openai-compatible', 'anthropic', 'sandbox'],
-  }),
-  config: pluginConfig,
-  models: Type.Optional(
-    globs({
-      description: 'The models that may be asked for; `*` stands for any characters. Absent: any model.',
-      examples: [['gpt-5.5', 'o4-*']],
-    }),
-  ),
-  timeouts: defaulted(timeouts),
-  testKeys: defaulted(
-    Type.Enum(['sandbox', 'upstream'], {
-      default: 'sandbox',
-      description: 'Who answers a call made with a test key: the sandbox, which costs nothing, or the upstream.',
-    }),
-  ),
-  optional: defaulted(
-    Type.Boolean({
-      default: false,
-      description: 'Leaves the namespace out, with a notice, while a variable or file that it refers to is not set.',
-    }),
-  ),
-})
-
 const key = Type.Object({
   name: Type.String({ minLength: 1, description: 'What logs and metrics call the key.', examples: ['nightly'] }),
   hash: Type.String({
@@ -99,7 +42,12 @@ const key = Type.Object({
     examples: [['openai/*']],
   }),
   class: Type.Optional(
-    Type.String({ minLength: 1, description: "The key's rate class. Absent: the default one.", examples: ['batch'] }),
+    Type.String({
+      minLength: 1,
+      refersTo: 'rate class',
+      description: "The key's rate class. Absent: the default one.",
+      examples: ['batch'],
+    }),
   ),
   expires: Type.Optional(
     Type.String({
@@ -142,6 +90,7 @@ export const routesSchema = Type.Object({
       description: 'API keys that this file declares by their hash. Others come from the key store.',
     }),
   ),
+  expect: defaulted(expectations),
 })
 
 /** routes.yaml once it fits the schema. */

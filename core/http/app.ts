@@ -3,18 +3,18 @@ import Koa from 'koa'
 import { GatewayError } from '../errors.ts'
 import type { Generation } from '../generation.ts'
 import type { EndpointName } from '../plugin/api.ts'
+import { newRequestId } from '../usage/request-id.ts'
 import { readBody } from './body.ts'
 import type { CallContext, Chain } from './chain.ts'
 import { ClientCall } from './client-call.ts'
 import { chatCompletions } from './endpoints/chat-completions.ts'
 import { type CallServices, complete, type ModelEndpoint } from './endpoints/completions.ts'
-import { listModels, retrieveModel } from './endpoints/models.ts'
+import { sendModel, sendModels } from './endpoints/models.ts'
 import { checkEnvelope } from './envelope.ts'
 import { Exchange } from './exchange.ts'
 import { takeOwnReply } from './own-reply.ts'
 import { respond } from './respond.ts'
 import type { Roster } from './roster.ts'
-import { newRequestId } from './server.ts'
 import type { Settlement } from './settle.ts'
 
 /** What the application is made of. */
@@ -84,12 +84,12 @@ export function apiRoutes(parts: AppParts): Router {
       }),
     )
   }
-  router.get(MODELS, (ctx) => serve(ctx as never, parts, { name: 'models', run: listModels }))
+  router.get(MODELS, (ctx) => serve(ctx as never, parts, { name: 'models', run: sendModels }))
   router.get(`${MODELS}/*id`, (ctx) => {
     const rawId = ctx.path.slice(MODELS.length + 1)
     return serve(ctx as never, parts, {
       name: 'models',
-      run: (exchange, generation) => retrieveModel(exchange, generation, rawId),
+      run: (exchange, generation) => sendModel(exchange, generation, rawId),
     })
   })
   return router

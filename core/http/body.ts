@@ -6,18 +6,18 @@ import { GatewayError } from '../errors.ts'
 export const MAX_BODY = 32 << 20
 
 /**
- * Reads a JSON request body into one buffer. Throws 415, 413, 408 or 400 as GatewayErrors; `request.aborted` leaves the promise
+ * Reads a JSON request body of at most `max` bytes into one buffer. Throws 415, 413, 408 or 400 as GatewayErrors; `request.aborted` leaves the promise
  * rejected with `service_unavailable`, for nobody.
  */
-export async function readBody(request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
-  checkHeaders(request)
+export async function readBody(request: IncomingMessage, response: ServerResponse, max = MAX_BODY): Promise<Buffer> {
+  checkHeaders(request, max)
   if (request.headers.expect !== undefined) response.writeContinue()
-  const bytes = await collect(request)
+  const bytes = await collect(request, max)
   if (!isUtf8(bytes)) throw new GatewayError('invalid_body', { values: { detail: 'The request body is not valid UTF-8.' } })
   return bytes
 }
 
-function checkHeaders(request: IncomingMessage): void {
+function checkHeaders(request: IncomingMessage, max: number): void {
   const type = request.headers['content-type'] ?? ''
   if (!/^application\/json\s*(?:;\s*charset="?utf-?8"?\s*)?;?$/i.test(type)) {
     throw new GatewayError('unsupported_media_type', { values: { type: type.replace(/[^\x20-\x7e]/g, '').slice(0, 100) } })
@@ -26,20 +26,20 @@ function checkHeaders(request: IncomingMessage): void {
   if (encoding.toLowerCase() !== 'identity') {
     throw new GatewayError('unsupported_encoding', { values: { encoding: encoding.replace(/[^\x20-\x7e]/g, '').slice(0, 100) } })
   }
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY) throw tooLarge()
+  if (Number(request.headers['content-length'] ?? 0) > max) throw tooLarge(max)
 }
 
-function collect(request: IncomingMessage): Promise<Buffer> {
+function collect(request: IncomingMessage, max: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
     request.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size <= MAX_BODY) chunks.push(chunk)
+      if (size <= max) chunks.push(chunk)
       else {
         request.removeAllListeners('data')
         request.resume()
-        reject(tooLarge())
+        reject(tooLarge(max))
       }
     })
     request.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size)))
@@ -47,4 +47,4 @@ function collect(request: IncomingMessage): Promise<Buffer> {
   })
 }
 
-const tooLarge = (): GatewayError => new GatewayError('request_too_large', { values: { limit: MAX_BODY } })
+const tooLarge = (limit: number): GatewayError => new GatewayError('request_too_large', { values: { limit } })

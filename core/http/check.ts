@@ -24,7 +24,8 @@ function withoutNulls(body: Readonly<Record<string, unknown>>): Readonly<Record<
   return values.some(([, value]) => value === null) ? Object.fromEntries(values.filter(([, value]) => value !== null)) : body
 }
 
-function explain(error: ErrorObject): GatewayError {
+/** The 400 that OpenAI would give for what ajv found wrong, naming the field. For an Ajv that is `verbose`. */
+export function explain(error: ErrorObject): GatewayError {
   const param = pathOf(error.instancePath)
   switch (error.keyword) {
     case 'required':

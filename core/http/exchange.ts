@@ -11,12 +11,13 @@ import type {
   Principal,
   Reply,
   ReplyTransform,
+  RouteTrace,
   Served,
   Usage,
 } from '../plugin/api.ts'
 import { Misuse } from '../plugin/misuse.ts'
 import { PluginFault } from '../plugin/plugin-fault.ts'
-import type { CallOwner, RunningAttempt } from '../routing/dispatch.ts'
+import type { CallOwner, Dispatch, Tokens } from '../routing/dispatch.ts'
 import type { LinkTransform } from '../upstream/readers/transform.ts'
 import type { Relay } from '../upstream/relay.ts'
 import type { ClientCall } from './client-call.ts'
@@ -61,8 +62,7 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
   dropped: readonly string[] = []
   #arrival: Arrival | undefined
   #abort: AbortController | undefined
-  #attempt: RunningAttempt | undefined
-  #begun = 0
+  #dispatch: Dispatch | undefined
   #firstByteMs: number | undefined
   #sealed = false
   #closed = false
@@ -153,15 +153,19 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
     return this.#watch.elapsed()
   }
 
-  onAttempt(attempt: RunningAttempt): void {
-    this.#attempt = attempt
-    this.#begun++
-    this.#watch.wait()
-    if (this.#closed) attempt.abort()
+  /** The call is on its way to upstreams: who ends it ends that. */
+  sent(dispatch: Dispatch): void {
+    this.#dispatch = dispatch
   }
 
-  onAttemptOver(record: AttemptRecord, tokens: { readonly usage: Usage; readonly estimated: boolean } | undefined): void {
-    this.attempts[this.#begun - 1] = record
+  onWait(): void {
+    this.#watch.wait()
+  }
+
+  onAttemptOver(record: AttemptRecord, tokens: Tokens | undefined): void {
+    // In the place of the one that stands for a stream under way.
+    if (this.served !== undefined) this.attempts.pop()
+    this.attempts.push(record)
     this.#watch.stopWaiting()
     if (tokens === undefined) return
     this.usage = tokens.usage
@@ -172,8 +176,12 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
     this.served = served
     this.dropped = dropped
     // A stream's try goes on behind its head, which counts it already.
-    this.attempts[this.#begun - 1] ??= { ...served, result: 'ok', ms: this.#watch.waiting }
+    if (this.relay?.ended === false) this.attempts.push({ ...served, result: 'ok', ms: this.#watch.waiting })
     this.#watch.stopWaiting()
+  }
+
+  get trace(): RouteTrace | undefined {
+    return this.#dispatch?.trace
   }
 
   /** The first event that carries something is on its way. */
@@ -196,7 +204,7 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
 
   /** The gateway cannot wait any longer: the try under way fails, and the client hears why. */
   stop(error: GatewayError): void {
-    this.#attempt?.fail(error)
+    this.#dispatch?.fail(error)
   }
 
   /** Who tells late askers of the outcome. (Fields, not a closure: V8 keeps an object that such a closure is put into.) */
@@ -210,7 +218,7 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
     this.#closed = true
     this.onEnd?.()
     const left = !response.writableFinished && this.failure === undefined
-    this.#attempt?.abort()
+    this.#dispatch?.abort()
     this.relay?.close()
     this.#abort?.abort()
     return {

@@ -18,7 +18,7 @@ export async function takeOwnReply(exchange: Exchange, generation: Generation, t
   if (principal === undefined) throw new GatewayError('missing_api_key')
   const call = await exchange.call()
   exchange.seal()
-  generation.table.target(call.model, principal)
+  generation.table.route(call.model, principal)
   const { link, reply } = ownReply
   try {
     if (reply == null || isChunks(reply) !== call.stream) throw new Misuse('REPLY_OF_OTHER_KIND')

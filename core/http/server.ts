@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { type ErrorName, GatewayError } from '../errors.ts'
+import { newRequestId } from '../usage/request-id.ts'
 
 const OPTIONS: ServerOptions = {
   noDelay: true,
@@ -55,13 +55,15 @@ function isAnswered(last: ServerResponse): boolean {
   return last.headersSent || last.socket === null
 }
 
-/** `req_` and 32 hex digits. */
-export function newRequestId(): string {
-  return `req_${randomUUID().replaceAll('-', '')}`
+/** Where to listen. */
+export interface Listen {
+  readonly host: string
+  /** 0: a free one. */
+  readonly port: number
 }
 
-/** Starts listening. Port 0 picks a free one. Resolves to the base URL: `http://127.0.0.1:8080`. */
-export async function listen(server: Server, { host, port }: { readonly host: string; readonly port: number }): Promise<string> {
+/** Starts listening. Resolves to the base URL: `http://127.0.0.1:8080`. */
+export async function listen(server: Server, { host, port }: Listen): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, () => {

@@ -6,6 +6,7 @@ import type { Logger } from '../observe/log.ts'
 import type { PluginMetrics } from '../observe/plugin-metrics.ts'
 import type { Outcome } from '../plugin/api.ts'
 import { within } from '../plugin/within.ts'
+import type { CallRecorder } from '../usage/recorder.ts'
 import { Exchange } from './exchange.ts'
 import type { SentReply, Settler, Teller } from './settler.ts'
 
@@ -14,6 +15,7 @@ export class Settlement implements Teller {
   readonly #log: Logger
   readonly #calls: CallMetrics
   readonly #plugins: PluginMetrics
+  readonly #recorder: CallRecorder
   readonly #linkTimeout: number
 
   /** `linkTimeout`: milliseconds that each of a link's functions may take. */
@@ -21,11 +23,13 @@ export class Settlement implements Teller {
     readonly log: Logger
     readonly calls: CallMetrics
     readonly plugins: PluginMetrics
+    readonly recorder: CallRecorder
     readonly linkTimeout: number
   }) {
     this.#log = parts.log
     this.#calls = parts.calls
     this.#plugins = parts.plugins
+    this.#recorder = parts.recorder
     this.#linkTimeout = parts.linkTimeout
   }
 
@@ -35,6 +39,7 @@ export class Settlement implements Teller {
     // Probes and scrapes are nobody's calls.
     if (exchange.generation === undefined && outcome.error === undefined) return
     this.#calls.settled(outcome)
+    if (exchange.generation !== undefined) this.#recorder.record(outcome, exchange)
     callLine(this.#log, outcome, {
       id: exchange.id,
       principal: exchange.principal,

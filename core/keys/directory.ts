@@ -4,25 +4,32 @@ import type { Principal } from '../plugin/api.ts'
 import type { Store } from '../store/database.ts'
 import { BoundedMap } from './bounded-map.ts'
 import { declaredHolder, findHolder, type Holder } from './holder.ts'
-import { digestOf, isWellFormed, kindOf } from './key.ts'
+import { digestOf, kindOf } from './key.ts'
+import { recordUse } from './last-used.ts'
 import { watchKeys } from './watch.ts'
 
 /** Tells whom a key identifies. */
 export interface KeyDirectory {
   /**
-   * Whom a secret identifies; undefined where it is malformed, unknown, revoked or expired. `declared`: the keys of routes.yaml, by
-   * digest; they come first. A revocation in this process holds for the next call, one in another process within a second. Throws
-   * `storage_unavailable` where the key would have to be looked up and the store fails; keys in use go on without it.
+   * Whom a secret identifies; undefined where it is malformed, unknown, revoked or expired, and for admin keys. `declared`: the keys
+   * of routes.yaml, by digest; they come first. A revocation in this process holds for the next call, one in another process within a
+   * second. Throws `storage_unavailable` where the key would have to be looked up and the store fails; keys in use go on without it.
    */
   verify(secret: string, declared: ReadonlyMap<string, DeclaredKey>): Promise<Principal | undefined>
-  close(): void
+  close(): Promise<void>
 }
+
+/**
+ * The store tells of changes (`watchKeys`); should it ever fail to, as behind a pooler that swallows notifications, what is known is
+ * asked for again after so long.
+ */
+const FRESH_MS = 10_000
 
 /** What was found since the keys last changed. A look-up that ends after a change writes into the memory of before, which nobody reads. */
 interface Memory {
-  readonly known: Map<string, Holder>
-  /** Apart from the known ones, so that guessing cannot push them out. */
-  readonly unknown: Map<string, true>
+  readonly known: Map<string, { readonly holder: Holder; askedAt: number }>
+  /** When it was asked for. Apart from the known ones, so that guessing cannot push them out. */
+  readonly unknown: Map<string, number>
   readonly underWay: Map<string, Promise<Holder | undefined>>
 }
 
@@ -31,26 +38,51 @@ const newMemory = (): Memory => ({ known: new BoundedMap(10_000), unknown: new B
 /** Creates the directory of a store's keys. It is the one reader of `store.changed`. */
 export function createKeyDirectory(store: Store): KeyDirectory {
   let memory = newMemory()
-  const close = watchKeys(store, () => {
+  const uses = recordUse(store)
+  const stopWatching = watchKeys(store, () => {
     memory = newMemory()
   })
 
   async function verify(secret: string, declared: ReadonlyMap<string, DeclaredKey>): Promise<Principal | undefined> {
-    if (!isWellFormed(secret)) return undefined
+    const kind = kindOf(secret)
+    if (kind === undefined || kind === 'admin') return undefined
     const digest = digestOf(secret)
     const key = declared.get(digest)
-    const known = key === undefined ? memory.known.get(digest) : declaredHolder(key, kindOf(secret))
-    const holder = known ?? (await find(store, memory, digest))
-    if (holder?.expiresAt !== undefined && holder.expiresAt <= Date.now()) return undefined
-    return holder?.principal
+    const holder = key === undefined ? await find(store, memory, digest) : declaredHolder(key, kind)
+    if (holder === undefined || (holder.expiresAt !== undefined && holder.expiresAt <= Date.now())) return undefined
+    if (key === undefined) uses.note(holder.principal.keyId)
+    return holder.principal
   }
 
-  return { verify, close }
+  return {
+    verify,
+    close() {
+      stopWatching()
+      return uses.close()
+    },
+  }
 }
 
 async function find(store: Store, memory: Memory, digest: string): Promise<Holder | undefined> {
-  if (memory.unknown.has(digest)) return undefined
-  // Calls that come together with one key share one look-up.
+  const stale = Date.now() - FRESH_MS
+  const known = memory.known.get(digest)
+  if (known !== undefined) {
+    if (known.askedAt <= stale) refresh(store, memory, digest)
+    return known.holder
+  }
+  const refusedAt = memory.unknown.get(digest)
+  if (refusedAt !== undefined && refusedAt > stale) return undefined
+  return ask(store, memory, digest)
+}
+
+/** Behind the call that noticed. Where the store cannot be asked, what is known goes on. */
+function refresh(store: Store, memory: Memory, digest: string): void {
+  memory.known.get(digest)!.askedAt = Date.now()
+  ask(store, memory, digest).catch(() => undefined)
+}
+
+/** Calls that come together with one key share one look-up. */
+function ask(store: Store, memory: Memory, digest: string): Promise<Holder | undefined> {
   const search = memory.underWay.get(digest) ?? lookUp(store, memory, digest)
   memory.underWay.set(digest, search)
   return search
@@ -59,8 +91,10 @@ async function find(store: Store, memory: Memory, digest: string): Promise<Holde
 async function lookUp(store: Store, { known, unknown, underWay }: Memory, digest: string): Promise<Holder | undefined> {
   try {
     const holder = await findHolder(store, digest)
-    if (holder === undefined) unknown.set(digest, true)
-    else known.set(digest, holder)
+    if (holder === undefined) {
+      known.delete(digest)
+      unknown.set(digest, Date.now())
+    } else known.set(digest, { holder, askedAt: Date.now() })
     return holder
   } catch (cause) {
     throw new GatewayError('storage_unavailable', { headers: { 'retry-after': '1' }, cause })

@@ -1,7 +1,6 @@
 import type { DeclaredKey } from '../config/config.ts'
 import type { Principal } from '../plugin/api.ts'
 import type { Store } from '../store/database.ts'
-import type { KeyKind } from './key.ts'
 
 /** Whom a key identifies, and until when (ms since 1970; absent: for good). Frozen: every call with that key shares it. */
 export interface Holder {
@@ -10,23 +9,39 @@ export interface Holder {
 }
 
 /** Finds the holder of a key that was not revoked. Expired keys are found too. Throws what the database threw. */
-export async function findHolder(store: Store, digest: string): Promise<Holder | undefined> {
+export const findHolder = (store: Store, digest: string): Promise<Holder | undefined> => find(store, 'keys.digest', digest)
+
+/** Finds it by the key's id, `key_…`. */
+export const findHolderById = (store: Store, id: string): Promise<Holder | undefined> => find(store, 'keys.id', id)
+
+async function find(store: Store, column: 'keys.digest' | 'keys.id', value: string): Promise<Holder | undefined> {
   const row = await store.db
     .selectFrom('keys')
     .innerJoin('accounts', 'accounts.id', 'keys.account_id')
-    .where('keys.digest', '=', digest)
+    .where(column, '=', value)
+    .where('keys.kind', '!=', 'admin')
     .where('keys.revoked_at', 'is', null)
-    .select(['keys.id', 'keys.name', 'keys.kind', 'keys.account_id', 'keys.models', 'keys.rate_class', 'keys.expires_at'])
+    .select([
+      'keys.id',
+      'keys.name',
+      'keys.kind',
+      'keys.account_id',
+      'keys.models',
+      'keys.rate_class',
+      'keys.tags',
+      'keys.expires_at',
+    ])
     .select(['accounts.models as account_models', 'accounts.rate_class as account_rate_class'])
     .executeTakeFirst()
   if (row === undefined) return undefined
   const principal: Principal = {
     keyId: row.id,
     name: row.name,
-    kind: row.kind,
+    kind: row.kind === 'test' ? 'test' : 'live',
     account: row.account_id,
     models: [JSON.parse(row.account_models), JSON.parse(row.models)],
     rateClass: row.rate_class ?? row.account_rate_class ?? undefined,
+    ...(row.tags !== '{}' && { tags: Object.freeze(JSON.parse(row.tags)) }),
   }
   return { principal: Object.freeze(principal), expiresAt: row.expires_at ?? undefined }
 }
@@ -34,7 +49,7 @@ export async function findHolder(store: Store, digest: string): Promise<Holder |
 const declaredHolders = new WeakMap<DeclaredKey, Holder>()
 
 /** The holder of a key of routes.yaml. What its prefix promises holds there too: an `sk-test-` key is never live. */
-export function declaredHolder(key: DeclaredKey, prefix: KeyKind): Holder {
+export function declaredHolder(key: DeclaredKey, prefix: Principal['kind']): Holder {
   const made = declaredHolders.get(key)
   if (made !== undefined) return made
   const principal: Principal = {

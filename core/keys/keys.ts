@@ -1,89 +1,64 @@
-import type { Selectable } from 'kysely'
+import type { Kysely } from 'kysely'
+import { type Actor, audit, changesBetween, GATEWAY } from '../accounts/audit.ts'
+import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
-import type { KeysTable } from '../store/schema.ts'
-import { createSecret, digestOf, type KeyKind, randomBase62 } from './key.ts'
-import { checkNewKey, KeyError, type NewKey } from './new-key.ts'
+import type { Schema } from '../store/schema.ts'
+import { type ApiKey, apiKeyOf, selectKeys } from './api-key.ts'
+import { insertKey, type MadeKey, type NewKey, objectOf } from './new-key.ts'
+import { checkSettings, columnsOf, type KeySettings, settingsOf } from './settings.ts'
 
-/** A key as its owner may see it again and again: without the secret. Times are milliseconds since 1970. */
-export interface ApiKey {
-  /** `key_…` */
-  readonly id: string
-  readonly account: string
-  readonly name: string
-  readonly kind: KeyKind
-  /** Enough of the secret to know it by: `sk-live-7Fq2…9aXk`. */
-  readonly shown: string
-  readonly models: readonly string[]
-  readonly rateClass?: string
-  readonly createdAt: number
-  readonly expiresAt?: number
-  readonly revokedAt?: number
+/** Makes a key. Throws `invalid_value`. */
+export async function createKey(store: Store, key: NewKey, actor: Actor = GATEWAY): Promise<MadeKey> {
+  return changeKeys(store, (db) => insertKey(db, key, actor))
 }
 
-/** The account that keys belong to. */
-const ACCOUNT = 'default'
-
-/** Makes a key. The secret is in this result and nowhere else, ever again. Throws `KeyError`. */
-export async function createKey(store: Store, key: NewKey): Promise<{ key: ApiKey; secret: string }> {
-  checkNewKey(key)
-  const secret = createSecret(key.kind)
-  const row: KeysTable = {
-    id: `key_${randomBase62(20)}`,
-    account_id: ACCOUNT,
-    name: key.name,
-    kind: key.kind,
-    digest: digestOf(secret),
-    prefix_shown: secret.slice(0, 12),
-    last_four: secret.slice(-4),
-    models: JSON.stringify(key.models ?? ['*']),
-    rate_class: key.rateClass ?? null,
-    created_at: Date.now(),
-    expires_at: key.expires ?? null,
-    revoked_at: null,
-  }
-  await store.db.insertInto('keys').values(row).execute()
-  return { key: apiKey(row), secret }
+/** Changes what a key may do, or what it is called. Throws `object_not_found`, `invalid_value`, or `conflict` for a revoked key. */
+export async function editKey(
+  store: Store,
+  { id, ...settings }: Partial<KeySettings> & { readonly id: string },
+  actor: Actor,
+): Promise<ApiKey> {
+  return changeKeys(store, async (db) => {
+    const before = await findKey(db, id)
+    // An expired key may be renamed and keep its expiry.
+    const { expires, ...others } = settings
+    checkSettings(expires === before.expiresAt ? others : settings)
+    if (before.revokedAt !== undefined)
+      throw new GatewayError('conflict', { values: { detail: 'This key is revoked, for good. Create another one.' } })
+    if (Object.keys(settings).length > 0) await db.updateTable('keys').set(columnsOf(settings)).where('id', '=', id).execute()
+    const key = await findKey(db, id)
+    const changes = changesBetween(settingsOf(before), settingsOf(key))
+    await audit(db, actor, { action: 'key.edit', object: objectOf(key), changes })
+    return key
+  })
 }
 
-/** All keys, revoked and expired ones too, oldest first. */
-export async function listKeys(store: Store): Promise<readonly ApiKey[]> {
-  const rows = await store.db.selectFrom('keys').selectAll().orderBy('created_at').orderBy('id').execute()
-  return rows.map(apiKey)
+/** Revokes a key for good; of a revoked one it changes nothing. Throws `object_not_found`. */
+export async function revokeKey(store: Store, id: string, actor: Actor = GATEWAY): Promise<ApiKey> {
+  return changeKeys(store, async (db) => {
+    const { numUpdatedRows } = await db
+      .updateTable('keys')
+      .set({ revoked_at: Date.now() })
+      .where('id', '=', id)
+      .where('revoked_at', 'is', null)
+      .executeTakeFirstOrThrow()
+    const key = await findKey(db, id)
+    if (numUpdatedRows === 1n) await audit(db, actor, { action: 'key.revoke', object: objectOf(key) })
+    return key
+  })
 }
 
-/** Revokes a key for good; of a revoked one it changes nothing. Throws `KeyError` where there is none of that id. */
-export async function revokeKey(store: Store, id: string): Promise<ApiKey> {
-  await store.db
-    .updateTable('keys')
-    .set({ revoked_at: Date.now() })
-    .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .execute()
-  store.events.emit('keys')
-  const row = await store.db.selectFrom('keys').selectAll().where('id', '=', id).executeTakeFirst()
+/** The key of an id. Throws `object_not_found`. */
+export async function findKey(db: Kysely<Schema>, id: string): Promise<ApiKey> {
+  const row = await selectKeys(db).where('keys.id', '=', id).executeTakeFirst()
   // The id is not repeated: it may be a secret, given by mistake.
-  if (row === undefined)
-    throw new KeyError('There is no key with this id. Ids begin with `key_`; `umg keys list` shows them all.')
-  return apiKey(row)
+  if (row === undefined) throw new GatewayError('object_not_found', { values: { what: 'key' } })
+  return apiKeyOf(row)
 }
 
-/** Whether a key opens anything now. */
-export function statusOf(key: ApiKey): 'active' | 'expired' | 'revoked' {
-  if (key.revokedAt !== undefined) return 'revoked'
-  return key.expiresAt !== undefined && key.expiresAt <= Date.now() ? 'expired' : 'active'
-}
-
-function apiKey(row: Selectable<KeysTable>): ApiKey {
-  return {
-    id: row.id,
-    account: row.account_id,
-    name: row.name,
-    kind: row.kind,
-    shown: `${row.prefix_shown}…${row.last_four}`,
-    models: JSON.parse(row.models),
-    rateClass: row.rate_class ?? undefined,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at ?? undefined,
-    revokedAt: row.revoked_at ?? undefined,
-  }
+/** One transaction for keys and audit trail; when it is over, this process asks the store anew about every key. */
+export async function changeKeys<Result>(store: Store, run: (db: Kysely<Schema>) => Promise<Result>): Promise<Result> {
+  const result = await store.db.transaction().execute(run)
+  store.events.emit('keys')
+  return result
 }

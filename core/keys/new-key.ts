@@ -1,46 +1,57 @@
-import type { KeyKind } from './key.ts'
+import type { Kysely } from 'kysely'
+import { type Actor, type AuditEntry, audit, changesBetween } from '../accounts/audit.ts'
+import { GatewayError } from '../errors.ts'
+import { newId } from '../store/id.ts'
+import type { KeysTable, Schema } from '../store/schema.ts'
+import { type ApiKey, apiKeyOf } from './api-key.ts'
+import { createSecret, digestOf, type KeyKind, shownOf } from './key.ts'
+import { checkSettings, columnsOf, type KeySettings, settingsOf } from './settings.ts'
 
-/** What a key is to be. */
-export interface NewKey {
-  /** 1 to 100 characters, for people. */
+/** What a key is to be. What is left out: all models of the account, its rate class, no end, no tags, the account `default`. */
+export interface NewKey extends Partial<KeySettings> {
   readonly name: string
   readonly kind: KeyKind
-  /** Globs of model ids that narrow what the account may call; absent: all of it. */
-  readonly models?: readonly string[]
-  /** A rate class of routes.yaml; absent: the account's, or else the default one. */
-  readonly rateClass?: string
-  /** Milliseconds since 1970; absent: never. */
-  readonly expires?: number
+  readonly account?: string
+  /** The id of the key that it takes over from. */
+  readonly replaces?: string | null
 }
 
-/** What was asked of the keys cannot be done. The message tells what to do instead. */
-export class KeyError extends Error {
-  override readonly name = 'KeyError'
+/** A key, and its secret: in this and nowhere else, ever again. */
+export interface MadeKey {
+  readonly key: ApiKey
+  readonly secret: string
 }
 
-const MAX_TEXT = 100
-
-/** Throws `KeyError` where a key cannot be made so. */
-export function checkNewKey(key: NewKey): void {
-  checkText('name', key.name)
-  if (key.rateClass !== undefined) checkText('rate class', key.rateClass)
-  if (key.models?.length === 0)
-    throw new KeyError('A key without models could call nothing. Give at least one glob, or none at all for all of the account.')
-  key.models?.forEach(checkGlob)
-  if (key.expires !== undefined && !(key.expires > Date.now()))
-    throw new KeyError('The expiry has passed already. Give a time to come.')
+/** Makes a key, in the transaction of its caller. Throws `invalid_value`. */
+export async function insertKey(db: Kysely<Schema>, key: NewKey, actor: Actor): Promise<MadeKey> {
+  const { name, kind, models = ['*'], rateClass = null, expires = null, tags = {}, account = 'default', replaces = null } = key
+  const settings: KeySettings = { name, models, rateClass, expires, tags }
+  checkSettings(settings)
+  const owner = await db.selectFrom('accounts').select('name').where('id', '=', account).executeTakeFirst()
+  if (owner === undefined)
+    throw new GatewayError('invalid_value', { param: 'account_id', values: { detail: 'there is no such account' } })
+  const secret = createSecret(kind)
+  const row: KeysTable = {
+    id: newId('key'),
+    account_id: account,
+    kind,
+    digest: digestOf(secret),
+    ...shownOf(secret),
+    ...columnsOf(settings),
+    created_at: Date.now(),
+    created_by: actor.id,
+    created_by_name: actor.name,
+    revoked_at: null,
+    last_used_at: null,
+    replaces,
+    replaced_by: null,
+  }
+  await db.insertInto('keys').values(row).execute()
+  const made = apiKeyOf({ ...row, account_name: owner.name })
+  const changes = changesBetween({}, { kind, account, ...settingsOf(made) })
+  await audit(db, actor, { action: 'key.create', object: objectOf(made), changes })
+  return { key: made, secret }
 }
 
-function checkText(what: string, text: string): void {
-  // Control characters, lone surrogates and line separators: whatever could spoil a log line or a terminal.
-  const bad = text.trim() === '' || [...text].length > MAX_TEXT || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)
-  if (bad) throw new KeyError(`The ${what} must have 1 to ${MAX_TEXT} characters and no control characters. Choose another one.`)
-}
-
-function checkGlob(glob: string): void {
-  const reachable = glob.includes('/') || glob.includes('*')
-  if (reachable && /^[^\s\p{C}]+$/u.test(glob)) return
-  throw new KeyError(
-    `${JSON.stringify(glob)} matches no model. Write globs of whole model ids: "openai/*", "acme/smart", or "*" for all.`,
-  )
-}
+/** A key, as the audit trail names it. */
+export const objectOf = ({ id, name }: ApiKey): AuditEntry['object'] => ({ type: 'key', id, name })

@@ -24,6 +24,7 @@ export class CallMetrics {
   readonly #operationDuration: HostHistogram
   readonly #tokenUsage: HostHistogram
   readonly #attempts: HostCounter
+  readonly #fallbacks: HostCounter
   readonly #overhead: HostHistogram
   readonly #streamAborts: HostCounter
 
@@ -36,6 +37,7 @@ export class CallMetrics {
     this.#operationDuration = metrics.declare(CATALOGUE.operationDuration)
     this.#tokenUsage = metrics.declare(CATALOGUE.tokenUsage)
     this.#attempts = metrics.declare(CATALOGUE.attempts)
+    this.#fallbacks = metrics.declare(CATALOGUE.fallbacks)
     this.#overhead = metrics.declare(CATALOGUE.overhead)
     this.#streamAborts = metrics.declare(CATALOGUE.streamAborts)
     for (const side of ['client', 'upstream']) this.#streamAborts.add(0, side)
@@ -69,6 +71,7 @@ export class CallMetrics {
     if (operation === undefined) return
     this.#requestDuration.observe(seconds(outcome.times.total), operation, label.id, errorType(outcome))
     this.#countAttempts(outcome)
+    if (outcome.attempts.length > 1) this.#countFallbacks(outcome, label)
     const tokens = outcome.usage && tokensOf(outcome.usage)
     if (tokens && outcome.served) this.#countTokens(tokens, outcome.served, label)
     if (outcome.stream) this.#countStreamEnd(outcome)
@@ -84,10 +87,18 @@ export class CallMetrics {
   #countAttempts({ attempts, stream, times }: Outcome): void {
     if (attempts.length > 0) this.#overhead.observe(seconds(times.overhead), String(stream))
     for (const attempt of attempts) {
-      this.#attempts.add(1, attempt.provider, attempt.result)
+      this.#attempts.add(1, attempt.namespace, attempt.provider, attempt.result)
       const error = attempt.result === 'ok' ? '' : attempt.result
       this.#operationDuration.observe(seconds(attempt.ms), attempt.provider, this.#models.of(attempt).id, error)
     }
+  }
+
+  #countFallbacks({ attempts }: Outcome, { namespace, model }: ModelLabel): void {
+    const names = attempts.map((attempt) => this.#models.of(attempt).id)
+    attempts.slice(0, -1).forEach(({ result }, index) => {
+      const [from, to] = [names[index]!, names[index + 1]!]
+      if (from !== to) this.#fallbacks.add(1, namespace, model, from, to, result)
+    })
   }
 
   #countTokens(tokens: Tokens, served: Served, label: ModelLabel): void {

@@ -69,7 +69,19 @@ export const CATALOGUE = {
     name: 'umg_upstream_attempts_total',
     type: 'counter',
     help: 'Attempts at upstreams, by their result: ok, or the name of the error.',
-    labels: ['provider', 'result'],
+    labels: ['namespace', 'provider', 'result'],
+  },
+  fallbacks: {
+    name: 'umg_fallbacks_total',
+    type: 'counter',
+    help: 'Times a call to a curated model went on to another target, by the error that the one before ended with.',
+    labels: ['namespace', 'model', 'from', 'to', 'reason'],
+  },
+  circuitState: {
+    name: 'umg_circuit_state',
+    type: 'gauge',
+    help: "1 for the state that a target's breaker is in: closed, open or half_open. The model * stands for those that the table does not name.",
+    labels: ['namespace', 'model', 'state'],
   },
   overhead: {
     name: 'umg_overhead_seconds',
@@ -103,6 +115,30 @@ export const CATALOGUE = {
     help: 'Always 1: the routing table in use, by the SHA-256 of its text.',
     labels: ['sha256'],
   },
+  configReloads: {
+    name: 'umg_config_reloads_total',
+    type: 'counter',
+    help: 'Times the routing table was read again, by what came of it: success or failure.',
+    labels: ['result'],
+  },
+  configLastReloadSuccessful: {
+    name: 'umg_config_last_reload_successful',
+    type: 'gauge',
+    help: '1 where the routing table was good when it was last read; 0 where it was not, and the one before stays in use.',
+    labels: [],
+  },
+  configLastReloadSuccess: {
+    name: 'umg_config_last_reload_success_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the routing table in use was read, in seconds since 1970.',
+    labels: [],
+  },
+  configGenerations: {
+    name: 'umg_config_generations',
+    type: 'gauge',
+    help: 'Versions of the routing table that serve calls: the one in use, and older ones until their last call ends.',
+    labels: [],
+  },
   buildInfo: {
     name: 'umg_build_info',
     type: 'gauge',
@@ -113,6 +149,12 @@ export const CATALOGUE = {
     name: 'umg_worker_queue_size',
     type: 'gauge',
     help: 'Tasks that wait for a worker thread.',
+    labels: [],
+  },
+  usageRowsDropped: {
+    name: 'umg_usage_rows_dropped_total',
+    type: 'counter',
+    help: 'Calls that left no row, because the database did not take them in time.',
     labels: [],
   },
   metricsOverflow: {

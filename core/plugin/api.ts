@@ -4,7 +4,7 @@
  */
 import type { Middleware } from 'koa'
 import type { Static, TSchema } from 'typebox'
-import type { GatewayError } from '../errors.ts'
+import type { ErrorName, GatewayError } from '../errors.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest, Usage } from './chat.ts'
 import type { UpstreamRefusal } from './refusal.ts'
 import type { Secret } from './secret.ts'
@@ -14,7 +14,10 @@ export { type Static, Type } from 'typebox'
 export { type ErrorDetails, type ErrorName, GatewayError } from '../errors.ts'
 export * from './chat.ts'
 export * as chunk from './chunk.ts'
+export { type InlineData, readDataUrl } from './data-url.ts'
 export { type FactsByModel, modelFacts } from './facts.ts'
+export { invalidValue, unsupportedParameter } from './faults.ts'
+export { isRecord, parseRecord } from './json.ts'
 export { readRefusal, refusalOf, UpstreamError, type UpstreamRefusal } from './refusal.ts'
 export { Secret, secret } from './secret.ts'
 export { compileTemplate, type Template } from './template.ts'
@@ -45,6 +48,8 @@ export interface Principal {
   readonly models: readonly (readonly string[])[]
   /** The rate class the key or its account names; absent: the default of rate-tagging. */
   readonly rateClass?: string
+  /** Labels that the key carries, such as `team`. */
+  readonly tags?: Readonly<Record<string, string>>
 }
 
 // ── A call ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -62,6 +67,8 @@ export interface Call {
   readonly stream: boolean
   /** Whether the client asked for the usage chunk of a stream. */
   readonly includeUsage: boolean
+  /** How many choices were asked for. */
+  readonly choices: number
   /** Length of the client's body, in bytes. */
   readonly size: number
   /** The whole body, parsed when first looked at. Read only: change it by `edit`. */
@@ -123,6 +130,19 @@ export interface AttemptRecord extends Served {
   readonly ms: number
 }
 
+/** How the routing table led a call. */
+export interface RouteTrace {
+  /** The id of the model that was asked for, aliases resolved. */
+  readonly route: string
+  /** Targets that were not asked, and why: the name of an error. */
+  readonly passedOver: readonly { readonly target: string; readonly why: ErrorName }[]
+  /**
+   * What became of each parameter of the request: at the target asked last, or, where none was, at the first passed over for one of
+   * them. `verbatim`: all were passed on as they came.
+   */
+  readonly parameters: 'verbatim' | Readonly<Record<string, ParameterFate>>
+}
+
 /** How a call ended. */
 export type OutcomeKind =
   | 'ok'
@@ -174,6 +194,8 @@ export interface CallState {
   readonly served: Served | undefined
   /** After `next()`: the tries so far. */
   readonly attempts: readonly AttemptRecord[]
+  /** After `next()`: how the table led the call, where it came so far. */
+  readonly trace: RouteTrace | undefined
   /** After `next()`: why the call failed before its head, if it did. */
   readonly failure: GatewayError | undefined
   /** Milliseconds so far: since the request arrived, and of them outside the upstream. */
@@ -189,6 +211,8 @@ export interface CallState {
 /** A configured chain plugin: a Koa middleware. `await next()` resolves when the reply is committed or failed, its head still settable. */
 export interface Link {
   readonly handle: Middleware<CallState>
+  /** For `umg explain`: which parts of its config hold for a principal's calls, as JSON pointers. Throws what refuses them. */
+  explain?(principal: Principal): readonly string[]
   /** Called once, after the last call of its generation. */
   close?(): void | Promise<void>
 }
@@ -299,7 +323,10 @@ export interface Model {
 
 /** A configured provider. Core does the I/O: the provider turns a call into a request and, at need, the reply back. */
 export interface Provider {
-  readonly parameters: ParameterTable
+  /** A function where the fates depend on the model, by its upstream name. */
+  readonly parameters: ParameterTable | ((model: string) => ParameterTable)
+  /** True where `request` gets a new credential when the one before was refused: then a refusal is tried once more. */
+  readonly refreshes?: boolean
   /** Called anew for each attempt. */
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
   /** Absent: the upstream speaks OpenAI's protocol, and its events reach the client verbatim. */

@@ -12,19 +12,22 @@ export function guardProvider(plugin: string, provider: Provider, metrics: Plugi
     }
   }
 
+  const ran = (startedAt: number): void => metrics.ran(plugin, 'request', performance.now() - startedAt)
+
   return {
     parameters: provider.parameters,
-    async request(call, attempt) {
+    ...(provider.refreshes && { refreshes: true }),
+    request(call, attempt) {
       const startedAt = performance.now()
-      try {
-        return await provider.request(call, attempt)
-      } finally {
-        metrics.ran(plugin, 'request', performance.now() - startedAt)
-      }
+      const request = provider.request(call, attempt)
+      if (request instanceof Promise) return request.finally(() => ran(startedAt))
+      ran(startedAt)
+      return request
     },
     // An absent method means something: what is not there stays away.
     ...(provider.translator && { translator: (call, attempt) => reading(() => provider.translator!(call, attempt)) }),
     ...(provider.error && { error: (reply) => reading(() => provider.error!(reply)) }),
     ...(provider.models && { models: (signal) => provider.models!(signal) }),
+    ...(provider.check && { check: (signal) => provider.check!(signal) }),
   }
 }

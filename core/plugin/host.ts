@@ -5,6 +5,7 @@ import type { Metrics } from '../observe/metrics.ts'
 import { getJson } from '../upstream/get-json.ts'
 import type { Workers } from '../workers/pool.ts'
 import type { Call, Host, HostLog, Limits } from './api.ts'
+import type { Life } from './instances.ts'
 
 /** What every generation of plugins shares. */
 export interface HostServices {
@@ -13,39 +14,31 @@ export interface HostServices {
   readonly keys: KeyDirectory
   readonly limits: Limits
   readonly workers: Workers
+  /** The keys that the routing table in use declares, by digest. They count at once, as those of the store do. */
+  readonly declaredKeys: { current: ReadonlyMap<string, DeclaredKey> }
 }
 
-/** Where a plugin stands, for its log lines. */
-export interface HostPlace {
-  readonly plugin: string
-  /** `routes.yaml:12:5` */
-  readonly at: string
-}
-
-/** What one plugin instance may use of core. `declared`: the keys of its generation's routes.yaml. */
-export function createHost(
-  services: HostServices,
-  place: HostPlace,
-  generation: { readonly declared: ReadonlyMap<string, DeclaredKey>; readonly signal: AbortSignal },
-): Host {
-  const { metrics, keys, limits, workers } = services
+/** What one plugin instance may use of core. */
+export function createHost(services: HostServices, life: Life): Host {
+  const { metrics, keys, limits, workers, declaredKeys } = services
   return {
-    log: bind(services.log, place),
+    log: bind(services.log, life),
     metrics,
-    keys: { verify: (secret) => keys.verify(secret, generation.declared) },
+    keys: { verify: (secret) => keys.verify(secret, declaredKeys.current) },
     limits,
     countTokens: (call: Call) => workers.countTokens(call.splice({})),
     offload: (module, exportName, input) => workers.run(module, exportName, input),
     getJson,
-    signal: generation.signal,
+    signal: life.signal,
   }
 }
 
-function bind(log: Logger, { plugin, at }: HostPlace): HostLog {
-  const child = log.child({ plugin, at })
+/** Where the plugin stands is looked up line by line: a reload may move it. */
+function bind(log: Logger, life: Life): HostLog {
+  const bound = (fields: Readonly<Record<string, unknown>>) => ({ plugin: life.plugin, at: life.at, ...fields })
   return {
-    info: (fields, message) => child.info(fields, message),
-    warn: (fields, message) => child.warn(fields, message),
-    error: (fields, message) => child.error(fields, message),
+    info: (fields, message) => log.info(bound(fields), message),
+    warn: (fields, message) => log.warn(bound(fields), message),
+    error: (fields, message) => log.error(bound(fields), message),
   }
 }

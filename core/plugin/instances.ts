@@ -1,58 +1,155 @@
 import type { Position } from '../config/config.ts'
 import { ConfigError } from '../config/diagnostic.ts'
 import type { Logger } from '../observe/log.ts'
-import type { Link, Provider } from './api.ts'
+import type { ChainPlugin, ProviderPlugin } from './api.ts'
+import { fingerprint } from './fingerprint.ts'
 import { within } from './within.ts'
 
 /** How long a plugin may take to close, in milliseconds. */
 const CLOSE_MS = 10_000
 
-/** Where an instance stands in routes.yaml: `chain plugin audit`, `namespace openai`. */
-export interface InstancePlace {
-  readonly plugin: string
+/** What makes two instances the same one: the same plugin, at the same place, with the same config. */
+export interface InstanceIdentity {
+  readonly plugin: ChainPlugin | ProviderPlugin
+  /** `chain plugin audit`, `namespace openai` */
   readonly place: string
-  readonly at: Position
+  readonly config: unknown
+  /** Where it stands in routes.yaml, which is no part of what it is. Absent: nowhere. */
+  readonly at?: Position
 }
 
-/** The configured plugins of one generation: made one by one, closed together. */
-export class Instances {
+/** An instance as its host knows it. */
+export interface Life {
+  /** The plugin's name. */
+  readonly plugin: string
+  /** `routes.yaml:12:5`, in the table in use. */
+  readonly at: string
+  /** Aborted when the instance is closed. */
+  readonly signal: AbortSignal
+}
+
+/** What is made of a plugin. */
+export interface Closable {
+  close?(): void | Promise<void>
+}
+
+/** The configured plugins of a gateway: each lives for as long as a generation uses it. */
+export class InstancePool {
   readonly #log: Logger
-  readonly #abort = new AbortController()
-  readonly #made: { readonly plugin: string; readonly instance: Link | Provider }[] = []
+  readonly #instances = new Set<Instance>()
 
   constructor(log: Logger) {
     this.#log = log
   }
 
-  /** Aborted when they are closed. */
+  /** One of this identity that is not among those taken already: a chain may have two links that are alike. */
+  find(identity: InstanceIdentity, taken: ReadonlySet<Instance>): Instance | undefined {
+    return [...this.#instances].find((instance) => !taken.has(instance) && instance.is(identity))
+  }
+
+  add(instance: Instance): void {
+    this.#instances.add(instance)
+  }
+
+  /** Closes what its last user gave back. One that throws or hangs is logged and does not keep the others open. */
+  async close(instance: Instance): Promise<void> {
+    this.#instances.delete(instance)
+    try {
+      await within(CLOSE_MS, instance.close())
+    } catch (err) {
+      this.#log.error({ plugin: instance.plugin, err }, 'close failed')
+    }
+  }
+}
+
+/** The instances that one generation uses: its own, and those it has carried over from the generation before. */
+export class Instances {
+  readonly #pool: InstancePool
+  readonly #taken = new Map<Instance, Position | undefined>()
+
+  constructor(pool: InstancePool) {
+    this.#pool = pool
+  }
+
+  /**
+   * The instance of this identity: the one that another generation uses, or one that `make` makes. Throws a ConfigError with what
+   * `make` throws and the place in routes.yaml.
+   */
+  async take<Made extends Closable>(identity: InstanceIdentity, make: (life: Life) => Promise<Made>): Promise<Made> {
+    const known = this.#pool.find(identity, new Set(this.#taken.keys()))
+    const instance = known ?? (await this.#make(identity, make))
+    instance.users++
+    this.#taken.set(instance, identity.at)
+    // Of one plugin at one kind of place, so made by the same maker.
+    return instance.made as Made
+  }
+
+  /** The generation serves from now on: what is carried over stands where the new table has it. */
+  settle(): void {
+    for (const [instance, at] of this.#taken) instance.move(at)
+  }
+
+  /** Gives all of them back, those taken last first; who has no other user is closed. */
+  async close(): Promise<void> {
+    for (const instance of [...this.#taken.keys()].reverse()) {
+      instance.users--
+      if (instance.users === 0) await this.#pool.close(instance)
+    }
+    this.#taken.clear()
+  }
+
+  async #make(identity: InstanceIdentity, make: (life: Life) => Promise<Closable>): Promise<Instance> {
+    const instance = new Instance(identity)
+    try {
+      instance.made = await make(instance)
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause)
+      throw new ConfigError([{ ...(identity.at ?? NOWHERE), message: `${identity.place}: ${message}`, frame: '' }])
+    }
+    this.#pool.add(instance)
+    return instance
+  }
+}
+
+const NOWHERE: Position = { file: 'routes.yaml', line: 1, column: 1 }
+
+/** One configured plugin. */
+class Instance implements Life {
+  readonly plugin: string
+  /** How many generations use it. */
+  users = 0
+  made: Closable = {}
+  readonly #identity: InstanceIdentity
+  readonly #fingerprint: string
+  readonly #abort = new AbortController()
+  #at: Position | undefined
+
+  constructor(identity: InstanceIdentity) {
+    this.plugin = identity.plugin.name
+    this.#identity = identity
+    this.#fingerprint = fingerprint(identity.config)
+    this.#at = identity.at
+  }
+
+  get at(): string {
+    return this.#at === undefined ? this.#identity.place : `${this.#at.file}:${this.#at.line}:${this.#at.column}`
+  }
+
   get signal(): AbortSignal {
     return this.#abort.signal
   }
 
-  /** Makes one and keeps it, to close it. Throws a ConfigError with what `make` throws and its place in routes.yaml. */
-  async make<Instance extends Link | Provider>(
-    { plugin, place, at }: InstancePlace,
-    make: () => Instance | Promise<Instance>,
-  ): Promise<Instance> {
-    try {
-      const instance = await make()
-      this.#made.push({ plugin, instance })
-      return instance
-    } catch (cause) {
-      const message = cause instanceof Error ? cause.message : String(cause)
-      throw new ConfigError([{ ...at, message: `${place}: ${message}`, frame: '' }])
-    }
+  is({ plugin, place, config }: InstanceIdentity): boolean {
+    const own = this.#identity
+    return own.plugin === plugin && own.place === place && this.#fingerprint === fingerprint(config)
   }
 
-  /** Closes all of them, those made last first. One that throws or hangs is logged and does not keep the others open. */
+  move(at: Position | undefined): void {
+    this.#at = at
+  }
+
   async close(): Promise<void> {
     this.#abort.abort()
-    for (const { plugin, instance } of this.#made.reverse()) {
-      try {
-        await within(CLOSE_MS, Promise.resolve(instance.close?.()))
-      } catch (err) {
-        this.#log.error({ plugin, err }, 'close failed')
-      }
-    }
+    await this.made.close?.()
   }
 }

@@ -28,13 +28,16 @@ const ENTRY = `index${extname(import.meta.url)}`
  * the gateway. Throws a `PluginError` where there is none.
  */
 export async function locatePlugin(name: string, kind: PluginKind, baseDir: string): Promise<string> {
-  if (/^\.{1,2}\/|^file:/.test(name) || isAbsolute(name)) return locateFile(name, baseDir)
+  if (isFile(name)) return locateFile(name, baseDir)
   const other = kind === 'chain' ? 'provider' : 'chain'
   // One of the other kind is found too: the check of kinds has better words for it than "not found".
   const url = (await locateBuiltin(name, kind)) ?? locatePackage(name, kind, baseDir) ?? (await locateBuiltin(name, other))
   if (url === undefined) throw new PluginError(await unknownName(name, kind))
   return url
 }
+
+/** Whether a plugin's name is that of a file: a path or a `file:` URL. */
+export const isFile = (name: string): boolean => /^\.{1,2}\/|^file:/.test(name) || isAbsolute(name)
 
 /** The names of the plugins that come with the gateway. */
 export async function builtinNames(kind: PluginKind): Promise<readonly string[]> {
@@ -51,7 +54,8 @@ function locateFile(name: string, baseDir: string): string {
   return pathToFileURL(path).href
 }
 
-function toPath(name: string, baseDir: string): string {
+/** The file that a plugin's name means, be it there or not. Throws a `PluginError` for a URL that means none. */
+export function toPath(name: string, baseDir: string): string {
   if (!name.startsWith('file:')) return resolve(baseDir, name)
   try {
     return fileURLToPath(name)

@@ -1,5 +1,6 @@
 import { API_VERSION, type ChainPlugin, type ProviderPlugin } from './api.ts'
-import { locatePlugin, type PluginKind } from './locate.ts'
+import { type FileDigests, filesOf, importLocal } from './local-modules.ts'
+import { isFile, locatePlugin, type PluginKind, toPath } from './locate.ts'
 import { PluginError } from './plugin-error.ts'
 import './resolve-seam.ts'
 
@@ -17,16 +18,25 @@ const DEFINE = { chain: 'defineChain', provider: 'defineProvider' } as const
  */
 export async function loadPlugin<Kind extends PluginKind>(name: string, kind: Kind, baseDir: string): Promise<Plugins[Kind]> {
   const url = await locatePlugin(name, kind, baseDir)
-  const exported = await importDefault(url)
+  const exported = await defaultOf(isFile(name) ? importLocal(toPath(name, baseDir)) : import(url))
   const fault = faultOf(exported, kind)
   if (fault !== undefined) throw new PluginError(fault)
   return exported as Plugins[Kind]
 }
 
-async function importDefault(url: string): Promise<unknown> {
+/** The files of the plugin that a name means, as they were when it was loaded; of a plugin that is installed, none. */
+export function pluginFiles(name: string, baseDir: string): FileDigests {
   try {
-    const module: { readonly default?: unknown } = await import(url)
-    return module.default
+    return isFile(name) ? filesOf(toPath(name, baseDir)) : new Map()
+  } catch {
+    // A URL that means no file: `loadPlugin` says so.
+    return new Map()
+  }
+}
+
+async function defaultOf(importing: Promise<{ readonly default?: unknown }>): Promise<unknown> {
+  try {
+    return (await importing).default
   } catch (error) {
     throw new PluginError(`could not be loaded: ${reason(error)}`, { cause: error })
   }

@@ -1,27 +1,30 @@
-import type { GatewayError } from '../errors.ts'
-import type { AttemptRecord, Call, Served, Usage } from '../plugin/api.ts'
-import { Attempt, type AttemptEnd } from '../upstream/attempt.ts'
+import { GatewayError } from '../errors.ts'
+import type { AttemptRecord, Call, RouteTrace, Served, Usage } from '../plugin/api.ts'
+import { Attempt, type AttemptEnd, type AttemptOwner } from '../upstream/attempt.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { ReplyFormat } from '../upstream/endpoint.ts'
 import { timeoutError } from '../upstream/failure.ts'
 import type { LinkTransform } from '../upstream/readers/transform.ts'
 import type { Relay } from '../upstream/relay.ts'
-import { droppedParameters } from './parameters.ts'
-import type { Target } from './table.ts'
+import { Itinerary, type Stop, type Traveller } from './itinerary.ts'
+import { type Pause, pause } from './pause.ts'
+import { verdictOn } from './retry.ts'
+import type { Route, Target } from './route.ts'
 
 /** A call on its way to an upstream. */
 export interface Shipment {
-  readonly call: Call & { readonly choices: number }
-  readonly target: Target
+  readonly call: Call
+  readonly route: Route
+  readonly traveller: Traveller
   readonly format: ReplyFormat
   readonly client: UpstreamClient
 }
 
-/** A try under way. */
-export interface RunningAttempt {
-  /** The client left. */
-  abort(): void
-  fail(error: GatewayError): void
+/** What a try used. */
+export interface Tokens {
+  readonly usage: Usage
+  /** True where the upstream did not say. */
+  readonly estimated: boolean
 }
 
 /** Where the reply goes, and who hears how it goes. */
@@ -29,67 +32,175 @@ export interface CallOwner {
   readonly transforms: readonly LinkTransform[]
   /** Where a stream goes; absent for a whole reply. */
   readonly relay: Relay | undefined
-  /** The try under way: who stops the call stops it. */
-  onAttempt(attempt: RunningAttempt): void
-  /** A try ended. `tokens`: what it used, where an upstream took the call. */
-  onAttemptOver(record: AttemptRecord, tokens: { readonly usage: Usage; readonly estimated: boolean } | undefined): void
+  /** An upstream is asked, or waited for. */
+  onWait(): void
+  /** A try ended. `tokens`: absent where no upstream took the call. */
+  onAttemptOver(record: AttemptRecord, tokens: Tokens | undefined): void
   /** The reply is committed. `dropped`: parameters that its provider left out. */
   onServed(served: Served, dropped: readonly string[]): void
   /** A committed stream broke. */
   onBroken(error: GatewayError): void
 }
 
-/** Tries at one target: the second is for a request that met a stale connection and never reached the upstream. */
-const MAX_TRIES = 2
+/** Sends a call to the targets of its route, one after the other, until one of them has served it. */
+export class Dispatch implements AttemptOwner {
+  readonly #shipment: Shipment
+  readonly #owner: CallOwner
+  readonly #itinerary: Itinerary
+  readonly #deadline: NodeJS.Timeout
+  /** Of the stop that the call is at. */
+  #attempt: Attempt | undefined
+  #stop: Stop | undefined
+  #pause: Pause | undefined
+  #startedAt = 0
+  #number = 0
+  #ended: GatewayError | undefined
 
-/**
- * Sends a call to its target. Resolves to the body of a whole reply, or to undefined when a stream is committed; rejects with the
- * GatewayError of the last try.
- */
-export async function dispatch(shipment: Shipment, owner: CallOwner): Promise<Buffer | undefined> {
-  const { call, target, format, client } = shipment
-  const { parameters } = target.provider
-  const dropped = parameters === 'verbatim' ? [] : droppedParameters(call.body, parameters)
-  const served: Served = { namespace: target.namespace, model: target.model, provider: target.name }
-  let attempt!: Attempt
-  const total = setTimeout(() => attempt.fail(timeoutError('total')), target.timeouts.total)
-  for (let number = 1; ; number++) {
-    const startedAt = performance.now()
-    attempt = new Attempt({
-      call,
-      choices: call.choices,
-      plugin: target.name,
-      provider: target.provider,
-      model: target.model,
-      number,
-      format,
-      limits: target.timeouts,
-      relay: owner.relay,
-      transforms: owner.transforms,
-      passedThrough: target.passedThrough ? call.model.id : undefined,
-      hold: false,
-      fresh: number > 1,
-      onOver(end) {
-        owner.onAttemptOver({ ...served, result: end.result, ms: performance.now() - startedAt }, tokensOf(attempt, call, end))
-        if (!retries(attempt, number)) clearTimeout(total)
-        if (end.committed && end.error !== undefined) owner.onBroken(end.error)
-      },
-    })
-    owner.onAttempt(attempt)
-    try {
-      const body = await attempt.run(client)
-      owner.onServed(served, [...dropped, ...attempt.dropped])
-      return body
-    } catch (error) {
-      if (!retries(attempt, number)) throw error
+  constructor(shipment: Shipment, owner: CallOwner) {
+    const { route, call, traveller } = shipment
+    this.#shipment = shipment
+    this.#owner = owner
+    this.#itinerary = new Itinerary(route, call, traveller)
+    this.#deadline = setTimeout(() => this.fail(timeoutError('total')), route.total)
+  }
+
+  /**
+   * Resolves to the body of a whole reply, or to undefined when a stream is committed or the client has left; rejects with the
+   * GatewayError of the last try, or with why none could be made.
+   */
+  async run(): Promise<Buffer | undefined> {
+    for (;;) {
+      const stop = this.#itinerary.next(performance.now())
+      if (stop === undefined) throw this.#failure()
+      this.#stop = stop
+      this.#attempt = undefined
+      try {
+        this.#owner.onWait()
+        // Most calls find a place at once, and a pause of nothing would cost each of them.
+        const waiting = this.#arrive(stop)
+        if (waiting !== undefined) await waiting
+        return await this.#ask(stop)
+      } catch (error) {
+        this.#itinerary.failed(error as GatewayError, this.#isStale)
+      }
     }
+  }
+
+  /** The client left. */
+  abort(): void {
+    this.#end(new GatewayError('service_unavailable'))
+    this.#attempt?.abort()
+  }
+
+  /** Ends the call badly, wherever it is. */
+  fail(error: GatewayError): void {
+    this.#end(error)
+    this.#attempt?.fail(error)
+  }
+
+  /** How the call was led so far. */
+  get trace(): RouteTrace {
+    return this.#itinerary.trace
+  }
+
+  onOver(end: AttemptEnd): void {
+    const attempt = this.#attempt!
+    const { target } = this.#stop!.candidate
+    const now = performance.now()
+    target.upstream.gate.leave()
+    target.health.leave()
+    if (end.result === 'unsupported_parameter') return
+    if (!attempt.stale) judge(target, end, { now, firstByteMs: (attempt.heardAt ?? now) - this.#startedAt })
+    if (end.error === undefined || end.committed) clearTimeout(this.#deadline)
+    const tokens = tokensOf(attempt, this.#shipment.call, end)
+    this.#owner.onAttemptOver({ ...target.served, result: end.result, ms: now - this.#startedAt }, tokens)
+    if (end.committed && end.error !== undefined) this.#owner.onBroken(end.error)
+  }
+
+  /** Takes a place at the stop's upstream. A promise where it has to be waited for. */
+  #arrive(stop: Stop): Promise<void> | undefined {
+    if (stop.pauseMs > 0) return this.#wait(pause(stop.pauseMs)).then(() => this.#arrive({ ...stop, pauseMs: 0 }))
+    const place = stop.candidate.target.upstream.gate.enter()
+    return place && this.#wait(place)
+  }
+
+  async #wait(what: Pause): Promise<void> {
+    this.#pause = what
+    await what.over
+    this.#pause = undefined
+  }
+
+  async #ask({ candidate, call, dropped, fresh, credentialRefused, hold }: Stop): Promise<Buffer | undefined> {
+    const { target, timeouts, strict } = candidate
+    const { served, provider } = target
+    const { format, client } = this.#shipment
+    if (this.#ended !== undefined) {
+      target.upstream.gate.leave()
+      throw this.#ended
+    }
+    target.health.enter()
+    this.#startedAt = performance.now()
+    const { relay, transforms } = this.#owner
+    const passedThrough = target.passedThrough ? call.model.id : undefined
+    const number = ++this.#number
+    const attempt = new Attempt({
+      call,
+      served,
+      provider,
+      number,
+      credentialRefused,
+      strict,
+      format,
+      limits: timeouts,
+      relay,
+      transforms,
+      passedThrough,
+      hold,
+      fresh,
+      owner: this,
+    })
+    this.#attempt = attempt
+    const body = await attempt.run(client)
+    if (this.#ended === undefined) this.#owner.onServed(served, [...dropped, ...attempt.dropped])
+    return body
+  }
+
+  /** Whether the try that failed met a connection that its upstream had closed already. */
+  get #isStale(): boolean {
+    return this.#attempt?.stale ?? false
+  }
+
+  #end(error: GatewayError): void {
+    this.#ended = error
+    clearTimeout(this.#deadline)
+    this.#itinerary.end(error)
+    this.#pause?.end(error)
+  }
+
+  #failure(): GatewayError {
+    clearTimeout(this.#deadline)
+    return this.#itinerary.error
   }
 }
 
-const retries = (attempt: Attempt, number: number): boolean => attempt.stale && number < MAX_TRIES
+/** What a try says of its target's health. A client that left, or asked for what cannot be, says nothing against it. */
+function judge(
+  { health }: Target,
+  { result, error }: AttemptEnd,
+  { now, firstByteMs }: { now: number; firstByteMs: number },
+): void {
+  if (result === 'ok' || error?.fault === 'caller') {
+    health.succeeded(now, firstByteMs)
+    return
+  }
+  if (error === undefined) return
+  const { failed, rest } = verdictOn(error)
+  if (failed) health.failed(now)
+  if (rest !== undefined) health.rest(now, rest)
+}
 
 /** What a try used: as the upstream said, else estimated; a failed one that had said nothing is not charged. */
-function tokensOf(attempt: Attempt, call: Call, end: AttemptEnd): { usage: Usage; estimated: boolean } | undefined {
+function tokensOf(attempt: Attempt, call: Call, end: AttemptEnd): Tokens | undefined {
   if (attempt.usage !== undefined) return { usage: attempt.usage, estimated: false }
   const completion = attempt.estimatedTokens
   if (completion === undefined || (completion === 0 && end.result !== 'ok')) return undefined

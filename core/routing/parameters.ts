@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts'
-import type { ChatRequest, ParameterTable } from '../plugin/api.ts'
+import type { ChatRequest, ParameterFate, ParameterTable, Provider, RouteTrace } from '../plugin/api.ts'
 
 /** Members that are not parameters of the model: core and every provider deal with them. */
 const STRUCTURE = new Set(['model', 'messages', 'stream', 'stream_options'])
@@ -22,6 +22,11 @@ const asksForNothing = (name: string, value: unknown): boolean =>
   (name === 'modalities' && Array.isArray(value) && value.every((entry) => entry === 'text')) ||
   (name === 'logit_bias' && Object.keys(value as object).length === 0)
 
+/** The table of a provider that holds for a model. */
+export function tableFor({ parameters }: Pick<Provider, 'parameters'>, model: string): ParameterTable {
+  return typeof parameters === 'function' ? parameters(model) : parameters
+}
+
 /**
  * Which parameters of a request a provider leaves out. Throws 400 `unsupported_parameter` for the first that it cannot leave out
  * without changing the meaning.
@@ -30,8 +35,8 @@ export function droppedParameters(body: Readonly<ChatRequest>, table: ParameterT
   if (table === 'verbatim') return []
   const dropped: string[] = []
   for (const [name, value] of Object.entries(body)) {
-    if (STRUCTURE.has(name) || asksForNothing(name, value)) continue
-    const entry = Object.hasOwn(table, name) ? table[name]! : DROPPED
+    if (!isParameter(name, value)) continue
+    const entry = fateOf(name, table)
     if (entry.fate === 'refused') {
       throw new GatewayError('unsupported_parameter', {
         param: name,
@@ -43,4 +48,16 @@ export function droppedParameters(body: Readonly<ChatRequest>, table: ParameterT
   return dropped
 }
 
-const DROPPED = { fate: 'dropped' } as const
+/** What becomes of each parameter of a request. */
+export function parameterFates(body: Readonly<ChatRequest>, table: ParameterTable): RouteTrace['parameters'] {
+  if (table === 'verbatim') return table
+  const asked = Object.entries(body).filter(([name, value]) => isParameter(name, value))
+  return Object.fromEntries(asked.map(([name]) => [name, fateOf(name, table)]))
+}
+
+const isParameter = (name: string, value: unknown): boolean => !STRUCTURE.has(name) && !asksForNothing(name, value)
+
+const fateOf = (name: string, table: Exclude<ParameterTable, 'verbatim'>): ParameterFate =>
+  Object.hasOwn(table, name) ? table[name]! : DROPPED
+
+const DROPPED: ParameterFate = { fate: 'dropped' }

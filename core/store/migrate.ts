@@ -1,12 +1,16 @@
 import type { Kysely } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import * as accountsAndKeys from './migrations/0001-accounts-and-keys.ts'
+import * as people from './migrations/0002-people.ts'
+import * as calls from './migrations/0003-calls.ts'
 import type { Schema } from './schema.ts'
 import { StoreError } from './store-error.ts'
 
 /** Every migration, oldest first by name. A published one never changes: the next step is a new one. */
 const MIGRATIONS: Record<string, Migration> = {
   '0001-accounts-and-keys': accountsAndKeys,
+  '0002-people': people,
+  '0003-calls': calls,
 }
 
 const NEWER =

@@ -1,63 +1,59 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { resolve } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { Kysely } from 'kysely'
+import type { Backend } from './backend.ts'
+import { migrate } from './migrate.ts'
+import { sqliteDialect } from './sqlite-dialect.ts'
+import { openSqliteFile, sqliteTrouble, watchKeyChanges } from './sqlite-file.ts'
+import { createSqliteReader } from './sqlite-reader.ts'
+import { StoreError } from './store-error.ts'
 
-/** Result codes of SQLite (https://www.sqlite.org/rescode.html). */
-const BUSY = 5
-const CORRUPT = 11
-const NOT_A_DATABASE = 26
+/** How long a locked database is waited for. */
+const MAX_WAIT_MS = 3000
 
-/**
- * Opens a SQLite file, or `:memory:`, ready for use; makes a missing file, and its folder, for the owner alone. Throws the errors
- * of node:fs and node:sqlite.
- */
-export function openSqlite(file: string): DatabaseSync {
-  if (file !== ':memory:') createPrivately(file)
-  // Waiting for another process's lock blocks the event loop, so not for long.
-  const database = new DatabaseSync(file, { timeout: 1000, enableForeignKeyConstraints: true })
+/** Opens a SQLite file, or `:memory:`. Throws `StoreError`. */
+export async function openSqlite(path: string): Promise<Backend> {
+  const file = path === ':memory:' ? path : resolve(path)
+  const deadline = performance.now() + MAX_WAIT_MS
+  for (;;) {
+    try {
+      return await open(file)
+    } catch (error) {
+      if (sqliteTrouble(error) !== 'busy' || performance.now() > deadline) throw explain(file, error)
+      // The change to WAL mode needs the file alone, and SQLite does not wait for that: processes that start together collide.
+      await setTimeout(20 + Math.random() * 80)
+    }
+  }
+}
+
+async function open(file: string): Promise<Backend> {
+  const sqlite = openSqliteFile(file)
+  const db: Backend['db'] = new Kysely({ dialect: sqliteDialect(sqlite) })
+  const reader = createSqliteReader(file)
+  const close = async () => {
+    await reader.close()
+    await db.destroy()
+    // Kysely closes what it has used; it may not have come so far.
+    if (sqlite.isOpen) sqlite.close()
+  }
   try {
-    checkIntegrity(database)
-    database.exec('PRAGMA journal_mode = WAL')
-    // In WAL mode NORMAL cannot damage the file, and loses nothing when the process is killed; a power cut may take back the last
-    // commits. FULL would wait for the disk at each commit, and that on the event loop.
-    database.exec('PRAGMA synchronous = NORMAL')
-    return database
+    await migrate(db)
+    // What is in memory no other connection can see.
+    const read: Backend['read'] = file === ':memory:' ? async (query) => (await db.executeQuery(query)).rows : reader.read
+    return { db, read, changed: watchKeyChanges(sqlite), file: file === ':memory:' ? undefined : file, close }
   } catch (error) {
-    database.close()
+    await close()
     throw error
   }
 }
 
-/** What kind of trouble an error of `openSqlite` is, or of a query. */
-export function sqliteTrouble(error: unknown): 'busy' | 'damaged' | 'other' {
-  // The low byte is the primary code, the rest says more about it.
-  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
-  if (code === BUSY) return 'busy'
-  return code === CORRUPT || code === NOT_A_DATABASE ? 'damaged' : 'other'
-}
-
-/** Returns a function that tells whether another connection has committed since it was last called. */
-export function watchCommits(database: DatabaseSync): () => boolean {
-  const version = database.prepare('PRAGMA data_version')
-  let seen = version.get()?.data_version
-  return () => {
-    const before = seen
-    seen = version.get()?.data_version
-    return seen !== before
+function explain(file: string, error: unknown): StoreError {
+  if (error instanceof StoreError) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  const words = {
+    busy: `The database ${file} is locked by another process. Find out which one holds it (lsof ${file}), then start again.`,
+    damaged: `The database ${file} is damaged (${reason}) and was left as it is. Put a backup in its place; or move it away together with ${file}-wal to begin with an empty one, in which no key of the old one is valid.`,
+    other: `The database ${file} cannot be opened: ${reason}. Check the path, its permissions and the room on its disk.`,
   }
-}
-
-function createPrivately(file: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  try {
-    // Only a new file: opening and closing one that is in use would drop this process's locks on it (POSIX).
-    closeSync(openSync(file, 'wx', 0o600))
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-}
-
-function checkIntegrity(database: DatabaseSync): void {
-  const finding = database.prepare('PRAGMA quick_check(1)').get()?.quick_check
-  if (finding !== 'ok') throw Object.assign(new Error(String(finding)), { errcode: CORRUPT })
+  return new StoreError(words[sqliteTrouble(error)], { cause: error })
 }

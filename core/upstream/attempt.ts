@@ -1,5 +1,14 @@
 import { type ErrorName, GatewayError } from '../errors.ts'
-import { type Call, type Provider, UpstreamError, type UpstreamRefusal, type UpstreamRequest, type Usage } from '../plugin/api.ts'
+import {
+  type Call,
+  type LocalReply,
+  type Provider,
+  type Served,
+  UpstreamError,
+  type UpstreamRefusal,
+  type UpstreamRequest,
+  type Usage,
+} from '../plugin/api.ts'
 import { pluginError } from '../plugin/plugin-fault.ts'
 import type { Receiver, Sending, UpstreamClient } from './client.ts'
 import { Deadlines, type PhaseLimits } from './deadlines.ts'
@@ -21,13 +30,13 @@ import { UpstreamFault } from './upstream-fault.ts'
 /** One try: whom to ask, how to read the reply, and where a stream goes. */
 export interface AttemptPlan {
   readonly call: Call
-  readonly choices: number
-  /** The provider's name. */
-  readonly plugin: string
+  readonly served: Served
   readonly provider: Provider
-  /** What the upstream calls the model. */
-  readonly model: string
   readonly number: number
+  /** The upstream refused the credential of the try before. */
+  readonly credentialRefused: boolean
+  /** Whether a parameter that the provider leaves out makes it unfit. */
+  readonly strict: boolean
   readonly format: ReplyFormat
   readonly limits: PhaseLimits
   /** Where the reply goes if it is a stream; absent for a whole reply. */
@@ -39,8 +48,13 @@ export interface AttemptPlan {
   readonly hold: boolean
   /** On a new connection: the one before was stale. */
   readonly fresh: boolean
-  /** Hears once how the attempt ended. */
-  readonly onOver: (end: AttemptEnd) => void
+  readonly owner: AttemptOwner
+}
+
+/** Who hears how an attempt ended. */
+export interface AttemptOwner {
+  /** Called once, before what `run` returned settles. */
+  onOver(end: AttemptEnd): void
 }
 
 /** How long an upstream may keep its connection open after the end marker. */
@@ -71,19 +85,28 @@ export class Attempt implements Receiver, Source {
 
   constructor(plan: AttemptPlan) {
     this.#plan = plan
-    this.#seen = new SeenAttempt(plan)
+    this.#seen = new SeenAttempt(plan.number, plan.served.model, plan.credentialRefused)
     this.#deadlines = new Deadlines(plan.limits, (phase) => this.fail(timeoutError(phase)))
   }
 
   /** Resolves to the body of a whole reply, or to undefined when a stream is committed. Rejects with the GatewayError it failed with. */
   run(client: UpstreamClient): Promise<Buffer | undefined> {
+    const { provider, call } = this.#plan
     this.#deadlines.enter('connect')
-    this.#start(client).catch((thrown: unknown) => this.fail(pluginError(this.#plan.plugin, 'request', thrown)))
+    try {
+      const request = provider.request(call, this.#seen)
+      if (request instanceof Promise)
+        request.then((made) => this.#send(made, client)).catch((thrown: unknown) => this.#threw(thrown))
+      // Most are made at once, and cost a call no promise.
+      else this.#send(request, client)
+    } catch (thrown) {
+      this.#threw(thrown)
+    }
     return this.#committed.promise
   }
 
   /** Parameters that the provider left out of its request. */
-  dropped: readonly string[] = []
+  dropped: readonly string[] = NONE
   /** True where a kept-alive socket broke before a byte of the reply came: it may have been closed before the request arrived. */
   stale = false
 
@@ -97,15 +120,24 @@ export class Attempt implements Receiver, Source {
     return this.#reader === undefined || this.#reader instanceof RefusalReader ? undefined : this.#reader.estimatedTokens
   }
 
-  async #start(client: UpstreamClient): Promise<void> {
-    const { provider, call, fresh } = this.#plan
-    const request = await provider.request(call, this.#seen)
+  /** When the head of the reply came; undefined where none did. By the monotonic clock. */
+  heardAt: number | undefined
+
+  #send(request: UpstreamRequest | LocalReply, client: UpstreamClient): void {
     if (this.#state === 'over') return
-    if ('origin' in request) {
-      this.dropped = request.dropped ?? []
-      this.#request = request
-      this.#sending = client.send(request, this, fresh)
-    } else this.#sending = sendLocal(request, this)
+    if (!('origin' in request)) {
+      this.#sending = sendLocal(request, this)
+      return
+    }
+    this.dropped = request.dropped ?? this.dropped
+    const [unfit] = this.dropped
+    if (this.#plan.strict && unfit !== undefined) throw new GatewayError('unsupported_parameter', { param: unfit })
+    this.#request = request
+    this.#sending = client.send(request, this, this.#plan.fresh)
+  }
+
+  #threw(thrown: unknown): void {
+    this.fail(pluginError(this.#plan.served.provider, 'request', thrown))
   }
 
   onSent(): void {
@@ -115,6 +147,7 @@ export class Attempt implements Receiver, Source {
 
   onHead(status: number, headers: Readonly<Record<string, string>>): void {
     this.#state = 'heard'
+    this.heardAt = performance.now()
     this.#guarded(() => {
       this.#reader = this.#readerFor(status, headers)
       const encoding = headers['content-encoding'] ?? 'identity'
@@ -141,7 +174,9 @@ export class Attempt implements Receiver, Source {
     clearTimeout(this.#linger)
     this.stale = stale
     const refused = 'code' in error && error.code === 'UND_ERR_INVALID_ARG'
-    this.fail(refused ? pluginError(this.#plan.plugin, 'request', error) : transportError(error, this.#state !== 'connecting'))
+    this.fail(
+      refused ? pluginError(this.#plan.served.provider, 'request', error) : transportError(error, this.#state !== 'connecting'),
+    )
   }
 
   pause(): void {
@@ -171,7 +206,7 @@ export class Attempt implements Receiver, Source {
   }
 
   #readerFor(status: number, headers: Readonly<Record<string, string>>): BodyReader {
-    const { provider, call, format, relay, transforms, hold, choices } = this.#plan
+    const { provider, call, format, relay, transforms, hold } = this.#plan
     if (status !== 200) return new RefusalReader({ status, headers }, provider)
     const translator = provider.translator?.(call, this.#seen)
     // A provider with a wire of its own knows its streams whatever they are called.
@@ -185,13 +220,13 @@ export class Attempt implements Receiver, Source {
     if (translator === undefined) {
       return new VerbatimReader({
         format,
-        call: { choices, includeUsage: call.includeUsage },
+        call,
         relay,
         transforms,
         hold,
       })
     }
-    const asked = { model: call.model.id, includeUsage: call.includeUsage, choices }
+    const asked = { model: call.model.id, includeUsage: call.includeUsage, choices: call.choices }
     return new TranslatedReader({ translator, call: asked, relay, transforms, hold, done: format.done })
   }
 
@@ -239,11 +274,13 @@ export class Attempt implements Receiver, Source {
     this.#decoding?.close()
     this.#deadlines.stop()
     this.#seen.abort()
-    this.#plan.onOver({ result, committed: this.#isCommitted, ...(error && { error }) })
+    this.#plan.owner.onOver({ result, committed: this.#isCommitted, ...(error && { error }) })
     if (error !== undefined) this.#committed.reject(error)
     else this.#committed.resolve(this.#reader instanceof WholeReader ? this.#reader.body : undefined)
   }
 }
+
+const NONE: readonly string[] = []
 
 const asGatewayError = (error: unknown): GatewayError =>
   error instanceof GatewayError ? error : new GatewayError('internal_error', { cause: error })

@@ -138,7 +138,14 @@ export function normaliseCompletion(translated: TranslatedCompletion, model: str
       logprobs: null,
       ...others,
       index,
-      message: { ...message, role: 'assistant', content: message.content ?? null, refusal: message.refusal ?? null },
+      message: {
+        ...message,
+        role: 'assistant',
+        content: message.content ?? null,
+        refusal: message.refusal ?? null,
+        // Mistral leaves the type out, and the SDK throws where it is not.
+        ...(message.tool_calls && { tool_calls: message.tool_calls.map((call) => ({ ...call, type: 'function' as const })) }),
+      },
       finish_reason: finishOf(finish_reason),
     })),
   }

@@ -23,6 +23,18 @@ export interface RelayListener {
   onFirstByte(): void
 }
 
+/** What those who read a stream know of the relay: a place for its events. */
+export interface EventSink {
+  /** There is no way back any more: what is pushed leaves. */
+  readonly committed: boolean
+  /** Adds one event. The first meaningful one commits. */
+  push(frame: string, meaningful: boolean): void
+  /** Writes what was pushed, in one piece. Call it once per piece of upstream bytes. */
+  flush(): void
+  /** Ends well: what is left, and the end marker. */
+  end(done: string): void
+}
+
 const HEARTBEAT = ': keep-alive\n\n'
 
 /** Bytes that may wait for the head, or for a commit, before the upstream is told to pause. */
@@ -35,7 +47,7 @@ const HIGH_WATER = 64 * 1024
  * they come. Ended: by a finish and `[DONE]`, or by one error frame and a broken connection: a bare end reads as success in the
  * official SDKs.
  */
-export class Relay {
+export class Relay implements EventSink {
   readonly #times: RelayTimes
   readonly #listener: RelayListener
   #state: 'held' | 'committed' | 'ended' = 'held'
@@ -75,21 +87,18 @@ export class Relay {
     this.#paused = false
   }
 
-  /** Adds one event. The first meaningful one commits. */
   push(frame: string, meaningful: boolean): void {
     if (this.#state === 'ended') return
     this.#pending += frame
     if (meaningful && this.#state === 'held') this.#commit()
   }
 
-  /** Writes what was pushed, in one piece. Call it once per piece of upstream bytes. */
   flush(): void {
     if (this.#pending === '') return
     if (this.#response !== undefined && this.#state === 'committed') this.#write(this.#response)
     else if (this.#pending.length > HIGH_WATER) this.#pause()
   }
 
-  /** Ends well: what is left, and the end marker. */
   end(done: string): void {
     if (this.#state === 'held') this.#commit()
     this.#pending += done

@@ -4,13 +4,14 @@ import type { Attempt } from '../plugin/api.ts'
 export class SeenAttempt implements Attempt {
   readonly number: number
   readonly model: string
-  readonly credentialRefused = false
+  readonly credentialRefused: boolean
   #controller: AbortController | undefined
   #aborted = false
 
-  constructor({ number, model }: Pick<Attempt, 'number' | 'model'>) {
+  constructor(number: number, model: string, credentialRefused: boolean) {
     this.number = number
     this.model = model
+    this.credentialRefused = credentialRefused
   }
 
   get signal(): AbortSignal {

@@ -6,6 +6,9 @@
 /** Receives one event: its data, the frame that carries it to a client, and its `event:` type ('' if none). */
 export type OnEvent = (data: string, frame: string, type: string) => void
 
+/** Receives a line that is no field of an event: the standard has it passed over. */
+export type OnStray = (line: string) => void
+
 /** The longest event accepted, in bytes: room for an image in one event, not for an endless line. */
 export const MAX_EVENT = 8 << 20
 
@@ -17,6 +20,7 @@ export class EventTooLongError extends Error {
 /** Cuts a byte stream into events, wherever it is split. One instance reads one stream. */
 export class SseReader {
   readonly #onEvent: OnEvent
+  readonly #onStray: OnStray | undefined
   /** The incomplete line at the end of what came so far. */
   #rest = ''
   #data: string[] = []
@@ -26,8 +30,9 @@ export class SseReader {
   /** A CR ended the last piece: a LF at the start of the next belongs to it. */
   #afterCr = false
 
-  constructor(onEvent: OnEvent) {
+  constructor(onEvent: OnEvent, onStray?: OnStray) {
     this.#onEvent = onEvent
+    this.#onStray = onStray
   }
 
   /** Calls `onEvent` for every event these bytes complete. */
@@ -52,6 +57,12 @@ export class SseReader {
     if (!hasLine) this.#rest = text
     else this.#rest = copied(hasCr ? this.#readAnyLines(text) : this.#readLfLines(text))
     if (this.#rest.length + this.#dataLength > MAX_EVENT) throw new EventTooLongError()
+  }
+
+  /** The last line may have no end. What it belongs to is no event without a blank one. */
+  end(): void {
+    if (this.#rest !== '') this.#line(this.#rest)
+    this.#rest = ''
   }
 
   /** The common case: LF only, and of that the common event, one `data: ` line and a blank one, kept as it is. */
@@ -98,6 +109,7 @@ export class SseReader {
       this.#data.push(value)
       this.#dataLength += value.length
     } else if (field === 'event') this.#type = value
+    else if (field !== 'id' && field !== 'retry') this.#onStray?.(line)
   }
 
   #dispatch(): void {

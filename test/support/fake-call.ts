@@ -31,6 +31,7 @@ export function fakeCall(body: string | Readonly<Record<string, unknown>> = {}, 
     model: { id, namespace: id.slice(0, id.indexOf('/')), model: id.slice(id.indexOf('/') + 1) },
     stream: member('stream') === true,
     includeUsage: streamOptions?.include_usage === true,
+    choices: (member('n') as number | undefined) ?? 1,
     size: bytes.length,
     member,
     get body() {

@@ -1,12 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import OpenAI from 'openai'
 import { stringify } from 'yaml'
 import { type Gateway, type GatewayTimes, startGateway } from '../../core/gateway.ts'
+import type { ManagementOptions } from '../../core/http/management/parts.ts'
 import { createKey } from '../../core/keys/keys.ts'
 import { createLog } from '../../core/observe/log.ts'
 import { Secret } from '../../core/plugin/api.ts'
+import type { ReloadOutcome } from '../../core/reload.ts'
 import { openStore, type Store } from '../../core/store/database.ts'
 
 /** What a test gateway is started with. */
@@ -19,6 +21,9 @@ export interface TestGatewayOptions {
   readonly times?: Partial<GatewayTimes>
   readonly metricsToken?: string
   readonly adminListen?: boolean
+  /** URL of its database; absent: a file in its folder. */
+  readonly database?: string
+  readonly management?: ManagementOptions
 }
 
 /** A real gateway on a free port, its database in a folder of its own, with one live and one test key. */
@@ -42,6 +47,7 @@ export interface TestGateway {
   metrics(): Promise<string>
   /** The value of one series, 0 where it is not there: `metric('umg_requests_total', { code: '200' })` adds up what fits. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
+  reload(): Promise<ReloadOutcome>
   key(options?: Partial<Parameters<typeof createKey>[1]>): Promise<string>
   stop(grace?: number): Promise<void>
 }
@@ -51,8 +57,11 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   const folder = await mkdtemp(join(tmpdir(), 'umg-test-'))
   const routes = typeof options.routes === 'string' ? options.routes : stringify({ version: 1, ...options.routes })
   await writeFile(join(folder, 'routes.yaml'), routes)
-  for (const [name, text] of Object.entries(options.files ?? {})) await writeFile(join(folder, name), text)
-  const store = await openStore(`sqlite:${join(folder, 'gateway.db')}`)
+  for (const [name, text] of Object.entries(options.files ?? {})) {
+    await mkdir(dirname(join(folder, name)), { recursive: true })
+    await writeFile(join(folder, name), text)
+  }
+  const store = await openStore(options.database ?? `sqlite:${join(folder, 'gateway.db')}`)
   const log = new Log()
   let gateway: Gateway
   try {
@@ -67,6 +76,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
       workerThreads: 1,
       ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
       ...(options.times && { times: options.times }),
+      ...(options.management && { management: options.management }),
     })
   } catch (error) {
     await store.close()
@@ -107,6 +117,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     },
     metrics,
     metric: async (name, labels = {}) => sumOf(await metrics(), name, labels),
+    reload: () => gateway.reload('signal'),
     key,
     async stop(grace = 0) {
       await gateway.drain({ delay: 0, grace })

@@ -5,6 +5,7 @@ import type { TSchema } from 'typebox'
 import { PluginError } from '../../plugin/plugin-error.ts'
 import { Secret } from '../../plugin/secret.ts'
 import { instant } from '../instant.ts'
+import { asMap } from '../loose.ts'
 import { closed } from './closed.ts'
 import { settleUnions } from './unions.ts'
 
@@ -16,10 +17,27 @@ export interface SecretPlace {
   seal(): void
 }
 
+/** Names that a value declares, or one that it refers to, where its schema says so. */
+export interface Mention {
+  /** What they are names of, such as `rate class`. */
+  readonly kind: string
+  /** JSON pointer from the checked value. */
+  readonly pointer: string
+  readonly declares: boolean
+  readonly names: readonly string[]
+}
+
 /** What a schema has to say to a value. */
 export interface Verdict {
   readonly errors: readonly ErrorObject[]
   readonly secrets: readonly SecretPlace[]
+  readonly mentions: readonly Mention[]
+}
+
+/** What is noted beside the errors. */
+interface Notes {
+  readonly secrets: SecretPlace[]
+  readonly mentions: Mention[]
 }
 
 const OPTIONS = { strict: false, logger: false, formats: { instant: (text: string) => instant(text) !== undefined } } as const
@@ -37,9 +55,9 @@ const VALIDATORS = new WeakMap<TSchema, ValidateFunction>()
 export function check(schema: TSchema, value: unknown): Verdict {
   const validate = VALIDATORS.get(schema) ?? compile(schema)
   VALIDATORS.set(schema, validate)
-  const secrets: SecretPlace[] = []
-  validate.call(secrets, value)
-  return { errors: settleUnions(validate.errors ?? []), secrets }
+  const notes: Notes = { secrets: [], mentions: [] }
+  validate.call(notes, value)
+  return { errors: settleUnions(validate.errors ?? []), ...notes }
 }
 
 function compile(schema: TSchema): ValidateFunction {
@@ -53,6 +71,8 @@ function compile(schema: TSchema): ValidateFunction {
     validateSchema: false,
   })
   ajv.addKeyword({ keyword: 'secret', schemaType: 'boolean', errors: false, validate: noteSecret })
+  ajv.addKeyword({ keyword: 'declares', schemaType: 'string', errors: false, validate: noteDeclared })
+  ajv.addKeyword({ keyword: 'refersTo', schemaType: 'string', errors: false, validate: noteReferred })
   try {
     if (SCHEMAS.validateSchema(schema) !== true) {
       throw new Error(SCHEMAS.errorsText(SCHEMAS.errors?.slice(0, 1), { dataVar: 'schema' }))
@@ -64,8 +84,21 @@ function compile(schema: TSchema): ValidateFunction {
 }
 
 /** The keyword `secret`: notes where the value stands. Ajv hands on the context of the validation as `this`. */
-const noteSecret: SchemaValidateFunction = function noteSecret(this: SecretPlace[], isSecret, _value, _schema, place) {
-  if (isSecret === true && place) this.push(secretPlace(place))
+const noteSecret: SchemaValidateFunction = function noteSecret(this: Notes, isSecret, _value, _schema, place) {
+  if (isSecret === true && place) this.secrets.push(secretPlace(place))
+  return true
+}
+
+/** The keyword `declares`: the keys of this map are names of a kind. */
+const noteDeclared: SchemaValidateFunction = function noteDeclared(this: Notes, kind, value, _schema, place) {
+  if (place) this.mentions.push({ kind, pointer: place.instancePath, declares: true, names: Object.keys(asMap(value)) })
+  return true
+}
+
+/** The keyword `refersTo`: this text is such a name. */
+const noteReferred: SchemaValidateFunction = function noteReferred(this: Notes, kind, value, _schema, place) {
+  if (place && typeof value === 'string')
+    this.mentions.push({ kind, pointer: place.instancePath, declares: false, names: [value] })
   return true
 }
 

@@ -14,6 +14,7 @@ function closePart(part: Part): Part {
   const { properties, patternProperties, additionalProperties, items } = part
   // Branches beside properties speak of the same map, each of a part of it.
   const branches = properties === undefined ? ['anyOf', 'oneOf'].filter((keyword) => Array.isArray(part[keyword])) : []
+  const cases = properties === undefined ? ['then', 'else'].filter((keyword) => part[keyword] !== undefined) : []
   return {
     ...part,
     ...(isPart(properties) && { additionalProperties: false, properties: closeEach(properties) }),
@@ -21,6 +22,7 @@ function closePart(part: Part): Part {
     ...(additionalProperties !== undefined && { additionalProperties: closeAny(additionalProperties) }),
     ...(items !== undefined && { items: closeAny(items) }),
     ...Object.fromEntries(branches.map((keyword) => [keyword, (part[keyword] as unknown[]).map(closeAny)])),
+    ...Object.fromEntries(cases.map((keyword) => [keyword, closeAny(part[keyword])])),
   }
 }
 

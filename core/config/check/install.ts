@@ -1,13 +1,15 @@
 import { dirname, resolve } from 'node:path'
 import type { PluginKind } from '../../plugin/locate.ts'
 import { PluginError } from '../../plugin/plugin-error.ts'
-import { loadPlugin, type Plugins } from '../../plugin/registry.ts'
+import { loadPlugin, type Plugins, pluginFiles } from '../../plugin/registry.ts'
 import { nearest } from '../../suggest.ts'
+import type { FilesRead } from '../files-read.ts'
 import { asMap } from '../loose.ts'
 import type { Table } from '../table.ts'
 import type { Path, Problem } from '../text/source.ts'
 import { check } from './check.ts'
 import { toProblems } from './findings.ts'
+import { type PlacedMention, placed } from './mentions.ts'
 import { sealSecrets } from './secrets.ts'
 import { where } from './sentences.ts'
 
@@ -21,6 +23,7 @@ export interface Installed<Kind extends PluginKind> {
 /** What came of the plugins of a kind, by the link's index or the namespace's name. */
 export interface Installation<Kind extends PluginKind> {
   readonly installed: ReadonlyMap<string, Installed<Kind>>
+  readonly mentions: readonly PlacedMention[]
   readonly problems: readonly Problem[]
 }
 
@@ -31,22 +34,29 @@ const SECTIONS = {
 } as const
 
 /** Loads every plugin of a kind that the table names, and holds the `config` beside it against its schema. */
-export async function installPlugins<Kind extends PluginKind>(kind: Kind, table: Table): Promise<Installation<Kind>> {
+export async function installPlugins<Kind extends PluginKind>(
+  kind: Kind,
+  table: Table,
+  files: FilesRead,
+): Promise<Installation<Kind>> {
   const baseDir = dirname(resolve(table.source.file))
   const installed = new Map<string, Installed<Kind>>()
+  const mentions: PlacedMention[] = []
   const problems: Problem[] = []
   for (const place of findPlaces(kind, table)) {
+    files.include(() => pluginFiles(place.name, baseDir))
     try {
       const plugin = await loadPlugin(place.name, kind, baseDir)
       const fitted = fitConfig(plugin, place, table)
       installed.set(place.id, { plugin, config: fitted.config })
+      mentions.push(...fitted.mentions)
       problems.push(...fitted.problems)
     } catch (error) {
       if (!(error instanceof PluginError)) throw error
       problems.push(cannotServe(error, place, table))
     }
   }
-  return { installed, problems }
+  return { installed, mentions, problems }
 }
 
 interface Place {
@@ -78,11 +88,11 @@ function findPlaces(kind: PluginKind, table: Table): readonly Place[] {
 function fitConfig(plugin: Plugins[PluginKind], { config, configPath }: Place, table: Table) {
   // A copy: two places may share one config by an alias, and each fills in its own plugin's defaults.
   const own = structuredClone(config)
-  const { errors, secrets } = check(plugin.schema, own)
+  const { errors, secrets, mentions } = check(plugin.schema, own)
   const given = sealSecrets(secrets, table, configPath)
   // Of a secret that stands in the file nothing else matters: it has to go.
   const faults = toProblems(errors, table, configPath).filter(({ span }) => !given.some((secret) => secret.span[0] === span[0]))
-  return { config: own, problems: [...given, ...faults] }
+  return { config: own, mentions: mentions.map((mention) => placed(mention, configPath)), problems: [...given, ...faults] }
 }
 
 /** What the config cannot be checked for is not shown either. A name that a reference gave is a secret, and `error` may quote it. */

@@ -108,7 +108,9 @@ function union({ schema, data }: ErrorObject, { written }: Place): string {
   return `must be ${[...kinds].join(' or ')}, but is ${kindOfValue(data)}`
 }
 
-function choice(allowed: readonly unknown[], written: string | undefined): string {
+function choice(values: readonly unknown[], written: string | undefined): string {
+  // `429` may be written as a number and as text: that is one choice.
+  const allowed = values.filter((value) => typeof value !== 'string' || !values.includes(Number(value)))
   const near = written === undefined ? '' : didYouMean(written, allowed.map(String))
   // A long list would drown the one name that helps.
   return near !== '' && allowed.length > 5

@@ -1,4 +1,5 @@
 import { codeFrameColumns } from '@babel/code-frame'
+import type { Position } from '../config.ts'
 import type { Diagnostic } from '../diagnostic.ts'
 import { findPlainKeys, mask, maskKeys } from './plaintext.ts'
 import type { Problem, Source, Span } from './source.ts'
@@ -18,12 +19,25 @@ export function toDiagnostics(source: Source, problems: readonly Problem[]): rea
   const text = mask(source.text, hidden)
   return [...distinct.values()]
     .sort((a, b) => a.span[0] - b.span[0])
-    .map(({ span, message }) => ({ ...source.position(span), message: maskKeys(message), frame: frame(source, text, span) }))
+    .map(({ span, message }) => ({ ...source.position(span), message: maskKeys(message), frame: frameOf(source, text, span) }))
 }
 
-function frame(source: Source, text: string, [start, end]: Span): string {
-  const { line, column: from } = source.position([start, end])
-  const column = from - 1
+/** The diagnostics of a table that was right when it was read: what is said of its places later has no frames yet. */
+export function inFrames(diagnostics: readonly Diagnostic[], text: string): readonly Diagnostic[] {
+  const masked = mask(text, [])
+  return diagnostics.map((diagnostic) => {
+    const { line, column, frame } = diagnostic
+    const [word = ''] = /[^\s:,{}[\]]*/.exec((masked.split('\n')[line - 1] ?? '').slice(column - 1)) ?? []
+    return { ...diagnostic, frame: frame || frameAt(masked, diagnostic, word.length) }
+  })
+}
+
+function frameOf(source: Source, text: string, [start, end]: Span): string {
   const marked = text.slice(start, end).split('\n', 1)[0] ?? ''
-  return codeFrameColumns(text, { start: { line, column }, end: { line, column: column + marked.length } }, AROUND)
+  return frameAt(text, source.position([start, end]), marked.length)
+}
+
+function frameAt(text: string, { line, column: from }: Pick<Position, 'line' | 'column'>, length: number): string {
+  const column = from - 1
+  return codeFrameColumns(text, { start: { line, column }, end: { line, column: column + length } }, AROUND)
 }

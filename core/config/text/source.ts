@@ -42,7 +42,8 @@ export class Source {
   constructor(file: string, text: string) {
     this.file = file
     this.text = text
-    this.document = parseDocument(text, { version: '1.2', stringKeys: true, prettyErrors: false, lineCounter: this.#lines })
+    const options = { version: '1.2', stringKeys: true, prettyErrors: false, logLevel: 'error' } as const
+    this.document = parseDocument(text, { ...options, lineCounter: this.#lines })
   }
 
   position(span: Span): Position {
@@ -59,6 +60,11 @@ export class Source {
   value(path: Path): Span {
     const entry = this.#entry(path)
     return spanOf(entry?.value) ?? spanOf(entry?.key) ?? (path.length === 0 ? [0, 0] : this.value(path.slice(0, -1)))
+  }
+
+  /** Whether the file has something at a path. */
+  has(path: Path): boolean {
+    return this.#entry(path) !== undefined
   }
 
   /** The scalar at a path, if one is there. */

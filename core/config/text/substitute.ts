@@ -1,6 +1,6 @@
-import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { isScalar, Scalar } from 'yaml'
+import type { FilesRead } from '../files-read.ts'
 import { parseReferences, type Reference } from './reference.ts'
 import type { Problem, Source } from './source.ts'
 
@@ -13,6 +13,12 @@ export interface Substitution {
   readonly filled: boolean
 }
 
+/** What references lead to. */
+export interface Surroundings {
+  readonly env: NodeJS.ProcessEnv
+  readonly files: FilesRead
+}
+
 /** The scalars that hold references. */
 export type Substitutions = ReadonlyMap<Scalar, Substitution>
 
@@ -22,14 +28,14 @@ export type Substitutions = ReadonlyMap<Scalar, Substitution>
  */
 export async function substitute(
   source: Source,
-  env: NodeJS.ProcessEnv,
+  { env, files }: Surroundings,
 ): Promise<{ readonly substitutions: Substitutions; readonly problems: readonly Problem[] }> {
   const substitutions = new Map<Scalar, Substitution>()
   const problems: Problem[] = []
   for (const [path, scalar] of source.scalars()) {
     if (typeof scalar.value !== 'string' || !scalar.value.includes('$') || substitutions.has(scalar)) continue
     try {
-      substitutions.set(scalar, await substituteScalar(source, scalar, env))
+      substitutions.set(scalar, await substituteScalar(source, scalar, { env, files }))
     } catch (error) {
       substitutions.set(scalar, { references: [], missing: [], filled: false })
       problems.push({ span: source.value(path), message: (error as Error).message })
@@ -38,7 +44,7 @@ export async function substitute(
   return { substitutions, problems }
 }
 
-async function substituteScalar(source: Source, scalar: Scalar, env: NodeJS.ProcessEnv): Promise<Substitution> {
+async function substituteScalar(source: Source, scalar: Scalar, from: Surroundings): Promise<Substitution> {
   const parts = parseReferences(String(scalar.value))
   const references = parts.filter((part) => typeof part !== 'string')
   const missing: Reference[] = []
@@ -48,7 +54,7 @@ async function substituteScalar(source: Source, scalar: Scalar, env: NodeJS.Proc
       text += part
       continue
     }
-    const value = await lookUp(part, source, env)
+    const value = await lookUp(part, source, from)
     if (value === undefined) missing.push(part)
     else text += value
   }
@@ -57,14 +63,18 @@ async function substituteScalar(source: Source, scalar: Scalar, env: NodeJS.Proc
   return { references, missing, filled }
 }
 
-async function lookUp({ from, name, fallback }: Reference, source: Source, env: NodeJS.ProcessEnv): Promise<string | undefined> {
-  const value = from === 'env' ? env[name] : await readSecretFile(resolve(dirname(source.file), name))
+async function lookUp(
+  { from, name, fallback }: Reference,
+  source: Source,
+  { env, files }: Surroundings,
+): Promise<string | undefined> {
+  const value = from === 'env' ? env[name] : await readSecretFile(resolve(dirname(source.file), name), files)
   return value === undefined || value === '' ? fallback : value
 }
 
-async function readSecretFile(path: string): Promise<string | undefined> {
+async function readSecretFile(path: string, files: FilesRead): Promise<string | undefined> {
   try {
-    return (await readFile(path, 'utf8')).trim()
+    return (await files.read(path)).trim()
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT') return undefined

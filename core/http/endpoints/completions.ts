@@ -2,7 +2,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Generation } from '../../generation.ts'
 import type { CallMetrics } from '../../observe/call-metrics.ts'
 import type { EndpointName } from '../../plugin/api.ts'
-import { dispatch, type Shipment } from '../../routing/dispatch.ts'
+import { Dispatch, type Shipment } from '../../routing/dispatch.ts'
 import type { UpstreamClient } from '../../upstream/client.ts'
 import type { ReplyFormat } from '../../upstream/endpoint.ts'
 import { Relay, type RelayTimes } from '../../upstream/relay.ts'
@@ -40,18 +40,25 @@ export async function complete(
   if (principal === undefined) throw new GatewayError('missing_api_key')
   const call = await exchange.call()
   exchange.seal()
-  const target = generation.table.target(call.model, principal)
+  const route = generation.table.route(call.model, principal)
   exchange.onEnd = services.calls.started(call.model.namespace)
   if (exchange.closed) return
-  const shipment: Shipment = { call, target, format, client: services.upstreams }
+  const traveller = { key: principal.keyId, random: Math.random }
+  const shipment: Shipment = { call, route, traveller, format, client: services.upstreams }
   if (call.stream) await stream(exchange, shipment, services.relayTimes)
-  else exchange.body = await dispatch(shipment, exchange)
+  else exchange.body = await send(exchange, shipment)
+}
+
+function send(exchange: Exchange, shipment: Shipment): Promise<Buffer | undefined> {
+  const dispatch = new Dispatch(shipment, exchange)
+  exchange.sent(dispatch)
+  return dispatch.run()
 }
 
 function stream(exchange: Exchange, shipment: Shipment, times: RelayTimes): Promise<void> {
   return new Promise((resolve, reject) => {
     exchange.relay = new Relay(times, { onHead: resolve, onFirstByte: () => exchange.onFirstByte() })
-    dispatch(shipment, exchange).then(
+    send(exchange, shipment).then(
       () => resolve(),
       (error: GatewayError) => {
         // A heartbeat may have opened the head already: then it is an error frame, and nobody waits for this promise.

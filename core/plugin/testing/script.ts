@@ -46,7 +46,7 @@ export type Step = Bytes | Hold | typeof FIN | typeof RST
  */
 export type Script = Iterable<Step> | AsyncIterable<Step>
 
-/** Whether a step sends bytes. */
-export function isBytes(step: Step): step is Bytes {
-  return typeof step === 'string' || step instanceof Uint8Array
+/** Whether a step, or anything else, is bytes to send. */
+export function isBytes(value: unknown): value is Bytes {
+  return typeof value === 'string' || value instanceof Uint8Array
 }

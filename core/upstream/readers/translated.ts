@@ -9,7 +9,7 @@ import {
   type Usage,
 } from '../../plugin/api.ts'
 import { StreamNormaliser } from '../normalise.ts'
-import type { Relay } from '../relay.ts'
+import type { EventSink } from '../relay.ts'
 import { frame, SseReader } from '../sse.ts'
 import { UpstreamFault } from '../upstream-fault.ts'
 import type { BodyReader } from './reader.ts'
@@ -19,7 +19,7 @@ import { type LinkTransform, transformChunk } from './transform.ts'
 export interface TranslatedPlan {
   readonly translator: Translator
   readonly call: { readonly model: string; readonly includeUsage: boolean; readonly choices: number }
-  readonly relay: Relay
+  readonly relay: EventSink
   readonly transforms: readonly LinkTransform[]
   readonly hold: boolean
   readonly done: string
@@ -106,10 +106,17 @@ function isMeaningful(chunk: ChatChunk): boolean {
 /** SSE as translators see it: decoded to UTF-8, with its type. */
 class SseDecoder implements UpstreamDecoder {
   #events: UpstreamEvent[] = []
-  readonly #reader = new SseReader((data, _, type) => {
-    // Events without data only keep a connection open.
-    if (data.trim() !== '') this.#events.push({ type: utf8(type), data: utf8(data) })
-  })
+  /** What stands between the events. */
+  #stray = ''
+  readonly #reader = new SseReader(
+    (data, _, type) => {
+      // Events without data only keep a connection open.
+      if (data.trim() !== '') this.#events.push({ type: utf8(type), data: utf8(data) })
+    },
+    (line) => {
+      if (this.#stray.length + line.length < MAX_STRAY) this.#stray += `${line}\n`
+    },
+  )
 
   push(bytes: Buffer): Iterable<UpstreamEvent> {
     this.#events = []
@@ -117,8 +124,23 @@ class SseDecoder implements UpstreamDecoder {
     return this.#events
   }
 
+  /** Google, and others, break a stream off with an error's JSON as it stands: to a translator it is an event like any other. */
   end(): Iterable<UpstreamEvent> {
-    return []
+    this.#reader.end()
+    return isJson(this.#stray) ? [{ type: '', data: utf8(this.#stray) }] : []
+  }
+}
+
+/** The longest error read, in bytes. */
+const MAX_STRAY = 64 << 10
+
+function isJson(text: string): boolean {
+  if (!/^\s*[{[]/.test(text)) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import { type ChatChunk, UpstreamError, type Usage } from '../../plugin/api.ts'
 import type { ReplyFormat, StreamReader } from '../endpoint.ts'
-import type { Relay } from '../relay.ts'
+import type { EventSink } from '../relay.ts'
 import { EventTooLongError, frame, SseReader } from '../sse.ts'
 import { UpstreamFault } from '../upstream-fault.ts'
 import type { BodyReader } from './reader.ts'
@@ -11,7 +11,7 @@ import { type LinkTransform, transformChunk } from './transform.ts'
 export interface VerbatimPlan {
   readonly format: ReplyFormat
   readonly call: { readonly choices: number; readonly includeUsage: boolean }
-  readonly relay: Relay
+  readonly relay: EventSink
   readonly transforms: readonly LinkTransform[]
   /** Whether another target is left to try: then the stream is held until an event that carries something. */
   readonly hold: boolean

@@ -12,7 +12,9 @@ const Config = Type.Object(
             description: 'Globs of the model ids that anyone may call.',
             examples: [['sandbox/*']],
           }),
-          class: Type.Optional(Type.String({ minLength: 1, description: 'The rate class that all of these calls share.' })),
+          class: Type.Optional(
+            Type.String({ minLength: 1, refersTo: 'rate class', description: 'The rate class that all of these calls share.' }),
+          ),
         },
         {
           additionalProperties: false,

@@ -28,9 +28,14 @@ export const Config = Type.Object(
     classes: Type.Record(Type.String({ pattern: NAME }), RateClass, {
       additionalProperties: false,
       minProperties: 1,
+      declares: 'rate class',
       description: 'The rate classes. A key names its class; its budgets are its own.',
     }),
-    default: Type.String({ description: 'The class of the keys that name none.', examples: ['standard'] }),
+    default: Type.String({
+      refersTo: 'rate class',
+      description: 'The class of the keys that name none.',
+      examples: ['standard'],
+    }),
     tags: Type.Optional(
       Type.Record(Type.String({ pattern: TAG_NAME }), Type.String({ minLength: 1 }), {
         additionalProperties: false,

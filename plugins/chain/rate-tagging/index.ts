@@ -18,6 +18,7 @@ export default defineChain({
     const limited = host.metrics.counter('umg_rate_limited_total', 'Calls refused by a rate limit.', ['limit', 'dimension'])
 
     return {
+      explain: (principal) => [`/classes/${classOf(principal).name}`],
       async handle(ctx, next) {
         const state: CallState = ctx.state
         const { principal } = state

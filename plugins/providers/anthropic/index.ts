@@ -1,10 +1,24 @@
-import { API_VERSION, defineProvider, type Host, type Provider, type Static, secret, Type } from 'unified-model-gateway/plugin'
+import {
+  API_VERSION,
+  defineProvider,
+  type Host,
+  type Provider,
+  type Static,
+  secret,
+  type Translator,
+  Type,
+} from 'unified-model-gateway/plugin'
 import { toCompletion } from './completion.ts'
 import { listModels } from './discovery.ts'
 import { parameters } from './parameters.ts'
 import { toRefusal } from './refusal.ts'
 import { toMessagesRequest } from './request.ts'
 import { MessageStream } from './stream.ts'
+
+export { parameters } from './parameters.ts'
+export { toRefusal } from './refusal.ts'
+export { toMessagesRequest } from './request.ts'
+export { toStrictSchema } from './schema.ts'
 
 /** Later versions answer 400 to sampling parameters on every model. */
 const VERSION = '2023-06-01'
@@ -44,19 +58,22 @@ function create({ apiKey, baseUrl = BASE_URL, maxTokens }: Static<typeof schema>
       const headers = { ...call.headers, ...credentials }
       return { origin, path: `${prefix}/v1/messages`, headers, body: JSON.stringify(request), dropped }
     },
-    translator() {
-      const stream = new MessageStream()
-      return {
-        completion: toCompletion,
-        event: (event) => stream.event(event),
-        end: () => stream.end(),
-        get over() {
-          return stream.over
-        },
-      }
-    },
+    translator: messagesTranslator,
     error: toRefusal,
     models: (signal) => listModels({ base: origin + prefix, headers: credentials, host }, signal),
+  }
+}
+
+/** Reads the reply to `POST /v1/messages`. */
+export function messagesTranslator(): Translator {
+  const stream = new MessageStream()
+  return {
+    completion: toCompletion,
+    event: (event) => stream.event(event),
+    end: () => stream.end(),
+    get over() {
+      return stream.over
+    },
   }
 }
 

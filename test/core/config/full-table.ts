@@ -32,10 +32,41 @@ namespaces:
       idle: 2m
       total: 1h
     testKeys: upstream
+    breaker: false
+    concurrency:
+      limit: 20
+      queue: 5
+      wait: 1s
     optional: true
   west:
     provider: ${plugin('upstream')}
     config: { apiKey: "\${file:west.txt}" }
+  acme:
+    models:
+      smart:
+        targets:
+          - model: east/large
+            weight: 80
+          - model: west/qwen3
+            weight: 20
+        fallbacks: [acme/spare, west/mistral]
+        sticky: user
+        retry:
+          attempts: 4
+          on: [connect, timeout, 429, 5xx]
+        defaults:
+          temperature: 0.2
+        timeouts:
+          connect: 1s
+          firstByte: 20s
+          idle: 10s
+          total: 5m
+        strict: true
+      spare:
+        targets:
+          - model: east/small-1
+          - model: east/small-2
+        choose: latency
 aliases:
   gpt-4o: east/large
 keys:
@@ -45,6 +76,14 @@ keys:
     models: ["east/*"]
     class: batch
     expires: 2027-01-31
+expect:
+  gpt-4o: east/large
+  acme/smart:
+    - to: east/large
+    - failing:
+        east: 5xx
+        west/qwen3: timeout
+      to: west/mistral
 `
 
 /** The environment that it needs. */

@@ -33,6 +33,6 @@ async function see(name: string): Promise<string> {
       seen += text
     },
   }
-  const code = await validate(`${FOLDER}${name}`, { env: ENV, stdout: stream, stderr: stream })
+  const code = await validate(`${FOLDER}${name}`, { format: 'pretty' }, { env: ENV, stdout: stream, stderr: stream })
   return `${seen.replaceAll(FOLDER, '').replaceAll(ROOT, '<project>/')}exit ${code}\n`
 }

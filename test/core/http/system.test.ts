@@ -4,6 +4,7 @@ import Koa from 'koa'
 import { listen } from '../../../core/http/server.ts'
 import { systemRoutes } from '../../../core/http/system.ts'
 import { Metrics } from '../../../core/observe/metrics.ts'
+import type { UpstreamStates } from '../../../core/routing/upstream-states.ts'
 import { expectError } from '../../e2e/client-faults/front-door.ts'
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts'
 import { rawConnection } from '../../support/raw-connection.ts'
@@ -107,7 +108,12 @@ describe('the system routes', () => {
 
   it('tell balancers to look elsewhere while the gateway drains, and still that it lives', async () => {
     await start()
-    const draining = systemRoutes({ metrics: new Metrics(), metricsToken: undefined, ready: () => false })
+    const draining = systemRoutes({
+      metrics: new Metrics(),
+      metricsToken: undefined,
+      states: {} as UpstreamStates,
+      ready: () => false,
+    })
     const server = createServer(new Koa().use(draining.routes()).callback())
     const url = await listen(server, { host: '127.0.0.1', port: 0 })
     const ready = await get('/readyz', undefined, url)

@@ -88,12 +88,21 @@ describe('The metrics of calls', () => {
     const refused = attempt({ namespace: 'local', model: 'qwen', result: 'upstream_unreachable', ms: 10 })
     calls.settled(outcome({ attempts: [refused, attempt({ ms: 500 })] }))
     expect(await values('umg_upstream_attempts_total')).to.deep.equal({
-      'openai-compatible,upstream_unreachable': 1,
-      'openai-compatible,ok': 1,
+      'local,openai-compatible,upstream_unreachable': 1,
+      'openai,openai-compatible,ok': 1,
     })
     expect(await values('gen_ai_client_operation_duration_seconds_sum')).to.deep.equal({
       'openai-compatible,local/other,upstream_unreachable': 0.01,
       'openai-compatible,openai/gpt-5.5,': 0.5,
+    })
+  })
+
+  it('count where a call went on to another target, and why', async () => {
+    const first = attempt({ namespace: 'local', model: 'qwen', result: 'upstream_timeout' })
+    calls.declare(new Map([['local', ['qwen']]]))
+    calls.settled(outcome({ attempts: [first, first, attempt({})] }))
+    expect(await values('umg_fallbacks_total')).to.deep.equal({
+      'openai,gpt-5.5,local/qwen,openai/gpt-5.5,upstream_timeout': 1,
     })
   })
 

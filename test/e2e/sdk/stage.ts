@@ -9,6 +9,9 @@ import { openai } from './openai-dialect.ts'
 /** Both ways in which the gateway handles replies: what a client gets must be alike. */
 export const DIALECTS: readonly Dialect[] = [openai, anthropic]
 
+/** What a test lets an upstream do, it does again and again. */
+const breaker = false
+
 /** A gateway with a namespace for each dialect, and the upstreams behind them. */
 export interface Stage {
   readonly gateway: TestGateway
@@ -39,10 +42,16 @@ export async function startStage({ chain = [], namespace, others, ...options }: 
       namespaces: {
         open: {
           provider: 'openai-compatible',
+          breaker,
           config: { baseUrl: `${open.origin}/v1`, apiKey: '${env:OPEN_KEY}' },
           ...namespace,
         },
-        claude: { provider: 'anthropic', config: { baseUrl: claude.origin, apiKey: '${env:CLAUDE_KEY}' }, ...namespace },
+        claude: {
+          provider: 'anthropic',
+          breaker,
+          config: { baseUrl: claude.origin, apiKey: '${env:CLAUDE_KEY}' },
+          ...namespace,
+        },
         ...others,
       },
     },

@@ -2,8 +2,9 @@ import { expect } from 'chai'
 import { type AppParts, apiRoutes } from '../../../core/http/app.ts'
 import { systemRoutes } from '../../../core/http/system.ts'
 import { createSecret, digestOf } from '../../../core/keys/key.ts'
-import { listKeys } from '../../../core/keys/keys.ts'
+import { listKeys } from '../../../core/keys/list-keys.ts'
 import type { Metrics } from '../../../core/observe/metrics.ts'
+import type { UpstreamStates } from '../../../core/routing/upstream-states.ts'
 import { expectError, type FrontDoor, openFrontDoor } from '../client-faults/front-door.ts'
 import { KEYED, type Route, SYSTEM } from './routes.ts'
 
@@ -148,14 +149,14 @@ describe('without a good key', () => {
   }
 
   it('all that was tried has changed nothing', async () => {
-    expect(await listKeys(door.gateway.store)).to.have.length(2)
+    expect((await listKeys(door.gateway.store)).data).to.have.length(2)
     expect((await door.gateway.fetch('/v1/models')).status).to.equal(200)
   })
 
   it('there is nothing else to get: these are all routes', () => {
     const routers = [
       apiRoutes({} as AppParts),
-      systemRoutes({ metrics: {} as Metrics, metricsToken: undefined, ready: () => true }),
+      systemRoutes({ metrics: {} as Metrics, metricsToken: undefined, states: {} as UpstreamStates, ready: () => true }),
     ]
     const served = routers.flatMap(({ stack }) => stack.map(({ path }) => path))
     expect(new Set(served)).to.deep.equal(new Set([...KEYED, ...SYSTEM].map(({ path }) => path)))

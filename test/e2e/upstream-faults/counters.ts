@@ -2,7 +2,7 @@
 export type Counters = Readonly<Record<string, number>>
 
 const SERIES = [
-  ['attempt', /^umg_upstream_attempts_total\{provider="(?<who>.*)",result="(?<how>.*)"\} (?<count>\d+)$/gm],
+  ['attempt', /^umg_upstream_attempts_total\{namespace=".*",provider="(?<who>.*)",result="(?<how>.*)"\} (?<count>\d+)$/gm],
   ['call', /^umg_requests_total\{namespace="(?<who>.*)",model=".*",code="(?<status>.*)",outcome="(?<how>.*)"\} (?<count>\d+)$/gm],
   ['abort', /^umg_stream_aborts_total\{side="(?<who>.*)"\} (?<count>\d+)$/gm],
 ] as const

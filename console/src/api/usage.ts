@@ -1,0 +1,39 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { get } from './http.ts'
+
+/** What is counted. */
+export interface Measures {
+  readonly requests: number
+  readonly errors: number
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cached_tokens: number
+}
+
+/** Usage over time, by group. */
+export interface Usage {
+  readonly step: 'hour' | 'day'
+  readonly groups: readonly { readonly name: string; readonly label: string }[]
+  /** `values` stand in the order of `groups`. */
+  readonly series: readonly { readonly t: string; readonly values: readonly Measures[] }[]
+  readonly totals: Measures
+}
+
+/** Which usage. */
+export interface UsageQuery {
+  readonly from: string
+  readonly to: string
+  readonly step: 'hour' | 'day'
+  /** `model`, `key`, `account` or `tag:<name>`. */
+  readonly group: string
+  readonly account_id?: string
+}
+
+/** Usage; while the question changes, the last answer stays. */
+export function useUsage(query: UsageQuery) {
+  return useQuery({
+    queryKey: ['/usage', query],
+    queryFn: ({ signal }) => get<Usage>('/usage', { ...query }, signal),
+    placeholderData: keepPreviousData,
+  })
+}

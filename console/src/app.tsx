@@ -1,0 +1,19 @@
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from 'react-router'
+import { queryClient } from './api/query-client.ts'
+import { router } from './router.tsx'
+import { theme, variables } from './theme/theme.ts'
+
+/** The console. `nonce`: for the styles that it makes. */
+export function App({ nonce }: { readonly nonce: string }) {
+  return (
+    <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+      <QueryClientProvider client={queryClient}>
+        <Notifications position="bottom-right" />
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  )
+}

@@ -1,0 +1,47 @@
+import { TextInput } from '@mantine/core'
+import { type Account, useCreateAccount, useEditAccount } from '../../api/accounts.ts'
+import { FormDialog } from '../../ui/form-dialog.tsx'
+import { ModelsField } from '../../ui/models-field.tsx'
+import { RateClassField } from '../../ui/rate-class-field.tsx'
+import { atField, besidesFields, useFields } from '../../ui/use-fields.ts'
+
+/** Any model. */
+const ALL = ['*']
+
+/** Creates an account, or edits the given one. */
+export function AccountDialog({ account, onClose }: { readonly account?: Account; readonly onClose: () => void }) {
+  const create = useCreateAccount()
+  const edit = useEditAccount()
+  const { isPending, error } = account === undefined ? create : edit
+  const { values, set, text } = useFields(
+    { name: account?.name ?? '', models: account?.models ?? ALL, rate_class: account?.rate_class ?? '' },
+    error,
+  )
+
+  function submit(): void {
+    const { name, models, rate_class } = values
+    const fields = { name, models: models.length === 0 ? ALL : models, rate_class: rate_class || null }
+    if (account === undefined) create.mutate(fields, { onSuccess: onClose })
+    else edit.mutate({ id: account.id, ...fields }, { onSuccess: onClose })
+  }
+
+  return (
+    <FormDialog
+      title={account === undefined ? 'Create an account' : `Edit ${account.name}`}
+      action={account === undefined ? 'Create account' : 'Save'}
+      pending={isPending}
+      refusal={besidesFields(error, Object.keys(values))}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextInput label="Name" placeholder="A team, or a customer" required data-autofocus {...text('name')} />
+      <ModelsField
+        value={values.models}
+        onChange={(models) => set('models', models)}
+        none="Every model"
+        error={atField(error, 'models')}
+      />
+      <RateClassField none="The default class" {...text('rate_class')} />
+    </FormDialog>
+  )
+}

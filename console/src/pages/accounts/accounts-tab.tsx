@@ -1,0 +1,60 @@
+import { Anchor } from '@mantine/core'
+import { IconBuilding, IconPencil } from '@tabler/icons-react'
+import { useState } from 'react'
+import { Link } from 'react-router'
+import { type Account, useAccounts } from '../../api/accounts.ts'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { GlobList } from '../../ui/glob-list.tsx'
+import { Nothing } from '../../ui/nothing.tsx'
+import { RowAction } from '../../ui/row-action.tsx'
+import { TimeAgo } from '../../ui/time-ago.tsx'
+import { AccountDialog } from './account-dialog.tsx'
+
+/** A dialog that the address can open. */
+export interface Creation {
+  readonly creating: boolean
+  readonly onClose: () => void
+}
+
+/** The accounts. */
+export function AccountsTab({ creating, onClose }: Creation) {
+  const list = useAccounts()
+  const [edited, setEdited] = useState<Account>()
+  const columns: readonly Column<Account>[] = [
+    { header: 'Name', cell: ({ name }) => name },
+    { header: 'Models', cell: ({ models }) => <GlobList globs={models} /> },
+    { header: 'Rate class', cell: ({ rate_class }) => rate_class ?? 'The default' },
+    { header: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+    { header: 'Keys', cell: ({ id, name }) => <KeysLink id={id} name={name} /> },
+    {
+      header: '',
+      width: 48,
+      cell: (account) => <RowAction icon={IconPencil} label={`Edit ${account.name}`} onClick={() => setEdited(account)} />,
+    },
+  ]
+  return (
+    <>
+      <DataTable
+        label="Accounts"
+        columns={columns}
+        list={list}
+        rowKey={({ id }) => id}
+        empty={
+          <Nothing icon={IconBuilding} title="No accounts">
+            Create one for each team or customer.
+          </Nothing>
+        }
+      />
+      {creating && <AccountDialog onClose={onClose} />}
+      {edited !== undefined && <AccountDialog account={edited} onClose={() => setEdited(undefined)} />}
+    </>
+  )
+}
+
+function KeysLink({ id, name }: { readonly id: string; readonly name: string }) {
+  return (
+    <Anchor component={Link} to={`/keys?account_id=${id}`} size="sm" aria-label={`Keys of ${name}`}>
+      Show
+    </Anchor>
+  )
+}

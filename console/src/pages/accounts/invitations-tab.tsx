@@ -1,0 +1,58 @@
+import { IconTrash, IconUserPlus } from '@tabler/icons-react'
+import { useState } from 'react'
+import { type Invitation, useInvitations, useWithdrawInvitation } from '../../api/accounts.ts'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { Nothing } from '../../ui/nothing.tsx'
+import { Refusals } from '../../ui/refusals.tsx'
+import { RowAction } from '../../ui/row-action.tsx'
+import { TimeAgo } from '../../ui/time-ago.tsx'
+import type { Creation } from './accounts-tab.tsx'
+import { InviteDialog } from './invite-dialog.tsx'
+import { LinkDialog, type MadeLink } from './link-dialog.tsx'
+
+/** Invitations that wait for an answer. */
+export function InvitationsTab({ creating, onClose }: Creation) {
+  const list = useInvitations()
+  const withdraw = useWithdrawInvitation()
+  const [made, setMade] = useState<MadeLink>()
+  const columns: readonly Column<Invitation>[] = [
+    { header: 'E-mail', cell: ({ email }) => email },
+    { header: 'Account', cell: ({ account }) => account.name },
+    { header: 'Role', cell: ({ role }) => (role === 'admin' ? 'Admin' : 'Member') },
+    { header: 'Invited', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+    { header: 'Expires', cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },
+    {
+      header: '',
+      width: 48,
+      cell: ({ id, email }) => (
+        <RowAction icon={IconTrash} label={`Withdraw the invitation of ${email}`} onClick={() => withdraw.mutate({ id })} />
+      ),
+    },
+  ]
+  return (
+    <>
+      <Refusals of={[withdraw]} />
+      <DataTable
+        label="Invitations"
+        columns={columns}
+        list={list}
+        rowKey={({ id }) => id}
+        empty={
+          <Nothing icon={IconUserPlus} title="Nobody is invited">
+            You get a link to send: whoever opens it chooses a password, and is in.
+          </Nothing>
+        }
+      />
+      {creating && (
+        <InviteDialog
+          onInvited={(link) => {
+            onClose()
+            setMade(link)
+          }}
+          onClose={onClose}
+        />
+      )}
+      {made !== undefined && <LinkDialog made={made} onDone={() => setMade(undefined)} />}
+    </>
+  )
+}

@@ -1,0 +1,55 @@
+import { Input, SegmentedControl, TextInput } from '@mantine/core'
+import { useId } from 'react'
+import { useInvite } from '../../api/accounts.ts'
+import { type Role, useSignedIn } from '../../api/session.ts'
+import { AccountField } from '../../ui/account-field.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
+import { besidesFields, useFields } from '../../ui/use-fields.ts'
+import type { MadeLink } from './link-dialog.tsx'
+
+const ROLES = [
+  { value: 'member', label: 'Member' },
+  { value: 'admin', label: 'Admin' },
+]
+
+const ABOUT: Readonly<Record<Role, string>> = {
+  member: 'Sees the keys, usage and requests of the account.',
+  admin: 'Sees and changes everything on this gateway.',
+}
+
+/** Asks who is to come, into which account, as what. */
+export function InviteDialog({
+  onInvited,
+  onClose,
+}: {
+  readonly onInvited: (link: MadeLink) => void
+  readonly onClose: () => void
+}) {
+  const { account } = useSignedIn()
+  const invite = useInvite()
+  const roleLabel = useId()
+  const { values, set, text } = useFields({ email: '', role: 'member' as Role, account_id: account.id }, invite.error)
+  return (
+    <FormDialog
+      title="Invite somebody"
+      action="Create invitation"
+      pending={invite.isPending}
+      refusal={besidesFields(invite.error, ['email'])}
+      onSubmit={() => invite.mutate(values, { onSuccess: onInvited })}
+      onClose={onClose}
+    >
+      <TextInput label="E-mail" type="email" required data-autofocus {...text('email')} />
+      <AccountField value={values.account_id} onChange={(id) => set('account_id', id)} />
+      <Input.Wrapper label="Role" labelElement="div" labelProps={{ id: roleLabel }} description={ABOUT[values.role]}>
+        <SegmentedControl
+          fullWidth
+          mt={6}
+          aria-labelledby={roleLabel}
+          data={ROLES}
+          value={values.role}
+          onChange={(role) => set('role', role as Role)}
+        />
+      </Input.Wrapper>
+    </FormDialog>
+  )
+}

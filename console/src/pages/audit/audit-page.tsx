@@ -1,0 +1,80 @@
+import { Code, Group, Stack, Text } from '@mantine/core'
+import { IconHistory } from '@tabler/icons-react'
+import { type AuditRow, useAudit } from '../../api/operations.ts'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { Nothing } from '../../ui/nothing.tsx'
+import { useNow } from '../../ui/now.ts'
+import { Page } from '../../ui/page.tsx'
+import { RangeField } from '../../ui/range-field.tsx'
+import { rangeChoices, spanOf } from '../../ui/ranges.ts'
+import { SearchField } from '../../ui/search-field.tsx'
+import { TimeAgo } from '../../ui/time-ago.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
+import { Changes } from './changes.tsx'
+
+const COLUMNS: readonly Column<AuditRow>[] = [
+  { header: 'Action', cell: ({ action }) => <Code>{action}</Code> },
+  { header: 'When', cell: ({ at }) => <TimeAgo at={at} /> },
+  { header: 'Who', cell: (row) => <Who row={row} /> },
+  { header: 'What', cell: ({ object }) => <What object={object} /> },
+  { header: 'Changes', cell: ({ changes }) => <Changes changes={changes} /> },
+]
+
+const RANGE_CHOICES = rangeChoices('24h', '7d', '30d', '90d')
+
+/** Who did what, when, from where. */
+export function AuditPage() {
+  const [filters, setFilters] = useFilters({ range: '30d', from: '', to: '', action: '', actor: '' })
+  const { action, actor } = filters
+  const list = useAudit({ action, actor, ...spanOf(filters, useNow()) })
+  const filtered = action !== '' || actor !== ''
+  return (
+    <Page title="Audit" about="Every sign-in and every change, and who made it. Nobody can change or remove a line.">
+      <Group gap="sm" mb="md">
+        <SearchField
+          label="Action, such as key.create"
+          value={action}
+          onSearch={(text) => setFilters({ action: text.trim() })}
+          width={240}
+        />
+        <SearchField label="Who" value={actor} onSearch={(text) => setFilters({ actor: text.trim() })} width={200} />
+        <RangeField value={filters} choices={RANGE_CHOICES} onChange={setFilters} />
+      </Group>
+      <DataTable
+        label="Audit trail"
+        columns={COLUMNS}
+        list={list}
+        rowKey={({ id }) => id}
+        empty={
+          <Nothing icon={IconHistory} title={filtered ? 'No line fits' : 'Nothing happened in this time'}>
+            {filtered ? 'Try fewer filters, or a longer time.' : 'Choose a longer time.'}
+          </Nothing>
+        }
+      />
+    </Page>
+  )
+}
+
+function Who({ row: { actor, ip } }: { readonly row: AuditRow }) {
+  return (
+    <Stack gap={0}>
+      <Text size="sm">{actor?.name ?? 'Unknown'}</Text>
+      {ip !== null && (
+        <Text size="xs" c="dimmed">
+          {ip}
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+function What({ object: { type, name, id } }: Pick<AuditRow, 'object'>) {
+  return (
+    <Stack gap={0}>
+      <Text size="sm">{name ?? id}</Text>
+      <Text size="xs" c="dimmed">
+        {type}
+      </Text>
+    </Stack>
+  )
+}

@@ -1,0 +1,29 @@
+import { Skeleton, Stack } from '@mantine/core'
+import { useSearchParams } from 'react-router'
+import { useConfig } from '../../api/operations.ts'
+import { Failure } from '../../ui/failure.tsx'
+import { Page } from '../../ui/page.tsx'
+import { ReloadCard } from './reload-card.tsx'
+import { YamlView } from './yaml-view.tsx'
+
+/** The table that is served, and how the last change to it went. The file stays the one truth: it is edited where it lies. */
+export function ConfigPage() {
+  const [search] = useSearchParams()
+  const { data, error, refetch } = useConfig()
+  const line = Number(search.get('line')) || undefined
+  return (
+    <Page
+      title="Config"
+      about="The routing table as it is served. It is edited where it lies, and takes effect when it is saved; secrets never show here."
+    >
+      {error !== null && data === undefined && <Failure error={error} onRetry={() => void refetch()} />}
+      {error === null && data === undefined && <Skeleton h={480} />}
+      {data !== undefined && (
+        <Stack>
+          <ReloadCard config={data} />
+          <YamlView key={line} text={data.text} diagnostics={data.last_reload?.diagnostics ?? []} marked={line} />
+        </Stack>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,64 @@
+import { Alert, Anchor, Code, Group, List, Paper, Text } from '@mantine/core'
+import { Link } from 'react-router'
+import type { ConfigStatus } from '../../api/operations.ts'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { StatusLabel } from '../../ui/status-label.tsx'
+import { TimeAgo } from '../../ui/time-ago.tsx'
+
+/** Which file is served since when, and what the last reload changed, or why it did not. */
+export function ReloadCard({ config: { file, sha256, loaded_at, last_reload } }: { readonly config: ConfigStatus }) {
+  return (
+    <Paper withBorder p="md">
+      <Group justify="space-between" gap="sm">
+        <Group gap={4}>
+          <Code>{file}</Code>
+          <Text size="sm" c="dimmed">
+            served since <TimeAgo at={loaded_at} />
+          </Text>
+        </Group>
+        <Group gap={4}>
+          <Text size="xs" c="dimmed">
+            SHA-256
+          </Text>
+          <Code title={sha256}>{sha256.slice(0, 12)}…</Code>
+          <CopyButton text={sha256} what="SHA-256" />
+        </Group>
+      </Group>
+      {last_reload !== null && <Reload reload={last_reload} />}
+    </Paper>
+  )
+}
+
+function Reload({ reload: { at, ok, diagnostics, difference } }: { readonly reload: NonNullable<ConfigStatus['last_reload']> }) {
+  if (!ok)
+    return (
+      <Alert color="red" mt="md" title="The last change was refused; the table before it is still served">
+        <TimeAgo at={at} />
+        <List size="sm" mt="xs">
+          {diagnostics.map(({ line, column, message }) => (
+            <List.Item key={`${line}:${column} ${message}`}>
+              <Anchor component={Link} to={`/config?line=${line}`} size="sm" underline="always">
+                Line {line}
+              </Anchor>
+              : {message}
+            </List.Item>
+          ))}
+        </List>
+      </Alert>
+    )
+  return (
+    <>
+      <Text size="sm" mt="md" component="div">
+        <StatusLabel tone="good">
+          Last reload <TimeAgo at={at} />
+        </StatusLabel>
+      </Text>
+      <List size="sm" mt={6} listStyleType="none">
+        {difference.map((change) => (
+          <List.Item key={change}>{change}</List.Item>
+        ))}
+        {difference.length === 0 && <List.Item c="dimmed">Nothing changed in what it means.</List.Item>}
+      </List>
+    </>
+  )
+}

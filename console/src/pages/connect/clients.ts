@@ -1,0 +1,159 @@
+/** What a snippet is made for. */
+export interface Setting {
+  /** Ends in `/v1`. */
+  readonly baseUrl: string
+  readonly model: string
+}
+
+/** A client, and how it is told where the gateway is. */
+export interface Client {
+  /** In the address of the page. */
+  readonly id: string
+  readonly name: string
+  /** What must be there first; absent: nothing. */
+  readonly install?: string
+  /** Where the snippet goes. */
+  readonly where: string
+  readonly snippet: (setting: Setting) => string
+}
+
+const curl: Client = {
+  id: 'curl',
+  name: 'curl',
+  where: 'In a terminal',
+  snippet: ({ baseUrl, model }) => `curl ${baseUrl}/chat/completions \\
+  -H "authorization: Bearer $OPENAI_API_KEY" \\
+  -H 'content-type: application/json' \\
+  -d '{"model":"${model}","messages":[{"role":"user","content":"Hello!"}]}'`,
+}
+
+const node: Client = {
+  id: 'node',
+  name: 'OpenAI for Node.js',
+  install: 'npm install openai',
+  where: 'In your code',
+  snippet: ({ baseUrl, model }) => `import OpenAI from 'openai'
+
+const client = new OpenAI({
+  baseURL: '${baseUrl}',
+  apiKey: process.env.OPENAI_API_KEY,
+})
+
+const reply = await client.chat.completions.create({
+  model: '${model}',
+  messages: [{ role: 'user', content: 'Hello!' }],
+})
+console.log(reply.choices[0].message.content)`,
+}
+
+const python: Client = {
+  id: 'python',
+  name: 'OpenAI for Python',
+  install: 'pip install openai',
+  where: 'In your code',
+  snippet: ({ baseUrl, model }) => `import os
+from openai import OpenAI
+
+client = OpenAI(
+    base_url="${baseUrl}",
+    api_key=os.environ["OPENAI_API_KEY"],
+)
+
+reply = client.chat.completions.create(
+    model="${model}",
+    messages=[{"role": "user", "content": "Hello!"}],
+)
+print(reply.choices[0].message.content)`,
+}
+
+const aiSdk: Client = {
+  id: 'ai-sdk',
+  name: 'Vercel AI SDK',
+  install: 'npm install ai @ai-sdk/openai-compatible',
+  where: 'In your code',
+  snippet: ({ baseUrl, model }) => `import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { generateText } from 'ai'
+
+const gateway = createOpenAICompatible({
+  name: 'gateway',
+  baseURL: '${baseUrl}',
+  apiKey: process.env.OPENAI_API_KEY,
+  includeUsage: true,
+})
+
+const { text } = await generateText({
+  model: gateway('${model}'),
+  prompt: 'Hello!',
+})
+console.log(text)`,
+}
+
+const langchain: Client = {
+  id: 'langchain',
+  name: 'LangChain for Python',
+  install: 'pip install langchain-openai',
+  where: 'In your code',
+  snippet: ({ baseUrl, model }) => `import os
+from langchain_openai import ChatOpenAI
+
+model = ChatOpenAI(
+    base_url="${baseUrl}",
+    api_key=os.environ["OPENAI_API_KEY"],
+    model="${model}",
+)
+print(model.invoke("Hello!").content)`,
+}
+
+const langchainJs: Client = {
+  id: 'langchain-js',
+  name: 'LangChain for Node.js',
+  install: 'npm install @langchain/openai @langchain/core',
+  where: 'In your code',
+  snippet: ({ baseUrl, model }) => `import { ChatOpenAI } from '@langchain/openai'
+
+const model = new ChatOpenAI({
+  model: '${model}',
+  apiKey: process.env.OPENAI_API_KEY,
+  configuration: { baseURL: '${baseUrl}' },
+})
+const reply = await model.invoke('Hello!')
+console.log(reply.content)`,
+}
+
+const continueDev: Client = {
+  id: 'continue',
+  name: 'Continue',
+  where: 'In ~/.continue/config.yaml',
+  snippet: ({ baseUrl, model }) => `name: Model Gateway
+version: 1.0.0
+schema: v1
+models:
+  - name: ${model}
+    provider: openai
+    model: ${model}
+    apiBase: ${baseUrl}
+    apiKey: sk-live-…
+    roles: [chat, edit, apply]`,
+}
+
+const openWebUi: Client = {
+  id: 'open-webui',
+  name: 'Open WebUI',
+  where: 'In a terminal; in a running one: Admin Panel, Settings, Connections, OpenAI API',
+  snippet: ({ baseUrl }) => `docker run -d -p 3000:8080 \\
+  -e OPENAI_API_BASE_URL=${baseUrl} \\
+  -e OPENAI_API_KEY="$OPENAI_API_KEY" \\
+  -v open-webui:/app/backend/data \\
+  --name open-webui ghcr.io/open-webui/open-webui:main`,
+}
+
+const other: Client = {
+  id: 'other',
+  name: 'Anything else',
+  where: 'In the environment: every official OpenAI SDK reads these two',
+  snippet: ({ baseUrl }) => `export OPENAI_BASE_URL=${baseUrl}
+export OPENAI_API_KEY=sk-live-…`,
+}
+
+/** The clients that people have, the simplest first. */
+export const CLIENTS: readonly Client[] = [curl, node, python, aiSdk, langchain, langchainJs, continueDev, openWebUi, other]

@@ -1,0 +1,93 @@
+import { Anchor, Box, NativeSelect, NavLink, Paper, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Link } from 'react-router'
+import { useSignedIn } from '../../api/session.ts'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { ModelSelect } from '../../ui/model-select.tsx'
+import { Page } from '../../ui/page.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
+import { CLIENTS, type Client } from './clients.ts'
+import styles from './connect-page.module.css'
+import { Step } from './step.tsx'
+
+const ANY_MODEL = 'sandbox/hello'
+
+/** How each client is told to use this gateway: two settings, whichever it is. */
+export function ConnectPage() {
+  const { gateway } = useSignedIn()
+  const [{ client: id, model }, setFilters] = useFilters({ client: CLIENTS[0]!.id, model: ANY_MODEL })
+  const client = CLIENTS.find((known) => known.id === id) ?? CLIENTS[0]!
+  return (
+    <Page
+      title="Connect"
+      about="Any OpenAI client works: give it the base URL and a key, and name the model as <namespace>/<model>."
+    >
+      <SimpleGrid cols={{ base: 1, md: 3 }} mb="xl">
+        <Step number={1} title="Base URL">
+          <code className={styles.value}>{gateway.base_url}</code>
+          <CopyButton text={gateway.base_url} what="base URL" />
+        </Step>
+        <Step number={2} title="API key">
+          <Text size="sm">
+            <Anchor component={Link} to="/keys?new=1">
+              Create one
+            </Anchor>{' '}
+            for each client.
+          </Text>
+        </Step>
+        <Step number={3} title="Model">
+          <ModelSelect value={model} onChange={(next) => setFilters({ model: next })} />
+        </Step>
+      </SimpleGrid>
+      <Box className={styles.clients}>
+        <Clients chosen={client} onChoose={(next) => setFilters({ client: next })} />
+        <Stack gap="md" className={styles.snippet}>
+          {client.install !== undefined && <Snippet where="First" what="install command" text={client.install} />}
+          <Snippet
+            where={client.where}
+            what={`${client.name} snippet`}
+            text={client.snippet({ baseUrl: gateway.base_url, model })}
+          />
+        </Stack>
+      </Box>
+    </Page>
+  )
+}
+
+function Clients({ chosen, onChoose }: { readonly chosen: Client; readonly onChoose: (id: string) => void }) {
+  return (
+    <>
+      <Paper component="nav" aria-label="Clients" visibleFrom="sm" className={styles.list}>
+        {CLIENTS.map(({ id, name }) => (
+          <NavLink
+            key={id}
+            component="button"
+            label={name}
+            active={id === chosen.id}
+            aria-current={id === chosen.id}
+            className={styles.client}
+            onClick={() => onChoose(id)}
+          />
+        ))}
+      </Paper>
+      <NativeSelect
+        hiddenFrom="sm"
+        label="Client"
+        data={CLIENTS.map(({ id, name }) => ({ value: id, label: name }))}
+        value={chosen.id}
+        onChange={({ currentTarget }) => onChoose(currentTarget.value)}
+      />
+    </>
+  )
+}
+
+function Snippet({ where, what, text }: { readonly where: string; readonly what: string; readonly text: string }) {
+  return (
+    <div>
+      <Text size="sm" c="dimmed" mb={6}>
+        {where}
+      </Text>
+      <CodeBlock what={what} text={text} />
+    </div>
+  )
+}

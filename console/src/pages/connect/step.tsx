@@ -1,0 +1,28 @@
+import { Box, Group, Paper, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import styles from './step.module.css'
+
+/** One of the things a client is told. */
+export function Step({
+  number,
+  title,
+  children,
+}: {
+  readonly number: number
+  readonly title: string
+  readonly children: ReactNode
+}) {
+  return (
+    <Paper withBorder p="md">
+      <Group gap={8} mb={8}>
+        <span className={styles.number} aria-hidden="true">
+          {number}
+        </span>
+        <Text size="sm" fw={500} component="h2">
+          {title}
+        </Text>
+      </Group>
+      <Box className={styles.content}>{children}</Box>
+    </Paper>
+  )
+}

@@ -1,0 +1,36 @@
+import { Box, Paper, Text, Title } from '@mantine/core'
+import { useDocumentTitle } from '@mantine/hooks'
+import type { ReactNode } from 'react'
+import styles from './entrance.module.css'
+
+/** Where somebody comes in who is not signed in: one card, one thing to do. */
+export function Entrance({
+  title,
+  about,
+  children,
+}: {
+  readonly title: string
+  readonly about?: ReactNode
+  readonly children: ReactNode
+}) {
+  useDocumentTitle(`${title} · Unified Model Gateway`)
+  return (
+    <Box component="main" className={styles.room}>
+      <Paper className={styles.card} withBorder radius="lg" p="xl">
+        <img src={`${import.meta.env.BASE_URL}mark.svg`} width={40} height={40} alt="" />
+        <Title order={1} size="h3" mt="md">
+          {title}
+        </Title>
+        {about !== undefined && (
+          <Text size="sm" c="dimmed" mt={4}>
+            {about}
+          </Text>
+        )}
+        <Box mt="lg">{children}</Box>
+      </Paper>
+      <Text size="xs" c="dimmed" mt="lg">
+        Unified Model Gateway
+      </Text>
+    </Box>
+  )
+}

@@ -1,0 +1,74 @@
+import { Alert, Anchor, Button, Skeleton, Stack, TextInput } from '@mantine/core'
+import { Link, Navigate } from 'react-router'
+import { type InvitedPerson, useAcceptInvitation, useInvitedPerson, useSession } from '../../api/session.ts'
+import { Failure } from '../../ui/failure.tsx'
+import { NewPassword } from '../../ui/new-password.tsx'
+import { besidesFields, useFields } from '../../ui/use-fields.ts'
+import { Entrance } from './entrance.tsx'
+import { useLinkToken } from './link-token.ts'
+
+/** Behind an invitation's link: makes the invited user. */
+export function InvitationPage() {
+  const token = useLinkToken()
+  const { data: session } = useSession()
+  const person = useInvitedPerson(token)
+  if (session != null) return <Navigate to="/" replace />
+  if (token === '' || person.error !== null) return <NoInvitation error={person.error} />
+  return (
+    <Entrance
+      title="Accept your invitation"
+      about={
+        person.data === undefined ? (
+          <Skeleton h={14} />
+        ) : (
+          `You were invited to ${accountName(person.data)} as ${person.data.email}.`
+        )
+      }
+    >
+      <AcceptForm token={token} email={person.data?.email ?? ''} />
+    </Entrance>
+  )
+}
+
+const accountName = ({ account }: InvitedPerson): string => (typeof account === 'string' ? account : account.name)
+
+function AcceptForm({ token, email }: { readonly token: string; readonly email: string }) {
+  const accept = useAcceptInvitation()
+  const { values, text } = useFields({ name: '', password: '' }, accept.error)
+  const refusal = besidesFields(accept.error, Object.keys(values))
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        accept.mutate({ token, ...values })
+      }}
+    >
+      <Stack>
+        {refusal !== null && <Failure error={refusal} />}
+        <TextInput label="E-mail" type="email" autoComplete="username" readOnly value={email} />
+        <TextInput label="Your name" autoComplete="name" required autoFocus {...text('name')} />
+        <NewPassword {...text('password')} />
+        <Button type="submit" fullWidth loading={accept.isPending}>
+          Join
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+function NoInvitation({ error }: { readonly error: Error | null }) {
+  return (
+    <Entrance title="Accept your invitation">
+      <Stack>
+        {error === null ? (
+          <Alert>Open the whole link that you were sent: this address lacks its token.</Alert>
+        ) : (
+          <Failure error={error} title="This invitation cannot be used" />
+        )}
+        <Anchor component={Link} to="/sign-in" size="sm">
+          You have an account already? Sign in
+        </Anchor>
+      </Stack>
+    </Entrance>
+  )
+}

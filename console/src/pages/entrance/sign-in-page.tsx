@@ -1,0 +1,66 @@
+import { Alert, Button, Divider, PasswordInput, Skeleton, Stack, TextInput } from '@mantine/core'
+import { Navigate, useSearchParams } from 'react-router'
+import { useSession, useSignIn, useSignInWays } from '../../api/session.ts'
+import { Failure } from '../../ui/failure.tsx'
+import { useFields } from '../../ui/use-fields.ts'
+import { Entrance } from './entrance.tsx'
+
+/** Signs in by password or at the OpenID provider, and goes on to where somebody wanted to go. */
+export function SignInPage() {
+  const [search] = useSearchParams()
+  const { data: session } = useSession()
+  const ways = useSignInWays()
+  if (session != null) return <Navigate to={placeWithin(search.get('next'))} replace />
+  return (
+    <Entrance title="Sign in" about="API keys, usage and requests of your gateway.">
+      {ways.data?.setup_needed && <SetupNeeded />}
+      {ways.error !== null && <Failure error={ways.error} onRetry={() => void ways.refetch()} />}
+      {ways.isPending && <Skeleton h={180} />}
+      {ways.data !== undefined && !ways.data.setup_needed && (
+        <Stack>
+          {ways.data.oidc !== null && (
+            <Button component="a" href={ways.data.oidc.path} variant="default" fullWidth>
+              Continue with {ways.data.oidc.name}
+            </Button>
+          )}
+          {ways.data.oidc !== null && ways.data.password && <Divider label="or" />}
+          {ways.data.password && <PasswordForm />}
+        </Stack>
+      )}
+    </Entrance>
+  )
+}
+
+/** Only addresses of the console: whoever made the link does not choose where people land. */
+const placeWithin = (next: string | null): string => (next !== null && /^\/(?![/\\])/.test(next) ? next : '/')
+
+function SetupNeeded() {
+  return (
+    <Alert title="Nobody can sign in yet">
+      The gateway printed a one-time setup link when it started. Open it to become the first admin; where it is lost or older than
+      an hour, restart the gateway for a new one.
+    </Alert>
+  )
+}
+
+function PasswordForm() {
+  const signIn = useSignIn()
+  const { values, text } = useFields({ email: '', password: '' })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        signIn.mutate(values)
+      }}
+    >
+      <Stack>
+        {signIn.error !== null && <Failure error={signIn.error} />}
+        <TextInput label="E-mail" type="email" autoComplete="username" required autoFocus {...text('email')} />
+        <PasswordInput label="Password" autoComplete="current-password" required {...text('password')} />
+        <Button type="submit" fullWidth loading={signIn.isPending}>
+          Sign in
+        </Button>
+      </Stack>
+    </form>
+  )
+}

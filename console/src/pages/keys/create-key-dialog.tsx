@@ -1,0 +1,75 @@
+import { Input, SegmentedControl, Select } from '@mantine/core'
+import { useId, useState } from 'react'
+import { type KeyKind, type NewKey, useCreateKey } from '../../api/keys.ts'
+import { useSignedIn } from '../../api/session.ts'
+import { AccountField } from '../../ui/account-field.tsx'
+import { FormDialog } from '../../ui/form-dialog.tsx'
+import { besidesFields, useFields } from '../../ui/use-fields.ts'
+import { EXPIRY_CHOICES, expiryOf, USUAL_EXPIRY } from './expiry.ts'
+import { KeyFields, type KeyValues } from './key-fields.tsx'
+import { KINDS } from './kinds.ts'
+
+const INITIAL: KeyValues = { name: '', models: [], rate_class: '', tags: {} }
+
+/** Asks what a new key shall be. */
+export function CreateKeyDialog({
+  onCreated,
+  onClose,
+}: {
+  readonly onCreated: (key: NewKey) => void
+  readonly onClose: () => void
+}) {
+  const { user, account } = useSignedIn()
+  const create = useCreateKey()
+  const fields = useFields(INITIAL, create.error)
+  const [kind, setKind] = useState<KeyKind>('live')
+  const [expiry, setExpiry] = useState(USUAL_EXPIRY)
+  const [accountId, setAccountId] = useState(account.id)
+  const kindLabel = useId()
+  const admin = user.role === 'admin'
+
+  function submit(): void {
+    const { rate_class, ...values } = fields.values
+    const order = {
+      ...values,
+      kind,
+      rate_class: rate_class || null,
+      expires_at: expiryOf(expiry),
+      ...(admin && { account_id: accountId }),
+    }
+    create.mutate(order, { onSuccess: onCreated })
+  }
+
+  return (
+    <FormDialog
+      title="Create an API key"
+      action="Create key"
+      pending={create.isPending}
+      refusal={besidesFields(create.error, Object.keys(INITIAL))}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Input.Wrapper label="Kind" labelElement="div" labelProps={{ id: kindLabel }} description={KINDS[kind].about}>
+        <SegmentedControl
+          fullWidth
+          mt={6}
+          aria-labelledby={kindLabel}
+          data={Object.entries(KINDS)
+            .filter(([name]) => admin || name !== 'admin')
+            .map(([value, { label }]) => ({ value, label }))}
+          value={kind}
+          onChange={(value) => setKind(value as KeyKind)}
+        />
+      </Input.Wrapper>
+      <KeyFields fields={fields} refusal={create.error} />
+      <Select
+        label="Expires"
+        data={EXPIRY_CHOICES}
+        value={expiry}
+        onChange={(value) => setExpiry(value ?? USUAL_EXPIRY)}
+        allowDeselect={false}
+      />
+      {admin && <AccountField value={accountId} onChange={setAccountId} />}
+    </FormDialog>
+  )
+}

@@ -1,0 +1,45 @@
+import { Select } from '@mantine/core'
+import { useState } from 'react'
+import { type ApiKey, useEditKey } from '../../api/keys.ts'
+import { FormDialog } from '../../ui/form-dialog.tsx'
+import { absoluteTime } from '../../ui/time-words.ts'
+import { besidesFields, useFields } from '../../ui/use-fields.ts'
+import { EXPIRY_CHOICES, expiryOf } from './expiry.ts'
+import { KeyFields, type KeyValues } from './key-fields.tsx'
+
+const KEEP = 'keep'
+
+/** Changes a key's name and bounds; its secret stays what and where it is. */
+export function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
+  const edit = useEditKey()
+  const { id, name, models, rate_class, tags, expires_at } = apiKey
+  const fields = useFields<KeyValues>({ name, models, tags, rate_class: rate_class ?? '' }, edit.error)
+  const [expiry, setExpiry] = useState(KEEP)
+  const kept = expires_at === null ? 'Never, as now' : `${absoluteTime(expires_at)}, as now`
+
+  function submit(): void {
+    const { rate_class: rateClass, ...values } = fields.values
+    const expires = expiry === KEEP ? expires_at : expiryOf(expiry)
+    edit.mutate({ id, ...values, rate_class: rateClass || null, expires_at: expires }, { onSuccess: onClose })
+  }
+
+  return (
+    <FormDialog
+      title={`Edit ${name}`}
+      action="Save"
+      pending={edit.isPending}
+      refusal={besidesFields(edit.error, Object.keys(fields.values))}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <KeyFields fields={fields} refusal={edit.error} />
+      <Select
+        label="Expires"
+        data={[{ value: KEEP, label: kept }, ...EXPIRY_CHOICES.filter(({ value }) => value !== 'never' || expires_at !== null)]}
+        value={expiry}
+        onChange={(value) => setExpiry(value ?? KEEP)}
+        allowDeselect={false}
+      />
+    </FormDialog>
+  )
+}

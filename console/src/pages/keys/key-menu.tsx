@@ -1,0 +1,61 @@
+import { ActionIcon, Menu, ThemeIcon, Tooltip } from '@mantine/core'
+import { IconDots, IconLock, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react'
+import { Link } from 'react-router'
+import { type ApiKey, isDeclared } from '../../api/keys.ts'
+import { useSignedIn } from '../../api/session.ts'
+
+/** What can be done with a key. */
+export interface KeyMenuProps {
+  readonly apiKey: ApiKey
+  readonly onEdit: (key: ApiKey) => void
+  readonly onRotate: (key: ApiKey) => void
+  readonly onRevoke: (key: ApiKey) => void
+}
+
+/** The menu of a row. A key that is declared in routes.yaml is changed there: the lock says where. */
+export function KeyMenu({ apiKey, onEdit, onRotate, onRevoke }: KeyMenuProps) {
+  if (isDeclared(apiKey)) return <DeclaredLock source={apiKey.source} />
+  if (apiKey.status === 'revoked') return null
+  return (
+    <Menu>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${apiKey.name}`}>
+          <IconDots size={17} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item leftSection={<IconPencil size={16} />} onClick={() => onEdit(apiKey)}>
+          Edit
+        </Menu.Item>
+        {apiKey.status === 'active' && (
+          <Menu.Item leftSection={<IconRefresh size={16} />} onClick={() => onRotate(apiKey)}>
+            Rotate
+          </Menu.Item>
+        )}
+        <Menu.Divider />
+        <Menu.Item color="red" leftSection={<IconTrash size={16} />} onClick={() => onRevoke(apiKey)}>
+          Revoke
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function DeclaredLock({ source }: { readonly source: string }) {
+  const { user } = useSignedIn()
+  const words = `Managed in ${source}`
+  const line = source.split(':').at(-1)
+  return (
+    <Tooltip label={words}>
+      {user.role === 'admin' ? (
+        <ActionIcon component={Link} to={`/config?line=${line}`} variant="subtle" color="gray" aria-label={words}>
+          <IconLock size={17} />
+        </ActionIcon>
+      ) : (
+        <ThemeIcon variant="transparent" color="gray" role="img" aria-label={words}>
+          <IconLock size={17} />
+        </ThemeIcon>
+      )}
+    </Tooltip>
+  )
+}

@@ -1,0 +1,101 @@
+import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core'
+import { IconKey, IconPlus } from '@tabler/icons-react'
+import type { ApiKey, KeyStatus } from '../../api/keys.ts'
+import type { List } from '../../api/list.ts'
+import { useSignedIn } from '../../api/session.ts'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { GlobList } from '../../ui/glob-list.tsx'
+import { Nothing } from '../../ui/nothing.tsx'
+import { StatusLabel, type Tone } from '../../ui/status-label.tsx'
+import { TimeAgo } from '../../ui/time-ago.tsx'
+import { KeyMenu, type KeyMenuProps } from './key-menu.tsx'
+import { KINDS } from './kinds.ts'
+
+const TONES: Readonly<Record<KeyStatus, Tone>> = { active: 'good', expired: 'warning', revoked: 'quiet' }
+
+const WORDS: Readonly<Record<KeyStatus, string>> = { active: 'Active', expired: 'Expired', revoked: 'Revoked' }
+
+/** The keys, and what is done with each. */
+export interface KeyTableProps extends Omit<KeyMenuProps, 'apiKey'> {
+  readonly list: List<ApiKey>
+  /** Filters are set: that there is none does not mean that there never was. */
+  readonly filtered: boolean
+  readonly onCreate: () => void
+}
+
+/** The table of keys. */
+export function KeyTable({ list, filtered, onCreate, ...menu }: KeyTableProps) {
+  const { user } = useSignedIn()
+  const columns: readonly Column<ApiKey>[] = [
+    { header: 'Name', cell: (key) => <KeyName apiKey={key} withAccount={user.role === 'admin'} /> },
+    { header: 'Key', cell: (key) => <KeyFace apiKey={key} /> },
+    { header: 'Models', cell: ({ models }) => <GlobList globs={models} /> },
+    { header: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+    { header: 'Last used', cell: ({ last_used_at }) => <TimeAgo at={last_used_at} /> },
+    { header: 'Expires', cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },
+    { header: 'Status', cell: ({ status }) => <StatusLabel tone={TONES[status]}>{WORDS[status]}</StatusLabel> },
+    { header: '', width: 48, cell: (key) => <KeyMenu apiKey={key} {...menu} /> },
+  ]
+  return (
+    <DataTable
+      label="API keys"
+      columns={columns}
+      list={list}
+      rowKey={({ id }) => id}
+      muted={({ status }) => status !== 'active'}
+      empty={filtered ? <NoneFits /> : <NoneYet onCreate={onCreate} />}
+    />
+  )
+}
+
+function KeyName({ apiKey: { name, account, tags }, withAccount }: { readonly apiKey: ApiKey; readonly withAccount: boolean }) {
+  const details = [...(withAccount ? [account.name] : []), ...Object.entries(tags).map(([tag, value]) => `${tag}=${value}`)]
+  return (
+    <Stack gap={0}>
+      <Text size="sm" fw={500} lineClamp={2}>
+        {name}
+      </Text>
+      {details.length > 0 && (
+        <Text size="xs" c="dimmed" lineClamp={1}>
+          {details.join(' · ')}
+        </Text>
+      )}
+    </Stack>
+  )
+}
+
+function KeyFace({ apiKey: { kind, masked } }: { readonly apiKey: ApiKey }) {
+  const { label, color } = KINDS[kind]
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Badge size="sm" variant="light" color={color} tt="none" miw={44}>
+        {label}
+      </Badge>
+      <Code>{masked}</Code>
+    </Group>
+  )
+}
+
+function NoneYet({ onCreate }: { readonly onCreate: () => void }) {
+  return (
+    <Nothing
+      icon={IconKey}
+      title="No API keys yet"
+      action={
+        <Button size="sm" leftSection={<IconPlus size={16} />} onClick={onCreate}>
+          Create your first key
+        </Button>
+      }
+    >
+      A key opens the models of your account to any OpenAI client. A test key is answered by the sandbox, free and offline.
+    </Nothing>
+  )
+}
+
+function NoneFits() {
+  return (
+    <Nothing icon={IconKey} title="No key fits">
+      Search by name, by the first characters or by the last four; or choose another status.
+    </Nothing>
+  )
+}

@@ -1,0 +1,78 @@
+import { Button, Group, SegmentedControl } from '@mantine/core'
+import { IconPlus } from '@tabler/icons-react'
+import { useState } from 'react'
+import { type ApiKey, type NewKey, useKeys } from '../../api/keys.ts'
+import { Page } from '../../ui/page.tsx'
+import { SearchField } from '../../ui/search-field.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
+import { CreateKeyDialog } from './create-key-dialog.tsx'
+import { EditKeyDialog } from './edit-key-dialog.tsx'
+import { KeyTable } from './key-table.tsx'
+import { RevokeKeyDialog } from './revoke-key-dialog.tsx'
+import { RotateKeyDialog } from './rotate-key-dialog.tsx'
+import { SavedKeyDialog } from './saved-key-dialog.tsx'
+
+const STATUSES = [
+  { value: '', label: 'All' },
+  { value: 'active', label: 'Active' },
+  { value: 'expired', label: 'Expired' },
+  { value: 'revoked', label: 'Revoked' },
+]
+
+/** What is open above the list. A new key's secret lives here, in the page's memory, until its dialog is done. */
+type Open =
+  | { readonly dialog: 'edit' | 'rotate' | 'revoke'; readonly key: ApiKey }
+  | { readonly dialog: 'saved'; readonly key: NewKey }
+
+/** API keys: find, create, rotate, revoke. */
+export function KeysPage() {
+  const [{ new: creating, ...filters }, setFilters] = useFilters({ q: '', status: '', new: '' })
+  const [open, setOpen] = useState<Open>()
+  const list = useKeys(filters)
+  const create = (): void => setFilters({ new: '1' })
+  const close = (): void => setOpen(undefined)
+  function show(key: NewKey): void {
+    setFilters({ new: '' })
+    setOpen({ dialog: 'saved', key })
+  }
+  return (
+    <Page
+      title="API keys"
+      about="A key lets a client call models. Give each client its own: then one can be ended without the others."
+      actions={
+        <Button leftSection={<IconPlus size={16} />} onClick={create}>
+          Create key
+        </Button>
+      }
+    >
+      <Group gap="sm" mb="md" justify="space-between">
+        <SearchField
+          label="Search by name, prefix or last four"
+          value={filters.q}
+          onSearch={(q) => setFilters({ q })}
+          width={300}
+        />
+        <SegmentedControl
+          size="xs"
+          aria-label="Status"
+          data={STATUSES}
+          value={filters.status}
+          onChange={(status) => setFilters({ status })}
+        />
+      </Group>
+      <KeyTable
+        list={list}
+        filtered={filters.q !== '' || filters.status !== ''}
+        onCreate={create}
+        onEdit={(key) => setOpen({ dialog: 'edit', key })}
+        onRotate={(key) => setOpen({ dialog: 'rotate', key })}
+        onRevoke={(key) => setOpen({ dialog: 'revoke', key })}
+      />
+      {creating !== '' && <CreateKeyDialog onCreated={show} onClose={() => setFilters({ new: '' })} />}
+      {open?.dialog === 'edit' && <EditKeyDialog apiKey={open.key} onClose={close} />}
+      {open?.dialog === 'rotate' && <RotateKeyDialog apiKey={open.key} onRotated={show} onClose={close} />}
+      {open?.dialog === 'revoke' && <RevokeKeyDialog apiKey={open.key} onClose={close} />}
+      {open?.dialog === 'saved' && <SavedKeyDialog apiKey={open.key} onDone={close} />}
+    </Page>
+  )
+}

@@ -1,0 +1,8 @@
+import type { KeyKind } from '../../api/keys.ts'
+
+/** What each kind of key is called, and what it opens. */
+export const KINDS: Readonly<Record<KeyKind, { readonly label: string; readonly about: string; readonly color: string }>> = {
+  live: { label: 'Live', about: 'Reaches the models of the account.', color: 'cobalt' },
+  test: { label: 'Test', about: 'Answered by the sandbox: free, offline, the same every time.', color: 'gray' },
+  admin: { label: 'Admin', about: 'Opens the management API, and no model.', color: 'grape' },
+}

@@ -1,0 +1,46 @@
+import { Radio, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import { type ApiKey, type NewKey, useRotateKey } from '../../api/keys.ts'
+import { FormDialog } from '../../ui/form-dialog.tsx'
+
+const HOUR = 3600
+
+/** How long the old secret goes on, in seconds. */
+const OVERLAPS = [
+  { value: '0', label: 'Ends now', description: 'Clients that still use it are refused at once.' },
+  { value: String(HOUR), label: 'Works for 1 more hour' },
+  { value: String(24 * HOUR), label: 'Works for 24 more hours' },
+  { value: String(7 * 24 * HOUR), label: 'Works for 7 more days' },
+]
+
+/** What rotating is about. */
+export interface RotateKeyDialogProps {
+  readonly apiKey: ApiKey
+  readonly onRotated: (key: NewKey) => void
+  readonly onClose: () => void
+}
+
+/** Makes a new secret with the same bounds, and asks when the old one ends. */
+export function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyDialogProps) {
+  const rotate = useRotateKey()
+  const [overlap, setOverlap] = useState(String(24 * HOUR))
+  return (
+    <FormDialog
+      title={`Rotate ${apiKey.name}`}
+      action="Rotate key"
+      pending={rotate.isPending}
+      refusal={rotate.error}
+      onSubmit={() => rotate.mutate({ id: apiKey.id, overlap: Number(overlap) }, { onSuccess: onRotated })}
+      onClose={onClose}
+    >
+      <Text size="sm">You get a new secret with the same name and bounds. Put it in place while the old one still works.</Text>
+      <Radio.Group label="The old secret" value={overlap} onChange={setOverlap}>
+        <Stack gap="xs" mt="xs">
+          {OVERLAPS.map((choice) => (
+            <Radio key={choice.value} {...choice} />
+          ))}
+        </Stack>
+      </Radio.Group>
+    </FormDialog>
+  )
+}

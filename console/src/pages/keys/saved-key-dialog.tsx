@@ -1,0 +1,53 @@
+import { Alert, Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import { useState } from 'react'
+import type { NewKey } from '../../api/keys.ts'
+import { useModels } from '../../api/models.ts'
+import { useSignedIn } from '../../api/session.ts'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { SecretField } from '../../ui/secret-field.tsx'
+import { curlLine } from './curl-line.ts'
+
+/** The one time that a secret is shown: nothing but "Done" closes it, and only once it was said to be saved. */
+export function SavedKeyDialog({ apiKey, onDone }: { readonly apiKey: NewKey; readonly onDone: () => void }) {
+  const [saved, setSaved] = useState(false)
+  const { gateway } = useSignedIn()
+  const { models } = useModels()
+  return (
+    <Modal
+      opened
+      onClose={onDone}
+      title="Save your key"
+      size="lg"
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+    >
+      <Stack>
+        <Alert color="orange" icon={<IconAlertTriangle size={18} />}>
+          This is the only time that the secret of <b>{apiKey.name}</b> is shown. The gateway keeps its digest, not the secret:
+          nobody can show it to you again.
+        </Alert>
+        <SecretField label="Secret" secret={apiKey.secret} />
+        {apiKey.kind !== 'admin' && (
+          <div>
+            <Text size="sm" fw={500} mb={4}>
+              Try it
+            </Text>
+            <CodeBlock what="curl command" text={curlLine(gateway.base_url, apiKey, models)} />
+          </div>
+        )}
+        <Checkbox
+          label="I have saved this key"
+          checked={saved}
+          onChange={({ currentTarget }) => setSaved(currentTarget.checked)}
+        />
+        <Group justify="flex-end">
+          <Button disabled={!saved} onClick={onDone}>
+            Done
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}

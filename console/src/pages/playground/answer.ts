@@ -1,0 +1,87 @@
+import { createParser } from 'eventsource-parser'
+
+/** An answer as far as it has come. Times are milliseconds since the request was sent. */
+export interface Answer {
+  readonly text: string
+  readonly reasoning: string
+  /** The reply's bytes as text. */
+  readonly raw: string
+  readonly finish?: string
+  readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number }
+  /** What went wrong, in the gateway's words. */
+  readonly error?: string
+  readonly status?: number
+  readonly requestId?: string
+  /** `<namespace>/<model>`, which really answered. */
+  readonly servedBy?: string
+  readonly firstByteMs?: number
+  readonly totalMs?: number
+}
+
+/** Nothing yet. */
+export const NO_ANSWER: Answer = { text: '', reasoning: '', raw: '' }
+
+/** What of a completion, or of a chunk of one, the page shows. */
+interface Reply {
+  readonly choices?: readonly {
+    readonly message?: Content
+    readonly delta?: Content
+    readonly finish_reason?: string | null
+  }[]
+  readonly usage?: Answer['usage'] | null
+  readonly error?: { readonly message?: string }
+}
+
+interface Content {
+  readonly content?: string | null
+  readonly reasoning_content?: string | null
+  readonly reasoning?: string | null
+  readonly refusal?: string | null
+}
+
+/** Adds a completion, a chunk or an error frame to what has come. */
+export function add(answer: Answer, { choices = [], usage, error }: Reply): Answer {
+  const [choice] = choices
+  const { content, refusal, reasoning_content, reasoning } = choice?.delta ?? choice?.message ?? {}
+  return {
+    ...answer,
+    text: answer.text + (content ?? refusal ?? ''),
+    reasoning: answer.reasoning + (reasoning_content ?? reasoning ?? ''),
+    ...(choice?.finish_reason != null && { finish: choice.finish_reason }),
+    ...(usage != null && { usage }),
+    ...(error !== undefined && { error: error.message ?? 'The reply says that something went wrong, and not what.' }),
+  }
+}
+
+/** Reads a stream; `tell` hears of every piece. A stream without its end marker is an error, for it may be cut. */
+export async function readStream(
+  body: ReadableStream<BufferSource>,
+  begun: Answer,
+  tell: (answer: Answer) => void,
+): Promise<Answer> {
+  let answer = begun
+  let done = false
+  const parser = createParser({
+    onEvent: ({ data }) => {
+      if (data === '[DONE]') done = true
+      else answer = add(answer, parse(data))
+    },
+  })
+  for await (const text of body.pipeThrough(new TextDecoderStream())) {
+    answer = { ...answer, raw: answer.raw + text }
+    parser.feed(text)
+    tell(answer)
+  }
+  return done || answer.error !== undefined
+    ? answer
+    : { ...answer, error: 'The stream ended before its end marker: the answer may be cut.' }
+}
+
+/** JSON, or the error that it is none. */
+export function parse(text: string): Reply {
+  try {
+    return JSON.parse(text) as Reply
+  } catch {
+    return { error: { message: 'The reply is not JSON: see it raw.' } }
+  }
+}

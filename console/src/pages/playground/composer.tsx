@@ -1,0 +1,56 @@
+import { Button, Group, Text, Textarea } from '@mantine/core'
+import { getHotkeyHandler } from '@mantine/hooks'
+import { IconPlayerStopFilled, IconSend } from '@tabler/icons-react'
+import { useState } from 'react'
+
+/** Where the next message is written. */
+export interface ComposerProps {
+  readonly running: boolean
+  /** What keeps it from being sent. */
+  readonly obstacle: string | undefined
+  readonly onSend: (text: string) => void
+  readonly onStop: () => void
+}
+
+/** Enter sends, Shift-Enter is a new line; while an answer comes, the button stops it. */
+export function Composer({ running, obstacle, onSend, onStop }: ComposerProps) {
+  const [text, setText] = useState('')
+  function send(): void {
+    if (running || obstacle !== undefined || text.trim() === '') return
+    onSend(text.trim())
+    setText('')
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        send()
+      }}
+    >
+      <Textarea
+        aria-label="Message"
+        placeholder="Ask something"
+        autosize
+        minRows={3}
+        maxRows={12}
+        value={text}
+        onChange={({ currentTarget }) => setText(currentTarget.value)}
+        onKeyDown={getHotkeyHandler([['Enter', send]])}
+      />
+      <Group justify="space-between" mt="xs">
+        <Text size="xs" c="dimmed">
+          {obstacle ?? 'Enter sends, Shift + Enter begins a new line'}
+        </Text>
+        {running ? (
+          <Button color="gray" leftSection={<IconPlayerStopFilled size={16} />} onClick={onStop}>
+            Stop
+          </Button>
+        ) : (
+          <Button type="submit" leftSection={<IconSend size={16} />} disabled={obstacle !== undefined || text.trim() === ''}>
+            Send
+          </Button>
+        )}
+      </Group>
+    </form>
+  )
+}

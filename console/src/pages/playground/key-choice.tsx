@@ -1,0 +1,58 @@
+import { Anchor, Button, Group, PasswordInput, Stack, Text } from '@mantine/core'
+import { IconKey } from '@tabler/icons-react'
+import { useCreateKey } from '../../api/keys.ts'
+import { useSignedIn } from '../../api/session.ts'
+import { Failure } from '../../ui/failure.tsx'
+import { holdKey, useHeldKey } from './key-memory.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Which key the playground calls with: one made for an hour, or one pasted. Neither leaves the page's memory. */
+export function KeyChoice() {
+  const { user } = useSignedIn()
+  const held = useHeldKey(user.id)
+  const create = useCreateKey()
+
+  function make(): void {
+    const expires_at = new Date(Date.now() + HOUR_MS).toISOString()
+    create.mutate(
+      { name: 'Playground', kind: 'live', models: [], rate_class: null, tags: {}, expires_at },
+      { onSuccess: ({ secret }) => holdKey({ secret, userId: user.id, origin: 'made' }) },
+    )
+  }
+
+  if (held?.origin === 'made') return <Held />
+  return (
+    <Stack gap="xs">
+      <Button variant="default" size="sm" leftSection={<IconKey size={16} />} loading={create.isPending} onClick={make}>
+        Create a key for one hour
+      </Button>
+      {create.error !== null && <Failure error={create.error} />}
+      {/* Without `value`: React would write a pasted secret into the page's source. */}
+      <PasswordInput
+        label="Or paste a key"
+        placeholder="sk-…"
+        autoComplete="off"
+        spellCheck={false}
+        onChange={({ currentTarget: { value } }) => {
+          const secret = value.trim()
+          holdKey(secret === '' ? undefined : { secret, userId: user.id, origin: 'pasted' })
+        }}
+      />
+      <Text size="xs" c="dimmed">
+        It stays in this page's memory: a reload forgets it.
+      </Text>
+    </Stack>
+  )
+}
+
+function Held() {
+  return (
+    <Group justify="space-between" gap="xs">
+      <Text size="sm">A key for one hour, in this page only</Text>
+      <Anchor component="button" type="button" size="sm" onClick={() => holdKey(undefined)}>
+        Use another
+      </Anchor>
+    </Group>
+  )
+}

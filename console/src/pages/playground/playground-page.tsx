@@ -1,0 +1,91 @@
+import { Box, Button, Stack, Tabs, Text } from '@mantine/core'
+import { useState } from 'react'
+import { useSignedIn } from '../../api/session.ts'
+import { CodeBlock } from '../../ui/code-block.tsx'
+import { Page } from '../../ui/page.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
+import { AnswerFacts } from './answer-facts.tsx'
+import { CodeTab } from './code-tab.tsx'
+import { Composer } from './composer.tsx'
+import { Conversation } from './conversation.tsx'
+import { useHeldKey } from './key-memory.ts'
+import styles from './playground-page.module.css'
+import { bodyOf, INITIAL_SETTINGS, type Turn } from './question.ts'
+import { SettingsPanel } from './settings-panel.tsx'
+import { useAnswer } from './use-answer.ts'
+
+const RAW_HEIGHT = 560
+
+/** Tries a model as a client would: the answer as it streams, its raw events, and the code that does the same. */
+export function PlaygroundPage() {
+  const [{ model }, setFilters] = useFilters({ model: INITIAL_SETTINGS.model })
+  const [others, setOthers] = useState(INITIAL_SETTINGS)
+  const [turns, setTurns] = useState<readonly Turn[]>([])
+  const { answer, running, ask, stop, clear } = useAnswer()
+  const key = useHeldKey(useSignedIn().user.id)
+  const settings = { ...others, model }
+  const obstacle = key === undefined ? 'Create or paste a key first' : model === '' ? 'Choose a model first' : undefined
+
+  async function send(content: string): Promise<void> {
+    if (key === undefined) return
+    const asked: readonly Turn[] = [...turns, { role: 'user', content }]
+    setTurns(asked)
+    const { text, error } = await ask(key.secret, bodyOf(settings, asked))
+    if (error === undefined) setTurns([...asked, { role: 'assistant', content: text }])
+  }
+
+  return (
+    <Page
+      title="Playground"
+      about="Try a model through the gateway, with a real key, as a client would."
+      actions={
+        <Button
+          variant="default"
+          disabled={turns.length === 0}
+          onClick={() => {
+            clear()
+            setTurns([])
+          }}
+        >
+          New conversation
+        </Button>
+      }
+    >
+      <Box className={styles.columns}>
+        <SettingsPanel
+          settings={settings}
+          onChange={({ model: next, ...changes }) => {
+            if (next !== undefined) setFilters({ model: next })
+            setOthers((before) => ({ ...before, ...changes }))
+          }}
+        />
+        <Tabs defaultValue="conversation" className={styles.talk}>
+          <Tabs.List mb="md">
+            <Tabs.Tab value="conversation">Conversation</Tabs.Tab>
+            <Tabs.Tab value="raw">Raw</Tabs.Tab>
+            <Tabs.Tab value="code">Code</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="conversation">
+            <Stack>
+              <Conversation turns={turns} answer={answer} running={running} />
+              <AnswerFacts answer={answer} />
+              <Composer running={running} obstacle={obstacle} onSend={(text) => void send(text)} onStop={stop} />
+            </Stack>
+          </Tabs.Panel>
+          <Tabs.Panel value="raw">
+            {answer.raw === '' ? (
+              <Text size="sm" c="dimmed">
+                The reply appears here as the gateway sent it, event by event.
+              </Text>
+            ) : (
+              <CodeBlock what="raw reply" text={answer.raw} maxHeight={RAW_HEIGHT} wrap />
+            )}
+          </Tabs.Panel>
+          <Tabs.Panel value="code">
+            <CodeTab body={bodyOf(settings, turns.length === 0 ? [{ role: 'user', content: 'Hello!' }] : turns)} />
+          </Tabs.Panel>
+        </Tabs>
+      </Box>
+    </Page>
+  )
+}

@@ -1,0 +1,48 @@
+import { Button, Group, Text } from '@mantine/core'
+import { IconBroadcast, IconPlayerPauseFilled, IconPlayerPlayFilled } from '@tabler/icons-react'
+import { useState } from 'react'
+import { wholeList } from '../../api/list.ts'
+import type { RequestRow } from '../../api/requests.ts'
+import { Nothing } from '../../ui/nothing.tsx'
+import { StatusLabel } from '../../ui/status-label.tsx'
+import { RequestTable } from './request-table.tsx'
+import { useLiveRequests } from './use-live-requests.ts'
+
+const STILL = { error: null, refetch: () => {} }
+
+/** Calls as they settle. Paused, the rows stand still to be read, while new ones are counted. */
+export function LiveTail() {
+  const { rows, connected } = useLiveRequests(true)
+  const [frozen, setFrozen] = useState<readonly RequestRow[]>()
+  const waiting = frozen === undefined ? 0 : rows.findIndex(({ id }) => id === frozen[0]?.id)
+  return (
+    <>
+      <Group justify="space-between" mb="md" mih={30}>
+        <StatusLabel tone={connected ? 'good' : 'warning'}>{connected ? 'Following' : 'Connecting…'}</StatusLabel>
+        <Group gap="sm">
+          {frozen !== undefined && (
+            <Text size="sm" c="dimmed">
+              {waiting < 0 ? rows.length : waiting} new
+            </Text>
+          )}
+          <Button
+            size="xs"
+            variant="default"
+            leftSection={frozen === undefined ? <IconPlayerPauseFilled size={14} /> : <IconPlayerPlayFilled size={14} />}
+            onClick={() => setFrozen(frozen === undefined ? rows : undefined)}
+          >
+            {frozen === undefined ? 'Pause' : 'Go on'}
+          </Button>
+        </Group>
+      </Group>
+      <RequestTable
+        list={wholeList(STILL, frozen ?? rows)}
+        empty={
+          <Nothing icon={IconBroadcast} title="Waiting for calls">
+            Each appears here once it is over.
+          </Nothing>
+        }
+      />
+    </>
+  )
+}

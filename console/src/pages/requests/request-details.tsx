@@ -1,0 +1,90 @@
+import { Alert, Anchor, Code, DataList, Group, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Link } from 'react-router'
+import type { RequestRow } from '../../api/requests.ts'
+import { CopyButton } from '../../ui/copy-button.tsx'
+import { exactly } from '../../ui/numbers.ts'
+import { absoluteTime, duration } from '../../ui/time-words.ts'
+import { FAULTS, StatusCell } from './status-cell.tsx'
+import { Waterfall } from './waterfall.tsx'
+
+/** All that is kept of a call. */
+export function RequestDetails({ row }: { readonly row: RequestRow }) {
+  const { id, fault, error } = row
+  return (
+    <Stack gap="lg">
+      <Group gap={4} wrap="nowrap">
+        <Code>{id}</Code>
+        <CopyButton text={id} what="request id" />
+      </Group>
+      {fault !== null && (
+        <Alert color={FAULTS[fault].tone === 'bad' ? 'red' : 'orange'} title={`Fault: ${FAULTS[fault].label.toLowerCase()}`}>
+          {error === null ? row.outcome : <Code>{error.code ?? error.row}</Code>}
+        </Alert>
+      )}
+      <Waterfall row={row} />
+      <DataList labelWidth={110} gap={8}>
+        {factsOf(row).map(([name, value]) => (
+          <DataList.Item key={name}>
+            <DataList.ItemLabel>{name}</DataList.ItemLabel>
+            <DataList.ItemValue>{value}</DataList.ItemValue>
+          </DataList.Item>
+        ))}
+      </DataList>
+    </Stack>
+  )
+}
+
+function factsOf(row: RequestRow): readonly (readonly [string, ReactNode])[] {
+  const { at, key, account, endpoint, model, served, stream, ms, tags } = row
+  return [
+    ['Time', absoluteTime(at)],
+    ['Status', <StatusCell key="status" row={row} />],
+    ['Key', key === null ? 'None' : <KeyLink key="key" name={key.name} />],
+    ['Account', account?.name ?? 'None'],
+    ['Endpoint', `${endpoint}${stream ? ', streamed' : ''}`],
+    ['Asked for', model ?? 'None'],
+    ['Served by', served === null ? 'Nobody' : `${served.namespace}/${served.model} (${served.provider})`],
+    ['First byte', ms.first_byte === null ? 'None' : duration(ms.first_byte)],
+    ['Total', duration(ms.total)],
+    ['Overhead', ms.overhead === null ? 'Unknown' : duration(ms.overhead)],
+    ['Tokens', <Tokens key="tokens" tokens={row.tokens} />],
+    [
+      'Tags',
+      Object.keys(tags).length === 0
+        ? 'None'
+        : Object.entries(tags)
+            .map(([tag, value]) => `${tag}=${value}`)
+            .join(', '),
+    ],
+  ]
+}
+
+function KeyLink({ name }: { readonly name: string }) {
+  return (
+    <Anchor component={Link} to={`/keys?q=${encodeURIComponent(name)}`} size="sm">
+      {name}
+    </Anchor>
+  )
+}
+
+function Tokens({ tokens }: Pick<RequestRow, 'tokens'>) {
+  if (tokens === null) return 'None'
+  const { input, output, cached, reasoning, estimated } = tokens
+  const parts = [
+    `${exactly(input)} in`,
+    ...(cached > 0 ? [`${exactly(cached)} of them from cache`] : []),
+    `${exactly(output)} out`,
+    ...(reasoning > 0 ? [`${exactly(reasoning)} of them reasoning`] : []),
+  ]
+  return (
+    <>
+      {parts.join(', ')}
+      {estimated && (
+        <Text size="xs" c="dimmed">
+          Estimated: the upstream did not say.
+        </Text>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,58 @@
+import { Anchor, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { Link, useLocation } from 'react-router'
+import type { List } from '../../api/list.ts'
+import type { RequestRow } from '../../api/requests.ts'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { exactly } from '../../ui/numbers.ts'
+import { TimeAgo } from '../../ui/time-ago.tsx'
+import { duration } from '../../ui/time-words.ts'
+import { shortId } from './short-id.ts'
+import { StatusCell } from './status-cell.tsx'
+
+const COLUMNS: readonly Column<RequestRow>[] = [
+  { header: 'Request', cell: ({ id }) => <RequestLink id={id} /> },
+  { header: 'Time', cell: ({ at }) => <TimeAgo at={at} /> },
+  { header: 'Key', cell: ({ key }) => key?.name ?? <Text c="dimmed">None</Text> },
+  { header: 'Model', cell: (row) => <ModelCell row={row} /> },
+  { header: 'Status', cell: (row) => <StatusCell row={row} /> },
+  { header: 'First byte', end: true, cell: ({ ms }) => (ms.first_byte === null ? '' : duration(ms.first_byte)) },
+  { header: 'Total', end: true, cell: ({ ms }) => duration(ms.total) },
+  { header: 'Tokens in', end: true, cell: ({ tokens }) => tokens && exactly(tokens.input) },
+  { header: 'Tokens out', end: true, cell: ({ tokens }) => tokens && `${tokens.estimated ? '~' : ''}${exactly(tokens.output)}` },
+]
+
+/** Calls; each leads to its details. */
+export function RequestTable({ list, empty }: { readonly list: List<RequestRow>; readonly empty: ReactNode }) {
+  return <DataTable label="Requests" columns={COLUMNS} list={list} rowKey={({ id }) => id} empty={empty} />
+}
+
+function RequestLink({ id }: { readonly id: string }) {
+  const { search } = useLocation()
+  return (
+    <Anchor component={Link} to={{ pathname: `/requests/${id}`, search }} size="sm" ff="monospace" title={id}>
+      {shortId(id)}
+    </Anchor>
+  )
+}
+
+function ModelCell({ row: { model, served, attempts } }: { readonly row: RequestRow }) {
+  const servedAs = served === null ? undefined : `${served.namespace}/${served.model}`
+  const fallbacks = attempts.length - 1
+  const notes = [
+    ...(servedAs !== undefined && servedAs !== model ? [`→ ${servedAs}`] : []),
+    ...(fallbacks > 0 ? [`${attempts.length} attempts`] : []),
+  ]
+  return (
+    <Stack gap={0}>
+      <Text size="sm" lineClamp={1}>
+        {model ?? 'None'}
+      </Text>
+      {notes.length > 0 && (
+        <Text size="xs" c="dimmed" lineClamp={1}>
+          {notes.join(' · ')}
+        </Text>
+      )}
+    </Stack>
+  )
+}

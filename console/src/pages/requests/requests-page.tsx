@@ -1,0 +1,124 @@
+import { Button, Menu } from '@mantine/core'
+import { IconActivity, IconBroadcast, IconDownload, IconPlayerStopFilled } from '@tabler/icons-react'
+import { Link, useLocation, useNavigate, useParams } from 'react-router'
+import { address } from '../../api/http.ts'
+import { useRequests } from '../../api/requests.ts'
+import { Nothing } from '../../ui/nothing.tsx'
+import { useNow } from '../../ui/now.ts'
+import { Page } from '../../ui/page.tsx'
+import { spanOf } from '../../ui/ranges.ts'
+import { useFilters } from '../../ui/use-filters.ts'
+import { LiveTail } from './live-tail.tsx'
+import { RequestDrawer } from './request-drawer.tsx'
+import { RequestFiltersBar, type RequestsFilters } from './request-filters.tsx'
+import { RequestTable } from './request-table.tsx'
+
+const DEFAULTS: RequestsFilters = {
+  range: '24h',
+  from: '',
+  to: '',
+  q: '',
+  model: '',
+  key_id: '',
+  status: '',
+  fault: '',
+  live: '',
+}
+
+/** Calls: the list with its filters, or their tail as they happen; each call in detail. */
+export function RequestsPage() {
+  const [filters, setFilters] = useFilters(DEFAULTS)
+  const { id } = useParams()
+  const { search } = useLocation()
+  const navigate = useNavigate()
+  const live = filters.live !== ''
+  return (
+    <Page
+      title="Requests"
+      about="Every call, without its content: who asked for what, who answered, how long it took, and whose fault it was if it failed."
+      actions={
+        <>
+          <Button
+            variant={live ? 'light' : 'default'}
+            leftSection={live ? <IconPlayerStopFilled size={16} /> : <IconBroadcast size={16} />}
+            aria-pressed={live}
+            onClick={() => setFilters({ live: live ? '' : '1' })}
+          >
+            {live ? 'Stop live' : 'Live'}
+          </Button>
+          <ExportMenu filters={filters} />
+        </>
+      }
+    >
+      {live ? <LiveTail /> : <Recorded filters={filters} onChange={setFilters} />}
+      {id !== undefined && <RequestDrawer id={id} onClose={() => void navigate({ pathname: '/requests', search })} />}
+    </Page>
+  )
+}
+
+function Recorded({
+  filters,
+  onChange,
+}: {
+  readonly filters: RequestsFilters
+  readonly onChange: (changes: Partial<RequestsFilters>) => void
+}) {
+  const list = useRequests(questionOf(filters, useNow()))
+  const filtered = [filters.model, filters.key_id, filters.fault, filters.q].some((value) => value !== '')
+  return (
+    <>
+      <RequestFiltersBar filters={filters} onChange={onChange} />
+      <RequestTable list={list} empty={filtered ? <NoneFits /> : <NoneYet />} />
+    </>
+  )
+}
+
+/** An id is looked up whenever it was; everything else within the chosen time. */
+function questionOf({ q, model, key_id, fault, status, ...time }: RequestsFilters, now: number) {
+  return { q, model, key_id, fault, status, ...(q === '' && spanOf(time as never, now)) }
+}
+
+function ExportMenu({ filters }: { readonly filters: RequestsFilters }) {
+  const question = questionOf(filters, useNow())
+  return (
+    <Menu>
+      <Menu.Target>
+        <Button variant="default" leftSection={<IconDownload size={16} />}>
+          Export
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item component="a" href={address('/requests.csv', question)} download>
+          CSV
+        </Menu.Item>
+        <Menu.Item component="a" href={address('/requests.jsonl', question)} download>
+          JSON Lines
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function NoneYet() {
+  return (
+    <Nothing
+      icon={IconActivity}
+      title="No calls in this time"
+      action={
+        <Button component={Link} to="/connect" variant="default" size="xs">
+          Connect a client
+        </Button>
+      }
+    >
+      Choose a longer time, or make the first call: it shows here within seconds.
+    </Nothing>
+  )
+}
+
+function NoneFits() {
+  return (
+    <Nothing icon={IconActivity} title="No call fits">
+      An id is looked up by its beginning: it is the x-request-id header of the reply. Rows are kept for a limited time.
+    </Nothing>
+  )
+}

@@ -1,0 +1,74 @@
+import { Anchor, Badge, Text } from '@mantine/core'
+import { Link } from 'react-router'
+import { percent } from '../../ui/numbers.ts'
+import { Connector } from './connector.tsx'
+import { Health } from './health.tsx'
+import styles from './lane-view.module.css'
+import type { Lane, LaneEnd } from './lanes.ts'
+
+/** One lane: aliases, the name, what answers. */
+export function LaneView({ lane }: { readonly lane: Lane }) {
+  const { name, aliases, dormant, ends } = lane
+  return (
+    <section className={styles.lane} data-dormant={dormant !== undefined || undefined} aria-label={name}>
+      <div className={styles.aliases}>
+        {aliases.map((alias) => (
+          <Badge key={alias} variant="default" tt="none" fw={500}>
+            {alias}
+          </Badge>
+        ))}
+      </div>
+      <span className={styles.arrow} aria-hidden="true">
+        {aliases.length > 0 && '→'}
+      </span>
+      <LaneName lane={lane} />
+      <Connector ends={ends} />
+      <ol className={styles.ends}>
+        {ends.map((end) => (
+          <li key={`${end.kind} ${end.name}`} className={styles.end} data-kind={end.kind}>
+            <End end={end} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  )
+}
+
+function LaneName({ lane: { name, line, dormant, models } }: { readonly lane: Lane }) {
+  return (
+    <div className={styles.name}>
+      <Text size="sm" fw={600} truncate title={name}>
+        {name}
+      </Text>
+      {models.length > 0 && (
+        <Text size="xs" c="dimmed" lineClamp={2}>
+          Only {models.join(', ')}
+        </Text>
+      )}
+      {dormant !== undefined && (
+        <Text size="xs" c="dimmed" lineClamp={2}>
+          Dormant: {dormant}
+        </Text>
+      )}
+      {line !== undefined && (
+        <Anchor component={Link} to={`/config?line=${line}`} size="xs" aria-label={`${name} in routes.yaml, line ${line}`}>
+          Line {line}
+        </Anchor>
+      )}
+    </div>
+  )
+}
+
+function End({ end: { name, kind, share, health } }: { readonly end: LaneEnd }) {
+  return (
+    <>
+      <Text size="sm" truncate title={name} className={styles.endName}>
+        {name}
+      </Text>
+      <Text size="xs" c="dimmed" className={styles.share}>
+        {kind === 'fallback' ? 'Fallback' : kind === 'provider' ? 'Provider' : share !== undefined && percent(share, 1)}
+      </Text>
+      <Health of={health} />
+    </>
+  )
+}

@@ -1,0 +1,27 @@
+import { Paper, Skeleton } from '@mantine/core'
+import { useRoutes } from '../../api/operations.ts'
+import { Failure } from '../../ui/failure.tsx'
+import { Page } from '../../ui/page.tsx'
+import { LaneView } from './lane-view.tsx'
+import { lanesOf } from './lanes.ts'
+
+/** The routing table, drawn: from the names that clients use to what answers them, with its health. */
+export function RoutesPage() {
+  const { data, error, refetch } = useRoutes()
+  return (
+    <Page
+      title="Routes"
+      about="From the name that a client sends to what answers it. A line's width is a target's share; dashed ones are tried when those before have failed."
+    >
+      {error !== null && data === undefined && <Failure error={error} onRetry={() => void refetch()} />}
+      {error === null && data === undefined && <Skeleton h={420} />}
+      {data !== undefined && (
+        <Paper withBorder px="md" py="xs">
+          {lanesOf(data).map((lane) => (
+            <LaneView key={lane.name} lane={lane} />
+          ))}
+        </Paper>
+      )}
+    </Page>
+  )
+}

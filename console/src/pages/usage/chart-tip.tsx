@@ -1,0 +1,37 @@
+import { Paper, Text } from '@mantine/core'
+import { exactly } from '../../ui/numbers.ts'
+import styles from './chart-tip.module.css'
+import type { StackedChartProps } from './stacked-chart.tsx'
+
+const FORMATS = {
+  hour: new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
+  day: new Intl.DateTimeFormat('en', { weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' }),
+}
+
+/** Where the tip is, and of which bar. */
+export interface ChartTipProps extends Pick<StackedChartProps, 'groups' | 'step'> {
+  readonly left: number
+  /** Of the whole chart: beyond its middle the tip stands to the left. */
+  readonly width: number
+  readonly time: string
+  readonly index: number
+}
+
+/** What a bar is made of. */
+export function ChartTip({ left, width, time, step, index, groups }: ChartTipProps) {
+  const place = left > width / 2 ? { right: width - left + 12 } : { left: left + 12 }
+  return (
+    <Paper className={styles.tip} style={place} withBorder shadow="sm" p="xs" aria-hidden="true">
+      <Text size="xs" fw={600} mb={4}>
+        {FORMATS[step].format(new Date(time))}
+      </Text>
+      {groups.map(({ label, color, values }) => (
+        <div key={label} className={styles.row}>
+          <span className={styles.swatch} style={{ background: color }} />
+          <span className={styles.name}>{label}</span>
+          <span>{exactly(values[index] ?? 0)}</span>
+        </div>
+      ))}
+    </Paper>
+  )
+}

@@ -1,0 +1,46 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
+import { useEffect, useRef, useState } from 'react'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { ChartTip } from './chart-tip.tsx'
+import styles from './stacked-chart.module.css'
+import { chartOptions, stacked } from './stacked-options.ts'
+
+/** Bars over time, one upon the other. */
+export interface StackedChartProps {
+  /** What is drawn, in words. */
+  readonly label: string
+  readonly step: 'hour' | 'day'
+  readonly times: readonly string[]
+  readonly groups: readonly { readonly label: string; readonly color: string; readonly values: readonly number[] }[]
+}
+
+const HEIGHT = 280
+
+/** The chart. What it shows stands in the table below it too, for those who do not see it. */
+export function StackedChart({ label, step, times, groups }: StackedChartProps) {
+  const dark = useComputedColorScheme() === 'dark'
+  const { ref: sized, width } = useElementSize<HTMLDivElement>()
+  const plotted = useRef<HTMLDivElement>(null)
+  const [at, setAt] = useState<{ readonly index: number; readonly left: number }>()
+
+  useEffect(() => {
+    const target = plotted.current
+    if (target === null || width === 0) return
+    const seconds = times.map((time) => Date.parse(time) / 1000)
+    const colors = groups.map(({ color }) => color)
+    const options = chartOptions({ width, height: HEIGHT, step, colors, dark, onPoint: setAt })
+    const plot = new uPlot(options, [seconds, ...stacked(groups.map(({ values }) => values))], target)
+    return () => plot.destroy()
+  }, [width, times, groups, step, dark])
+
+  return (
+    <div ref={sized} className={styles.chart} style={{ height: HEIGHT }} role="img" aria-label={label}>
+      <div ref={plotted} className={styles.plot} />
+      {at !== undefined && times[at.index] !== undefined && (
+        <ChartTip left={at.left} width={width} time={times[at.index]!} step={step} index={at.index} groups={groups} />
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,75 @@
+import uPlot from 'uplot'
+import { roughly } from '../../ui/numbers.ts'
+
+/** How the chart is drawn. */
+export interface ChartSetting {
+  readonly width: number
+  readonly height: number
+  readonly step: 'hour' | 'day'
+  /** Of each group, the lowest first. */
+  readonly colors: readonly string[]
+  readonly dark: boolean
+  /** Told where the pointer is: which bar, and how many pixels from the left. */
+  readonly onPoint: (at: { readonly index: number; readonly left: number } | undefined) => void
+}
+
+const LABELS = {
+  hour: new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
+  day: new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' }),
+}
+
+const FONT = '12px Inter, -apple-system, "Segoe UI", Roboto, Arial, sans-serif'
+const STEP_SECONDS = { hour: 3600, day: 86_400 }
+
+/** What a bar fills of its step, and the widest in pixels. */
+const BAR: [number, number] = [0.7, 36]
+
+/** uPlot draws later series over earlier ones: the highest sums come first, so that each bar shows only its own part. */
+export function stacked(values: readonly (readonly number[])[]): number[][] {
+  const sums: number[][] = []
+  for (const row of values) {
+    const below = sums.at(-1)
+    sums.push(row.map((value, index) => value + (below?.[index] ?? 0)))
+  }
+  return sums.reverse()
+}
+
+/** The options of uPlot. */
+export function chartOptions({ width, height, step, colors, dark, onPoint }: ChartSetting): uPlot.Options {
+  const bars = uPlot.paths.bars!({ size: BAR, radius: 0 })
+  const axis = {
+    font: FONT,
+    stroke: dark ? '#98a0ad' : '#5b6370',
+    grid: { stroke: dark ? '#2b3038' : '#eceef2', width: 1 },
+    ticks: { show: false },
+  }
+  const half = STEP_SECONDS[step] / 2
+  return {
+    width,
+    height,
+    padding: [8, 8, 0, 0],
+    legend: { show: false },
+    cursor: { points: { show: false }, y: false, drag: { x: false, y: false } },
+    scales: {
+      // Room for half a bar at both ends.
+      x: { range: (_, min, max) => [min - half, max + half] },
+      y: { range: (_, __, max) => [0, Math.max(max * 1.05, 1)] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        space: 70,
+        values: (_, splits) => splits.map((split) => LABELS[step].format(split * 1000)),
+      },
+      { ...axis, size: 56, values: (_, splits) => splits.map((split) => (Number.isInteger(split) ? roughly(split) : '')) },
+    ],
+    series: [{}, ...colors.toReversed().map((fill) => ({ fill, width: 0, paths: bars, points: { show: false } }))],
+    hooks: {
+      setCursor: [
+        ({ cursor: { idx, left } }) =>
+          onPoint(idx == null || left === undefined || left < 0 ? undefined : { index: idx, left: left + 56 }),
+      ],
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import { Group, NativeSelect, TextInput } from '@mantine/core'
+import { useSignedIn } from '../../api/session.ts'
+import { RangeField, type RangeFilters } from '../../ui/range-field.tsx'
+import { rangeChoices } from '../../ui/ranges.ts'
+import { MEASURES } from './measures.ts'
+
+/** What the page is asked, as the address says it. */
+export interface UsageFilters extends RangeFilters, Record<string, string> {
+  readonly range: string
+  readonly from: string
+  readonly to: string
+  /** `model`, `key`, `account` or `tag`. */
+  readonly group: string
+  /** The tag's name, where the group is `tag`. */
+  readonly tag: string
+  readonly measure: string
+}
+
+const RANGE_CHOICES = rangeChoices('24h', '7d', '30d', '90d')
+
+/** Which time, grouped by what, and which number. */
+export function UsageFiltersBar({
+  filters,
+  onChange,
+}: {
+  readonly filters: UsageFilters
+  readonly onChange: (changes: Partial<UsageFilters>) => void
+}) {
+  const { user } = useSignedIn()
+  const groups = [
+    { value: 'model', label: 'By model' },
+    { value: 'key', label: 'By key' },
+    ...(user.role === 'admin' ? [{ value: 'account', label: 'By account' }] : []),
+    { value: 'tag', label: 'By tag' },
+  ]
+  return (
+    <Group gap="sm">
+      <RangeField value={filters} choices={RANGE_CHOICES} onChange={onChange} />
+      <NativeSelect
+        aria-label="Group"
+        data={groups}
+        value={filters.group}
+        onChange={({ currentTarget }) => onChange({ group: currentTarget.value })}
+      />
+      {filters.group === 'tag' && (
+        <TextInput
+          aria-label="Tag"
+          placeholder="team"
+          w={120}
+          value={filters.tag}
+          onChange={({ currentTarget }) => onChange({ tag: currentTarget.value })}
+        />
+      )}
+      <NativeSelect
+        aria-label="Measure"
+        data={Object.entries(MEASURES).map(([value, label]) => ({ value, label }))}
+        value={filters.measure}
+        onChange={({ currentTarget }) => onChange({ measure: currentTarget.value })}
+      />
+    </Group>
+  )
+}

@@ -1,0 +1,110 @@
+import { Box, Button, Paper, Skeleton, Stack, useComputedColorScheme } from '@mantine/core'
+import { IconChartBar, IconDownload } from '@tabler/icons-react'
+import { useMemo } from 'react'
+import { Link } from 'react-router'
+import { address } from '../../api/http.ts'
+import { type Usage, useUsage } from '../../api/usage.ts'
+import { Failure } from '../../ui/failure.tsx'
+import { Nothing } from '../../ui/nothing.tsx'
+import { useNow } from '../../ui/now.ts'
+import { Page } from '../../ui/page.tsx'
+import { spanOf, stepOf } from '../../ui/ranges.ts'
+import { useFilters } from '../../ui/use-filters.ts'
+import { groupColor } from './colors.ts'
+import { GroupTable } from './group-table.tsx'
+import { groupTotals, MEASURES, measureOf } from './measures.ts'
+import { StackedChart } from './stacked-chart.tsx'
+import { Totals } from './totals.tsx'
+import { type UsageFilters, UsageFiltersBar } from './usage-filters.tsx'
+
+const DEFAULTS: UsageFilters = { range: '7d', from: '', to: '', group: 'model', tag: 'team', measure: 'requests' }
+
+/** What was used, over time, by whom. */
+export function UsagePage() {
+  const [filters, setFilters] = useFilters(DEFAULTS)
+  const span = spanOf(filters, useNow())
+  const question = {
+    ...span,
+    step: stepOf(span),
+    group: filters.group === 'tag' ? `tag:${filters.tag || DEFAULTS.tag}` : filters.group,
+  }
+  const { data, error, refetch, isPlaceholderData } = useUsage(question)
+  return (
+    <Page
+      title="Usage"
+      about="Calls and tokens over time. Days are counted in UTC."
+      actions={
+        <Button
+          component="a"
+          href={address('/usage.csv', question)}
+          download
+          variant="default"
+          leftSection={<IconDownload size={16} />}
+        >
+          CSV
+        </Button>
+      }
+    >
+      <Stack>
+        <UsageFiltersBar filters={filters} onChange={setFilters} />
+        {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
+        <Totals totals={data?.totals} />
+        {data === undefined ? (
+          error === null && <Skeleton h={420} />
+        ) : (
+          <Box opacity={isPlaceholderData ? 0.55 : 1}>
+            {data.totals.requests === 0 ? <NoUsage /> : <Chart usage={data} filters={filters} />}
+          </Box>
+        )}
+      </Stack>
+    </Page>
+  )
+}
+
+function Chart({ usage, filters }: { readonly usage: Usage; readonly filters: UsageFilters }) {
+  const dark = useComputedColorScheme() === 'dark'
+  const measure = measureOf(filters.measure)
+  const { times, rows } = useMemo(() => {
+    const totals = groupTotals(usage.groups.length, usage.series)
+    return {
+      times: usage.series.map(({ t }) => t),
+      rows: usage.groups.map(({ name, label }, index) => ({
+        name,
+        label,
+        color: groupColor(index, dark),
+        totals: totals[index]!,
+        values: usage.series.map(({ values }) => values[index]?.[measure] ?? 0),
+      })),
+    }
+  }, [usage, measure, dark])
+  const what = filters.group === 'tag' ? filters.tag : filters.group
+  return (
+    <Paper withBorder p="md">
+      <StackedChart
+        label={`${MEASURES[measure]} per ${usage.step}, by ${what}; the table below has the numbers`}
+        step={usage.step}
+        times={times}
+        groups={rows}
+      />
+      <Box mt="md">
+        <GroupTable rows={rows} what={what} />
+      </Box>
+    </Paper>
+  )
+}
+
+function NoUsage() {
+  return (
+    <Nothing
+      icon={IconChartBar}
+      title="Nothing was called in this time"
+      action={
+        <Button component={Link} to="/connect" variant="default" size="xs">
+          Connect a client
+        </Button>
+      }
+    >
+      Choose a longer time, or make the first call: it shows here within seconds.
+    </Nothing>
+  )
+}

@@ -1,0 +1,25 @@
+import { Center, Container, Loader } from '@mantine/core'
+import { Navigate, useLocation } from 'react-router'
+import { useSession } from '../api/session.ts'
+import { Failure } from '../ui/failure.tsx'
+import { Shell } from './shell.tsx'
+
+/** Lets only those in who are signed in; others sign in first, and come back to where they wanted to go. */
+export function Guard() {
+  const { data: session, error, isPending, refetch } = useSession()
+  const { pathname, search } = useLocation()
+  if (isPending)
+    return (
+      <Center mih="100dvh">
+        <Loader size="sm" aria-label="Loading" />
+      </Center>
+    )
+  if (session === null) return <Navigate to={`/sign-in?next=${encodeURIComponent(pathname + search)}`} replace />
+  if (session === undefined)
+    return (
+      <Container size="xs" pt="20vh">
+        {error !== null && <Failure error={error} title="The console cannot start" onRetry={() => void refetch()} />}
+      </Container>
+    )
+  return <Shell />
+}

@@ -1,0 +1,19 @@
+import { Button, Container, Stack } from '@mantine/core'
+import { useRouteError } from 'react-router'
+import { Failure } from '../ui/failure.tsx'
+
+/** Where a page itself broke, or its code did not arrive (as after an update of the gateway): loading it again mends most of it. */
+export function PageError() {
+  const thrown = useRouteError()
+  const error = thrown instanceof Error ? thrown : new Error('The page could not be shown.')
+  return (
+    <Container size="xs" pt="20vh">
+      <Stack align="flex-start">
+        <Failure error={error} title="This page broke" />
+        <Button variant="default" onClick={() => window.location.reload()}>
+          Load it again
+        </Button>
+      </Stack>
+    </Container>
+  )
+}

@@ -1,0 +1,67 @@
+import {
+  Avatar,
+  Group,
+  type MantineColorScheme,
+  Menu,
+  SegmentedControl,
+  Text,
+  UnstyledButton,
+  useMantineColorScheme,
+} from '@mantine/core'
+import { IconLogout, IconSelector, IconUser } from '@tabler/icons-react'
+import { Link } from 'react-router'
+import { useSignedIn, useSignOut } from '../api/session.ts'
+import styles from './person-menu.module.css'
+
+const SCHEMES = [
+  { value: 'light', label: 'Light' },
+  { value: 'dark', label: 'Dark' },
+  { value: 'auto', label: 'System' },
+]
+
+/** Who is signed in: the own page, the colours, the way out. */
+export function PersonMenu() {
+  const { user, account } = useSignedIn()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const signOut = useSignOut()
+  return (
+    <Menu position="top-start" width={220}>
+      <Menu.Target>
+        <UnstyledButton className={styles.person} aria-label={`${user.name}, your menu`}>
+          <Group gap={10} wrap="nowrap">
+            <Avatar size={30} radius="xl" name={user.name} color="cobalt" aria-hidden="true" />
+            <span className={styles.words}>
+              <Text size="sm" fw={500} truncate>
+                {user.name}
+              </Text>
+              <Text size="xs" c="dimmed" truncate>
+                {account.name}
+                {user.role === 'admin' && ' · admin'}
+              </Text>
+            </span>
+            <IconSelector size={16} aria-hidden="true" />
+          </Group>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{user.email}</Menu.Label>
+        <Menu.Item component={Link} to="/profile" leftSection={<IconUser size={16} />}>
+          Your profile
+        </Menu.Item>
+        <Menu.Divider />
+        <SegmentedControl
+          fullWidth
+          size="xs"
+          data={SCHEMES}
+          value={colorScheme}
+          onChange={(value) => setColorScheme(value as MantineColorScheme)}
+          aria-label="Colours"
+        />
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => signOut.mutate({})}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,23 @@
+import { Alert, Anchor } from '@mantine/core'
+import { IconAlertTriangle } from '@tabler/icons-react'
+import { Link, useLocation } from 'react-router'
+import { useConfig } from '../api/operations.ts'
+import { useSignedIn } from '../api/session.ts'
+import { TimeAgo } from '../ui/time-ago.tsx'
+
+/** Tells an admin on every page that the table on disk was refused, and that the older one serves. */
+export function ReloadBanner() {
+  const { user } = useSignedIn()
+  const { pathname } = useLocation()
+  const { data } = useConfig(user.role === 'admin')
+  const reload = data?.last_reload
+  if (reload == null || reload.ok || pathname === '/config') return null
+  return (
+    <Alert color="orange" icon={<IconAlertTriangle size={18} />} mb="lg" maw={1280} mx="auto">
+      The last change to {data?.file} was refused <TimeAgo at={reload.at} />; the table before it is still served.{' '}
+      <Anchor component={Link} to="/config" size="sm" underline="always">
+        See what is wrong
+      </Anchor>
+    </Alert>
+  )
+}

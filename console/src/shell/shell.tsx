@@ -1,0 +1,46 @@
+import { AppShell, Burger, Group } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { Suspense, useEffect } from 'react'
+import { Outlet, ScrollRestoration, useLocation } from 'react-router'
+import { Brand } from './brand.tsx'
+import { JumpList } from './jump-list.tsx'
+import { PageSkeleton } from './page-skeleton.tsx'
+import { ReloadBanner } from './reload-banner.tsx'
+import styles from './shell.module.css'
+import { Sidebar } from './sidebar.tsx'
+
+/** Around every page of somebody signed in: the navigation, and what is to be known everywhere. */
+export function Shell() {
+  const [open, { toggle, close }] = useDisclosure()
+  const { pathname } = useLocation()
+  // On a phone the navigation closes once it led somewhere.
+  useEffect(close, [pathname])
+  return (
+    <AppShell
+      header={{ height: { base: 52, sm: 0 } }}
+      navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !open } }}
+      padding={{ base: 'md', sm: 'xl' }}
+    >
+      <a className={styles.skip} href="#page">
+        Skip to the page
+      </a>
+      <AppShell.Header hiddenFrom="sm">
+        <Group h="100%" px="md" justify="space-between">
+          <Brand />
+          <Burger opened={open} onClick={toggle} size="sm" aria-label={open ? 'Close navigation' : 'Open navigation'} />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar className={styles.navbar}>
+        <Sidebar />
+      </AppShell.Navbar>
+      <AppShell.Main id="page" tabIndex={-1} className={styles.main}>
+        <ReloadBanner />
+        <Suspense fallback={<PageSkeleton />}>
+          <Outlet />
+        </Suspense>
+      </AppShell.Main>
+      <JumpList />
+      <ScrollRestoration />
+    </AppShell>
+  )
+}

@@ -1,0 +1,72 @@
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
+
+/** The one accent colour. */
+const cobalt: MantineColorsTuple = [
+  '#eef3ff',
+  '#dce6fd',
+  '#b9cbf9',
+  '#91adf5',
+  '#7095f1',
+  '#5079ec',
+  '#3a63e0',
+  '#2b50c4',
+  '#2342a3',
+  '#1c3580',
+]
+
+/** Cool greys, text first, page seventh. */
+const dark: MantineColorsTuple = [
+  '#dce0e7',
+  '#bcc2cc',
+  '#98a0ad',
+  '#737b89',
+  '#3b414c',
+  '#2b3038',
+  '#20242b',
+  '#16191e',
+  '#111317',
+  '#0c0e11',
+]
+
+const SANS = '"Inter", -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
+const MONO = 'ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "Liberation Mono", "DejaVu Sans Mono", monospace'
+
+/** How everything looks; what Mantine's components need everywhere is set here, once. */
+export const theme = createTheme({
+  colors: { cobalt, dark },
+  primaryColor: 'cobalt',
+  primaryShade: 6,
+  fontFamily: SANS,
+  fontFamilyMonospace: MONO,
+  headings: { fontFamily: SANS, fontWeight: '600' },
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  components: {
+    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' }, centered: true, overlayProps: { blur: 1 } } },
+    Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' }, position: 'right' } },
+    Tooltip: { defaultProps: { openDelay: 250, withArrow: true } },
+    Menu: { defaultProps: { shadow: 'md', position: 'bottom-end' } },
+    Anchor: { defaultProps: { underline: 'hover' } },
+    Alert: { defaultProps: { variant: 'light' } },
+    Table: { defaultProps: { verticalSpacing: 'xs', horizontalSpacing: 'sm' } },
+  },
+})
+
+/** Surfaces and the quiet text, both with the contrast that WCAG AA asks for. */
+export const variables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-dimmed': '#5b6370',
+    '--mantine-color-placeholder': '#6b7280',
+    '--surface-quiet': '#f7f8fa',
+    '--line': '#e3e6eb',
+    '--line-strong': '#cfd4dc',
+  },
+  dark: {
+    '--mantine-color-dimmed': '#98a0ad',
+    '--mantine-color-placeholder': '#8b93a1',
+    '--surface-quiet': '#1b1f25',
+    '--line': '#2b3038',
+    '--line-strong': '#3b414c',
+  },
+})

@@ -1,0 +1,18 @@
+import { Select } from '@mantine/core'
+import { useAccounts } from '../api/accounts.ts'
+
+/** Chooses an account by its name. */
+export function AccountField({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) {
+  const { rows = [] } = useAccounts()
+  return (
+    <Select
+      label="Account"
+      data={rows.map(({ id, name }) => ({ value: id, label: name }))}
+      value={value}
+      onChange={(id) => id !== null && onChange(id)}
+      searchable
+      allowDeselect={false}
+      required
+    />
+  )
+}

@@ -1,0 +1,30 @@
+import { Code, Group, Text, Tooltip } from '@mantine/core'
+
+const SHOWN = 2
+
+/** The glob of those who may call any model. */
+const ALL = '*'
+
+/** Model globs in a cell: the first few, the rest on hover. */
+export function GlobList({ globs }: { readonly globs: readonly string[] }) {
+  if (globs.length === 0 || globs.includes(ALL))
+    return (
+      <Text size="sm" c="dimmed" span>
+        All
+      </Text>
+    )
+  return (
+    <Group gap={4}>
+      {globs.slice(0, SHOWN).map((glob) => (
+        <Code key={glob}>{glob}</Code>
+      ))}
+      {globs.length > SHOWN && (
+        <Tooltip label={globs.slice(SHOWN).join(', ')} multiline maw={320}>
+          <Text size="xs" c="dimmed" span>
+            +{globs.length - SHOWN}
+          </Text>
+        </Tooltip>
+      )}
+    </Group>
+  )
+}

@@ -1,0 +1,31 @@
+import { TagsInput } from '@mantine/core'
+import { useModels } from '../api/models.ts'
+
+/** Which models are allowed: globs, with the known ones to choose from. */
+export interface ModelsFieldProps {
+  readonly value: readonly string[]
+  readonly onChange: (models: string[]) => void
+  /** What an empty field means. */
+  readonly none: string
+  readonly error?: string | undefined
+}
+
+/** A field for model globs. */
+export function ModelsField({ value, onChange, none, error }: ModelsFieldProps) {
+  const { models } = useModels()
+  const namespaces = [...new Set(models.map(({ namespace }) => `${namespace}/*`))]
+  return (
+    <TagsInput
+      label="Allowed models"
+      description="Names, or patterns such as openai/*"
+      placeholder={value.length === 0 ? none : undefined}
+      data={[...namespaces, ...models.map(({ id }) => id)]}
+      limit={50}
+      maxDropdownHeight={240}
+      clearable
+      value={[...value]}
+      onChange={onChange}
+      error={error}
+    />
+  )
+}

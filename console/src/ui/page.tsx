@@ -1,0 +1,37 @@
+import { Box, Group, Text, Title } from '@mantine/core'
+import { useDocumentTitle } from '@mantine/hooks'
+import type { ReactNode } from 'react'
+import styles from './page.module.css'
+
+/** What every page begins with. */
+export interface PageProps {
+  readonly title: string
+  /** One sentence: what the page is for. */
+  readonly about?: ReactNode
+  /** The page's own buttons. */
+  readonly actions?: ReactNode
+  readonly children: ReactNode
+}
+
+/** A page: its title in the tab too, its buttons at the right. */
+export function Page({ title, about, actions, children }: PageProps) {
+  useDocumentTitle(`${title} · Unified Model Gateway`)
+  return (
+    <Box className={styles.page}>
+      <Group justify="space-between" align="flex-start" gap="sm" mb="lg">
+        <Box className={styles.head}>
+          <Title order={1} size="h3">
+            {title}
+          </Title>
+          {about !== undefined && (
+            <Text size="sm" c="dimmed" mt={2}>
+              {about}
+            </Text>
+          )}
+        </Box>
+        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+      </Group>
+      {children}
+    </Box>
+  )
+}

@@ -1,0 +1,49 @@
+import { NativeSelect, TextInput } from '@mantine/core'
+import { CUSTOM } from './ranges.ts'
+
+/** What of the address the field shows. */
+export interface RangeFilters {
+  readonly range: string
+  /** `YYYY-MM-DD` */
+  readonly from: string
+  readonly to: string
+}
+
+/** Which time: a range that ends now, or from one day to another. */
+export interface RangeFieldProps {
+  readonly value: RangeFilters
+  readonly choices: readonly { value: string; label: string }[]
+  readonly onChange: (changes: Partial<RangeFilters>) => void
+}
+
+/** Chooses a time. */
+export function RangeField({ value: { range, from, to }, choices, onChange }: RangeFieldProps) {
+  return (
+    <>
+      <NativeSelect
+        aria-label="Time"
+        data={[...choices]}
+        value={range}
+        onChange={({ currentTarget }) => onChange({ range: currentTarget.value })}
+      />
+      {range === CUSTOM && (
+        <>
+          <TextInput
+            type="date"
+            aria-label="From"
+            value={from}
+            max={to}
+            onChange={({ currentTarget }) => onChange({ from: currentTarget.value })}
+          />
+          <TextInput
+            type="date"
+            aria-label="To"
+            value={to}
+            min={from}
+            onChange={({ currentTarget }) => onChange({ to: currentTarget.value })}
+          />
+        </>
+      )}
+    </>
+  )
+}

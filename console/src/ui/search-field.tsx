@@ -1,0 +1,38 @@
+import { CloseButton, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { IconSearch } from '@tabler/icons-react'
+import { useEffect, useState } from 'react'
+
+const PAUSE_MS = 250
+
+/** A search: told after a pause in typing. */
+export interface SearchFieldProps {
+  readonly label: string
+  readonly value: string
+  readonly onSearch: (text: string) => void
+  readonly width?: number
+}
+
+/** A field to search in, whose text also comes from the address. */
+export function SearchField({ label, value, onSearch, width = 280 }: SearchFieldProps) {
+  const [text, setText] = useState(value)
+  const tell = useDebouncedCallback(onSearch, PAUSE_MS)
+  useEffect(() => setText(value), [value])
+  function change(next: string): void {
+    setText(next)
+    tell(next)
+  }
+  return (
+    <TextInput
+      aria-label={label}
+      placeholder={label}
+      type="search"
+      size="sm"
+      w={{ base: '100%', xs: width }}
+      leftSection={<IconSearch size={16} />}
+      rightSection={text !== '' && <CloseButton size="sm" aria-label="Clear search" onClick={() => change('')} />}
+      value={text}
+      onChange={({ currentTarget }) => change(currentTarget.value)}
+    />
+  )
+}

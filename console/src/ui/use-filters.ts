@@ -1,0 +1,20 @@
+import { useSearchParams } from 'react-router'
+
+/** Filters that live in the address, so that a link carries them. What equals its default stays out of it. */
+export function useFilters<Filters extends Record<string, string>>(defaults: Filters) {
+  const [search, setSearch] = useSearchParams()
+  const filters = Object.fromEntries(
+    Object.entries(defaults).map(([name, value]) => [name, search.get(name) ?? value]),
+  ) as Filters
+  function setFilters(changes: Partial<Filters>): void {
+    const change = (before: URLSearchParams): URLSearchParams => {
+      for (const [name, value] of Object.entries(changes)) {
+        if (value === undefined || value === defaults[name]) before.delete(name)
+        else before.set(name, value)
+      }
+      return before
+    }
+    setSearch(change, { replace: true })
+  }
+  return [filters, setFilters] as const
+}

@@ -1,0 +1,89 @@
+import type { Kysely } from 'kysely'
+import { newId } from '../store/id.ts'
+import type { Schema } from '../store/schema.ts'
+
+/** Who did something: a person, an admin key, or a program. */
+export interface Actor {
+  /** `usr_…`, `key_…`, or the name of a program. */
+  readonly id: string
+  readonly name: string
+  /** Where they did it from; absent where there is no network between. */
+  readonly address?: string
+}
+
+/** Who has not said who they are. */
+export interface Stranger {
+  readonly id?: undefined
+  readonly name?: undefined
+  readonly address: string
+}
+
+/** Whoever has the operator's shell. */
+export const COMMAND_LINE: Actor = { id: 'command-line', name: 'command line' }
+
+/** What the gateway does by itself. */
+export const GATEWAY: Actor = { id: 'gateway', name: 'gateway' }
+
+/** What was done, as the audit trail calls it. */
+export type AuditAction =
+  | 'account.create'
+  | 'account.edit'
+  | 'invitation.accept'
+  | 'invitation.create'
+  | 'invitation.withdraw'
+  | 'key.create'
+  | 'key.edit'
+  | 'key.revoke'
+  | 'key.rotate'
+  | 'password.change'
+  | 'session.end'
+  | 'session.end-all'
+  | 'session.refuse'
+  | 'session.start'
+  | 'user.create'
+  | 'user.edit'
+
+/** One line of the audit trail. */
+export interface AuditEntry {
+  readonly action: AuditAction
+  readonly object: { readonly type: 'account' | 'invitation' | 'key' | 'user'; readonly id: string | null; readonly name: string }
+  /** What changed, each field with its value before and after. Never a secret. */
+  readonly changes?: Changes
+}
+
+/** Per field its value before and after. */
+export type Changes = Readonly<Record<string, readonly [before: unknown, after: unknown]>>
+
+/**
+ * Writes a line of the audit trail, in the transaction of what it tells of: neither is ever there without the other. The database
+ * itself refuses to change or remove a line.
+ */
+export async function audit(
+  db: Kysely<Schema>,
+  actor: Actor | Stranger,
+  { action, object, changes = {} }: AuditEntry,
+): Promise<void> {
+  await db
+    .insertInto('audit')
+    .values({
+      id: newId('aud'),
+      at: Date.now(),
+      actor_id: actor.id ?? null,
+      actor_name: actor.name ?? null,
+      action,
+      object_type: object.type,
+      object_id: object.id,
+      object_name: object.name,
+      address: actor.address ?? null,
+      changes: JSON.stringify(changes),
+    })
+    .execute()
+}
+
+/** The fields in which two versions of a thing differ. Of a new thing, the one before is `{}`. */
+export function changesBetween(before: Fields, after: Fields): Changes {
+  const changed = Object.keys(after).filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
+  return Object.fromEntries(changed.map((field) => [field, [before[field] ?? null, after[field] ?? null]]))
+}
+
+type Fields = Readonly<Record<string, unknown>>

@@ -1,0 +1,5 @@
+/** Where people may also sign in. */
+export interface OpenIdProvider {
+  /** What the button says. */
+  readonly name: string
+}

@@ -1,0 +1,62 @@
+import type { Kysely } from 'kysely'
+import { digestOf } from '../keys/key.ts'
+import type { Store } from '../store/database.ts'
+import type { Schema } from '../store/schema.ts'
+import { createToken } from './token.ts'
+import { selectUsers, type User, userOf } from './user.ts'
+
+/** A session ends after so long without a request, and after twelve hours in any case. */
+const IDLE_MS = 30 * 60_000
+const LONGEST_MS = 12 * 3_600_000
+/** How exactly it is noted when a session was last used. */
+const NOTED_MS = 60_000
+
+/** A session that is open. */
+export interface Session {
+  /** Names it, and cannot be used in place of its token. */
+  readonly digest: string
+  readonly user: User
+}
+
+/** Begins a session, with a token that nobody knew before. The token is in this result and nowhere else. */
+export async function beginSession(db: Kysely<Schema>, userId: string): Promise<string> {
+  const token = createToken()
+  const now = Date.now()
+  const session = { digest: digestOf(token), user_id: userId, created_at: now, seen_at: now }
+  await db
+    .deleteFrom('sessions')
+    .where('created_at', '<=', now - LONGEST_MS)
+    .execute()
+  await db.insertInto('sessions').values(session).execute()
+  await db.updateTable('users').set({ last_sign_in_at: now }).where('id', '=', userId).execute()
+  return token
+}
+
+/** The open session of a token, if there is one; it counts as used. Throws what the database threw. */
+export async function findSession({ db }: Store, token: string): Promise<Session | undefined> {
+  const digest = digestOf(token)
+  const now = Date.now()
+  const row = await selectUsers(db)
+    .innerJoin('sessions', 'sessions.user_id', 'users.id')
+    .select('sessions.seen_at')
+    .where('sessions.digest', '=', digest)
+    .where('sessions.created_at', '>', now - LONGEST_MS)
+    .where('sessions.seen_at', '>', now - IDLE_MS)
+    .where('users.disabled_at', 'is', null)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  if (row.seen_at <= now - NOTED_MS) {
+    await db.updateTable('sessions').set({ seen_at: now }).where('digest', '=', digest).execute()
+  }
+  return { digest, user: userOf(row) }
+}
+
+/** Ends one session, if it is still there. */
+export async function endSession(db: Kysely<Schema>, digest: string): Promise<void> {
+  await db.deleteFrom('sessions').where('digest', '=', digest).execute()
+}
+
+/** Ends all sessions of a user, wherever they are signed in. */
+export async function endSessions(db: Kysely<Schema>, userId: string): Promise<void> {
+  await db.deleteFrom('sessions').where('user_id', '=', userId).execute()
+}

@@ -1,0 +1,49 @@
+import { sql } from 'kysely'
+import { GatewayError } from '../errors.ts'
+import type { Store } from '../store/database.ts'
+
+/** So many failed tries in so long, of one address of a person and of one address of the network. */
+const TRIES = 5
+const WINDOW_MS = 15 * 60_000
+
+/** Whose tries are counted. */
+export interface Trier {
+  readonly email: string
+  /** Where it comes from. */
+  readonly address: string
+}
+
+/**
+ * Counts a try to sign in before it is made, so that of many at once no more than the allowed ones are. Kept in the store, so that
+ * several gateways count together, and a restart forgets nothing. Throws `too_many_tries`.
+ */
+export async function countTry(store: Store, trier: Trier): Promise<void> {
+  const now = Date.now()
+  await store.db
+    .deleteFrom('sign_in_tries')
+    .where('since', '<=', now - WINDOW_MS)
+    .execute()
+  for (const subject of [addressOf(trier), emailOf(trier)]) {
+    const { tries, since } = await store.db
+      .insertInto('sign_in_tries')
+      .values({ subject, tries: 1, since: now })
+      .onConflict((conflict) => conflict.column('subject').doUpdateSet({ tries: sql`sign_in_tries.tries + 1` }))
+      .returning(['tries', 'since'])
+      .executeTakeFirstOrThrow()
+    if (tries > TRIES) throw tooManyTries(since + WINDOW_MS - now)
+  }
+}
+
+/** A try that went well is none; whoever knows the password may have mistyped it before. The address keeps its other tries. */
+export async function forgetTry(store: Store, trier: Trier): Promise<void> {
+  await store.db.deleteFrom('sign_in_tries').where('subject', '=', emailOf(trier)).execute()
+  await store.db.updateTable('sign_in_tries').set({ tries: sql`tries - 1` }).where('subject', '=', addressOf(trier)).execute()
+}
+
+const emailOf = ({ email }: Trier): string => `email ${email}`
+const addressOf = ({ address }: Trier): string => `address ${address}`
+
+function tooManyTries(ms: number): GatewayError {
+  const headers = { 'retry-after': String(Math.ceil(ms / 1000)) }
+  return new GatewayError('too_many_tries', { values: { minutes: Math.ceil(ms / 60_000) }, headers })
+}

@@ -1,0 +1,83 @@
+import type { Kysely, Transaction } from 'kysely'
+import { GatewayError } from '../errors.ts'
+import { alone } from '../store/alone.ts'
+import type { Store } from '../store/database.ts'
+import { mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
+import type { Schema } from '../store/schema.ts'
+import { type Actor, type AuditEntry, audit, changesBetween } from './audit.ts'
+import { endSessions } from './sessions.ts'
+import { checkText } from './text.ts'
+import { selectUsers, type User, userOf } from './user.ts'
+
+/** What a user can be told to be. */
+export interface UserSettings {
+  readonly name: string
+  readonly role: User['role']
+  /** A disabled user cannot sign in, and is signed out at once. */
+  readonly disabled: boolean
+}
+
+/** Lists users, newest first. */
+export async function listUsers(store: Store, filter: PageQuery = {}): Promise<Page<User>> {
+  return mapPage(await readPage(store, selectUsers(store.db), filter), userOf)
+}
+
+/**
+ * Changes a user. Whoever may do less than before is signed out. Throws `object_not_found`, `invalid_value`, or `conflict` where
+ * nobody would be left to manage the gateway.
+ */
+export async function editUser(
+  store: Store,
+  { id, ...settings }: Partial<UserSettings> & { readonly id: string },
+  actor: Actor,
+): Promise<User> {
+  if (settings.name !== undefined) checkText('name', settings.name)
+  return alone(store, async (db) => {
+    const before = await findUser(db, id)
+    const { name = before.name, role = before.role, disabled = before.disabledAt !== undefined } = settings
+    if (before.role === 'admin' && (role !== 'admin' || disabled)) await checkNotLast(db, id)
+    const disabled_at = disabled ? (before.disabledAt ?? Date.now()) : null
+    await db.updateTable('users').set({ name, role, disabled_at }).where('id', '=', id).execute()
+    if (disabled || role !== before.role) await endSessions(db, id)
+    const after = await findUser(db, id)
+    await audit(db, actor, {
+      action: 'user.edit',
+      object: objectOf(after),
+      changes: changesBetween(settingsOf(before), settingsOf(after)),
+    })
+    return after
+  })
+}
+
+/** Signs a user out everywhere. Throws `object_not_found`. */
+export async function endUserSessions(store: Store, id: string, actor: Actor): Promise<void> {
+  await store.db.transaction().execute(async (db) => {
+    const user = await findUser(db, id)
+    await endSessions(db, id)
+    await audit(db, actor, { action: 'session.end-all', object: objectOf(user) })
+  })
+}
+
+async function findUser(db: Kysely<Schema>, id: string): Promise<User> {
+  const row = await selectUsers(db).where('users.id', '=', id).executeTakeFirst()
+  if (row === undefined) throw new GatewayError('object_not_found', { values: { what: 'user' } })
+  return userOf(row)
+}
+
+async function checkNotLast(db: Transaction<Schema>, id: string): Promise<void> {
+  const other = await db
+    .selectFrom('users')
+    .select('id')
+    .where('role', '=', 'admin')
+    .where('disabled_at', 'is', null)
+    .where('id', '!=', id)
+    .limit(1)
+    .executeTakeFirst()
+  if (other === undefined)
+    throw new GatewayError('conflict', { values: { detail: 'This is the last admin: make somebody else an admin first.' } })
+}
+
+const settingsOf = ({ name, role, disabledAt }: User) => ({ name, role, disabled: disabledAt !== undefined })
+
+/** A user, as the audit trail names it. */
+const objectOf = ({ id, name }: User): AuditEntry['object'] => ({ type: 'user', id, name })

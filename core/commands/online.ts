@@ -1,0 +1,65 @@
+import type { Config } from '../config/config.ts'
+import type { Diagnostic } from '../config/diagnostic.ts'
+import type { Generation } from '../generation.ts'
+import type { Model, Provider } from '../plugin/api.ts'
+import { within } from '../plugin/within.ts'
+import { didYouMean } from '../suggest.ts'
+
+/** How long an upstream may take to answer, in milliseconds. */
+const PATIENCE_MS = 15_000
+
+/** What the upstreams of a table say of it. */
+export interface Answers {
+  /** How many were asked. */
+  readonly asked: number
+  /** Upstreams that cannot be reached, or refuse our credential: each at its namespace. */
+  readonly errors: readonly Diagnostic[]
+  /** Models that the table names and the upstream does not list, and upstreams that nobody can ask. */
+  readonly notices: readonly string[]
+}
+
+/** Asks every upstream of a table whether it can be used; those that are left out are not asked. */
+export async function askUpstreams({ config, table }: Generation): Promise<Answers> {
+  const answers = await Promise.all(
+    [...table.namespaces.values()].flatMap(({ name, upstream }) =>
+      upstream === undefined ? [] : ask(name, upstream.provider, config),
+    ),
+  )
+  return {
+    asked: answers.reduce((sum, { asked }) => sum + asked, 0),
+    errors: answers.flatMap(({ errors }) => errors),
+    notices: answers.flatMap(({ notices }) => notices),
+  }
+}
+
+async function ask(name: string, provider: Provider, config: Config): Promise<Answers> {
+  if (provider.check === undefined && provider.models === undefined)
+    return { asked: 0, errors: [], notices: [`"${name}" was not asked: its provider has no way to`] }
+  try {
+    await inTime((signal) => provider.check?.(signal))
+    const models = provider.models && (await inTime((signal) => provider.models!(signal)))
+    return { asked: 1, errors: [], notices: models === undefined ? [] : unlisted(name, models, config) }
+  } catch (error) {
+    const message = `namespaces.${name}: ${error instanceof Error ? error.message : String(error)}`
+    return { asked: 1, errors: [{ ...config.namespaces.get(name)!.at, message, frame: '' }], notices: [] }
+  }
+}
+
+/** A provider may well ignore the signal. */
+const inTime = <Result>(work: (signal: AbortSignal) => Result | Promise<Result>): Promise<Result> =>
+  within(PATIENCE_MS, Promise.resolve(work(AbortSignal.timeout(PATIENCE_MS))))
+
+function unlisted(namespace: string, models: readonly Model[], config: Config): readonly string[] {
+  const listed = models.map(({ id }) => id)
+  return [...namedModels(config)]
+    .filter((id) => id.startsWith(`${namespace}/`) && !listed.includes(id.slice(namespace.length + 1)))
+    .map((id) => `"${namespace}" does not list the model ${id}${didYouMean(id.slice(namespace.length + 1), listed)}`)
+}
+
+/** The ids of the models that the table names, other than by globs. */
+function namedModels({ namespaces, curated, aliases }: Config): ReadonlySet<string> {
+  const allowed = [...namespaces.values()].flatMap(({ name, models = [] }) => models.map((model) => `${name}/${model}`))
+  const routes = [...curated.values()].flatMap((namespace) => [...namespace.routes.values()])
+  const targets = routes.flatMap((route) => [...route.targets, ...route.fallbacks].map(({ model }) => model))
+  return new Set([...allowed, ...targets, ...aliases.values()].filter((id) => !id.includes('*')))
+}

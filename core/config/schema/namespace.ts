@@ -1,0 +1,74 @@
+import { Type } from 'typebox'
+import { defaulted, duration, globs, pluginConfig } from './fields.ts'
+import { type CuratedModels, curatedModels } from './route.ts'
+
+const timeouts = Type.Object(
+  {
+    connect: defaulted(duration('To open a connection to the upstream.', '10s')),
+    firstByte: defaulted(
+      duration('From the request sent to the first byte of the reply: models that reason take their time.', '5m'),
+    ),
+    idle: defaulted(duration('Between two pieces of a reply.', '2m')),
+    total: defaulted(duration('For the whole call.', '15m')),
+  },
+  { default: {}, description: 'How long a call to this upstream may take.' },
+)
+
+const concurrency = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 1, description: 'Calls under way at once.', examples: [20] }),
+    queue: Type.Optional(Type.Integer({ minimum: 0, description: 'Calls that wait for a place. Absent: as many as `limit`.' })),
+    wait: defaulted(duration('How long a call waits for a place before it goes elsewhere, or fails.', '5s')),
+  },
+  { description: 'How many calls this upstream gets at once. Absent: any number.' },
+)
+
+const allowList = globs({ description: 'The models that may be asked for.', examples: [['gpt-5.5', 'o4-*']] })
+
+/** With a provider a list of what is allowed, without one a map of what the names stand for. */
+const models = Type.Unsafe<readonly string[] | CuratedModels>({
+  type: ['array', 'object'],
+  if: { type: 'array' },
+  // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword
+  then: allowList,
+  else: curatedModels,
+  description:
+    'With a provider, the list of models that may be asked for; `*` stands for any characters. Absent: any model. ' +
+    'Without a provider, a map of curated models.',
+  examples: [['gpt-5.5', 'o4-*'], { smart: { targets: [{ model: 'openai/gpt-5.5' }] } }],
+})
+
+/** An entry of `namespaces`: an upstream, or, without a provider, curated names over other namespaces. */
+export const namespace = Type.Object({
+  provider: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Who speaks to the upstream: a built-in name, an npm package, or a path relative to this file. ' +
+        'Absent: the namespace holds curated models.',
+      examples: ['openai-compatible', 'anthropic', 'sandbox'],
+    }),
+  ),
+  config: pluginConfig,
+  models: Type.Optional(models),
+  timeouts: defaulted(timeouts),
+  testKeys: defaulted(
+    Type.Enum(['sandbox', 'upstream'], {
+      default: 'sandbox',
+      description: 'Who answers a call made with a test key: the sandbox, which costs nothing, or the upstream.',
+    }),
+  ),
+  breaker: defaulted(
+    Type.Boolean({
+      default: true,
+      description: 'Sets a model of this upstream aside for a while after it failed again and again.',
+    }),
+  ),
+  concurrency: Type.Optional(concurrency),
+  optional: defaulted(
+    Type.Boolean({
+      default: false,
+      description: 'Leaves the namespace out, with a notice, while a variable or file that it refers to is not set.',
+    }),
+  ),
+})

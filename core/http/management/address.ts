@@ -1,0 +1,26 @@
+import type { IncomingMessage } from 'node:http'
+import { BlockList, isIPv6 } from 'node:net'
+
+/** Tells where a request comes from. */
+export type AddressOf = (request: IncomingMessage) => string
+
+/**
+ * The address of the connection; where that is a proxy of the operator's, the last one in `X-Forwarded-For` that is none. What stands
+ * before it the client may have written itself. `trusted`: addresses and networks (`10.0.0.0/8`).
+ */
+export function clientAddress(trusted: readonly string[]): AddressOf {
+  const proxies = new BlockList()
+  for (const network of trusted) {
+    const [address = '', bits] = network.split('/')
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+    proxies.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family)
+  }
+  const isProxy = (address: string): boolean => proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+  return function addressOf({ socket, headers }) {
+    const way = [...String(headers['x-forwarded-for'] ?? '').split(','), socket.remoteAddress ?? ''].map(plain)
+    return way.findLast((address, at) => at === 0 || !isProxy(address)) ?? ''
+  }
+}
+
+/** Without the blanks around it, and an IPv4 address in its own form where a socket of IPv6 gave it. */
+const plain = (address: string): string => address.trim().replace(/^::ffff:(?=\d+\.)/, '')

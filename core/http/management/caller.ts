@@ -1,0 +1,40 @@
+import type { Context } from 'koa'
+import type { Actor } from '../../accounts/audit.ts'
+import { findSession } from '../../accounts/sessions.ts'
+import { GatewayError } from '../../errors.ts'
+import { findAdminKey } from '../../keys/admin-key.ts'
+import { sessionCookie } from './cookies.ts'
+import type { ManagementParts } from './parts.ts'
+import type { Role } from './route.ts'
+
+/** Who calls the management API: a person who signed in, or a program with an admin key. */
+export interface Caller extends Actor {
+  readonly role: Exclude<Role, 'nobody'>
+  readonly account: { readonly id: string; readonly name: string }
+  readonly address: string
+  /** A person's: absent where a program calls. */
+  readonly session?: { readonly digest: string; readonly email: string }
+}
+
+/** What an admin key is sent as. It comes before a cookie: who sends one means it. */
+const BEARER = /^bearer +([!-~]+)$/i
+
+/** Who sent a request. Throws `not_signed_in`, or what the database threw. */
+export async function callerOf(ctx: Context, { store, urls }: ManagementParts, address: string): Promise<Caller> {
+  const authorization = ctx.get('authorization')
+  if (authorization !== '') {
+    const key = await findAdminKey(store, BEARER.exec(authorization)?.[1] ?? '')
+    if (key === undefined) throw new GatewayError('not_signed_in')
+    return { ...key, role: 'admin', address }
+  }
+  const token = ctx.cookies.get(sessionCookie(urls()).name)
+  const session = token === undefined ? undefined : await findSession(store, token)
+  if (session === undefined) throw new GatewayError('not_signed_in')
+  const { id, name, role, account, email } = session.user
+  return { id, name, role, account, address, session: { digest: session.digest, email } }
+}
+
+/** Refuses who may not call a route. Throws `admin_required`. */
+export function checkRole(caller: Caller, role: Role): void {
+  if (role === 'admin' && caller.role !== 'admin') throw new GatewayError('admin_required')
+}

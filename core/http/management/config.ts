@@ -1,0 +1,47 @@
+import { basename } from 'node:path'
+import { Type } from 'typebox'
+import { time, toTime } from './fields.ts'
+import { type Route, route } from './route.ts'
+
+const lastReload = Type.Object({
+  at: time('When it was.'),
+  ok: Type.Boolean({ description: 'False: the table before stays in use.' }),
+  diagnostics: Type.Array(Type.Object({ line: Type.Integer(), column: Type.Integer(), message: Type.String() }), {
+    description: 'What is wrong.',
+  }),
+  difference: Type.Array(Type.String(), { description: 'A line for each thing that is otherwise than before.' }),
+})
+
+/** The routing table as a text. */
+export const configRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/config',
+    role: 'admin',
+    summary: 'The routing table in use, and what came of reading it again',
+    reply: Type.Object({
+      file: Type.String(),
+      text: Type.String({ description: 'It holds no secret: those are references, or the hashes of keys.' }),
+      sha256: Type.String({ description: 'Of the text.' }),
+      loaded_at: time('When it was put in use.'),
+      last_reload: Type.Union([lastReload, Type.Null()], { description: 'Null: it was read once, at the start.' }),
+    }),
+    async handle(_, parts) {
+      const { file, text, sha256, loadedAt, lastReload } = parts.config()
+      return {
+        file: basename(file),
+        text,
+        sha256,
+        loaded_at: toTime(loadedAt),
+        last_reload: lastReload
+          ? {
+              at: toTime(lastReload.at),
+              ok: lastReload.ok,
+              diagnostics: lastReload.diagnostics.map(({ line, column, message }) => ({ line, column, message })),
+              difference: lastReload.difference,
+            }
+          : null,
+      }
+    },
+  }),
+]

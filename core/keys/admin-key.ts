@@ -1,0 +1,25 @@
+import type { Store } from '../store/database.ts'
+import { digestOf, kindOf } from './key.ts'
+
+/** A program that manages the gateway. */
+export interface AdminKey {
+  /** `key_…` */
+  readonly id: string
+  readonly name: string
+  readonly account: { readonly id: string; readonly name: string }
+}
+
+/** Whose an `sk-admin-` secret is; undefined where it is malformed, unknown, revoked or expired. Throws what the database threw. */
+export async function findAdminKey({ db }: Store, secret: string): Promise<AdminKey | undefined> {
+  if (kindOf(secret) !== 'admin') return undefined
+  const row = await db
+    .selectFrom('keys')
+    .innerJoin('accounts', 'accounts.id', 'keys.account_id')
+    .where('keys.digest', '=', digestOf(secret))
+    .where('keys.kind', '=', 'admin')
+    .where('keys.revoked_at', 'is', null)
+    .where((row) => row.or([row('keys.expires_at', 'is', null), row('keys.expires_at', '>', Date.now())]))
+    .select(['keys.id', 'keys.name', 'keys.account_id', 'accounts.name as account_name'])
+    .executeTakeFirst()
+  return row && { id: row.id, name: row.name, account: { id: row.account_id, name: row.account_name } }
+}

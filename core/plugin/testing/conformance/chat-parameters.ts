@@ -1,0 +1,53 @@
+import type { Asked } from '../translator/run-translator.ts'
+
+const TOOL = {
+  type: 'function',
+  function: { name: 'look', parameters: { type: 'object', properties: { at: { type: 'string' } } } },
+}
+
+const SCHEMA = {
+  type: 'object',
+  properties: { answer: { type: 'string' } },
+  required: ['answer'],
+  additionalProperties: false,
+}
+
+/**
+ * The parameters of OpenAI's chat completions (openai-openapi, `CreateChatCompletionRequest`) but for those that every call has, each
+ * with the fields of a request in which it means something.
+ */
+export const CHAT_PARAMETERS: Readonly<Record<string, Asked>> = {
+  temperature: { temperature: 0.5 },
+  top_p: { top_p: 0.5 },
+  frequency_penalty: { frequency_penalty: 0.5 },
+  presence_penalty: { presence_penalty: 0.5 },
+  n: { n: 2 },
+  max_tokens: { max_tokens: 2000 },
+  max_completion_tokens: { max_completion_tokens: 2000 },
+  stop: { stop: ['END'] },
+  seed: { seed: 7 },
+  logit_bias: { logit_bias: { 50256: -100 } },
+  logprobs: { logprobs: true },
+  top_logprobs: { logprobs: true, top_logprobs: 3 },
+  tools: { tools: [TOOL] },
+  tool_choice: { tools: [TOOL], tool_choice: 'required' },
+  parallel_tool_calls: { tools: [TOOL], parallel_tool_calls: false },
+  functions: { functions: [{ name: 'look' }] },
+  function_call: { functions: [{ name: 'look' }], function_call: 'auto' },
+  response_format: { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: SCHEMA, strict: true } } },
+  reasoning_effort: { reasoning_effort: 'low' },
+  verbosity: { verbosity: 'low' },
+  modalities: { modalities: ['text', 'audio'] },
+  audio: { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'mp3' } },
+  prediction: { prediction: { type: 'content', content: 'Hello' } },
+  web_search_options: { web_search_options: {} },
+  service_tier: { service_tier: 'flex' },
+  store: { store: true },
+  metadata: { metadata: { team: 'blue' } },
+  user: { user: 'user-1' },
+  safety_identifier: { safety_identifier: 'user-1' },
+  prompt_cache_key: { prompt_cache_key: 'key-1' },
+  prompt_cache_retention: { prompt_cache_retention: '24h' },
+  prompt_cache_options: { prompt_cache_options: { mode: 'implicit' } },
+  moderation: { moderation: { model: 'omni-moderation-latest' } },
+}

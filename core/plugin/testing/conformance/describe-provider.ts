@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { describeBytes } from './cases/bytes.ts'
+import { describeDepartures } from './cases/departures.ts'
+import { describeDiscovery } from './cases/discovery.ts'
+import { describeErrors } from './cases/errors.ts'
+import { describeParameters } from './cases/parameters.ts'
+import { describePrivacy } from './cases/privacy.ts'
+import { describeReplies } from './cases/replies.ts'
+import { describeTools } from './cases/tools.ts'
+import type { ProviderUnderTest } from './provider-under-test.ts'
+import { type Absent, isAbsent } from './scenarios.ts'
+import { type Stage, startStage } from './stage.ts'
+
+/**
+ * The conformance suite of a provider, for mocha: a real gateway with the provider in it, the official SDK before it (the package
+ * `openai`, where it is installed), and behind it an upstream that plays the fixtures. What the upstream cannot do is named as absent,
+ * and why: the suite says so.
+ */
+export function describeProvider(subject: ProviderUnderTest): void {
+  describe(`provider ${subject.title ?? subject.plugin.name}`, () => {
+    let stage: Stage | undefined
+    const suite = {
+      subject,
+      get stage() {
+        assert.ok(stage, 'the stage is there while cases run')
+        return stage
+      },
+    }
+
+    before(async () => {
+      stage = await startStage(subject)
+    })
+
+    after(() => stage?.stop())
+
+    it(`has all that the suite looks for${exceptions(subject)}`, () => {
+      const { provider } = suite.stage
+      assert.equal(
+        provider.models === undefined,
+        isAbsent(subject.discovery),
+        'what offers a list of models shows it to the suite',
+      )
+    })
+
+    describeReplies(suite)
+    describeTools(suite)
+    describeErrors(suite)
+    describeDiscovery(suite)
+    if (subject.local) return
+    describeBytes(suite)
+    describeDepartures(suite)
+    describeParameters(suite)
+    describePrivacy(suite)
+  })
+}
+
+function exceptions({ scenarios, errors, midStreamError, discovery, local }: ProviderUnderTest): string {
+  const fixtures: Readonly<Record<string, object>> = { ...scenarios, ...errors, midStreamError, discovery }
+  const absent = Object.entries(fixtures)
+    .filter((entry): entry is [string, Absent] => isAbsent(entry[1]))
+    .map(([name, { absent: why }]) => `no ${name} (${why})`)
+  const all = [...absent, ...(local ? ['no upstream'] : [])]
+  return all.length === 0 ? '' : `, but ${all.join(', ')}`
+}

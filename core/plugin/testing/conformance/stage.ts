@@ -1,0 +1,87 @@
+import type OpenAI from 'openai'
+import type { Provider } from '../../api.ts'
+import { createProvider } from '../create-provider.ts'
+import { Doorman } from '../doorman.ts'
+import { startPluginGateway } from '../plugin-gateway.ts'
+import { json } from '../replies.ts'
+import type { Script } from '../script.ts'
+import { type ReceivedRequest, type RequestHandler, type ScriptedUpstream, scriptedUpstream } from '../scripted-upstream.ts'
+import { replaceSecrets } from '../secrets.ts'
+import type { ProviderUnderTest } from './provider-under-test.ts'
+import { isAbsent } from './scenarios.ts'
+
+/** The namespace of the provider under test. */
+export const NAMESPACE = 'under-test'
+
+/** A header that a chain plugin adds to each call's upstream request. */
+export const LINK_HEADER = { 'x-from-a-link': 'yes' } as const
+
+/** The provider under test in a real gateway, with the official SDK before it and a scripted upstream behind it. */
+export interface Stage {
+  /** An instance of the provider that no call goes through. */
+  readonly provider: Provider
+  readonly upstream: ScriptedUpstream
+  /** The requests for completions so far. */
+  readonly asked: readonly ReceivedRequest[]
+  /** The texts of all secrets in the configuration. */
+  readonly secrets: readonly string[]
+  /** Answers all requests for completions from now on. */
+  answer(script: Script | RequestHandler): void
+  /** The official SDK, without retries. */
+  readonly sdk: OpenAI
+  /** A request as curl would send it. */
+  post(body: object, init?: RequestInit): Promise<Response>
+  stop(): Promise<void>
+}
+
+/** Starts it all. */
+export async function startStage({ plugin, config, discovery, besides }: ProviderUnderTest): Promise<Stage> {
+  const upstream = await scriptedUpstream()
+  const configured = config(upstream)
+  const secrets: string[] = []
+  replaceSecrets(configured, (secret) => secrets.push(secret.reveal()))
+  const gateway = await startPluginGateway({
+    chain: [{ plugin: new Doorman(LINK_HEADER).plugin }],
+    namespaces: { [NAMESPACE]: { plugin, config: configured } },
+  })
+  const asked: ReceivedRequest[] = []
+  let script: Script | RequestHandler = []
+  upstream.on((request) => {
+    const aside = besides?.(request) ?? (request.method === 'GET' && !isAbsent(discovery) ? discovery.answers : undefined)
+    if (aside !== undefined) return played(aside, request)
+    asked.push(request)
+    return played(script, request)
+  })
+  const { default: Sdk } = await import('openai').catch(() => ({ default: undefined }))
+  return {
+    provider: await createProvider(plugin, configured),
+    upstream,
+    asked,
+    secrets,
+    answer(next) {
+      script = next
+    },
+    get sdk() {
+      return new Sdk!({ baseURL: `${gateway.url}/v1`, apiKey: CLIENT_KEY, maxRetries: 0 })
+    },
+    post: (body, init = {}) =>
+      fetch(`${gateway.url}/v1/chat/completions`, {
+        ...init,
+        method: 'POST',
+        headers: { authorization: `Bearer ${CLIENT_KEY}`, 'content-type': 'application/json', ...init.headers },
+        body: JSON.stringify(body),
+      }),
+    async stop() {
+      await gateway.stop()
+      await upstream.close()
+    },
+  }
+}
+
+/** What the client signs in with: it is for the gateway only. */
+export const CLIENT_KEY = 'sk-live-of-the-client'
+
+function played(answer: object | RequestHandler, request: ReceivedRequest): Script | Promise<Script> {
+  if (typeof answer === 'function') return (answer as RequestHandler)(request)
+  return Symbol.iterator in answer || Symbol.asyncIterator in answer ? (answer as Script) : json(answer)
+}

@@ -1,0 +1,94 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import type { ChainPlugin, ProviderPlugin } from '../api.ts'
+import { handOver } from './handed.ts'
+import { type PluginConfig, replaceSecrets } from './secrets.ts'
+
+/** A plugin and its configuration. */
+export interface Configured<Plugin extends ChainPlugin | ProviderPlugin> {
+  readonly plugin: Plugin
+  readonly config?: PluginConfig
+}
+
+/** What stands in the table of a gateway under test. */
+export interface PluginTable {
+  readonly chain: readonly Configured<ChainPlugin>[]
+  readonly namespaces: Readonly<Record<string, Configured<ProviderPlugin>>>
+}
+
+/** A real gateway on a free port of loopback, with nothing in it but the plugins of its table. */
+export interface PluginGateway {
+  /** `http://127.0.0.1:12345` */
+  readonly url: string
+  /** Log lines so far, parsed. */
+  readonly log: readonly Readonly<Record<string, unknown>>[]
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a gateway that reads its table as any other does: plugins are loaded and checked, secrets come from the environment. Throws
+ * what an operator would be told.
+ */
+export async function startPluginGateway(table: PluginTable): Promise<PluginGateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'umg-kit-'))
+  const remove = () => rm(folder, { recursive: true, force: true })
+  try {
+    const { routes, env } = await write(folder, table)
+    // Late, because a test that only scripts an upstream need not wait for all of the gateway to be loaded.
+    const [{ startGateway }, { createLog }, { openStore }] = await Promise.all([
+      import('../../gateway.ts'),
+      import('../../observe/log.ts'),
+      import('../../store/database.ts'),
+    ])
+    const log: Record<string, unknown>[] = []
+    const gateway = await startGateway({
+      routes,
+      env,
+      listen: { host: '127.0.0.1', port: 0 },
+      store: await openStore('sqlite::memory:'),
+      log: createLog({ level: 'info', stream: { write: (line) => void log.push(JSON.parse(line)) } }),
+      version: 'test',
+      workerThreads: 1,
+    })
+    return {
+      url: gateway.url,
+      log,
+      async stop() {
+        await gateway.drain({ delay: 0, grace: 0 })
+        await remove()
+      },
+    }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+/** Writes `routes.yaml` and a module for each plugin. Returns the file's path, and the variables that hold the secrets. */
+async function write(folder: string, { chain, namespaces }: PluginTable): Promise<{ routes: string; env: NodeJS.ProcessEnv }> {
+  const env: NodeJS.ProcessEnv = {}
+  const entryOf = async (field: 'plugin' | 'provider', { plugin, config = {} }: Configured<ChainPlugin | ProviderPlugin>) => {
+    const module = `./${crypto.randomUUID()}.mjs`
+    await writeFile(join(folder, module), handOver(plugin))
+    const withReferences = replaceSecrets(config, (secret) => {
+      const name = `SECRET_${Object.keys(env).length}`
+      env[name] = secret.reveal()
+      return `\${env:${name}}`
+    })
+    return { [field]: module, config: withReferences }
+  }
+  const table = {
+    version: 1,
+    chain: await Promise.all(chain.map((link) => entryOf('plugin', link))),
+    namespaces: Object.fromEntries(
+      await Promise.all(
+        Object.entries(namespaces).map(async ([name, provider]) => [name, await entryOf('provider', provider)] as const),
+      ),
+    ),
+  }
+  const routes = join(folder, 'routes.yaml')
+  await writeFile(routes, stringify(table))
+  return { routes, env }
+}

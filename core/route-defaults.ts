@@ -1,0 +1,89 @@
+import { where } from './config/check/sentences.ts'
+import type { Config, RouteConfig } from './config/config.ts'
+import type { Diagnostic } from './config/diagnostic.ts'
+import { Source } from './config/text/source.ts'
+import { GatewayError } from './errors.ts'
+import { chatCompletions } from './http/endpoints/chat-completions.ts'
+import { ANY_KEY, routeFor } from './routing/any-key.ts'
+import { droppedParameters, tableFor } from './routing/parameters.ts'
+import type { Branch, Candidate, Route } from './routing/route.ts'
+import type { RoutingTable } from './routing/table.ts'
+
+/** A parameter that a route fills in. */
+type Default = Readonly<Record<string, unknown>>
+
+/** What becomes of a default at one candidate. */
+type Fate = 'sent' | 'dropped' | 'refused'
+
+/**
+ * Defaults of curated models that no upstream would take, or whose providers leave them out. Only a built table knows its providers.
+ * `text` is that of the file.
+ */
+export function checkDefaults({
+  config,
+  table,
+  text,
+}: {
+  config: Config
+  table: RoutingTable
+  text: string
+}): readonly Diagnostic[] {
+  const source = new Source(config.file, text)
+  return [...config.curated.values()].flatMap(({ name, routes }) =>
+    [...routes].flatMap(([model, route]) => {
+      const candidates = candidatesOf(routeFor(table, route.id, ANY_KEY))
+      return Object.entries(route.defaults).flatMap(([parameter, value]) => {
+        const fault = faultOf({ [parameter]: value }, route, candidates)
+        if (fault === undefined) return []
+        const path = ['namespaces', name, 'models', model, 'defaults', parameter]
+        return [{ ...source.position(source.key(path)), file: route.at.file, message: `${where(path)}: ${fault}`, frame: '' }]
+      })
+    }),
+  )
+}
+
+function faultOf(parameter: Default, { strict }: RouteConfig, candidates: readonly Candidate[]): string | undefined {
+  const wrong = wrongValue(parameter)
+  if (wrong !== undefined) return wrong
+  const fates = candidates.map((candidate) => fateAt(candidate, parameter, strict))
+  if (fates.length === 0 || !fates.some((fate) => fate !== 'sent')) return undefined
+  if (fates.every((fate) => fate === 'dropped'))
+    return 'it has no effect: the providers of all its models leave it out; remove it'
+  if (fates.every((fate) => fate === 'refused'))
+    return 'the providers of all its models refuse it, so that no call could be served; remove it'
+  const ruledOut = candidates.filter((_, index) => fates[index] === 'refused').map(({ target }) => target.served.provider)
+  if (ruledOut.length === 0) return undefined
+  return `it rules out its models of ${[...new Set(ruledOut)].join(', ')}, whose provider refuses it; give them a curated model of their own`
+}
+
+/** What a client would be told that sent it. */
+function wrongValue(parameter: Default): string | undefined {
+  try {
+    chatCompletions.check({ model: 'any', messages: [{ role: 'user', content: '' }], ...parameter })
+    return undefined
+  } catch (error) {
+    if (error instanceof GatewayError) return error.message
+    throw error
+  }
+}
+
+function fateAt({ target }: Candidate, parameter: Default, strict: boolean): Fate {
+  try {
+    const dropped = droppedParameters({ ...ANY_REQUEST, ...parameter }, tableFor(target.provider, target.served.model))
+    return dropped.length === 0 ? 'sent' : strict ? 'refused' : 'dropped'
+  } catch {
+    return 'refused'
+  }
+}
+
+const ANY_REQUEST = { model: 'any', messages: [] }
+
+/** All that a route may lead to. */
+function candidatesOf(route: Route | undefined): readonly Candidate[] {
+  if (route === undefined) return []
+  if ('target' in route.leads) return [route.leads]
+  return [...route.leads.targets, ...route.leads.fallbacks].flatMap(candidatesBehind)
+}
+
+const candidatesBehind = (branch: Branch): readonly Candidate[] =>
+  'candidate' in branch ? [branch.candidate] : [...branch.choice.targets, ...branch.choice.fallbacks].flatMap(candidatesBehind)

@@ -1,0 +1,126 @@
+/** How far a target may be trusted: asked freely, asked only when nobody better is left, or not asked. */
+export type Standing = 'ready' | 'resting' | 'shut'
+
+/** A breaker's state, as metrics and `/readyz?verbose` name it. */
+export type BreakerState = 'closed' | 'open' | 'half_open'
+
+/** Hears of changes of a breaker's state. */
+export type OnBreaker = (state: BreakerState) => void
+
+/** The breaker opens where, within the window, at least so many tries and such a share of them failed. */
+const WINDOW_S = 10
+const LEAST_TRIES = 5
+const FAILED_SHARE = 0.5
+
+/** How long it stays open: twice as long each time its probe fails. In milliseconds. */
+const OPEN_MS = { first: 1000, most: 30_000 }
+
+/** How much the newest time counts in the average. */
+const SMOOTHING = 0.2
+
+/**
+ * How one target fares: a passive breaker, a rest after refusals, and how busy and how fast it is. Told of tries only: a client's own
+ * fault, or its departure, is no try. Times are milliseconds of a monotonic clock.
+ */
+export class Health {
+  /** Tries under way. */
+  busy = 0
+  /** To the first byte of a reply, smoothed; 0 while none is known. */
+  latency = 0
+  readonly #breaks: boolean
+  readonly #onBreaker: OnBreaker
+  /** Tries and failures of the last seconds, a place each. */
+  readonly #tries = new Uint32Array(WINDOW_S)
+  readonly #failures = new Uint32Array(WINDOW_S)
+  #second = 0
+  #open = false
+  #openMs = OPEN_MS.first
+  #openUntil = 0
+  #probing = false
+  #restsUntil = 0
+
+  /** `breaks`: false for a target that is asked however often it fails. */
+  constructor(breaks: boolean, onBreaker: OnBreaker) {
+    this.#breaks = breaks
+    this.#onBreaker = onBreaker
+  }
+
+  standing(now: number): Standing {
+    if (this.#open && (now < this.#openUntil || this.#probing)) return 'shut'
+    return now < this.#restsUntil ? 'resting' : 'ready'
+  }
+
+  state(now: number): BreakerState {
+    if (!this.#open) return 'closed'
+    return now < this.#openUntil ? 'open' : 'half_open'
+  }
+
+  /** When a shut or resting target may be asked again. */
+  get readyAt(): number {
+    return Math.max(this.#openUntil, this.#restsUntil)
+  }
+
+  /** A try begins: of one whose breaker was open it is the only one, the probe. */
+  enter(): void {
+    this.busy++
+    if (!this.#open) return
+    this.#probing = true
+    this.#onBreaker('half_open')
+  }
+
+  /** A try ended, in one of the three ways below or, where nobody is to blame, in none of them. */
+  leave(): void {
+    this.busy--
+    this.#probing = false
+  }
+
+  /** The target did what it was asked. `firstByteMs`: what it took to begin. */
+  succeeded(now: number, firstByteMs: number): void {
+    this.latency = this.latency === 0 ? firstByteMs : this.latency + SMOOTHING * (firstByteMs - this.latency)
+    if (this.#open) this.#close()
+    this.#count(now, false)
+  }
+
+  /** The target failed. */
+  failed(now: number): void {
+    this.#count(now, true)
+    if (!this.#breaks) return
+    if (this.#open) this.#openFor(Math.min(2 * this.#openMs, OPEN_MS.most), now)
+    else if (this.#isBad()) this.#openFor(OPEN_MS.first, now)
+  }
+
+  /** The target, or its credential, is left alone for a while where there is another one. */
+  rest(now: number, ms: number): void {
+    this.#restsUntil = Math.max(this.#restsUntil, now + ms)
+  }
+
+  #openFor(ms: number, now: number): void {
+    this.#open = true
+    this.#openMs = ms
+    this.#openUntil = now + ms
+    this.#onBreaker('open')
+  }
+
+  #close(): void {
+    this.#open = false
+    this.#tries.fill(0)
+    this.#failures.fill(0)
+    this.#onBreaker('closed')
+  }
+
+  #count(now: number, failed: boolean): void {
+    const second = Math.floor(now / 1000)
+    for (let gone = Math.max(this.#second + 1, second - WINDOW_S + 1); gone <= second; gone++) {
+      this.#tries[gone % WINDOW_S] = 0
+      this.#failures[gone % WINDOW_S] = 0
+    }
+    this.#second = second
+    this.#tries[second % WINDOW_S]! += 1
+    if (failed) this.#failures[second % WINDOW_S]! += 1
+  }
+
+  #isBad(): boolean {
+    const tries = this.#tries.reduce((sum, count) => sum + count)
+    return tries >= LEAST_TRIES && this.#failures.reduce((sum, count) => sum + count) >= FAILED_SHARE * tries
+  }
+}

@@ -1,0 +1,85 @@
+import { type Kysely, PostgresAdapter, sql } from 'kysely'
+
+/** Calls, and what they add up to. */
+export async function up(db: Kysely<never>): Promise<void> {
+  const postgres = db.getExecutor().adapter instanceof PostgresAdapter
+  await createCalls(db, postgres)
+  await createUsage(db, postgres)
+  if (!postgres) await countKeyChanges(db)
+}
+
+async function createCalls({ schema }: Kysely<never>, postgres: boolean): Promise<void> {
+  await schema
+    .createTable('calls')
+    // Byte by byte, as SQLite does anyway: whatever language the database is set to, ids stand in the order of their times.
+    .addColumn('id', postgres ? sql`text collate "C"` : 'text', (column) => column.primaryKey())
+    .addColumn('at', 'bigint', (column) => column.notNull())
+    .addColumn('account_id', 'text')
+    .addColumn('key_id', 'text')
+    .addColumn('endpoint', 'text', (column) => column.notNull())
+    .addColumn('model', 'text')
+    .addColumn('stream', 'integer', (column) => column.notNull())
+    .addColumn('status', 'integer', (column) => column.notNull())
+    .addColumn('outcome', 'text', (column) => column.notNull())
+    .addColumn('fault', 'text')
+    .addColumn('error', 'text')
+    .addColumn('error_code', 'text')
+    .addColumn('attempts', 'text', (column) => column.notNull())
+    .addColumn('served', 'integer', (column) => column.notNull())
+    .addColumn('total_us', 'bigint', (column) => column.notNull())
+    .addColumn('first_byte_us', 'bigint')
+    .addColumn('overhead_us', 'bigint', (column) => column.notNull())
+    .addColumn('input_tokens', 'bigint')
+    .addColumn('output_tokens', 'bigint')
+    .addColumn('cached_tokens', 'bigint')
+    .addColumn('reasoning_tokens', 'bigint')
+    .addColumn('estimated', 'integer', (column) => column.notNull())
+    .addColumn('tags', 'text', (column) => column.notNull())
+    .execute()
+  for (const column of ['account_id', 'key_id', 'model'])
+    await schema.createIndex(`calls_by_${column}`).on('calls').columns([column, 'id']).execute()
+  // Of the calls that failed only: they are few, and the others pay nothing for it.
+  for (const column of ['status', 'fault'])
+    await schema
+      .createIndex(`calls_by_${column}`)
+      .on('calls')
+      .columns([column, 'id'])
+      .where(sql.ref('fault'), 'is not', null)
+      .execute()
+}
+
+async function createUsage({ schema }: Kysely<never>, postgres: boolean): Promise<void> {
+  const table = schema
+    .createTable('usage')
+    .addColumn('span', 'text', (column) => column.notNull())
+    .addColumn('at', 'bigint', (column) => column.notNull())
+    .addColumn('dimension', 'text', (column) => column.notNull())
+    .addColumn('scope', 'text', (column) => column.notNull())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('requests', 'bigint', (column) => column.notNull())
+    .addColumn('errors', 'bigint', (column) => column.notNull())
+    .addColumn('input_tokens', 'bigint', (column) => column.notNull())
+    .addColumn('output_tokens', 'bigint', (column) => column.notNull())
+    .addColumn('cached_tokens', 'bigint', (column) => column.notNull())
+    .addColumn('reasoning_tokens', 'bigint', (column) => column.notNull())
+    .addPrimaryKeyConstraint('usage_key', ['span', 'at', 'dimension', 'scope', 'name'])
+  // Kept in the order of its key it is half as large, and read three times as fast.
+  await (postgres ? table : table.modifyEnd(sql`without rowid`)).execute()
+}
+
+/**
+ * Calls are written down by a connection of their own, so on SQLite a commit no longer tells that keys have changed: triggers count
+ * what PostgreSQL's notify of.
+ */
+async function countKeyChanges(db: Kysely<never>): Promise<void> {
+  const changes = {
+    keys_added: 'insert on keys',
+    keys_removed: 'delete on keys',
+    keys_changed: 'update of account_id, name, digest, models, rate_class, tags, expires_at, revoked_at on keys',
+    accounts_changed: 'update of models, rate_class on accounts',
+  }
+  await sql`create table key_changes (count integer not null)`.execute(db)
+  await sql`insert into key_changes values (0)`.execute(db)
+  for (const [name, change] of Object.entries(changes))
+    await sql.raw(`create trigger ${name} after ${change} begin update key_changes set count = count + 1; end`).execute(db)
+}

@@ -1,0 +1,57 @@
+import { type Expression, sql } from 'kysely'
+import { GatewayError } from '../errors.ts'
+import type { Backend } from './backend.ts'
+
+/** Which part of a long list is asked for. */
+export interface PageQuery {
+  /** How many; absent: 50. */
+  readonly limit?: number
+  /** `next_cursor` of the page before; absent: the first page. */
+  readonly cursor?: string
+}
+
+/** Part of a long list. */
+export interface Page<Item> {
+  readonly data: readonly Item[]
+  /** Asks for the next page; null: this is the last one. */
+  readonly next_cursor: string | null
+}
+
+interface Listed {
+  readonly id: string
+  readonly created_at: number
+}
+
+const LIMIT = 50
+
+/**
+ * Reads a page of the rows that a query selects, newest first. Unlike an offset, a cursor costs the same on every page, and skips
+ * nothing when rows are added meanwhile. Throws `invalid_value` for what is no cursor, and what the database throws.
+ */
+export async function readPage<Row extends Listed>(
+  store: Backend,
+  rows: Expression<Row>,
+  { limit = LIMIT, cursor }: PageQuery,
+): Promise<Page<Row>> {
+  const after = cursor === undefined ? sql`true` : sql`(created_at, id) < (${sql.join(readCursor(cursor))})`
+  // One more than is shown: it tells whether there is another page.
+  const page = sql<Row>`select * from (${rows}) as listed where ${after} order by created_at desc, id desc limit ${limit + 1}`
+  const found = await store.read({ compile: () => page.compile(store.db) })
+  const data = found.slice(0, limit)
+  return { data, next_cursor: found.length > limit ? cursorOf(data.at(-1)!) : null }
+}
+
+/** The same page, of what its rows mean. */
+export function mapPage<Row, Item>({ data, next_cursor }: Page<Row>, itemOf: (row: Row) => Item): Page<Item> {
+  return { data: data.map(itemOf), next_cursor }
+}
+
+function cursorOf({ created_at, id }: Listed): string {
+  return Buffer.from(`${created_at} ${id}`).toString('base64url')
+}
+
+function readCursor(cursor: string): readonly [at: number, id: string] {
+  const [, at, id] = /^(\d{1,15}) (\w+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  if (at !== undefined && id !== undefined) return [Number(at), id]
+  throw new GatewayError('invalid_value', { param: 'cursor', values: { detail: 'it must be the `next_cursor` of a page' } })
+}

@@ -1,0 +1,81 @@
+import type { Fault } from '../errors.ts'
+import type { AttemptRecord, Served } from '../plugin/api.ts'
+import type { Store } from '../store/database.ts'
+import type { CallsTable } from '../store/schema.ts'
+import { type Named, named, namesOf } from './names.ts'
+
+/** A call as the management API and the command line tell of it. */
+export interface CallView {
+  readonly id: string
+  /** RFC 3339. */
+  readonly at: string
+  readonly key: Named | null
+  readonly account: Named | null
+  readonly endpoint: string
+  readonly model: string | null
+  readonly served: Served | null
+  readonly stream: boolean
+  readonly status: number
+  readonly outcome: string
+  readonly fault: Fault | null
+  readonly error: { readonly code: string | null; readonly row: string } | null
+  readonly attempts: readonly AttemptRecord[]
+  /** Milliseconds. */
+  readonly ms: { readonly total: number; readonly first_byte: number | null; readonly overhead: number }
+  readonly tokens: {
+    readonly input: number
+    readonly output: number
+    readonly cached: number
+    readonly reasoning: number
+    readonly estimated: boolean
+  } | null
+  readonly tags: Readonly<Record<string, string>>
+}
+
+/** Tells of calls, their keys and accounts by name. */
+export async function viewCalls(store: Store, calls: readonly CallsTable[]): Promise<readonly CallView[]> {
+  const ids = (column: 'key_id' | 'account_id') => calls.map((call) => call[column])
+  const keys = await namesOf(store, 'keys', ids('key_id'))
+  const accounts = await namesOf(store, 'accounts', ids('account_id'))
+  return calls.map((call) => view(call, { key: named(call.key_id, keys), account: named(call.account_id, accounts) }))
+}
+
+function view(call: CallsTable, owners: Pick<CallView, 'key' | 'account'>): CallView {
+  const attempts = JSON.parse(call.attempts) as AttemptRecord[]
+  return {
+    id: call.id,
+    at: new Date(call.at).toISOString(),
+    ...owners,
+    endpoint: call.endpoint,
+    model: call.model,
+    served: call.served === 1 ? servedBy(attempts.at(-1)) : null,
+    stream: call.stream === 1,
+    status: call.status,
+    outcome: call.outcome,
+    fault: call.fault as Fault | null,
+    error: call.error === null ? null : { code: call.error_code, row: call.error },
+    attempts,
+    ms: { total: call.total_us / 1000, first_byte: milliseconds(call.first_byte_us), overhead: call.overhead_us / 1000 },
+    tokens: tokensOf(call),
+    tags: JSON.parse(call.tags),
+  }
+}
+
+/** Nobody is tried after who has served. */
+function servedBy(last: AttemptRecord | undefined): Served | null {
+  return last === undefined ? null : { namespace: last.namespace, model: last.model, provider: last.provider }
+}
+
+function tokensOf(call: CallsTable): CallView['tokens'] {
+  const { input_tokens, output_tokens, cached_tokens, reasoning_tokens, estimated } = call
+  if (input_tokens === null && output_tokens === null) return null
+  return {
+    input: input_tokens ?? 0,
+    output: output_tokens ?? 0,
+    cached: cached_tokens ?? 0,
+    reasoning: reasoning_tokens ?? 0,
+    estimated: estimated === 1,
+  }
+}
+
+const milliseconds = (microseconds: number | null): number | null => (microseconds === null ? null : microseconds / 1000)

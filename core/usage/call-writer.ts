@@ -1,0 +1,69 @@
+import type { Compilable, Kysely } from 'kysely'
+import type { Store } from '../store/database.ts'
+import type { CallsTable, Schema } from '../store/schema.ts'
+import { createSqliteWriter, type Statement } from '../store/sqlite-writer.ts'
+import { tally } from './tally.ts'
+import { addUsage, type Horizon, insertCalls, removals } from './write-queries.ts'
+
+/** Writes calls and their sums down, and removes them again. Throws what the database throws. */
+export interface CallWriter {
+  /** All or nothing. Calls that are there already change nothing. */
+  write(calls: readonly CallsTable[]): Promise<void>
+  /** Removes a slice of what is older than its horizon. Resolves to whether there was any. */
+  remove(horizon: Horizon): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** The writer of a store. It never holds up the event loop for long: SQLite's file is written in a thread. */
+export function createCallWriter(store: Store): CallWriter {
+  return store.file === undefined ? databaseWriter(store.db) : threadWriter(store.file, store.db)
+}
+
+/** Rows of one statement: a database takes only so many parameters at once. */
+const MOST_ROWS = 500
+
+function databaseWriter(db: Kysely<Schema>): CallWriter {
+  return {
+    async write(calls) {
+      await db.transaction().execute(async (transaction) => {
+        const inserted = await insertCalls(transaction, calls).returning('id').execute()
+        // A commit whose answer was lost is tried again: what it had written counts once.
+        const ids = new Set(inserted.map(({ id }) => id))
+        const sums = tally(calls.filter(({ id }) => ids.has(id)))
+        for (let from = 0; from < sums.length; from += MOST_ROWS)
+          await addUsage(transaction, sums.slice(from, from + MOST_ROWS)).execute()
+      })
+    },
+    async remove(horizon) {
+      let removed = 0n
+      for (const removal of removals(db, horizon)) removed += (await removal.executeTakeFirstOrThrow()).numDeletedRows
+      return removed > 0n
+    },
+    close: async () => {},
+  }
+}
+
+/** `db`: only makes the queries. */
+function threadWriter(file: string, db: Kysely<Schema>): CallWriter {
+  const writer = createSqliteWriter(file)
+  return {
+    async write(calls) {
+      await writer.run([
+        ...onePerRow(calls, (one) => insertCalls(db, one)),
+        ...onePerRow(tally(calls), (one) => addUsage(db, one)),
+      ])
+    },
+    async remove(horizon) {
+      const statements = removals(db, horizon).map((removal) => removal.compile())
+      const removed = await writer.run(statements.map(({ sql, parameters }) => ({ sql, rows: [parameters] })))
+      return removed.some((count) => count > 0)
+    },
+    close: () => writer.close(),
+  }
+}
+
+/** An insert of one row runs once for each: prepared once, that costs half of what one large statement does. */
+function onePerRow<Row extends object>(rows: readonly Row[], insert: (rows: readonly Row[]) => Compilable): Statement[] {
+  if (rows.length === 0) return []
+  return [{ sql: insert(rows.slice(0, 1)).compile().sql, rows: rows.map((row) => Object.values(row)) }]
+}

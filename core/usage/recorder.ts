@@ -1,0 +1,129 @@
+import type { Logger } from '../observe/log.ts'
+import type { HostCounter, Outcome } from '../plugin/api.ts'
+import { within } from '../plugin/within.ts'
+import type { CallsTable } from '../store/schema.ts'
+import { type CallRecord, callRecord, callRow, type KnownCall } from './call-record.ts'
+import type { CallWriter } from './call-writer.ts'
+
+/** Calls that are written at once. */
+const BATCH = 500
+/** How long a call waits for others. */
+const GATHER_MS = 500
+/** After a failure. */
+const RETRY_MS = 1000
+/** Calls that wait, some 10 MB of them. What comes while there are so many is counted, and leaves no row. */
+const MOST_WAITING = 10_000
+/** For the last calls, when the gateway ends. */
+const LAST_WRITE_MS = 5000
+
+/** What a recorder works with. */
+export interface RecorderParts {
+  readonly writer: Pick<CallWriter, 'write'>
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  /** Calls that leave no row. */
+  readonly dropped: HostCounter
+}
+
+/** Takes calls down as they end, and writes them in batches: no call waits for that, and none fails by it. */
+export class CallRecorder {
+  readonly #writer: RecorderParts['writer']
+  readonly #log: RecorderParts['log']
+  readonly #dropped: HostCounter
+  readonly #listeners = new Set<(call: CallsTable) => void>()
+  readonly #ending = new AbortController()
+  /** Oldest first. They stay here until they are written. */
+  #waiting: CallRecord[] = []
+  #timer: NodeJS.Timeout | undefined
+  #writing: Promise<void> | undefined
+  #failing = false
+  #closing = false
+
+  constructor({ writer, log, dropped }: RecorderParts) {
+    this.#writer = writer
+    this.#log = log
+    this.#dropped = dropped
+    dropped.add(0)
+  }
+
+  /** A call has ended. */
+  record(outcome: Outcome, call: KnownCall): void {
+    const record = callRecord(outcome, call)
+    if (this.#listeners.size > 0) this.#tell(record)
+    if (this.#waiting.length >= MOST_WAITING) this.#dropped.add(1)
+    else this.#waiting.push(record)
+    this.#plan()
+  }
+
+  /** A call that has ended and is not written yet. */
+  find(id: string): CallsTable | undefined {
+    const record = this.#waiting.find((one) => one.id === id)
+    return record && callRow(record)
+  }
+
+  /** Calls `listener` with each call as it ends, until the function that this returns is called. */
+  listen(listener: (call: CallsTable) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Aborted when the gateway begins to end: who follows calls as they end lets go. */
+  get ending(): AbortSignal {
+    return this.#ending.signal
+  }
+
+  /** The gateway begins to end. */
+  end(): void {
+    this.#ending.abort()
+  }
+
+  /** Writes what waits, if the database lets it. No call may end after this. */
+  async close(): Promise<void> {
+    this.#closing = true
+    clearTimeout(this.#timer)
+    await within(LAST_WRITE_MS, this.#writeRest()).catch(() => undefined)
+    if (this.#waiting.length === 0) return
+    this.#dropped.add(this.#waiting.length)
+    this.#log.error({ calls: this.#waiting.length }, 'the last calls could not be written down')
+  }
+
+  /** Sees to it that what waits is written. */
+  #plan(): void {
+    if (this.#writing !== undefined || this.#closing) return
+    if (this.#waiting.length >= BATCH && !this.#failing) this.#write()
+    else this.#timer ??= setTimeout(() => this.#write(), this.#failing ? RETRY_MS : GATHER_MS).unref()
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#writing = this.#writeBatch().finally(() => {
+      this.#writing = undefined
+      if (this.#waiting.length > 0) this.#plan()
+    })
+  }
+
+  async #writeBatch(): Promise<void> {
+    const batch = this.#waiting.slice(0, BATCH)
+    try {
+      await this.#writer.write(batch.map(callRow))
+      this.#waiting = this.#waiting.slice(batch.length)
+      if (this.#failing) this.#log.info('calls are written down again')
+      this.#failing = false
+    } catch (err) {
+      if (!this.#failing) this.#log.warn({ err }, 'calls cannot be written down; they wait until the database takes them')
+      this.#failing = true
+    }
+  }
+
+  /** A database that has failed is tried once more. */
+  async #writeRest(): Promise<void> {
+    await this.#writing
+    this.#failing = false
+    while (this.#waiting.length > 0 && !this.#failing) await this.#writeBatch()
+  }
+
+  #tell(record: CallRecord): void {
+    const row = callRow(record)
+    for (const listener of this.#listeners) listener(row)
+  }
+}

@@ -1,0 +1,85 @@
+import type { CallsTable, UsageTable } from '../store/schema.ts'
+import { add, type Measures } from './measures.ts'
+import { startOf } from './stretch.ts'
+
+/** The dimension in which every call counts, under one name. */
+export const ALL = 'all'
+
+/** Who leaves, and who is answered, met no error. */
+const NO_ERROR = new Set(['ok', 'client_closed'])
+
+type Place = Pick<UsageTable, 'span' | 'at' | 'dimension' | 'scope' | 'name'>
+
+/** Calls that count in the same places, and what they come to. */
+interface Kind {
+  readonly like: CallsTable
+  readonly sums: Measures
+}
+
+/**
+ * What calls add to the sums of their hours and days: each call counts for itself, its model, its key, its account and each of its tags, once
+ * for all accounts and once for its own. Lists of models are no usage. The rows come in one order, so that gateways which write at the
+ * same time wait for each other and not in a circle.
+ */
+export function tally(calls: readonly CallsTable[]): UsageTable[] {
+  const rows = new Map<string, Place & Measures>()
+  for (const { like, sums } of kindsOf(calls)) {
+    for (const place of placesOf(like)) {
+      const key = `${place.span}\0${place.at}\0${place.dimension}\0${place.scope}\0${place.name}`
+      const row = rows.get(key)
+      if (row === undefined) rows.set(key, { ...place, ...sums })
+      else add(row, sums)
+    }
+  }
+  return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+}
+
+/** Under load most calls of a batch are of a few kinds: what they have in common is worked out once. */
+function kindsOf(calls: readonly CallsTable[]): Iterable<Kind> {
+  const kinds = new Map<string, Kind>()
+  for (const call of calls) {
+    if (call.endpoint === 'models') continue
+    const key = `${startOf(call.at, 'hour')}\0${call.account_id}\0${call.key_id}\0${modelOf(call)}\0${call.tags}`
+    const kind = kinds.get(key)
+    if (kind === undefined) kinds.set(key, { like: call, sums: sumsOf(call) })
+    else add(kind.sums, sumsOf(call))
+  }
+  return kinds.values()
+}
+
+function placesOf(call: CallsTable): Place[] {
+  const scopes = call.account_id === null ? [''] : ['', call.account_id]
+  return namesOf(call).flatMap(([dimension, name]) =>
+    scopes.flatMap((scope): Place[] => [
+      { span: 'hour', at: startOf(call.at, 'hour'), dimension, scope, name },
+      { span: 'day', at: startOf(call.at, 'day'), dimension, scope, name },
+    ]),
+  )
+}
+
+function namesOf(call: CallsTable): [dimension: string, name: string][] {
+  const tags = Object.entries(JSON.parse(call.tags) as Record<string, string>)
+  return [
+    [ALL, ''],
+    ['model', modelOf(call)],
+    ['key', call.key_id ?? ''],
+    ['account', call.account_id ?? ''],
+    ...tags.map(([tag, value]): [string, string] => [`tag:${tag}`, value]),
+  ]
+}
+
+/** A model that does not exist is whatever the client wrote. */
+function modelOf({ model, error }: CallsTable): string {
+  return (error === 'model_not_found' ? null : model) ?? ''
+}
+
+function sumsOf(call: CallsTable): Measures {
+  return {
+    requests: 1,
+    errors: NO_ERROR.has(call.outcome) ? 0 : 1,
+    input_tokens: call.input_tokens ?? 0,
+    output_tokens: call.output_tokens ?? 0,
+    cached_tokens: call.cached_tokens ?? 0,
+    reasoning_tokens: call.reasoning_tokens ?? 0,
+  }
+}

@@ -1,0 +1,70 @@
+import { sql } from 'kysely'
+import type { Store } from '../store/database.ts'
+import { MEASURES, type Measures } from './measures.ts'
+import { type Stretch, timesOf } from './stretch.ts'
+import { ALL } from './tally.ts'
+
+/** By what calls are added up: `model`, `key`, `account`, or `tag:` and its name. */
+export type Dimension = 'model' | 'key' | 'account' | `tag:${string}`
+
+/** Which usage. */
+export interface UsageQuery extends Stretch {
+  readonly group: Dimension
+  /** The account whose usage it is; absent: of all. */
+  readonly account?: string | undefined
+}
+
+/** What the calls of one hour or day come to that have a name in common. */
+export interface UsageSum extends Measures {
+  readonly at: number
+  readonly dimension: string
+  readonly name: string
+}
+
+/** The names with the most requests, the most first. */
+export async function findLeaders(store: Store, query: UsageQuery, most: number): Promise<readonly string[]> {
+  const leaders = sums(store, query)
+    .where('dimension', '=', query.group)
+    .groupBy('name')
+    .select('name')
+    .orderBy(sql`sum(requests)`, 'desc')
+    .orderBy('name')
+    .limit(most)
+  return (await store.read(leaders)).map(({ name }) => name)
+}
+
+/** The sums of these names, and of all calls; those of one moment. */
+export async function findSums(store: Store, query: UsageQuery, names: readonly string[]): Promise<readonly UsageSum[]> {
+  const rows = sums(store, query).select(['at', 'dimension', 'name', ...MEASURES])
+  const all = rows.where('dimension', '=', ALL)
+  if (names.length === 0) return store.read(all)
+  return store.read(all.unionAll(rows.where('dimension', '=', query.group).where('name', 'in', names)))
+}
+
+/** The sums of every name, oldest first, read page by page as they are asked for. Throws StretchError. */
+export async function* allSums(store: Store, query: UsageQuery): AsyncGenerator<readonly UsageSum[]> {
+  for (const at of timesOf(query)) {
+    let after: string | undefined
+    do {
+      const rows = sums(store, query, [at])
+        .where('dimension', '=', query.group)
+        .select(['at', 'dimension', 'name', ...MEASURES])
+        .orderBy('name')
+        .limit(PAGE)
+      const page = await store.read(after === undefined ? rows : rows.where('name', '>', after))
+      if (page.length > 0) yield page
+      after = page.length < PAGE ? undefined : page.at(-1)!.name
+    } while (after !== undefined)
+  }
+}
+
+const PAGE = 500
+
+/** Each hour or day is named: so the database goes straight to its rows. */
+function sums(store: Store, query: UsageQuery, times = timesOf(query)) {
+  return store.db
+    .selectFrom('usage')
+    .where('span', '=', query.step)
+    .where('at', 'in', times)
+    .where('scope', '=', query.account ?? '')
+}

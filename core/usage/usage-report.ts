@@ -1,0 +1,66 @@
+import type { Store } from '../store/database.ts'
+import { add, MEASURES, type Measures, noMeasures } from './measures.ts'
+import { labelsOf } from './names.ts'
+import { type Step, timesOf } from './stretch.ts'
+import { ALL } from './tally.ts'
+import { findLeaders, findSums, type UsageQuery, type UsageSum } from './usage-query.ts'
+
+/** Usage over time, by group. */
+export interface UsageReport {
+  readonly step: Step
+  /** Those with the most requests first. What has no name is called '', and all after the first twenty `*`. */
+  readonly groups: readonly { readonly name: string; readonly label: string }[]
+  /** An entry for each hour or day, its values in the order of the groups. */
+  readonly series: readonly { readonly t: string; readonly values: readonly Measures[] }[]
+  readonly totals: Measures
+}
+
+/** Groups that stand for themselves; more would be no chart. */
+const MOST_GROUPS = 20
+
+/** One hour or day. */
+interface Moment {
+  readonly all: Measures
+  /** Of each group. */
+  readonly values: Measures[]
+}
+
+/** Adds usage up. Throws StretchError. */
+export async function reportUsage(store: Store, query: UsageQuery): Promise<UsageReport> {
+  const leaders = await findLeaders(store, query, MOST_GROUPS + 1)
+  const names = leaders.slice(0, MOST_GROUPS)
+  const moments = arrange(await findSums(store, query, names), timesOf(query), names)
+  const labels = await labelsOf(store, query.group, names)
+  const groups = names.map((name) => ({ name, label: labels.get(name) ?? name }))
+  const totals = noMeasures()
+  for (const { all } of moments.values()) add(totals, all)
+  if (addRest(moments))
+    groups.push(leaders.length > names.length ? { name: '*', label: 'all others' } : { name: '', label: 'none' })
+  const series = [...moments].map(([at, { values }]) => ({ t: new Date(at).toISOString(), values }))
+  return { step: query.step, groups, series, totals }
+}
+
+/** Hours or days with no calls have their zeros too. */
+function arrange(sums: readonly UsageSum[], times: readonly number[], names: readonly string[]): ReadonlyMap<number, Moment> {
+  const moments = new Map(times.map((at): [number, Moment] => [at, { all: noMeasures(), values: names.map(noMeasures) }]))
+  const places = new Map(names.map((name, place) => [name, place]))
+  for (const sum of sums) {
+    const { all, values } = moments.get(sum.at)!
+    add(sum.dimension === ALL ? all : values[places.get(sum.name)!]!, sum)
+  }
+  return moments
+}
+
+/** Adds one more group: what no other accounts for, calls without such a tag, or of the many names after the first. False: there is none. */
+function addRest(moments: ReadonlyMap<number, Moment>): boolean {
+  const rests = [...moments.values()].map((moment) => ({ moment, rest: restOf(moment) }))
+  if (rests.every(({ rest }) => rest.requests === 0)) return false
+  for (const { moment, rest } of rests) moment.values.push(rest)
+  return true
+}
+
+function restOf({ all, values }: Moment): Measures {
+  const rest = { ...all }
+  for (const value of values) for (const measure of MEASURES) rest[measure] -= value[measure]
+  return rest
+}

@@ -1,0 +1,107 @@
+import {
+  type ChatMessage,
+  type ContentPart,
+  type InlineData,
+  invalidValue,
+  readDataUrl,
+  unsupportedParameter,
+} from 'unified-model-gateway/plugin'
+import type { DocumentNames } from './document-names.ts'
+import type { AudioFormat, Block, Bytes, CachePoint, DocumentBlock, DocumentFormat, ImageFormat, TextBlock } from './wire.ts'
+
+const IMAGES: ReadonlyMap<string, ImageFormat> = new Map([
+  ['image/png', 'png'],
+  ['image/jpeg', 'jpeg'],
+  ['image/jpg', 'jpeg'],
+  ['image/gif', 'gif'],
+  ['image/webp', 'webp'],
+])
+
+const DOCUMENTS: ReadonlyMap<string, DocumentFormat> = new Map([
+  ['application/pdf', 'pdf'],
+  ['text/csv', 'csv'],
+  ['application/msword', 'doc'],
+  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
+  ['application/vnd.ms-excel', 'xls'],
+  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
+  ['text/html', 'html'],
+  ['text/plain', 'txt'],
+  ['text/markdown', 'md'],
+])
+
+const SOUNDS: ReadonlySet<string> = new Set(['wav', 'mp3'] satisfies AudioFormat[])
+
+/** What reading a content depends on. */
+export interface Reading {
+  readonly names: DocumentNames
+  /** Whether the model keeps prompts: others answer 400 to a cache point. */
+  readonly caching: boolean
+}
+
+/** A message's content as blocks. `path`: its place in the client's body. Throws `GatewayError` for what Converse does not take. */
+export function toBlocks(content: ChatMessage['content'], path: string, reading: Reading): Block[] {
+  if (typeof content === 'string') return toText(content)
+  return (content ?? []).flatMap((part, index) => {
+    const block = toBlock(part, `${path}[${index}]`, reading)
+    return [...block, ...(block.length > 0 && reading.caching ? toCachePoint(part) : [])]
+  })
+}
+
+/** Text as a block; none where there is nothing to read, for Bedrock answers 400 to a blank one. */
+export function toText(text: string | null | undefined): TextBlock[] {
+  return text == null || text.trim() === '' ? [] : [{ text }]
+}
+
+function toBlock(part: ContentPart, path: string, { names }: Reading): Block[] {
+  switch (part.type) {
+    case 'text':
+      return toText(part.text)
+    case 'refusal':
+      return toText(part.refusal)
+    case 'image_url':
+      return [{ image: toImage(part.image_url.url, `${path}.image_url.url`) }]
+    case 'file':
+      return [{ document: toDocument(part.file, `${path}.file`, names) }]
+    case 'input_audio':
+      return [{ audio: toSound(part.input_audio, `${path}.input_audio`) }]
+    default:
+      throw unsupportedParameter(path, 'Bedrock reads text, images, files and sound.')
+  }
+}
+
+/** Where a client marks the end of what its calls have in common (`prompt_cache_breakpoint`). */
+function toCachePoint(part: ContentPart): CachePoint[] {
+  return 'prompt_cache_breakpoint' in part && part.prompt_cache_breakpoint != null ? [{ cachePoint: { type: 'default' } }] : []
+}
+
+function toImage(url: string, path: string): { format: ImageFormat; source: Bytes } {
+  const { mediaType, data } = readInline(url, path)
+  const format = IMAGES.get(mediaType)
+  if (!format) throw unsupportedParameter(path, 'Bedrock reads PNG, JPEG, GIF and WebP images.')
+  return { format, source: { bytes: data } }
+}
+
+function toDocument(
+  file: Extract<ContentPart, { type: 'file' }>['file'],
+  path: string,
+  names: DocumentNames,
+): DocumentBlock['document'] {
+  if (typeof file.file_data !== 'string') throw unsupportedParameter(`${path}.file_id`, 'Send the file itself in `file_data`.')
+  const { mediaType, data } = readInline(file.file_data, `${path}.file_data`)
+  const format = DOCUMENTS.get(mediaType)
+  if (!format)
+    throw unsupportedParameter(`${path}.file_data`, `Bedrock reads ${[...new Set(DOCUMENTS.values())].join(', ')} files.`)
+  return { format, name: names.take(file.filename), source: { bytes: data } }
+}
+
+function toSound({ data, format }: { data: string; format: string }, path: string): { format: AudioFormat; source: Bytes } {
+  if (!SOUNDS.has(format)) throw unsupportedParameter(`${path}.format`, `Send ${[...SOUNDS].join(' or ')}.`)
+  return { format: format as AudioFormat, source: { bytes: data } }
+}
+
+function readInline(url: string, path: string): InlineData {
+  if (/^(https?|s3):/i.test(url)) throw unsupportedParameter(path, 'Bedrock fetches nothing: send a base64 data URL.')
+  const inline = readDataUrl(url)
+  if (!inline) throw invalidValue(path, 'expected a base64 data URL (data:<type>;base64,…)')
+  return inline
+}

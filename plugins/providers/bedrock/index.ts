@@ -1,0 +1,93 @@
+import { API_VERSION, defineProvider, type Host, type Provider, type Static, secret, Type } from 'unified-model-gateway/plugin'
+import { toCompletion } from './completion.ts'
+import { createAuthority } from './credentials.ts'
+import { listModels } from './discovery.ts'
+import { FrameDecoder } from './frames.ts'
+import { Facts } from './models.ts'
+import { parameters } from './parameters.ts'
+import { toRefusal } from './refusal.ts'
+import { toConverseRequest } from './request.ts'
+import { ConverseStream } from './stream.ts'
+
+const address = (description: string) => Type.Optional(Type.String({ pattern: '^https?://', description }))
+
+const schema = Type.Object(
+  {
+    region: Type.String({
+      pattern: '^[a-z]+(-[a-z]+)+-[0-9]+$',
+      description: 'The AWS region that is asked, such as us-east-1.',
+    }),
+    apiKey: Type.Optional(secret({ description: 'An API key of Amazon Bedrock, instead of AWS keys.' })),
+    accessKeyId: Type.Optional(secret({ description: 'An AWS access key. Default: where the tools of AWS find theirs.' })),
+    secretAccessKey: Type.Optional(secret({ description: 'The secret of the access key.' })),
+    sessionToken: Type.Optional(secret({ description: 'The session token of a temporary access key.' })),
+    baseUrl: address('Where Converse is: the address before /model. Default: https://bedrock-runtime.<region>.amazonaws.com.'),
+    discoveryUrl: address(
+      'Where models are listed: the address before /foundation-models. Default: baseUrl, or https://bedrock.<region>.amazonaws.com.',
+    ),
+    guardrail: Type.Optional(
+      Type.Object(
+        {
+          id: Type.String({ minLength: 1, description: 'Its id or ARN.' }),
+          version: Type.String({ pattern: '^([1-9][0-9]*|DRAFT)$', description: 'Its version, or DRAFT.' }),
+        },
+        { additionalProperties: false, description: 'The guardrail that every call passes.' },
+      ),
+    ),
+    facts: Type.Optional(
+      Type.Record(Type.String(), Type.Partial(Facts, { additionalProperties: false }), {
+        description: 'What is known of models, by globs of their names: before what the gateway knows.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** Amazon Bedrock's Converse API. What becomes of each parameter: docs/providers/bedrock.md. */
+export default defineProvider({ apiVersion: API_VERSION, name: 'bedrock', schema, create })
+
+function create(
+  { region, baseUrl, discoveryUrl, guardrail, facts, ...credentials }: Static<typeof schema>,
+  host: Host,
+): Provider {
+  const authority = createAuthority(credentials, region)
+  const { origin, prefix } = readAddress('baseUrl', baseUrl ?? `https://bedrock-runtime.${region}.amazonaws.com`)
+  const control = readAddress('discoveryUrl', discoveryUrl ?? baseUrl ?? `https://bedrock.${region}.amazonaws.com`)
+  return {
+    parameters,
+    refreshes: authority.refreshes,
+    async request(call, { model, credentialRefused }) {
+      const { request, dropped } = toConverseRequest(call.body, { model, facts, guardrail })
+      const path = `${prefix}/model/${encode(model)}/${call.stream ? 'converse-stream' : 'converse'}`
+      const body = JSON.stringify(request)
+      const proof = await authority.prove({ method: 'POST', origin, path, headers: call.headers, body }, credentialRefused)
+      return { origin, path, headers: { ...call.headers, ...proof }, body, dropped }
+    },
+    translator(_, { model }) {
+      const stream = new ConverseStream(model)
+      return {
+        completion: (body) => toCompletion(body, model),
+        event: (event) => stream.event(event),
+        end: () => stream.end(),
+        get over() {
+          return stream.over
+        },
+        decoder: () => new FrameDecoder(),
+      }
+    },
+    error: toRefusal,
+    models: (signal) => listModels({ ...control, authority, host }, signal),
+  }
+}
+
+/** Every sign but letters, digits and `-_.~`, as AWS's tools encode a path: an ARN's colons and slashes too. */
+function encode(model: string): string {
+  return encodeURIComponent(model).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+/** The two halves of an address. */
+function readAddress(option: string, url: string): { origin: string; prefix: string } {
+  if (!URL.canParse(url)) throw new Error(`${option}: '${url}' is not a URL; give an address such as https://bedrock.example.com`)
+  const { origin, pathname } = new URL(url)
+  return { origin, prefix: pathname.replace(/\/+$/, '') }
+}

@@ -1,0 +1,52 @@
+import type { ParameterFate } from 'unified-model-gateway/plugin'
+
+const mapped = (to: string): ParameterFate => ({ fate: 'mapped', to })
+const dropped: ParameterFate = { fate: 'dropped' }
+const refused = (why: string): ParameterFate => ({ fate: 'refused', why })
+
+const NO_AUDIO = 'Converse answers in text; ask for text.'
+const NO_LOGPROBS = 'Bedrock gives no log probabilities.'
+const USE_TOOLS = 'Use `tools` and `tool_choice`.'
+
+/** What becomes of each field of a chat completion request. docs/providers/bedrock.md is compared with it by a test. */
+export const parameters: Readonly<Record<string, ParameterFate>> = {
+  model: mapped('the path'),
+  messages: mapped('messages, system'),
+  stream: mapped('the operation: ConverseStream'),
+  stream_options: mapped('the usage chunk, which the gateway writes'),
+  max_tokens: mapped('inferenceConfig.maxTokens'),
+  max_completion_tokens: mapped('inferenceConfig.maxTokens'),
+  temperature: mapped('inferenceConfig.temperature'),
+  top_p: mapped('inferenceConfig.topP'),
+  stop: mapped('inferenceConfig.stopSequences'),
+  tools: mapped('toolConfig.tools'),
+  tool_choice: mapped('toolConfig.toolChoice'),
+  parallel_tool_calls: mapped('additionalModelRequestFields.tool_choice'),
+  response_format: mapped('outputConfig.textFormat'),
+  reasoning_effort: mapped('additionalModelRequestFields'),
+
+  frequency_penalty: dropped,
+  presence_penalty: dropped,
+  seed: dropped,
+  verbosity: dropped,
+  prediction: dropped,
+  service_tier: dropped,
+  store: dropped,
+  metadata: dropped,
+  user: dropped,
+  safety_identifier: dropped,
+  prompt_cache_key: dropped,
+  prompt_cache_retention: dropped,
+  prompt_cache_options: dropped,
+
+  n: refused('Bedrock gives one choice a call; call it several times.'),
+  logprobs: refused(NO_LOGPROBS),
+  top_logprobs: refused(NO_LOGPROBS),
+  logit_bias: refused('Converse takes no logit biases.'),
+  modalities: refused(NO_AUDIO),
+  audio: refused(NO_AUDIO),
+  functions: refused(USE_TOOLS),
+  function_call: refused(USE_TOOLS),
+  web_search_options: refused('This provider does not search the web.'),
+  moderation: refused('This provider does not moderate.'),
+}

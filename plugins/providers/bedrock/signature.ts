@@ -1,0 +1,64 @@
+import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
+import { SignatureV4 } from '@smithy/signature-v4'
+import { Secret } from 'unified-model-gateway/plugin'
+
+/** An identity of AWS. `sessionToken`: one for a while only. */
+export interface AwsIdentity {
+  readonly accessKeyId: string
+  readonly secretAccessKey: string
+  readonly sessionToken?: string
+}
+
+/** A request as it will be sent, but for its signature. */
+export interface Unsigned {
+  readonly method: 'GET' | 'POST'
+  readonly origin: string
+  /** Percent-encoded: the signature covers it encoded once more, as everywhere at AWS but in S3. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** The headers that prove who sends a request. */
+export type Proof = Readonly<Record<string, string | Secret>>
+
+const CONFIDENTIAL: ReadonlySet<string> = new Set(['authorization', 'x-amz-security-token'])
+
+/** Signs requests to Bedrock by AWS Signature Version 4. Rejects where there is no identity. */
+export function createSigner(region: string, identity: () => Promise<AwsIdentity>): (request: Unsigned) => Promise<Proof> {
+  const signer = new SignatureV4({ service: 'bedrock', region, credentials: identity, sha256: Sha256 })
+  return async function sign({ method, origin, path, query = {}, headers, body }) {
+    const { protocol, hostname, host } = new URL(origin)
+    // AWS wants its own headers covered, whoever added them; proxies on the way may change the others.
+    const covered = Object.entries(headers).filter(([name]) => name === 'content-type' || name.startsWith('x-amz-'))
+    const request = { method, protocol, hostname, path, query, headers: { ...Object.fromEntries(covered), host }, body }
+    const { host: _, ...signed } = (await signer.sign(request)).headers
+    return Object.fromEntries(
+      Object.entries(signed).map(([name, value]) => [name, CONFIDENTIAL.has(name) ? new Secret(value) : value]),
+    )
+  }
+}
+
+type Data = string | ArrayBuffer | ArrayBufferView
+
+/** SHA-256 as the signer wants it; with a secret, its HMAC. */
+class Sha256 {
+  readonly #hash: Hash | Hmac
+
+  constructor(secret?: Data) {
+    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', viewOf(secret))
+  }
+
+  update(data: Data): void {
+    this.#hash.update(viewOf(data))
+  }
+
+  async digest(): Promise<Uint8Array> {
+    return this.#hash.digest()
+  }
+}
+
+function viewOf(data: Data): string | NodeJS.ArrayBufferView {
+  return data instanceof ArrayBuffer ? new Uint8Array(data) : (data as string | NodeJS.ArrayBufferView)
+}

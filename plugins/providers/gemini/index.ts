@@ -1,0 +1,90 @@
+import {
+  API_VERSION,
+  type Attempt,
+  type Call,
+  defineProvider,
+  GatewayError,
+  type Host,
+  type Provider,
+  type Static,
+  secret,
+  type Translator,
+  Type,
+} from 'unified-model-gateway/plugin'
+import { toCompletion } from './completion.ts'
+import { listModels } from './discovery.ts'
+import { factsOf, factsSchema } from './models.ts'
+import { parameters } from './parameters.ts'
+import { toRefusal } from './refusal.ts'
+import { toGenerateRequest } from './request.ts'
+import { GenerateStream } from './stream.ts'
+
+export { type FactsTable, factsOf, factsSchema, type ModelFacts } from './models.ts'
+export { parameters } from './parameters.ts'
+export { toRefusal } from './refusal.ts'
+export { toGenerateRequest } from './request.ts'
+
+const BASE_URL = 'https://generativelanguage.googleapis.com/v1beta'
+
+const schema = Type.Object(
+  {
+    apiKey: secret({ description: 'An API key of Google AI Studio.' }),
+    baseUrl: Type.Optional(
+      Type.String({
+        pattern: '^https?://',
+        default: BASE_URL,
+        description: 'Where the Gemini API is: the address before /models. Without a version at its end it is v1beta.',
+      }),
+    ),
+    facts: Type.Optional(factsSchema),
+  },
+  { additionalProperties: false },
+)
+
+/** Google's Gemini API, with a key of AI Studio. What becomes of each parameter: docs/providers/gemini.md. */
+export default defineProvider({ apiVersion: API_VERSION, name: 'gemini', schema, create })
+
+function create({ apiKey, baseUrl = BASE_URL, facts = {} }: Static<typeof schema>, host: Host): Provider {
+  const { origin, prefix } = readAddress(baseUrl)
+  const credentials = { 'x-goog-api-key': apiKey }
+  return {
+    parameters,
+    request(call, attempt) {
+      const reader = { facts: factsOf(attempt.model, facts), callIds: true }
+      const { request, dropped } = toGenerateRequest(call.body, reader)
+      const path = `${prefix}/models/${modelOf(call, attempt)}:${method(call)}`
+      return { origin, path, headers: { ...call.headers, ...credentials }, body: JSON.stringify(request), dropped }
+    },
+    translator: generateTranslator,
+    error: toRefusal,
+    models: (signal) => listModels({ base: origin + prefix, headers: credentials, host }, signal),
+  }
+}
+
+/** The last segment of the address of a call, after the model's name and a colon. */
+export function method({ stream }: Call): string {
+  return stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
+}
+
+/** Reads the reply to `:generateContent` or `:streamGenerateContent`. */
+export function generateTranslator(call: Call): Translator {
+  const stream = new GenerateStream(call)
+  return { completion: toCompletion, event: (event) => stream.event(event), end: () => stream.end() }
+}
+
+/** A client may name any model: what is no name must not become part of the address. */
+function modelOf(call: Call, { model }: Attempt): string {
+  const name = model.replace(/^models\//, '')
+  if (/^[\w-][\w.-]*$/.test(name)) return name
+  throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
+}
+
+/** The two halves of an address. Its path ends with the version of the API. */
+function readAddress(baseUrl: string): { origin: string; prefix: string } {
+  if (!URL.canParse(baseUrl)) {
+    throw new Error(`baseUrl: '${baseUrl}' is not a URL; give the address before /models, such as ${BASE_URL}`)
+  }
+  const { origin, pathname } = new URL(baseUrl)
+  const prefix = pathname.replace(/\/+$/, '')
+  return { origin, prefix: /\/v\d\w*$/.test(prefix) ? prefix : `${prefix}/v1beta` }
+}

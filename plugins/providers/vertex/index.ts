@@ -1,0 +1,91 @@
+import {
+  API_VERSION,
+  type Call,
+  defineProvider,
+  GatewayError,
+  type Host,
+  type Provider,
+  type Static,
+  secret,
+  Type,
+} from 'unified-model-gateway/plugin'
+import { parameters as claudeParameters, messagesTranslator } from 'unified-model-gateway/providers/anthropic'
+import {
+  type FactsTable,
+  factsOf,
+  factsSchema,
+  parameters as geminiParameters,
+  generateTranslator,
+  method,
+  toGenerateRequest,
+} from 'unified-model-gateway/providers/gemini'
+import { addressesOf } from './address.ts'
+import { claudeMethod, toClaudeRequest } from './claude.ts'
+import { GoogleCredentials } from './credentials.ts'
+import { listModels } from './discovery.ts'
+import { readModel, type VertexModel } from './model-name.ts'
+import shipped from './models.json' with { type: 'json' }
+import { toRefusal } from './refusal.ts'
+
+const schema = Type.Object(
+  {
+    project: Type.String({ pattern: '^[a-z][a-z0-9.:-]*$', description: 'The Google Cloud project that is billed: its id.' }),
+    region: Type.Optional(
+      Type.String({
+        pattern: '^[a-z][a-z0-9-]*$',
+        default: 'global',
+        description: 'Where the models run: us-east5, eu, global.',
+      }),
+    ),
+    credentials: Type.Optional(
+      secret({
+        description:
+          'The JSON key of a service account. Absent: the application default credentials, such as those of the metadata server.',
+      }),
+    ),
+    baseUrl: Type.Optional(
+      Type.String({
+        pattern: '^https?://',
+        description: 'Where Vertex AI is: the address before /projects. Default: the one of the region.',
+      }),
+    ),
+    facts: Type.Optional(factsSchema),
+  },
+  { additionalProperties: false },
+)
+
+/** Google's Vertex AI: Gemini and Claude. What becomes of each parameter: docs/providers/vertex.md. */
+export default defineProvider({ apiVersion: API_VERSION, name: 'vertex', schema, create })
+
+function create({ project, region = 'global', credentials, baseUrl, facts = {} }: Static<typeof schema>, host: Host): Provider {
+  const addresses = addressesOf({ project, region, ...(baseUrl && { baseUrl }) })
+  const google = new GoogleCredentials(project, credentials)
+  const factsFor = (model: string) => factsOf(model, facts, shipped as FactsTable)
+
+  function translate(call: Call, { publisher, name }: VertexModel) {
+    if (publisher === 'anthropic') return { ...toClaudeRequest(call.body, name), method: claudeMethod(call.stream) }
+    return { ...toGenerateRequest(call.body, { facts: factsFor(name), callIds: false }), method: method(call) }
+  }
+
+  return {
+    parameters: (model) => (isClaude(model) ? claudeParameters : geminiParameters),
+    refreshes: true,
+    async request(call, attempt) {
+      const model = readModel(attempt.model)
+      if (!model) throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
+      const { request, method, dropped } = translate(call, model)
+      const headers = { ...call.headers, ...(await google.forCall(call, attempt)) }
+      return { origin: addresses.origin, path: addresses.path(model, method), headers, body: JSON.stringify(request), dropped }
+    },
+    translator: (call, attempt) => (isClaude(attempt.model) ? messagesTranslator() : generateTranslator(call)),
+    error: (reply) => toRefusal(reply, project),
+    async models(signal) {
+      const contextLength = (model: string) => factsFor(model).contextLength
+      return listModels({ ...addresses, headers: await google.headers(), host, contextLength }, signal)
+    },
+  }
+}
+
+function isClaude(model: string): boolean {
+  return readModel(model)?.publisher === 'anthropic'
+}

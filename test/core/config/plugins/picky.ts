@@ -1,0 +1,12 @@
+import { defineProvider, Type } from 'unified-model-gateway/plugin'
+
+/** A provider that maps few parameters. */
+export default defineProvider({
+  apiVersion: 1,
+  name: 'picky',
+  schema: Type.Object({}),
+  create: () => ({
+    parameters: { temperature: { fate: 'mapped', to: 'temperature' }, seed: { fate: 'dropped' }, logprobs: { fate: 'refused' } },
+    request: () => ({ status: 200, body: [] }),
+  }),
+})

@@ -1,0 +1,37 @@
+import { expect } from 'chai'
+import { RetryBudget } from '../../../core/routing/retry-budget.ts'
+
+/** How many retries a budget grants at one moment. */
+function granted(budget: RetryBudget, now: number): number {
+  let retries = 0
+  while (budget.spend(now)) retries++
+  return retries
+}
+
+describe('the budget of retries of an upstream', () => {
+  it('grants a few from the start', () => {
+    expect(granted(new RetryBudget(0), 0)).to.equal(3)
+  })
+
+  it('grants no more than one retry for five calls where every call fails', () => {
+    const budget = new RetryBudget(0)
+    let retries = 0
+    for (let call = 0; call < 6000; call++) {
+      budget.earn()
+      if (budget.spend(call * 5)) retries++
+    }
+    expect(retries).to.be.within(600, 1200)
+  })
+
+  it('grants one now and then to an upstream that is hardly asked', () => {
+    const budget = new RetryBudget(0)
+    granted(budget, 0)
+    expect([granted(budget, 4000), granted(budget, 10_000)]).to.deep.equal([0, 2])
+  })
+
+  it('saves up no more than ten', () => {
+    const budget = new RetryBudget(0)
+    for (let call = 0; call < 1000; call++) budget.earn()
+    expect(granted(budget, 3_600_000)).to.equal(10)
+  })
+})

@@ -1,0 +1,146 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { type Hold, hold, type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { ask, hello, stream } from '../plugins/openai-wire.ts'
+import { reloadAfter } from './reloading.ts'
+
+/** A link that tells in the log when it is made and closed, and in replies which one it is. */
+const NUMBERED = `
+import { defineChain, Type } from 'unified-model-gateway/plugin'
+let made = 0
+export default defineChain({
+  apiVersion: 1,
+  name: 'numbered',
+  schema: Type.Object({ label: Type.String() }),
+  create({ label }, host) {
+    const number = ++made
+    host.signal.addEventListener('abort', () => host.log.info({ label }, 'told to end'))
+    host.log.info({ label, number }, 'made')
+    return {
+      async handle(ctx, next) {
+        await next()
+        ctx.append('x-links', label + number)
+      },
+      close() {
+        host.log.info({ label, number }, 'closed')
+      },
+    }
+  },
+})
+`
+
+const link = (label: string) => `{ plugin: ./numbered.ts, config: { label: ${label} } }`
+
+/** Both lists in the order written. */
+const routes = (links: readonly string[], origins: Readonly<Record<string, string>>) => `version: 1
+chain: [${['{ plugin: auth }', ...links].join(', ')}]
+namespaces:
+${Object.entries(origins)
+  .map(([name, origin]) => `  ${name}: { provider: openai-compatible, config: { baseUrl: "${origin}/v1" } }`)
+  .join('\n')}
+`
+
+describe('calls and a reload', () => {
+  let old: ScriptedUpstream
+  let next: ScriptedUpstream
+  let gateway: TestGateway
+  let stalled: Hold
+
+  beforeEach(async () => {
+    old = await scriptedUpstream()
+    next = await scriptedUpstream()
+    old.on(hello)
+    next.on(hello)
+    stalled = hold()
+    const text = routes([link('a'), link('b')], { up: old.origin })
+    gateway = await startTestGateway({ routes: text, files: { 'numbered.ts': NUMBERED } })
+  })
+
+  afterEach(async () => {
+    await gateway.stop()
+    await old.close()
+    await next.close()
+  })
+
+  const change = (links: readonly string[], origins: Readonly<Record<string, string>>) =>
+    reloadAfter(gateway, () => writeFile(join(gateway.folder, 'routes.yaml'), routes(links, origins)))
+
+  const call = (model = 'up/m') => gateway.fetch('/v1/chat/completions', { json: ask({ model }) })
+
+  /** Which links a call passes, the innermost first. */
+  async function passed(): Promise<string | null> {
+    const reply = await call()
+    await reply.text()
+    return reply.headers.get('x-links')
+  }
+
+  const told = (what: string) =>
+    gateway.log.filter(({ msg }) => msg === what).map(({ label, number }) => `${label}${number ?? ''}`)
+
+  const closed = (label: string) => gateway.logged((line) => line.msg === 'closed' && line.label === label)
+
+  it('do not meet: a stream that is open keeps its route, and what serves it is closed after it', async () => {
+    old.reply(stream('Hel', stalled, 'lo!'))
+    const reply = await gateway.fetch('/v1/chat/completions', { json: ask({ stream: true }) })
+    expect(await change([link('a'), link('c')], { other: next.origin })).to.include({ ok: true })
+
+    // New calls know only the new table.
+    expect((await call()).status).to.equal(404)
+    expect((await call('other/m')).status).to.equal(200)
+    expect(next.requests).to.have.length(1)
+    expect(told('closed')).to.deep.equal([])
+    expect(await gateway.metric('umg_config_generations')).to.equal(2)
+
+    stalled.release()
+    expect(await reply.text()).to.match(/"Hel".*"lo!".*\[DONE\]/s)
+    await closed('b')
+    expect(told('closed')).to.deep.equal(['b2'])
+    expect(await gateway.metric('umg_config_generations')).to.equal(1)
+  })
+
+  it('share what did not change: it is neither made anew nor closed', async () => {
+    expect(await passed()).to.equal('b2, a1')
+    await change([link('c'), link('a'), link('b')], { up: old.origin, other: next.origin })
+    expect(await passed()).to.equal('b2, a1, c3')
+    await change([link('b'), link('a')], { up: next.origin })
+    expect(await passed()).to.equal('a1, b2')
+    await closed('c')
+    expect(told('made')).to.deep.equal(['a1', 'b2', 'c3'])
+    expect(told('closed')).to.deep.equal(['c3'])
+    expect(told('told to end')).to.deep.equal(['c'])
+  })
+
+  it('know two links apart that are alike', async () => {
+    await change([link('a'), link('a'), link('b')], { up: old.origin })
+    expect(await passed()).to.equal('b2, a3, a1')
+    await change([link('a'), link('b')], { up: old.origin })
+    await closed('a')
+    expect(told('closed')).to.deep.equal(['a3'])
+    expect(await passed()).to.equal('b2, a1')
+  })
+
+  it('are spared what a table that is refused has made already: it is closed again', async () => {
+    const { ok, diagnostics } = await change([link('a'), link('c')], { up: 'nowhere' })
+    expect(ok).to.equal(false)
+    expect(diagnostics).to.contain('namespace up: ')
+    expect(told('closed')).to.deep.equal(['c3'])
+    expect(await passed()).to.equal('b2, a1')
+  })
+
+  it('find everything closed once when the gateway ends', async () => {
+    await change([link('a'), link('c')], { up: old.origin })
+    await gateway.stop()
+    expect(told('made').toSorted()).to.deep.equal(['a1', 'b2', 'c3'])
+    expect(told('closed').toSorted()).to.deep.equal(['a1', 'b2', 'c3'])
+  })
+
+  it('are told from where a link stands in the table in use', async () => {
+    await writeFile(join(gateway.folder, 'routes.yaml'), '')
+    const text = `# moved\n\n${routes([link('a')], { up: old.origin })}`
+    await reloadAfter(gateway, () => writeFile(join(gateway.folder, 'routes.yaml'), text))
+    await gateway.stop()
+    expect(gateway.log.find(({ msg, label }) => msg === 'closed' && label === 'a')?.at).to.match(/routes\.yaml:4:27$/)
+  })
+})

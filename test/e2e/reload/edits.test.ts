@@ -1,0 +1,130 @@
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { reloadAfter, table, tableInUse } from './reloading.ts'
+
+const FIRST = table('first')
+
+describe('a routing table that is edited', () => {
+  let gateway: TestGateway
+  const at = (name: string): string => join(gateway.folder, name)
+  const write = (text: string, name = 'routes.yaml') => writeFile(at(name), text)
+  const outcome = async () => ({
+    table: await tableInUse(gateway),
+    good: await gateway.metric('umg_config_last_reload_successful'),
+  })
+
+  beforeEach(async () => {
+    gateway = await startTestGateway({ routes: FIRST })
+  })
+
+  afterEach(() => gateway.stop())
+
+  describe('is served from then on', () => {
+    for (const [how, edit] of [
+      ['written in place', () => write(table('second'))],
+      [
+        'written in pieces',
+        async () => {
+          const text = table('second')
+          for (const length of [0, 20, 60, text.length]) await write(text.slice(0, length))
+        },
+      ],
+      [
+        'replaced by another file',
+        async () => {
+          await write(table('second'), 'next.yaml')
+          await rename(at('next.yaml'), at('routes.yaml'))
+        },
+      ],
+      [
+        'removed and written anew',
+        async () => {
+          await rm(at('routes.yaml'))
+          await write(table('second'))
+        },
+      ],
+      [
+        'edited again and again',
+        async () => {
+          for (const name of ['second', 'third', 'second', 'fourth', 'second']) await write(table(name))
+        },
+      ],
+    ] as const) {
+      it(how, async () => {
+        const { ok, trigger, difference } = await reloadAfter(gateway, edit)
+        expect({ ok, trigger }).to.deep.equal({ ok: true, trigger: 'file' })
+        expect(difference).to.deep.equal(['~ link header-stamping: config.response.x-table: first → second'])
+        expect(await outcome()).to.deep.equal({ table: 'second', good: 1 })
+      })
+    }
+
+    it('mounted by Kubernetes, whose every change swaps a symbolic link', async () => {
+      await mkdir(at('..first'))
+      await write(FIRST, '..first/routes.yaml')
+      await symlink('..first', at('..data'))
+      await symlink('..data/routes.yaml', at('link'))
+      await rename(at('link'), at('routes.yaml'))
+      let last = '..first'
+      for (const name of ['second', 'third']) {
+        const { ok } = await reloadAfter(gateway, async () => {
+          await mkdir(at(`..${name}`))
+          await write(table(name), `..${name}/routes.yaml`)
+          await symlink(`..${name}`, at('..data_tmp'))
+          await rename(at('..data_tmp'), at('..data'))
+          await rm(at(last), { recursive: true })
+          last = `..${name}`
+        })
+        expect(ok).to.equal(true)
+        expect(await tableInUse(gateway)).to.equal(name)
+      }
+    })
+  })
+
+  it('is told by its digest, and by when it was read', async () => {
+    const readAt = () => gateway.metric('umg_config_last_reload_success_timestamp_seconds')
+    const [before, since] = [await gateway.metrics(), await readAt()]
+    await reloadAfter(gateway, () => write(table('second')))
+    const digests = (text: string) => [...text.matchAll(/^umg_config_info\{sha256="(\w{64})"\} 1$/gm)].map(([, digest]) => digest)
+    const after = await gateway.metrics()
+    expect([...digests(before), ...digests(after)]).to.have.length(2)
+    expect(digests(after)).to.not.deep.equal(digests(before))
+    expect(await readAt()).to.be.greaterThan(since)
+  })
+
+  it('says nothing where only comments and the order of keys have changed', async () => {
+    const { ok, difference } = await reloadAfter(gateway, () => write(`# mine\n${FIRST.replace('version: 1\n', '')}version: 1\n`))
+    expect({ ok, difference }).to.deep.equal({ ok: true, difference: [] })
+  })
+
+  describe('changes nothing while it', () => {
+    for (const [how, edit, said] of [
+      ['is no YAML', () => write('version: 1\nnamespaces: {{\n'), /routes\.yaml:2:\d+: not valid YAML/],
+      ['has an unknown field', () => write(table('second', 'namespases: {}\n')), /:8:1: unknown field "namespases"/],
+      ['is cut off', () => write(table('second').slice(0, 90)), /routes\.yaml:\d+:\d+: /],
+      ['is empty', () => write(''), /routes\.yaml:1:1: /],
+      ['is gone', () => rm(at('routes.yaml')), /routes\.yaml:1:1: there is no such file/],
+      ['needs a variable that is not set', () => write(table(`"\${env:NOBODY_SETS_THIS}"`)), /NOBODY_SETS_THIS is not set/],
+      ['names a plugin that is not there', () => write(FIRST.replace('auth', './mine.ts')), /mine\.ts does not exist/],
+      [
+        'has a config that its plugin refuses',
+        () => write(table('second', '  bad: { provider: openai-compatible }\n')),
+        /:8:3: namespace bad: name the upstream/,
+      ],
+    ] as const) {
+      it(how, async () => {
+        const { ok, diagnostics } = await reloadAfter(gateway, edit)
+        expect(ok).to.equal(false)
+        expect(diagnostics).to.match(said)
+        expect(await outcome()).to.deep.equal({ table: 'first', good: 0 })
+
+        const mended = await reloadAfter(gateway, () => write(table('mended')))
+        expect(mended.ok).to.equal(true)
+        expect(await outcome()).to.deep.equal({ table: 'mended', good: 1 })
+        for (const result of ['success', 'failure'])
+          expect(await gateway.metric('umg_config_reloads_total', { result })).to.equal(1)
+      })
+    }
+  })
+})

@@ -1,0 +1,124 @@
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { reloadAfter, table, tableInUse } from './reloading.ts'
+
+const ROUTES = table('one').replace('namespaces:', '  - plugin: ./plugins/stamp.ts\nnamespaces:')
+
+/** A link that stamps replies with a word of its own and one of another file. */
+const stamp = (word: string, more = '') => `
+import { defineChain, Type } from 'unified-model-gateway/plugin'
+import { other } from './words/other.ts'
+${more}
+export default defineChain({
+  apiVersion: 1,
+  name: 'stamp',
+  schema: Type.Object({}),
+  create: () => ({
+    async handle(ctx, next) {
+      await next()
+      ctx.set('x-stamp', '${word} ' + other)
+    },
+  }),
+})
+`
+const other = (word: string) => `export const other: string = '${word}'\n`
+
+describe('a plugin in a file', () => {
+  let gateway: TestGateway
+  const at = (name: string): string => join(gateway.folder, name)
+  const write = (name: string, text: string) => writeFile(at(name), text)
+
+  beforeEach(async () => {
+    const files = { 'plugins/stamp.ts': stamp('one'), 'plugins/words/other.ts': other('1') }
+    gateway = await startTestGateway({ routes: ROUTES, files, times: { load: 300 } })
+  })
+
+  afterEach(() => gateway.stop())
+
+  async function stamped(): Promise<string | null> {
+    const reply = await gateway.fetch('/v1/models')
+    await reply.text()
+    return reply.headers.get('x-stamp')
+  }
+
+  const HAS_CHANGED = ['~ link ./plugins/stamp.ts: plugin: ./plugins/stamp.ts has changed']
+
+  it('that is edited runs as it is now', async () => {
+    for (const word of ['two', 'three']) {
+      const { ok, trigger, difference } = await reloadAfter(gateway, () => write('plugins/stamp.ts', stamp(word)))
+      expect({ ok, trigger, difference }).to.deep.equal({ ok: true, trigger: 'file', difference: HAS_CHANGED })
+      expect(await stamped()).to.equal(`${word} 1`)
+    }
+  })
+
+  it('imports what is edited as it is now', async () => {
+    for (const word of ['2', '3']) {
+      const { ok, difference } = await reloadAfter(gateway, () => write('plugins/words/other.ts', other(word)))
+      expect({ ok, difference }).to.deep.equal({ ok: true, difference: HAS_CHANGED })
+      expect(await stamped()).to.equal(`one ${word}`)
+    }
+  })
+
+  it('stays as it was while it cannot be loaded', async () => {
+    const MISTAKES = [
+      [stamp('two').replace('defineChain({', 'defineChain({{'), /\(.*stamp\.ts:\d+\)/],
+      [stamp('two', `throw new Error('not today')`), /could not be loaded: not today/],
+      [stamp('two', `import './words/missing.ts'`), /could not be loaded: Cannot find module .*missing\.ts/],
+      [stamp('two', 'await new Promise(() => {})'), /a plugin is not loaded or created after 0\.3 seconds/],
+    ] as const
+    for (const [text, said] of MISTAKES) {
+      const { ok, diagnostics } = await reloadAfter(gateway, () => write('plugins/stamp.ts', text))
+      expect(ok).to.equal(false)
+      expect(diagnostics).to.match(said)
+      expect(await stamped()).to.equal('one 1')
+    }
+    await reloadAfter(gateway, () => write('plugins/stamp.ts', stamp('two')))
+    expect(await stamped()).to.equal('two 1')
+  })
+
+  it('is loaded when what it lacks is there', async () => {
+    await reloadAfter(gateway, () => write('plugins/stamp.ts', stamp('two', `import './words/late.ts'`)))
+    expect(await stamped()).to.equal('one 1')
+    expect(await reloadAfter(gateway, () => write('plugins/words/late.ts', ''))).to.include({ ok: true })
+    expect(await stamped()).to.equal('two 1')
+  })
+
+  it('that never comes to the end of create() does not keep the next table away', async () => {
+    const hangs = stamp('two').replace('create: () => ({', 'create: () => new Promise(() => {}) && ({').replace('&&', '??')
+    const { ok, diagnostics } = await reloadAfter(gateway, () => write('plugins/stamp.ts', hangs))
+    expect({ ok, diagnostics }).to.deep.equal({
+      ok: false,
+      diagnostics: `${at('routes.yaml')}:1:1: a plugin is not loaded or created after 0.3 seconds: look at what it waits for`,
+    })
+    await reloadAfter(gateway, () => write('plugins/stamp.ts', stamp('three')))
+    expect(await stamped()).to.equal('three 1')
+  })
+
+  it('that lies beside a mounted table is not made anew because the table has changed', async () => {
+    const mount = async (name: string, routes: string) => {
+      await mkdir(at(`..${name}/plugins/words`), { recursive: true })
+      await write(`..${name}/routes.yaml`, routes)
+      await write(`..${name}/plugins/stamp.ts`, stamp('one', `globalThis.loads = (globalThis.loads ?? 0) + 1`))
+      await write(`..${name}/plugins/words/other.ts`, other('1'))
+      await symlink(`..${name}`, at('..data_tmp'))
+      await rename(at('..data_tmp'), at('..data'))
+    }
+    await mount('first', ROUTES)
+    await rm(at('plugins'), { recursive: true })
+    await symlink('..data/plugins', at('plugins'))
+    await reloadAfter(gateway, async () => {
+      await symlink('..data/routes.yaml', at('link'))
+      await rename(at('link'), at('routes.yaml'))
+    })
+    const { loads } = globalThis as { readonly loads?: number }
+    const { difference } = await reloadAfter(gateway, async () => {
+      await mount('second', ROUTES.replace('x-table: one', 'x-table: two'))
+      await rm(at('..first'), { recursive: true })
+    })
+    expect(difference).to.deep.equal(['~ link header-stamping: config.response.x-table: one → two'])
+    expect(await tableInUse(gateway)).to.equal('two')
+    expect(globalThis).to.include({ loads })
+  })
+})

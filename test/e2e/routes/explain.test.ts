@@ -1,0 +1,102 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
+import { expect } from 'chai'
+import { digestOf } from '../../../core/keys/key.ts'
+import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+
+const SECRET = 'sk-live-irZTVfCwhKeI4iywS5HQG4whmyW55h0ds29Q'
+const COMPLETION = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hi', refusal: null }, finish_reason: 'stop', logprobs: null }],
+}
+
+describe('a call that asks to be explained', () => {
+  let gateway: TestGateway
+  let first: ScriptedUpstream
+  let second: ScriptedUpstream
+
+  before(async () => {
+    first = await scriptedUpstream()
+    second = await scriptedUpstream()
+    first.on(() => json({ error: { message: 'no' } }, { status: 503 }))
+    second.on(() =>
+      json({
+        id: 'msg_1',
+        type: 'message',
+        role: 'assistant',
+        model: 'm',
+        content: [{ type: 'text', text: 'Hi' }],
+        stop_reason: 'end_turn',
+        usage: { input_tokens: 1, output_tokens: 1 },
+      }),
+    )
+    gateway = await startTestGateway({
+      env: { KEY: 'k' },
+      routes: {
+        chain: [{ plugin: 'auth' }, { plugin: 'explain', config: { keys: ['routes:ops'] } }],
+        namespaces: {
+          one: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${first.origin}/v1` } },
+          two: { provider: 'anthropic', config: { baseUrl: second.origin, apiKey: '${env:KEY}' } },
+          acme: { models: { smart: { targets: [{ model: 'one/a' }], fallbacks: ['two/claude-sonnet-4-5'] } } },
+        },
+        aliases: { fast: 'acme/smart' },
+        keys: [{ name: 'ops', kind: 'live', hash: `sha256:${digestOf(SECRET)}`, models: ['*'] }],
+      },
+    })
+  })
+
+  after(async () => {
+    await gateway.stop()
+    await Promise.all([first.close(), second.close()])
+  })
+
+  const ask = (parts: { key?: string; body?: object; headers?: Record<string, string> }): Promise<Response> =>
+    gateway.fetch('/v1/chat/completions', {
+      method: 'POST',
+      key: parts.key ?? SECRET,
+      headers: { 'x-umg-explain': '1', ...parts.headers },
+      json: { model: 'fast', messages: [{ role: 'user', content: 'Hi' }], ...parts.body },
+    })
+
+  const told = (reply: Response): Record<string, string | null> =>
+    Object.fromEntries(['route', 'passed-over', 'tries', 'parameters'].map((name) => [name, reply.headers.get(`x-umg-${name}`)]))
+
+  it('is told its route, each try with its target, result and time, and what became of each parameter', async () => {
+    const reply = await ask({ body: { temperature: 0.5, seed: 7 } })
+    expect(reply.status).to.equal(200)
+    const { tries, ...others } = told(reply)
+    expect(tries).to.match(/^one\/a upstream_overloaded \d+ms, two\/claude-sonnet-4-5 ok \d+ms$/)
+    expect(others).to.deep.equal({
+      route: 'acme/smart',
+      'passed-over': null,
+      parameters: 'temperature mapped to temperature, seed dropped',
+    })
+  })
+
+  it('is told which targets were passed over, and for what', async () => {
+    const reply = await ask({ body: { model: 'two/claude-sonnet-4-5', logit_bias: { 1: 1 } } })
+    expect(reply.status).to.equal(400)
+    expect(told(reply)).to.deep.equal({
+      route: 'two/claude-sonnet-4-5',
+      'passed-over': 'two/claude-sonnet-4-5 unsupported_parameter',
+      tries: null,
+      parameters: 'logit_bias refused',
+    })
+  })
+
+  it('is told that parameters were passed on as they came', async () => {
+    first.reply(json(COMPLETION))
+    const reply = await ask({ body: { model: 'one/a', seed: 1 } })
+    expect(told(reply)).to.include({ route: 'one/a', parameters: 'verbatim' })
+  })
+
+  it('is told nothing where its key may not ask, or where it did not', async () => {
+    const nothing = { route: null, 'passed-over': null, tries: null, parameters: null }
+    expect(told(await ask({ key: gateway.liveKey }))).to.deep.equal(nothing)
+    expect(told(await ask({ headers: { 'x-umg-explain': '0' } }))).to.deep.equal(nothing)
+    expect(told(await ask({ key: 'sk-live-wrong' }))).to.deep.equal(nothing)
+  })
+})

@@ -1,0 +1,79 @@
+import { expect } from 'chai'
+import type { UpstreamEvent } from 'unified-model-gateway/plugin'
+import { cutAtEveryByte, splitAtEveryByte } from 'unified-model-gateway/plugin/testing'
+import { FrameDecoder } from '../../../../plugins/providers/bedrock/frames.ts'
+import { bedrock, event, exception, fixture, frame, MODEL } from './support.ts'
+
+const ASKED = { model: `aws/${MODEL}` }
+
+function decode(pieces: readonly Buffer[]): UpstreamEvent[] {
+  const decoder = new FrameDecoder()
+  return [...pieces.flatMap((piece) => [...decoder.push(piece)]), ...decoder.end()]
+}
+
+describe('bedrock: frames', () => {
+  it('a frame of AWS’s codec is its type, its headers and its payload', () => {
+    const [one] = decode([event({ contentBlockDelta: { delta: { text: '世界 👋' } } })])
+    expect(one).to.deep.equal({
+      type: 'contentBlockDelta',
+      data: '{"delta":{"text":"世界 👋"}}',
+      headers: { ':event-type': 'contentBlockDelta', ':content-type': 'application/json', ':message-type': 'event' },
+    })
+  })
+
+  it('several frames in one piece, and a frame in several, read the same', () => {
+    const frames = fixture('parallel-tools')
+    const bytes = Buffer.concat(frames)
+    const expected = decode(frames)
+    expect(expected).to.have.length(frames.length)
+    expect(decode([bytes])).to.deep.equal(expected)
+    for (let at = 1; at < bytes.length; at++) expect(decode([bytes.subarray(0, at), bytes.subarray(at)])).to.deep.equal(expected)
+    expect(decode(Array.from(bytes, (byte) => Buffer.of(byte)))).to.deep.equal(expected)
+  })
+
+  it('whatever is split or cut, the client gets the same chunks or one error', async () => {
+    const provider = await bedrock()
+    for (const name of ['text', 'parallel-tools', 'reasoning-before-tools', 'tool-without-arguments', 'guardrail']) {
+      const stream = Buffer.concat(fixture(name))
+      splitAtEveryByte(provider, stream, ASKED)
+      cutAtEveryByte(provider, stream, ASKED)
+    }
+  })
+
+  it('a flipped bit is an error, wherever it is', () => {
+    const bytes = Buffer.concat([
+      event({ messageStart: { role: 'assistant' } }),
+      event({ messageStop: { stopReason: 'end_turn' } }),
+    ])
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const flipped = Buffer.from(bytes)
+      flipped[bit >> 3]! ^= 1 << (bit & 7)
+      expect(() => decode([flipped]), `bit ${bit}`).to.throw(/checksum/)
+    }
+  })
+
+  it('a false length is told at once: nobody waits for bytes that never come', () => {
+    const bytes = event({ messageStart: { role: 'assistant' } })
+    bytes.writeUInt32BE(5000, 0)
+    expect(() => [...new FrameDecoder().push(bytes.subarray(0, 12))]).to.throw('prelude')
+  })
+
+  it('a frame without end does not fill the memory', () => {
+    const huge = frame({ ':event-type': 'metadata' }, 'x'.repeat(17 << 20))
+    expect(() => [...new FrameDecoder().push(huge.subarray(0, 12))]).to.throw(/more than 16777216/)
+  })
+
+  it('frames that came whole before a bad one are not lost', () => {
+    const bad = exception('throttlingException', 'Slow down.')
+    bad[bad.length - 1]! ^= 1
+    const read: string[] = []
+    expect(() => {
+      for (const { type } of new FrameDecoder().push(Buffer.concat([...fixture('text'), bad]))) read.push(type)
+    }).to.throw('checksum')
+    expect(read).to.have.length(fixture('text').length)
+  })
+
+  it('headers that are no texts are passed over', () => {
+    expect(decode([frame({}, {})])).to.deep.equal([{ type: '', data: '{}', headers: {} }])
+  })
+})

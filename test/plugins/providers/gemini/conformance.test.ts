@@ -1,0 +1,23 @@
+import { Secret } from 'unified-model-gateway/plugin'
+import { describeProvider } from 'unified-model-gateway/plugin/testing'
+import gemini from '../../../../plugins/providers/gemini/index.ts'
+import { ABLE, errors, midStreamError, scenarios } from './scenarios.ts'
+
+describeProvider({
+  plugin: gemini,
+  config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('AIza-canary-31c9'), facts: { 'gemini-able': ABLE } }),
+  model: 'gemini-able',
+  scenarios,
+  errors,
+  midStreamError,
+  discovery: {
+    answers: {
+      models: [
+        { name: 'models/gemini-a', inputTokenLimit: 1_048_576, supportedGenerationMethods: ['generateContent', 'countTokens'] },
+        { name: 'models/text-embedding-a', supportedGenerationMethods: ['embedContent'] },
+        { name: 'models/gemini-b', supportedGenerationMethods: ['generateContent'] },
+      ],
+    },
+    lists: ['gemini-a', 'gemini-b'],
+  },
+})

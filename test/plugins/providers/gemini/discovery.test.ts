@@ -1,0 +1,55 @@
+import { expect } from 'chai'
+import { type Host, Secret } from 'unified-model-gateway/plugin'
+import { testHost } from 'unified-model-gateway/plugin/testing'
+import plugin from '../../../../plugins/providers/gemini/index.ts'
+
+/** A provider whose list of models has these pages; `asked` are the addresses it asked at. */
+async function listing(...pages: readonly unknown[]) {
+  const asked: string[] = []
+  const getJson: Host['getJson'] = async (url, { headers }) => {
+    expect(headers['x-goog-api-key']).to.be.instanceOf(Secret)
+    asked.push(url)
+    return pages[Math.min(asked.length, pages.length) - 1]
+  }
+  const provider = await plugin.create({ apiKey: new Secret('AIza-very-secret') }, testHost({ getJson }))
+  return { asked, models: await provider.models!(AbortSignal.timeout(1000)) }
+}
+
+const model = (name: string, more: object = {}) => ({ name, supportedGenerationMethods: ['generateContent'], ...more })
+
+describe('gemini: the list of models', () => {
+  it('has what can chat, with its context length', async () => {
+    const { models, asked } = await listing({
+      models: [
+        model('models/gemini-2.5-pro', { inputTokenLimit: 1_048_576 }),
+        model('models/gemini-next'),
+        { name: 'models/text-embedding-004', supportedGenerationMethods: ['embedContent'] },
+      ],
+    })
+    expect(models).to.deep.equal([
+      { id: 'gemini-2.5-pro', owned_by: 'google', context_length: 1_048_576 },
+      { id: 'gemini-next', owned_by: 'google' },
+    ])
+    expect(asked).to.deep.equal(['https://generativelanguage.googleapis.com/v1beta/models?pageSize=1000'])
+  })
+
+  it('goes on over its pages', async () => {
+    const { models, asked } = await listing(
+      { models: [model('models/a')], nextPageToken: 't 1' },
+      { models: [model('models/b')] },
+    )
+    expect(models.map(({ id }) => id)).to.deep.equal(['a', 'b'])
+    expect(asked[1]).to.match(/pageToken=t\+1$/)
+  })
+
+  it('ends where its pages do not', async () => {
+    const { asked } = await listing({ models: [], nextPageToken: 'again' })
+    expect(asked).to.have.lengthOf(2)
+  })
+
+  for (const page of [null, {}, { models: [{}, { name: 7 }, model('x', { supportedGenerationMethods: null })] }]) {
+    it(`of ${JSON.stringify(page)} has nothing in it`, async () => {
+      expect((await listing(page)).models).to.deep.equal([])
+    })
+  }
+})

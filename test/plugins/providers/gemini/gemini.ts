@@ -1,0 +1,57 @@
+import { type Call, type Provider, Secret, type UpstreamRequest } from 'unified-model-gateway/plugin'
+import { createProvider, type PluginConfig, runTranslator, testAttempt, testCall } from 'unified-model-gateway/plugin/testing'
+import plugin from '../../../../plugins/providers/gemini/index.ts'
+import type { Content, GenerateRequest, GenerationConfig, Part } from '../../../../plugins/providers/gemini/wire.ts'
+
+/** The provider as routes.yaml would configure it. */
+export function gemini(config: PluginConfig = {}): Promise<Provider> {
+  return createProvider(plugin, { apiKey: new Secret('AIza-very-secret'), ...config })
+}
+
+/** What goes upstream for a call. */
+export async function send(call: Call, config?: PluginConfig): Promise<UpstreamRequest> {
+  return (await (await gemini(config)).request(call, testAttempt(call))) as UpstreamRequest
+}
+
+/** What goes upstream for a body; of a model that takes sampling parameters, where none is named. */
+export function upstream(body: Readonly<Record<string, unknown>>, config?: PluginConfig): Promise<UpstreamRequest> {
+  return send(testCall({ model: 'google/gemini-3-flash-preview', ...body }), config)
+}
+
+/** The translated body. */
+export async function translate(body: Readonly<Record<string, unknown>>, config?: PluginConfig): Promise<GenerateRequest> {
+  return JSON.parse(String((await upstream(body, config)).body))
+}
+
+/** The contents of a translated conversation. */
+export async function contentsOf(...messages: readonly object[]): Promise<readonly Content[]> {
+  return (await translate({ messages })).contents
+}
+
+/** The parts of the one turn that a user's content becomes. */
+export async function partsOf(content: unknown): Promise<readonly Part[]> {
+  const contents = await contentsOf({ role: 'user', content })
+  return contents.flatMap(({ parts }) => parts)
+}
+
+/** How the answer is to be made. */
+export async function configOf(body: Readonly<Record<string, unknown>>, config?: PluginConfig): Promise<GenerationConfig> {
+  return (await translate(body, config)).generationConfig ?? {}
+}
+
+/** The 400 that a body is refused with: what of it a client reads. */
+export async function refusalOf(body: Readonly<Record<string, unknown>>, config?: PluginConfig) {
+  const refusal = await upstream(body, config).catch((error: unknown) => error)
+  const { status, param, message, row } = refusal as { status?: number; param?: string; message?: string; row?: string }
+  return { status, row, param, message }
+}
+
+/** What a client gets of a whole reply. */
+export async function complete(whole: object, asked?: Readonly<Record<string, unknown>>) {
+  return runTranslator(await gemini(), { whole }, asked)
+}
+
+/** What a client gets of a stream. */
+export async function listen(stream: string | readonly string[], asked?: Readonly<Record<string, unknown>>) {
+  return runTranslator(await gemini(), { stream }, asked)
+}
