@@ -1,17 +1,21 @@
-// Builds the console into console/dist: always, or with --if-needed only where it is missing or older than its sources.
-// What an installation for production lacks (npm ci --omit=dev) builds nothing: then a console/dist is expected to come along.
-import { globSync, statSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+// Builds the console into console/dist: always, or with --if-needed only where it is missing or older than what it is made of.
+// An installation for production (npm ci --omit=dev) has no Vite and builds nothing: there, console/dist is expected to come along.
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 
-const root = fileURLToPath(new URL('.', import.meta.url))
+const root = import.meta.dirname
+const index = join(root, 'dist/index.html')
 
-/** Milliseconds since 1970, 0 where there is none. */
+/** Milliseconds since 1970, 0 where there is no such file. */
 const changed = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
 function isUpToDate() {
-  const built = changed(`${root}dist/index.html`)
-  const sources = globSync(['{src,public}/**/*.*', 'index.html', 'vite.config.ts', '../package-lock.json'], { cwd: root })
-  return sources.every((source) => changed(root + source) <= built)
+  const built = changed(index)
+  const folders = ['src', 'public'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true }).map((name) => join(folder, name)),
+  )
+  const sources = [...folders, 'index.html', 'vite.config.ts', '../package-lock.json']
+  return sources.every((source) => changed(join(root, source)) <= built)
 }
 
 /** Vite, or undefined where only the dependencies of production are installed. */
@@ -26,5 +30,5 @@ async function vite() {
 
 if (!(process.argv.includes('--if-needed') && isUpToDate())) {
   const { build } = (await vite()) ?? {}
-  await build?.({ configFile: `${root}vite.config.ts`, logLevel: 'warn' })
+  await build?.({ configFile: join(root, 'vite.config.ts'), logLevel: 'warn' })
 }

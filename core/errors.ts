@@ -134,6 +134,18 @@ export const ERRORS = {
   ),
   object_not_found: caller(404, 'not_found', 'There is no {what} with this id.'),
   conflict: caller(409, 'conflict', '{detail}'),
+  openid_failed: upstream(
+    502,
+    'openid_failed',
+    'Signing in by the OpenID provider failed. Try again; if it fails again, contact the operator.',
+  ),
+  openid_refused: {
+    status: 403,
+    type: INVALID,
+    code: 'openid_refused',
+    fault: 'policy',
+    message: 'Nobody here has this e-mail address. Ask an admin for an invitation.',
+  },
   link_invalid: caller(410, 'link_invalid', 'This link has been used, withdrawn, or has expired. Ask for a new one.'),
   invalid_routes: caller(
     422,

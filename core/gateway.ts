@@ -1,17 +1,18 @@
-import { type AppParts, apiRoutes } from './http/app.ts'
+import { type ApiParts, apiRoutes } from './http/api.ts'
+import type { AppParts } from './http/app.ts'
 import { Chain } from './http/chain.ts'
 import { consoleRoutes } from './http/console.ts'
 import type { Exchange } from './http/exchange.ts'
 import { openListeners } from './http/listeners.ts'
-import type { ManagementOptions, ManagementParts } from './http/management/parts.ts'
+import type { ManagementOptions, ManagementParts, Urls } from './http/management/parts.ts'
 import { PROCESS, PROCESS_ROUTES } from './http/management/reload.ts'
 import { managementRoutes } from './http/management/router.ts'
-import { Roster } from './http/roster.ts'
 import type { Listen } from './http/server.ts'
 import { Settlement } from './http/settle.ts'
 import { systemRoutes } from './http/system.ts'
 import type { Secret } from './plugin/api.ts'
 import { Reloader, type ReloadOutcome, type ReloadTrigger } from './reload.ts'
+import { Roster } from './roster.ts'
 import { openServices, type ServiceOptions } from './services.ts'
 
 /** What a gateway is started with. */
@@ -54,6 +55,8 @@ export interface Gateway {
   /** `http://127.0.0.1:8080` */
   readonly url: string
   readonly adminUrl: string
+  /** How it is reached from outside. */
+  readonly urls: Urls
   /** What the operator should know of the routing table. */
   readonly notices: readonly string[]
   /** Reads the routing table again. */
@@ -71,7 +74,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { log, calls, plugins, upstreams, metrics } = services
 
   let draining = false
-  const parts: AppParts = {
+  const parts: AppParts & ApiParts = {
     chain: new Chain(plugins, times.link),
     calls,
     upstreams,
@@ -106,13 +109,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await passed(delay)
     services.recorder.end()
     await listeners.stop(grace)
-    parts.chain.close()
     await tables.close()
     await services.close()
   }
 
   const { url, adminUrl } = listeners
-  return { url, adminUrl, notices: tables.notices, reload: (trigger) => tables.reload(trigger), drain }
+  return { url, adminUrl, urls: management.urls(), notices: tables.notices, reload: (trigger) => tables.reload(trigger), drain }
 }
 
 const passed = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -2,13 +2,14 @@ import type { Middleware } from 'koa'
 import type { Config, LinkConfig, NamespaceConfig } from './config/config.ts'
 import { ConfigError, type Diagnostic } from './config/diagnostic.ts'
 import { PluginMetrics } from './observe/plugin-metrics.ts'
-import type { CallState, Link, Principal, ProviderPlugin } from './plugin/api.ts'
+import type { CallState, Link, Principal, Provider, ProviderPlugin } from './plugin/api.ts'
 import { guardProvider } from './plugin/guard.ts'
 import { createHost, type HostServices } from './plugin/host.ts'
 import { type InstanceIdentity, type InstancePool, Instances } from './plugin/instances.ts'
 import { loadPlugin } from './plugin/registry.ts'
 import { Catalogue } from './routing/catalogue.ts'
 import { type NamedProvider, type Namespace, RoutingTable } from './routing/table.ts'
+import type { Protection, UpstreamState } from './routing/upstream-state.ts'
 import type { UpstreamStates } from './routing/upstream-states.ts'
 
 /** A link of the chain, ready to run. */
@@ -29,6 +30,7 @@ export class Generation {
   readonly links: readonly ChainLink[]
   readonly table: RoutingTable
   readonly #instances: Instances
+  readonly #states: ReadonlyMap<string, UpstreamState>
   #held = 0
   #retired: PromiseWithResolvers<void> | undefined
 
@@ -37,13 +39,14 @@ export class Generation {
     this.links = parts.links
     this.table = parts.table
     this.#instances = parts.instances
+    this.#states = parts.states
   }
 
   /** New calls are served by it from now on. */
   begin({ declaredKeys, states }: Pick<GenerationServices, 'declaredKeys' | 'states'>): void {
     declaredKeys.current = new Map(this.config.keys.map((key) => [key.digest, key]))
     this.#instances.settle()
-    states.keep(new Set([...this.config.namespaces.keys(), TEST_KEYS]))
+    states.use(this.#states)
   }
 
   /** Keeps the generation for one call, until `release`. */
@@ -70,6 +73,8 @@ interface GenerationParts {
   readonly links: readonly ChainLink[]
   readonly table: RoutingTable
   readonly instances: Instances
+  /** By namespace. */
+  readonly states: ReadonlyMap<string, UpstreamState>
 }
 
 /** What a generation is built with. */
@@ -95,7 +100,7 @@ export async function buildGeneration(config: Config, services: GenerationServic
       aliases: config.aliases,
       sandbox: await builder.sandbox(),
     })
-    return new Generation(config, { links, table, instances })
+    return new Generation(config, { links, table, instances, states: builder.states })
   } catch (error) {
     await instances.close()
     throw error
@@ -125,6 +130,7 @@ const TEST_KEYS = 'test keys'
 
 /** Makes the parts of a generation. */
 class Builder {
+  readonly states = new Map<string, UpstreamState>()
   readonly #services: GenerationServices
   readonly #instances: Instances
   readonly #metrics: PluginMetrics
@@ -151,7 +157,7 @@ class Builder {
     const common = { name, models, timeouts, testKeys }
     if (dormant !== undefined) return { ...common, upstream: undefined, catalogue: new Catalogue(undefined, this.#services.log) }
     const { provider, catalogue } = await this.#provider({ plugin, place: `namespace ${name}`, config, at })
-    const state = this.#services.states.of(name, provider, entry)
+    const state = this.#state(name, provider, entry)
     return { ...common, upstream: { name: plugin.name, provider, state }, catalogue }
   }
 
@@ -160,8 +166,14 @@ class Builder {
     const plugin = await loadPlugin('sandbox', 'provider', process.cwd())
     const { provider } = await this.#provider({ plugin, place: TEST_KEYS, config: {} })
     // It fails when it is told to: that is nobody's fault.
-    const state = this.#services.states.of(TEST_KEYS, provider, { breaker: false })
+    const state = this.#state(TEST_KEYS, provider, { breaker: false })
     return { name: plugin.name, provider, state }
+  }
+
+  #state(namespace: string, provider: Provider, protection: Protection): UpstreamState {
+    const state = this.#services.states.of(namespace, provider, protection)
+    this.states.set(namespace, state)
+    return state
   }
 
   /** A provider, and what is known of its models: both outlast a reload that does not change its config. */

@@ -174,8 +174,8 @@ export class Reloader {
     const { log, gateway } = this.#source.services
     gateway.configReloaded(ok ? 'success' : 'failure')
     if (ok) {
-      const { sha256 } = this.#built.config
-      log.info({ trigger, sha256, difference, notices: this.notices }, 'routing table reloaded')
+      const { notices, config } = this.#built
+      log.info({ trigger, sha256: config.sha256, difference, ...(notices.length > 0 && { notices }) }, 'routing table reloaded')
     } else {
       log.error({ trigger, diagnostics: diagnostics.map(inOneLine) }, 'routing table not reloaded: the one before stays in use')
     }

@@ -15,19 +15,17 @@ type Default = Readonly<Record<string, unknown>>
 /** What becomes of a default at one candidate. */
 type Fate = 'sent' | 'dropped' | 'refused'
 
+/** A table, what was built of it, and the text of its file. */
+export interface BuiltRoutes {
+  readonly config: Config
+  readonly table: RoutingTable
+  readonly text: string
+}
+
 /**
  * Defaults of curated models that no upstream would take, or whose providers leave them out. Only a built table knows its providers.
- * `text` is that of the file.
  */
-export function checkDefaults({
-  config,
-  table,
-  text,
-}: {
-  config: Config
-  table: RoutingTable
-  text: string
-}): readonly Diagnostic[] {
+export function checkDefaults({ config, table, text }: BuiltRoutes): readonly Diagnostic[] {
   const source = new Source(config.file, text)
   return [...config.curated.values()].flatMap(({ name, routes }) =>
     [...routes].flatMap(([model, route]) => {

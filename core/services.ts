@@ -12,7 +12,7 @@ import type { Store } from './store/database.ts'
 import { UpstreamClient } from './upstream/client.ts'
 import { openUsage } from './usage/open-usage.ts'
 import type { CallRecorder } from './usage/recorder.ts'
-import { type Keep, KEEP } from './usage/retention.ts'
+import { KEEP, type Keep } from './usage/retention.ts'
 import { createWorkers } from './workers/pool.ts'
 
 /** What services are made of. */
@@ -23,7 +23,7 @@ export interface ServiceOptions {
   readonly version: string
   readonly workerThreads: number
   /** How long calls are remembered. */
-  readonly keep?: Partial<Keep>
+  readonly keep?: Keep
 }
 
 /** What outlives every version of routes.yaml. */
@@ -41,9 +41,9 @@ export interface Services extends HostServices {
 }
 
 /** Opens what every generation shares. */
-export function openServices({ store, log, version, workerThreads, keep }: ServiceOptions): Services {
+export function openServices({ store, log, version, workerThreads, keep = KEEP }: ServiceOptions): Services {
   const metrics = new Metrics()
-  const usage = openUsage({ store, log, metrics, keep: { ...KEEP, ...keep } })
+  const usage = openUsage({ store, log, metrics, keep })
   const workers = createWorkers({ threads: workerThreads })
   const keys = createKeyDirectory(store)
   const upstreams = new UpstreamClient()

@@ -28,6 +28,7 @@ export const GATEWAY: Actor = { id: 'gateway', name: 'gateway' }
 export type AuditAction =
   | 'account.create'
   | 'account.edit'
+  | 'config.reload'
   | 'invitation.accept'
   | 'invitation.create'
   | 'invitation.withdraw'
@@ -46,7 +47,11 @@ export type AuditAction =
 /** One line of the audit trail. */
 export interface AuditEntry {
   readonly action: AuditAction
-  readonly object: { readonly type: 'account' | 'invitation' | 'key' | 'user'; readonly id: string | null; readonly name: string }
+  readonly object: {
+    readonly type: 'account' | 'config' | 'invitation' | 'key' | 'user'
+    readonly id: string | null
+    readonly name: string
+  }
   /** What changed, each field with its value before and after. Never a secret. */
   readonly changes?: Changes
 }

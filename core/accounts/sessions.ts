@@ -36,19 +36,27 @@ export async function beginSession(db: Kysely<Schema>, userId: string): Promise<
 export async function findSession({ db }: Store, token: string): Promise<Session | undefined> {
   const digest = digestOf(token)
   const now = Date.now()
-  const row = await selectUsers(db)
+  const row = await selectOpen(db, digest, now).executeTakeFirst()
+  if (row === undefined) return undefined
+  if (row.seen_at <= now - NOTED_MS) {
+    await db.updateTable('sessions').set({ seen_at: now }).where('digest', '=', digest).execute()
+  }
+  return { digest, user: userOf(row) }
+}
+
+/** Whether a session is still open; it does not count as used. Throws what the database threw. */
+export async function isSessionOpen({ db }: Store, digest: string): Promise<boolean> {
+  return (await selectOpen(db, digest, Date.now()).executeTakeFirst()) !== undefined
+}
+
+function selectOpen(db: Kysely<Schema>, digest: string, now: number) {
+  return selectUsers(db)
     .innerJoin('sessions', 'sessions.user_id', 'users.id')
     .select('sessions.seen_at')
     .where('sessions.digest', '=', digest)
     .where('sessions.created_at', '>', now - LONGEST_MS)
     .where('sessions.seen_at', '>', now - IDLE_MS)
     .where('users.disabled_at', 'is', null)
-    .executeTakeFirst()
-  if (row === undefined) return undefined
-  if (row.seen_at <= now - NOTED_MS) {
-    await db.updateTable('sessions').set({ seen_at: now }).where('digest', '=', digest).execute()
-  }
-  return { digest, user: userOf(row) }
 }
 
 /** Ends one session, if it is still there. */

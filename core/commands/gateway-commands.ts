@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { AskError, defaultUrl } from './ask-gateway.ts'
 import type { CommandIo } from './io.ts'
 
@@ -6,7 +6,10 @@ import type { CommandIo } from './io.ts'
 export function addGatewayCommands(umg: Command, io: CommandIo, end: (code: number) => never): void {
   const { env } = io
   const urlOption = () =>
-    new Option('--url <url>', 'where the gateway listens for operators').env('UMG_ADMIN_URL').default(defaultUrl(env))
+    new Option('--url <url>', 'where the gateway listens for operators')
+      .env('UMG_ADMIN_URL')
+      .argParser(toUrl)
+      .default(defaultUrl(env))
 
   umg
     .command('reload')
@@ -49,6 +52,12 @@ async function answered(command: Promise<number>, { stderr }: CommandIo): Promis
     stderr.write(`${error.message}\n`)
     return 2
   }
+}
+
+function toUrl(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
+    throw new InvalidArgumentError('Give a URL, such as http://127.0.0.1:8080.')
+  return text
 }
 
 const RELOAD_EXAMPLES = `

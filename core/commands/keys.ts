@@ -4,10 +4,10 @@ import { GatewayError } from '../errors.ts'
 import { type ApiKey, type KeyStatus, statusOf } from '../keys/api-key.ts'
 import type { KeyKind } from '../keys/key.ts'
 import { createKey, editKey, revokeKey } from '../keys/keys.ts'
-import { type KeyFilter, listKeys } from '../keys/list-keys.ts'
+import { listKeys } from '../keys/list-keys.ts'
 import type { MadeKey } from '../keys/new-key.ts'
 import { rotateKey } from '../keys/rotate-key.ts'
-import type { Store } from '../store/database.ts'
+import { everyPage } from '../store/page.ts'
 import { iso, type StoreIo, type StoreOptions, withStore, writeJson, writeTable } from './with-store.ts'
 
 /** What a key can be told to be, on the command line. */
@@ -54,7 +54,7 @@ export async function listKeysCommand(
   io: StoreIo,
 ): Promise<number> {
   return withStore(options, io, async (store) => {
-    const keys = await everyKey(store, { q: query, status, kind, account })
+    const keys = (await everyPage((page) => listKeys(store, { ...page, q: query, status, kind, account }))).reverse()
     if (options.json) return writeJson(io, keys.map(view))
     if (keys.length > 0) return writeTable(io, [HEADINGS, ...keys.map(cells)])
     const filtered = [query, status, kind, account].some((filter) => filter !== undefined)
@@ -87,17 +87,6 @@ export async function revokeKeyCommand(options: WithId, io: StoreIo): Promise<nu
     if (options.json) return writeJson(io, view(key))
     io.stderr.write(`Revoked the key ${key.id} (${key.name}). Running gateways refuse it within a second.\n`)
   })
-}
-
-async function everyKey(store: Store, filter: KeyFilter): Promise<readonly ApiKey[]> {
-  const keys: ApiKey[] = []
-  let cursor: string | undefined
-  do {
-    const page = await listKeys(store, { ...filter, limit: 500, cursor })
-    keys.push(...page.data)
-    cursor = page.next_cursor ?? undefined
-  } while (cursor !== undefined)
-  return keys.reverse()
 }
 
 function settingsOf({ name, models, class: rateClass, expires, tags }: KeySettingsOptions) {

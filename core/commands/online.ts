@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { Diagnostic } from '../config/diagnostic.ts'
-import type { Generation } from '../generation.ts'
+import type { BuiltTable } from '../load-table.ts'
 import type { Model, Provider } from '../plugin/api.ts'
 import { within } from '../plugin/within.ts'
 import { didYouMean } from '../suggest.ts'
@@ -19,10 +19,10 @@ export interface Answers {
 }
 
 /** Asks every upstream of a table whether it can be used; those that are left out are not asked. */
-export async function askUpstreams({ config, table }: Generation): Promise<Answers> {
+export async function askUpstreams(table: BuiltTable): Promise<Answers> {
   const answers = await Promise.all(
-    [...table.namespaces.values()].flatMap(({ name, upstream }) =>
-      upstream === undefined ? [] : ask(name, upstream.provider, config),
+    [...table.generation.table.namespaces.values()].flatMap(({ name, upstream }) =>
+      upstream === undefined ? [] : ask(name, upstream.provider, table),
     ),
   )
   return {
@@ -32,16 +32,16 @@ export async function askUpstreams({ config, table }: Generation): Promise<Answe
   }
 }
 
-async function ask(name: string, provider: Provider, config: Config): Promise<Answers> {
+async function ask(name: string, provider: Provider, table: BuiltTable): Promise<Answers> {
   if (provider.check === undefined && provider.models === undefined)
     return { asked: 0, errors: [], notices: [`"${name}" was not asked: its provider has no way to`] }
   try {
     await inTime((signal) => provider.check?.(signal))
     const models = provider.models && (await inTime((signal) => provider.models!(signal)))
-    return { asked: 1, errors: [], notices: models === undefined ? [] : unlisted(name, models, config) }
+    return { asked: 1, errors: [], notices: models === undefined ? [] : unlisted(name, models, table) }
   } catch (error) {
     const message = `namespaces.${name}: ${error instanceof Error ? error.message : String(error)}`
-    return { asked: 1, errors: [{ ...config.namespaces.get(name)!.at, message, frame: '' }], notices: [] }
+    return { asked: 1, errors: [{ ...table.config.namespaces.get(name)!.at, message, frame: '' }], notices: [] }
   }
 }
 
@@ -49,11 +49,17 @@ async function ask(name: string, provider: Provider, config: Config): Promise<An
 const inTime = <Result>(work: (signal: AbortSignal) => Result | Promise<Result>): Promise<Result> =>
   within(PATIENCE_MS, Promise.resolve(work(AbortSignal.timeout(PATIENCE_MS))))
 
-function unlisted(namespace: string, models: readonly Model[], config: Config): readonly string[] {
+function unlisted(namespace: string, models: readonly Model[], { config, text }: BuiltTable): readonly string[] {
   const listed = models.map(({ id }) => id)
   return [...namedModels(config)]
-    .filter((id) => id.startsWith(`${namespace}/`) && !listed.includes(id.slice(namespace.length + 1)))
-    .map((id) => `"${namespace}" does not list the model ${id}${didYouMean(id.slice(namespace.length + 1), listed)}`)
+    .filter((id) => id.startsWith(`${namespace}/`))
+    .map((id) => id.slice(namespace.length + 1))
+    .filter((model) => !listed.includes(model))
+    .map((model) => {
+      // What a reference gave is a secret.
+      const said = text.includes(model) ? `${namespace}/${model}${didYouMean(model, listed)}` : 'that a reference gives'
+      return `"${namespace}" does not list the model ${said}`
+    })
 }
 
 /** The ids of the models that the table names, other than by globs. */

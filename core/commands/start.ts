@@ -1,12 +1,13 @@
+import { type OpenIdProvider, openIdProvider } from '../accounts/openid.ts'
 import { ConfigError } from '../config/diagnostic.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
+import type { ManagementOptions } from '../http/management/parts.ts'
 import type { Listen } from '../http/server.ts'
-import { createKey } from '../keys/keys.ts'
-import { listKeys } from '../keys/list-keys.ts'
 import { createLog, type Logger, type LogLevel } from '../observe/log.ts'
 import { Secret } from '../plugin/api.ts'
 import { openStore, type Store } from '../store/database.ts'
 import { databaseUrl } from '../store/url.ts'
+import { type Beginning, prepareBeginning, welcome } from './first-start.ts'
 import type { CommandIo } from './io.ts'
 import { printConfigError } from './validate.ts'
 
@@ -23,8 +24,19 @@ export interface StartOptions {
   readonly drainDelay: number
   /** Seconds. */
   readonly grace: number
+  /** Milliseconds. */
+  readonly keepRequests: number
+  /** Milliseconds. */
+  readonly keepUsage: number
   readonly logLevel: LogLevel
   readonly metricsToken?: string
+  readonly publicUrl?: string
+  readonly consoleUrl?: string
+  readonly trustedProxies?: readonly string[]
+  readonly oidcIssuer?: string
+  readonly oidcClientId?: string
+  readonly oidcClientSecret?: string
+  readonly oidcName?: string
   readonly version: string
 }
 
@@ -32,15 +44,15 @@ export interface StartOptions {
 export async function start(options: StartOptions, io: CommandIo): Promise<number> {
   const log = createLog({ level: options.logLevel })
   let gateway: Gateway
-  let firstKey: string | undefined
+  let beginning: Beginning
   try {
     const store = await openStore(databaseUrl(options))
     gateway = await serve(options, { store, log }, io).catch(async (error: unknown) => {
       await store.close()
       throw error
     })
-    // Once it serves: a start that fails must not use up the key that is shown once.
-    firstKey = await keyOfFirstStart(store)
+    // Once it serves: a start that fails must not use up what is shown once.
+    beginning = await prepareBeginning(store, gateway.urls)
   } catch (error) {
     if (error instanceof ConfigError) return printConfigError(error, options.routes, io)
     io.stderr.write(`${explain(error, options)}\n`)
@@ -50,7 +62,7 @@ export async function start(options: StartOptions, io: CommandIo): Promise<numbe
   const end = ended(gateway, log, options)
   for (const notice of gateway.notices) io.stderr.write(`note: ${notice}\n`)
   io.stdout.write(`listening on ${gateway.url}\n`)
-  if (firstKey !== undefined) io.stdout.write(welcome(gateway.url, firstKey))
+  io.stdout.write(welcome(beginning, gateway.urls))
   return end
 }
 
@@ -63,8 +75,25 @@ function serve(options: StartOptions, parts: { readonly store: Store; readonly l
     adminListen: options.adminListen,
     version: options.version,
     workerThreads: options.workers,
+    keep: { requests: options.keepRequests, usage: options.keepUsage },
     ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
+    management: managementOf(options),
   })
+}
+
+/** Where one listener serves both, people reach the console where clients reach the gateway. */
+function managementOf(options: StartOptions): ManagementOptions {
+  const { publicUrl, adminListen, trustedProxies } = options
+  const consoleUrl = options.consoleUrl ?? (adminListen === undefined ? publicUrl : undefined)
+  const urls = { ...(publicUrl && { clients: publicUrl }), ...(consoleUrl && { console: consoleUrl }) }
+  return { urls, openid: openIdOf(options), trustedProxies }
+}
+
+function openIdOf({ oidcIssuer, oidcClientId, oidcClientSecret, oidcName }: StartOptions): OpenIdProvider | undefined {
+  if (oidcIssuer === undefined) return undefined
+  if (oidcClientId === undefined) throw new Error('--oidc-issuer needs --oidc-client-id: what the provider knows the gateway by.')
+  const clientSecret = oidcClientSecret === undefined ? undefined : new Secret(oidcClientSecret)
+  return openIdProvider({ issuer: oidcIssuer, clientId: oidcClientId, clientSecret, name: oidcName })
 }
 
 /** What keeps the gateway from starting, and what to do. */
@@ -75,31 +104,6 @@ function explain(error: unknown, { host, port, adminListen }: StartOptions): str
   if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
     return `Cannot listen on ${address} (${code}): choose another --host or --port.`
   return error instanceof Error ? error.message : String(error)
-}
-
-/** On the first start there is no key yet: a test key costs nothing, and opens nothing but the sandbox. */
-async function keyOfFirstStart(store: Store): Promise<string | undefined> {
-  if ((await listKeys(store, { limit: 1 })).data.length > 0) return undefined
-  const { secret } = await createKey(store, { name: 'first start', kind: 'test' })
-  return secret
-}
-
-function welcome(url: string, secret: string): string {
-  const body = '{"model":"sandbox/hello","messages":[{"role":"user","content":"Hello!"}]}'
-  return `
-  Base URL   ${url}/v1
-  Test key   ${secret}   (shown this once; answered by the sandbox, offline and free)
-
-  Try it:
-
-  curl ${url}/v1/chat/completions \\
-    -H 'authorization: Bearer ${secret}' \\
-    -H 'content-type: application/json' \\
-    -d '${body}'
-
-  A key for real models: npx umg keys create --name "my app"
-
-`
 }
 
 /** npm passes a signal on that the terminal has sent already: within a second they are one. */

@@ -43,7 +43,7 @@ const toFindings = ({ diagnostics }: ConfigError, file: string): Findings => ({
 })
 
 async function ask(table: BuiltTable): Promise<Omit<Findings, 'file'>> {
-  const { asked, errors, notices } = await askUpstreams(table.generation)
+  const { asked, errors, notices } = await askUpstreams(table)
   return {
     errors: inFrames(errors, table.text),
     notices: [...table.notices, ...notices],

@@ -27,7 +27,8 @@ export async function withStore(options: StoreOptions, io: StoreIo, run: (store:
     return 0
   } catch (error) {
     if (!(error instanceof GatewayError || error instanceof StoreError)) throw error
-    io.stderr.write(`${error.message}\n`)
+    const hint = error instanceof GatewayError && error.row === 'object_not_found' ? ' The command `list` shows them all.' : ''
+    io.stderr.write(`${error.message}${hint}\n`)
     return 1
   }
 }

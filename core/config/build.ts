@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
+import { toCurated, toExpectations } from './build-curated.ts'
 import type { CheckedTable } from './checked-table.ts'
 import type { Config, DeclaredKey, LinkConfig, NamespaceConfig, Timeouts } from './config.ts'
 import { milliseconds } from './duration.ts'
 import { instant } from './instant.ts'
-import { toCurated, toExpectations } from './routes.ts'
 import type { Routes } from './schema.ts'
 import type { Source } from './text/source.ts'
 

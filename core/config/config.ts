@@ -118,7 +118,7 @@ export interface Expectation {
   readonly model: string
   /** Which namespaces, or model ids of upstreams, fail and how; empty where nothing does. */
   readonly failing: ReadonlyMap<string, RetryCause>
-  /** Where the call then ends: the model id of an upstream, or an error's code. */
+  /** Where the call then ends: the model id of an upstream, or the name of an error. */
   readonly to: string
   readonly at: Position
 }

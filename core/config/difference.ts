@@ -20,7 +20,7 @@ function compare(path: string, before: Tree | undefined, after: Tree | undefined
   }
   const [was, is] = [show(before), show(after)]
   if (was !== is) return [`~ ${path}: ${cut(was)} → ${cut(is)}`]
-  const changed = !isBranch(before) && !isBranch(after) && before.digest !== after.digest
+  const changed = !isBranch(before) && !isBranch(after) && before.fingerprint !== after.fingerprint
   return changed ? [`~ ${path}: ${cut(is)} has changed`] : []
 }
 

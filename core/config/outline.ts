@@ -1,8 +1,4 @@
-import { dirname, resolve } from 'node:path'
-import { pluginFiles } from '../plugin/registry.ts'
-import { digestOf } from './files-read.ts'
-import { asMap } from './loose.ts'
-import type { Table } from './table.ts'
+import { type Digests, keyOf } from './digests.ts'
 import { type Path, Source } from './text/source.ts'
 import { toData } from './text/syntax.ts'
 
@@ -10,7 +6,7 @@ import { toData } from './text/syntax.ts'
 export interface Leaf {
   readonly written: string
   /** Empty where the text is all there is to know. */
-  readonly digest: string
+  readonly fingerprint: string
 }
 
 /** A value, or fields by their names. */
@@ -21,9 +17,6 @@ export type Branch = ReadonlyMap<string, Tree>
 
 /** A routing table by its parts, each called what people call it: `namespace openai`, `alias gpt-4o`. Holds no secret. */
 export type Outline = Branch
-
-/** By place, a digest of what a reference or a plugin's name led to: it tells whether that is still the same. */
-export type Digests = ReadonlyMap<string, string>
 
 /** What an entry of a section is called. Any other section is one part. */
 const PARTS: Readonly<Record<string, string>> = {
@@ -36,28 +29,6 @@ const PARTS: Readonly<Record<string, string>> = {
 
 /** The fields that say what an entry of a list is. */
 const NAMES = ['plugin', 'model', 'name']
-
-/** The digests of a table whose references have been followed, and whose plugins have been loaded. */
-export function digestsOf(table: Table): Digests {
-  const filled = [...table.references()].filter(([path, { references }]) => references.length > 0 && !table.isUnset(path))
-  const values = filled.map(([path]) => [keyOf(path), digestOfText(String(table.source.scalar(path)?.value))] as const)
-  return new Map([...values, ...digestsOfPlugins(table)])
-}
-
-/** Where a table names plugins. */
-const PLUGINS = { chain: 'plugin', namespaces: 'provider' }
-
-function* digestsOfPlugins({ data, source }: Table): Iterable<readonly [string, string]> {
-  const baseDir = dirname(resolve(source.file))
-  for (const [section, field] of Object.entries(PLUGINS)) {
-    for (const [key, entry] of Object.entries(asMap(asMap(data)[section]))) {
-      const files = pluginFiles(String(asMap(entry)[field]), baseDir)
-      if (files.size > 0) yield [keyOf([section, key, field]), digestOfText([...files.values()].join())]
-    }
-  }
-}
-
-const digestOfText = (text: string): string => digestOf(Buffer.from(text))
 
 /** The outline of the text of a valid table: comments and defaults are no part of it. Without digests the text is all that counts. */
 export function outlineOf(text: string, digests: Digests = new Map()): Outline {
@@ -73,6 +44,7 @@ export function outlineOf(text: string, digests: Digests = new Map()): Outline {
   return outline
 }
 
+/** Whether a value has fields. */
 export const isBranch = (tree: Tree | undefined): tree is Branch => tree instanceof Map
 
 /** Curated models are parts of their own. */
@@ -112,7 +84,7 @@ function entryName(entry: object, index: string, before: Branch): string {
 
 const bare = (name: string): string => name.replace(/^\[|\]$/g, '')
 
-const leaf = (value: unknown, digest = ''): Leaf => ({ written: asWritten(value), digest })
+const leaf = (value: unknown, fingerprint = ''): Leaf => ({ written: asWritten(value), fingerprint })
 
 function asWritten(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(asWritten).join(', ')}]`
@@ -120,5 +92,3 @@ function asWritten(value: unknown): string {
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
-
-const keyOf = (path: Path): string => JSON.stringify(path.map(String))

@@ -69,6 +69,7 @@ export class FileWatch {
   }
 
   #touched(): void {
+    if (this.#closed) return
     const now = performance.now()
     if (this.#waiting === undefined) this.#waitingSince = now
     clearTimeout(this.#waiting)

@@ -17,12 +17,12 @@ import type {
 } from '../plugin/api.ts'
 import { Misuse } from '../plugin/misuse.ts'
 import { PluginFault } from '../plugin/plugin-fault.ts'
+import type { Enrolled } from '../roster.ts'
 import type { CallOwner, Dispatch, Tokens } from '../routing/dispatch.ts'
 import type { LinkTransform } from '../upstream/readers/transform.ts'
 import type { Relay } from '../upstream/relay.ts'
 import type { ClientCall } from './client-call.ts'
 import { outcomeKind } from './outcome.ts'
-import type { Enrolled } from './roster.ts'
 import type { SentReply, Settler, Teller } from './settler.ts'
 import { Stopwatch } from './stopwatch.ts'
 
@@ -127,7 +127,7 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
 
   send(reply: OwnReply['reply']): void {
     if (this.#decided) throw new Misuse('SEND_AFTER_NEXT')
-    if (this.#arrival?.read === undefined) throw new Misuse('NO_BODY')
+    if (!this.#arrival?.hasBody) throw new Misuse('NO_BODY')
     this.ownReply = { link: this.linkName, reply }
   }
 
@@ -242,7 +242,7 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
   }
 
   async #readCall(): Promise<ClientCall> {
-    if (this.#arrival?.read === undefined) throw new Misuse('NO_BODY')
+    if (!this.#arrival?.hasBody) throw new Misuse('NO_BODY')
     this.#call = await this.#arrival.read()
     return this.#call
   }
@@ -253,6 +253,8 @@ export interface Arrival {
   readonly name: EndpointName
   /** The generation that serves it. */
   readonly generation: Generation
-  /** Reads the request's body; absent: it has none. */
-  readonly read?: () => Promise<ClientCall>
+  /** False where the endpoint's requests have none. */
+  readonly hasBody: boolean
+  /** Reads the request's body. */
+  read(): Promise<ClientCall>
 }

@@ -1,9 +1,9 @@
 import type { Server } from 'node:http'
 import type { Router } from '@koa/router'
 import { GatewayError } from '../errors.ts'
+import type { Roster } from '../roster.ts'
 import { type AppParts, createApp } from './app.ts'
 import type { Exchange } from './exchange.ts'
-import type { Roster } from './roster.ts'
 import { createHttpServer, type Listen, listen } from './server.ts'
 
 /** What is served, to whom. */
@@ -14,7 +14,7 @@ export interface Routers {
   readonly operators: readonly Router[]
 }
 
-/** Where to listen. `admin`: absent for one listener only. */
+/** Where to listen. Without `adminListen` there is one listener. */
 export interface ListenerOptions {
   readonly listen: Listen
   readonly adminListen?: Listen
@@ -25,7 +25,7 @@ export interface Listeners {
   /** `http://127.0.0.1:8080` */
   readonly url: string
   readonly adminUrl: string
-  /** Closes them: resolves when the calls under way are over, of which `grace` milliseconds later the last are told to end. */
+  /** Closes them. Resolves when the calls under way are over; what goes on after `grace` milliseconds is told to end. */
   stop(grace: number): Promise<void>
 }
 

@@ -32,16 +32,18 @@ const LONGEST_MODEL = 200
 /** Logs one line for a call that has ended. It holds no secret and nothing of what was asked or answered. */
 export function callLine(log: Logger, outcome: Outcome, call: LoggedCall): void {
   const { kind, status, error, endpoint, model, stream, served, attempts, usage, usageEstimated, times } = outcome
+  const { principal, headers } = call
+  // Spelt out: building the line from parts costs more than writing it.
   const line = {
     id: call.id,
     endpoint,
     stream,
-    key: call.principal?.keyId,
-    account: call.principal?.account,
+    key: principal?.keyId,
+    account: principal?.account,
     namespace: model?.namespace.slice(0, LONGEST_MODEL),
     model: model?.model.slice(0, LONGEST_MODEL),
     served: served && `${served.namespace}/${served.model}`.slice(0, LONGEST_MODEL),
-    attempts: attempts.map(attemptFields),
+    attempts: tellsMore(attempts) ? attempts.map(attemptFields) : undefined,
     status,
     outcome: kind,
     error: error?.row,
@@ -52,8 +54,9 @@ export function callLine(log: Logger, outcome: Outcome, call: LoggedCall): void 
     overheadMs: rounded(times.overhead),
     tokens: usage && tokensOf(usage),
     estimated: usage && usageEstimated,
-    tags: call.tags,
-    ...clientFields(call.headers),
+    tags: isEmpty(call.tags) ? undefined : call.tags,
+    clientRetry: retryCount(headers['x-stainless-retry-count']),
+    clientRequestId: clientRequestId(headers['x-client-request-id'] ?? headers['x-request-id']),
   }
   log[LEVELS[kind]](line, 'call')
 }
@@ -62,15 +65,21 @@ function attemptFields({ namespace, model, result, ms }: AttemptRecord): object 
   return { to: `${namespace}/${model}`.slice(0, LONGEST_MODEL), result, ms: rounded(ms) }
 }
 
-/** OpenAI's SDKs count their retries in `x-stainless-retry-count`; `x-client-request-id` is the name OpenAI documents. */
-function clientFields(headers: IncomingHttpHeaders): object {
-  const retry = headers['x-stainless-retry-count']
-  const id = headers['x-client-request-id'] ?? headers['x-request-id']
-  return {
-    ...(typeof retry === 'string' && RETRY_COUNT.test(retry) && { clientRetry: Number(retry) }),
-    ...(typeof id === 'string' && CLIENT_REQUEST_ID.test(id) && { clientRequestId: id }),
-  }
+/** What a single attempt has to tell that succeeded, `served` tells. */
+const tellsMore = (attempts: readonly AttemptRecord[]): boolean => attempts.length > 1 || (attempts[0]?.result ?? 'ok') !== 'ok'
+
+function isEmpty(tags: Readonly<Record<string, string>>): boolean {
+  for (const _ in tags) return false
+  return true
 }
+
+/** OpenAI's SDKs count their retries in `x-stainless-retry-count`. */
+const retryCount = (value: string | string[] | undefined): number | undefined =>
+  typeof value === 'string' && RETRY_COUNT.test(value) ? Number(value) : undefined
+
+/** `x-client-request-id` is the name OpenAI documents. */
+const clientRequestId = (value: string | string[] | undefined): string | undefined =>
+  typeof value === 'string' && CLIENT_REQUEST_ID.test(value) ? value : undefined
 
 /** To the microsecond. */
 function rounded(ms: number): number {

@@ -16,18 +16,24 @@ export const OTHER = 'other'
 /** Characters; a longer label value is cut. */
 const LONGEST_VALUE = 200
 
-// A control character, which no cleaned label value holds: two combinations never share a key.
-const SEPARATOR = '\0'
+/** What is known of the series whose label values begin alike. */
+interface Branch<Cell> {
+  readonly next: Map<string, Branch<Cell>>
+  leaf: Cell | undefined
+}
+
+const newBranch = <Cell>(): Branch<Cell> => ({ next: new Map(), leaf: undefined })
 
 /**
- * The cells of one metric, one per combination of label values. Finding a cell is one look-up in a Map, because every call
- * looks up about ten.
+ * The cells of one metric, one per combination of label values. Every call looks up about ten, so they stand in
+ * a tree by their values: a key made of all of them would have to be made, and hashed, each time.
  */
 export class Series<Cell> {
   readonly #names: readonly string[]
   readonly #limit: SeriesLimit
   readonly #create: () => Cell
-  readonly #cells = new Map<string, LabelledCell<Cell>>()
+  #tree: Branch<Cell> = newBranch()
+  #all: LabelledCell<Cell>[] = []
 
   constructor(names: readonly string[], limit: SeriesLimit, create: () => Cell) {
     this.#names = names
@@ -42,36 +48,46 @@ export class Series<Cell> {
     if (values.length !== this.#names.length) {
       throw new Error(`give one value for each label (${this.#names.join(', ') || 'none'}), not ${values.length}`)
     }
-    return this.#cells.get(keyOf(values))?.cell ?? this.#newCell(values.map(clean))
+    return this.#find(values) ?? this.#newCell(values.map(clean))
   }
 
   clear(): void {
-    this.#cells.clear()
+    this.#tree = newBranch()
+    this.#all = []
   }
 
   [Symbol.iterator](): Iterator<LabelledCell<Cell>> {
-    return this.#cells.values()
+    return this.#all.values()
+  }
+
+  #find(values: readonly string[]): Cell | undefined {
+    let branch: Branch<Cell> | undefined = this.#tree
+    for (const value of values) branch = branch?.next.get(value)
+    return branch?.leaf
   }
 
   #newCell(values: readonly string[]): Cell {
-    const known = this.#cells.get(keyOf(values))
-    if (known !== undefined) return known.cell
-    if (this.#cells.size < this.#limit.max) return this.#add(values)
+    const known = this.#find(values)
+    if (known !== undefined) return known
+    if (this.#all.length < this.#limit.max) return this.#add(values)
     this.#limit.overflowed()
     const folded = values.map(() => OTHER)
-    return this.#cells.get(keyOf(folded))?.cell ?? this.#add(folded)
+    return this.#find(folded) ?? this.#add(folded)
   }
 
   #add(values: readonly string[]): Cell {
     const labels = Object.fromEntries(this.#names.map((name, index) => [name, values[index] ?? '']))
     const cell = this.#create()
-    this.#cells.set(keyOf(values), { labels, cell })
+    let branch = this.#tree
+    for (const value of values) {
+      const next = branch.next.get(value) ?? newBranch<Cell>()
+      branch.next.set(value, next)
+      branch = next
+    }
+    branch.leaf = cell
+    this.#all.push({ labels, cell })
     return cell
   }
-}
-
-function keyOf(values: readonly string[]): string {
-  return values.length === 1 ? (values[0] ?? '') : values.join(SEPARATOR)
 }
 
 /** Plugins in plain JavaScript may give anything; quotes and backslashes are escaped by prom-client. */

@@ -21,6 +21,7 @@ export { isRecord, parseRecord } from './json.ts'
 export { readRefusal, refusalOf, UpstreamError, type UpstreamRefusal } from './refusal.ts'
 export { Secret, secret } from './secret.ts'
 export { compileTemplate, type Template } from './template.ts'
+export { type AskedTools, readToolChoice } from './tool-choice.ts'
 export type { TranslatedChoice, TranslatedChunk, TranslatedCompletion } from './translated.ts'
 
 /** The version of this contract. A plugin made for another one is refused when it is loaded. */

@@ -6,6 +6,7 @@ import type { ReplyFormat } from '../upstream/endpoint.ts'
 import { timeoutError } from '../upstream/failure.ts'
 import type { LinkTransform } from '../upstream/readers/transform.ts'
 import type { Relay } from '../upstream/relay.ts'
+import { Watch, type Watched } from '../watch.ts'
 import { Itinerary, type Stop, type Traveller } from './itinerary.ts'
 import { type Pause, pause } from './pause.ts'
 import { verdictOn } from './retry.ts'
@@ -42,12 +43,19 @@ export interface CallOwner {
   onBroken(error: GatewayError): void
 }
 
+/** Milliseconds by which the end of a call's time may be noticed late. */
+const TICK_MS = 20
+
+const watch = new Watch<Dispatch>(TICK_MS)
+
 /** Sends a call to the targets of its route, one after the other, until one of them has served it. */
-export class Dispatch implements AttemptOwner {
+export class Dispatch implements AttemptOwner, Watched {
   readonly #shipment: Shipment
   readonly #owner: CallOwner
   readonly #itinerary: Itinerary
-  readonly #deadline: NodeJS.Timeout
+  readonly #expiresAt: number
+  before: this | undefined
+  after: this | undefined
   /** Of the stop that the call is at. */
   #attempt: Attempt | undefined
   #stop: Stop | undefined
@@ -55,13 +63,16 @@ export class Dispatch implements AttemptOwner {
   #startedAt = 0
   #number = 0
   #ended: GatewayError | undefined
+  /** Served, or given up. */
+  #isOver = false
 
   constructor(shipment: Shipment, owner: CallOwner) {
     const { route, call, traveller } = shipment
     this.#shipment = shipment
     this.#owner = owner
     this.#itinerary = new Itinerary(route, call, traveller)
-    this.#deadline = setTimeout(() => this.fail(timeoutError('total')), route.total)
+    this.#expiresAt = performance.now() + route.total
+    watch.add(this)
   }
 
   /**
@@ -70,8 +81,7 @@ export class Dispatch implements AttemptOwner {
    */
   async run(): Promise<Buffer | undefined> {
     for (;;) {
-      const stop = this.#itinerary.next(performance.now())
-      if (stop === undefined) throw this.#failure()
+      const stop = this.#next()
       this.#stop = stop
       this.#attempt = undefined
       try {
@@ -88,6 +98,8 @@ export class Dispatch implements AttemptOwner {
 
   /** The client left. */
   abort(): void {
+    // Most have been served by then, and an error costs as much as a call's whole way through a link.
+    if (this.#isOver) return
     this.#end(new GatewayError('service_unavailable'))
     this.#attempt?.abort()
   }
@@ -96,6 +108,10 @@ export class Dispatch implements AttemptOwner {
   fail(error: GatewayError): void {
     this.#end(error)
     this.#attempt?.fail(error)
+  }
+
+  look(now: number): void {
+    if (now >= this.#expiresAt) this.fail(timeoutError('total'))
   }
 
   /** How the call was led so far. */
@@ -111,10 +127,24 @@ export class Dispatch implements AttemptOwner {
     target.health.leave()
     if (end.result === 'unsupported_parameter') return
     if (!attempt.stale) judge(target, end, { now, firstByteMs: (attempt.heardAt ?? now) - this.#startedAt })
-    if (end.error === undefined || end.committed) clearTimeout(this.#deadline)
+    if (end.error === undefined || end.committed) this.#finish()
     const tokens = tokensOf(attempt, this.#shipment.call, end)
-    this.#owner.onAttemptOver({ ...target.served, result: end.result, ms: now - this.#startedAt }, tokens)
+    const { namespace, model, provider } = target.served
+    this.#owner.onAttemptOver({ namespace, model, provider, result: end.result, ms: now - this.#startedAt }, tokens)
     if (end.committed && end.error !== undefined) this.#owner.onBroken(end.error)
+  }
+
+  /** Throws where there is no further stop, or the call's body is found to be none. */
+  #next(): Stop {
+    try {
+      const stop = this.#itinerary.next(performance.now())
+      if (stop !== undefined) return stop
+    } catch (error) {
+      this.#finish()
+      throw error
+    }
+    this.#finish()
+    throw this.#itinerary.error
   }
 
   /** Takes a place at the stop's upstream. A promise where it has to be waited for. */
@@ -161,7 +191,8 @@ export class Dispatch implements AttemptOwner {
     })
     this.#attempt = attempt
     const body = await attempt.run(client)
-    if (this.#ended === undefined) this.#owner.onServed(served, [...dropped, ...attempt.dropped])
+    if (this.#ended === undefined)
+      this.#owner.onServed(served, attempt.dropped.length === 0 ? dropped : [...dropped, ...attempt.dropped])
     return body
   }
 
@@ -172,14 +203,13 @@ export class Dispatch implements AttemptOwner {
 
   #end(error: GatewayError): void {
     this.#ended = error
-    clearTimeout(this.#deadline)
     this.#itinerary.end(error)
     this.#pause?.end(error)
   }
 
-  #failure(): GatewayError {
-    clearTimeout(this.#deadline)
-    return this.#itinerary.error
+  #finish(): void {
+    if (!this.#isOver) watch.remove(this)
+    this.#isOver = true
   }
 }
 

@@ -13,6 +13,8 @@ const NEUTRAL: Readonly<Record<string, unknown>> = {
   frequency_penalty: 0,
   presence_penalty: 0,
   parallel_tool_calls: true,
+  // The SDK's tool loop always sends it.
+  tool_choice: 'auto',
   service_tier: 'auto',
 }
 

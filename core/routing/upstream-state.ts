@@ -27,6 +27,8 @@ export class UpstreamState {
   readonly #breaker: boolean
   readonly #listener: BreakerListener
   readonly #healths = new Map<string, Health>()
+  /** A table that is only tried may be refused: nobody hears of its targets. */
+  #announced = false
 
   constructor(namespace: string, { breaker, concurrency }: Protection, listener: BreakerListener) {
     this.gate = new Gate(concurrency)
@@ -41,13 +43,25 @@ export class UpstreamState {
     if (known !== undefined) return known
     const health = new Health(this.#breaker, (state) => this.#listener.changed(this.#namespace, model, state))
     this.#healths.set(model, health)
-    this.#listener.known(this.#namespace, model)
+    if (this.#announced) this.#listener.known(this.#namespace, model)
     return health
   }
 
   /** The health of any model. */
   of(model: string): Health {
     return this.#healths.get(model) ?? this.named(UNNAMED)
+  }
+
+  /** The table in use has it from now on. */
+  announce(): void {
+    this.#announced = true
+    for (const model of this.#healths.keys()) this.#listener.known(this.#namespace, model)
+  }
+
+  /** The table in use has it no longer. */
+  forget(): void {
+    this.#announced = false
+    for (const model of this.#healths.keys()) this.#listener.forgotten(this.#namespace, model)
   }
 
   /** By model. */

@@ -4,7 +4,6 @@ import type { BreakerState, Standing } from './health.ts'
 import { type BreakerListener, type Protection, UpstreamState } from './upstream-state.ts'
 
 interface Kept {
-  readonly provider: Provider
   readonly protection: Protection
   readonly state: UpstreamState
 }
@@ -27,7 +26,10 @@ export interface TargetReport {
 /** What is known of every upstream, from one generation to the next: a reload does not make a sick one well. */
 export class UpstreamStates {
   readonly #listener: BreakerListener
-  readonly #kept = new Map<string, Kept>()
+  /** By the instance of a provider; several where tables, in use or refused, have protected it differently. */
+  readonly #kept = new WeakMap<Provider, readonly Kept[]>()
+  /** By namespace. */
+  #inUse: ReadonlyMap<string, UpstreamState> = new Map()
 
   constructor(listener: BreakerListener) {
     this.#listener = listener
@@ -36,25 +38,24 @@ export class UpstreamStates {
   /** The state of a namespace's upstream: the one before where the instance of its provider and its protection are the same. */
   of(namespace: string, provider: Provider, { breaker, concurrency }: Protection): UpstreamState {
     const protection = { breaker, concurrency }
-    const kept = this.#kept.get(namespace)
-    if (kept?.provider === provider && isDeepStrictEqual(kept.protection, protection)) return kept.state
+    const kept = this.#kept.get(provider) ?? []
+    const same = kept.find((each) => isDeepStrictEqual(each.protection, protection))
+    if (same !== undefined) return same.state
     const state = new UpstreamState(namespace, protection, this.#listener)
-    this.#kept.set(namespace, { provider, protection, state })
+    this.#kept.set(provider, [...kept, { protection, state }])
     return state
   }
 
-  /** Forgets all namespaces but these: the table in use has no others. */
-  keep(namespaces: ReadonlySet<string>): void {
-    for (const [namespace, { state }] of this.#kept) {
-      if (namespaces.has(namespace)) continue
-      this.#kept.delete(namespace)
-      for (const model of state.healths.keys()) this.#listener.forgotten(namespace, model)
-    }
+  /** The table that is in use from now on has these, by namespace, and no others. */
+  use(states: ReadonlyMap<string, UpstreamState>): void {
+    for (const [namespace, state] of this.#inUse) if (states.get(namespace) !== state) state.forget()
+    for (const [namespace, state] of states) if (this.#inUse.get(namespace) !== state) state.announce()
+    this.#inUse = states
   }
 
   /** How all targets fare. `now`: monotonic milliseconds. */
   report(now: number): readonly TargetReport[] {
-    return [...this.#kept].flatMap(([namespace, { state }]) =>
+    return [...this.#inUse].flatMap(([namespace, state]) =>
       Array.from(state.healths, ([model, health]) => ({
         namespace,
         model,

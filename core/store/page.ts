@@ -46,6 +46,18 @@ export function mapPage<Row, Item>({ data, next_cursor }: Page<Row>, itemOf: (ro
   return { data: data.map(itemOf), next_cursor }
 }
 
+/** All items of a list, page by page. */
+export async function everyPage<Item>(list: (page: PageQuery) => Promise<Page<Item>>): Promise<Item[]> {
+  const items: Item[] = []
+  let cursor: string | null | undefined
+  do {
+    const page: Page<Item> = await list({ limit: 500, ...(cursor != null && { cursor }) })
+    items.push(...page.data)
+    cursor = page.next_cursor
+  } while (cursor !== null)
+  return items
+}
+
 function cursorOf({ created_at, id }: Listed): string {
   return Buffer.from(`${created_at} ${id}`).toString('base64url')
 }

@@ -1,7 +1,12 @@
 /** Runs in a worker thread: writes to one SQLite file, over a connection of its own. */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Statement } from './sqlite-writer.ts'
+
+/** A statement, and the parameters of each time it runs. */
+export interface Statement {
+  readonly sql: string
+  readonly rows: readonly (readonly unknown[])[]
+}
 
 /** What the thread is sent. */
 export type WriterTask = { readonly statements: readonly Statement[] } | 'close'
@@ -10,7 +15,7 @@ export type WriterTask = { readonly statements: readonly Statement[] } | 'close'
 export type WriterAnswer = { readonly changes: readonly number[] } | { readonly error: unknown }
 
 /** Another writer may hold the file: here nobody but who writes waits for it. */
-const database = new DatabaseSync(workerData as string, { timeout: 5000, enableForeignKeyConstraints: true })
+const database = new DatabaseSync(workerData as string, { timeout: 1000, enableForeignKeyConstraints: true })
 // As in `openSqliteFile`: nothing is lost when the process is killed.
 database.exec('PRAGMA synchronous = NORMAL')
 const prepared = new Map<string, StatementSync>()

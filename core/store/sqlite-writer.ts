@@ -1,11 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { WriterAnswer, WriterTask } from './sqlite-writer-thread.ts'
-
-/** A statement, and the parameters of each time it runs. */
-export interface Statement {
-  readonly sql: string
-  readonly rows: readonly (readonly unknown[])[]
-}
+import type { Statement, WriterAnswer, WriterTask } from './sqlite-writer-thread.ts'
 
 /** Writes to a SQLite file in a thread of its own, so that whoever writes much waits for the disk and nobody else does. */
 export interface SqliteWriter {

@@ -11,7 +11,7 @@ import {
 } from '../plugin/api.ts'
 import { pluginError } from '../plugin/plugin-fault.ts'
 import type { Receiver, Sending, UpstreamClient } from './client.ts'
-import { Deadlines, type PhaseLimits } from './deadlines.ts'
+import { Deadlines, type Phase, type PhaseLimits, type PhaseOwner } from './deadlines.ts'
 import { type ByteSink, type Decoding, decoding } from './decode.ts'
 import type { ReplyFormat } from './endpoint.ts'
 import { refusalError, timeoutError, transportError } from './failure.ts'
@@ -69,7 +69,7 @@ export interface AttemptEnd {
 }
 
 /** One try at one target, from the provider's request to the last byte. */
-export class Attempt implements Receiver, Source {
+export class Attempt implements Receiver, Source, PhaseOwner {
   readonly #plan: AttemptPlan
   readonly #deadlines: Deadlines
   /** What the provider sees of this. */
@@ -86,7 +86,7 @@ export class Attempt implements Receiver, Source {
   constructor(plan: AttemptPlan) {
     this.#plan = plan
     this.#seen = new SeenAttempt(plan.number, plan.served.model, plan.credentialRefused)
-    this.#deadlines = new Deadlines(plan.limits, (phase) => this.fail(timeoutError(phase)))
+    this.#deadlines = new Deadlines(plan.limits, this)
   }
 
   /** Resolves to the body of a whole reply, or to undefined when a stream is committed. Rejects with the GatewayError it failed with. */
@@ -191,6 +191,10 @@ export class Attempt implements Receiver, Source {
     this.#decoding?.resume()
   }
 
+  onExpired(phase: Phase): void {
+    this.fail(timeoutError(phase))
+  }
+
   /** The client left. */
   abort(): void {
     if (this.#state === 'over') return
@@ -272,7 +276,7 @@ export class Attempt implements Receiver, Source {
   #close(result: AttemptEnd['result'], error?: GatewayError): void {
     this.#state = 'over'
     this.#decoding?.close()
-    this.#deadlines.stop()
+    this.#deadlines.close()
     this.#seen.abort()
     this.#plan.owner.onOver({ result, committed: this.#isCommitted, ...(error && { error }) })
     if (error !== undefined) this.#committed.reject(error)

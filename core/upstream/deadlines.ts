@@ -1,3 +1,5 @@
+import { Watch, type Watched } from '../watch.ts'
+
 /** Milliseconds that each phase of an attempt may take. */
 export interface PhaseLimits {
   /** Until the request is on a connected socket. */
@@ -11,32 +13,54 @@ export interface PhaseLimits {
 /** A phase of an attempt. */
 export type Phase = keyof PhaseLimits
 
-/** One timer that follows an attempt through its phases. */
-export class Deadlines {
-  readonly #limits: PhaseLimits
-  readonly #onExpire: (phase: Phase) => void
-  #phase: Phase | undefined
-  #timer: NodeJS.Timeout | undefined
+/** Hears that a phase has taken too long. */
+export interface PhaseOwner {
+  onExpired(phase: Phase): void
+}
 
-  constructor(limits: PhaseLimits, onExpire: (phase: Phase) => void) {
+/** Milliseconds by which a deadline may be noticed late. */
+const TICK_MS = 20
+
+const watch = new Watch<Deadlines>(TICK_MS)
+
+/** Follows an attempt through its phases. */
+export class Deadlines implements Watched {
+  before: this | undefined
+  after: this | undefined
+  readonly #limits: PhaseLimits
+  readonly #owner: PhaseOwner
+  #phase: Phase | undefined
+  #isWatched = false
+  #expiresAt = Number.POSITIVE_INFINITY
+
+  constructor(limits: PhaseLimits, owner: PhaseOwner) {
     this.#limits = limits
-    this.#onExpire = onExpire
+    this.#owner = owner
   }
 
   /** Enters a phase, or begins it anew. */
   enter(phase: Phase): void {
-    if (phase === this.#phase) {
-      this.#timer!.refresh()
-      return
-    }
-    this.stop()
     this.#phase = phase
-    this.#timer = setTimeout(this.#onExpire, this.#limits[phase], phase)
+    this.#expiresAt = performance.now() + this.#limits[phase]
+    if (this.#isWatched) return
+    this.#isWatched = true
+    watch.add(this)
   }
 
-  /** Waits for nobody: the client is slow, or the attempt is over. */
+  /** Waits for nobody: the client is slow. */
   stop(): void {
-    clearTimeout(this.#timer)
-    this.#phase = undefined
+    this.#expiresAt = Number.POSITIVE_INFINITY
+  }
+
+  /** The attempt is over. */
+  close(): void {
+    if (this.#isWatched) watch.remove(this)
+    this.#isWatched = false
+  }
+
+  look(now: number): void {
+    if (now < this.#expiresAt) return
+    this.stop()
+    this.#owner.onExpired(this.#phase!)
   }
 }

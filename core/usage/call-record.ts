@@ -48,7 +48,8 @@ export function callRecord(outcome: Outcome, { id, principal, tags }: KnownCall)
     cached_tokens: tokens?.cached_input ?? null,
     reasoning_tokens: tokens?.reasoning ?? null,
     estimated: usage !== undefined && outcome.usageEstimated ? 1 : 0,
-    tags,
+    // What the operator says of the call stands above what the key says.
+    tags: principal?.tags === undefined ? tags : { ...principal.tags, ...tags },
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Compilable, Kysely } from 'kysely'
 import type { Store } from '../store/database.ts'
 import type { CallsTable, Schema } from '../store/schema.ts'
-import { createSqliteWriter, type Statement } from '../store/sqlite-writer.ts'
+import { createSqliteWriter } from '../store/sqlite-writer.ts'
+import type { Statement } from '../store/sqlite-writer-thread.ts'
 import { tally } from './tally.ts'
 import { addUsage, type Horizon, insertCalls, removals } from './write-queries.ts'
 

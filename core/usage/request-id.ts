@@ -10,7 +10,7 @@ export function newRequestId(): string {
 
 /** Less than every id of this time (ms since 1970) and later, and more than every one before. */
 export function firstRequestId(time: number): string {
-  return `req_${time.toString(16).padStart(12, '0')}`
+  return `req_${Math.max(time, 0).toString(16).padStart(12, '0')}`
 }
 
 /** When a request came, by its id. */

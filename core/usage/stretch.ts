@@ -1,7 +1,9 @@
+import { GatewayError } from '../errors.ts'
+
 const LENGTHS = { hour: 3_600_000, day: 86_400_000 }
 
 /** More would be no chart; and sums by hour are kept no longer than calls. */
-const MOST_STEPS = { hour: 14 * 24, day: 400 }
+const MOST_DAYS = { hour: 14, day: 400 }
 
 const WEEK_MS = 7 * LENGTHS.day
 /** Up to so long, hours say more than days. */
@@ -18,11 +20,6 @@ export interface Stretch {
   readonly step: Step
 }
 
-/** A stretch that cannot be told of. The message says what would be. */
-export class StretchError extends Error {
-  override readonly name = 'StretchError'
-}
-
 /** The stretch that is meant where not all of it is said: the last seven days. */
 export function stretchOf({ from, to, step }: { readonly [Part in keyof Stretch]?: Stretch[Part] | undefined }): Stretch {
   const end = to ?? Date.now()
@@ -30,18 +27,18 @@ export function stretchOf({ from, to, step }: { readonly [Part in keyof Stretch]
   return { from: begin, to: end, step: step ?? (end - begin <= FEW_DAYS_MS ? 'hour' : 'day') }
 }
 
-/** When each step of a stretch begins; the first and the last are taken whole. Throws StretchError. */
+/** When each step of a stretch begins; the first and the last are taken whole. Throws `invalid_value`. */
 export function timesOf({ from, to, step }: Stretch): readonly number[] {
   const length = LENGTHS[step]
   const first = from - (from % length)
   const count = Math.ceil((to - first) / length)
-  if (count < 1) throw new StretchError('it must be later than `from`')
-  if (count > MOST_STEPS[step])
-    throw new StretchError(
-      `it may be at most ${MOST_STEPS.hour / 24} days after \`from\` in steps of hours, ${MOST_STEPS.day} in steps of days`,
-    )
+  if (count < 1) throw refusal('it must be later than `from`')
+  if (count * length > MOST_DAYS[step] * LENGTHS.day)
+    throw refusal(`in steps of one ${step} it may be at most ${MOST_DAYS[step]} days after \`from\``)
   return Array.from({ length: count }, (_, index) => first + index * length)
 }
 
 /** When the hour or day of a time begins. */
 export const startOf = (time: number, step: Step): number => time - (time % LENGTHS[step])
+
+const refusal = (detail: string): GatewayError => new GatewayError('invalid_value', { param: 'to', values: { detail } })

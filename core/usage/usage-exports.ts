@@ -11,7 +11,7 @@ interface UsageLine extends Measures {
   readonly label: string
 }
 
-/** Usage as CSV with a heading: a line for each name in each hour or day that has calls. Throws StretchError. */
+/** Usage as CSV with a heading: a line for each name in each hour or day that has calls. Throws `invalid_value`. */
 export async function* usageAsCsv(store: Store, query: UsageQuery): AsyncGenerator<string> {
   const columns = ['t', 'name', 'label', ...MEASURES] as const
   yield csvLine(columns)

@@ -41,7 +41,7 @@ export async function findSums(store: Store, query: UsageQuery, names: readonly 
   return store.read(all.unionAll(rows.where('dimension', '=', query.group).where('name', 'in', names)))
 }
 
-/** The sums of every name, oldest first, read page by page as they are asked for. Throws StretchError. */
+/** The sums of every name, oldest first, read page by page as they are asked for. Throws `invalid_value`. */
 export async function* allSums(store: Store, query: UsageQuery): AsyncGenerator<readonly UsageSum[]> {
   for (const at of timesOf(query)) {
     let after: string | undefined

@@ -25,7 +25,7 @@ interface Moment {
   readonly values: Measures[]
 }
 
-/** Adds usage up. Throws StretchError. */
+/** Adds usage up. Throws `invalid_value`. */
 export async function reportUsage(store: Store, query: UsageQuery): Promise<UsageReport> {
   const leaders = await findLeaders(store, query, MOST_GROUPS + 1)
   const names = leaders.slice(0, MOST_GROUPS)

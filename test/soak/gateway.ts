@@ -1,9 +1,7 @@
 /**
- * The gateway that is soaked, a process of its own: `node --expose-gc gateway.ts FOLDER`, with its database in the folder. It runs as
- * an operator would run it, but for a window on its process. Prints an `Announcement`, one line of JSON.
+ * The gateway that is soaked, a process of its own: `node --expose-gc gateway.ts DATABASE TABLE`, the URL of one and the path of the other.
+ * It runs as an operator would run it, but for a window on its process. Prints an `Announcement`, one line of JSON.
  */
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { startGateway } from '../../core/gateway.ts'
 import { createKey } from '../../core/keys/keys.ts'
 import { createLog } from '../../core/observe/log.ts'
@@ -15,15 +13,16 @@ export interface Announcement {
   readonly url: string
   /** Where its window is. */
   readonly window: string
-  /** A key of each rate class. */
-  readonly keys: { readonly many: string; readonly few: string }
+  /** A key of each rate class, and one that manages. */
+  readonly keys: { readonly many: string; readonly few: string; readonly admin: string }
 }
 
-const store = await openStore(`sqlite:${join(process.argv[2]!, 'gateway.db')}`)
+const store = await openStore(process.argv[2]!)
 const keyOf = async (rateClass: string) => (await createKey(store, { name: rateClass, kind: 'live', rateClass })).secret
-const keys = { many: await keyOf('many'), few: await keyOf('few') }
+const admin = (await createKey(store, { name: 'admin', kind: 'admin' })).secret
+const keys = { many: await keyOf('many'), few: await keyOf('few'), admin }
 const { url } = await startGateway({
-  routes: fileURLToPath(new URL('routes.yaml', import.meta.url)),
+  routes: process.argv[3]!,
   env: process.env,
   listen: { host: '127.0.0.1', port: 0 },
   store,

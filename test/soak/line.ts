@@ -5,6 +5,8 @@ export interface Line {
   readonly name: string
   /** How long it may take. */
   readonly seconds: number
+  /** The text of a routing table of its own, to edit. Absent: routes.yaml. */
+  readonly table?: string
   /** Tries the promise on a gateway of its own. `progress` is told what is being done. */
   run(stage: Stage, progress: (message: string) => void): Promise<readonly Finding[]>
 }

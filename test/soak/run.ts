@@ -9,11 +9,13 @@ import type { Line } from './line.ts'
 import { aborts } from './lines/aborts.ts'
 import { eventLoop } from './lines/event-loop.ts'
 import { leak } from './lines/leak.ts'
+import { lookUp } from './lines/look-up.ts'
+import { reload } from './lines/reload.ts'
 import { slowReaders } from './lines/slow-readers.ts'
 import { findingTable, type LineReport } from './report.ts'
 import { startStage } from './stage.ts'
 
-const LINES: readonly Line[] = [aborts, slowReaders, leak, eventLoop]
+const LINES: readonly Line[] = [aborts, slowReaders, leak, eventLoop, reload, lookUp]
 
 const USAGE = `usage: npm run soak -- [--only ${LINES.map(({ name }) => name).join(',')}]`
 
@@ -57,7 +59,7 @@ async function tryLine(line: Line, signal: AbortSignal): Promise<LineReport> {
   await using scratch = await mkdtempDisposable(join(tmpdir(), 'umg-soak-'))
   await using processes = createProcesses()
   try {
-    await using stage = await startStage({ processes, scratch: scratch.path })
+    await using stage = await startStage({ processes, scratch: scratch.path, table: line.table })
     return { name, findings: await Promise.race([line.run(stage, progress), end(line, signal)]) }
   } catch (error) {
     return { name, findings: [{ what: 'could be tried', measured: reasonOf(error as Error), allowed: '', met: false }] }

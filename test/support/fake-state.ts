@@ -28,6 +28,7 @@ export function fakeState({ body = {}, ...options }: FakeStateOptions = {}): Fak
     principal: OWNER,
     tags: {},
     upstreamHeaders: {},
+    trace: undefined,
     reply: { send: () => undefined, transform: () => undefined },
     served: undefined,
     attempts: [],

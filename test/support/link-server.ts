@@ -27,7 +27,7 @@ export interface LinkReply {
 
 /** Checks the configuration as the gateway does, makes the link and serves it. Throws what either says. */
 export async function serveLink(plugin: ChainPlugin, config: unknown, host: Host): Promise<LinkServer> {
-  const ajv = new Ajv({ strict: true })
+  const ajv = new Ajv({ strict: true, keywords: ['declares', 'refersTo', 'secret'] })
   if (!ajv.validate(plugin.schema, config)) throw new Error(ajv.errorsText())
   const link = await plugin.create(config as never, host)
 

@@ -6,10 +6,13 @@ import type { Role } from './session.ts'
 
 /** An account: it owns keys, and bounds what they may do. */
 export interface Account extends Named {
-  /** Globs; `**` is any model. */
+  /** Globs; `*` is any model. */
   readonly models: readonly string[]
   readonly rate_class: string | null
   readonly created_at: string
+  /** Those that are not revoked. */
+  readonly keys: number
+  readonly users: number
 }
 
 /** A person who signs in. */

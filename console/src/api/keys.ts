@@ -22,18 +22,19 @@ export interface ApiKey {
   /** `sk-live-7Fq2…9aXk` */
   readonly masked: string
   readonly account: Named
-  /** Globs; empty: all that the account may call. */
+  /** Globs; `*`: all that the account may call. */
   readonly models: readonly string[]
   readonly rate_class: string | null
   readonly tags: Readonly<Record<string, string>>
-  readonly created_at: string
-  readonly created_by: Named | string | null
+  /** Null for a declared key. */
+  readonly created_at: string | null
+  readonly created_by: Named | null
   readonly last_used_at: string | null
   readonly expires_at: string | null
   readonly revoked_at: string | null
   readonly status: KeyStatus
-  readonly replaced_by?: string | null
-  readonly replaces?: string | null
+  readonly replaced_by?: string
+  readonly replaces?: string
   /** `database`, or the place that declares it: `routes.yaml:71`. */
   readonly source: string
 }
@@ -45,7 +46,8 @@ export type NewKey = ApiKey & { readonly secret: string }
 export interface KeyFields {
   readonly name: string
   readonly models: readonly string[]
-  readonly rate_class: string | null
+  /** Only for admins to say. */
+  readonly rate_class?: string | null
   readonly expires_at: string | null
   readonly tags: Readonly<Record<string, string>>
 }

@@ -21,14 +21,18 @@ export interface List<Row> {
   readonly retry: () => void
 }
 
-/** Reads a list page by page. While filters change, the rows of the last ones stay, so that nothing jumps. */
-export function useList<Row>(path: string, query: Query = {}): List<Row> {
+/** How often the beginning of a list is read again, that grows by itself. */
+const REFRESH_MS = 10_000
+
+/** Reads a list page by page. `growing`: what is new comes by itself, as long as nobody reads on below. While filters change, the rows of the last ones stay, so that nothing jumps. */
+export function useList<Row>(path: string, query: Query = {}, growing = false): List<Row> {
   const pages = useInfiniteQuery({
     queryKey: [path, query],
     queryFn: ({ pageParam, signal }) => get<Page<Row>>(path, { ...query, cursor: pageParam }, signal),
     initialPageParam: '',
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) => growing && state.data?.pages.length === 1 && REFRESH_MS,
   })
   return {
     rows: pages.data?.pages.flatMap((page) => page.data),

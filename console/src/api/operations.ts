@@ -11,7 +11,7 @@ export interface AuditRow {
   readonly actor: Named | null
   /** Such as `key.create`. */
   readonly action: string
-  readonly object: { readonly type: string; readonly id: string | null; readonly name: string | null }
+  readonly object: { readonly type: string; readonly id: string | null; readonly name: string }
   readonly ip: string | null
   /** Before and after, by field. */
   readonly changes: Readonly<Record<string, readonly [unknown, unknown]>>
@@ -38,33 +38,42 @@ export interface ConfigStatus {
   } | null
 }
 
+/** The state of a target's breaker. */
+export type Health = 'closed' | 'open' | 'half_open'
+
 /** One choice of a route. */
 export interface RouteTarget {
   readonly model: string
-  readonly weight?: number
-  /** 0 to 1. */
+  readonly weight: number
+  /** 0 to 1; absent where weights do not decide. */
   readonly share?: number
-  readonly health?: unknown
+  /** Absent for another route. */
+  readonly health?: Health
+}
+
+/** A namespace: a provider, or curated routes over others. Lines are those of routes.yaml. */
+export interface RouteNamespace {
+  readonly name: string
+  /** Null: its routes stand for models of other namespaces. */
+  readonly provider: string | null
+  /** What keeps it from answering. */
+  readonly dormant?: string
+  /** Names and globs; absent: any model passes. */
+  readonly models?: readonly string[]
+  readonly line: number
+  readonly routes: readonly {
+    readonly name: string
+    readonly line: number
+    readonly targets: readonly RouteTarget[]
+    /** In the order in which they follow. */
+    readonly fallbacks: readonly RouteTarget[]
+  }[]
 }
 
 /** The routing table as a graph. */
 export interface RouteTable {
   readonly aliases: readonly { readonly name: string; readonly to: string }[]
   readonly namespaces: readonly RouteNamespace[]
-}
-
-/** A namespace: a provider, or curated routes over others. */
-export interface RouteNamespace {
-  readonly name: string
-  readonly provider: string | null
-  readonly dormant?: boolean | string
-  readonly models?: readonly string[]
-  readonly line?: number
-  readonly routes: readonly {
-    readonly name: string
-    readonly targets: readonly RouteTarget[]
-    readonly fallbacks: readonly RouteTarget[]
-  }[]
 }
 
 /** The audit trail, the newest first. */

@@ -33,7 +33,7 @@ export interface RequestRow {
   readonly error: { readonly code: string | null; readonly row: string } | null
   readonly attempts: readonly Attempt[]
   /** Milliseconds. */
-  readonly ms: { readonly total: number; readonly first_byte: number | null; readonly overhead: number | null }
+  readonly ms: { readonly total: number; readonly first_byte: number | null; readonly overhead: number }
   readonly tokens: {
     readonly input: number
     readonly output: number
@@ -56,7 +56,7 @@ export interface RequestFilters {
 }
 
 /** Calls, the newest first. */
-export const useRequests = (filters: Partial<RequestFilters>) => useList<RequestRow>('/requests', { ...filters })
+export const useRequests = (filters: Partial<RequestFilters>) => useList<RequestRow>('/requests', { ...filters }, true)
 
 /** One call by its id. */
 export function useRequest(id: string) {

@@ -23,11 +23,15 @@ export interface SignInWays {
 /** Whom an invitation was made for. */
 export interface InvitedPerson {
   readonly email: string
-  readonly account: string | { readonly id: string; readonly name: string }
+  readonly role: Role
+  readonly account: { readonly id: string; readonly name: string }
 }
 
 /** Where the cache keeps the session. */
 export const SESSION = ['session'] as const
+
+/** What the cache keeps whoever is signed in. */
+const OF_NOBODY: readonly unknown[] = [SESSION[0], 'sign-in', 'invited-person']
 
 /** The session; null: nobody is signed in. */
 export function useSession() {
@@ -63,7 +67,7 @@ function useSessionChange<Input extends object>(change: (input: Input) => Promis
     gcTime: 0,
     onSuccess: async () => {
       const session = await readSession()
-      client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION[0] })
+      client.removeQueries({ predicate: ({ queryKey }) => !OF_NOBODY.includes(queryKey[0]) })
       client.setQueryData(SESSION, session)
     },
   })

@@ -1,7 +1,7 @@
 import { Combobox, Group, Kbd, Modal, Text, TextInput, useCombobox } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { useSignedIn } from '../api/session.ts'
 import styles from './jump-list.module.css'
@@ -13,19 +13,21 @@ export function JumpList() {
   const open = useJumpListOpen()
   useHotkeys([['mod+K', openJumpList]], [])
   return (
-    <Modal
+    <Modal.Root
       opened={open}
       onClose={closeJumpList}
-      withCloseButton={false}
-      padding={0}
       size={520}
       yOffset="12vh"
       centered={false}
-      aria-label="Jump to a page"
       transitionProps={{ duration: 100 }}
     >
-      <Jumps />
-    </Modal>
+      <Modal.Overlay />
+      <Modal.Content aria-label="Jump to a page">
+        <Modal.Body p={0}>
+          <Jumps />
+        </Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   )
 }
 
@@ -35,6 +37,8 @@ function Jumps() {
   const navigate = useNavigate()
   const combobox = useCombobox({ opened: true })
   const jumps = jumpsFor(text, user.role)
+  // Once the options of this text are there: Enter takes the first.
+  useEffect(() => void combobox.selectFirstOption(), [text])
   function go(path: string): void {
     closeJumpList()
     void navigate(path)
@@ -53,19 +57,16 @@ function Jumps() {
           rightSection={<Kbd size="xs">Esc</Kbd>}
           rightSectionWidth={56}
           value={text}
-          onChange={({ currentTarget }) => {
-            setText(currentTarget.value)
-            combobox.selectFirstOption()
-          }}
+          onChange={({ currentTarget }) => setText(currentTarget.value)}
         />
       </Combobox.EventsTarget>
       <Combobox.Options className={styles.options} aria-label="Where to">
-        {jumps.map(({ path, name, icon: Icon, hint }, index) => (
-          <Combobox.Option key={path} value={path} selected={index === 0 && combobox.getSelectedOptionIndex() < 0}>
+        {jumps.map(({ path, name, icon: Icon, hint }) => (
+          <Combobox.Option key={path} value={path}>
             <Group gap="sm">
               <Icon size={17} stroke={1.7} aria-hidden="true" />
               <Text size="sm">{name}</Text>
-              <Text size="xs" c="dimmed" ml="auto">
+              <Text size="xs" ml="auto" className={styles.hint}>
                 {hint}
               </Text>
             </Group>

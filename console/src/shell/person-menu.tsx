@@ -27,7 +27,7 @@ export function PersonMenu() {
   return (
     <Menu position="top-start" width={220}>
       <Menu.Target>
-        <UnstyledButton className={styles.person} aria-label={`${user.name}, your menu`}>
+        <UnstyledButton className={styles.person}>
           <Group gap={10} wrap="nowrap">
             <Avatar size={30} radius="xl" name={user.name} color="cobalt" aria-hidden="true" />
             <span className={styles.words}>

@@ -1,4 +1,4 @@
-import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
+import { alpha, type CSSVariablesResolver, createTheme, type MantineColorsTuple, type MantineTheme } from '@mantine/core'
 
 /** The one accent colour. */
 const cobalt: MantineColorsTuple = [
@@ -41,9 +41,18 @@ export const theme = createTheme({
   headings: { fontFamily: SANS, fontWeight: '600' },
   defaultRadius: 'md',
   cursorType: 'pointer',
+  respectReducedMotion: true,
   components: {
-    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' }, centered: true, overlayProps: { blur: 1 } } },
-    Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' }, position: 'right' } },
+    Modal: {
+      defaultProps: { closeButtonProps: { 'aria-label': 'Close' }, centered: true },
+      styles: { title: { fontWeight: 600 } },
+    },
+    Drawer: {
+      defaultProps: { closeButtonProps: { 'aria-label': 'Close' }, position: 'right' },
+      styles: { title: { fontWeight: 600 } },
+    },
+    // Nearly every field is required: those that are not say what they are without it.
+    InputWrapper: { defaultProps: { withAsterisk: false } },
     Tooltip: { defaultProps: { openDelay: 250, withArrow: true } },
     Menu: { defaultProps: { shadow: 'md', position: 'bottom-end' } },
     Anchor: { defaultProps: { underline: 'hover' } },
@@ -52,8 +61,19 @@ export const theme = createTheme({
   },
 })
 
+/** Tinted surfaces on a dark page, each with a text to read on it: a veil of the colour, where Mantine has a solid one. */
+function veils({ colors }: MantineTheme): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(colors).flatMap(([name, shades]) => [
+      [`--mantine-color-${name}-light`, alpha(shades[5], 0.16)],
+      [`--mantine-color-${name}-light-hover`, alpha(shades[5], 0.22)],
+      [`--mantine-color-${name}-light-color`, shades[name === 'dark' ? 0 : 3]],
+    ]),
+  )
+}
+
 /** Surfaces and the quiet text, both with the contrast that WCAG AA asks for. */
-export const variables: CSSVariablesResolver = () => ({
+export const variables: CSSVariablesResolver = (mantine) => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': '#5b6370',
@@ -63,6 +83,7 @@ export const variables: CSSVariablesResolver = () => ({
     '--line-strong': '#cfd4dc',
   },
   dark: {
+    ...veils(mantine),
     '--mantine-color-dimmed': '#98a0ad',
     '--mantine-color-placeholder': '#8b93a1',
     '--surface-quiet': '#1b1f25',

@@ -47,7 +47,8 @@ function checkFailing(table: Table, path: Path, { names, model }: { names: Model
   const dead = name.includes('/') ? names.deadEnd(name) : names.deadNamespace(name)
   if (dead !== undefined) return [complain(span, path, dead)]
   const served = [...names.leaves(model)]
-  if (served.some((id) => id === name || id.startsWith(`${name}/`))) return []
+  // Where one of them leads nowhere, that is the mistake.
+  if (served.some((id) => id === name || id.startsWith(`${name}/`) || names.deadEnd(id))) return []
   return [{ span, message: `${where(path)} has no effect: ${JSON.stringify(model)} is never served by it; remove it` }]
 }
 

@@ -2,8 +2,8 @@ import { asMap } from '../loose.ts'
 import { ONCE_MORE, ONLY_ELSEWHERE, RETRY_CAUSES } from '../retry-causes.ts'
 import type { Table } from '../table.ts'
 import type { Path, Problem } from '../text/source.ts'
+import type { LooseRoute } from './loose-routes.ts'
 import type { ModelNames } from './model-names.ts'
-import type { LooseRoute } from './routes.ts'
 import { where } from './sentences.ts'
 
 /** A rule that changes nothing: where it stands, and why. */

@@ -2,7 +2,7 @@ import { matchesGlob } from '../../glob.ts'
 import { didYouMean, nearest } from '../../suggest.ts'
 import { asMap, asStrings } from '../loose.ts'
 import type { Table } from '../table.ts'
-import { type LooseRoute, readRoutes } from './routes.ts'
+import { type LooseRoute, readRoutes } from './loose-routes.ts'
 
 /** Why a name leads nowhere. */
 export interface DeadEnd {
@@ -68,14 +68,14 @@ export class ModelNames {
   }
 
   /** The ids of the upstream models that may serve a model, fallbacks included. */
-  leaves(name: string, above: readonly string[] = []): ReadonlySet<string> {
-    const id = this.id(name)
-    const route = this.routes.get(id)
-    if (route === undefined) return new Set([id])
-    // A circle is told of by itself.
-    if (above.includes(id)) return new Set()
-    const below = [...route.targets, ...route.fallbacks].map((member) => this.leaves(member.id, [...above, id]))
-    return new Set(below.flatMap((ids) => [...ids]))
+  leaves(name: string): ReadonlySet<string> {
+    // Whoever is reached is added while the set is walked; a circle adds nobody.
+    const reached = new Set([this.id(name)])
+    for (const id of reached) {
+      const { targets = [], fallbacks = [] } = this.routes.get(id) ?? {}
+      for (const member of [...targets, ...fallbacks]) reached.add(member.id)
+    }
+    return new Set([...reached].filter((id) => !this.routes.has(id)))
   }
 
   #deadModel(id: string): DeadEnd | undefined {

@@ -2,11 +2,11 @@ import { nearest } from '../../suggest.ts'
 import { asMap } from '../loose.ts'
 import type { Table } from '../table.ts'
 import type { Path, Problem } from '../text/source.ts'
-import { isCurated } from './routes.ts'
+import { isCurated } from './loose-routes.ts'
 import { where } from './sentences.ts'
 
-/** What a namespace says of its upstream, which a curated one has not: what to do instead. */
-const OF_AN_UPSTREAM: Readonly<Record<string, string>> = {
+/** The fields of a namespace that speak of its upstream, which a curated one has not: what to do instead. */
+export const OF_AN_UPSTREAM: Readonly<Record<string, string>> = {
   config: 'remove it, or name the provider that it configures',
   timeouts: 'give its models their timeouts, one by one',
   testKeys: 'say it in the namespaces that its models lead to',

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import type { ChainPlugin, ProviderPlugin } from '../../plugin/api.ts'
 import { closed } from '../check/closed.ts'
+import { OF_AN_UPSTREAM } from '../check/namespaces.ts'
 import { routesSchema } from '../schema.ts'
 
 /** A part of a JSON Schema. */
@@ -14,9 +15,6 @@ export interface NamedPlugins {
 
 /** A value that stands elsewhere. */
 const REFERENCE = { type: 'string', pattern: '\\$\\{[^}]+\\}' }
-
-/** What a curated namespace, which has no upstream, does not take. */
-const OF_AN_UPSTREAM = ['config', 'timeouts', 'testKeys', 'breaker', 'concurrency', 'optional']
 
 /**
  * The schema of routes.yaml for editors, as JSON Schema 2020-12: closed at every level, with the schemas of these plugins' configs
@@ -48,7 +46,7 @@ const TWO_KINDS: Part = {
   then: { properties: { models: { type: 'array' } } },
   else: {
     required: ['models'],
-    properties: { models: { type: 'object' }, ...Object.fromEntries(OF_AN_UPSTREAM.map((field) => [field, false])) },
+    properties: { models: { type: 'object' }, ...Object.fromEntries(Object.keys(OF_AN_UPSTREAM).map((field) => [field, false])) },
   },
 }
 

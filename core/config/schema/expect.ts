@@ -3,7 +3,7 @@ import { cause } from './fields.ts'
 
 const end = (description: string) =>
   Type.String({
-    title: 'a model id of an upstream, or the code of an error',
+    title: 'a model id of an upstream, or the name of an error',
     minLength: 1,
     description,
     examples: ['openai/gpt-5.5', 'upstream_timeout'],

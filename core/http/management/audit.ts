@@ -10,7 +10,7 @@ const auditSchema = Type.Object({
   action: Type.String({ examples: ['key.create'] }),
   object: Type.Object({ type: Type.String(), id: Type.Union([Type.String(), Type.Null()]), name: Type.String() }),
   ip: Type.Union([Type.String(), Type.Null()], { description: 'Null where there was no network between.' }),
-  changes: Type.Record(Type.String(), Type.Tuple([Type.Unknown(), Type.Unknown()]), {
+  changes: Type.Record(Type.String(), Type.Array(Type.Unknown(), { minItems: 2, maxItems: 2 }), {
     description: 'Per field its value before and after.',
   }),
 })

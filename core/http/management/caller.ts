@@ -1,6 +1,6 @@
 import type { Context } from 'koa'
 import type { Actor } from '../../accounts/audit.ts'
-import { findSession } from '../../accounts/sessions.ts'
+import { findSession, isSessionOpen } from '../../accounts/sessions.ts'
 import { GatewayError } from '../../errors.ts'
 import { findAdminKey } from '../../keys/admin-key.ts'
 import { sessionCookie } from './cookies.ts'
@@ -32,6 +32,15 @@ export async function callerOf(ctx: Context, { store, urls }: ManagementParts, a
   if (session === undefined) throw new GatewayError('not_signed_in')
   const { id, name, role, account, email } = session.user
   return { id, name, role, account, address, session: { digest: session.digest, email } }
+}
+
+/** Whether who sent a request may still read its reply, which may be a stream without end. Nothing counts as used for it. */
+export async function isStillIn(ctx: Context, parts: ManagementParts, { session, address }: Caller): Promise<boolean> {
+  if (session !== undefined) return isSessionOpen(parts.store, session.digest)
+  return callerOf(ctx, parts, address).then(
+    () => true,
+    (error: unknown) => !(error instanceof GatewayError),
+  )
 }
 
 /** Refuses who may not call a route. Throws `admin_required`. */

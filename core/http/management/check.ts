@@ -16,14 +16,14 @@ const FORMATS = {
 const BODIES = new Ajv({ strict: false, verbose: true, formats: FORMATS })
 const QUERIES = new Ajv({ strict: false, verbose: true, formats: FORMATS, coerceTypes: true })
 
-/** Compiles the check of a body. It is closed: what its schema does not name is refused. */
+/** Compiles the check of a body. It is closed, unless its schema says otherwise: what is not named there is refused. */
 export const compileBody = (schema: TObject): FieldCheck => compile(BODIES, schema)
 
 /** Compiles the check of a query: closed too, and texts become the numbers and booleans that they spell. */
 export const compileQuery = (schema: TObject): FieldCheck => compile(QUERIES, schema)
 
 function compile(ajv: Ajv, schema: TObject): FieldCheck {
-  const validate = ajv.compile({ ...schema, additionalProperties: false })
+  const validate = ajv.compile({ additionalProperties: false, ...schema })
   return function check(fields) {
     if (!validate(fields)) throw refusal(validate.errors![0]!)
   }

@@ -1,4 +1,6 @@
+import { basename } from 'node:path'
 import { Type } from 'typebox'
+import { audit } from '../../accounts/audit.ts'
 import type { Diagnostic } from '../../config/diagnostic.ts'
 import { GatewayError } from '../../errors.ts'
 import { type Route, route } from './route.ts'
@@ -29,10 +31,14 @@ const reload = route({
     sha256: Type.String({ description: 'Of the text of the table that is in use now.' }),
     difference: Type.Array(Type.String(), { description: 'A line for each thing that is otherwise than before.' }),
   }),
-  async handle(_, { reload, config }) {
+  async handle({ caller }, { reload, config, store }) {
+    const before = config()
     const { ok, diagnostics, difference } = await reload('request')
     if (!ok) throw new ReloadRefused(diagnostics)
-    return { sha256: config().sha256, difference }
+    const { file, sha256 } = config()
+    const object = { type: 'config', id: null, name: basename(file) } as const
+    await audit(store.db, caller, { action: 'config.reload', object, changes: { sha256: [before.sha256, sha256] } })
+    return { sha256, difference }
   },
 })
 

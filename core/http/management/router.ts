@@ -6,8 +6,9 @@ import { GatewayError } from '../../errors.ts'
 import { isOutage } from '../../store/outage.ts'
 import { readBody } from '../body.ts'
 import { type AddressOf, clientAddress } from './address.ts'
-import { callerOf, checkRole } from './caller.ts'
+import { callerOf, checkRole, isStillIn } from './caller.ts'
 import { compileBody, compileQuery, type FieldCheck } from './check.ts'
+import { endWithItsReader } from './live-reply.ts'
 import { checkOrigin } from './origin.ts'
 import { BASE, type ManagementParts } from './parts.ts'
 import type { Route } from './route.ts'
@@ -88,7 +89,9 @@ function runner(row: Route, parts: ManagementParts, addressOf: AddressOf): Run {
       header: (name: string, value: string) => ctx.append(name, value),
       signal: ctx.state.signal,
     }
-    tell(ctx, row, await row.handle(asked as never, parts))
+    const answer = await row.handle(asked as never, parts)
+    if (answer instanceof Readable && caller !== undefined) endWithItsReader(answer, () => isStillIn(ctx, parts, caller))
+    tell(ctx, row, answer)
   }
 }
 
@@ -115,4 +118,8 @@ function tell(ctx: Context, row: Route, answer: unknown): void {
   if (answer instanceof Readable) ctx.set('content-type', row.streams!)
   // Koa sends no body with a 204; but the boundary around it must see that there is a reply.
   ctx.body = answer ?? ''
+  if (row.streams !== 'text/event-stream') return
+  // Events may be long in coming; who waits for them should know that they will come, and no proxy should hold them back.
+  ctx.set('x-accel-buffering', 'no')
+  ctx.flushHeaders()
 }

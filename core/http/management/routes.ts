@@ -5,6 +5,7 @@ import { configRoutes } from './config.ts'
 import { invitationRoutes } from './invitations.ts'
 import { keyRoutes } from './keys.ts'
 import { modelRoutes } from './models.ts'
+import { oidcRoutes } from './oidc.ts'
 import { openApiOf } from './openapi.ts'
 import { BASE } from './parts.ts'
 import { requestRoutes } from './requests.ts'
@@ -16,6 +17,7 @@ import { userRoutes } from './users.ts'
 
 const SUBJECTS = [
   sessionRoutes,
+  oidcRoutes,
   invitationRoutes,
   accountRoutes,
   userRoutes,

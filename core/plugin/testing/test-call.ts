@@ -1,6 +1,6 @@
 import { ClientCall } from '../../http/client-call.ts'
 import { chatCompletions } from '../../http/endpoints/chat-completions.ts'
-import type { Attempt, Call } from '../api.ts'
+import type { Attempt, Call, ModelId } from '../api.ts'
 
 const MINIMAL = { model: 'test/some-model', messages: [{ role: 'user', content: 'Hello' }] }
 
@@ -13,12 +13,14 @@ export function testCall(body: Readonly<Record<string, unknown>> = {}): Call {
     id: 'req_test',
     endpoint: chatCompletions.name,
     check: chatCompletions.check,
-    resolve(id) {
-      const slash = id.indexOf('/')
-      return slash < 1 ? undefined : { id, namespace: id.slice(0, slash), model: id.slice(slash + 1) }
-    },
+    resolve,
     upstreamHeaders: {},
   })
+}
+
+function resolve(id: string): ModelId | undefined {
+  const slash = id.indexOf('/')
+  return slash < 1 ? undefined : { id, namespace: id.slice(0, slash), model: id.slice(slash + 1) }
 }
 
 /** The first try at a call's model, with a signal that nobody aborts. */

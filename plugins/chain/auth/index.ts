@@ -41,16 +41,13 @@ export default defineChain({
       throw new GatewayError('invalid_api_key', { values: { key: maskKey(token) } })
     }
 
-    async function identify(rawHeaders: readonly string[]): Promise<Principal> {
-      const credential = readCredential(rawHeaders)
-      if (credential.kind === 'missing' && anyone !== undefined) return anyone
-      if (credential.kind !== 'bearer') return refuse(credential.kind)
-      return (await host.keys.verify(credential.token)) ?? refuse('unknown', credential.token)
-    }
-
     return {
       async handle(ctx, next) {
-        ctx.state.principal = await identify(ctx.req.rawHeaders)
+        const credential = readCredential(ctx.req.rawHeaders)
+        if (credential.kind === 'bearer')
+          ctx.state.principal = (await host.keys.verify(credential.token)) ?? refuse('unknown', credential.token)
+        else if (credential.kind === 'missing' && anyone !== undefined) ctx.state.principal = anyone
+        else refuse(credential.kind)
         await next()
       },
     }

@@ -27,8 +27,8 @@ const MAX_LENGTH = 256
 export interface Headers {
   /** Whether a value can only be known once the body has been read. */
   readonly needModel: boolean
-  /** Names, in lower case, and values of those headers whose values are all known. */
-  of(state: CallState): Record<string, string>
+  /** Sets those headers whose values are all known; names are in lower case. */
+  stamp(state: CallState, set: (name: string, value: string) => void): void
 }
 
 /** Compiles the headers of one direction. Throws an Error that names the header. */
@@ -45,7 +45,12 @@ export function compileHeaders(direction: Direction, config: Readonly<Record<str
   }
   return {
     needModel: [...compiled.values()].some(({ names }) => names.includes('namespace') || names.includes('model')),
-    of: (state) => stamp(compiled, state),
+    stamp(state, set) {
+      for (const [name, template] of compiled) {
+        const value = template.fill((place) => valueOf(place, state))
+        if (value !== undefined) set(name, value)
+      }
+    },
   }
 }
 
@@ -61,19 +66,13 @@ function compileHeader(direction: Direction, name: string, text: string): Templa
   }
 }
 
-function stamp(templates: ReadonlyMap<string, Template>, state: CallState): Record<string, string> {
-  const stamped: Record<string, string> = {}
-  for (const [name, template] of templates) {
-    const value = template.fill((place) => {
-      const filled = place.startsWith(TAG) ? tagOf(state, place.slice(TAG.length)) : ALL_PLACES[place]!(state)
-      return headerText(filled ?? '') || undefined
-    })
-    if (value !== undefined) stamped[name] = value
-  }
-  return stamped
+function valueOf(place: string, state: CallState): string | undefined {
+  const filled = place.startsWith(TAG) ? tagOf(state, place.slice(TAG.length)) : ALL_PLACES[place]!(state)
+  return headerText(filled ?? '') || undefined
 }
 
 const tagOf = ({ tags }: CallState, name: string): string | undefined => (Object.hasOwn(tags, name) ? tags[name] : undefined)
 
 /** What a header can carry of a value that a client or an upstream chose. */
-export const headerText = (value: string): string => value.replace(UNPRINTABLE, '').slice(0, MAX_LENGTH)
+export const headerText = (value: string): string =>
+  value.length <= MAX_LENGTH && PRINTABLE.test(value) ? value : value.replace(UNPRINTABLE, '').slice(0, MAX_LENGTH)

@@ -1,3 +1,4 @@
+import type { Context } from 'koa'
 import { type CallState, defineChain, Type } from 'unified-model-gateway/plugin'
 import { compileHeaders, headerText } from './headers.ts'
 
@@ -32,12 +33,16 @@ export default defineChain({
         const state: CallState = ctx.state
         if (state.endpoint !== 'models') {
           if (ofUpstream.needModel) await state.call()
-          Object.assign(state.upstreamHeaders, ofUpstream.of(state))
+          ofUpstream.stamp(state, (name, value) => {
+            state.upstreamHeaders[name] = value
+          })
         }
         try {
           await next()
         } finally {
-          ctx.set({ ...ofReply.of(state), ...timings(state), ...server(state) })
+          ofReply.stamp(state, (name, value) => ctx.set(name, value))
+          stampTimes(state, ctx)
+          stampServer(state, ctx)
         }
       },
     }
@@ -45,15 +50,17 @@ export default defineChain({
 })
 
 /** `openai-processing-ms` is OpenAI's: whole milliseconds. The gateway's own share is mostly below one. */
-function timings(state: CallState): Record<string, string> {
+function stampTimes(state: CallState, ctx: Context): void {
   const { total, overhead } = state.elapsed()
-  return { 'openai-processing-ms': String(Math.round(total)), 'x-umg-overhead-ms': overhead.toFixed(1) }
+  ctx.set('openai-processing-ms', String(Math.round(total)))
+  ctx.set('x-umg-overhead-ms', overhead.toFixed(1))
 }
 
 /** Who served the call, as far as it came. */
-function server({ served, attempts }: CallState): Record<string, string> {
-  return {
-    ...(served !== undefined && { 'x-umg-namespace': headerText(served.namespace), 'x-umg-model': headerText(served.model) }),
-    ...(attempts.length > 0 && { 'x-umg-attempts': String(attempts.length) }),
+function stampServer({ served, attempts }: CallState, ctx: Context): void {
+  if (served !== undefined) {
+    ctx.set('x-umg-namespace', headerText(served.namespace))
+    ctx.set('x-umg-model', headerText(served.model))
   }
+  if (attempts.length > 0) ctx.set('x-umg-attempts', String(attempts.length))
 }

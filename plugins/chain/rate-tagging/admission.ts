@@ -25,7 +25,9 @@ export async function admit(applicant: Applicant, host: Host, limited: HostCount
     ended = outcome
     return granted && giveBack(granted, outcome, applicant, host)
   })
-  const { reservation, tokens } = await reserve(applicant, host)
+  const asked = reserve(applicant, host)
+  // Where the budgets are at hand nothing is waited for.
+  const { reservation, tokens } = asked instanceof Promise ? await asked : asked
   granted = reservation
   if (ended !== undefined) await giveBack(granted, ended, applicant, host)
   const { refusedBy } = reservation
@@ -40,14 +42,28 @@ function giveBack(granted: Reservation, outcome: Outcome, { rateClass, call }: A
   return typeof used === 'number' ? granted.settle(used) : used.then((tokens) => granted.settle(tokens))
 }
 
-/** A prompt is counted only where its bytes alone would refuse the call: counting is what a refused client must not get for nothing. */
-async function reserve({ principal, rateClass: { name, limits }, call }: Applicant, host: Host) {
+interface Asked {
+  readonly reservation: Reservation
+  /** How many were asked for. */
+  readonly tokens: number
+}
+
+function reserve({ principal, rateClass, call }: Applicant, host: Host): Asked | Promise<Asked> {
+  const { name, limits } = rateClass
   // A key that changes its class starts anew; two links share a budget only where they name the same class.
   const subject = `${name}/${principal.keyId}`
   const tokens = limits.tokens === undefined || call === undefined ? 0 : estimateByBytes(call)
-  const reservation = await host.limits.reserve(subject, limits, tokens)
-  const left = reservation.tokens?.remaining ?? 0
-  if (reservation.refusedBy !== 'tokens' || call === undefined || !worthCounting(call, left)) return { reservation, tokens }
-  const counted = await estimateByCount(call, host)
-  return { reservation: await host.limits.reserve(subject, limits, counted), tokens: counted }
+  const count = (reservation: Reservation): Asked | Promise<Asked> => {
+    if (call === undefined || !isWorthCounting(reservation, call)) return { reservation, tokens }
+    return estimateByCount(call, host).then(async (counted) => ({
+      reservation: await host.limits.reserve(subject, limits, counted),
+      tokens: counted,
+    }))
+  }
+  const reservation = host.limits.reserve(subject, limits, tokens)
+  return reservation instanceof Promise ? reservation.then(count) : count(reservation)
 }
+
+/** A prompt is counted only where its bytes alone would refuse the call: counting is what a refused client must not get for nothing. */
+const isWorthCounting = ({ refusedBy, tokens }: Reservation, call: Call): boolean =>
+  refusedBy === 'tokens' && worthCounting(call, tokens?.remaining ?? 0)

@@ -6,14 +6,28 @@ import { goDuration } from './duration.ts'
  * reservation was made.
  */
 export function rateHeaders({ requests, tokens }: Reservation, age: number): Record<string, string> {
-  return { ...headersOf('requests', requests, age), ...headersOf('tokens', tokens, age) }
+  const headers: Record<string, string> = {}
+  if (requests !== undefined) tell(headers, REQUESTS, requests, age)
+  if (tokens !== undefined) tell(headers, TOKENS, tokens, age)
+  return headers
 }
 
-function headersOf(dimension: string, budget: Budget | undefined, age: number): Record<string, string> {
-  if (budget === undefined) return {}
-  return {
-    [`x-ratelimit-limit-${dimension}`]: String(budget.limit),
-    [`x-ratelimit-remaining-${dimension}`]: String(budget.remaining),
-    [`x-ratelimit-reset-${dimension}`]: goDuration(Math.max(0, budget.resetMs - age)),
-  }
+interface Names {
+  readonly limit: string
+  readonly remaining: string
+  readonly reset: string
+}
+
+const namesOf = (dimension: string): Names => ({
+  limit: `x-ratelimit-limit-${dimension}`,
+  remaining: `x-ratelimit-remaining-${dimension}`,
+  reset: `x-ratelimit-reset-${dimension}`,
+})
+const REQUESTS = namesOf('requests')
+const TOKENS = namesOf('tokens')
+
+function tell(headers: Record<string, string>, names: Names, { limit, remaining, resetMs }: Budget, age: number): void {
+  headers[names.limit] = String(limit)
+  headers[names.remaining] = String(remaining)
+  headers[names.reset] = goDuration(Math.max(0, resetMs - age))
 }

@@ -1,10 +1,11 @@
 import { type ChatMessage, invalidValue, parseRecord, type ToolCall, unsupportedParameter } from 'unified-model-gateway/plugin'
+import { ToolIds } from 'unified-model-gateway/providers/anthropic'
 import { keepLatestCachePoints } from './cache-points.ts'
 import { type Reading, toBlocks, toText } from './content.ts'
 import { DocumentNames } from './document-names.ts'
 import type { ModelFacts } from './models.ts'
 import { fromFreight } from './thought.ts'
-import { BEDROCK_IDS, MISTRAL_IDS, ToolIds } from './tool-ids.ts'
+import { BEDROCK_IDS, MISTRAL_IDS } from './tool-ids.ts'
 import type { Block, Message, ResultContent, SystemBlock, ToolUseBlock } from './wire.ts'
 
 /** A conversation in Converse's shape: roles alternate from the user's on, a step's tool results stand before any words. */

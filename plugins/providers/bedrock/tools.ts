@@ -1,16 +1,15 @@
 import {
+  type AskedTools,
   type ChatRequest,
   type ChatTool,
   invalidValue,
-  isRecord,
-  type ToolChoice as OpenAiChoice,
+  readToolChoice,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
 import { toStrictSchema } from 'unified-model-gateway/providers/anthropic'
 import type { ModelFacts } from './models.ts'
-import type { Message, Tool, ToolConfig } from './wire.ts'
+import type { Message, Tool, ToolChoice, ToolConfig } from './wire.ts'
 
-const ONLY_FUNCTIONS = 'Bedrock takes tools of type `function` only.'
 const EMPTY_SCHEMA = { type: 'object', properties: {} }
 
 /** The tools part of a request. */
@@ -23,8 +22,13 @@ export interface Toolset {
   readonly dropped: readonly string[]
 }
 
-/** Which tools the model may or must use, in Anthropic's words. */
-type Choice = { readonly type: 'none' | 'auto' | 'any' } | { readonly type: 'tool'; readonly name: string }
+/** What of the choice goes where: Converse's own, or where that cannot say enough, Anthropic's instead. */
+interface Said extends Pick<Toolset, 'fields' | 'dropped'> {
+  readonly toolChoice?: ToolChoice
+}
+
+/** The choice in Anthropic's words. */
+type Choice = { readonly type: 'auto' | 'any' } | { readonly type: 'tool'; readonly name: string }
 
 /**
  * Tools and the choice among them. Throws `GatewayError` for custom tools, and for a forced one where the model cannot be forced.
@@ -32,21 +36,51 @@ type Choice = { readonly type: 'none' | 'auto' | 'any' } | { readonly type: 'too
  */
 export function toToolset(body: Readonly<ChatRequest>, messages: readonly Message[], facts: ModelFacts): Toolset {
   const all = (body.tools ?? []).map((tool, index) => toTool(tool, `tools[${index}]`, facts))
-  const { choice, allowed } = toChoice(body.tool_choice ?? undefined)
-  const offered = allowed ? all.filter(({ toolSpec }) => allowed.has(toolSpec.name)) : all
-  if (offered.length === 0 || choice.type === 'none')
-    return withoutOffer(all, messages, facts, choice.type === 'none' && all.length > 0)
-  if (choice.type === 'tool' && !offered.some(({ toolSpec }) => toolSpec.name === choice.name)) {
-    throw invalidValue('tool_choice', `no tool is named '${choice.name}'`)
+  const asked = readToolChoice(body.tool_choice)
+  const { mode, names } = asked
+  const allowed = mode === 'none' ? [] : all.filter(({ toolSpec }) => names?.has(toolSpec.name) ?? true)
+  if (mode === 'required') expectForce(allowed, asked, facts)
+  if (allowed.length === 0) return withoutOffer(all, messages, facts)
+  const choice = toChoice(asked, facts)
+  const { toolChoice, fields, dropped } = say(choice, body.parallel_tool_calls === false, facts)
+  return {
+    toolConfig: { tools: choice.type === 'tool' ? all : allowed, ...(toolChoice && { toolChoice }) },
+    ...(fields && { fields }),
+    forced: choice.type !== 'auto',
+    dropped,
   }
-  if (isForced(choice) && facts.toolChoice === 'auto') {
-    throw unsupportedParameter('tool_choice', 'Send `auto`, and say in the prompt that the tool is to be used.')
-  }
-  return { ...withChoice(offered, choice, body.parallel_tool_calls === false, facts), forced: isForced(choice) }
 }
 
-/** No tool may be called; those that were called are declared all the same. */
-function withoutOffer(all: readonly Tool[], messages: readonly Message[], facts: ModelFacts, forbidden: boolean): Toolset {
+function expectForce(allowed: readonly Tool[], { names }: AskedTools, facts: ModelFacts): void {
+  if (names && allowed.length === 0) throw invalidValue('tool_choice', `no tool is named '${[...names].join("' or '")}'`)
+  if (facts.toolChoice !== 'auto') return
+  throw unsupportedParameter('tool_choice', 'Send `auto`, and say in the prompt that the tool is to be used.')
+}
+
+/** A model that cannot be made to use a named tool is made to use any, and offered that one alone. */
+function toChoice({ mode, names = new Set() }: AskedTools, facts: ModelFacts): Choice {
+  const [name] = names
+  if (mode !== 'required') return { type: 'auto' }
+  return names.size === 1 && name !== undefined && facts.toolChoice === 'named' ? { type: 'tool', name } : { type: 'any' }
+}
+
+/** `single`: one call at a time, which Converse cannot say; and beside a choice of its own it refuses Anthropic's. */
+function say(choice: Choice, single: boolean, facts: ModelFacts): Said {
+  if (single && facts.claudeToolChoice)
+    return { fields: { tool_choice: { ...choice, disable_parallel_tool_use: true } }, dropped: [] }
+  const dropped = single ? ['parallel_tool_calls'] : []
+  switch (choice.type) {
+    case 'auto':
+      return { dropped }
+    case 'any':
+      return { toolChoice: { any: {} }, dropped }
+    case 'tool':
+      return { toolChoice: { tool: { name: choice.name } }, dropped }
+  }
+}
+
+/** No tool may be called; those that were called are declared all the same. `all`: those the client offers and forbids. */
+function withoutOffer(all: readonly Tool[], messages: readonly Message[], facts: ModelFacts): Toolset {
   const called = calledIn(messages)
   if (called.size === 0) return { forced: false, dropped: [] }
   const known = all.filter(({ toolSpec }) => called.delete(toolSpec.name))
@@ -55,32 +89,8 @@ function withoutOffer(all: readonly Tool[], messages: readonly Message[], facts:
     toolConfig: { tools: [...known, ...unknown] },
     ...(facts.claudeToolChoice && { fields: { tool_choice: { type: 'none' } } }),
     forced: false,
-    dropped: forbidden && !facts.claudeToolChoice ? ['tool_choice'] : [],
+    dropped: all.length > 0 && !facts.claudeToolChoice ? ['tool_choice'] : [],
   }
-}
-
-function withChoice(tools: readonly Tool[], choice: Choice, single: boolean, facts: ModelFacts): Omit<Toolset, 'forced'> {
-  // Converse cannot say this. Beside its own choice it refuses Anthropic's.
-  if (single && facts.claudeToolChoice) {
-    return { toolConfig: { tools }, fields: { tool_choice: { ...choice, disable_parallel_tool_use: true } }, dropped: [] }
-  }
-  const dropped = single ? ['parallel_tool_calls'] : []
-  switch (choice.type) {
-    case 'any':
-      return { toolConfig: { tools, toolChoice: { any: {} } }, dropped }
-    case 'tool': {
-      if (facts.toolChoice === 'named') return { toolConfig: { tools, toolChoice: { tool: { name: choice.name } } }, dropped }
-      // Any of one is that one.
-      const named = tools.filter(({ toolSpec }) => toolSpec.name === choice.name)
-      return { toolConfig: { tools: named, toolChoice: { any: {} } }, dropped }
-    }
-    default:
-      return { toolConfig: { tools }, dropped }
-  }
-}
-
-function isForced({ type }: Choice): boolean {
-  return type === 'any' || type === 'tool'
 }
 
 /** The names of the tools in a history. */
@@ -89,7 +99,7 @@ function calledIn(messages: readonly Message[]): Set<string> {
 }
 
 function toTool(tool: ChatTool, path: string, facts: ModelFacts): Tool {
-  if (tool.type !== 'function') throw unsupportedParameter(path, ONLY_FUNCTIONS)
+  if (tool.type !== 'function') throw unsupportedParameter(path, 'Bedrock takes tools of type `function` only.')
   const { name, description, parameters, strict: asked } = tool.function
   const strict = asked && facts.strictTools
   // Bedrock wants a type, which OpenAI does not.
@@ -102,29 +112,4 @@ function toTool(tool: ChatTool, path: string, facts: ModelFacts): Tool {
       ...(strict && { strict }),
     },
   }
-}
-
-function toChoice(choice: OpenAiChoice | undefined): { choice: Choice; allowed?: ReadonlySet<string> } {
-  if (choice === undefined) return { choice: { type: 'auto' } }
-  if (choice === 'none' || choice === 'auto') return { choice: { type: choice } }
-  if (choice === 'required') return { choice: { type: 'any' } }
-  switch (choice.type) {
-    case 'custom':
-      throw unsupportedParameter('tool_choice', ONLY_FUNCTIONS)
-    case 'function':
-      if (nameOf(choice) !== '') return { choice: { type: 'tool', name: nameOf(choice) } }
-      break
-    case 'allowed_tools': {
-      const { mode, tools } = choice.allowed_tools ?? {}
-      if (Array.isArray(tools))
-        return { choice: { type: mode === 'required' ? 'any' : 'auto' }, allowed: new Set(tools.map(nameOf)) }
-    }
-  }
-  throw invalidValue('tool_choice', "expected 'none', 'auto', 'required', a function by its name, or allowed tools")
-}
-
-/** The name in `{ type: 'function', function: { name } }`; '' where there is none. */
-function nameOf(tool: unknown): string {
-  const named = isRecord(tool) && isRecord(tool.function) ? tool.function.name : undefined
-  return typeof named === 'string' ? named : ''
 }

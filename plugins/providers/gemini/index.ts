@@ -19,7 +19,8 @@ import { toRefusal } from './refusal.ts'
 import { toGenerateRequest } from './request.ts'
 import { GenerateStream } from './stream.ts'
 
-export { type FactsTable, factsOf, factsSchema, type ModelFacts } from './models.ts'
+export { type FactsTable, factsOf, factsSchema } from './models.ts'
+export { entriesOf } from './pages.ts'
 export { parameters } from './parameters.ts'
 export { toRefusal } from './refusal.ts'
 export { toGenerateRequest } from './request.ts'
@@ -52,17 +53,17 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {} }: Static<typeof schema
     request(call, attempt) {
       const reader = { facts: factsOf(attempt.model, facts), callIds: true }
       const { request, dropped } = toGenerateRequest(call.body, reader)
-      const path = `${prefix}/models/${modelOf(call, attempt)}:${method(call)}`
+      const path = `${prefix}/models/${modelOf(call, attempt)}:${generateMethod(call)}`
       return { origin, path, headers: { ...call.headers, ...credentials }, body: JSON.stringify(request), dropped }
     },
     translator: generateTranslator,
     error: toRefusal,
-    models: (signal) => listModels({ base: origin + prefix, headers: credentials, host }, signal),
+    models: (signal) => listModels({ url: `${origin}${prefix}/models`, headers: credentials, host }, signal),
   }
 }
 
 /** The last segment of the address of a call, after the model's name and a colon. */
-export function method({ stream }: Call): string {
+export function generateMethod({ stream }: Call): string {
   return stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
 }
 

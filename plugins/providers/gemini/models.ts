@@ -10,41 +10,33 @@ const Level = Type.Union([Type.Literal('MINIMAL'), Type.Literal('LOW'), Type.Lit
  * Sources: "What's new in Gemini 3.6 Flash" and its successors, "Thinking" and "Thought signatures" (ai.google.dev); the developer's
  * guides of docs.cloud.google.com; recorded refusals of vercel/ai (`packages/google/src/__fixtures__`).
  */
-const Facts = Type.Object(
-  {
-    thinking: Type.Optional(
-      Type.Union([Type.Literal('none'), Type.Literal('budget'), Type.Literal('level')], {
-        description: 'How a request says how much to think: not at all, by tokens, or by a level.',
-      }),
-    ),
-    levels: Type.Optional(Type.Array(Level, { minItems: 1, description: 'The thinking levels it knows, least first.' })),
-    budget: Type.Optional(
-      Type.Object(
-        { least: Type.Integer({ minimum: 1 }), most: Type.Integer({ minimum: 1 }), off: Type.Boolean() },
-        { additionalProperties: false, description: 'Tokens it may think with, and whether thinking can be switched off.' },
-      ),
-    ),
-    sampling: Type.Optional(Type.Boolean({ description: 'Whether it takes temperature and top_p.' })),
-    penalties: Type.Optional(Type.Boolean({ description: 'Whether it takes frequency_penalty and presence_penalty.' })),
-    choices: Type.Optional(Type.Integer({ minimum: 1, description: 'The most choices one call may ask for.' })),
-    jsonWithTools: Type.Optional(Type.Boolean({ description: 'Whether it takes a response_format beside tools.' })),
-    signatures: Type.Optional(Type.Boolean({ description: 'Whether it refuses a function call that has no thought signature.' })),
-    contextLength: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'Tokens of a prompt, for lists of models that do not say it themselves.' }),
-    ),
-  },
-  { additionalProperties: false },
-)
-type Row = Static<typeof Facts>
+export const Facts = Type.Object({
+  thinking: Type.Union([Type.Literal('none'), Type.Literal('budget'), Type.Literal('level')], {
+    description: 'How a request says how much to think: not at all, by tokens, or by a level.',
+  }),
+  levels: Type.Array(Level, { minItems: 1, description: 'The thinking levels it knows.' }),
+  budget: Type.Object(
+    { least: Type.Integer({ minimum: 1 }), most: Type.Integer({ minimum: 1 }), off: Type.Boolean() },
+    { additionalProperties: false, description: 'Tokens it may think with, and whether thinking can be switched off.' },
+  ),
+  sampling: Type.Boolean({ description: 'Whether it takes temperature and top_p.' }),
+  penalties: Type.Boolean({ description: 'Whether it takes frequency_penalty and presence_penalty.' }),
+  choices: Type.Integer({ minimum: 1, description: 'The most choices one call may ask for.' }),
+  jsonWithTools: Type.Boolean({ description: 'Whether it takes a response_format beside tools.' }),
+  signatures: Type.Boolean({ description: 'Whether it refuses a function call that has no thought signature.' }),
+  contextLength: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Tokens of a prompt, for lists of models that do not say it themselves.' }),
+  ),
+})
 
 /** All that is known of one model. */
-export type ModelFacts = Required<Omit<Row, 'contextLength'>> & Pick<Row, 'contextLength'>
+export type ModelFacts = Static<typeof Facts>
 
 /** Rows of facts by globs of model names, as a namespace's `facts` has them. */
 export type FactsTable = FactsByModel<ModelFacts>
 
 /** The schema of a namespace's `facts`. */
-export const factsSchema = Type.Record(Type.String(), Facts, {
+export const factsSchema = Type.Record(Type.String(), Type.Partial(Facts, { additionalProperties: false }), {
   description: 'What models take, by globs of their names: goes before what the gateway knows of them.',
 })
 

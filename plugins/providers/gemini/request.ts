@@ -2,6 +2,7 @@ import { type ChatRequest, GatewayError, isRecord, type ResponseFormat, unsuppor
 import { type Reader, toConversation } from './contents.ts'
 import type { ModelFacts } from './models.ts'
 import { toResponseSchema } from './schema.ts'
+import type { Taken } from './taken.ts'
 import { toThinking } from './thinking.ts'
 import { isForced, type Toolset, toToolset } from './tools.ts'
 import type { GenerateRequest, GenerationConfig } from './wire.ts'
@@ -12,19 +13,12 @@ export interface Translated {
   readonly dropped: readonly string[]
 }
 
-/** A part of the configuration, and what was left out of it. */
-interface Taken {
-  readonly taken: GenerationConfig
-  readonly dropped: readonly string[]
-}
-
 /** A chat completion request as one for `:generateContent`. Throws `GatewayError` (400) for what cannot be honoured. */
 export function toGenerateRequest(body: Readonly<ChatRequest>, reader: Reader): Translated {
   const { facts } = reader
   const toolset = toToolset(body)
   const thinking = toThinking(body.reasoning_effort ?? undefined, facts)
-  const sampling = toSampling(body, facts)
-  const penalties = toPenalties(body, facts)
+  const tuning = toTuning(body, facts)
   const stop = toStop(body.stop ?? undefined)
   const format = toFormat(body.response_format ?? undefined, toolset, facts)
   return {
@@ -33,18 +27,14 @@ export function toGenerateRequest(body: Readonly<ChatRequest>, reader: Reader): 
       ...toolset,
       generationConfig: {
         ...toLimits(body, facts),
-        ...sampling.taken,
-        ...penalties.taken,
+        ...tuning.taken,
         ...stop.taken,
         ...format.taken,
         ...toLogprobs(body),
-        ...(thinking.thinkingConfig && { thinkingConfig: thinking.thinkingConfig }),
+        ...thinking.taken,
       },
     },
-    dropped: [
-      ...[...sampling.dropped, ...penalties.dropped, ...stop.dropped, ...format.dropped],
-      ...(thinking.dropped ? ['reasoning_effort'] : []),
-    ],
+    dropped: [...tuning.dropped, ...stop.dropped, ...format.dropped, ...thinking.dropped],
   }
 }
 
@@ -66,34 +56,20 @@ function toInt32(seed: number): number {
   return Math.abs(Math.trunc(seed)) % 2 ** 31
 }
 
-/** At 1 either changes nothing, so that a model which takes neither is not said to have dropped it. */
-function toSampling({ temperature, top_p }: Readonly<ChatRequest>, facts: ModelFacts): Taken {
-  if (facts.sampling)
-    return { taken: { ...(temperature != null && { temperature }), ...(top_p != null && { topP: top_p }) }, dropped: [] }
-  return {
-    taken: {},
-    dropped: [...((temperature ?? 1) === 1 ? [] : ['temperature']), ...((top_p ?? 1) === 1 ? [] : ['top_p'])],
-  }
-}
+/** Numbers that some models do not take: OpenAI's name, Google's, the fact that decides, and the value that changes nothing. */
+const TUNING = [
+  ['temperature', 'temperature', 'sampling', 1],
+  ['top_p', 'topP', 'sampling', 1],
+  ['frequency_penalty', 'frequencyPenalty', 'penalties', 0],
+  ['presence_penalty', 'presencePenalty', 'penalties', 0],
+] as const
 
-function toPenalties(
-  { frequency_penalty: frequency, presence_penalty: presence }: Readonly<ChatRequest>,
-  facts: ModelFacts,
-): Taken {
-  const frequencyPenalty = asked(frequency)
-  const presencePenalty = asked(presence)
-  if (facts.penalties) {
-    return { taken: { ...(frequencyPenalty && { frequencyPenalty }), ...(presencePenalty && { presencePenalty }) }, dropped: [] }
-  }
+function toTuning(body: Readonly<ChatRequest>, facts: ModelFacts): Taken {
+  const asked = TUNING.filter(([name]) => typeof body[name] === 'number')
   return {
-    taken: {},
-    dropped: [...(frequencyPenalty ? ['frequency_penalty'] : []), ...(presencePenalty ? ['presence_penalty'] : [])],
+    taken: Object.fromEntries(asked.filter(([, , fact]) => facts[fact]).map(([name, ours]) => [ours, body[name]])),
+    dropped: asked.filter(([name, , fact, idle]) => !facts[fact] && body[name] !== idle).map(([name]) => name),
   }
-}
-
-/** A number that is not 0, which would change nothing. */
-function asked(penalty: unknown): number | undefined {
-  return typeof penalty === 'number' && penalty !== 0 ? penalty : undefined
 }
 
 function toStop(stop: string | readonly string[] | undefined): Taken {

@@ -5,7 +5,7 @@ import { toFinishReason } from './finish.ts'
 import { toLogprobs } from './logprobs.ts'
 import { readReply } from './refusal.ts'
 import { toFreight } from './signatures.ts'
-import { toUsage, updateUsage } from './usage.ts'
+import { toUsage } from './usage.ts'
 import type { Candidate, WireUsage } from './wire.ts'
 
 /** A choice under way. */
@@ -35,8 +35,9 @@ export class GenerateStream {
   /** Throws `UpstreamError` for an error in an event's place and where the model failed, `Error` for what is no event. */
   *event({ data }: UpstreamEvent): Generator<TranslatedChunk> {
     const event = readReply(JSON.parse(data))
-    if (isRecord(event.usageMetadata)) this.#usage = updateUsage(this.#usage, event.usageMetadata)
-    if (isRecord(event.promptFeedback) && event.promptFeedback.blockReason != null) this.#blocked = true
+    // Cumulative, and not every event tells all of it.
+    if (isRecord(event.usageMetadata)) this.#usage = { ...this.#usage, ...event.usageMetadata }
+    if (event.promptFeedback?.blockReason != null) this.#blocked = true
     if (this.#idBase === undefined) {
       this.#idBase = idBase(event.responseId)
       if (typeof event.responseId === 'string') yield { id: event.responseId, choices: [] }

@@ -1,13 +1,6 @@
 import { invalidValue } from 'unified-model-gateway/plugin'
 import type { ModelFacts } from './models.ts'
-import type { ThinkingConfig } from './wire.ts'
-
-/** How a call is to think. */
-export interface Thinking {
-  readonly thinkingConfig?: ThinkingConfig
-  /** The client's effort could not be honoured. */
-  readonly dropped: boolean
-}
+import type { Taken } from './taken.ts'
 
 /** Per OpenAI effort: Gemini's level, and for models with a budget its tokens ("OpenAI compatibility", ai.google.dev). */
 const EFFORTS: ReadonlyMap<string, { readonly level: ModelFacts['levels'][number]; readonly budget: number }> = new Map([
@@ -22,16 +15,16 @@ const EFFORTS: ReadonlyMap<string, { readonly level: ModelFacts['levels'][number
 const ORDER: ModelFacts['levels'] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']
 
 /** `reasoning_effort` as this model takes it. Throws `GatewayError` for an effort nobody knows. */
-export function toThinking(effort: string | undefined, facts: ModelFacts): Thinking {
-  if (effort === undefined) return { dropped: false }
+export function toThinking(effort: string | undefined, facts: ModelFacts): Taken {
+  if (effort === undefined) return { taken: {}, dropped: [] }
   const asked = EFFORTS.get(effort)
   if (!asked) throw invalidValue('reasoning_effort', `expected one of ${[...EFFORTS.keys()].join(', ')}`)
-  if (facts.thinking === 'none') return { dropped: effort !== 'none' }
+  if (facts.thinking === 'none') return { taken: {}, dropped: effort === 'none' ? [] : ['reasoning_effort'] }
   const amount =
     facts.thinking === 'level'
       ? { thinkingLevel: nearestLevel(asked.level, facts) }
       : { thinkingBudget: within(asked.budget, facts.budget) }
-  return { thinkingConfig: { ...amount, ...(effort !== 'none' && { includeThoughts: true }) }, dropped: false }
+  return { taken: { thinkingConfig: { ...amount, ...(effort !== 'none' && { includeThoughts: true }) } }, dropped: [] }
 }
 
 /** Never more than was asked for, where the model can think that little. */

@@ -23,11 +23,6 @@ export function toUsage(usage: WireUsage): Usage | undefined {
   }
 }
 
-/** Usage is cumulative, and not every event tells all of it: what is told later replaces what was told before. */
-export function updateUsage(usage: WireUsage, later: WireUsage | null | undefined): WireUsage {
-  return { ...usage, ...later }
-}
-
 function byModality(details: unknown): Record<string, number> {
   const counted: Record<string, number> = {}
   for (const detail of Array.isArray(details) ? details.filter(isRecord) : []) {

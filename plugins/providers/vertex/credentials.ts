@@ -30,9 +30,12 @@ export class GoogleCredentials {
     this.#source = this.#open()
   }
 
-  /** For what is no call: a list of models. */
+  /** For what is no call: a list of models. Throws an Error for the operator where Google gives none. */
   async headers(): Promise<AuthHeaders> {
-    return toHeaders(await this.#ask())
+    const headers = await this.#ask().catch((error: GatewayError) => {
+      throw error.cause
+    })
+    return toHeaders(headers)
   }
 
   /** For one try of a call: new ones where the ones it had were refused. Throws `GatewayError` where Google gives none. */
@@ -69,10 +72,12 @@ function toHeaders(headers: Headers): AuthHeaders {
   return Object.fromEntries([...headers].map(([name, value]) => [name, name === 'authorization' ? new Secret(value) : value]))
 }
 
-/** What the library throws quotes tokens and keys: of it only the status, or the code, goes on. */
+/** What the library throws quotes tokens and keys: of it only Google's word, the status or the code goes on. */
 function toGatewayError(thrown: unknown): GatewayError {
   const { status, code, response } = thrown as { status?: unknown; code?: unknown; response?: { data?: { error?: unknown } } }
-  const cause = Object.assign(new Error('Google gave no access token.'), { code: toCode(response?.data?.error ?? code) })
+  const words = [response?.data?.error, typeof status === 'number' ? `HTTP_${status}` : code]
+  const told = words.map(toCode).find(Boolean) ?? 'NO_CREDENTIALS'
+  const cause = Object.assign(new Error(`Google gave no access token: ${told}; check the credentials`), { code: told })
   if (typeof status !== 'number') {
     return new GatewayError(typeof code === 'string' ? 'upstream_unreachable' : 'upstream_authentication_error', { cause })
   }
@@ -80,6 +85,6 @@ function toGatewayError(thrown: unknown): GatewayError {
 }
 
 /** `INVALID_GRANT` for `invalid_grant`: the log writes codes of this form. */
-function toCode(code: unknown): string {
-  return typeof code === 'string' && /^\w{2,40}$/.test(code) ? code.toUpperCase() : 'NO_CREDENTIALS'
+function toCode(word: unknown): string | undefined {
+  return typeof word === 'string' && /^\w{2,40}$/.test(word) ? word.toUpperCase() : undefined
 }

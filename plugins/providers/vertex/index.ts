@@ -15,8 +15,8 @@ import {
   factsOf,
   factsSchema,
   parameters as geminiParameters,
+  generateMethod,
   generateTranslator,
-  method,
   toGenerateRequest,
 } from 'unified-model-gateway/providers/gemini'
 import { addressesOf } from './address.ts'
@@ -64,7 +64,7 @@ function create({ project, region = 'global', credentials, baseUrl, facts = {} }
 
   function translate(call: Call, { publisher, name }: VertexModel) {
     if (publisher === 'anthropic') return { ...toClaudeRequest(call.body, name), method: claudeMethod(call.stream) }
-    return { ...toGenerateRequest(call.body, { facts: factsFor(name), callIds: false }), method: method(call) }
+    return { ...toGenerateRequest(call.body, { facts: factsFor(name), callIds: false }), method: generateMethod(call) }
   }
 
   return {

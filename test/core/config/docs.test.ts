@@ -10,6 +10,9 @@ import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 const PROJECT = new URL('../../../', import.meta.url)
 const DOC = readFileSync(new URL('docs/routes.md', PROJECT), 'utf8')
 
+/** What the examples refer to. */
+const KEYS = { OPENAI_API_KEY: 'a-key', ANTHROPIC_API_KEY: 'a-key' }
+
 type Fields = Readonly<Record<string, Field>>
 
 interface Field extends TSchema {
@@ -18,12 +21,15 @@ interface Field extends TSchema {
   readonly properties?: Fields
   readonly items?: Field
   readonly patternProperties?: Fields
+  readonly else?: Field
   readonly required?: readonly string[]
 }
 
 const table = routesSchema as TSchema as Field
 const link = table.properties!.chain!.items!
-const namespace = Object.values(table.properties!.namespaces!.patternProperties!)[0]!
+const entryOf = (map: Field): Field => Object.values(map.patternProperties!)[0]!
+const namespace = entryOf(table.properties!.namespaces!)
+const route = entryOf(namespace.properties!.models!.else!)
 
 /** The sections of docs/routes.md that list fields. */
 const SECTIONS: Readonly<Record<string, Field>> = {
@@ -32,7 +38,13 @@ const SECTIONS: Readonly<Record<string, Field>> = {
   '### when': link.properties!.when!,
   '## namespaces': namespace,
   '### timeouts': namespace.properties!.timeouts!,
+  '### concurrency': namespace.properties!.concurrency!,
+  '## Curated models': route,
+  '### Targets': route.properties!.targets!.items!,
+  '### Retries': route.properties!.retry!,
+  '### Timeouts of a curated model': route.properties!.timeouts!,
   '## keys': table.properties!.keys!.items!,
+  '## expect': entryOf(table.properties!.expect!).else!.items!,
 }
 
 describe('docs/routes.md', () => {
@@ -53,7 +65,7 @@ describe('docs/routes.md', () => {
 
   for (const [index, block] of wholeTables(DOC).entries()) {
     it(`shows a whole table, number ${index + 1}, that is right`, async () => {
-      const { config } = await loadConfig(folder.write('routes.yaml', block), { OPENAI_API_KEY: 'a-key' })
+      const { config } = await loadConfig(folder.write('routes.yaml', block), KEYS)
       expect(config.namespaces.size).to.be.greaterThan(0)
     })
   }
@@ -64,9 +76,7 @@ describe('docs/routes.md', () => {
       '    timeouts: { connect: 2s, firstByte: 60s, idle: 30s, total: 10m }',
       '    timout: { connect: 2s }',
     )
-    const error: unknown = await loadConfig(folder.write('routes.yaml', broken), { OPENAI_API_KEY: 'a-key' }).catch(
-      (reason: unknown) => reason,
-    )
+    const error: unknown = await loadConfig(folder.write('routes.yaml', broken), KEYS).catch((reason: unknown) => reason)
     const shown = /```\n(routes\.yaml:[^`]+)\n```/.exec(DOC)?.[1]
     expect((error as Error).message.replace(`${folder.path}/`, '')).to.equal(shown)
   })

@@ -12,7 +12,10 @@ export interface Token {
 /** Names that the operator chooses: another one is no misspelling. */
 const FREE = ['east', 'west', 'acme', 'smart', 'spare', 'gpt-4o', 'acme/smart', 'west/qwen3', 'x-team', 'temperature']
 
-/** The keys that a schema knows, and all scalar values. */
+/** The value of a default parameter may be anything as far as the table goes: only its provider knows. */
+const ANYTHING = '0.2'
+
+/** The keys that a schema knows, and all scalar values that it says something of. */
 export function tokensOf(table: string): { readonly keys: readonly Token[]; readonly scalars: readonly Token[] } {
   const lines = new LineCounter()
   const found = { keys: [] as Token[], scalars: [] as Token[] }
@@ -21,8 +24,8 @@ export function tokensOf(table: string): { readonly keys: readonly Token[]; read
       const [start = 0, end = 0] = range ?? []
       const { line, col } = lines.linePos(start)
       const token = { text: source, start, end, line, column: col }
-      if (position !== 'key') found.scalars.push(token)
-      else if (!FREE.includes(source)) found.keys.push(token)
+      if (position !== 'key' && source !== ANYTHING) found.scalars.push(token)
+      else if (position === 'key' && !FREE.includes(source)) found.keys.push(token)
     },
   })
   return found

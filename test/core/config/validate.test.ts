@@ -22,13 +22,21 @@ describe('umg validate', () => {
         written[name] += chunk
       },
     })
-    const code = await validate(file, { format: 'pretty' }, { env: { ...FULL_ENV, ...env }, stdout: stream('stdout'), stderr: stream('stderr') })
+    const code = await validate(
+      file,
+      { format: 'pretty' },
+      { env: { ...FULL_ENV, ...env }, stdout: stream('stdout'), stderr: stream('stderr') },
+    )
     return { code, file, ...written }
   }
 
   it('says of a right file what is in it, and exits with 0', async () => {
     const { code, file, stdout, stderr } = await run(FULL_TABLE)
-    expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: `${file} is valid: 2 namespaces, 2 links\n`, stderr: '' })
+    expect({ code, stdout, stderr }).to.deep.equal({
+      code: 0,
+      stdout: `${file} is valid: 3 namespaces, 2 curated models, 2 links\n`,
+      stderr: '',
+    })
   })
 
   it('adds what the author should know', async () => {

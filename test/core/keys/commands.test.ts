@@ -1,34 +1,30 @@
 import { writeFileSync } from 'node:fs'
 import { expect } from 'chai'
-import type { CommandIo } from '../../../core/commands/io.ts'
-import { createKeyCommand, listKeysCommand, revokeKeyCommand } from '../../../core/commands/keys.ts'
+import {
+  createKeyCommand,
+  editKeyCommand,
+  listKeysCommand,
+  revokeKeyCommand,
+  rotateKeyCommand,
+} from '../../../core/commands/keys.ts'
 import { createKeyDirectory } from '../../../core/keys/directory.ts'
-import { scratch } from '../store/scratch.ts'
+import { findKey } from '../../../core/keys/keys.ts'
+import { onEachDatabase } from '../../support/databases.ts'
+import { runCommand } from '../../support/run-command.ts'
+import { storesIn } from '../store/stores.ts'
 
-interface Run {
-  readonly code: number
-  readonly stdout: string
-  readonly stderr: string
-}
+const HOUR = 3_600_000
 
-async function run(command: (io: CommandIo) => Promise<number>): Promise<Run> {
-  const written = { stdout: '', stderr: '' }
-  const collect = (name: 'stdout' | 'stderr') => ({
-    write(text: string) {
-      written[name] += text
-    },
-  })
-  const code = await command({ env: {}, stdout: collect('stdout'), stderr: collect('stderr') })
-  return { code, ...written }
-}
-
-describe('umg keys', () => {
-  const { file, open } = scratch()
-  const at = () => ({ data: 'unused', database: `sqlite:${file()}` })
+onEachDatabase('umg keys', (database, databaseKind) => {
+  const { url, open } = storesIn(database)
+  const at = () => ({ data: 'unused', database: url() })
   const create = (options: Partial<Parameters<typeof createKeyCommand>[0]> = {}) =>
-    run((io) => createKeyCommand({ ...at(), name: 'laptop', ...options }, io))
-  const list = (options = {}) => run((io) => listKeysCommand({ ...at(), ...options }, io))
-  const revoke = (id: string, options = {}) => run((io) => revokeKeyCommand({ ...at(), id, ...options }, io))
+    runCommand((io) => createKeyCommand({ ...at(), name: 'laptop', ...options }, io))
+  const list = (options = {}) => runCommand((io) => listKeysCommand({ ...at(), ...options }, io))
+  const revoke = (id: string, options = {}) => runCommand((io) => revokeKeyCommand({ ...at(), id, ...options }, io))
+  const edit = (id: string, options = {}) => runCommand((io) => editKeyCommand({ ...at(), id, ...options }, io))
+  const rotate = (id: string, options: { readonly overlap: number }) =>
+    runCommand((io) => rotateKeyCommand({ ...at(), id, ...options }, io))
 
   describe('create', () => {
     it('prints a key that works, alone on stdout', async () => {
@@ -38,7 +34,7 @@ describe('umg keys', () => {
       expect(stderr).to.include('never shown again').and.not.include(stdout.trim())
       const directory = createKeyDirectory(await open())
       expect(await directory.verify(stdout.trim(), new Map())).to.include({ name: 'laptop', kind: 'live' })
-      directory.close()
+      await directory.close()
     })
 
     it('prints all of it as one line of JSON', async () => {
@@ -47,13 +43,15 @@ describe('umg keys', () => {
         models: ['acme/*'],
         class: 'batch',
         expires: '2999-01-31',
+        tags: ['team=research'],
         json: true,
       })
-      const { id, secret, createdAt, ...rest } = JSON.parse(stdout)
+      const { id, secret, key, createdAt, ...rest } = JSON.parse(stdout)
       expect(stdout).to.match(/^[^\n]+\n$/)
       expect(stderr).to.equal('')
       expect(id).to.match(/^key_/)
       expect(secret).to.match(/^sk-test-/)
+      expect(key).to.equal(`${secret.slice(0, 12)}…${secret.slice(-4)}`)
       expect(Date.parse(createdAt)).to.be.within(Date.now() - 60_000, Date.now())
       expect(rest).to.deep.equal({
         name: 'laptop',
@@ -61,6 +59,9 @@ describe('umg keys', () => {
         account: 'default',
         models: ['acme/*'],
         class: 'batch',
+        tags: { team: 'research' },
+        status: 'active',
+        lastUsedAt: null,
         expiresAt: '2999-01-31T00:00:00Z',
       })
     })
@@ -74,24 +75,38 @@ describe('umg keys', () => {
       expect(JSON.parse(stdout)).to.include({ expiresAt: '2999-01-31T16:30:00Z' })
     })
 
-    for (const expires of ['tomorrow', '2999-02-30', '2999-01-31T18:00:00', '31.01.2999', '']) {
-      it(`refuses "${expires}" as the expiry and says what it takes`, async () => {
+    it('refuses what is no expiry, and says what it takes', async () => {
+      for (const expires of ['tomorrow', '2999-02-30', '2999-01-31T18:00:00', '31.01.2999', '']) {
         const { code, stdout, stderr } = await create({ expires })
         expect([code, stdout]).to.deep.equal([1, ''])
-        expect(stderr).to.include('--expires takes a date')
-      })
-    }
+        expect(stderr).to.include('a date (2027-01-31')
+      }
+    })
 
     it('creates nothing of which it cannot say that it is right', async () => {
       expect(await create({ models: ['gpt-4o'] })).to.include({ code: 1, stdout: '' })
       expect((await list({ json: true })).stdout).to.equal('[]\n')
     })
 
-    it('says what to do where the database is damaged', async () => {
-      writeFileSync(file(), 'not a database '.repeat(100))
-      const { code, stdout, stderr } = await create()
-      expect([code, stdout]).to.deep.equal([1, ''])
-      expect(stderr).to.include('Put a backup in its place')
+    if (databaseKind === 'SQLite')
+      it('says what to do where the database is damaged', async () => {
+        writeFileSync(url().slice('sqlite:'.length), 'not a database '.repeat(100))
+        const { code, stdout, stderr } = await create()
+        expect([code, stdout]).to.deep.equal([1, ''])
+        expect(stderr).to.include('Put a backup in its place')
+      })
+
+    it('makes a key for the management API, and one for another account', async () => {
+      await (await open()).db.insertInto('accounts').values(ACME).execute()
+      expect((await create({ admin: true })).stdout).to.match(/^sk-admin-/)
+      expect(JSON.parse((await create({ account: 'acc_acme', json: true })).stdout)).to.include({ account: 'acc_acme' })
+      expect(await create({ account: 'acc_none' })).to.include({ code: 1, stdout: '' })
+    })
+
+    it('refuses a label without a value, and says how to write one', async () => {
+      const { code, stderr } = await create({ tags: ['research'] })
+      expect(code).to.equal(1)
+      expect(stderr).to.include('team=research')
     })
   })
 
@@ -115,14 +130,60 @@ describe('umg keys', () => {
     it('shows the same as JSON', async () => {
       const { secret, ...created } = JSON.parse((await create({ json: true })).stdout)
       const { stdout } = await list({ json: true })
-      const key = `${secret.slice(0, 12)}…${secret.slice(-4)}`
-      expect(JSON.parse(stdout)).to.deep.equal([{ ...created, key, status: 'active' }])
+      expect(stdout).to.not.include(secret)
+      expect(JSON.parse(stdout)).to.deep.equal([created])
+    })
+
+    it('shows those that are asked for, and says so where there is none', async () => {
+      await create({ name: 'laptop' })
+      await create({ name: 'ci', test: true })
+      const names = async (options: object) =>
+        JSON.parse((await list({ ...options, json: true })).stdout).map(({ name }: { name: string }) => name)
+      expect(await names({})).to.deep.equal(['laptop', 'ci'])
+      expect(await names({ query: 'LAP' })).to.deep.equal(['laptop'])
+      expect(await names({ kind: 'test' })).to.deep.equal(['ci'])
+      expect(await names({ status: 'revoked' })).to.deep.equal([])
+      expect((await list({ query: 'nothing' })).stderr).to.include('No key is like that')
     })
 
     it('says how to begin where there is none', async () => {
       const { code, stdout, stderr } = await list()
       expect([code, stdout]).to.deep.equal([0, ''])
       expect(stderr).to.include('umg keys create')
+    })
+  })
+
+  describe('edit', () => {
+    it('changes what is given', async () => {
+      const { id } = JSON.parse((await create({ expires: '2999-01-31', class: 'batch', json: true })).stdout)
+      const { code, stderr } = await edit(id, { name: 'desk', expires: 'never', models: ['acme/*'] })
+      expect([code, stderr]).to.deep.equal([0, `Changed the key ${id} (desk). Running gateways know it within a second.\n`])
+      const { stdout } = await edit(id, { tags: ['team=a'], json: true })
+      expect(JSON.parse(stdout)).to.deep.include({
+        name: 'desk',
+        models: ['acme/*'],
+        class: 'batch',
+        tags: { team: 'a' },
+        expiresAt: null,
+      })
+    })
+  })
+
+  describe('rotate', () => {
+    it('prints the new secret alone on stdout, and lets the old one work on', async () => {
+      const created = JSON.parse((await create({ json: true })).stdout)
+      const { code, stdout, stderr } = await rotate(created.id, { overlap: HOUR })
+      expect(code).to.equal(0)
+      expect(stdout)
+        .to.match(/^sk-live-[0-9A-Za-z]{36}\n$/)
+        .and.not.include(created.secret)
+      expect(stderr).to.include('never shown again').and.not.include(stdout.trim())
+      const store = await open()
+      const directory = createKeyDirectory(store)
+      for (const secret of [created.secret, stdout.trim()])
+        expect(await directory.verify(secret, new Map())).to.include({ name: 'laptop' })
+      await directory.close()
+      expect((await findKey(store.db, created.id)).expiresAt).to.be.closeTo(Date.now() + HOUR, 60_000)
     })
   })
 
@@ -138,7 +199,9 @@ describe('umg keys', () => {
     it('says where to look for the id of a key', async () => {
       const { code, stdout, stderr } = await revoke('key_unknown')
       expect([code, stdout]).to.deep.equal([1, ''])
-      expect(stderr).to.include('umg keys list')
+      expect(stderr).to.include('There is no key with this id').and.include('`list`')
     })
   })
 })
+
+const ACME = { id: 'acc_acme', name: 'Acme', models: '["*"]', rate_class: null, created_at: 1 }

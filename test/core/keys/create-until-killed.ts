@@ -1,9 +1,9 @@
-// Creates keys in the database named on the command line, without end, and prints each secret once it is stored.
+// Creates keys in the database whose URL is on the command line, without end, and prints each secret once it is stored.
 import { writeSync } from 'node:fs'
 import { createKey } from '../../../core/keys/keys.ts'
 import { openStore } from '../../../core/store/database.ts'
 
-const store = await openStore(`sqlite:${process.argv[2]}`)
+const store = await openStore(process.argv[2]!)
 for (;;) {
   const { secret } = await createKey(store, { name: 'in haste', kind: 'live' })
   writeSync(1, `${secret}\n`)

@@ -1,22 +1,27 @@
 import { expect } from 'chai'
-import { createSecret, digestOf, isWellFormed, kindOf, randomBase62 } from '../../../core/keys/key.ts'
+import { createSecret, digestOf, kindOf, shownOf } from '../../../core/keys/key.ts'
+import { randomBase62 } from '../../../core/store/id.ts'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 // Made once with Python's zlib.crc32; whoever changes the format makes every key in use invalid.
 const PINNED = 'sk-live-0123456789ABCDEFGHIJKLMNOPQRST0p6kdz'
 
 describe('a key', () => {
-  it('looks like sk-live-… or sk-test-… and 36 letters and digits', () => {
-    expect(createSecret('live')).to.match(/^sk-live-[0-9A-Za-z]{36}$/)
-    expect(createSecret('test')).to.match(/^sk-test-[0-9A-Za-z]{36}$/)
-  })
-
-  it('says its kind by its prefix', () => {
-    expect([kindOf(createSecret('live')), kindOf(createSecret('test'))]).to.deep.equal(['live', 'test'])
-  })
+  for (const kind of ['live', 'test', 'admin'] as const) {
+    it(`looks like sk-${kind}-… and 36 letters and digits, and says its kind so`, () => {
+      const secret = createSecret(kind)
+      expect(secret).to.match(new RegExp(`^sk-${kind}-[0-9A-Za-z]{36}$`))
+      expect(kindOf(secret)).to.equal(kind)
+    })
+  }
 
   it('keeps its format', () => {
-    expect(isWellFormed(PINNED)).to.equal(true)
+    expect(kindOf(PINNED)).to.equal('live')
+  })
+
+  it('is known by its first four random characters and its last four', () => {
+    expect(shownOf(PINNED)).to.deep.equal({ prefix_shown: 'sk-live-0123', last_four: '6kdz' })
+    expect(shownOf(`sk-admin-${PINNED.slice(8)}`).prefix_shown).to.equal('sk-admin-0123')
   })
 
   it('is another one each time', () => {
@@ -35,13 +40,13 @@ describe('a key', () => {
     const typos = [...secret].flatMap((own, at) =>
       [...BASE62].filter((other) => other !== own).map((other) => secret.slice(0, at) + other + secret.slice(at + 1)),
     )
-    expect(typos.filter(isWellFormed)).to.deep.equal([])
+    expect(typos.filter(kindOf)).to.deep.equal([])
   })
 
   it('with two neighbours swapped is no key', () => {
     const secret = createSecret('test')
     const swapped = Array.from(secret.slice(1), (right, at) => secret.slice(0, at) + right + secret[at] + secret.slice(at + 2))
-    expect(swapped.filter((text) => text !== secret).filter(isWellFormed)).to.deep.equal([])
+    expect(swapped.filter((text) => text !== secret).filter(kindOf)).to.deep.equal([])
   })
 
   for (const [what, change] of Object.entries<(secret: string) => string>({
@@ -55,7 +60,7 @@ describe('a key', () => {
     'nothing left': () => '',
   })) {
     it(`with ${what} is no key`, () => {
-      expect(isWellFormed(change(createSecret('live')))).to.equal(false)
+      expect(kindOf(change(createSecret('live')))).to.equal(undefined)
     })
   }
 

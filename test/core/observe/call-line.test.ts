@@ -33,7 +33,6 @@ describe('The log line of a call', () => {
       namespace: 'openai',
       model: 'gpt-5.5',
       served: 'openai/gpt-5.5',
-      attempts: [{ to: 'openai/gpt-5.5', result: 'ok', ms: 900 }],
       status: 200,
       outcome: 'ok',
       ms: 1000,
@@ -58,6 +57,15 @@ describe('The log line of a call', () => {
       fault: 'upstream',
       cause: 'UND_ERR_SOCKET',
     })
+  })
+
+  it('tells of every try where there was more than one, or the only one failed', () => {
+    const tries = [attempt({ namespace: 'local', model: 'qwen', result: 'upstream_timeout', ms: 5 }), attempt({ ms: 7 })]
+    expect(logged(outcome({ attempts: tries })).attempts).to.deep.equal([
+      { to: 'local/qwen', result: 'upstream_timeout', ms: 5 },
+      { to: 'openai/gpt-5.5', result: 'ok', ms: 7 },
+    ])
+    expect(logged(outcome({ attempts: tries.slice(0, 1) })).attempts).to.have.length(1)
   })
 
   it("is an error where the gateway failed, and none where a client's request did", () => {
@@ -85,14 +93,12 @@ describe('The log line of a call', () => {
       id: 'req_1',
       endpoint: 'chat.completions',
       stream: true,
-      attempts: [],
       status: 401,
       outcome: 'client_error',
       error: 'invalid_api_key',
       fault: 'caller',
       ms: 1.235,
       overheadMs: 1.2,
-      tags: {},
     })
   })
 

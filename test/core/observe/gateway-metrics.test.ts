@@ -19,6 +19,31 @@ describe('The metrics of the gateway itself', () => {
     expect(await valuesOf(metrics, 'umg_config_info')).to.deep.equal({ bbb: 1 })
   })
 
+  it('count reloads from zero, and tell whether the last one was good', async () => {
+    const metrics = new Metrics()
+    const gateway = new GatewayMetrics(metrics, { version: '1.2.3', workers: { queueSize: 0 } })
+    const good = () => valuesOf(metrics, 'umg_config_last_reload_successful')
+    const reloads = () => valuesOf(metrics, 'umg_config_reloads_total')
+    gateway.configLoaded({ sha256: 'aaa' })
+    expect([await good(), await reloads()]).to.deep.equal([{ '': 1 }, { success: 0, failure: 0 }])
+    gateway.configReloaded('failure')
+    expect([await good(), await reloads()]).to.deep.equal([{ '': 0 }, { success: 0, failure: 1 }])
+    gateway.configLoaded({ sha256: 'bbb' })
+    gateway.configReloaded('success')
+    expect([await good(), await reloads()]).to.deep.equal([{ '': 1 }, { success: 1, failure: 1 }])
+  })
+
+  it('tell how many versions of the table still serve calls', async () => {
+    const metrics = new Metrics()
+    const gateway = new GatewayMetrics(metrics, { version: '1.2.3', workers: { queueSize: 0 } })
+    const serving = () => valuesOf(metrics, 'umg_config_generations')
+    gateway.configLoaded({ sha256: 'aaa' })
+    gateway.configLoaded({ sha256: 'bbb' })
+    expect(await serving()).to.deep.equal({ '': 2 })
+    gateway.configRetired()
+    expect(await serving()).to.deep.equal({ '': 1 })
+  })
+
   it('tell how many tasks wait for a worker at the time of the scrape', async () => {
     const metrics = new Metrics()
     const workers = { queueSize: 0 }

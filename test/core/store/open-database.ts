@@ -1,10 +1,10 @@
-// Says that it is ready, and on a line of input opens the database named on the command line and prints its accounts.
+// Says that it is ready, and on a line of input opens the database whose URL is on the command line and prints its accounts.
 import { once } from 'node:events'
 import { openStore } from '../../../core/store/database.ts'
 
 process.stdout.write('ready\n')
 await once(process.stdin, 'data')
-const store = await openStore(`sqlite:${process.argv[2]}`)
+const store = await openStore(process.argv[2]!)
 const accounts = await store.db.selectFrom('accounts').select('id').execute()
 process.stdout.write(accounts.map((account) => account.id).join())
 await store.close()

@@ -1,10 +1,9 @@
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { type Hold, hold, type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { type Hold, hold, json, type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ask, hello, stream } from '../plugins/openai-wire.ts'
-import { reloadAfter } from './reloading.ts'
+import { reloadAfter, replaceFile } from './reloading.ts'
 
 /** A link that tells in the log when it is made and closed, and in replies which one it is. */
 const NUMBERED = `
@@ -65,7 +64,7 @@ describe('calls and a reload', () => {
   })
 
   const change = (links: readonly string[], origins: Readonly<Record<string, string>>) =>
-    reloadAfter(gateway, () => writeFile(join(gateway.folder, 'routes.yaml'), routes(links, origins)))
+    reloadAfter(gateway, () => replaceFile(join(gateway.folder, 'routes.yaml'), routes(links, origins)))
 
   const call = (model = 'up/m') => gateway.fetch('/v1/chat/completions', { json: ask({ model }) })
 
@@ -129,6 +128,23 @@ describe('calls and a reload', () => {
     expect(await passed()).to.equal('b2, a1')
   })
 
+  it('find a sick upstream as sick as it was', async () => {
+    old.on(() => json({ error: {} }, { status: 500 }))
+    const up = async () => /^\[.\] up\/\*: (\w+)/m.exec(await (await fetch(`${gateway.url}/readyz?verbose`)).text())?.[1]
+    while ((await up()) !== 'open') await (await call()).text()
+    await change([link('c')], { up: old.origin, other: next.origin })
+    expect(await up()).to.be.oneOf(['open', 'half_open'])
+    // What a refused table says of it counts for nothing.
+    await change([link('c')], { up: next.origin, other: 'nowhere' })
+    await change([link('c')], { up: old.origin })
+    expect(await up()).to.be.oneOf(['open', 'half_open'])
+    expect(await gateway.metric('umg_circuit_state', { namespace: 'up', state: 'closed' })).to.equal(0)
+    // Another upstream is another matter.
+    await change([link('c')], { up: next.origin })
+    expect(await up()).to.be.oneOf(['closed', undefined])
+    expect(await gateway.metric('umg_circuit_state', { namespace: 'up', state: 'open' })).to.equal(0)
+  })
+
   it('find everything closed once when the gateway ends', async () => {
     await change([link('a'), link('c')], { up: old.origin })
     await gateway.stop()
@@ -137,9 +153,8 @@ describe('calls and a reload', () => {
   })
 
   it('are told from where a link stands in the table in use', async () => {
-    await writeFile(join(gateway.folder, 'routes.yaml'), '')
     const text = `# moved\n\n${routes([link('a')], { up: old.origin })}`
-    await reloadAfter(gateway, () => writeFile(join(gateway.folder, 'routes.yaml'), text))
+    await reloadAfter(gateway, () => replaceFile(join(gateway.folder, 'routes.yaml'), text))
     await gateway.stop()
     expect(gateway.log.find(({ msg, label }) => msg === 'closed' && label === 'a')?.at).to.match(/routes\.yaml:4:27$/)
   })

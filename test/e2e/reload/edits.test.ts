@@ -2,14 +2,15 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { reloadAfter, table, tableInUse } from './reloading.ts'
+import { goodReloadAfter, reloadAfter, replaceFile, table, tableInUse, untilInUse } from './reloading.ts'
 
 const FIRST = table('first')
 
 describe('a routing table that is edited', () => {
   let gateway: TestGateway
   const at = (name: string): string => join(gateway.folder, name)
-  const write = (text: string, name = 'routes.yaml') => writeFile(at(name), text)
+  const write = (text: string) => writeFile(at('routes.yaml'), text)
+  const replace = (text: string) => replaceFile(at('routes.yaml'), text)
   const outcome = async () => ({
     table: await tableInUse(gateway),
     good: await gateway.metric('umg_config_last_reload_successful'),
@@ -23,46 +24,41 @@ describe('a routing table that is edited', () => {
 
   describe('is served from then on', () => {
     for (const [how, edit] of [
-      ['written in place', () => write(table('second'))],
+      ['written in place', () => write(table('last'))],
       [
         'written in pieces',
         async () => {
-          const text = table('second')
+          const text = table('last')
           for (const length of [0, 20, 60, text.length]) await write(text.slice(0, length))
         },
       ],
-      [
-        'replaced by another file',
-        async () => {
-          await write(table('second'), 'next.yaml')
-          await rename(at('next.yaml'), at('routes.yaml'))
-        },
-      ],
+      ['replaced by another file', () => replace(table('last'))],
       [
         'removed and written anew',
         async () => {
           await rm(at('routes.yaml'))
-          await write(table('second'))
+          await write(table('last'))
         },
       ],
       [
         'edited again and again',
         async () => {
-          for (const name of ['second', 'third', 'second', 'fourth', 'second']) await write(table(name))
+          for (const name of ['second', 'third', 'fourth', 'last']) await write(table(name))
         },
       ],
     ] as const) {
       it(how, async () => {
-        const { ok, trigger, difference } = await reloadAfter(gateway, edit)
-        expect({ ok, trigger }).to.deep.equal({ ok: true, trigger: 'file' })
-        expect(difference).to.deep.equal(['~ link header-stamping: config.response.x-table: first → second'])
-        expect(await outcome()).to.deep.equal({ table: 'second', good: 1 })
+        const { trigger } = await goodReloadAfter(gateway, edit)
+        expect(trigger).to.equal('file')
+        // A slow machine may come to read it in the middle, and then once more.
+        await untilInUse(gateway, 'last')
+        expect(await outcome()).to.deep.equal({ table: 'last', good: 1 })
       })
     }
 
     it('mounted by Kubernetes, whose every change swaps a symbolic link', async () => {
       await mkdir(at('..first'))
-      await write(FIRST, '..first/routes.yaml')
+      await writeFile(at('..first/routes.yaml'), FIRST)
       await symlink('..first', at('..data'))
       await symlink('..data/routes.yaml', at('link'))
       await rename(at('link'), at('routes.yaml'))
@@ -70,7 +66,7 @@ describe('a routing table that is edited', () => {
       for (const name of ['second', 'third']) {
         const { ok } = await reloadAfter(gateway, async () => {
           await mkdir(at(`..${name}`))
-          await write(table(name), `..${name}/routes.yaml`)
+          await writeFile(at(`..${name}/routes.yaml`), table(name))
           await symlink(`..${name}`, at('..data_tmp'))
           await rename(at('..data_tmp'), at('..data'))
           await rm(at(last), { recursive: true })
@@ -85,7 +81,7 @@ describe('a routing table that is edited', () => {
   it('is told by its digest, and by when it was read', async () => {
     const readAt = () => gateway.metric('umg_config_last_reload_success_timestamp_seconds')
     const [before, since] = [await gateway.metrics(), await readAt()]
-    await reloadAfter(gateway, () => write(table('second')))
+    await reloadAfter(gateway, () => replace(table('second')))
     const digests = (text: string) => [...text.matchAll(/^umg_config_info\{sha256="(\w{64})"\} 1$/gm)].map(([, digest]) => digest)
     const after = await gateway.metrics()
     expect([...digests(before), ...digests(after)]).to.have.length(2)
@@ -93,23 +89,30 @@ describe('a routing table that is edited', () => {
     expect(await readAt()).to.be.greaterThan(since)
   })
 
+  it('is told by what is otherwise than before', async () => {
+    const { difference } = await reloadAfter(gateway, () => replace(table('second')))
+    expect(difference).to.deep.equal(['~ link header-stamping: config.response.x-table: first → second'])
+  })
+
   it('says nothing where only comments and the order of keys have changed', async () => {
-    const { ok, difference } = await reloadAfter(gateway, () => write(`# mine\n${FIRST.replace('version: 1\n', '')}version: 1\n`))
+    const { ok, difference } = await reloadAfter(gateway, () =>
+      replace(`# mine\n${FIRST.replace('version: 1\n', '')}version: 1\n`),
+    )
     expect({ ok, difference }).to.deep.equal({ ok: true, difference: [] })
   })
 
   describe('changes nothing while it', () => {
     for (const [how, edit, said] of [
-      ['is no YAML', () => write('version: 1\nnamespaces: {{\n'), /routes\.yaml:2:\d+: not valid YAML/],
-      ['has an unknown field', () => write(table('second', 'namespases: {}\n')), /:8:1: unknown field "namespases"/],
-      ['is cut off', () => write(table('second').slice(0, 90)), /routes\.yaml:\d+:\d+: /],
-      ['is empty', () => write(''), /routes\.yaml:1:1: /],
+      ['is no YAML', () => replace('version: 1\nnamespaces: {{\n'), /routes\.yaml:2:\d+: not valid YAML/],
+      ['has an unknown field', () => replace(table('second', 'namespases: {}\n')), /:8:1: unknown field "namespases"/],
+      ['is cut off', () => replace(table('second').slice(0, 90)), /routes\.yaml:\d+:\d+: /],
+      ['is empty', () => replace(''), /routes\.yaml:1:1: /],
       ['is gone', () => rm(at('routes.yaml')), /routes\.yaml:1:1: there is no such file/],
-      ['needs a variable that is not set', () => write(table(`"\${env:NOBODY_SETS_THIS}"`)), /NOBODY_SETS_THIS is not set/],
-      ['names a plugin that is not there', () => write(FIRST.replace('auth', './mine.ts')), /mine\.ts does not exist/],
+      ['needs a variable that is not set', () => replace(table(`"\${env:NOBODY_SETS_THIS}"`)), /NOBODY_SETS_THIS is not set/],
+      ['names a plugin that is not there', () => replace(FIRST.replace('auth', './mine.ts')), /mine\.ts does not exist/],
       [
         'has a config that its plugin refuses',
-        () => write(table('second', '  bad: { provider: openai-compatible }\n')),
+        () => replace(table('second', '  bad: { provider: openai-compatible }\n')),
         /:8:3: namespace bad: name the upstream/,
       ],
     ] as const) {
@@ -119,7 +122,7 @@ describe('a routing table that is edited', () => {
         expect(diagnostics).to.match(said)
         expect(await outcome()).to.deep.equal({ table: 'first', good: 0 })
 
-        const mended = await reloadAfter(gateway, () => write(table('mended')))
+        const mended = await reloadAfter(gateway, () => replace(table('mended')))
         expect(mended.ok).to.equal(true)
         expect(await outcome()).to.deep.equal({ table: 'mended', good: 1 })
         for (const result of ['success', 'failure'])

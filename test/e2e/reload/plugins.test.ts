@@ -1,8 +1,8 @@
-import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { reloadAfter, table, tableInUse } from './reloading.ts'
+import { reloadAfter, replaceFile, table, tableInUse } from './reloading.ts'
 
 const ROUTES = table('one').replace('namespaces:', '  - plugin: ./plugins/stamp.ts\nnamespaces:')
 
@@ -28,7 +28,7 @@ const other = (word: string) => `export const other: string = '${word}'\n`
 describe('a plugin in a file', () => {
   let gateway: TestGateway
   const at = (name: string): string => join(gateway.folder, name)
-  const write = (name: string, text: string) => writeFile(at(name), text)
+  const write = (name: string, text: string) => replaceFile(at(name), text)
 
   beforeEach(async () => {
     const files = { 'plugins/stamp.ts': stamp('one'), 'plugins/words/other.ts': other('1') }
@@ -85,14 +85,22 @@ describe('a plugin in a file', () => {
     expect(await stamped()).to.equal('two 1')
   })
 
-  it('that never comes to the end of create() does not keep the next table away', async () => {
-    const hangs = stamp('two').replace('create: () => ({', 'create: () => new Promise(() => {}) && ({').replace('&&', '??')
+  it('that comes too late to the end of create() does not keep the next table away, and is closed', async () => {
+    const created = Promise.withResolvers<void>()
+    const closed = Promise.withResolvers<void>()
+    Object.assign(globalThis, { created, closed })
+    const hangs = stamp('two')
+      .replace('create: () => ({', 'create: () => created.promise.then(() => ({ close: closed.resolve,')
+      .replace(/\}\),\n\}\)\n$/, '})),\n})\n')
     const { ok, diagnostics } = await reloadAfter(gateway, () => write('plugins/stamp.ts', hangs))
     expect({ ok, diagnostics }).to.deep.equal({
       ok: false,
       diagnostics: `${at('routes.yaml')}:1:1: a plugin is not loaded or created after 0.3 seconds: look at what it waits for`,
     })
     await reloadAfter(gateway, () => write('plugins/stamp.ts', stamp('three')))
+    expect(await stamped()).to.equal('three 1')
+    created.resolve()
+    await closed.promise
     expect(await stamped()).to.equal('three 1')
   })
 

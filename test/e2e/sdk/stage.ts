@@ -22,7 +22,7 @@ export interface Stage {
 }
 
 /** What of a stage may differ from the defaults. */
-export interface StageOptions extends Pick<TestGatewayOptions, 'files' | 'times'> {
+export interface StageOptions extends Pick<TestGatewayOptions, 'database' | 'files' | 'times'> {
   /** Links after `auth`. */
   readonly chain?: readonly object[]
   /** Of both namespaces: `timeouts`, `models`. */

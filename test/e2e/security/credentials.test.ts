@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type AppParts, apiRoutes } from '../../../core/http/app.ts'
+import { type ApiParts, apiRoutes } from '../../../core/http/api.ts'
 import { systemRoutes } from '../../../core/http/system.ts'
 import { createSecret, digestOf } from '../../../core/keys/key.ts'
 import { listKeys } from '../../../core/keys/list-keys.ts'
@@ -155,7 +155,7 @@ describe('without a good key', () => {
 
   it('there is nothing else to get: these are all routes', () => {
     const routers = [
-      apiRoutes({} as AppParts),
+      apiRoutes({} as ApiParts),
       systemRoutes({ metrics: {} as Metrics, metricsToken: undefined, states: {} as UpstreamStates, ready: () => true }),
     ]
     const served = routers.flatMap(({ stack }) => stack.map(({ path }) => path))

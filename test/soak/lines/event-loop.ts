@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { json, type ScriptedUpstream, type Step, sse } from '../../../core/plugin/testing.ts'
-import { chunkOf, openai } from '../../e2e/sdk/openai-dialect.ts'
 import { bodyOf, type Client, createClient } from '../client.ts'
+import { serveEndless } from '../endless.ts'
 import { atMost, exactly, type Finding, type Line } from '../line.ts'
 import type { SoakedGateway } from '../stage.ts'
 import { HOSTILE, type HostileBody } from './hostile-bodies.ts'
@@ -15,7 +14,6 @@ const TIMES = 5
 const AFTERMATH_MS = 200
 
 const STREAMS = 20
-const EVENT_MS = 50
 
 /** Bodies made to be slow: nobody else waits for them. */
 export const eventLoop: Line = {
@@ -23,7 +21,7 @@ export const eventLoop: Line = {
   seconds: 40,
   async run({ gateway, open }, progress) {
     const over = new AbortController()
-    serveStreams(open, over.signal)
+    serveEndless(open, over.signal)
     const client = createClient(gateway, gateway.keys.many)
     const streams = Array.from({ length: STREAMS }, () => client.call(bodyOf({ model: 'open/endless', stream: true })))
     const findings: Finding[] = []
@@ -50,23 +48,6 @@ async function latenessesOf({ name, body, status }: HostileBody, client: Client,
     times.push(await gateway.lateness())
   }
   return times
-}
-
-/** Streams go on until the line is over; what is asked for whole is answered at once. */
-function serveStreams(open: ScriptedUpstream, over: AbortSignal): void {
-  const [head, first, ...rest] = sse([...openai.events({ text: ['Hello!'] })])
-  const [, again] = sse([chunkOf({ content: 'Hello!' })])
-
-  async function* endless(): AsyncGenerator<Step> {
-    yield* [head!, first!]
-    while (!over.aborted) {
-      yield again!
-      await delay(EVENT_MS)
-    }
-    yield* rest
-  }
-
-  open.on(({ headers }) => (headers.accept === 'text/event-stream' ? endless() : json(openai.whole({ text: ['Hello!'] }))))
 }
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!

@@ -25,7 +25,8 @@ export function AccountsTab({ creating, onClose }: Creation) {
     { header: 'Models', cell: ({ models }) => <GlobList globs={models} /> },
     { header: 'Rate class', cell: ({ rate_class }) => rate_class ?? 'The default' },
     { header: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
-    { header: 'Keys', cell: ({ id, name }) => <KeysLink id={id} name={name} /> },
+    { header: 'Users', cell: ({ users }) => users },
+    { header: 'Keys', cell: (account) => <KeysLink account={account} /> },
     {
       header: '',
       width: 48,
@@ -51,10 +52,10 @@ export function AccountsTab({ creating, onClose }: Creation) {
   )
 }
 
-function KeysLink({ id, name }: { readonly id: string; readonly name: string }) {
+function KeysLink({ account: { id, name, keys } }: { readonly account: Account }) {
   return (
-    <Anchor component={Link} to={`/keys?account_id=${id}`} size="sm" aria-label={`Keys of ${name}`}>
-      Show
+    <Anchor component={Link} to={`/keys?account_id=${id}`} size="sm" aria-label={`${keys} keys of ${name}`}>
+      {keys}
     </Anchor>
   )
 }

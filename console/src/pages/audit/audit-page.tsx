@@ -1,7 +1,8 @@
-import { Code, Group, Stack, Text } from '@mantine/core'
+import { Code, Stack, Text } from '@mantine/core'
 import { IconHistory } from '@tabler/icons-react'
 import { type AuditRow, useAudit } from '../../api/operations.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Nothing } from '../../ui/nothing.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Page } from '../../ui/page.tsx'
@@ -30,7 +31,7 @@ export function AuditPage() {
   const filtered = action !== '' || actor !== ''
   return (
     <Page title="Audit" about="Every sign-in and every change, and who made it. Nobody can change or remove a line.">
-      <Group gap="sm" mb="md">
+      <FilterBar>
         <SearchField
           label="Action, such as key.create"
           value={action}
@@ -39,7 +40,7 @@ export function AuditPage() {
         />
         <SearchField label="Who" value={actor} onSearch={(text) => setFilters({ actor: text.trim() })} width={200} />
         <RangeField value={filters} choices={RANGE_CHOICES} onChange={setFilters} />
-      </Group>
+      </FilterBar>
       <DataTable
         label="Audit trail"
         columns={COLUMNS}
@@ -68,10 +69,10 @@ function Who({ row: { actor, ip } }: { readonly row: AuditRow }) {
   )
 }
 
-function What({ object: { type, name, id } }: Pick<AuditRow, 'object'>) {
+function What({ object: { type, name } }: Pick<AuditRow, 'object'>) {
   return (
     <Stack gap={0}>
-      <Text size="sm">{name ?? id}</Text>
+      <Text size="sm">{name}</Text>
       <Text size="xs" c="dimmed">
         {type}
       </Text>

@@ -1,6 +1,6 @@
 import { Alert, Anchor, Button, Skeleton, Stack, TextInput } from '@mantine/core'
 import { Link, Navigate } from 'react-router'
-import { type InvitedPerson, useAcceptInvitation, useInvitedPerson, useSession } from '../../api/session.ts'
+import { type Session, useAcceptInvitation, useInvitedPerson, useSession, useSignOut } from '../../api/session.ts'
 import { Failure } from '../../ui/failure.tsx'
 import { NewPassword } from '../../ui/new-password.tsx'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
@@ -12,7 +12,10 @@ export function InvitationPage() {
   const token = useLinkToken()
   const { data: session } = useSession()
   const person = useInvitedPerson(token)
-  if (session != null) return <Navigate to="/" replace />
+  if (session != null) {
+    // Accepting has signed the invited person in; anybody else came with a link that is not theirs.
+    return session.user.email === person.data?.email ? <Navigate to="/" replace /> : <SignedInAlready session={session} />
+  }
   if (token === '' || person.error !== null) return <NoInvitation error={person.error} />
   return (
     <Entrance
@@ -21,7 +24,7 @@ export function InvitationPage() {
         person.data === undefined ? (
           <Skeleton h={14} />
         ) : (
-          `You were invited to ${accountName(person.data)} as ${person.data.email}.`
+          `You were invited to ${person.data.account.name} as ${person.data.email}.`
         )
       }
     >
@@ -29,8 +32,6 @@ export function InvitationPage() {
     </Entrance>
   )
 }
-
-const accountName = ({ account }: InvitedPerson): string => (typeof account === 'string' ? account : account.name)
 
 function AcceptForm({ token, email }: { readonly token: string; readonly email: string }) {
   const accept = useAcceptInvitation()
@@ -53,6 +54,20 @@ function AcceptForm({ token, email }: { readonly token: string; readonly email: 
         </Button>
       </Stack>
     </form>
+  )
+}
+
+function SignedInAlready({ session: { user } }: { readonly session: Session }) {
+  const signOut = useSignOut()
+  return (
+    <Entrance
+      title="Accept your invitation"
+      about={`You are signed in as ${user.name}. Sign out to accept an invitation for somebody else.`}
+    >
+      <Button fullWidth loading={signOut.isPending} onClick={() => signOut.mutate({})}>
+        Sign out and go on
+      </Button>
+    </Entrance>
   )
 }
 

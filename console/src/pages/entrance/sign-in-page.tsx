@@ -10,10 +10,12 @@ export function SignInPage() {
   const [search] = useSearchParams()
   const { data: session } = useSession()
   const ways = useSignInWays()
+  const refused = search.get('error')
   if (session != null) return <Navigate to={placeWithin(search.get('next'))} replace />
   return (
     <Entrance title="Sign in" about="API keys, usage and requests of your gateway.">
       {ways.data?.setup_needed && <SetupNeeded />}
+      {refused !== null && <Refused code={refused} />}
       {ways.error !== null && <Failure error={ways.error} onRetry={() => void ways.refetch()} />}
       {ways.isPending && <Skeleton h={180} />}
       {ways.data !== undefined && !ways.data.setup_needed && (
@@ -33,6 +35,20 @@ export function SignInPage() {
 
 /** Only addresses of the console: whoever made the link does not choose where people land. */
 const placeWithin = (next: string | null): string => (next !== null && /^\/(?![/\\])/.test(next) ? next : '/')
+
+/** Why the OpenID provider's sign-in came to nothing, by the code that the gateway sends back. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  openid_refused: 'You are known there, and not here: ask an admin for an invitation with the same e-mail address.',
+  storage_unavailable: 'The gateway cannot reach its database right now. Try again shortly.',
+}
+
+function Refused({ code }: { readonly code: string }) {
+  return (
+    <Alert color="red" role="alert" mb="md">
+      {REFUSALS[code] ?? 'The sign-in did not succeed. Try again.'}
+    </Alert>
+  )
+}
 
 function SetupNeeded() {
   return (

@@ -6,7 +6,7 @@ import { AccountField } from '../../ui/account-field.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
 import { EXPIRY_CHOICES, expiryOf, USUAL_EXPIRY } from './expiry.ts'
-import { KeyFields, type KeyValues } from './key-fields.tsx'
+import { KeyFields, type KeyValues, keyFieldsOf } from './key-fields.tsx'
 import { KINDS } from './kinds.ts'
 
 const INITIAL: KeyValues = { name: '', models: [], rate_class: '', tags: {} }
@@ -29,14 +29,8 @@ export function CreateKeyDialog({
   const admin = user.role === 'admin'
 
   function submit(): void {
-    const { rate_class, ...values } = fields.values
-    const order = {
-      ...values,
-      kind,
-      rate_class: rate_class || null,
-      expires_at: expiryOf(expiry),
-      ...(admin && { account_id: accountId }),
-    }
+    const fieldsOfKey = keyFieldsOf(fields.values, admin)
+    const order = { ...fieldsOfKey, kind, expires_at: expiryOf(expiry), ...(admin && { account_id: accountId }) }
     create.mutate(order, { onSuccess: onCreated })
   }
 

@@ -1,26 +1,31 @@
 import { Select } from '@mantine/core'
 import { useState } from 'react'
 import { type ApiKey, useEditKey } from '../../api/keys.ts'
+import { useSignedIn } from '../../api/session.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { absoluteTime } from '../../ui/time-words.ts'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
 import { EXPIRY_CHOICES, expiryOf } from './expiry.ts'
-import { KeyFields, type KeyValues } from './key-fields.tsx'
+import { KeyFields, type KeyValues, keyFieldsOf } from './key-fields.tsx'
 
 const KEEP = 'keep'
 
+/** The field shows all models as nothing chosen. */
+const withoutAll = (models: readonly string[]): readonly string[] => models.filter((glob) => glob !== '*')
+
 /** Changes a key's name and bounds; its secret stays what and where it is. */
 export function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
+  const { user } = useSignedIn()
   const edit = useEditKey()
   const { id, name, models, rate_class, tags, expires_at } = apiKey
-  const fields = useFields<KeyValues>({ name, models, tags, rate_class: rate_class ?? '' }, edit.error)
+  const fields = useFields<KeyValues>({ name, models: withoutAll(models), tags, rate_class: rate_class ?? '' }, edit.error)
   const [expiry, setExpiry] = useState(KEEP)
   const kept = expires_at === null ? 'Never, as now' : `${absoluteTime(expires_at)}, as now`
 
   function submit(): void {
-    const { rate_class: rateClass, ...values } = fields.values
     const expires = expiry === KEEP ? expires_at : expiryOf(expiry)
-    edit.mutate({ id, ...values, rate_class: rateClass || null, expires_at: expires }, { onSuccess: onClose })
+    const changed = { id, ...keyFieldsOf(fields.values, user.role === 'admin'), expires_at: expires }
+    edit.mutate(changed, { onSuccess: onClose })
   }
 
   return (

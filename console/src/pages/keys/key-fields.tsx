@@ -1,5 +1,6 @@
 import { TextInput } from '@mantine/core'
 import type { KeyFields as Values } from '../../api/keys.ts'
+import { useSignedIn } from '../../api/session.ts'
 import { ModelsField } from '../../ui/models-field.tsx'
 import { RateClassField } from '../../ui/rate-class-field.tsx'
 import { TagsField } from '../../ui/tags-field.tsx'
@@ -10,6 +11,7 @@ export type KeyValues = Omit<Values, 'expires_at' | 'rate_class'> & { readonly r
 
 /** What creating and editing a key have in common. */
 export function KeyFields({ fields, refusal }: { readonly fields: Fields<KeyValues>; readonly refusal: Error | null }) {
+  const { user } = useSignedIn()
   const { values, set, text } = fields
   return (
     <>
@@ -27,8 +29,20 @@ export function KeyFields({ fields, refusal }: { readonly fields: Fields<KeyValu
         none="Every model of the account"
         error={atField(refusal, 'models')}
       />
-      <RateClassField {...text('rate_class')} none="The account's" />
+      {user.role === 'admin' && <RateClassField {...text('rate_class')} none="The account's" />}
       <TagsField value={values.tags} onChange={(tags) => set('tags', tags)} error={atField(refusal, 'tags')} />
     </>
   )
+}
+
+/** Every model of the account. */
+const ALL = ['*']
+
+/** What the gateway is sent. Rate classes are an admin's to give. */
+export function keyFieldsOf({ models, rate_class, ...values }: KeyValues, admin: boolean): Omit<Values, 'expires_at'> {
+  return {
+    ...values,
+    models: models.length === 0 ? ALL : models,
+    ...(admin && { rate_class: rate_class === '' ? null : rate_class }),
+  }
 }

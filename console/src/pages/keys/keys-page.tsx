@@ -1,13 +1,17 @@
-import { Button, Group, SegmentedControl } from '@mantine/core'
+import { Button, SegmentedControl } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import { type ApiKey, type NewKey, useKeys } from '../../api/keys.ts'
+import { useSignedIn } from '../../api/session.ts'
+import { AccountFilter } from '../../ui/account-filter.tsx'
+import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { CreateKeyDialog } from './create-key-dialog.tsx'
 import { EditKeyDialog } from './edit-key-dialog.tsx'
 import { KeyTable } from './key-table.tsx'
+import styles from './keys-page.module.css'
 import { RevokeKeyDialog } from './revoke-key-dialog.tsx'
 import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 import { SavedKeyDialog } from './saved-key-dialog.tsx'
@@ -26,8 +30,9 @@ type Open =
 
 /** API keys: find, create, rotate, revoke. */
 export function KeysPage() {
-  const [{ new: creating, ...filters }, setFilters] = useFilters({ q: '', status: '', new: '' })
+  const [{ new: creating, ...filters }, setFilters] = useFilters({ q: '', status: '', account_id: '', new: '' })
   const [open, setOpen] = useState<Open>()
+  const { user } = useSignedIn()
   const list = useKeys(filters)
   const create = (): void => setFilters({ new: '1' })
   const close = (): void => setOpen(undefined)
@@ -45,24 +50,28 @@ export function KeysPage() {
         </Button>
       }
     >
-      <Group gap="sm" mb="md" justify="space-between">
+      <FilterBar>
         <SearchField
           label="Search by name, prefix or last four"
           value={filters.q}
           onSearch={(q) => setFilters({ q })}
           width={300}
         />
+        {user.role === 'admin' && (
+          <AccountFilter value={filters.account_id} onChange={(account_id) => setFilters({ account_id })} />
+        )}
         <SegmentedControl
+          className={styles.status}
           size="xs"
           aria-label="Status"
           data={STATUSES}
           value={filters.status}
           onChange={(status) => setFilters({ status })}
         />
-      </Group>
+      </FilterBar>
       <KeyTable
         list={list}
-        filtered={filters.q !== '' || filters.status !== ''}
+        filtered={Object.values(filters).some((value) => value !== '')}
         onCreate={create}
         onEdit={(key) => setOpen({ dialog: 'edit', key })}
         onRotate={(key) => setOpen({ dialog: 'rotate', key })}

@@ -18,7 +18,7 @@ export function SavedKeyDialog({ apiKey, onDone }: { readonly apiKey: NewKey; re
       opened
       onClose={onDone}
       title="Save your key"
-      size="lg"
+      size={700}
       withCloseButton={false}
       closeOnEscape={false}
       closeOnClickOutside={false}

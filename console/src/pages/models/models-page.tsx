@@ -5,6 +5,7 @@ import { wholeList } from '../../api/list.ts'
 import { type Model, useModels } from '../../api/models.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Nothing } from '../../ui/nothing.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
@@ -28,9 +29,9 @@ export function ModelsPage() {
   const fits = query.data?.data.filter(({ id }) => id.toLowerCase().includes(q.toLowerCase()))
   return (
     <Page title="Models" about="What your account may call. A namespace may pass on more names than it lists.">
-      <Group mb="md">
+      <FilterBar>
         <SearchField label="Search models" value={q} onSearch={(text) => setFilters({ q: text })} />
-      </Group>
+      </FilterBar>
       <DataTable
         label="Models"
         columns={COLUMNS}

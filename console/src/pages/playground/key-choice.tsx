@@ -16,7 +16,7 @@ export function KeyChoice() {
   function make(): void {
     const expires_at = new Date(Date.now() + HOUR_MS).toISOString()
     create.mutate(
-      { name: 'Playground', kind: 'live', models: [], rate_class: null, tags: {}, expires_at },
+      { name: 'Playground', kind: 'live', models: ['*'], tags: {}, expires_at },
       { onSuccess: ({ secret }) => holdKey({ secret, userId: user.id, origin: 'made' }) },
     )
   }

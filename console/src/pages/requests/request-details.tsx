@@ -47,7 +47,7 @@ function factsOf(row: RequestRow): readonly (readonly [string, ReactNode])[] {
     ['Served by', served === null ? 'Nobody' : `${served.namespace}/${served.model} (${served.provider})`],
     ['First byte', ms.first_byte === null ? 'None' : duration(ms.first_byte)],
     ['Total', duration(ms.total)],
-    ['Overhead', ms.overhead === null ? 'Unknown' : duration(ms.overhead)],
+    ['Overhead', duration(ms.overhead)],
     ['Tokens', <Tokens key="tokens" tokens={row.tokens} />],
     [
       'Tags',

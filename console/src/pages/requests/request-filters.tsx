@@ -1,5 +1,6 @@
-import { Group, NativeSelect } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { useKeys } from '../../api/keys.ts'
+import { FilterBar } from '../../ui/filter-bar.tsx'
 import { RangeField, type RangeFilters } from '../../ui/range-field.tsx'
 import { rangeChoices } from '../../ui/ranges.ts'
 import { SearchField } from '../../ui/search-field.tsx'
@@ -36,7 +37,7 @@ export function RequestFiltersBar({
 }) {
   const { rows: keys = [] } = useKeys()
   return (
-    <Group gap="sm" mb="md">
+    <FilterBar>
       <SearchField label="Request id" value={filters.q} onSearch={(q) => onChange({ q: q.trim() })} width={240} />
       <SearchField label="Model" value={filters.model} onSearch={(model) => onChange({ model: model.trim() })} width={200} />
       <NativeSelect
@@ -52,6 +53,6 @@ export function RequestFiltersBar({
         onChange={({ currentTarget }) => onChange({ fault: currentTarget.value })}
       />
       <RangeField value={filters} choices={RANGE_CHOICES} onChange={onChange} />
-    </Group>
+    </FilterBar>
   )
 }

@@ -2,7 +2,7 @@ import { Anchor, Badge, Text } from '@mantine/core'
 import { Link } from 'react-router'
 import { percent } from '../../ui/numbers.ts'
 import { Connector } from './connector.tsx'
-import { Health } from './health.tsx'
+import { HealthLabel } from './health-label.tsx'
 import styles from './lane-view.module.css'
 import type { Lane, LaneEnd } from './lanes.ts'
 
@@ -50,11 +50,9 @@ function LaneName({ lane: { name, line, dormant, models } }: { readonly lane: La
           Dormant: {dormant}
         </Text>
       )}
-      {line !== undefined && (
-        <Anchor component={Link} to={`/config?line=${line}`} size="xs" aria-label={`${name} in routes.yaml, line ${line}`}>
-          Line {line}
-        </Anchor>
-      )}
+      <Anchor component={Link} to={`/config?line=${line}`} size="xs" aria-label={`${name} in routes.yaml, line ${line}`}>
+        Line {line}
+      </Anchor>
     </div>
   )
 }
@@ -68,7 +66,7 @@ function End({ end: { name, kind, share, health } }: { readonly end: LaneEnd }) 
       <Text size="xs" c="dimmed" className={styles.share}>
         {kind === 'fallback' ? 'Fallback' : kind === 'provider' ? 'Provider' : share !== undefined && percent(share, 1)}
       </Text>
-      <Health of={health} />
+      {health !== undefined && <HealthLabel health={health} />}
     </>
   )
 }

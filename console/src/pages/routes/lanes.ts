@@ -1,4 +1,4 @@
-import type { RouteNamespace, RouteTable, RouteTarget } from '../../api/operations.ts'
+import type { Health, RouteNamespace, RouteTable, RouteTarget } from '../../api/operations.ts'
 
 /** One choice at the right end of a lane. */
 export interface LaneEnd {
@@ -6,7 +6,7 @@ export interface LaneEnd {
   readonly kind: 'target' | 'fallback' | 'provider'
   /** 0 to 1; absent where there is no choice. */
   readonly share?: number
-  readonly health?: RouteTarget['health']
+  readonly health?: Health
 }
 
 /** From the names that clients use to what answers them. */
@@ -15,7 +15,7 @@ export interface Lane {
   readonly name: string
   readonly aliases: readonly string[]
   /** Of routes.yaml. */
-  readonly line: number | undefined
+  readonly line: number
   /** Why nothing answers. */
   readonly dormant: string | undefined
   /** The allow-list of a namespace; empty: any model. */
@@ -29,10 +29,10 @@ export function lanesOf({ aliases, namespaces }: RouteTable): readonly Lane[] {
   return named.map((lane) => ({ ...lane, aliases: aliases.filter(({ to }) => leadsTo(to, lane.name)).map(({ name }) => name) }))
 }
 
-function curated({ name, line, routes }: RouteNamespace): Omit<Lane, 'aliases'>[] {
+function curated({ name, routes }: RouteNamespace): Omit<Lane, 'aliases'>[] {
   return routes.map((route) => ({
     name: `${name}/${route.name}`,
-    line,
+    line: route.line,
     dormant: undefined,
     models: [],
     ends: [...route.targets.map(endOf('target')), ...route.fallbacks.map(endOf('fallback'))],
@@ -41,13 +41,17 @@ function curated({ name, line, routes }: RouteNamespace): Omit<Lane, 'aliases'>[
 
 function passing({ name, line, provider, dormant, models = [] }: RouteNamespace): Omit<Lane, 'aliases'>[] {
   if (provider === null) return []
-  const why = dormant === undefined || dormant === false ? undefined : dormant === true ? 'Its credentials are missing' : dormant
-  return [{ name: `${name}/*`, line, dormant: why, models, ends: [{ name: provider, kind: 'provider' }] }]
+  return [{ name: `${name}/*`, line, dormant, models, ends: [{ name: provider, kind: 'provider' }] }]
 }
 
 const endOf =
   (kind: LaneEnd['kind']) =>
-  ({ model, share, health }: RouteTarget): LaneEnd => ({ name: model, kind, health, ...(share !== undefined && { share }) })
+  ({ model, share, health }: RouteTarget): LaneEnd => ({
+    name: model,
+    kind,
+    ...(health && { health }),
+    ...(share !== undefined && { share }),
+  })
 
 /** `acme/*` is where `acme/anything` leads. */
 const leadsTo = (model: string, lane: string): boolean =>

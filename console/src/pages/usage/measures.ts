@@ -6,7 +6,8 @@ export const MEASURES: Readonly<Record<keyof Measures, string>> = {
   errors: 'Errors',
   input_tokens: 'Input tokens',
   output_tokens: 'Output tokens',
-  cached_tokens: 'Cached tokens',
+  cached_tokens: 'Tokens from cache',
+  reasoning_tokens: 'Reasoning tokens',
 }
 
 /** The name of a measure in the address, or the first. */
@@ -15,7 +16,7 @@ export const measureOf = (name: string): keyof Measures => (name in MEASURES ? (
 /** The sum of each measure over all steps, per group. */
 export function groupTotals(count: number, series: readonly { readonly values: readonly Measures[] }[]): readonly Measures[] {
   return Array.from({ length: count }, (_, group) => {
-    const sum = { requests: 0, errors: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0 }
+    const sum = { requests: 0, errors: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0 }
     for (const { values } of series)
       for (const name of Object.keys(sum) as (keyof Measures)[]) sum[name] += values[group]?.[name] ?? 0
     return sum

@@ -16,7 +16,7 @@ export function Totals({ totals }: { readonly totals: Measures | undefined }) {
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm">
       {tiles.map(({ name, value, exact }) => (
-        <Paper key={name} withBorder p="md">
+        <Paper key={name} withBorder p="md" className={styles.tile}>
           <Text size="xs" c="dimmed">
             {name}
           </Text>

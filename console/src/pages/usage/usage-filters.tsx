@@ -1,5 +1,6 @@
-import { Group, NativeSelect, TextInput } from '@mantine/core'
+import { NativeSelect, TextInput } from '@mantine/core'
 import { useSignedIn } from '../../api/session.ts'
+import { FilterBar } from '../../ui/filter-bar.tsx'
 import { RangeField, type RangeFilters } from '../../ui/range-field.tsx'
 import { rangeChoices } from '../../ui/ranges.ts'
 import { MEASURES } from './measures.ts'
@@ -34,7 +35,7 @@ export function UsageFiltersBar({
     { value: 'tag', label: 'By tag' },
   ]
   return (
-    <Group gap="sm">
+    <FilterBar>
       <RangeField value={filters} choices={RANGE_CHOICES} onChange={onChange} />
       <NativeSelect
         aria-label="Group"
@@ -57,6 +58,6 @@ export function UsageFiltersBar({
         value={filters.measure}
         onChange={({ currentTarget }) => onChange({ measure: currentTarget.value })}
       />
-    </Group>
+    </FilterBar>
   )
 }

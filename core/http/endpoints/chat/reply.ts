@@ -100,25 +100,27 @@ function parse(data: string): LooseChunk | undefined {
   }
 }
 
+/** Up to this size a reply is parsed whole at once; of a larger one only what is looked at. */
+const WHOLE_BELOW = 16 * 1024
+
 function readWhole(bytes: Buffer): WholeFacts | undefined {
   try {
-    const members = scanObject(bytes)
-    const find = (key: string) => members.find((member) => member.key === key)
-    const value = (key: string): unknown => {
-      const member = find(key)
-      return member && JSON.parse(bytes.toString('utf8', member.start, member.end))
-    }
-    const error = value('error')
-    if (error != null) return { refusal: refusalOf({ error }) }
-    const choices = find('choices')
-    if (choices === undefined || !isFilledArray(bytes, choices.start, choices.end)) return undefined
-    return { usage: readUsage(value('usage')) }
+    const reply = bytes.length <= WHOLE_BELOW ? JSON.parse(bytes.toString('utf8')) : readMembers(bytes)
+    if (reply.error != null) return { refusal: refusalOf(reply) }
+    const [first] = Array.isArray(reply.choices) ? reply.choices : []
+    return typeof first === 'object' && first !== null ? { usage: readUsage(reply.usage) } : undefined
   } catch (error) {
-    if (error instanceof ScanError || error instanceof SyntaxError) return undefined
+    // Not even an object: nothing can be read from null.
+    if (error instanceof ScanError || error instanceof SyntaxError || error instanceof TypeError) return undefined
     throw error
   }
 }
 
-/** An array of objects with at least one of them. */
-const isFilledArray = (bytes: Buffer, start: number, end: number): boolean =>
-  /^\[\s*\{/.test(bytes.toString('latin1', start, Math.min(end, start + 64)))
+/** The members that are looked at; of a long list of choices only that it begins with an object. */
+function readMembers(bytes: Buffer): LooseChunk {
+  const members = scanObject(bytes).map(({ key, start, end }) => {
+    if (key === 'choices') return [key, /^\[\s*\{/.test(bytes.toString('latin1', start, start + 64)) ? [{}] : []]
+    return [key, key === 'error' || key === 'usage' ? JSON.parse(bytes.toString('utf8', start, end)) : undefined]
+  })
+  return Object.fromEntries(members)
+}

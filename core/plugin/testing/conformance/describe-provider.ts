@@ -17,7 +17,9 @@ import { type Stage, startStage } from './stage.ts'
  * and why: the suite says so.
  */
 export function describeProvider(subject: ProviderUnderTest): void {
-  describe(`provider ${subject.title ?? subject.plugin.name}`, () => {
+  describe(`provider ${subject.title ?? subject.plugin.name}`, function suiteOfProvider() {
+    this.timeout(MOST_MS)
+    let starting: Promise<Stage> | undefined
     let stage: Stage | undefined
     const suite = {
       subject,
@@ -28,10 +30,14 @@ export function describeProvider(subject: ProviderUnderTest): void {
     }
 
     before(async () => {
-      stage = await startStage(subject)
+      starting = startStage(subject)
+      stage = await starting
     })
 
-    after(() => stage?.stop())
+    after(async () => {
+      const started = await starting?.catch(() => undefined)
+      await started?.stop()
+    })
 
     it(`has all that the suite looks for${exceptions(subject)}`, () => {
       const { provider } = suite.stage
@@ -53,6 +59,9 @@ export function describeProvider(subject: ProviderUnderTest): void {
     describePrivacy(suite)
   })
 }
+
+/** How long a case may take, in milliseconds: the longest ones read a stream some thousand times. */
+const MOST_MS = 30_000
 
 function exceptions({ scenarios, errors, midStreamError, discovery, local }: ProviderUnderTest): string {
   const fixtures: Readonly<Record<string, object>> = { ...scenarios, ...errors, midStreamError, discovery }

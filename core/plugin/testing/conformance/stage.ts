@@ -35,15 +35,23 @@ export interface Stage {
 }
 
 /** Starts it all. */
-export async function startStage({ plugin, config, discovery, besides }: ProviderUnderTest): Promise<Stage> {
+export async function startStage(subject: ProviderUnderTest): Promise<Stage> {
   const upstream = await scriptedUpstream()
+  try {
+    return await stageBefore(upstream, subject)
+  } catch (error) {
+    await upstream.close()
+    throw error
+  }
+}
+
+async function stageBefore(
+  upstream: ScriptedUpstream,
+  { plugin, config, discovery, besides }: ProviderUnderTest,
+): Promise<Stage> {
   const configured = config(upstream)
   const secrets: string[] = []
   replaceSecrets(configured, (secret) => secrets.push(secret.reveal()))
-  const gateway = await startPluginGateway({
-    chain: [{ plugin: new Doorman(LINK_HEADER).plugin }],
-    namespaces: { [NAMESPACE]: { plugin, config: configured } },
-  })
   const asked: ReceivedRequest[] = []
   let script: Script | RequestHandler = []
   upstream.on((request) => {
@@ -53,8 +61,13 @@ export async function startStage({ plugin, config, discovery, besides }: Provide
     return played(script, request)
   })
   const { default: Sdk } = await import('openai').catch(() => ({ default: undefined }))
+  const provider = await createProvider(plugin, configured)
+  const gateway = await startPluginGateway({
+    chain: [{ plugin: new Doorman(LINK_HEADER).plugin }],
+    namespaces: { [NAMESPACE]: { plugin, config: configured } },
+  })
   return {
-    provider: await createProvider(plugin, configured),
+    provider,
     upstream,
     asked,
     secrets,
@@ -73,6 +86,7 @@ export async function startStage({ plugin, config, discovery, besides }: Provide
       }),
     async stop() {
       await gateway.stop()
+      await provider.close?.()
       await upstream.close()
     },
   }

@@ -1,10 +1,7 @@
 import { expect } from 'chai'
 import type { UpstreamEvent } from 'unified-model-gateway/plugin'
-import { cutAtEveryByte, splitAtEveryByte } from 'unified-model-gateway/plugin/testing'
 import { FrameDecoder } from '../../../../plugins/providers/bedrock/frames.ts'
-import { bedrock, event, exception, fixture, frame, MODEL } from './support.ts'
-
-const ASKED = { model: `aws/${MODEL}` }
+import { event, exception, fixture, frame } from './support.ts'
 
 function decode(pieces: readonly Buffer[]): UpstreamEvent[] {
   const decoder = new FrameDecoder()
@@ -29,15 +26,6 @@ describe('bedrock: frames', () => {
     expect(decode([bytes])).to.deep.equal(expected)
     for (let at = 1; at < bytes.length; at++) expect(decode([bytes.subarray(0, at), bytes.subarray(at)])).to.deep.equal(expected)
     expect(decode(Array.from(bytes, (byte) => Buffer.of(byte)))).to.deep.equal(expected)
-  })
-
-  it('whatever is split or cut, the client gets the same chunks or one error', async () => {
-    const provider = await bedrock()
-    for (const name of ['text', 'parallel-tools', 'reasoning-before-tools', 'tool-without-arguments', 'guardrail']) {
-      const stream = Buffer.concat(fixture(name))
-      splitAtEveryByte(provider, stream, ASKED)
-      cutAtEveryByte(provider, stream, ASKED)
-    }
   })
 
   it('a flipped bit is an error, wherever it is', () => {

@@ -3,6 +3,7 @@ import { Value } from 'typebox/value'
 import { Type } from 'unified-model-gateway/plugin'
 import shipped from '../../../../plugins/providers/bedrock/models.json' with { type: 'json' }
 import { Facts, factsOf, type ModelFacts } from '../../../../plugins/providers/bedrock/models.ts'
+import { namesIn, providerPage } from '../../../support/provider-page.ts'
 
 const CLAUDE: Partial<ModelFacts> = { caching: true, claudeToolChoice: true, maxTokens: 64_000, toolChoice: 'named' }
 const ADAPTIVE: Partial<ModelFacts> = { ...CLAUDE, sampling: 'none', reasoning: 'adaptive', schemas: false, strictTools: false }
@@ -59,6 +60,10 @@ describe('bedrock: what is known of models', () => {
   it('the data that ship are facts', () => {
     const table = Type.Record(Type.String(), Type.Partial(Facts, { additionalProperties: false }))
     expect([...Value.Errors(table, shipped)]).to.deep.equal([])
+  })
+
+  it('the page lists every fact', () => {
+    expect(namesIn(providerPage('bedrock'), 'fact')).to.deep.equal(Object.keys(Facts.properties))
   })
 
   it('an operator’s row has the first word, of a model as of a profile whose name does not say what it is', () => {

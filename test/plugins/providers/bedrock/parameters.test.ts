@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import type { ParameterFate } from 'unified-model-gateway/plugin'
 import { parameters } from '../../../../plugins/providers/bedrock/parameters.ts'
+import { expectParametersOn, providerPage } from '../../../support/provider-page.ts'
 import { translate, upstream } from './support.ts'
 
 const TOOL = { type: 'function', function: { name: 'look' } }
@@ -43,35 +42,6 @@ const IN_THE_PATH: Readonly<Record<string, readonly [body: Record<string, unknow
   stream: [{ model: 'm', stream: true }, '/model/m/converse-stream'],
 }
 
-/** A value that means something, for each parameter that is left out or refused. */
-const VALUES: Readonly<Record<string, unknown>> = {
-  frequency_penalty: 1,
-  presence_penalty: 1,
-  seed: 7,
-  verbosity: 'low',
-  prediction: { type: 'content', content: 'x' },
-  service_tier: 'flex',
-  store: true,
-  metadata: { team: 'a' },
-  user: 'u-1',
-  safety_identifier: 's-1',
-  prompt_cache_key: 'k',
-  prompt_cache_retention: '24h',
-  prompt_cache_options: { mode: 'implicit' },
-  n: 2,
-  logprobs: true,
-  top_logprobs: 3,
-  logit_bias: { 50256: -100 },
-  modalities: ['text', 'audio'],
-  audio: { voice: 'alloy', format: 'mp3' },
-  functions: [{ name: 'look' }],
-  function_call: 'auto',
-  web_search_options: {},
-  moderation: { model: 'm' },
-}
-
-const named = (fate: ParameterFate['fate']) => Object.keys(parameters).filter((name) => parameters[name]?.fate === fate)
-
 describe('bedrock: what becomes of each parameter', () => {
   for (const [name, [body, expected]] of Object.entries(ARRIVES)) {
     it(`${name} arrives`, async () => expect(await translate(body)).to.deep.include(expected))
@@ -81,33 +51,10 @@ describe('bedrock: what becomes of each parameter', () => {
     it(`${name} arrives in the path`, async () => expect((await upstream(body)).path).to.equal(path))
   }
 
-  for (const name of [...named('dropped'), ...named('refused')]) {
-    it(`${name} has no part in what is sent`, async () => {
-      expect(VALUES).to.have.property(name)
-      const call = { max_tokens: 9, logprobs: name === 'top_logprobs' ? true : undefined }
-      expect(await translate({ ...call, [name]: VALUES[name] })).to.deep.equal(await translate({ max_tokens: 9 }))
-    })
-  }
-
-  it('every parameter of the test is in the table', () => {
-    expect(named('mapped')).to.have.members([...Object.keys(ARRIVES), ...Object.keys(IN_THE_PATH)])
-    expect([...named('dropped'), ...named('refused')]).to.have.members(Object.keys(VALUES))
+  it('every mapped parameter has its line here', () => {
+    const mapped = Object.keys(parameters).filter((name) => parameters[name]?.fate === 'mapped')
+    expect(mapped).to.have.members([...Object.keys(ARRIVES), ...Object.keys(IN_THE_PATH)])
   })
 
-  it('what is refused says what to do instead', () => {
-    for (const name of named('refused')) expect(parameters[name], name).to.have.property('why').that.matches(/\.$/)
-  })
-
-  it('the page lists every parameter with its fate', () => {
-    const page = readFileSync(new URL('../../../../docs/providers/bedrock.md', import.meta.url), 'utf8')
-    const rows = [...page.matchAll(/^\| `(\w+)` \| (mapped|dropped|refused) \| (.*) \|$/gm)]
-    const listed = Object.fromEntries(rows.map(([, name, fate, words]) => [name, [fate, words?.replaceAll('`', '')]]))
-    const expected = Object.entries(parameters).map(([name, fate]) => [name, [fate.fate, wordsOf(fate)]])
-    expect(listed).to.deep.equal(Object.fromEntries(expected))
-  })
+  it('the page lists every parameter with its fate', () => expectParametersOn(providerPage('bedrock'), parameters))
 })
-
-function wordsOf(fate: ParameterFate): string {
-  if (fate.fate === 'dropped') return ''
-  return (fate.fate === 'mapped' ? fate.to : (fate.why ?? '')).replaceAll('`', '')
-}

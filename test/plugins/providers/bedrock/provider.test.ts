@@ -2,8 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import type { TObject } from 'typebox'
 import { GatewayError, Secret, type UpstreamRequest } from 'unified-model-gateway/plugin'
-import { testAttempt, testCall } from 'unified-model-gateway/plugin/testing'
+import { type PluginConfig, testAttempt, testCall } from 'unified-model-gateway/plugin/testing'
+import plugin from '../../../../plugins/providers/bedrock/index.ts'
+import { namesIn, providerPage } from '../../../support/provider-page.ts'
 import { bedrock, upstream } from './support.ts'
 
 const KEYS = { apiKey: undefined, accessKeyId: new Secret('AKIAEXAMPLE'), secretAccessKey: new Secret('very-secret') }
@@ -38,7 +41,7 @@ describe('bedrock: where a call goes', () => {
   }
 
   it('an address that is none, and a region that is none, say what to give instead', async () => {
-    const failure = async (config: object) => String(await bedrock({ ...config }).catch((error: unknown) => error))
+    const failure = async (config: PluginConfig) => String(await bedrock(config).catch((error: unknown) => error))
     expect(await failure({ baseUrl: 'https://' })).to.contain("baseUrl: 'https://' is not a URL")
     expect(await failure({ discoveryUrl: 'https://' })).to.contain("discoveryUrl: 'https://' is not a URL")
     expect(await failure({ region: 'Frankfurt' })).to.contain('region')
@@ -52,6 +55,12 @@ describe('bedrock: where a call goes', () => {
   it('what an operator knows of a model counts', async () => {
     const { body } = await upstream({ model: 'm', reasoning_effort: 'low' }, { facts: { m: { reasoning: 'effort' } } })
     expect(JSON.parse(String(body)).additionalModelRequestFields).to.deep.equal({ reasoning_effort: 'low' })
+  })
+})
+
+describe('bedrock: its page', () => {
+  it('lists every option', () => {
+    expect(namesIn(providerPage('bedrock'), 'option')).to.have.members(Object.keys((plugin.schema as TObject).properties))
   })
 })
 
@@ -73,8 +82,8 @@ describe('bedrock: credentials', () => {
   it("the call's own headers travel along, cannot replace the proof, and AWS's own are covered by it", async () => {
     const call = testCall({})
     const headers = { ...call.headers, 'x-request-id': 'req_1', authorization: 'Bearer stolen', 'x-amz-custom': 'yes' }
-    const own = Object.create(call, { headers: { value: headers } })
-    const sent = (await (await bedrock(KEYS)).request(own, testAttempt(call))) as UpstreamRequest
+    Object.defineProperty(call, 'headers', { value: headers })
+    const sent = (await (await bedrock(KEYS)).request(call, testAttempt(call))) as UpstreamRequest
     expect(sent.headers).to.include({ 'x-request-id': 'req_1', 'x-amz-custom': 'yes' })
     expect(opened(sent.headers.authorization)).to.match(
       /^AWS4-HMAC-SHA256 Credential=AKIAEXAMPLE\/\d{8}\/us-east-1\/bedrock\/aws4_request, SignedHeaders=content-type;host;x-amz-content-sha256;x-amz-custom;x-amz-date, /,
@@ -83,7 +92,7 @@ describe('bedrock: credentials', () => {
   })
 
   it('half a key, or two kinds at once, say what to mend', async () => {
-    const failure = async (config: object) => String(await bedrock(config).catch((error: unknown) => error))
+    const failure = async (config: PluginConfig) => String(await bedrock(config).catch((error: unknown) => error))
     expect(await failure({ ...KEYS, secretAccessKey: undefined })).to.contain('accessKeyId and secretAccessKey go together')
     expect(await failure({ ...KEYS, apiKey: new Secret('key') })).to.contain('exclude each other')
     expect(await failure({ apiKey: undefined, sessionToken: new Secret('t') })).to.contain('sessionToken belongs to')

@@ -77,12 +77,24 @@ describe('bedrock: which tool', () => {
     expect(await translate({ tools: TOOLS, tool_choice: 'none' })).not.to.have.property('toolConfig')
   })
 
+  it('none of them allowed: no tool is offered', async () => {
+    const choice = { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } }
+    expect(await translate({ tools: TOOLS, tool_choice: choice })).not.to.have.property('toolConfig')
+  })
+
   it('some allowed ones: the others are not offered', async () => {
     const allowed = (mode: string) => ({ type: 'allowed_tools', allowed_tools: { mode, tools: [tool('listen')] } })
     expect((await translate({ tools: TOOLS, tool_choice: allowed('auto') })).toolConfig).to.deep.equal({ tools: [SPECS[1]] })
-    expect((await translate({ tools: TOOLS, tool_choice: allowed('required') })).toolConfig).to.deep.equal({
-      tools: [SPECS[1]],
+    const three = [...TOOLS, tool('smell')]
+    const two = { mode: 'required', tools: [tool('look'), tool('listen')] }
+    const choice = { type: 'allowed_tools', allowed_tools: two }
+    expect((await translate({ tools: three, tool_choice: choice })).toolConfig).to.deep.equal({
+      tools: SPECS,
       toolChoice: { any: {} },
+    })
+    expect((await translate({ tools: TOOLS, tool_choice: allowed('required') })).toolConfig).to.deep.equal({
+      tools: SPECS,
+      toolChoice: { tool: { name: 'listen' } },
     })
   })
 
@@ -101,7 +113,7 @@ describe('bedrock: which tool', () => {
   it('a name that no tool has, and words that mean nothing, are refused', async () => {
     expect(await refusalOf({ tools: TOOLS, tool_choice: tool('dance') })).to.contain("no tool is named 'dance'")
     expect(await refusalOf({ tools: TOOLS, tool_choice: { type: 'custom', custom: { name: 'x' } } })).to.contain(
-      '`function` only',
+      'type `function`',
     )
     expect(await refusalOf({ tools: TOOLS, tool_choice: { type: 'function' } })).to.contain("'tool_choice'")
   })

@@ -1,8 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
+import type { TObject } from 'typebox'
 import type { ParameterFate } from 'unified-model-gateway/plugin'
+import plugin from '../../../../plugins/providers/gemini/index.ts'
+import { Facts } from '../../../../plugins/providers/gemini/models.ts'
 import { parameters } from '../../../../plugins/providers/gemini/parameters.ts'
 import type { GenerateRequest } from '../../../../plugins/providers/gemini/wire.ts'
+import { expectParametersOn, namesIn, providerPage } from '../../../support/provider-page.ts'
 import { configOf, refusalOf, translate, upstream } from './gemini.ts'
 import { ABLE } from './scenarios.ts'
 
@@ -98,18 +101,15 @@ describe('gemini: what becomes of each parameter', () => {
   })
 
   it('the page lists every parameter with its fate', () => {
-    const page = readFileSync(new URL('../../../../docs/providers/gemini.md', import.meta.url), 'utf8')
-    const rows = [...page.matchAll(/^\| `(\w+)` \| (mapped|dropped|refused) \| (.*) \|$/gm)]
-    const listed = Object.fromEntries(rows.map(([, name, fate, words]) => [name, [fate, words?.replaceAll('`', '')]]))
-    const expected = Object.entries(parameters).map(([name, fate]) => [name, [fate.fate, wordsOf(fate)]])
-    expect(listed).to.deep.equal(Object.fromEntries(expected))
+    expectParametersOn(providerPage('gemini'), parameters)
+  })
+
+  it('the page lists every option and every fact', () => {
+    const page = providerPage('gemini')
+    expect(namesIn(page, 'option')).to.have.members(Object.keys((plugin.schema as TObject).properties))
+    expect(namesIn(page, 'fact')).to.have.members(Object.keys(Facts.properties))
   })
 })
-
-function wordsOf(fate: ParameterFate): string {
-  if (fate.fate === 'dropped') return ''
-  return (fate.fate === 'mapped' ? fate.to : (fate.why ?? '')).replaceAll('`', '')
-}
 
 describe('gemini: parameters that a model does not take', () => {
   const ALL = { temperature: 0.5, top_p: 0.5, frequency_penalty: 1, presence_penalty: 1 }

@@ -45,12 +45,12 @@ describe('gemini: the choice among tools', () => {
 
   for (const [choice, config, names] of [
     [undefined, undefined, ['look', 'listen']],
-    ['auto', { mode: 'AUTO' }, ['look', 'listen']],
+    ['auto', undefined, ['look', 'listen']],
     ['none', { mode: 'NONE' }, ['look', 'listen']],
     ['required', { mode: 'ANY' }, ['look', 'listen']],
     [tool('look'), { mode: 'ANY', allowedFunctionNames: ['look'] }, ['look', 'listen']],
     [allowed('required'), { mode: 'ANY', allowedFunctionNames: ['listen'] }, ['look', 'listen']],
-    [allowed('auto'), { mode: 'AUTO' }, ['listen']],
+    [allowed('auto'), undefined, ['listen']],
   ] as const) {
     it(`${JSON.stringify(choice)} is honoured`, async () => {
       const { tools, toolConfig } = await translate({ tools: [LOOK, LISTEN], tool_choice: choice })

@@ -28,5 +28,5 @@ type Extra<Ours, Theirs> = Exclude<Ours extends unknown ? keyof Ours : never, ke
 type PartKeys = Extra<GenerateRequest['contents'][number]['parts'][number], NonNullable<Content['parts']>[number]>
 type ConfigKeys = Extra<NonNullable<GenerateRequest['generationConfig']>, GenerationConfig>
 
-/** None. */
-export const none: readonly (PartKeys | ConfigKeys)[] = [] satisfies readonly never[]
+/** There is none. */
+export const noneExtra = (key: PartKeys | ConfigKeys): never => key

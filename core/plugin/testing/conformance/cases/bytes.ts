@@ -21,9 +21,9 @@ export function describeBytes(suite: Suite): void {
   describe('reads the same stream', () => {
     for (const [name, fixture] of present(subject)) {
       const bytes = () => Buffer.concat(streamBody(fixture).map((event) => Buffer.from(event)))
-      it(`split at every byte (${name})`, () => splitAtEveryByte(suite.stage.provider, bytes())).timeout(30_000)
+      it(`split at every byte (${name})`, () => splitAtEveryByte(suite.stage.provider, bytes()))
       it(`cut at every byte, as an error and never as a whole reply (${name})`, () =>
-        cutAtEveryByte(suite.stage.provider, bytes())).timeout(30_000)
+        cutAtEveryByte(suite.stage.provider, bytes()))
     }
 
     if (isSse(subject)) {

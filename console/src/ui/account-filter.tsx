@@ -1,0 +1,15 @@
+import { NativeSelect } from '@mantine/core'
+import { useAccounts } from '../api/accounts.ts'
+
+/** Narrows a list to one account. */
+export function AccountFilter({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) {
+  const { rows = [] } = useAccounts()
+  return (
+    <NativeSelect
+      aria-label="Account"
+      data={[{ value: '', label: 'Any account' }, ...rows.map(({ id, name }) => ({ value: id, label: name }))]}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  )
+}

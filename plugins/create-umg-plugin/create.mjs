@@ -1,0 +1,66 @@
+#!/usr/bin/env node
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const USAGE = `Begins a plugin for the Unified Model Gateway, in a folder of its own.
+
+  npm create umg-plugin provider NAME    speaks to one kind of upstream
+  npm create umg-plugin chain NAME       sees every call
+
+NAME is what logs and routes.yaml call it, such as acme: the package is then umg-provider-acme or umg-plugin-acme.
+`
+
+/** The prefixes by which the gateway finds a package under its short name. */
+const PREFIXES = { provider: 'umg-provider-', chain: 'umg-plugin-' }
+
+const TEMPLATES = fileURLToPath(new URL('templates/', import.meta.url))
+
+/** What a template says where the plugin's name and its package's shall stand. */
+const PLACES = { __name__: (names) => names.name, __package__: (names) => names.package }
+
+process.exitCode = await run(process.argv.slice(2))
+
+/** Returns the exit code. */
+async function run([kind, name, ...others]) {
+  if (!Object.hasOwn(PREFIXES, kind ?? '') || name === undefined || others.length > 0) return refuse(USAGE)
+  if (!/^[a-z][a-z\d-]*$/.test(name))
+    return refuse(`"${name}" is no name for a plugin: use lower-case letters, digits and dashes.\n`)
+  const names = { name, package: PREFIXES[kind] + name }
+  const folder = resolve(names.package)
+  try {
+    await mkdir(folder)
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error
+    return refuse(`${folder} is there already: choose another name, or take it away.\n`)
+  }
+  await write(kind, folder, names)
+  process.stdout.write(`${names.package} is in ${folder}. Go on with\n\n  cd ${names.package}\n  npm install\n  npm test\n`)
+  return 0
+}
+
+function refuse(message) {
+  process.stderr.write(message)
+  return 1
+}
+
+/** Copies the templates, and puts the names in. Leaves nothing behind where it fails. */
+async function write(kind, folder, names) {
+  try {
+    for (const template of ['both', kind]) await cp(join(TEMPLATES, template), folder, { recursive: true })
+    // npm takes a .gitignore out of what it publishes.
+    await rename(join(folder, 'gitignore'), join(folder, '.gitignore'))
+    const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+    for (const file of entries.filter((entry) => entry.isFile())) {
+      const path = join(file.parentPath, file.name)
+      const text = await readFile(path, 'utf8')
+      await writeFile(
+        path,
+        text.replaceAll(/__(?:name|package)__/g, (place) => PLACES[place](names)),
+      )
+    }
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true })
+    throw error
+  }
+}

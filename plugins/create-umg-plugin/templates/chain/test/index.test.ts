@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { hold, json, openaiReply, runLink, sse } from 'unified-model-gateway/plugin/testing'
+import plugin from '../src/index.ts'
+
+const config = { team: 'red', mostTokens: 100 }
+
+describe('__name__', () => {
+  for (const stream of [false, true]) {
+    it(`tells the upstream and the client the team, ${stream ? 'streamed' : 'whole'}`, async () => {
+      const { client, upstream, outcome } = await runLink(plugin, { config, asked: { stream } })
+      assert.equal(upstream[0]?.headers['x-team'], 'red')
+      assert.equal(client.headers['x-team'], 'red')
+      assert.equal(outcome.kind, 'ok')
+    })
+  }
+
+  it('lets no call have more tokens than it may', async () => {
+    const { upstream } = await runLink(plugin, { config })
+    assert.partialDeepStrictEqual(upstream[0]?.json(), { max_tokens: 100 })
+
+    const refused = await runLink(plugin, { config, asked: { max_tokens: 101 } })
+    assert.equal(refused.client.status, 403)
+    assert.match(refused.client.error!.message, /Ask for at most 100 tokens\./)
+    assert.deepEqual(refused.upstream, [])
+  })
+
+  it('names the team where the upstream fails, too', async () => {
+    const upstream = json({ error: { message: 'No' } }, { status: 500 })
+    const { client, outcome } = await runLink(plugin, { config, upstream })
+    assert.equal(client.status, 502)
+    assert.equal(client.headers['x-team'], 'red')
+    assert.equal(outcome.kind, 'upstream_error')
+  })
+
+  it('logs a slow call, even one that its client has left', async () => {
+    const stalled = hold()
+    const upstream = sse([...openaiReply({ text: 'Hello' }).stream.slice(0, 2), stalled])
+    const asked = { stream: true }
+    const { outcome, log } = await runLink(plugin, { config: { ...config, slow: 0 }, asked, upstream, leaveAt: stalled })
+    assert.equal(outcome.kind, 'client_closed')
+    assert.deepEqual(
+      log.map(({ msg, kind }) => [msg, kind]),
+      [['a slow call', 'client_closed']],
+    )
+  })
+})

@@ -1,0 +1,51 @@
+import type { ParameterFate } from 'unified-model-gateway/plugin'
+
+const mapped = (to: string): ParameterFate => ({ fate: 'mapped', to })
+const dropped: ParameterFate = { fate: 'dropped' }
+const refused = (why: string): ParameterFate => ({ fate: 'refused', why })
+
+/**
+ * What becomes of each field of a chat completion request. Leave out what is harmless, and let the reply say so; refuse what would
+ * change the meaning.
+ */
+export const parameters: Readonly<Record<string, ParameterFate>> = {
+  model: mapped('engine'),
+  messages: mapped('turns'),
+  stream: mapped('live'),
+  stream_options: mapped('the usage chunk, which the gateway writes'),
+  max_tokens: mapped('words'),
+  max_completion_tokens: mapped('words'),
+  temperature: mapped('creativity'),
+  tools: mapped('tools'),
+
+  frequency_penalty: dropped,
+  presence_penalty: dropped,
+  top_p: dropped,
+  seed: dropped,
+  reasoning_effort: dropped,
+  verbosity: dropped,
+  prediction: dropped,
+  service_tier: dropped,
+  store: dropped,
+  metadata: dropped,
+  user: dropped,
+  safety_identifier: dropped,
+  prompt_cache_key: dropped,
+  prompt_cache_retention: dropped,
+  prompt_cache_options: dropped,
+
+  n: refused('Parrot gives one choice a call.'),
+  stop: refused('Parrot takes no stop sequences.'),
+  tool_choice: refused('Parrot chooses by itself: say in the prompt what is to be called.'),
+  parallel_tool_calls: refused('Parrot decides by itself how many tools it calls.'),
+  response_format: refused('Parrot speaks as it likes.'),
+  logprobs: refused('Parrot gives no log probabilities.'),
+  top_logprobs: refused('Parrot gives no log probabilities.'),
+  logit_bias: refused('Parrot takes no logit biases.'),
+  modalities: refused('Parrot writes text only.'),
+  audio: refused('Parrot writes text only.'),
+  functions: refused('Use `tools`.'),
+  function_call: refused('Use `tools`.'),
+  web_search_options: refused('Parrot does not search the web.'),
+  moderation: refused('Parrot does not moderate.'),
+}

@@ -1,0 +1,67 @@
+import { API_VERSION, defineProvider, type Host, type Provider, type Static, secret, Type } from 'unified-model-gateway/plugin'
+import { toCompletion } from './completion.ts'
+import { listModels } from './discovery.ts'
+import { Facts } from './models.ts'
+import { parameters } from './parameters.ts'
+import { toRefusal } from './refusal.ts'
+import { toChatBody } from './request.ts'
+import { ChatStream } from './stream.ts'
+
+const BASE_URL = 'https://api.cohere.com'
+
+const schema = Type.Object(
+  {
+    apiKey: secret({ description: 'An API key of Cohere.' }),
+    baseUrl: Type.Optional(
+      Type.String({
+        pattern: '^https?://',
+        default: BASE_URL,
+        description: 'Where the Chat API is: the address before /v2/chat.',
+      }),
+    ),
+    facts: Type.Optional(
+      Type.Record(Type.String(), Type.Partial(Facts, { additionalProperties: false }), {
+        description: 'What is known of models, by globs of their names: before what the gateway knows.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** Cohere's Chat API, version 2. What becomes of each parameter: docs/providers/cohere.md. */
+export default defineProvider({ apiVersion: API_VERSION, name: 'cohere', schema, create })
+
+function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, host: Host): Provider {
+  const { origin, prefix } = readAddress(baseUrl)
+  const credentials = { authorization: apiKey.map((key) => `Bearer ${key}`) }
+  return {
+    parameters,
+    request(call, { model }) {
+      const { request, dropped } = toChatBody(call.body, { model, facts })
+      const headers = { ...call.headers, ...credentials }
+      return { origin, path: `${prefix}/v2/chat`, headers, body: JSON.stringify(request), dropped }
+    },
+    translator() {
+      const stream = new ChatStream()
+      return {
+        completion: toCompletion,
+        event: (event) => stream.event(event),
+        end: () => stream.end(),
+        get over() {
+          return stream.over
+        },
+      }
+    },
+    error: toRefusal,
+    models: (signal) => listModels({ base: origin + prefix, headers: credentials, host }, signal),
+  }
+}
+
+/** The two halves of an address. A trailing version, as other tools want it, is taken for what it means. */
+function readAddress(baseUrl: string): { origin: string; prefix: string } {
+  if (!URL.canParse(baseUrl)) {
+    throw new Error(`baseUrl: '${baseUrl}' is not a URL; give the address before /v2/chat, such as ${BASE_URL}`)
+  }
+  const { origin, pathname } = new URL(baseUrl)
+  return { origin, prefix: pathname.replace(/\/+$/, '').replace(/\/v[12]$/, '') }
+}

@@ -1,0 +1,80 @@
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { describeInBrowser } from './browser.ts'
+import { signInAsAdmin } from './management.ts'
+import { PAGES } from './pages.ts'
+import { seed } from './seed.ts'
+import { type ConsoleStage, startConsole } from './stage.ts'
+import { beyondTab } from './tab-stops.ts'
+
+describeInBrowser('the console without a pointer', (open) => {
+  let stage: ConsoleStage
+  let page: Page
+
+  before(async () => {
+    stage = await startConsole()
+    page = await open({ reducedMotion: 'reduce', viewport: { width: 1440, height: 2400 } })
+    await seed(stage, await signInAsAdmin(page, stage))
+  })
+
+  after(() => stage.stop())
+
+  for (const { name, path, shows, prepare } of PAGES)
+    it(`(${name}) reaches everything by the Tab key`, async () => {
+      await page.goto(stage.address(path))
+      await page.getByText(shows).first().waitFor()
+      await prepare?.(page)
+      expect(await beyondTab(page)).to.deep.equal([])
+    })
+
+  it('skips the navigation with the first key', async () => {
+    await page.goto(stage.address('/models'))
+    await page.getByRole('heading', { name: 'Models' }).waitFor()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).to.equal('Search models')
+  })
+
+  it('jumps to a page by a few letters', async () => {
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('aud')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Audit' }).waitFor()
+  })
+
+  it('creates, edits and revokes a key', async () => {
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('create')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Create an API key' }).waitFor()
+    await page.keyboard.type('typed')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Save your key' }).waitFor()
+    await page.getByLabel('I have saved this key').focus()
+    await page.keyboard.press('Space')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+
+    await choose('Edit')
+    await page.keyboard.type('typed twice')
+    await page.keyboard.press('Enter')
+    await page.getByRole('cell', { name: 'typed twice' }).first().waitFor()
+
+    await choose('Revoke')
+    await page.keyboard.type('typed twice')
+    await page.keyboard.press('Enter')
+    await page.getByRole('row', { name: /typed twice.*Revoked/ }).waitFor()
+  })
+
+  /** Opens a row's menu and an entry of it, whose dialog then has the focus in its first field, its text selected. */
+  async function choose(item: string): Promise<void> {
+    await page.getByRole('button', { name: /^Actions for typed/ }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: item }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Control+a')
+  }
+})

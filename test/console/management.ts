@@ -1,0 +1,37 @@
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import type { ConsoleStage } from './stage.ts'
+
+/** The management API as the page's own scripts would call it, with the window's cookies. */
+export class Management {
+  readonly #page: Page
+  readonly #origin: string
+
+  constructor(page: Page, { gateway }: ConsoleStage) {
+    this.#page = page
+    this.#origin = gateway.adminUrl
+  }
+
+  async post<Reply>(path: string, data: object = {}): Promise<Reply> {
+    const headers = { origin: this.#origin }
+    const response = await this.#page.request.post(`${this.#origin}/api/v1${path}`, { data, headers })
+    expect(response.ok(), `${path}: ${await response.text()}`).to.equal(true)
+    return response.json().catch(() => undefined) as Reply
+  }
+}
+
+/** Uses the setup link: the window is then signed in as the first admin. */
+export async function signInAsAdmin(page: Page, stage: ConsoleStage): Promise<Management> {
+  const management = new Management(page, stage)
+  const token = new URL(stage.setupLink).hash.slice(1)
+  await management.post('/setup', { token, name: 'Ada Byron', email: 'ada@example.com', password: 'correct horse battery' })
+  return management
+}
+
+/** Invites somebody, who accepts in a window of their own. */
+export async function signInAsMember(admin: Management, page: Page, stage: ConsoleStage): Promise<void> {
+  const invitation = { email: 'mo@example.com', role: 'member', account_id: 'default' }
+  const { link } = await admin.post<{ link: string }>('/invitations', invitation)
+  const answer = { token: new URL(link).hash.slice(1), name: 'Mo Tester', password: 'a staple is not a horse' }
+  await new Management(page, stage).post('/invitations/accept', answer)
+}

@@ -1,0 +1,78 @@
+import type { Page } from 'playwright-core'
+
+/** A page of the console as the tests visit it. */
+export interface ConsolePage {
+  /** Of its screenshots too. */
+  readonly name: string
+  readonly path: string
+  /** What stands on it once it is there. */
+  readonly shows: string
+  /** Done before it is looked at: a dialog opened, a message sent. */
+  readonly prepare?: (page: Page) => Promise<void>
+}
+
+/** A page with a dialog over it. */
+const dialog = (page: Page, name: string) => page.getByRole('dialog', { name }).waitFor()
+
+async function createKey(page: Page): Promise<void> {
+  const form = page.getByRole('dialog', { name: 'Create an API key' })
+  await form.getByRole('textbox', { name: 'Name' }).fill('shop window')
+  await form.getByRole('button', { name: 'Create key' }).click()
+  await dialog(page, 'Save your key')
+}
+
+async function chooseFromMenu(page: Page, item: string): Promise<void> {
+  await page.getByRole('button', { name: 'Actions for search service' }).click()
+  await page.getByRole('menuitem', { name: item }).click()
+  await page.getByRole('dialog').waitFor()
+}
+
+async function ask(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Create a key for one hour' }).click()
+  await page.getByText('A key for one hour').waitFor()
+  await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Who are you?')
+  await page.keyboard.press('Enter')
+  await page.getByText('Finish').waitFor()
+}
+
+async function openRequest(page: Page): Promise<void> {
+  await page
+    .getByRole('row', { name: /2 attempts/ })
+    .first()
+    .getByRole('link')
+    .click()
+  await page.getByRole('dialog', { name: 'Request' }).getByText('Overhead').waitFor()
+}
+
+/** Those that anybody sees. */
+export const ENTRANCES: readonly ConsolePage[] = [
+  { name: 'sign-in', path: '/sign-in', shows: 'Sign in' },
+  { name: 'setup', path: '/setup#some-token', shows: 'Set up your gateway' },
+  { name: 'invitation-used', path: '/invitation#some-token', shows: 'This invitation cannot be used' },
+]
+
+/** Those that an admin sees, dialogs among them. */
+export const PAGES: readonly ConsolePage[] = [
+  { name: 'keys', path: '/keys', shows: 'search service' },
+  { name: 'keys-create', path: '/keys?new=1', shows: 'Create an API key' },
+  { name: 'keys-save', path: '/keys?new=1', shows: 'Create an API key', prepare: createKey },
+  { name: 'keys-rotate', path: '/keys?q=search', shows: 'search service', prepare: (page) => chooseFromMenu(page, 'Rotate') },
+  { name: 'keys-revoke', path: '/keys?q=search', shows: 'search service', prepare: (page) => chooseFromMenu(page, 'Revoke') },
+  { name: 'keys-none', path: '/keys?q=nothing+is+called+that', shows: 'No key fits' },
+  { name: 'connect', path: '/connect?client=node&model=acme/smart', shows: 'In your code' },
+  { name: 'models', path: '/models', shows: 'openai/gpt-5.5' },
+  { name: 'playground', path: '/playground?model=acme/smart', shows: 'Say something', prepare: ask },
+  { name: 'usage', path: '/usage?range=30d', shows: 'openai/o4-mini' },
+  { name: 'requests', path: '/requests?range=30d', shows: 'Tokens out' },
+  { name: 'request', path: '/requests?range=30d', shows: '2 attempts', prepare: openRequest },
+  { name: 'requests-live', path: '/requests?live=1', shows: 'Following' },
+  { name: 'accounts', path: '/accounts', shows: 'Field team' },
+  { name: 'users', path: '/accounts?tab=users', shows: 'ada@example.com' },
+  { name: 'invitations', path: '/accounts?tab=invitations', shows: 'lin@example.com' },
+  { name: 'routes', path: '/routes', shows: 'acme/smart' },
+  { name: 'config', path: '/config', shows: 'served since' },
+  { name: 'audit', path: '/audit', shows: 'key.revoke' },
+  { name: 'api', path: '/api', shows: 'OpenAPI' },
+  { name: 'profile', path: '/profile', shows: 'Sign out everywhere' },
+  { name: 'not-found', path: '/no-such-page', shows: 'There is no page at this address' },
+]

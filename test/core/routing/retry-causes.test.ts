@@ -1,0 +1,19 @@
+import { expect } from 'chai'
+import { ONCE_MORE, ONLY_ELSEWHERE, RETRY_CAUSES } from '../../../core/config/retry-causes.ts'
+import { ERRORS, type ErrorName, GatewayError } from '../../../core/errors.ts'
+import { verdictOn } from '../../../core/routing/retry.ts'
+
+/** What each cause leads to, by the errors that have it. */
+const verdicts = (Object.keys(ERRORS) as ErrorName[]).map((row) => verdictOn(new GatewayError(row)))
+const againAfter = (cause: string) => verdicts.filter((verdict) => verdict.cause === cause).map(({ again }) => again)
+
+describe('the causes that retry.on names', () => {
+  for (const cause of RETRY_CAUSES) {
+    it(`are checked in a table as they are answered in a call: ${cause}`, () => {
+      const again = againAfter(cause)
+      expect(again).not.to.deep.equal([])
+      expect(again.every((each) => each === undefined)).to.equal(ONLY_ELSEWHERE.has(cause))
+      expect(again.every((each) => each === 'at once')).to.equal(ONCE_MORE.has(cause))
+    })
+  }
+})

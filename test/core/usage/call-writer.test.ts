@@ -1,0 +1,114 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { openStore, type Store } from '../../../core/store/database.ts'
+import type { CallsTable } from '../../../core/store/schema.ts'
+import { callRecord, callRow } from '../../../core/usage/call-record.ts'
+import { type CallWriter, createCallWriter } from '../../../core/usage/call-writer.ts'
+import { newRequestId } from '../../../core/usage/request-id.ts'
+import { onEachDatabase } from '../../support/databases.ts'
+import { outcomeOf, rowOf } from './outcome.ts'
+
+const NOON = Date.UTC(2026, 4, 17, 12, 30)
+const DAY_MS = 86_400_000
+
+onEachDatabase('the writer of calls', (create) => {
+  let store: Store
+  let writer: CallWriter
+
+  beforeEach(async () => {
+    store = await openStore(await create())
+    writer = createCallWriter(store)
+  })
+
+  afterEach(async () => {
+    await writer.close()
+    await store.close()
+  })
+
+  const calls = (): Promise<readonly CallsTable[]> => store.read(store.db.selectFrom('calls').selectAll().orderBy('id'))
+  const sums = () =>
+    store.read(store.db.selectFrom('usage').selectAll().where('dimension', '=', 'all').where('scope', '=', '').orderBy('at'))
+
+  it('writes what it was given, field by field', async () => {
+    const rows = [rowOf({ number: 1, tags: { team: 'search' } }), rowOf({ number: 2, error: 'upstream_timeout' })]
+    await writer.write(rows)
+    expect(await calls()).to.deep.equal(rows)
+  })
+
+  it('adds to sums that are there', async () => {
+    for (let number = 0; number < 3; number++)
+      await writer.write([rowOf({ at: NOON, number }), rowOf({ at: NOON + DAY_MS, number })])
+    const days = (await sums()).filter(({ span }) => span === 'day')
+    expect(days.map(({ at, requests, input_tokens }) => [at, requests, input_tokens])).to.deep.equal([
+      [Date.UTC(2026, 4, 17), 3, 30],
+      [Date.UTC(2026, 4, 18), 3, 30],
+    ])
+  })
+
+  it('writes a batch larger than a statement may be, of as many keys', async () => {
+    const rows = Array.from({ length: 500 }, (_, number) => rowOf({ number, key: `key_${number}`, tags: { n: String(number) } }))
+    await writer.write(rows)
+    expect(await calls()).to.have.length(500)
+    const [day] = await store.read(
+      store.db
+        .selectFrom('usage')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where('dimension', '=', 'key')
+        .where('span', '=', 'day'),
+    )
+    expect(Number(day?.count)).to.equal(1000)
+  })
+
+  it('writes all of a batch or nothing', async () => {
+    const bad = { ...rowOf({ number: 2 }), status: null as never }
+    const refused = await writer.write([rowOf({ number: 1 }), bad]).catch((error: unknown) => error)
+    expect(refused).to.be.instanceOf(Error)
+    expect(await calls()).to.deep.equal([])
+    expect(await sums()).to.deep.equal([])
+  })
+
+  it('goes on after a batch that was refused', async () => {
+    await writer.write([{ ...rowOf(), status: null as never }]).catch(() => undefined)
+    await writer.write([rowOf()])
+    expect(await calls()).to.have.length(1)
+  })
+
+  it('writes whatever clients, upstreams and plugins say', async () => {
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.constantFrom('\0', '\ud800', "'; drop table calls; --"))
+    const told = fc.record({
+      model: text,
+      key: text,
+      account: text,
+      code: text,
+      tags: fc.dictionary(text, text),
+      tokens: fc.double(),
+    })
+    await fc.assert(
+      fc.asyncProperty(told, async ({ model, key, account, code, tags, tokens }) => {
+        const error = { row: 'upstream_rejected', code, fault: 'caller' } as never
+        const usage = { prompt_tokens: tokens, completion_tokens: -tokens, total_tokens: tokens }
+        const outcome = outcomeOf({ outcome: { model: { id: model, namespace: model, model }, error, usage } })
+        const id = newRequestId()
+        const principal = { keyId: key, name: key, kind: 'live', account, models: [] } as const
+        await writer.write([callRow(callRecord(outcome, { id, principal, tags }))])
+        const rows = await store.read(store.db.selectFrom('calls').select('id').where('id', '=', id))
+        expect(rows).to.have.length(1)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('removes what is older than its horizon, slice by slice, and nothing else', async () => {
+    const old = Array.from({ length: 700 }, (_, number) => rowOf({ at: NOON, number, key: `key_${number}` }))
+    const young = rowOf({ at: NOON + 3 * DAY_MS })
+    for (const rows of [old.slice(0, 350), old.slice(350), [young]]) await writer.write(rows)
+    const horizon = { calls: NOON + DAY_MS, days: NOON - DAY_MS }
+    let slices = 0
+    while (await writer.remove(horizon)) slices += 1
+    expect(slices).to.be.greaterThan(1)
+    expect((await calls()).map(({ id }) => id)).to.deep.equal([young.id])
+    expect((await sums()).map(({ span }) => span)).to.deep.equal(['day', 'day', 'hour'])
+    while (await writer.remove({ calls: NOON + DAY_MS, days: NOON + DAY_MS }));
+    expect((await sums()).filter(({ span }) => span === 'day')).to.have.length(1)
+  })
+})

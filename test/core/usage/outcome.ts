@@ -1,0 +1,51 @@
+import { type ErrorName, GatewayError } from '../../../core/errors.ts'
+import type { Outcome, Principal } from '../../../core/plugin/api.ts'
+import type { CallsTable } from '../../../core/store/schema.ts'
+import { type CallRecord, callRecord, callRow } from '../../../core/usage/call-record.ts'
+import { firstRequestId } from '../../../core/usage/request-id.ts'
+
+/** What may be otherwise about a call of a test. */
+export interface Told {
+  /** When it came, and a number to tell it from others of that moment. */
+  readonly at?: number
+  readonly number?: number
+  readonly model?: string
+  readonly key?: string
+  readonly account?: string
+  readonly error?: ErrorName
+  readonly tags?: Readonly<Record<string, string>>
+  readonly outcome?: Partial<Outcome>
+}
+
+const TARGET = { namespace: 'openai', model: 'gpt-5.5', provider: 'openai-compatible' }
+
+/** The outcome of a stream that went well, or of a call that failed. */
+export function outcomeOf({ model = 'openai/gpt-5.5', error, outcome }: Told = {}): Outcome {
+  const [namespace = '', ...rest] = model.split('/')
+  const failure = error === undefined ? undefined : new GatewayError(error)
+  return {
+    kind: failure === undefined ? 'ok' : 'upstream_error',
+    status: failure?.status ?? 200,
+    ...(failure && { error: failure }),
+    endpoint: 'chat.completions',
+    model: { id: model, namespace, model: rest.join('/') },
+    stream: true,
+    served: TARGET,
+    attempts: [{ ...TARGET, result: error ?? 'ok', ms: 90.5 }],
+    usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+    usageEstimated: false,
+    times: { total: 100.25, firstByte: 20, overhead: 1.5 },
+    ...outcome,
+  }
+}
+
+/** A call as it waits to be written. */
+export function recordOf(told: Told = {}): CallRecord {
+  const { at = Date.now(), number = 0, key = 'key_one', account = 'default', tags = {} } = told
+  const principal: Principal = { keyId: key, name: 'one', kind: 'live', account, models: [] }
+  const id = firstRequestId(at) + number.toString(16).padStart(20, '0')
+  return callRecord(outcomeOf(told), { id, principal, tags })
+}
+
+/** A call as it stands in the database. */
+export const rowOf = (told: Told = {}): CallsTable => callRow(recordOf(told))

@@ -1,0 +1,155 @@
+import { mock } from 'node:test'
+import { expect } from 'chai'
+import type { Outcome } from '../../../core/plugin/api.ts'
+import type { CallsTable } from '../../../core/store/schema.ts'
+import { CallRecorder } from '../../../core/usage/recorder.ts'
+import { newRequestId } from '../../../core/usage/request-id.ts'
+import { outcomeOf } from './outcome.ts'
+
+/** A database that can go away, and counts what it was given. */
+class Database {
+  readonly batches: CallsTable[][] = []
+  away = false
+  tries = 0
+  /** While it is there, what is written waits for it. */
+  gate: Promise<void> | undefined
+
+  readonly write = async (calls: readonly CallsTable[]): Promise<void> => {
+    this.tries += 1
+    await this.gate
+    if (this.away) throw new Error('connection refused')
+    this.batches.push([...calls])
+  }
+
+  get written(): string[] {
+    return this.batches.flat().map(({ id }) => id)
+  }
+}
+
+/** Everything that is done by promises alone. */
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+}
+
+describe('the recorder of calls', () => {
+  let database: Database
+  let recorder: CallRecorder
+  let lines: string[]
+  let dropped: number
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] })
+    database = new Database()
+    lines = []
+    dropped = 0
+    const log = (_: unknown, message?: string) => lines.push(message ?? String(_))
+    recorder = new CallRecorder({
+      writer: database,
+      log: { info: log, warn: log, error: log } as never,
+      dropped: { add: (count) => (dropped += count) },
+    })
+  })
+
+  afterEach(() => mock.timers.reset())
+
+  function call(outcome: Partial<Outcome> = {}, tags: Record<string, string> = {}): string {
+    const id = newRequestId()
+    recorder.record(outcomeOf({ outcome }), { id, principal: undefined, tags })
+    return id
+  }
+
+  const calls = (count: number): string[] => Array.from({ length: count }, () => call())
+
+  it('writes calls together, half a second after the first', async () => {
+    const ids = calls(3)
+    mock.timers.tick(499)
+    expect(database.tries).to.equal(0)
+    mock.timers.tick(1)
+    await settled()
+    expect(database.written).to.deep.equal(ids)
+    expect(database.batches).to.have.length(1)
+  })
+
+  it('waits for nothing once there are enough of them', async () => {
+    const ids = calls(1200)
+    await settled()
+    expect(database.batches.map(({ length }) => length)).to.deep.equal([500, 500])
+    mock.timers.tick(500)
+    await settled()
+    expect(database.written).to.deep.equal(ids)
+  })
+
+  it('keeps what a database that is away does not take, and writes it when it is back: once', async () => {
+    database.away = true
+    const ids = calls(700)
+    await settled()
+    mock.timers.tick(1000)
+    await settled()
+    expect(database.tries).to.equal(2)
+    expect(lines).to.deep.equal(['calls cannot be written down; they wait until the database takes them'])
+    database.away = false
+    mock.timers.tick(1000)
+    await settled()
+    mock.timers.tick(500)
+    await settled()
+    expect(database.written).to.deep.equal(ids)
+    expect(lines.at(-1)).to.equal('calls are written down again')
+    expect(dropped).to.equal(0)
+  })
+
+  it('keeps ten thousand, and counts what it cannot keep', async () => {
+    database.away = true
+    const ids = calls(10_250)
+    expect(dropped).to.equal(250)
+    database.away = false
+    await recorder.close()
+    expect(database.written).to.deep.equal(ids.slice(0, 10_000))
+  })
+
+  it('writes the rest when the gateway ends, a batch under way included: nothing twice', async () => {
+    const gate = Promise.withResolvers<void>()
+    database.gate = gate.promise
+    const ids = calls(1100)
+    const closed = recorder.close()
+    gate.resolve()
+    await closed
+    expect(database.written).to.deep.equal(ids)
+  })
+
+  it('does not wait for a database that never answers when the gateway ends, and counts what is lost', async () => {
+    database.gate = new Promise(() => {})
+    calls(3)
+    const closed = recorder.close()
+    await settled()
+    mock.timers.tick(5000)
+    await closed
+    expect(dropped).to.equal(3)
+    expect(lines).to.deep.equal(['the last calls could not be written down'])
+  })
+
+  it('finds a call that is not written yet', async () => {
+    const id = call({ status: 502 })
+    expect(recorder.find(id)).to.include({ id, status: 502 })
+    mock.timers.tick(500)
+    await settled()
+    expect(recorder.find(id)).to.equal(undefined)
+  })
+
+  it('tells who listens of each call, and then no more', () => {
+    const heard: string[] = []
+    const leave = recorder.listen(({ id }) => heard.push(id))
+    const id = call()
+    leave()
+    call()
+    expect(heard).to.deep.equal([id])
+  })
+
+  it('takes down whatever plugins and upstreams say', async () => {
+    const model = { id: `made/up\0${'x'.repeat(1000)}`, namespace: 'made', model: 'up' }
+    const usage = { prompt_tokens: Number.MAX_SAFE_INTEGER, completion_tokens: -1, total_tokens: Number.NaN }
+    call({ model, usage }, { 'te\0am': 'a\0b', count: 7n as never, loop: {} as never })
+    await recorder.close()
+    const [row] = database.batches.flat()
+    expect(row).to.include({ model: `made/up${'x'.repeat(192)}`, input_tokens: 1e9, output_tokens: null, tags: '{"team":"ab"}' })
+  })
+})

@@ -1,0 +1,94 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { Command } from 'commander'
+import { explain } from '../../core/commands/explain.ts'
+import { addTableCommands } from '../../core/commands/table-commands.ts'
+import { run } from '../core/commands/run.ts'
+import { type TemporaryFolder, temporaryFolder } from '../core/config/temporary-folder.ts'
+
+const PROJECT = new URL('../../', import.meta.url)
+const UMG = new URL('core/umg.mjs', PROJECT).pathname
+const read = (name: string): string => readFileSync(new URL(name, PROJECT), 'utf8')
+const DOC = read('docs/commands.md')
+
+/** Options that the page names without a row: they are those of another command. */
+const ELSEWHERE = ['--data', '--database']
+
+const umg = new Command('umg')
+addTableCommands(umg, { env: {}, stdout: process.stdout, stderr: process.stderr }, () => {
+  throw new Error('no command is run')
+})
+const commands = umg.commands.flatMap((command) => (command.commands.length > 0 ? command.commands : [command]))
+const nameOf = (command: Command): string =>
+  command.parent === umg ? command.name() : `${command.parent?.name()} ${command.name()}`
+
+function sectionOf(command: Command): string {
+  return new RegExp(`^## umg ${nameOf(command)}\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(DOC)?.[1] ?? ''
+}
+
+describe('docs/commands.md', () => {
+  for (const command of commands) {
+    it(`has every option of umg ${nameOf(command)}, and none that is not`, () => {
+      const rows = [...sectionOf(command).matchAll(/^\| `(--[a-z]+)/gm)].map(([, option]) => option!)
+      const options = command.options.map(({ long }) => long!).filter((long) => !ELSEWHERE.includes(long))
+      expect([...new Set(rows)].sort()).to.deep.equal(options.sort())
+    })
+
+    it(`has the way to write umg ${nameOf(command)}`, () => {
+      expect(sectionOf(command)).to.match(new RegExp(`^\\n\`umg ${nameOf(command)} [^\`]+\`\n`))
+    })
+  }
+
+  describe('shows', () => {
+    let folder: TemporaryFolder
+
+    before(() => {
+      folder = temporaryFolder()
+    })
+
+    after(() => folder.remove())
+
+    it('what umg explain prints of the table in routes.md', async () => {
+      const [, table = ''] = /```yaml\n(version:[\s\S]+?)```/.exec(read('docs/routes.md')) ?? []
+      folder.write('my-audit.ts', MY_AUDIT)
+      const routes = folder.write('routes.yaml', table.replace(/file:[^}]+/, 'env:CLAUDE_KEY'))
+      const [, written = ''] = /```\n\$ umg explain gpt-4o --key nightly --failing openai=429\n([\s\S]+?)```/.exec(DOC) ?? []
+      const options = {
+        routes,
+        key: 'nightly',
+        failing: new Map([['openai', '429' as const]]),
+        data: 'unused',
+        format: 'pretty',
+      } as const
+      const { stdout } = await run((io) => explain('gpt-4o', options, io), { OPENAI_API_KEY: 'a', CLAUDE_KEY: 'b' })
+      expect(written).to.equal(stdout.replaceAll(`${folder.path}/`, ''))
+    })
+  })
+})
+
+describe('umg', () => {
+  for (const command of commands) {
+    it(`shows examples of umg ${nameOf(command)}`, () => {
+      let help = ''
+      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp()
+      expect(help).to.match(new RegExp(`\nExamples:\n {2}umg ${nameOf(command)}\\b`))
+    })
+  }
+
+  it('asks what was meant by a command that it does not know', () => {
+    let stderr = ''
+    try {
+      execFileSync(process.execPath, [UMG, 'explian', 'gpt-4o'], { encoding: 'utf8', stdio: 'pipe' })
+    } catch (error) {
+      stderr = (error as { stderr: string }).stderr
+      expect((error as { status: number }).status).to.equal(2)
+    }
+    expect(stderr).to.contain("unknown command 'explian'").and.contain('Did you mean explain?')
+  })
+})
+
+const MY_AUDIT = `export default {
+  kind: 'chain', apiVersion: 1, name: 'my-audit', schema: { type: 'object' }, create: () => ({ handle: (_, next) => next() })
+}
+`

@@ -1,0 +1,149 @@
+import { expect } from 'chai'
+import { onSqlite } from '../../support/databases.ts'
+import type { Person } from './person.ts'
+import { PASSWORD, type Stage, startStage } from './stage.ts'
+
+const ADA = { email: 'ada@example.com', password: PASSWORD }
+
+onSqlite('a browser', (database) => {
+  let stage: Stage
+  before(async () => {
+    stage = await startStage(await database())
+  })
+  after(() => stage.stop())
+
+  describe('that another site’s page sends to us', () => {
+    /** What a browser says of such a request, and what a page might hope to get away with. */
+    const FOREIGN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+      'from another site': { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+      'from another host of the same site': { 'sec-fetch-site': 'same-site', origin: 'http://evil.127.0.0.1' },
+      'from another port': { 'sec-fetch-site': 'same-site', origin: 'http://127.0.0.1:1' },
+      'from a sandboxed frame': { 'sec-fetch-site': 'cross-site', origin: 'null' },
+      'of a browser without Sec-Fetch-Site': { origin: 'https://evil.example' },
+      'with an origin that begins like ours': { origin: 'http://127.0.0.1.evil.example' },
+      'with neither, and a cookie': { origin: '' },
+    }
+
+    for (const [what, headers] of Object.entries(FOREIGN)) {
+      it(`is refused every change (${what})`, async () => {
+        const before = await accounts(stage.admin)
+        const { origin, ...others } = headers
+        const sent = origin === '' ? others : headers
+        const refused = [
+          await raw('POST', '/accounts', { name: 'Evil', models: ['*'] }, sent),
+          await raw('PATCH', `/accounts/${stage.account}`, { models: ['*'] }, sent),
+          await raw('DELETE', '/session', {}, sent),
+          await raw('POST', '/session', ADA, sent),
+        ]
+        for (const response of refused)
+          expect([response.status, (await response.json()).error.code]).to.deep.equal([403, 'foreign_origin'])
+        expect(await accounts(stage.admin)).to.deep.equal(before)
+        expect(refused.flatMap(({ headers }) => headers.getSetCookie())).to.deep.equal([])
+      })
+    }
+
+    it('may change nothing by a form, whose content types need no leave', async () => {
+      for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain', '']) {
+        const response = await fetch(`${stage.gateway.url}/api/v1/accounts`, {
+          method: 'POST',
+          headers: { cookie: stage.admin.cookieHeader, origin: stage.gateway.url, 'content-type': type },
+          body: '{"name":"Evil","models":["*"]}',
+        })
+        expect(response.status).to.equal(415)
+      }
+    })
+
+    it('may not ask whether it may', async () => {
+      const response = await fetch(`${stage.gateway.url}/api/v1/keys`, {
+        method: 'OPTIONS',
+        headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
+      })
+      expect(response.headers.get('access-control-allow-origin')).to.equal(null)
+      expect(response.status).to.equal(405)
+    })
+
+    const accounts = async (person: Person) => (await person.get('/accounts')).body.data
+
+    /** As it comes: without the origin that a page of the console has. */
+    function raw(method: string, path: string, body: object, headers: Readonly<Record<string, string>>): Promise<Response> {
+      return fetch(`${stage.gateway.url}/api/v1${path}`, {
+        method,
+        headers: { 'content-type': 'application/json', cookie: stage.admin.cookieHeader, ...headers },
+        body: JSON.stringify(body),
+      })
+    }
+  })
+
+  it('that our own page sends is served, whichever of the headers it has', async () => {
+    const { url } = stage.gateway
+    for (const headers of [
+      { 'sec-fetch-site': 'same-origin', origin: url },
+      { 'sec-fetch-site': 'same-origin' },
+      { origin: url },
+    ]) {
+      const response = await fetch(`${url}/api/v1/keys`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', cookie: stage.admin.cookieHeader, ...headers },
+        body: '{"name":"laptop","kind":"live"}',
+      })
+      expect(response.status).to.equal(201)
+    }
+  })
+
+  it('is told to keep nothing, to guess nothing, and to show nothing inside another page', async () => {
+    for (const path of ['/session', '/keys', '/nowhere', '/users']) {
+      const { headers, status } = await stage.member.get(path)
+      if (status === 404) continue
+      const told = Object.fromEntries(
+        ['cache-control', 'x-content-type-options', 'x-frame-options', 'referrer-policy'].map((name) => [
+          name,
+          headers.get(name),
+        ]),
+      )
+      expect(told).to.deep.equal({
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'no-referrer',
+      })
+      expect(headers.get('content-security-policy')).to.include("default-src 'none'").and.include("frame-ancestors 'none'")
+      expect(headers.get('access-control-allow-origin')).to.equal(null)
+    }
+  })
+
+  describe('is given a cookie', () => {
+    const cookieOf = async (of: Stage) => (await of.stranger().post('/session', ADA)).headers.getSetCookie()
+
+    it('that no script reads, and that no other site sends along', async () => {
+      const [line] = await cookieOf(stage)
+      expect(line).to.match(/^umg_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
+    })
+
+    it('that is bound to the host, and travels by TLS only, where the console is reached so', async () => {
+      const behindTls = await startStage(await database(), { urls: { console: 'https://llm.example.com' } }).catch(
+        (error: unknown) => error,
+      )
+      // The stage's people keep the cookie whatever it says, as a browser behind the proxy would.
+      const [line] = await cookieOf(behindTls as Stage)
+      expect(line).to.match(/^__Host-umg_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
+      const { headers } = await (behindTls as Stage).admin.get('/session')
+      expect(headers.get('strict-transport-security')).to.equal('max-age=31536000')
+      await (behindTls as Stage).stop()
+    })
+
+    it('that another host of the same site cannot plant under that name', async () => {
+      const behindTls = await startStage(await database(), { urls: { console: 'https://llm.example.com' } })
+      const person = behindTls.stranger()
+      person.cookies.set('umg_session', behindTls.admin.cookies.get('__Host-umg_session')!)
+      expect((await person.get('/session')).status).to.equal(401)
+      await behindTls.stop()
+    })
+  })
+
+  it('behind a proxy that calls us by another name is known by the console’s own address', async () => {
+    const behindProxy = await startStage(await database(), { urls: { console: 'http://llm.example.com' } })
+    const reply = await behindProxy.stranger().post('/session', ADA, { headers: { origin: 'http://llm.example.com' } })
+    expect(reply.status).to.equal(201)
+    await behindProxy.stop()
+  })
+})

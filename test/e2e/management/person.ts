@@ -1,0 +1,104 @@
+import { expect } from 'chai'
+import { check } from '../../../core/config/check/check.ts'
+import { BASE } from '../../../core/http/management/parts.ts'
+import type { Route } from '../../../core/http/management/route.ts'
+import { ROUTES } from '../../../core/http/management/routes.ts'
+
+/** A reply of the management API. */
+export interface Told {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The body, parsed. Of an error, what stands in `error`. */
+  readonly body: Record<string, unknown> & { readonly data?: readonly Record<string, unknown>[] }
+}
+
+/** How a request differs from the console's own. */
+export interface RequestOptions {
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+type Method = Route['method']
+
+/** Somebody before a browser: keeps the cookies it is given, and sends what a page of the console would. */
+export class Person {
+  readonly #url: string
+  readonly #authorization: Readonly<Record<string, string>>
+  /** By name. */
+  readonly cookies = new Map<string, string>()
+  /** All that was told so far. */
+  readonly heard: Told[] = []
+
+  /** `key`: a program with an admin key, in place of a person. */
+  constructor(url: string, key?: string) {
+    this.#url = url
+    this.#authorization = key === undefined ? {} : { authorization: `Bearer ${key}` }
+  }
+
+  get cookieHeader(): string {
+    return Array.from(this.cookies, ([name, value]) => `${name}=${value}`).join('; ')
+  }
+
+  get(path: string, options?: RequestOptions): Promise<Told> {
+    return this.call('GET', path, undefined, options)
+  }
+
+  post(path: string, body: object = {}, options?: RequestOptions): Promise<Told> {
+    return this.call('POST', path, body, options)
+  }
+
+  patch(path: string, body: object): Promise<Told> {
+    return this.call('PATCH', path, body)
+  }
+
+  delete(path: string): Promise<Told> {
+    return this.call('DELETE', path, {})
+  }
+
+  /** Sends a request. What comes back with success is held against the schema of its route. */
+  async call(method: Method, path: string, body?: object, { headers = {} }: RequestOptions = {}): Promise<Told> {
+    const response = await fetch(`${this.#url}${BASE}${path}`, {
+      method,
+      redirect: 'manual',
+      headers: {
+        ...(this.cookies.size > 0 && { cookie: this.cookieHeader }),
+        ...(method !== 'GET' && { 'content-type': 'application/json', origin: this.#url }),
+        ...this.#authorization,
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    this.#keepCookies(response.headers)
+    const told = await read(response)
+    this.heard.push(told)
+    if (response.ok) expectSchema(method, path, told)
+    return told
+  }
+
+  #keepCookies(headers: Headers): void {
+    for (const line of headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!
+      if (value === '') this.cookies.delete(name!)
+      else this.cookies.set(name!, value!)
+    }
+  }
+}
+
+async function read(response: Response): Promise<Told> {
+  const { status, headers } = response
+  const text = await response.text()
+  const isJson = headers.get('content-type')?.startsWith('application/json')
+  const parsed = isJson ? JSON.parse(text) : {}
+  return { status, headers, text, body: response.ok ? parsed : (parsed.error ?? {}) }
+}
+
+function expectSchema(method: Method, path: string, { body, status, text }: Told): void {
+  const [plain = ''] = path.split('?')
+  const fits = ({ path: pattern }: Route) =>
+    new RegExp(`^${pattern.replace('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(plain)
+  const row = ROUTES.filter((route) => route.method === method).find((route) => route.path === plain || fits(route))
+  if (row === undefined) throw new Error(`no route is ${method} ${plain}`)
+  expect(status, `${method} ${plain}`).to.equal(row.status ?? (row.reply || row.streams ? 200 : 204))
+  if (row.reply === undefined) expect(row.streams ? '' : text).to.equal('')
+  else expect(check(row.reply, structuredClone(body)).errors, `${method} ${plain}: ${text}`).to.deep.equal([])
+}

@@ -1,0 +1,152 @@
+import { expect } from 'chai'
+import { beginSession } from '../../../core/accounts/sessions.ts'
+import type { ManagementParts } from '../../../core/http/management/parts.ts'
+import { PROCESS, PROCESS_ROUTES } from '../../../core/http/management/reload.ts'
+import type { Role } from '../../../core/http/management/route.ts'
+import { managementRoutes } from '../../../core/http/management/router.ts'
+import { onEachDatabase } from '../../support/databases.ts'
+import { type Stage, startStage } from './stage.ts'
+
+/** Who may call what. A route that is not here is nobody's yet: decide, and write it down. */
+const ROLES: Readonly<Record<Role, readonly string[]>> = {
+  nobody: [
+    'GET /api/v1/sign-in',
+    'POST /api/v1/setup',
+    'POST /api/v1/session',
+    'GET /api/v1/oidc/start',
+    'GET /api/v1/oidc/callback',
+    'POST /api/v1/invitations/look',
+    'POST /api/v1/invitations/accept',
+  ],
+  member: [
+    'GET /api/v1/session',
+    'DELETE /api/v1/session',
+    'DELETE /api/v1/sessions',
+    'POST /api/v1/password',
+    'GET /api/v1/accounts',
+    'GET /api/v1/accounts/:id',
+    'GET /api/v1/keys',
+    'POST /api/v1/keys',
+    'GET /api/v1/keys/:id',
+    'PATCH /api/v1/keys/:id',
+    'POST /api/v1/keys/:id/rotate',
+    'POST /api/v1/keys/:id/revoke',
+    'GET /api/v1/models',
+    'GET /api/v1/usage',
+    'GET /api/v1/usage.csv',
+    'GET /api/v1/requests',
+    'GET /api/v1/requests.csv',
+    'GET /api/v1/requests.jsonl',
+    'GET /api/v1/requests/live',
+    'GET /api/v1/requests/:id',
+    'GET /api/v1/openapi.json',
+  ],
+  admin: [
+    'GET /api/v1/invitations',
+    'POST /api/v1/invitations',
+    'DELETE /api/v1/invitations/:id',
+    'POST /api/v1/accounts',
+    'PATCH /api/v1/accounts/:id',
+    'GET /api/v1/users',
+    'PATCH /api/v1/users/:id',
+    'POST /api/v1/users/:id/end-sessions',
+    'GET /api/v1/audit',
+    'GET /api/v1/config',
+    'GET /api/v1/routes',
+    'POST /-/reload',
+  ],
+}
+
+/** The live router's own list: what it serves, whatever the rows say. */
+function served(): string[] {
+  const parts = {} as ManagementParts
+  const routers = [managementRoutes(parts), managementRoutes(parts, PROCESS_ROUTES, PROCESS)]
+  const methods = (layer: { readonly methods: readonly string[] }) => layer.methods.filter((method) => method !== 'HEAD')
+  return routers.flatMap(({ stack }) => stack.flatMap((layer) => methods(layer).map((method) => `${method} ${layer.path}`)))
+}
+
+describe('the management API', () => {
+  it('serves nothing whose role nobody has decided', () => {
+    expect(served()).to.have.members(Object.values(ROLES).flat())
+  })
+})
+
+onEachDatabase('the management API', (database) => {
+  let stage: Stage
+  before(async () => {
+    stage = await startStage(await database())
+  })
+  after(() => stage.stop())
+
+  /** Who asks, by name: the headers that say so. A session of its own each time, for some routes end it. */
+  const CALLERS: Readonly<Record<string, () => Promise<Record<string, string>>>> = {
+    nobody: async () => ({}),
+    'a stranger with a made-up session': async () => ({ cookie: 'umg_session=made-up' }),
+    'a live key': async () => ({ authorization: `Bearer ${stage.gateway.liveKey}` }),
+    'a test key': async () => ({ authorization: `Bearer ${stage.gateway.testKey}` }),
+    'a live key beside a session': async () => ({
+      ...(await session(stage.adminId)),
+      authorization: `Bearer ${stage.gateway.liveKey}`,
+    }),
+    member: () => session(stage.memberId),
+    admin: () => session(stage.adminId),
+    'an admin key': async () => ({ authorization: `Bearer ${stage.adminKey}` }),
+  }
+
+  async function session(userId: string): Promise<Record<string, string>> {
+    return { cookie: `umg_session=${await beginSession(stage.gateway.store.db, userId)}` }
+  }
+
+  async function ask(route: string, headers: Record<string, string>): Promise<{ status: number; code: unknown }> {
+    const [method, path = ''] = route.split(' ')
+    const abort = new AbortController()
+    const response = await fetch(stage.gateway.url + path.replace(':id', 'none'), {
+      method,
+      redirect: 'manual',
+      signal: abort.signal,
+      headers: { origin: stage.gateway.url, 'content-type': 'application/json', ...headers },
+      ...(method !== 'GET' && { body: '{}' }),
+    })
+    const code = response.status < 400 ? undefined : (await response.json()).error.code
+    // The live tail would never end.
+    abort.abort()
+    return { status: response.status, code }
+  }
+
+  const REFUSED = { status: 401, code: 'not_signed_in' }
+
+  for (const route of ROLES.nobody) {
+    it(`${route} is open to everybody`, async () => {
+      for (const [name, headers] of Object.entries(CALLERS)) {
+        const { status, code } = await ask(route, await headers())
+        expect(`${status} ${code}`, name).to.not.match(/not_signed_in|admin_required/)
+      }
+    })
+  }
+
+  for (const route of ROLES.member) {
+    it(`${route} is open to who is signed in`, async () => {
+      for (const [name, headers] of Object.entries(CALLERS)) {
+        const told = await ask(route, await headers())
+        if (/^(?:member|admin|an admin key)$/.test(name)) expect([401, 403], `${name} ${told.code}`).to.not.include(told.status)
+        else expect(told, name).to.deep.equal(REFUSED)
+      }
+    })
+  }
+
+  for (const route of ROLES.admin) {
+    it(`${route} is open to admins`, async () => {
+      for (const [name, headers] of Object.entries(CALLERS)) {
+        const told = await ask(route, await headers())
+        if (name === 'member') expect(told).to.deep.equal({ status: 403, code: 'admin_required' })
+        else if (/^(?:admin|an admin key)$/.test(name)) expect([401, 403], `${name} ${told.code}`).to.not.include(told.status)
+        else expect(told, name).to.deep.equal(REFUSED)
+      }
+    })
+  }
+
+  it('gives an admin key no model', async () => {
+    const reply = await stage.gateway.fetch('/v1/models', { key: stage.adminKey })
+    expect([reply.status, (await reply.json()).error.code]).to.deep.equal([401, 'invalid_api_key'])
+  })
+})

@@ -1,0 +1,306 @@
+import { mock } from 'node:test'
+import { expect } from 'chai'
+import { createSetupToken } from '../../../core/accounts/setup.ts'
+import { onEachDatabase } from '../../support/databases.ts'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { Person, type Told } from './person.ts'
+import { PASSWORD, type Stage, startStage } from './stage.ts'
+
+const MINUTE = 60_000
+const ADA = { email: 'ada@example.com', password: PASSWORD }
+const BOB = { email: 'bob@example.com', password: PASSWORD }
+
+const outcome = ({ status, body }: Told) => [status, body.code]
+
+onEachDatabase('the setup link', (database) => {
+  let gateway: TestGateway
+  beforeEach(async () => {
+    gateway = await startTestGateway({ routes: { namespaces: { sandbox: { provider: 'sandbox' } } }, database: await database() })
+  })
+  afterEach(async () => {
+    mock.timers.reset()
+    await gateway.stop()
+  })
+
+  const link = async () => ({ token: await createSetupToken(gateway.store), name: 'Ada', ...ADA })
+  const users = () => gateway.store.db.selectFrom('users').select(['email', 'role', 'account_id']).execute()
+
+  it('makes the first admin, once, and signs them in', async () => {
+    const person = new Person(gateway.url)
+    expect((await person.get('/sign-in')).body).to.include({ setup_needed: true, password: true })
+    const first = await link()
+    const second = await link()
+    const { status, body } = await person.post('/setup', first)
+    expect(status).to.equal(201)
+    expect(body.user).to.include({ email: 'ada@example.com', name: 'Ada', role: 'admin' })
+    expect((await person.get('/session')).body.user).to.deep.equal(body.user)
+    expect((await person.get('/sign-in')).body).to.include({ setup_needed: false })
+    for (const used of [first, second])
+      expect(outcome(await new Person(gateway.url).post('/setup', { ...used, email: 'eve@example.com' }))).to.deep.equal([
+        410,
+        'link_invalid',
+      ])
+    expect(await createSetupToken(gateway.store)).to.equal(undefined)
+    expect(await users()).to.have.length(1)
+  })
+
+  it('used by fifty at once makes one admin', async () => {
+    const used = await link()
+    const racers = Array.from({ length: 50 }, (_, i) =>
+      new Person(gateway.url).post('/setup', { ...used, email: `racer-${i}@example.com` }),
+    )
+    const outcomes = (await Promise.all(racers)).map(({ status }) => status)
+    expect(outcomes.filter((status) => status === 201)).to.have.length(1)
+    expect(outcomes.filter((status) => status !== 201 && status !== 410 && status !== 503)).to.deep.equal([])
+    expect(await users()).to.have.length(1)
+  }).timeout(30_000)
+
+  it('is good for an hour', async () => {
+    const used = await link()
+    mock.timers.enable({ apis: ['Date'], now: Date.now() + 60 * MINUTE })
+    expect(outcome(await new Person(gateway.url).post('/setup', used))).to.deep.equal([410, 'link_invalid'])
+    expect(await users()).to.deep.equal([])
+  })
+
+  it('is not used up by what is refused', async () => {
+    const used = await link()
+    const person = new Person(gateway.url)
+    for (const [wrong, param] of [
+      [{ password: 'too short' }, 'password'],
+      [{ email: 'nowhere' }, 'email'],
+      [{ name: ' ' }, 'name'],
+      [{ role: 'admin' }, 'role'],
+    ] as const)
+      expect(await person.post('/setup', { ...used, ...wrong })).to.have.nested.property('body.param', param)
+    expect((await person.post('/setup', used)).status).to.equal(201)
+  })
+
+  it('that is made up opens nothing', async () => {
+    await link()
+    for (const token of ['', 'x'.repeat(43), 'A'.repeat(200)])
+      expect(outcome(await new Person(gateway.url).post('/setup', { ...(await link()), token }))).to.deep.equal([
+        410,
+        'link_invalid',
+      ])
+  })
+})
+
+onEachDatabase('signing in', (database) => {
+  let stage: Stage
+  beforeEach(async () => {
+    stage = await startStage(await database())
+  })
+  afterEach(async () => {
+    mock.timers.reset()
+    await stage.stop()
+  })
+
+  const REFUSED = [401, 'not_signed_in']
+  const session = async (person: Person) => outcome(await person.get('/session'))
+
+  it('tells who one is, in which account, and where clients call', async () => {
+    const { url } = stage.gateway
+    const { body } = await stage.member.get('/session')
+    expect(body).to.deep.equal({
+      user: { id: stage.memberId, email: 'bob@example.com', name: 'Bob', role: 'member' },
+      account: { id: stage.account, name: 'Acme' },
+      gateway: { base_url: `${url}/v1`, version: 'test' },
+    })
+    expect((await stage.program.get('/session')).body.user).to.include({ email: null, name: 'terraform', role: 'admin' })
+  })
+
+  it('works in whatever case the address is written', async () => {
+    expect((await stage.stranger().post('/session', { ...ADA, email: ' Ada@Example.COM'.trim() })).status).to.equal(201)
+  })
+
+  it('is refused alike for a wrong password, an unknown address, and a user who is shut out', async () => {
+    await stage.admin.patch(`/users/${stage.memberId}`, { disabled: true })
+    const replies = await Promise.all(
+      [{ ...ADA, password: 'not the password' }, { email: 'nobody@example.com', password: PASSWORD }, BOB].map((credentials) =>
+        stage.stranger().post('/session', credentials),
+      ),
+    )
+    for (const { status, text } of replies) expect([status, text]).to.deep.equal([replies[0]!.status, replies[0]!.text])
+    expect(outcome(replies[0]!)).to.deep.equal([401, 'sign_in_refused'])
+  })
+
+  it('is told in the audit trail, and so is every refusal', async () => {
+    await stage.stranger().post('/session', { ...ADA, password: 'not the password' })
+    await stage.stranger().post('/session', { email: 'nobody@example.com', password: PASSWORD })
+    await stage.stranger().post('/session', ADA)
+    const { body } = await stage.admin.get('/audit?limit=3')
+    expect(body.data!.map(({ action, actor, object, ip }) => ({ action, actor, object, ip }))).to.deep.equal([
+      {
+        action: 'session.start',
+        actor: { id: stage.adminId, name: 'Ada' },
+        object: { type: 'user', id: stage.adminId, name: 'Ada' },
+        ip: '127.0.0.1',
+      },
+      { action: 'session.refuse', actor: null, object: { type: 'user', id: null, name: 'nobody@example.com' }, ip: '127.0.0.1' },
+      { action: 'session.refuse', actor: null, object: { type: 'user', id: stage.adminId, name: 'Ada' }, ip: '127.0.0.1' },
+    ])
+  })
+
+  describe('again and again', () => {
+    it('is refused from the sixth wrong password of a person on, for fifteen minutes, wherever they come from', async () => {
+      await behindProxy(async (from) => {
+        for (let i = 0; i < 5; i++) expect(outcome(await from(`192.0.2.${i}`, 'wrong'))).to.deep.equal([401, 'sign_in_refused'])
+        const sixth = await from('192.0.2.99', PASSWORD)
+        expect(outcome(sixth)).to.deep.equal([429, 'too_many_tries'])
+        expect(Number(sixth.headers.get('retry-after'))).to.be.within(1, 900)
+        mock.timers.enable({ apis: ['Date'], now: Date.now() + 15 * MINUTE })
+        expect((await from('192.0.2.99', PASSWORD)).status).to.equal(201)
+      })
+    })
+
+    it('is refused from the sixth try of an address on, whoever is tried', async () => {
+      await behindProxy(async (from) => {
+        for (let i = 0; i < 5; i++)
+          expect(outcome(await from('192.0.2.7', PASSWORD, `user-${i}@example.com`))).to.deep.equal([401, 'sign_in_refused'])
+        expect(outcome(await from('192.0.2.7', PASSWORD))).to.deep.equal([429, 'too_many_tries'])
+        expect((await from('192.0.2.8', PASSWORD)).status).to.equal(201)
+      })
+    })
+
+    it('is not refused to who gets it right', async () => {
+      const person = stage.stranger()
+      for (let i = 0; i < 3; i++) {
+        for (let wrong = 0; wrong < 2; wrong++) await person.post('/session', { ...ADA, password: 'wrong' })
+        if (i === 0) expect((await person.post('/session', ADA)).status).to.equal(201)
+      }
+      // Two and one right, two, and then the address has used up its own five.
+      expect(outcome(await person.post('/session', ADA))).to.deep.equal([429, 'too_many_tries'])
+    })
+
+    it('at once is counted each time', async () => {
+      const tries = Array.from({ length: 20 }, () => stage.stranger().post('/session', { ...ADA, password: 'wrong' }))
+      const statuses = (await Promise.all(tries)).map(({ status }) => status)
+      expect(statuses.filter((status) => status === 401)).to.have.length(5)
+      expect(statuses.filter((status) => status === 429)).to.have.length(15)
+    })
+
+    it('counts what a proxy says only where it is one of the operator’s', async () => {
+      for (let i = 0; i < 5; i++)
+        await stage.stranger().post('/session', { ...ADA, password: 'x' }, { headers: { 'x-forwarded-for': `192.0.2.${i}` } })
+      const { status } = await stage.stranger().post('/session', BOB, { headers: { 'x-forwarded-for': '192.0.2.99' } })
+      expect(status).to.equal(429)
+    })
+
+    type From = (address: string, password: string, email?: string) => Promise<Told>
+
+    /** A gateway that believes its proxy on this machine. */
+    async function behindProxy(run: (from: From) => Promise<void>): Promise<void> {
+      const proxied = await startStage(await database(), { trustedProxies: ['127.0.0.0/8'] })
+      const from: From = (address, password, email = ADA.email) =>
+        // What the client wrote itself stands before what the proxy adds.
+        proxied.stranger().post('/session', { email, password }, { headers: { 'x-forwarded-for': `198.51.100.1, ${address}` } })
+      await run(from).finally(() => proxied.stop())
+    }
+  })
+
+  describe('begins a session', () => {
+    it('whose token nobody could know before', async () => {
+      const planted = 'x'.repeat(43)
+      const victim = stage.stranger()
+      victim.cookies.set('umg_session', planted)
+      await victim.post('/session', ADA)
+      expect(victim.cookies.get('umg_session'))
+        .to.match(/^[\w-]{43}$/)
+        .and.not.equal(planted)
+      const attacker = stage.stranger()
+      attacker.cookies.set('umg_session', planted)
+      expect(await session(attacker)).to.deep.equal(REFUSED)
+    })
+
+    it('of which only the digest is stored', async () => {
+      const token = stage.admin.cookies.get('umg_session')!
+      const rows = await stage.gateway.store.db.selectFrom('sessions').selectAll().execute()
+      expect(JSON.stringify(rows)).to.not.include(token)
+      const thief = stage.stranger()
+      thief.cookies.set('umg_session', rows[0]!.digest)
+      expect(await session(thief)).to.deep.equal(REFUSED)
+    })
+
+    it('that ends after thirty minutes without use, and not before', async () => {
+      mock.timers.enable({ apis: ['Date'], now: Date.now() })
+      for (let i = 0; i < 3; i++) {
+        mock.timers.tick(29 * MINUTE)
+        expect(await session(stage.admin)).to.deep.equal([200, undefined])
+      }
+      mock.timers.tick(30 * MINUTE)
+      expect(await session(stage.admin)).to.deep.equal(REFUSED)
+    })
+
+    it('that ends after twelve hours, however much it is used', async () => {
+      mock.timers.enable({ apis: ['Date'], now: Date.now() })
+      for (let i = 0; i < 35; i++) {
+        mock.timers.tick(20 * MINUTE)
+        expect(await session(stage.admin)).to.deep.equal([200, undefined])
+      }
+      mock.timers.tick(20 * MINUTE)
+      expect(await session(stage.admin)).to.deep.equal(REFUSED)
+    })
+
+    it('that ends when its owner signs out, here or everywhere', async () => {
+      const [here, there, elsewhere] = [stage.stranger(), stage.stranger(), stage.stranger()]
+      for (const person of [here, there, elsewhere]) await person.post('/session', BOB)
+      const stolen = stage.stranger()
+      stolen.cookies.set('umg_session', here.cookies.get('umg_session')!)
+      await here.delete('/session')
+      expect(here.cookies.has('umg_session')).to.equal(false)
+      expect([await session(stolen), await session(there)]).to.deep.equal([REFUSED, [200, undefined]])
+      await there.delete('/sessions')
+      expect([await session(elsewhere), await session(stage.member)]).to.deep.equal([REFUSED, REFUSED])
+      expect(await session(stage.admin)).to.deep.equal([200, undefined])
+    })
+
+    it('that ends when the password changes, but for who changed it', async () => {
+      const elsewhere = stage.stranger()
+      await elsewhere.post('/session', BOB)
+      const before = stage.member.cookies.get('umg_session')
+      const change = { current: PASSWORD, new: 'another battery staple' }
+      expect((await stage.member.post('/password', change)).status).to.equal(200)
+      expect(stage.member.cookies.get('umg_session')).to.not.equal(before)
+      expect(await session(stage.member)).to.deep.equal([200, undefined])
+      expect(await session(elsewhere)).to.deep.equal(REFUSED)
+      expect((await stage.stranger().post('/session', BOB)).status).to.equal(401)
+      expect((await stage.stranger().post('/session', { ...BOB, password: change.new })).status).to.equal(201)
+    })
+
+    it('that does not change the password without knowing it', async () => {
+      const change = { current: 'not the password', new: 'another battery staple' }
+      expect(outcome(await stage.member.post('/password', change))).to.deep.equal([401, 'sign_in_refused'])
+      const short = { current: PASSWORD, new: 'short' }
+      expect((await stage.member.post('/password', short)).body).to.include({ code: 'invalid_value', param: 'new' })
+      expect(await session(stage.member)).to.deep.equal([200, undefined])
+    })
+
+    for (const [what, change] of Object.entries({
+      'is shut out': { disabled: true },
+      'gets another role': { role: 'admin' },
+    })) {
+      it(`that ends when its owner ${what}`, async () => {
+        await stage.admin.patch(`/users/${stage.memberId}`, change)
+        expect(await session(stage.member)).to.deep.equal(REFUSED)
+      })
+    }
+
+    it('that an admin can end', async () => {
+      await stage.admin.post(`/users/${stage.memberId}/end-sessions`)
+      expect(await session(stage.member)).to.deep.equal(REFUSED)
+    })
+
+    it('that ends a reply without end when it ends', async () => {
+      mock.timers.enable({ apis: ['setInterval'] })
+      const response = await fetch(`${stage.gateway.url}/api/v1/requests/live`, {
+        headers: { cookie: stage.member.cookieHeader },
+      })
+      expect(response.status).to.equal(200)
+      mock.timers.tick(15_000)
+      await stage.admin.post(`/users/${stage.memberId}/end-sessions`)
+      mock.timers.tick(15_000)
+      const reading = response.text().catch(() => 'broken off')
+      expect(await reading).to.equal('broken off')
+    })
+  })
+})

@@ -1,0 +1,85 @@
+import { expect } from 'chai'
+import type { CallView } from '../../../core/usage/call-view.ts'
+import { createCallWriter } from '../../../core/usage/call-writer.ts'
+import { rowOf, type Told } from '../../core/usage/outcome.ts'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { adminDesk, type Desk } from './desk.ts'
+
+const NOON = Date.UTC(2026, 4, 17, 12)
+const CALLS = 1200
+
+describe('files of requests and usage', () => {
+  let gateway: TestGateway
+  let desk: Desk
+
+  before(async () => {
+    gateway = await startTestGateway({ routes: { chain: [{ plugin: 'auth' }], namespaces: {} } })
+    desk = await adminDesk(gateway)
+    const writer = createCallWriter(gateway.store)
+    const write = (calls: readonly Told[]) => writer.write(calls.map(rowOf))
+    await write(Array.from({ length: CALLS - 1 }, (_, number) => ({ at: NOON + number, number, key: `key_${number % 30}` })))
+    await write([{ at: NOON + CALLS, model: '=cmd|"calc"', error: 'model_not_found', tags: { team: 'a,b' } }])
+    await writer.close()
+  })
+
+  after(() => gateway.stop())
+
+  it('hold every call once, the newest first, as CSV', async () => {
+    const { headers, text } = await desk.get('/requests.csv')
+    expect(headers.get('content-type')).to.equal('text/csv; charset=utf-8')
+    expect(headers.get('content-disposition')).to.equal('attachment; filename="requests.csv"')
+    const lines = text.trimEnd().split('\r\n')
+    expect(lines).to.have.length(CALLS + 1)
+    const ids = lines.slice(1).map((line) => line.slice(0, line.indexOf(',')))
+    expect(ids).to.deep.equal([...new Set(ids)].toSorted().toReversed())
+    expect(lines[1]).to.include(`,"'=cmd|""calc""",`).and.to.include(',"{""team"":""a,b""}"')
+  })
+
+  it('hold every call once as JSON Lines, each as the look-up shows it', async () => {
+    const { headers, text } = await desk.get('/requests.jsonl')
+    expect(headers.get('content-type')).to.equal('application/jsonl; charset=utf-8')
+    const calls = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as CallView)
+    expect(new Set(calls.map(({ id }) => id))).to.have.length(CALLS)
+    const [newest] = calls
+    expect((await desk.get(`/requests/${newest!.id}`)).json as CallView).to.deep.equal(newest)
+  })
+
+  it('hold what their filters say', async () => {
+    const { text } = await desk.get('/requests.jsonl?key_id=key_7')
+    const keys = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as CallView).key?.id)
+    expect(keys).to.deep.equal(Array.from({ length: 40 }, () => 'key_7'))
+    expect((await desk.get('/requests.csv?status=502')).text.trimEnd().split('\r\n')).to.have.length(1)
+  })
+
+  it('hold the usage of every key, not only of the first twenty', async () => {
+    const { headers, text } = await desk.get('/usage.csv?group=key&from=2026-05-01&to=2026-06-01')
+    expect(headers.get('content-disposition')).to.equal('attachment; filename="usage.csv"')
+    const lines = text.trimEnd().split('\r\n')
+    expect(lines[0]).to.equal('t,name,label,requests,errors,input_tokens,output_tokens,cached_tokens,reasoning_tokens')
+    expect(lines).to.have.length(32)
+    expect(lines).to.include('2026-05-17T00:00:00.000Z,key_7,key_7,40,0,400,200,0,0')
+  })
+
+  for (const [name, path, param] of [
+    ['a status that is none', '/requests?status=nine', 'status'],
+    ['a time that is none', '/requests?from=yesterday', 'from'],
+    ['a fault that is none', '/requests.csv?fault=mine', 'fault'],
+    ['a filter that there is not', '/requests?prompt=hello', 'prompt'],
+    ['a filter twice', '/requests?model=a&model=b', 'model'],
+    ['usage by nothing', '/usage', 'group'],
+    ['usage by something else', '/usage?group=prompt', 'group'],
+    ['a time that ends before it begins', '/usage.csv?group=model&from=2026-02-01&to=2026-01-01', 'to'],
+    ['more hours than a chart shows', '/usage?group=model&step=hour&from=2026-01-01&to=2026-02-01', 'to'],
+  ] as const) {
+    it(`are refused for ${name}, by name`, async () => {
+      const { status, json } = await desk.get(path)
+      expect([status, (json as { error: { param: string } }).error.param]).to.deep.equal([400, param])
+    })
+  }
+})

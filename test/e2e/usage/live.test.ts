@@ -1,0 +1,102 @@
+import { expect } from 'chai'
+import type { CallView } from '../../../core/usage/call-view.ts'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { adminDesk, type Desk, memberDesk } from './desk.ts'
+
+/** Server-sent events of a reply, one at a time. */
+class Events {
+  readonly #reader: ReadableStreamDefaultReader<string>
+  #rest = ''
+
+  constructor(reply: Response) {
+    this.#reader = reply.body!.pipeThrough(new TextDecoderStream()).getReader()
+  }
+
+  /** Undefined at the end. */
+  async next(): Promise<string | undefined> {
+    for (;;) {
+      const end = this.#rest.indexOf('\n\n')
+      if (end >= 0) {
+        const event = this.#rest.slice(0, end)
+        this.#rest = this.#rest.slice(end + 2)
+        return event
+      }
+      const { value, done } = await this.#reader.read()
+      if (done) return undefined
+      this.#rest += value
+    }
+  }
+
+  async call(): Promise<CallView> {
+    const event = await this.next()
+    expect(event).to.match(/^data: /)
+    return JSON.parse(event!.slice('data: '.length))
+  }
+}
+
+describe('requests as they end', () => {
+  let gateway: TestGateway
+  let admin: Desk
+
+  beforeEach(async () => {
+    gateway = await startTestGateway({
+      routes: { chain: [{ plugin: 'auth' }], namespaces: { box: { provider: 'sandbox' } } },
+    })
+    admin = await adminDesk(gateway)
+  })
+
+  afterEach(() => gateway.stop())
+
+  async function open(desk: Desk, signal?: AbortSignal): Promise<Events> {
+    const reply = await desk.open('/requests/live', signal)
+    expect(reply.headers.get('content-type')).to.equal('text/event-stream')
+    const events = new Events(reply)
+    // It begins with a sign of life: from there on no call is missed.
+    expect(await events.next()).to.match(/^: /)
+    return events
+  }
+
+  async function call(key?: string): Promise<string> {
+    const body = { model: 'box/any', messages: [{ role: 'user', content: 'Hello!' }] }
+    const reply = await gateway.fetch('/v1/chat/completions', { json: body, ...(key !== undefined && { key }) })
+    await reply.text()
+    return reply.headers.get('x-request-id')!
+  }
+
+  it('are told one by one, as the look-up shows them', async () => {
+    const events = await open(admin)
+    for (let number = 0; number < 3; number++) {
+      const id = await call()
+      const told = await events.call()
+      expect(told).to.include({ id, status: 200, model: 'box/any' })
+      expect((await admin.get(`/requests/${id}`)).json as CallView).to.deep.equal(told)
+    }
+  })
+
+  it('are told to a member where they are of their account', async () => {
+    const { desk, account } = await memberDesk(gateway, 'Us')
+    const key = await gateway.key({ account })
+    const events = await open(desk)
+    await call()
+    const ours = await call(key)
+    expect((await events.call()).id).to.equal(ours)
+  })
+
+  it('are told to each who listens, and to nobody who has left', async () => {
+    const leaving = new AbortController()
+    const [first, second] = [await open(admin, leaving.signal), await open(admin)]
+    const id = await call()
+    expect((await first.call()).id).to.equal(id)
+    expect((await second.call()).id).to.equal(id)
+    leaving.abort()
+    const next = await call()
+    expect((await second.call()).id).to.equal(next)
+  })
+
+  it('do not hold up the end of the gateway', async () => {
+    const events = await open(admin)
+    const stopped = gateway.stop(60_000)
+    expect(await events.next()).to.equal(undefined)
+    await stopped
+  })
+})

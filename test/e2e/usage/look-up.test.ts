@@ -1,0 +1,226 @@
+import { expect } from 'chai'
+import { hold, json, RST, sse } from '../../../core/plugin/testing.ts'
+import type { CallView } from '../../../core/usage/call-view.ts'
+import { onEachDatabase } from '../../support/databases.ts'
+import { strangers } from '../plugins/stranger-files.ts'
+import { ask, splitAfter, USED } from '../sdk/dialect.ts'
+import { openai, USAGE_EVENT } from '../sdk/openai-dialect.ts'
+import { type Stage, startStage } from '../sdk/stage.ts'
+import { adminDesk, type Desk, until } from './desk.ts'
+
+const SAID = { text: ['Hel', 'lo!'] }
+const EVENTS = openai.events(SAID)
+
+/** What a kind of call is, and what its row says of it. */
+interface Kind {
+  readonly name: string
+  /** Makes the call. Resolves to its request id. */
+  call(stage: Stage): Promise<string>
+  readonly row: object
+}
+
+/** Calls by `fetch`, and reads the reply to its end, however it ends. */
+async function post(stage: Stage, body: object, key?: string): Promise<string> {
+  const reply = await stage.gateway.fetch('/v1/chat/completions', { json: body, ...(key !== undefined && { key }) })
+  await reply.text().catch(() => 'broke off')
+  return reply.headers.get('x-request-id')!
+}
+
+const body = (more: object = {}): object => ({ ...ask(openai), ...more })
+const refused = { served: null, attempts: [], tokens: null, stream: false, outcome: 'client_error', fault: 'caller' }
+const none = { key: null, account: null, model: null }
+const served = { namespace: 'open', model: 'gpt-x', provider: 'openai-compatible' }
+const known = { model: 'open/gpt-x', account: { id: 'default', name: 'default' }, endpoint: 'chat.completions' }
+const well = { ...known, status: 200, outcome: 'ok', fault: null, error: null, served }
+const tokens = { input: USED.prompt, output: USED.completion, cached: USED.cached, reasoning: USED.reasoning, estimated: false }
+
+const KINDS: readonly Kind[] = [
+  {
+    name: 'a whole reply',
+    async call(stage) {
+      stage.upstream(openai).reply(json(openai.whole(SAID)))
+      return (await stage.gateway.openai().chat.completions.create(ask(openai)).withResponse()).request_id!
+    },
+    row: { ...well, stream: false, tokens },
+  },
+  {
+    name: 'a stream that tells its usage',
+    async call(stage) {
+      stage.upstream(openai).reply(sse(EVENTS))
+      const { data, request_id } = await stage.gateway
+        .openai()
+        .chat.completions.create({ ...ask(openai), stream: true })
+        .withResponse()
+      for await (const _ of data);
+      return request_id!
+    },
+    row: { ...well, stream: true, tokens },
+  },
+  {
+    name: 'a stream that does not',
+    async call(stage) {
+      stage.upstream(openai).reply(sse(EVENTS.filter((event) => event !== USAGE_EVENT)))
+      return post(stage, body({ stream: true }))
+    },
+    row: { ...well, stream: true },
+  },
+  {
+    name: 'tags',
+    async call(stage) {
+      stage.upstream(openai).reply(json(openai.whole(SAID)))
+      const reply = await stage.gateway.fetch('/v1/chat/completions', { json: body(), headers: { 'x-team': 'search' } })
+      await reply.text()
+      return reply.headers.get('x-request-id')!
+    },
+    row: { ...well, tags: { team: 'search' } },
+  },
+  {
+    name: 'a key that is not valid',
+    call: (stage) => post(stage, body(), 'sk-live-000000000000000000000000000000000000'),
+    row: { ...refused, ...none, status: 401, error: { row: 'invalid_api_key', code: 'invalid_api_key' } },
+  },
+  {
+    name: 'a body that is no JSON',
+    async call(stage) {
+      const reply = await stage.post('{')
+      return String(reply.headers['x-request-id'])
+    },
+    row: { ...refused, status: 400, error: { row: 'invalid_json', code: null } },
+  },
+  {
+    name: 'a model that does not exist',
+    call: (stage) => post(stage, body({ model: 'nowhere/to-be-found' })),
+    row: { ...refused, status: 404, error: { row: 'model_not_found', code: 'model_not_found' } },
+  },
+  {
+    name: 'a rate limit',
+    async call(stage) {
+      const key = await stage.gateway.key({ rateClass: 'few' })
+      stage.upstream(openai).reply(json(openai.whole(SAID)))
+      await post(stage, body(), key)
+      return post(stage, body(), key)
+    },
+    row: {
+      status: 429,
+      outcome: 'rate_limited',
+      fault: 'policy',
+      error: { row: 'rate_limit_requests', code: 'rate_limit_exceeded' },
+    },
+  },
+  {
+    name: 'an upstream that fails',
+    async call(stage) {
+      stage.upstream(openai).reply(json(openai.error(500, 'ouch'), { status: 500 }))
+      return post(stage, body())
+    },
+    row: { ...known, status: 502, outcome: 'upstream_error', fault: 'upstream', served: null, tokens: null },
+  },
+  {
+    name: 'a stream that breaks off',
+    async call(stage) {
+      const [begun] = splitAfter(EVENTS, 'Hel')
+      stage.upstream(openai).reply(sse([...begun, RST]))
+      return post(stage, body({ stream: true }))
+    },
+    row: { ...known, status: 200, outcome: 'upstream_error', fault: 'upstream', served },
+  },
+  {
+    name: 'a client that leaves',
+    async call(stage) {
+      const [begun] = splitAfter(EVENTS, 'Hel')
+      stage.upstream(openai).reply(sse([...begun, hold()]))
+      const leaving = new AbortController()
+      const { data, request_id } = await stage.gateway
+        .openai()
+        .chat.completions.create({ ...ask(openai), stream: true }, { signal: leaving.signal })
+        .withResponse()
+      for await (const { choices } of data) if (choices[0]?.delta.content === 'Hel') leaving.abort()
+      return request_id!
+    },
+    row: { ...known, status: 499, outcome: 'client_closed', fault: 'caller', error: null, served },
+  },
+  {
+    name: "a link's own reply",
+    call: (stage) => post(stage, body({ model: 'own/any' })),
+    row: { status: 200, outcome: 'ok', fault: null, model: 'own/any', served: null, attempts: [], tokens: null },
+  },
+  {
+    name: "a link's fault",
+    async call(stage) {
+      const reply = await stage.post(body({ model: 'faulty/any' }), { 'x-deed': 'throws a text' })
+      return String(reply.headers['x-request-id'])
+    },
+    row: { status: 500, outcome: 'gateway_error', fault: 'gateway', error: { row: 'plugin_error', code: 'plugin_error' } },
+  },
+  {
+    name: 'a list of models',
+    async call(stage) {
+      const reply = await stage.gateway.fetch('/v1/models')
+      await reply.text()
+      return reply.headers.get('x-request-id')!
+    },
+    row: { endpoint: 'models', model: null, served: null, status: 200, outcome: 'ok', tokens: null, attempts: [] },
+  },
+]
+
+const CHAIN = [
+  {
+    plugin: 'rate-tagging',
+    config: { classes: { many: {}, few: { requests: '1/day' } }, default: 'many', tags: { team: '{header.x-team}' } },
+  },
+  { plugin: './answerer.ts', when: { namespaces: ['own'] } },
+  { plugin: './unruly.ts', when: { namespaces: ['faulty'] } },
+]
+
+onEachDatabase('the look-up of a request', (create) => {
+  let stage: Stage
+  let desk: Desk
+
+  before(async () => {
+    const others = { own: { provider: 'sandbox' }, faulty: { provider: 'sandbox' } }
+    stage = await startStage({ database: await create(), chain: CHAIN, files: strangers('answerer.ts', 'unruly.ts'), others })
+    desk = await adminDesk(stage.gateway)
+  })
+
+  after(() => stage.stop())
+
+  /** What was told of each call as soon as it was over. */
+  const told = new Map<string, CallView>()
+
+  for (const { name, call, row } of KINDS) {
+    it(`shows ${name} as soon as it is over`, async () => {
+      const id = await call(stage)
+      await stage.gateway.logged((line) => line.id === id)
+      const { status, json } = await desk.get(`/requests/${id}`)
+      expect(status).to.equal(200)
+      expect(json as CallView).to.deep.include({ id, ...row })
+      told.set(id, json)
+    })
+  }
+
+  it('shows each of them the same once it is written', async () => {
+    const list = async () => ((await desk.get('/requests?limit=200')).json as { data: CallView[] }).data
+    const written = await until(list, (calls) => calls.length > told.size)
+    for (const [id, call] of told) expect(written.find((one) => one.id === id)).to.deep.equal(call)
+  })
+
+  it('estimates the tokens of a stream that does not tell them', async () => {
+    const [call] = [...told.values()].filter(({ tokens }) => tokens?.estimated)
+    expect(call?.tokens?.input).to.be.greaterThan(0)
+    expect(call?.tokens?.output).to.be.greaterThan(0)
+  })
+
+  it('finds no request that there was not', async () => {
+    for (const id of ['req_00000000000000000000000000000000', 'req_', '%25', "'%20or%201=1"]) {
+      const { status, json } = await desk.get(`/requests/${id}`)
+      expect([status, json]).to.deep.equal([404, { error: NOT_FOUND }])
+    }
+  })
+})
+
+const NOT_FOUND = {
+  message: 'There is no request with this id.',
+  type: 'invalid_request_error',
+  param: null,
+  code: 'not_found',
+}

@@ -1,0 +1,155 @@
+import { Secret } from 'unified-model-gateway/plugin'
+import { describeProvider, json, type ReceivedRequest } from 'unified-model-gateway/plugin/testing'
+import plugin from '../../../../plugins/providers/bedrock/index.ts'
+import { event, exception, MODEL } from './support.ts'
+
+/** A block of a reply, whole and as the deltas of its stream. */
+interface Block {
+  readonly whole: object
+  readonly start?: object
+  readonly deltas: readonly object[]
+}
+
+const text = (...pieces: readonly string[]): Block => ({
+  whole: { text: pieces.join('') },
+  deltas: pieces.map((piece) => ({ text: piece })),
+})
+
+const tool = (toolUseId: string, name: string, ...pieces: readonly string[]): Block => ({
+  whole: { toolUse: { toolUseId, name, input: JSON.parse(pieces.join('') || '{}') } },
+  start: { toolUse: { toolUseId, name } },
+  deltas: ['', ...pieces].map((input) => ({ toolUse: { input } })),
+})
+
+const SIGNATURE = 'c2lnbmVkIHRob3VnaHQ='
+
+const reasoning = (...pieces: readonly string[]): Block => ({
+  whole: { reasoningContent: { reasoningText: { text: pieces.join(''), signature: SIGNATURE } } },
+  deltas: [...pieces.map((piece) => ({ reasoningContent: { text: piece } })), { reasoningContent: { signature: SIGNATURE } }],
+})
+
+/** A reply of Converse, whole and as the frames of ConverseStream. */
+function reply(
+  blocks: readonly Block[],
+  stopReason = 'end_turn',
+  usage: object = { inputTokens: 12, outputTokens: 7, totalTokens: 19 },
+) {
+  const metrics = { latencyMs: 12 }
+  return {
+    whole: { output: { message: { role: 'assistant', content: blocks.map(({ whole }) => whole) } }, stopReason, usage, metrics },
+    stream: [
+      event({ messageStart: { role: 'assistant' } }),
+      ...blocks.flatMap(({ start, deltas }, contentBlockIndex) => [
+        ...(start ? [event({ contentBlockStart: { contentBlockIndex, start } })] : []),
+        ...deltas.map((delta) => event({ contentBlockDelta: { contentBlockIndex, delta } })),
+        event({ contentBlockStop: { contentBlockIndex } }),
+      ]),
+      event({ messageStop: { stopReason } }),
+      event({ metadata: { usage, metrics } }),
+    ],
+  }
+}
+
+const failure = (status: number, type: string, message: string) => ({
+  status,
+  headers: {
+    'x-amzn-errortype': `${type}:http://internal.amazon.com/coral/com.amazon.bedrock/`,
+    'x-amzn-requestid': 'aws-req-1',
+  },
+  body: { message },
+})
+
+const OSLO = { name: 'get_weather', arguments: { city: 'Oslo' } }
+const ROME = { name: 'get_weather', arguments: { city: 'Rome' } }
+const SORRY = "Sorry, I can't talk about that."
+
+describeProvider({
+  plugin,
+  config: ({ origin }) => ({
+    region: 'us-east-1',
+    baseUrl: origin,
+    accessKeyId: new Secret('ASIACANARY31C9'),
+    secretAccessKey: new Secret('secret-canary-31c9'),
+    sessionToken: new Secret('session-canary-31c9'),
+  }),
+  model: MODEL,
+  streamType: 'application/vnd.amazon.eventstream',
+
+  scenarios: {
+    text: {
+      ...reply([text('Hel', 'lo ', 'wörld 😀')]),
+      says: { text: 'Hello wörld 😀', usage: { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 } },
+    },
+    parallelTools: {
+      ...reply(
+        [tool('tooluse_1', 'get_weather', '{"city": ', '"Oslo"}'), tool('tooluse_2', 'get_weather', '{"city":"Rome"}')],
+        'tool_use',
+      ),
+      says: { tools: [OSLO, ROME] },
+    },
+    toolWithoutArguments: {
+      ...reply([tool('tooluse_1', 'list_cities')], 'tool_use'),
+      says: { tools: [{ name: 'list_cities', arguments: {} }] },
+    },
+    textBeforeTools: {
+      ...reply([text('Let me ', 'look.'), tool('tooluse_1', 'get_weather', '{"city":"Oslo"}')], 'tool_use'),
+      says: { text: 'Let me look.', tools: [OSLO] },
+    },
+    reasoning: {
+      ...reply([reasoning('Let me ', 'think.'), text('Done.')]),
+      says: { reasoning: 'Let me think.', text: 'Done.' },
+    },
+    reasoningBeforeTools: {
+      ...reply([reasoning('The weather?'), tool('tooluse_1', 'get_weather', '{"city":"Oslo"}')], 'tool_use'),
+      says: { reasoning: 'The weather?', tools: [OSLO] },
+      returns: SIGNATURE,
+    },
+    refusal: { ...reply([text(SORRY)], 'guardrail_intervened'), says: { text: SORRY, finish: 'content_filter' } },
+    length: { ...reply([text('Once upon')], 'max_tokens'), says: { text: 'Once upon', finish: 'length' } },
+    image: { ...reply([text('A dot.')]), says: { text: 'A dot.' } },
+    cachedUsage: {
+      ...reply([text('Hi.')], 'end_turn', {
+        inputTokens: 10,
+        outputTokens: 5,
+        totalTokens: 1215,
+        cacheReadInputTokens: 1000,
+        cacheWriteInputTokens: 200,
+      }),
+      says: {
+        text: 'Hi.',
+        usage: { prompt_tokens: 1210, prompt_tokens_details: { cached_tokens: 1000, cache_write_tokens: 200 } },
+      },
+    },
+  },
+
+  errors: {
+    badRequest: failure(
+      400,
+      'ValidationException',
+      'The text field in the ContentBlock object at messages.0.content.0 is blank.',
+    ),
+    contextTooLong: failure(400, 'ValidationException', 'Input is too long for requested model.'),
+    badCredential: failure(403, 'UnrecognizedClientException', 'The security token included in the request is invalid.'),
+    unknownModel: failure(404, 'ResourceNotFoundException', 'Could not resolve the foundation model from the model identifier.'),
+    rateLimit: failure(429, 'ThrottlingException', 'Too many requests, please wait before trying again.'),
+    quota: failure(400, 'ServiceQuotaExceededException', 'Your request exceeds the service quota for your account.'),
+    overloaded: failure(503, 'ServiceUnavailableException', 'Bedrock is unable to process your request.'),
+    internal: failure(500, 'InternalServerException', 'The system encountered an unexpected error.'),
+  },
+
+  midStreamError: {
+    stream: [...reply([text('Hel', 'lo')]).stream.slice(0, 2), exception('serviceUnavailableException', 'Try again later.')],
+    code: 'upstream_overloaded',
+  },
+
+  discovery: { answers: listed, lists: ['amazon.nova-pro-v1:0', 'us.amazon.nova-pro-v1:0'] },
+})
+
+function listed({ path }: ReceivedRequest) {
+  const [modelId, status] = ['amazon.nova-pro-v1:0', 'ACTIVE']
+  if (path.startsWith('/foundation-models')) {
+    return json({ modelSummaries: [{ modelId, providerName: 'Amazon', inferenceTypesSupported: ['ON_DEMAND'] }] })
+  }
+  const models = [{ modelArn: `arn:aws:bedrock:us-east-1::foundation-model/${modelId}` }]
+  return json({ inferenceProfileSummaries: [{ inferenceProfileId: `us.${modelId}`, models, status, type: 'SYSTEM_DEFINED' }] })
+}

@@ -1,0 +1,106 @@
+import { expect } from 'chai'
+import { GatewayError } from 'unified-model-gateway/plugin'
+import { runTranslator } from 'unified-model-gateway/plugin/testing'
+import { cohere, event, fixture, hear } from './support.ts'
+
+const START = event({ id: '1', type: 'message-start', delta: { message: { role: 'assistant' } } })
+const end = (delta: object = { finish_reason: 'COMPLETE' }) => event({ type: 'message-end', delta })
+const content = (value: object) => event({ type: 'content-delta', index: 0, delta: { message: { content: value } } })
+
+async function failureOf(events: readonly string[]): Promise<GatewayError> {
+  const failure: unknown = await hear(events).catch((error: unknown) => error)
+  expect(failure).to.be.instanceOf(GatewayError)
+  return failure as GatewayError
+}
+
+describe('cohere: a streamed reply', () => {
+  it('words arrive as they come, then one finish, then the usage', async () => {
+    const { chunks, done } = runTranslator(await cohere(), { stream: fixture('text') })
+    expect(chunks.map(({ choices, usage }) => ({ choices, usage }))).to.deep.equal([
+      { choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }], usage: null },
+      { choices: [{ index: 0, delta: { content: 'Hel' }, finish_reason: null }], usage: null },
+      { choices: [{ index: 0, delta: { content: 'lo, 世界 👋' }, finish_reason: null }], usage: null },
+      { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage: null },
+      {
+        choices: [],
+        usage: {
+          prompt_tokens: 71,
+          completion_tokens: 9,
+          total_tokens: 80,
+          prompt_tokens_details: { cached_tokens: 64 },
+        },
+      },
+    ])
+    expect(done).to.equal(true)
+    expect(chunks[0]?.id).to.equal('c14c80c3-18eb-4519-9460-6c92edd8cfb4')
+  })
+
+  it('parallel tool calls come one by one, each with its own arguments; the plan is reasoning', async () => {
+    const { tools, finish, content, reasoning } = await hear(fixture('parallel-tools'))
+    expect(tools.map(({ id, name, arguments: json }) => [id, name, json])).to.deep.equal([
+      ['get_weather_a', 'get_weather', '{"city": "Oslo"}'],
+      ['get_weather_b', 'get_weather', '{"city":"Rome"}'],
+    ])
+    expect({ finish, content, reasoning }).to.deep.equal({ finish: 'tool_calls', content: '', reasoning: 'I will look twice.' })
+  })
+
+  it('a tool called without arguments has {}, which a client can parse, however Cohere writes nothing', async () => {
+    const { tools } = await hear(fixture('tools-without-arguments'))
+    expect(tools.map(({ arguments: json }) => JSON.parse(json))).to.deep.equal([{}, {}, {}])
+  })
+
+  it('reasoning is reasoning, not words', async () => {
+    const { content, reasoning } = await hear(fixture('thinking'))
+    expect({ content, reasoning }).to.deep.equal({ content: 'Done.', reasoning: 'Let me think.' })
+  })
+
+  it('citations and events yet to come are passed over; what is billed counts where nothing else is told', async () => {
+    const { content, finish, usage } = await hear(fixture('citations'))
+    expect({ content, finish }).to.deep.equal({ content: 'Low tide.', finish: 'length' })
+    expect(usage).to.deep.equal({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 })
+  })
+
+  it('an answer without usage has none', async () => {
+    expect(await hear([START, end()])).to.deep.include({ finish: 'stop', usage: undefined })
+  })
+
+  it('nothing after the end is heard', async () => {
+    expect((await hear([...fixture('text'), content({ text: '?' })])).content).to.equal('Hello, 世界 👋')
+  })
+
+  it('arguments of a call that nobody announced are passed over', async () => {
+    const calls = { tool_calls: { function: { arguments: '{}' } } }
+    const stray = event({ type: 'tool-call-delta', index: 3, delta: { message: calls } })
+    expect((await hear([START, stray, end()])).tools).to.deep.equal([])
+  })
+})
+
+describe('cohere: a stream that fails', () => {
+  for (const delta of [
+    { finish_reason: 'ERROR', error: 'The GPU is on fire.' },
+    { finish_reason: 'TIMEOUT' },
+    { finish_reason: 'COMPLETE', error: 'Half of it.' },
+  ]) {
+    it(`${Object.values(delta).join(', ')}: an error, and never a finish`, async () => {
+      expect(await failureOf([...fixture('text').slice(0, 3), end(delta)])).to.include({ row: 'upstream_error' })
+    })
+  }
+
+  it('a stream that ends before its end is broken', async () => {
+    const events = fixture('parallel-tools')
+    for (let count = 0; count < events.length; count++) {
+      expect(await failureOf(events.slice(0, count)), `after ${count} events`).to.include({ row: 'upstream_disconnected' })
+    }
+  })
+
+  it('what is no JSON is no event', async () => {
+    expect(await failureOf([START, event('<html>'), end()])).to.include({ row: 'upstream_invalid_response' })
+  })
+
+  it('reasoning without end does not fill the memory', async () => {
+    const thought = content({ thinking: 'x'.repeat(1_000_000) })
+    expect(await failureOf(Array.from({ length: 9 }, () => thought))).to.include({ row: 'upstream_invalid_response' })
+    const plan = event({ type: 'tool-plan-delta', delta: { message: { tool_plan: 'x'.repeat(1_000_000) } } })
+    expect(await failureOf(Array.from({ length: 9 }, () => plan))).to.include({ row: 'upstream_invalid_response' })
+  })
+})

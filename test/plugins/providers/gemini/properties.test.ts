@@ -1,0 +1,260 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { GatewayError } from 'unified-model-gateway/plugin'
+import { gather, runTranslator } from 'unified-model-gateway/plugin/testing'
+import { readWire } from '../../../../core/plugin/testing/conformance/expect-stream.ts'
+import type { Content, FunctionCall, GenerateRequest } from '../../../../plugins/providers/gemini/wire.ts'
+import { gemini, translate } from './gemini.ts'
+import { event } from './generate-content.ts'
+
+const words = fc.oneof(fc.constantFrom('', ' ', '\n\t', 'Hello'), fc.string({ maxLength: 8 }))
+const url = fc.constantFrom('https://a/b.png', 'gs://a/b', 'data:image/png;base64,QQ==')
+const part = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ type: fc.constant('text'), text: words }) },
+  { weight: 4, arbitrary: url.map((address) => ({ type: 'image_url', image_url: { url: address } })) },
+  { weight: 2, arbitrary: url.map((data) => ({ type: 'file', file: { file_data: data } })) },
+  { weight: 2, arbitrary: fc.constant({ type: 'input_audio', input_audio: { data: 'QQ==', format: 'wav' } }) },
+  { weight: 1, arbitrary: fc.constant({ type: 'image_url', image_url: { url: 'nowhere' } }) },
+)
+const content = fc.oneof({ weight: 3, arbitrary: words }, { weight: 1, arbitrary: fc.array(part, { maxLength: 3 }) })
+const freight = fc.option(
+  fc.record({ google: fc.oneof(fc.constant('x'), fc.record({ thought_signature: fc.constantFrom('', 'c2ln', 7) })) }),
+  { nil: undefined },
+)
+
+const plainTurn = fc
+  .record({ role: fc.constantFrom('user', 'system', 'developer', 'assistant'), content: fc.oneof(content, fc.constant(null)) })
+  .map((message) => [message])
+
+/** An assistant message with tool calls, and the result of each, in any order. */
+const toolStep = fc
+  .record({
+    content: fc.oneof(words, fc.constant(null)),
+    calls: fc.array(
+      fc.record({
+        id: fc.constantFrom('a', 'b', 'a:b', ''),
+        text: fc.constantFrom('', '{}', '{"a":1}', '{"a', '[]'),
+        extra: freight,
+      }),
+      { minLength: 1, maxLength: 4 },
+    ),
+    turned: fc.boolean(),
+  })
+  .map(({ content, calls, turned }) => {
+    const tool_calls = calls.map(({ id, text, extra }) => {
+      return { id, type: 'function', function: { name: 'look', arguments: text }, ...(extra && { extra_content: extra }) }
+    })
+    const results = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'seen' }))
+    return [{ role: 'assistant', content, tool_calls }, ...(turned ? results.reverse() : results)]
+  })
+
+const tool = fc.record({
+  type: fc.constant('function'),
+  function: fc.record({ name: fc.constantFrom('look', 'listen'), strict: fc.boolean() }, { requiredKeys: ['name'] }),
+})
+
+const request = fc.record(
+  {
+    model: fc
+      .constantFrom(
+        'gemini-2.0-flash',
+        'gemini-2.5-pro',
+        'gemini-2.5-flash',
+        'gemini-3-pro-preview',
+        'gemini-3.8-flash',
+        'gemma-4',
+        'new',
+      )
+      .map((name) => `google/${name}`),
+    messages: fc.array(fc.oneof(plainTurn, toolStep), { minLength: 1, maxLength: 6 }).map((turns) => turns.flat()),
+    max_tokens: fc.oneof(fc.integer({ min: 1, max: 50_000 }), fc.constant(null)),
+    temperature: fc.oneof(fc.double({ min: 0, max: 2, noNaN: true }), fc.constant(null)),
+    top_p: fc.double({ min: 0, max: 1, noNaN: true }),
+    frequency_penalty: fc.double({ min: -2, max: 2, noNaN: true }),
+    seed: fc.maxSafeInteger(),
+    n: fc.constantFrom(1, 2, null),
+    stop: fc.oneof(words, fc.array(words, { maxLength: 4 })),
+    logprobs: fc.boolean(),
+    tools: fc.array(tool, { maxLength: 2 }),
+    tool_choice: fc.oneof(fc.constantFrom('none', 'auto', 'required', null), tool),
+    reasoning_effort: fc.constantFrom('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', null),
+    response_format: fc.constantFrom(
+      { type: 'text' },
+      { type: 'json_object' },
+      { type: 'json_schema', json_schema: { name: 'x', schema: { const: 'a' } } },
+    ),
+  },
+  { requiredKeys: ['model', 'messages'] },
+)
+
+describe('gemini: any valid request', () => {
+  it('becomes one that Google can take, or is refused in words', async () => {
+    await fc.assert(
+      fc.asyncProperty(request, async (body) => {
+        const sent = await translate(body).catch((error: unknown) => {
+          expect(error).to.be.instanceOf(GatewayError)
+          expect(error).to.have.property('status', 400)
+          return undefined
+        })
+        if (sent) expectTakeable(sent)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+function expectTakeable({ contents, tools, toolConfig, generationConfig: config = {} }: GenerateRequest): void {
+  expect(contents).not.to.deep.equal([])
+  for (const [index, { role, parts }] of contents.entries()) {
+    expect(parts, 'no empty turn').not.to.deep.equal([])
+    for (const one of parts) if ('text' in one) expect(one.text, 'no empty text').not.to.equal('')
+    const calls = role === 'model' ? callsOf(contents[index]) : []
+    const answers = responsesOf(contents[index + 1])
+    expect(answers, 'the results of a step follow it, in its order').to.deep.equal(calls)
+    if (responsesOf(contents[index]).length > 0) {
+      expect(parts, 'results stand alone').to.have.lengthOf(responsesOf(contents[index]).length)
+      expect(contents[index - 1]?.role).to.equal('model')
+    }
+  }
+  const mode = toolConfig?.functionCallingConfig.mode
+  if (toolConfig) expect(tools?.[0]?.functionDeclarations.length).to.be.greaterThan(0)
+  if (toolConfig?.functionCallingConfig.allowedFunctionNames) expect(mode).to.equal('ANY')
+  if (config.responseMimeType) expect(mode, 'a format where there is no answer').not.to.equal('ANY')
+  if (config.responseJsonSchema) expect(config).to.include({ responseMimeType: 'application/json' })
+  for (const sequence of config.stopSequences ?? []) expect(sequence).not.to.equal('')
+  if (config.seed !== undefined) expect(config.seed).to.be.within(0, 2 ** 31 - 1)
+  if (config.thinkingConfig)
+    expect(config.thinkingConfig).to.satisfy((thinking: object) => 'thinkingLevel' in thinking !== 'thinkingBudget' in thinking)
+}
+
+const nameAndId = ({ id, name }: Pick<FunctionCall, 'id' | 'name'>) => ({ id, name })
+const callsOf = (turn: Content | undefined) =>
+  turn?.parts.flatMap((one) => ('functionCall' in one ? [nameAndId(one.functionCall)] : [])) ?? []
+const responsesOf = (turn: Content | undefined) =>
+  turn?.parts.flatMap((one) => ('functionResponse' in one ? [nameAndId(one.functionResponse)] : [])) ?? []
+
+const finish = fc.constantFrom('STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER', 'SOMETHING_NEW')
+const replyPart = fc.oneof(
+  fc.record({ text: words }),
+  fc.record({ text: words, thought: fc.constant(true) }),
+  fc.record({ text: fc.constant(''), thoughtSignature: fc.constant('c2ln') }),
+  fc.record({
+    functionCall: fc.record(
+      { name: fc.constantFrom('look', 'listen'), args: fc.dictionary(fc.string(), fc.jsonValue()), id: fc.constantFrom('x', '') },
+      { requiredKeys: ['name'] },
+    ),
+    thoughtSignature: fc.option(fc.constant('c2ln'), { nil: undefined }),
+  }),
+)
+const usage = fc.record(
+  { promptTokenCount: fc.nat(999), candidatesTokenCount: fc.nat(999), thoughtsTokenCount: fc.nat(999) },
+  { requiredKeys: [] },
+)
+
+/** A stream as Google documents it: parts in any grouping, and a finish. */
+const validStream = fc
+  .record({
+    groups: fc.array(fc.array(replyPart, { maxLength: 3 }), { maxLength: 5 }),
+    finishReason: finish,
+    usage,
+    responseId: fc.constantFrom('r-1', undefined),
+  })
+  .map(({ groups, finishReason, usage: usageMetadata, responseId }) => ({
+    parts: groups.flat(),
+    events: [
+      ...groups.map((parts) => event({ candidates: [{ content: { parts, role: 'model' } }], responseId })),
+      event({ candidates: [{ content: { parts: [], role: 'model' }, finishReason }], usageMetadata, responseId }),
+    ],
+  }))
+
+/** What a hostile or broken upstream may send: the names of the protocol with anything in their places. */
+const anything = fc.oneof(fc.constantFrom('STOP', null, [], {}), fc.integer(), fc.jsonValue())
+const brokenEvent = fc.record(
+  {
+    responseId: anything,
+    candidates: fc.oneof(
+      anything,
+      fc.array(
+        fc.oneof(
+          anything,
+          fc.record(
+            {
+              index: anything,
+              content: fc.oneof(
+                anything,
+                fc.record({
+                  parts: fc.array(
+                    fc.oneof(
+                      anything,
+                      fc.record(
+                        {
+                          text: anything,
+                          thought: anything,
+                          thoughtSignature: anything,
+                          functionCall: fc.oneof(anything, fc.record({ name: anything, args: anything, id: anything })),
+                          inlineData: fc.oneof(anything, fc.record({ mimeType: anything, data: anything })),
+                        },
+                        { requiredKeys: [] },
+                      ),
+                    ),
+                    { maxLength: 3 },
+                  ),
+                }),
+              ),
+              finishReason: anything,
+              logprobsResult: fc.oneof(
+                anything,
+                fc.record({ chosenCandidates: fc.array(anything), topCandidates: fc.array(anything) }),
+              ),
+            },
+            { requiredKeys: [] },
+          ),
+        ),
+        { maxLength: 2 },
+      ),
+    ),
+    promptFeedback: fc.oneof(anything, fc.record({ blockReason: anything })),
+    usageMetadata: fc.oneof(anything, fc.record({ promptTokenCount: anything, promptTokensDetails: fc.array(anything) })),
+    error: fc.option(anything, { nil: undefined }),
+  },
+  { requiredKeys: [] },
+)
+
+/** Reads a stream's chunks as clients do. */
+const read = (chunks: readonly object[]): void => {
+  readWire(`${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`, true)
+}
+
+describe('gemini: any stream', () => {
+  it('that Google may send is one that clients can read, and nothing of it is lost', async () => {
+    const provider = await gemini()
+    fc.assert(
+      fc.property(validStream, ({ parts, events }) => {
+        const { chunks, done } = runTranslator(provider, { stream: events })
+        expect(done).to.equal(true)
+        read(chunks)
+        const { content, reasoning, tools } = gather(chunks).choices[0]!
+        const texts = (isThought: boolean) =>
+          parts.map((one) => ('text' in one && 'thought' in one === isThought ? one.text : '')).join('')
+        expect({ content, reasoning }).to.deep.equal({ content: texts(false), reasoning: texts(true) })
+        const called = parts.flatMap((one) => ('functionCall' in one ? [one.functionCall] : []))
+        expect(tools.map(({ name, arguments: text }) => ({ name, args: text }))).to.deep.equal(
+          called.map(({ name, args }) => ({ name, args: JSON.stringify(args ?? {}) })),
+        )
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('that Google could not mean is one that clients can read, or an error', async () => {
+    const provider = await gemini()
+    fc.assert(
+      fc.property(fc.array(brokenEvent, { maxLength: 5 }), (events) => {
+        const { chunks, done, failure } = runTranslator(provider, { stream: events.map(event) })
+        expect(done).to.equal(failure === undefined)
+        if (done) read(chunks)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})

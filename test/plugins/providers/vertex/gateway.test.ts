@@ -1,0 +1,58 @@
+import { expect } from 'chai'
+import { json, type ReceivedRequest } from 'unified-model-gateway/plugin/testing'
+import { startTestGateway, type TestGateway } from '../../../support/gateway.ts'
+import { failure, reply } from '../gemini/generate-content.ts'
+import { onGoogleCloud } from './metadata-server.ts'
+
+const TOOL = { type: 'function', function: { name: 'look' } }
+const GEMINI = reply([{ text: 'Hi.' }]).whole
+const CLAUDE = { type: 'message', content: [{ type: 'text', text: 'Hi.' }], stop_reason: 'end_turn' }
+
+describe('vertex: in a gateway', () => {
+  const stage = onGoogleCloud()
+  let gateway: TestGateway
+  let asked: ReceivedRequest[]
+
+  beforeEach(async () => {
+    asked = []
+    const config = { project: 'acme-ai', region: 'us-east5', baseUrl: stage.server.origin }
+    gateway = await startTestGateway({
+      routes: { chain: [{ plugin: 'auth' }], namespaces: { vertex: { provider: 'vertex', config } } },
+    })
+  })
+
+  afterEach(() => gateway.stop())
+
+  it('a token that was refused is replaced, and the client never hears of it', async () => {
+    const refusal = failure(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.')
+    stage.server.on((request) => {
+      const metadata = stage.metadata.answer(request)
+      if (metadata !== undefined) return metadata
+      asked.push(request)
+      return asked.length === 1 ? json(refusal.body, { status: 401 }) : json(GEMINI)
+    })
+    const completion = await gateway.openai().chat.completions.create({
+      model: 'vertex/gemini-2.5-pro',
+      messages: [{ role: 'user', content: 'Hello' }],
+    })
+    expect(completion.choices[0]!.message.content).to.equal('Hi.')
+    expect(asked.map(({ headers }) => headers.authorization)).to.deep.equal(['Bearer token-1', 'Bearer token-2'])
+  })
+
+  it('a parameter is dropped, refused or taken as the model at hand has it', async () => {
+    stage.server.on((request) => stage.metadata.answer(request) ?? json(request.path.includes('/anthropic/') ? CLAUDE : GEMINI))
+    const ask = (model: string, more: object) =>
+      gateway.fetch('/v1/chat/completions', {
+        json: { model: `vertex/${model}`, messages: [{ role: 'user', content: 'Hello' }], ...more },
+      })
+    const droppedOf = async (model: string) =>
+      (await ask(model, { tools: [TOOL], parallel_tool_calls: false })).headers.get('x-umg-params-dropped')
+    expect(await droppedOf('gemini-2.5-pro')).to.equal('parallel_tool_calls')
+    expect(await droppedOf('claude-opus-4-6')).to.equal(null)
+
+    expect((await ask('gemini-2.5-pro', { n: 2 })).status).to.equal(200)
+    const refused = await ask('claude-opus-4-6', { n: 2 })
+    expect(refused.status).to.equal(400)
+    expect(await refused.json()).to.nested.include({ 'error.code': 'unsupported_parameter', 'error.param': 'n' })
+  })
+})

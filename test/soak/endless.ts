@@ -1,0 +1,22 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { json, type ScriptedUpstream, type Step, sse } from '../../core/plugin/testing.ts'
+import { chunkOf, openai } from '../e2e/sdk/openai-dialect.ts'
+
+const EVENT_MS = 50
+
+/** Streams go on, an event every 50 ms, until `over`; what is asked for whole is answered at once. */
+export function serveEndless(open: ScriptedUpstream, over: AbortSignal): void {
+  const [head, first, ...rest] = sse([...openai.events({ text: ['Hello!'] })])
+  const [, again] = sse([chunkOf({ content: 'Hello!' })])
+
+  async function* endless(): AsyncGenerator<Step> {
+    yield* [head!, first!]
+    while (!over.aborted) {
+      yield again!
+      await delay(EVENT_MS)
+    }
+    yield* rest
+  }
+
+  open.on(({ headers }) => (headers.accept === 'text/event-stream' ? endless() : json(openai.whole({ text: ['Hello!'] }))))
+}

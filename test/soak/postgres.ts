@@ -1,0 +1,90 @@
+import { chmod, chown, glob, mkdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { Client } from 'pg'
+import type { Processes, Service } from '../../bench/processes.ts'
+import { closedOrigin } from '../support/closed-port.ts'
+
+/** A PostgreSQL server of its own, which can be stopped and started again. */
+export interface Postgres {
+  /** Of an empty database. */
+  readonly url: string
+  /** Ends it at once: connections break. Resolves when it is gone. */
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+/** As nobody, for it refuses to run as root. */
+const NOBODY = 65_534
+const AS_NOBODY = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups']
+
+/** Makes a server in `scratch` and starts it. Throws where PostgreSQL is not installed. */
+export async function startPostgres({
+  processes,
+  scratch,
+}: {
+  readonly processes: Processes
+  readonly scratch: string
+}): Promise<Postgres> {
+  const bin = await binaries()
+  const folder = join(scratch, 'postgres')
+  await mkdir(folder)
+  const isRoot = process.getuid!() === 0
+  if (isRoot) {
+    // It must be able to come as far as its own folder.
+    await chmod(scratch, 0o711)
+    await chown(folder, NOBODY, NOBODY)
+  }
+  const command = (name: string, ...args: readonly string[]) => {
+    const [program, ...rest] = [...(isRoot ? AS_NOBODY : []), join(bin, name), ...args] as [string, ...string[]]
+    return { name, program, args: rest }
+  }
+  const { port } = new URL(await closedOrigin())
+  const data = join(folder, 'data')
+  await processes.run(command('initdb', '-D', data, '-U', 'soak', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'))
+  const url = `postgres://soak@127.0.0.1:${port}/postgres`
+  let service: Service | undefined
+
+  async function start(): Promise<void> {
+    const options = ['-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${folder}`]
+    service = processes.serve(command('postgres', '-D', data, '-p', port, ...options), join(scratch, 'postgres.log'))
+    await service.ready(() => answers(url))
+  }
+
+  async function stop(): Promise<void> {
+    process.kill(service!.pid, 'SIGINT')
+    while (isThere(service!.pid)) await delay(20)
+  }
+
+  await start()
+  return { url, start, stop }
+}
+
+/** Debian keeps what makes a server where no PATH looks. */
+async function binaries(): Promise<string> {
+  const found = await Array.fromAsync(glob('/usr/lib/postgresql/*/bin/initdb'))
+  const newest = found.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)
+  if (newest === undefined) throw new Error('PostgreSQL is not installed: apt-get install -y postgresql')
+  return dirname(newest)
+}
+
+async function answers(url: string): Promise<true | undefined> {
+  const client = new Client({ connectionString: url })
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return undefined
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

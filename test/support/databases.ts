@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client, escapeIdentifier } from 'pg'
+import { newId } from '../../core/store/id.ts'
+
+/** A server on which tests may make databases: `postgres://postgres@127.0.0.1:5432/postgres`. */
+const SERVER = process.env.UMG_TEST_POSTGRES
+
+/** A database that is there for some tests. */
+interface TestDatabase {
+  readonly url: string
+  remove(): Promise<void>
+}
+
+const KINDS: Readonly<Record<string, () => Promise<TestDatabase>>> = { SQLite: sqliteDatabase, PostgreSQL: postgresDatabase }
+
+/**
+ * Defines the same tests once for each kind of database. `database` makes an empty one and resolves to its URL; it goes after
+ * the last of these tests. Without a server, those on PostgreSQL are skipped.
+ */
+export function onEachDatabase(title: string, define: (database: () => Promise<string>, kind: string) => void): void {
+  for (const kind of Object.keys(KINDS)) describe(kind, () => onDatabase(kind, title, define))
+}
+
+/** The same, for what only SQLite has. */
+export function onSqlite(title: string, define: (database: () => Promise<string>) => void): void {
+  describe('SQLite', () => onDatabase('SQLite', title, define))
+}
+
+/** The same, for what only PostgreSQL has. */
+export function onPostgres(title: string, define: (database: () => Promise<string>) => void): void {
+  describe('PostgreSQL', () => onDatabase('PostgreSQL', title, define))
+}
+
+function onDatabase(kind: string, title: string, define: (database: () => Promise<string>, kind: string) => void): void {
+  if (kind === 'PostgreSQL' && SERVER === undefined) {
+    it.skip(`${title} (skipped: UMG_TEST_POSTGRES names no server)`)
+    return
+  }
+  const made: TestDatabase[] = []
+  // Around the tests' own: they close what they opened before it goes.
+  after(() => Promise.all(made.splice(0).map((database) => database.remove())))
+  describe(title, () =>
+    define(async () => {
+      const database = await KINDS[kind]!()
+      made.push(database)
+      return database.url
+    }, kind),
+  )
+}
+
+async function sqliteDatabase(): Promise<TestDatabase> {
+  const folder = await mkdtemp(join(tmpdir(), 'umg-database-'))
+  return { url: `sqlite:${join(folder, 'gateway.db')}`, remove: () => rm(folder, { recursive: true }) }
+}
+
+async function postgresDatabase(): Promise<TestDatabase> {
+  const name = escapeIdentifier(`umg_${newId('key').toLowerCase()}`)
+  await onServer(`create database ${name}`)
+  const url = new URL(SERVER!)
+  url.pathname = `/${name.replaceAll('"', '')}`
+  return { url: url.href, remove: () => onServer(`drop database ${name} with (force)`) }
+}
+
+async function onServer(statement: string): Promise<void> {
+  const client = new Client(SERVER)
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
+}

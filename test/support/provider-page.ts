@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import type { ParameterFate } from 'unified-model-gateway/plugin'
+
+/** The page of a provider in docs/providers. */
+export function providerPage(provider: string): string {
+  return readFileSync(new URL(`../../docs/providers/${provider}.md`, import.meta.url), 'utf8')
+}
+
+/** The names in the first column of a page's table that has this heading. */
+export function namesIn(page: string, heading: string): string[] {
+  const [table] = page.split(`| ${heading} | `)[1]!.split('\n\n')
+  return [...table!.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, names]) => names!.replaceAll('`', '').split(', '))
+}
+
+/** Whether a page lists every parameter with its fate, and none besides. */
+export function expectParametersOn(page: string, parameters: Readonly<Record<string, ParameterFate>>): void {
+  const rows = [...page.matchAll(/^\| `(\w+)` \| (mapped|dropped|refused) \| (.*) \|$/gm)]
+  const listed = Object.fromEntries(rows.map(([, name, fate, words]) => [name, [fate, words?.replaceAll('`', '')]]))
+  const expected = Object.entries(parameters).map(([name, fate]) => [name, [fate.fate, wordsOf(fate)]])
+  expect(listed).to.deep.equal(Object.fromEntries(expected))
+}
+
+function wordsOf(fate: ParameterFate): string {
+  if (fate.fate === 'dropped') return ''
+  return (fate.fate === 'mapped' ? fate.to : (fate.why ?? '')).replaceAll('`', '')
+}

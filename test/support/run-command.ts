@@ -1,0 +1,20 @@
+import type { CommandIo } from '../../core/commands/io.ts'
+
+/** What became of a command that ran in this process. */
+export interface CommandRun {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a command, and collects what it says. */
+export async function runCommand(command: (io: CommandIo) => Promise<number>): Promise<CommandRun> {
+  const written = { stdout: '', stderr: '' }
+  const collect = (name: 'stdout' | 'stderr') => ({
+    write(text: string) {
+      written[name] += text
+    },
+  })
+  const code = await command({ env: {}, stdout: collect('stdout'), stderr: collect('stderr') })
+  return { code, ...written }
+}
