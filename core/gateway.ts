@@ -1,3 +1,4 @@
+import type { Router } from '@koa/router'
 import { type ApiParts, apiRoutes } from './http/api.ts'
 import type { AppParts } from './http/app.ts'
 import { Chain } from './http/chain.ts'
@@ -9,7 +10,7 @@ import { PROCESS, PROCESS_ROUTES } from './http/management/reload.ts'
 import { managementRoutes } from './http/management/router.ts'
 import type { Listen } from './http/server.ts'
 import { Settlement } from './http/settle.ts'
-import { systemRoutes } from './http/system.ts'
+import { type SystemParts, systemRoutes } from './http/system.ts'
 import type { Secret } from './plugin/api.ts'
 import { Reloader, type ReloadOutcome, type ReloadTrigger } from './reload.ts'
 import { Roster } from './roster.ts'
@@ -65,21 +66,21 @@ export interface Gateway {
   drain(times: DrainTimes): Promise<void>
 }
 
-/** Starts a gateway: resolves once it serves. Throws ConfigError for a bad routing table. */
+/** Starts a gateway: resolves once it serves. Throws ConfigError for a bad routing table; what was opened by then is closed. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  await using opened = new AsyncDisposableStack()
   const times = { ...TIMES, ...options.times }
-  const services = openServices(options)
-  const { routes, env } = options
-  const tables = await Reloader.start({ routes, env, services, loadTimeout: times.load })
-  const { log, calls, plugins, upstreams, metrics } = services
+  const services = opened.adopt(openServices(options), (all) => all.close())
+  const source = { ...options, services, loadTimeout: times.load }
+  const tables = opened.adopt(await Reloader.start(source), (all) => all.close())
+  const { plugins, recorder } = services
 
   let draining = false
   const parts: AppParts & ApiParts = {
+    ...services,
     chain: new Chain(plugins, times.link),
-    calls,
-    upstreams,
     open: new Roster<Exchange>(),
-    settlement: new Settlement({ log, calls, plugins, recorder: services.recorder, linkTimeout: times.link }),
+    settlement: new Settlement({ ...services, linkTimeout: times.link }),
     relayTimes: times,
     current: () => tables.current,
     draining: () => draining,
@@ -87,34 +88,34 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const management: ManagementParts = {
     ...options,
     ...options.management,
-    recorder: services.recorder,
+    recorder,
     urls: () => ({ clients: listeners.url, console: listeners.adminUrl, ...options.management?.urls }),
     current: parts.current,
     config: () => tables.state,
     reload: (trigger) => tables.reload(trigger),
   }
-  const routers = {
-    clients: [apiRoutes(parts)],
-    operators: [
-      systemRoutes({ metrics, metricsToken: options.metricsToken, states: services.states, ready: () => !draining }),
-      consoleRoutes(),
-      managementRoutes(management),
-      managementRoutes(management, PROCESS_ROUTES, PROCESS),
-    ],
-  }
-  const listeners = await openListeners(parts, routers, options)
+  const operators = operatorRoutes({ ...services, ...options, ready: () => !draining }, management)
+  const listeners = await openListeners(parts, { clients: [apiRoutes(parts)], operators }, options)
 
+  const running = opened.move()
   async function drain({ delay, grace }: DrainTimes): Promise<void> {
     draining = true
     await passed(delay)
-    services.recorder.end()
+    recorder.end()
     await listeners.stop(grace)
-    await tables.close()
-    await services.close()
+    await running.disposeAsync()
   }
 
   const { url, adminUrl } = listeners
-  return { url, adminUrl, urls: management.urls(), notices: tables.notices, reload: (trigger) => tables.reload(trigger), drain }
+  return { url, adminUrl, urls: management.urls(), notices: tables.notices, reload: management.reload, drain }
 }
+
+/** All that is for operators. */
+const operatorRoutes = (system: SystemParts, management: ManagementParts): readonly Router[] => [
+  systemRoutes(system),
+  consoleRoutes(),
+  managementRoutes(management),
+  managementRoutes(management, PROCESS_ROUTES, PROCESS),
+]
 
 const passed = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

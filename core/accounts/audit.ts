@@ -87,8 +87,8 @@ export async function audit(
 
 /** The fields in which two versions of a thing differ. Of a new thing, the one before is `{}`. */
 export function changesBetween(before: Fields, after: Fields): Changes {
-  const changed = Object.keys(after).filter((field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]))
-  return Object.fromEntries(changed.map((field) => [field, [before[field] ?? null, after[field] ?? null]]))
+  const pairs = Object.keys(after).map((field) => [field, [before[field] ?? null, after[field] ?? null]] as const)
+  return Object.fromEntries(pairs.filter(([, [was, is]]) => JSON.stringify(was) !== JSON.stringify(is)))
 }
 
 type Fields = Readonly<Record<string, unknown>>

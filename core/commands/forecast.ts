@@ -23,7 +23,7 @@ export interface Supposition {
 /** Foretells by which ways the calls of a model go, the most travelled first. */
 export type Forecast = (model: string, supposition: Supposition) => readonly Way[]
 
-const CALLS = 4000
+const CALLS = 2000
 /** Retries that a call has used up are back after so long, in milliseconds. */
 const APART_MS = 60_000
 

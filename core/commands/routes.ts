@@ -49,7 +49,7 @@ function testAll({ config, generation }: BuiltTable): readonly Result[] {
 }
 
 /** Where chance decides between equals, either may be expected: so far apart may their shares in a forecast be. */
-const TIE = 0.04
+const TIE = 0.06
 
 /** By where calls end. */
 function sharesOf(ways: readonly Way[]): ReadonlyMap<string, number> {

@@ -3,8 +3,6 @@ import type { Generation } from '../generation.ts'
 import type {
   AttemptRecord,
   CallState,
-  ChatChunk,
-  ChatCompletion,
   EndpointName,
   ModelId,
   Outcome,
@@ -21,16 +19,11 @@ import type { Enrolled } from '../roster.ts'
 import type { CallOwner, Dispatch, Tokens } from '../routing/dispatch.ts'
 import type { LinkTransform } from '../upstream/readers/transform.ts'
 import type { Relay } from '../upstream/relay.ts'
+import type { Arrival, OwnReply } from './arrival.ts'
 import type { ClientCall } from './client-call.ts'
 import { outcomeKind } from './outcome.ts'
 import type { SentReply, Settler, Teller } from './settler.ts'
 import { Stopwatch } from './stopwatch.ts'
-
-/** What a link answered with, instead of the upstream. */
-export interface OwnReply {
-  readonly link: string
-  readonly reply: ChatCompletion | Iterable<ChatChunk> | AsyncIterable<ChatChunk>
-}
 
 /** One request and its reply: the state that travels through the chain, and what is known when it is over. */
 export class Exchange implements CallState, Reply, CallOwner, Enrolled {
@@ -246,15 +239,4 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
     this.#call = await this.#arrival.read()
     return this.#call
   }
-}
-
-/** Where a request has arrived. */
-export interface Arrival {
-  readonly name: EndpointName
-  /** The generation that serves it. */
-  readonly generation: Generation
-  /** False where the endpoint's requests have none. */
-  readonly hasBody: boolean
-  /** Reads the request's body. */
-  read(): Promise<ClientCall>
 }

@@ -6,7 +6,8 @@ import { pluginError } from '../plugin/plugin-fault.ts'
 import { transformChunk, transformCompletion } from '../upstream/readers/transform.ts'
 import { Relay, type RelayTimes } from '../upstream/relay.ts'
 import { frame } from '../upstream/sse.ts'
-import type { Exchange, OwnReply } from './exchange.ts'
+import type { OwnReply } from './arrival.ts'
+import type { Exchange } from './exchange.ts'
 
 /**
  * Makes the reply that a link gave the reply of the call, through the same transforms and the same relay as an upstream's. Resolves

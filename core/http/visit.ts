@@ -1,10 +1,11 @@
 import type { Generation } from '../generation.ts'
 import type { EndpointName } from '../plugin/api.ts'
 import type { RelayTimes } from '../upstream/relay.ts'
+import type { Arrival } from './arrival.ts'
 import { readBody } from './body.ts'
 import type { RequestCheck } from './check.ts'
 import { ClientCall } from './client-call.ts'
-import type { Arrival, Exchange } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { takeOwnReply } from './own-reply.ts'
 import type { CallContext, Passage } from './passage.ts'
 

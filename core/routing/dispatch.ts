@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import type { AttemptRecord, Call, RouteTrace, Served, Usage } from '../plugin/api.ts'
-import { Attempt, type AttemptEnd, type AttemptOwner } from '../upstream/attempt.ts'
+import { Attempt } from '../upstream/attempt.ts'
+import type { AttemptEnd, AttemptOwner } from '../upstream/attempt-plan.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { ReplyFormat } from '../upstream/endpoint.ts'
 import { timeoutError } from '../upstream/failure.ts'

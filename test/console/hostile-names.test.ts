@@ -21,7 +21,8 @@ const PATHS = [
   '/accounts?tab=users',
   '/accounts?tab=invitations',
   '/models',
-  '/connect',
+  `/connect?model=${encodeURIComponent(IMAGE)}`,
+  `/playground?model=${encodeURIComponent(SCRIPT)}`,
   '/audit',
 ]
 
@@ -44,7 +45,8 @@ describeInBrowser('names that are code', (open) => {
     const answer = { token: new URL(link).hash.slice(1), name: IMAGE, password: 'a staple is not a horse' }
     await new Management(await open(), stage).post('/invitations/accept', answer)
     await admin.post('/invitations', invitation)
-    const { secret } = await admin.post<{ secret: string }>('/keys', { name: TEMPLATE, kind: 'live', tags: { team: IMAGE } })
+    const key = { name: TEMPLATE, kind: 'live', tags: { team: IMAGE }, account_id: account.id }
+    const { secret } = await admin.post<{ secret: string }>('/keys', key)
     for (const [index, name] of [IMAGE, SCRIPT, ADDRESS].entries())
       await admin.post('/keys', { name, kind: 'live', tags: { team: HOSTILE[index]! } })
     for (const model of [`openai/${IMAGE}`, `acme/${SCRIPT}`])

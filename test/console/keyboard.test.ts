@@ -37,14 +37,14 @@ describeInBrowser('the console without a pointer', (open) => {
   })
 
   it('jumps to a page by a few letters', async () => {
-    await page.keyboard.press('Control+k')
+    await jump()
     await page.keyboard.type('aud')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Audit' }).waitFor()
   })
 
   it('creates, edits and revokes a key', async () => {
-    await page.keyboard.press('Control+k')
+    await jump()
     await page.keyboard.type('create')
     await page.keyboard.press('Enter')
     await page.getByRole('dialog', { name: 'Create an API key' }).waitFor()
@@ -67,6 +67,12 @@ describeInBrowser('the console without a pointer', (open) => {
     await page.keyboard.press('Enter')
     await page.getByRole('row', { name: /typed twice.*Revoked/ }).waitFor()
   })
+
+  /** Opens the list of pages to jump to. */
+  async function jump(): Promise<void> {
+    await page.keyboard.press('Control+k')
+    await page.locator('[aria-label="Where to"]:focus').waitFor()
+  }
 
   /** Opens a row's menu and an entry of it, whose dialog then has the focus in its first field, its text selected. */
   async function choose(item: string): Promise<void> {

@@ -12,9 +12,17 @@ export class Management {
     this.#origin = gateway.adminUrl
   }
 
-  async post<Reply>(path: string, data: object = {}): Promise<Reply> {
-    const headers = { origin: this.#origin }
-    const response = await this.#page.request.post(`${this.#origin}/api/v1${path}`, { data, headers })
+  post<Reply>(path: string, data: object = {}): Promise<Reply> {
+    return this.#send('POST', path, data)
+  }
+
+  patch<Reply>(path: string, data: object): Promise<Reply> {
+    return this.#send('PATCH', path, data)
+  }
+
+  async #send<Reply>(method: string, path: string, data: object): Promise<Reply> {
+    const url = `${this.#origin}/api/v1${path}`
+    const response = await this.#page.request.fetch(url, { method, data, headers: { origin: this.#origin } })
     expect(response.ok(), `${path}: ${await response.text()}`).to.equal(true)
     return response.json().catch(() => undefined) as Reply
   }

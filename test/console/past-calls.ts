@@ -14,7 +14,14 @@ const ENDS: readonly Pick<CallsTable, 'status' | 'outcome' | 'fault' | 'error' |
   { status: 499, outcome: 'client_closed', fault: 'caller', error: null, error_code: null },
 ]
 
-const MODELS = ['acme/smart', 'acme/smart', 'openai/gpt-5.5', 'acme/fast', 'openai/o4-mini', 'sandbox/hello']
+/** What is asked for, and what then serves it. */
+const MODELS = [
+  { model: 'acme/smart', serves: 'gpt-5.5' },
+  { model: 'acme/smart', serves: 'gpt-5.5-mini' },
+  { model: 'openai/gpt-5.5', serves: 'gpt-5.5' },
+  { model: 'acme/fast', serves: 'gpt-5.5-mini' },
+  { model: 'openai/o4-mini', serves: 'o4-mini' },
+]
 const TEAMS = ['search', 'support', 'research']
 
 const from = <Item>(items: readonly Item[], index: number): Item => items[index % items.length]!
@@ -34,7 +41,7 @@ function pastCall(index: number, keys: readonly string[]): CallsTable {
   const end = from(ENDS, chance)
   const ms = 300 + chance * 41
   const answered = end.status === 200
-  const failedFirst = chance % 9 === 0
+  const failedFirst = chance % 9 === 0 && model === 'acme/smart'
   const last = {
     namespace: 'openai',
     model: 'gpt-5.5',
@@ -42,14 +49,14 @@ function pastCall(index: number, keys: readonly string[]): CallsTable {
     result: answered ? 'ok' : 'upstream_error',
     ms: ms * 0.6,
   }
-  const first = { ...last, model: 'gpt-5.5-mini', result: 'upstream_timeout', ms: ms * 0.38 }
+  const first = { ...last, model: serves === 'gpt-5.5' ? 'gpt-5.5-mini' : 'gpt-5.5', result: 'upstream_timeout', ms: ms * 0.38 }
   return {
     id: `${firstRequestId(at)}${index.toString(16).padStart(20, '5c')}`,
     at,
     account_id: 'default',
     key_id: from(keys, chance),
     endpoint: 'chat.completions',
-    model: from(MODELS, index + chance),
+    model,
     stream: chance % 2,
     ...end,
     attempts: JSON.stringify(end.fault === 'policy' ? [] : failedFirst ? [first, last] : [{ ...last, ms: ms * 0.98 }]),

@@ -31,6 +31,9 @@ const KEYS = [
 
 /** Fills a gateway with what one has after a month: accounts, people, keys, calls. */
 export async function seed({ gateway: { store } }: ConsoleStage, admin: Management): Promise<void> {
+  // The two that every test gateway begins with.
+  await store.db.deleteFrom('keys').where('name', '=', 'test').execute()
+  await admin.patch('/accounts/default', { name: 'Acme' })
   const account = await admin.post<{ id: string }>('/accounts', { name: 'Field team', models: ['acme/*', 'sandbox/*'] })
   await admin.post('/accounts', { name: 'Northwind', models: ['openai/*'], rate_class: 'batch' })
   for (const email of ['lin@example.com', 'kim@northwind.example'])

@@ -29,6 +29,7 @@ chain:
         standard: { requests: 6000/min, tokens: 10M/min }
         batch: { tokens: 5M/day }
       default: standard
+  - plugin: header-stamping
 
 namespaces:
   sandbox:

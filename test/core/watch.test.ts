@@ -3,8 +3,8 @@ import { Watch, type Watched } from '../../core/watch.ts'
 
 /** Something that tells when it is looked at. */
 class Sight implements Watched {
-  before: Watched | undefined
-  after: Watched | undefined
+  before: this | undefined
+  after: this | undefined
   readonly #seen = Promise.withResolvers<number>()
   readonly #onLook: () => void
 

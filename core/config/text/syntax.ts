@@ -36,10 +36,16 @@ function explain({ text }: Source, { code, pos, message }: YAMLError): Problem {
 function brokenAliases(source: Source): readonly Problem[] {
   const problems: Problem[] = []
   visit(source.document, {
-    Alias(_, alias) {
-      if (alias.resolve(source.document) !== undefined) return
+    Alias(_, alias, above) {
+      const anchored = alias.resolve(source.document)
       const [start = 0, end = 0] = alias.range ?? []
-      problems.push({ span: [start, end], message: `no anchor "&${alias.source}" stands above this alias` })
+      if (anchored === undefined)
+        problems.push({ span: [start, end], message: `no anchor "&${alias.source}" stands above this alias` })
+      else if (above.includes(anchored))
+        problems.push({
+          span: [start, end],
+          message: `this alias stands inside its anchor "&${alias.source}": it would never end`,
+        })
     },
   })
   if (problems.length > 0) return problems

@@ -60,7 +60,8 @@ function queryParameters(query: TObject | undefined): object[] {
   return Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
-    required: query?.required.includes(name) ?? false,
+    // A schema without a required field has no list of them.
+    required: query?.required?.includes(name) ?? false,
     schema,
   }))
 }

@@ -8,7 +8,7 @@ import { readBody } from '../body.ts'
 import { type AddressOf, clientAddress } from './address.ts'
 import { callerOf, checkRole, isStillIn } from './caller.ts'
 import { compileBody, compileQuery, type FieldCheck } from './check.ts'
-import { endWithItsReader } from './live-reply.ts'
+import { watchStream } from './live-reply.ts'
 import { checkOrigin } from './origin.ts'
 import { BASE, type ManagementParts } from './parts.ts'
 import type { Route } from './route.ts'
@@ -90,7 +90,11 @@ function runner(row: Route, parts: ManagementParts, addressOf: AddressOf): Run {
       signal: ctx.state.signal,
     }
     const answer = await row.handle(asked as never, parts)
-    if (answer instanceof Readable && caller !== undefined) endWithItsReader(answer, () => isStillIn(ctx, parts, caller))
+    if (answer instanceof Readable)
+      watchStream(answer, ctx.res, {
+        mayRead: async () => caller === undefined || isStillIn(ctx, parts, caller),
+        onError: (err) => parts.log.error({ id: ctx.state.id, route: `${row.method} ${row.path}`, err }, 'reply broken off'),
+      })
     tell(ctx, row, answer)
   }
 }

@@ -13,8 +13,8 @@ describe('umg routes test', () => {
 
   after(() => folder.remove())
 
-  async function test(expectations: string) {
-    const file = folder.write('routes.yaml', `${ACME_TABLE}${expectations}`)
+  async function test(expectations: string, table = ACME_TABLE) {
+    const file = folder.write('routes.yaml', `${table}${expectations}`)
     const { code, stdout, stderr } = await run((io) => testRoutes(file, io), ACME_ENV)
     return { code, stdout: stdout.replaceAll(`${folder.path}/`, ''), stderr: stderr.replaceAll(`${folder.path}/`, '') }
   }
@@ -49,15 +49,11 @@ describe('umg routes test', () => {
   })
 
   it('gives each rehearsed call its own retries, however many calls were rehearsed before', async () => {
-    const { code, stdout } = await test(`expect:
-  acme/spare:
-    - { failing: { local/qwen3: 429 }, to: local/mistral }
-    - { failing: { local/mistral: 429 }, to: local/qwen3 }
-    - { failing: { local: 429 }, to: upstream_rate_limited }
-    - to: local/qwen3
-`)
-    expect(stdout).to.match(/4 passing\n$/)
-    expect(code).to.equal(0)
+    const targets = 'targets: [{ model: local/qwen3 }], fallbacks: [local/mistral]'
+    const table = ACME_TABLE.replace('asleep:', `first: { ${targets} }\n      second: { ${targets} }\n      asleep:`)
+    const expected = '[{ failing: { local/qwen3: 429 }, to: local/mistral }]'
+    const { stdout } = await test(`expect: { acme/first: ${expected}, acme/second: ${expected} }\n`, table)
+    expect(stdout).to.match(/2 passing\n$/)
   })
 
   it('takes either of two models that share the calls alike', async () => {

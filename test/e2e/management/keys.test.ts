@@ -89,12 +89,12 @@ onEachDatabase('a key', (database) => {
     const mark = unique('page')
     for (let i = 0; i < 5; i++) await create(stage.member, { name: `${mark} ${i}` })
     const seen: unknown[] = []
-    let cursor = ''
+    let next = ''
     do {
-      const { body } = await stage.member.get(`/keys?q=${encodeURIComponent(mark)}&limit=2&cursor=${cursor}`)
+      const { body } = await stage.member.get(`/keys?q=${encodeURIComponent(mark)}&limit=2${next}`)
       seen.push(...body.data!.map(({ name }) => name))
-      cursor = (body.next_cursor as string | null) ?? ''
-    } while (cursor !== '')
+      next = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`
+    } while (next !== '')
     expect(seen).to.deep.equal([4, 3, 2, 1, 0].map((i) => `${mark} ${i}`))
     expect(await names(stage.member, 'q=%25')).to.deep.equal([])
     const made = await create(stage.member, { name: unique('last four') })
@@ -125,7 +125,7 @@ onEachDatabase('a key', (database) => {
         expires_at: '2999-01-31T00:00:00.000Z',
         revoked_at: null,
         status: 'active',
-        source: 'routes.yaml:12',
+        source: 'routes.yaml:13',
       },
     ])
     expect((await stage.admin.get('/keys/routes:nightly')).body).to.deep.equal(body.data![0])
@@ -135,7 +135,7 @@ onEachDatabase('a key', (database) => {
       await stage.admin.post('/keys/routes:nightly/revoke'),
     ]) {
       expect(outcome(change)).to.deep.equal([409, 'conflict'])
-      expect(change.body.message).to.include('routes.yaml:12')
+      expect(change.body.message).to.include('routes.yaml:13')
     }
     expect(await names(stage.member, 'q=nightly')).to.deep.equal([])
     expect(outcome(await stage.member.get('/keys/routes:nightly'))).to.deep.equal(NOT_FOUND)

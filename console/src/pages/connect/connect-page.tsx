@@ -29,7 +29,7 @@ export function ConnectPage() {
         </Step>
         <Step number={2} title="API key">
           <Text size="sm">
-            <Anchor component={Link} to="/keys?new=1">
+            <Anchor component={Link} to="/keys?new=1" underline="always">
               Create one
             </Anchor>{' '}
             for each client.

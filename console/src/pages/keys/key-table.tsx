@@ -1,6 +1,6 @@
 import { Badge, Button, Code, Group, Stack, Text } from '@mantine/core'
 import { IconKey, IconPlus } from '@tabler/icons-react'
-import type { ApiKey, KeyStatus } from '../../api/keys.ts'
+import { type ApiKey, isDeclared, type KeyStatus } from '../../api/keys.ts'
 import type { List } from '../../api/list.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
@@ -30,8 +30,8 @@ export function KeyTable({ list, filtered, onCreate, ...menu }: KeyTableProps) {
     { header: 'Name', cell: (key) => <KeyName apiKey={key} withAccount={user.role === 'admin'} /> },
     { header: 'Key', cell: (key) => <KeyFace apiKey={key} /> },
     { header: 'Models', cell: ({ models }) => <GlobList globs={models} /> },
-    { header: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
-    { header: 'Last used', cell: ({ last_used_at }) => <TimeAgo at={last_used_at} /> },
+    { header: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} never="" /> },
+    { header: 'Last used', cell: (key) => <TimeAgo at={key.last_used_at} never={isDeclared(key) ? 'Unknown' : 'Never'} /> },
     { header: 'Expires', cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },
     { header: 'Status', cell: ({ status }) => <StatusLabel tone={TONES[status]}>{WORDS[status]}</StatusLabel> },
     { header: '', width: 48, cell: (key) => <KeyMenu apiKey={key} {...menu} /> },

@@ -77,7 +77,7 @@ export function KeysPage() {
         onRotate={(key) => setOpen({ dialog: 'rotate', key })}
         onRevoke={(key) => setOpen({ dialog: 'revoke', key })}
       />
-      {creating !== '' && <CreateKeyDialog onCreated={show} onClose={() => setFilters({ new: '' })} />}
+      {creating !== '' && open === undefined && <CreateKeyDialog onCreated={show} onClose={() => setFilters({ new: '' })} />}
       {open?.dialog === 'edit' && <EditKeyDialog apiKey={open.key} onClose={close} />}
       {open?.dialog === 'rotate' && <RotateKeyDialog apiKey={open.key} onRotated={show} onClose={close} />}
       {open?.dialog === 'revoke' && <RevokeKeyDialog apiKey={open.key} onClose={close} />}

@@ -35,7 +35,7 @@ export function AnswerFacts({ answer }: { readonly answer: Answer }) {
 
 function RequestLink({ id }: { readonly id: string }) {
   return (
-    <Anchor component={Link} to={`/requests/${id}`} size="xs" ff="monospace" aria-label={`Look up request ${id}`}>
+    <Anchor component={Link} to={`/requests/${id}`} size="xs" ff="monospace" title={id}>
       {shortId(id)}
     </Anchor>
   )

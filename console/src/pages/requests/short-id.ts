@@ -1,2 +1,2 @@
-/** "req_a8f3…c2a8f3": ids of the same minute begin alike, so that their ends tell them apart. */
-export const shortId = (id: string): string => `${id.slice(0, 8)}…${id.slice(-6)}`
+/** "req_…41c2a8f3": ids begin with the time, so that only their ends tell them apart. */
+export const shortId = (id: string): string => `req_…${id.slice(-8)}`

@@ -45,8 +45,8 @@ export function UsagePage() {
         </Button>
       }
     >
+      <UsageFiltersBar filters={filters} onChange={setFilters} />
       <Stack>
-        <UsageFiltersBar filters={filters} onChange={setFilters} />
         {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
         <Totals totals={data?.totals} />
         {data === undefined ? (

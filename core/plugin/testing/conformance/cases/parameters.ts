@@ -56,7 +56,8 @@ export function describeParameters(suite: Suite): void {
         const { [name]: _, ...others } = asked
         const [without, withIt] = [await send(others), await send(asked)]
         if (withIt.sent === undefined) return `it is refused: ${withIt.text}`
-        return withIt.sent === without.sent ? 'what is sent is the same without it' : undefined
+        if (withIt.sent === without.sent) return 'what is sent is the same without it'
+        return droppedBy(withIt.reply).includes(name) ? 'the reply says that it was dropped' : undefined
       }))
 
     it('whose dropped ones change nothing, and are named in the reply', () =>
@@ -64,8 +65,7 @@ export function describeParameters(suite: Suite): void {
         const { [name]: _, ...others } = asked
         const [without, withIt] = [await send(others), await send(asked)]
         if (withIt.sent !== without.sent) return `what is sent is another: ${withIt.sent ?? withIt.text}`
-        const dropped = withIt.reply.headers.get('x-umg-params-dropped')?.split(', ') ?? []
-        return dropped.includes(name) ? undefined : 'the reply does not say that it was dropped'
+        return droppedBy(withIt.reply).includes(name) ? undefined : 'the reply does not say that it was dropped'
       }))
 
     it('whose refused ones are answered 400, before anything is sent', () =>
@@ -77,6 +77,8 @@ export function describeParameters(suite: Suite): void {
       }))
   })
 }
+
+const droppedBy = (reply: Response): readonly string[] => reply.headers.get('x-umg-params-dropped')?.split(', ') ?? []
 
 /** What every call has: other cases tell whether it arrives. */
 const STRUCTURE = new Set(['model', 'messages', 'stream', 'stream_options'])

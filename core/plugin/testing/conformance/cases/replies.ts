@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import type { ChatCompletion } from '../../../api.ts'
 import { gather } from '../../translator/gather.ts'
+import { caught } from '../caught.ts'
 import { expectStreamed, expectWhole } from '../expect-said.ts'
 import { readWire } from '../expect-stream.ts'
 import { IMAGE, requestOf } from '../requests.ts'
-import type { ReplyFixture, Scenarios } from '../scenarios.ts'
+import { isAbsent, type ReplyFixture, type Scenarios } from '../scenarios.ts'
 import { streamBody, streamScript, wholeScript } from '../scripts.ts'
 import { itWithSdk, present, type Suite } from '../suite.ts'
 
@@ -37,6 +38,10 @@ export function describeReplies(suite: Suite): void {
       const reply = await suite.stage.post({ ...requestOf(subject.model, 'text', text), stream: true })
       readWire(await reply.text(), false)
     })
+
+    if (isAbsent(subject.scenarios.image) && !subject.local) {
+      itWithSdk('a refusal of an image that its upstream could not see', () => expectImageRefused(suite))
+    }
   })
 }
 
@@ -71,6 +76,17 @@ async function expectStreamedReply(suite: Suite, name: keyof Scenarios, fixture:
     gathered.choices[0]!.tools.map((tool) => tool.arguments),
     'the SDK puts the calls together',
   )
+}
+
+/** What is passed on as it came is the upstream's to refuse. */
+async function expectImageRefused({ subject, stage }: Suite): Promise<void> {
+  if (stage.provider.translator === undefined) return
+  const { text } = subject.scenarios
+  stage.answer(wholeScript(text))
+  const asked = stage.asked.length
+  const { status } = await caught(stage.sdk.chat.completions.create(requestOf(subject.model, 'image', text)))
+  assert.equal(status, 400)
+  assert.equal(stage.asked.length, asked, 'nothing is sent')
 }
 
 function answerStream({ subject, stage }: Suite, fixture: ReplyFixture): void {

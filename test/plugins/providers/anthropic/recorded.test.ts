@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { fakeTry } from '../../support/fake-call.ts'
+import { fakeTry } from '../../../support/fake-call.ts'
 import { anthropic, hear, play } from './support.ts'
 
 // True replies, kept beside the project and not part of it.
-const RECORDED = new URL('../../../../shared/fixtures/recorded/', import.meta.url)
+const RECORDED = new URL('../../../../../../shared/fixtures/recorded/', import.meta.url)
 
 function recorded(file: string, check: (text: string) => Promise<void>): void {
   const url = new URL(file, RECORDED)

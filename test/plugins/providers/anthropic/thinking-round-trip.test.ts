@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { fakeTry } from '../../support/fake-call.ts'
+import { fakeTry } from '../../../support/fake-call.ts'
 import { anthropic, fixture, hear, hearFixture, play, translate, upstream } from './support.ts'
 
 const SEALED = [

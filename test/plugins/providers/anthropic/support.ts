@@ -9,10 +9,10 @@ import {
   type UpstreamRequest,
   type Usage,
 } from 'unified-model-gateway/plugin'
-import { getJson } from '../../../core/upstream/get-json.ts'
-import plugin from '../../../plugins/providers/anthropic/index.ts'
-import type { Block, MessagesRequest, ToolResultBlock, ToolUseBlock } from '../../../plugins/providers/anthropic/wire.ts'
-import { fakeAttempt, fakeCall, fakeTry } from '../../support/fake-call.ts'
+import { getJson } from '../../../../core/upstream/get-json.ts'
+import plugin from '../../../../plugins/providers/anthropic/index.ts'
+import type { Block, MessagesRequest, ToolResultBlock, ToolUseBlock } from '../../../../plugins/providers/anthropic/wire.ts'
+import { fakeAttempt, fakeCall, fakeTry } from '../../../support/fake-call.ts'
 
 /** The provider as routes.yaml would configure it. Of its host it uses `getJson` only. */
 export async function anthropic(config: Readonly<Record<string, unknown>> = {}): Promise<Provider> {

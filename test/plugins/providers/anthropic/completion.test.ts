@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { UpstreamError } from 'unified-model-gateway/plugin'
-import { fakeTry } from '../../support/fake-call.ts'
+import { fakeTry } from '../../../support/fake-call.ts'
 import { anthropic } from './support.ts'
 
 const translator = (await anthropic()).translator!(...fakeTry())

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { Secret } from 'unified-model-gateway/plugin'
-import { fakeCall } from '../../support/fake-call.ts'
+import { fakeCall } from '../../../support/fake-call.ts'
 import { anthropic, send, upstream } from './support.ts'
 
 describe('anthropic: where a call goes', () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { GatewayError } from 'unified-model-gateway/plugin'
-import type { MessagesRequest } from '../../../plugins/providers/anthropic/wire.ts'
-import { fakeTry } from '../../support/fake-call.ts'
+import type { MessagesRequest } from '../../../../plugins/providers/anthropic/wire.ts'
+import { fakeTry } from '../../../support/fake-call.ts'
 import { anthropic, blocksOf, isToolResult, isToolUse, translate } from './support.ts'
 
 const words = fc.oneof(fc.constantFrom('', ' ', '\n\t', 'Hello'), fc.string({ maxLength: 8 }))

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import type { ParameterFate } from 'unified-model-gateway/plugin'
-import { parameters } from '../../../plugins/providers/anthropic/parameters.ts'
-import type { MessagesRequest } from '../../../plugins/providers/anthropic/wire.ts'
+import { parameters } from '../../../../plugins/providers/anthropic/parameters.ts'
+import type { MessagesRequest } from '../../../../plugins/providers/anthropic/wire.ts'
 import { translate } from './support.ts'
 
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }
@@ -89,7 +89,7 @@ describe('anthropic: what becomes of each parameter', () => {
   })
 
   it('the page lists every parameter with its fate', () => {
-    const page = readFileSync(new URL('../../../docs/providers/anthropic.md', import.meta.url), 'utf8')
+    const page = readFileSync(new URL('../../../../docs/providers/anthropic.md', import.meta.url), 'utf8')
     const rows = [...page.matchAll(/^\| `(\w+)` \| (mapped|dropped|refused) \| (.*) \|$/gm)]
     const listed = Object.fromEntries(rows.map(([, name, fate, words]) => [name, [fate, words?.replaceAll('`', '')]]))
     const expected = Object.entries(parameters).map(([name, fate]) => [name, [fate.fate, wordsOf(fate)]])

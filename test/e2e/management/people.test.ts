@@ -1,0 +1,186 @@
+import { mock } from 'node:test'
+import { expect } from 'chai'
+import { onEachDatabase } from '../../support/databases.ts'
+import type { Person, Told } from './person.ts'
+import { PASSWORD, type Stage, startStage, unique } from './stage.ts'
+
+const DAY = 24 * 3_600_000
+
+const outcome = ({ status, body }: Told) => [status, body.code]
+const tokenOf = (link: unknown): string => String(link).split('#')[1]!
+
+onEachDatabase('people', (database) => {
+  let stage: Stage
+  beforeEach(async () => {
+    stage = await startStage(await database())
+  })
+  afterEach(async () => {
+    mock.timers.reset()
+    await stage.stop()
+  })
+
+  async function invite(email = 'cy@example.com', more: object = {}): Promise<Record<string, unknown>> {
+    const { status, body } = await stage.admin.post('/invitations', { email, role: 'member', account_id: stage.account, ...more })
+    expect(status).to.equal(201)
+    return body
+  }
+
+  const accept = (token: string, person: Person = stage.stranger(), more: object = {}) =>
+    person.post('/invitations/accept', { token, name: 'Cy', password: PASSWORD, ...more })
+
+  describe('are invited', () => {
+    it('by a link of the console, look at what it is for, and join by it', async () => {
+      const { link, id, ...invitation } = await invite('Cy@Example.com', { role: 'admin' })
+      expect(link).to.match(new RegExp(`^${stage.gateway.url}/console/invitation#[\\w-]{43}$`))
+      expect(invitation).to.deep.include({
+        email: 'cy@example.com',
+        role: 'admin',
+        account: { id: stage.account, name: 'Acme' },
+        created_by: { id: stage.adminId, name: 'Ada' },
+      })
+      const { body } = await stage.admin.get('/invitations')
+      expect(body.data).to.deep.equal([{ id, ...invitation }])
+      const person = stage.stranger()
+      expect((await person.post('/invitations/look', { token: tokenOf(link) })).body).to.deep.equal({
+        email: 'cy@example.com',
+        role: 'admin',
+        account: { id: stage.account, name: 'Acme' },
+      })
+      const { status, body: joined } = await accept(tokenOf(link), person)
+      expect(status).to.equal(201)
+      expect(joined.user).to.include({ email: 'cy@example.com', name: 'Cy', role: 'admin' })
+      expect((await person.get('/users')).status).to.equal(200)
+      expect((await stage.admin.get('/invitations')).body.data).to.deep.equal([])
+    })
+
+    it('once: a used link, a withdrawn one, an outdated one and one that a newer invitation replaced open nothing', async () => {
+      const used = tokenOf((await invite()).link)
+      await accept(used)
+      const withdrawn = await invite('dan@example.com')
+      expect((await stage.admin.delete(`/invitations/${withdrawn.id}`)).status).to.equal(204)
+      const replaced = tokenOf((await invite('eve@example.com')).link)
+      const newer = tokenOf((await invite('eve@example.com')).link)
+      for (const token of [used, tokenOf(withdrawn.link), replaced, 'made up']) {
+        expect(outcome(await stage.stranger().post('/invitations/look', { token }))).to.deep.equal([410, 'link_invalid'])
+        expect(outcome(await accept(token))).to.deep.equal([410, 'link_invalid'])
+      }
+      mock.timers.enable({ apis: ['Date'], now: Date.now() + 7 * DAY })
+      expect(outcome(await accept(newer))).to.deep.equal([410, 'link_invalid'])
+    })
+
+    it('once, even by ten who use the link together', async () => {
+      const token = tokenOf((await invite()).link)
+      const outcomes = await Promise.all(Array.from({ length: 10 }, () => accept(token)))
+      expect(outcomes.map(({ status }) => status).sort()).to.deep.equal([201, ...Array(9).fill(410)])
+    })
+
+    it('as what the invitation says, whatever they send', async () => {
+      const token = tokenOf((await invite()).link)
+      for (const more of [{ role: 'admin' }, { account_id: 'default' }, { email: 'ada@example.com' }])
+        expect((await accept(token, stage.stranger(), more)).body.code).to.equal('unknown_parameter')
+      expect((await accept(token)).body.user).to.include({ role: 'member', email: 'cy@example.com' })
+    })
+
+    it('not twice, and not to an account that is not there', async () => {
+      const again = { email: 'Bob@example.com', role: 'member', account_id: stage.account }
+      expect(outcome(await stage.admin.post('/invitations', again))).to.deep.equal([409, 'conflict'])
+      const nowhere = { email: 'cy@example.com', role: 'member', account_id: 'acc_none' }
+      expect((await stage.admin.post('/invitations', nowhere)).body).to.include({ code: 'invalid_value', param: 'account_id' })
+      expect(outcome(await stage.admin.delete('/invitations/inv_none'))).to.deep.equal([404, 'not_found'])
+    })
+  })
+
+  describe('are looked after', () => {
+    it('by an admin, who sees who they are and when they last came', async () => {
+      const { body } = await stage.admin.get('/users?limit=1')
+      expect(body.data![0]).to.deep.include({
+        id: stage.memberId,
+        email: 'bob@example.com',
+        name: 'Bob',
+        role: 'member',
+        account: { id: stage.account, name: 'Acme' },
+        disabled: false,
+      })
+      expect(body.next_cursor).to.be.a('string')
+      const { body: rest } = await stage.admin.get(`/users?limit=1&cursor=${body.next_cursor}`)
+      expect(rest.data!.map(({ email }) => email)).to.deep.equal(['ada@example.com'])
+      expect(rest.next_cursor).to.equal(null)
+    })
+
+    it('but never without an admin: the last one stays one', async () => {
+      for (const change of [{ role: 'member' }, { disabled: true }]) {
+        const refused = await stage.program.patch(`/users/${stage.adminId}`, change)
+        expect(outcome(refused)).to.deep.equal([409, 'conflict'])
+        expect(refused.body.message).to.include('last admin')
+      }
+      await stage.admin.patch(`/users/${stage.memberId}`, { role: 'admin' })
+      const both = [stage.adminId, stage.memberId].map((id) => stage.program.patch(`/users/${id}`, { disabled: true }))
+      expect((await Promise.all(both)).map(({ status }) => status).sort()).to.deep.equal([200, 409])
+    })
+
+    it('in nothing that is not the admin’s to set', async () => {
+      for (const [name, value] of Object.entries({
+        email: 'x@example.com',
+        password: 'x',
+        account_id: 'default',
+        identity: 'x',
+        id: 'x',
+      }))
+        expect((await stage.admin.patch(`/users/${stage.memberId}`, { [name]: value })).body).to.include({
+          code: 'unknown_parameter',
+        })
+    })
+
+    it('whom there are', async () => {
+      expect(outcome(await stage.admin.patch('/users/usr_none', { name: 'x' }))).to.deep.equal([404, 'not_found'])
+      expect(outcome(await stage.admin.post('/users/usr_none/end-sessions'))).to.deep.equal([404, 'not_found'])
+    })
+  })
+
+  describe('have accounts', () => {
+    it('that admins make and change, and members see their own of', async () => {
+      const name = unique('Research')
+      const { body: made } = await stage.admin.post('/accounts', { name, models: ['openai/*'], rate_class: 'batch' })
+      expect(made).to.deep.include({ name, models: ['openai/*'], rate_class: 'batch', keys: 0, users: 0 })
+      const { body: edited } = await stage.admin.patch(`/accounts/${made.id}`, { models: ['*'], rate_class: null })
+      expect(edited).to.deep.equal({ ...made, models: ['*'], rate_class: null })
+      expect((await stage.admin.get(`/accounts/${made.id}`)).body).to.deep.equal(edited)
+      expect((await stage.admin.get('/accounts')).body.data!.map(({ id }) => id)).to.have.members([
+        'default',
+        stage.account,
+        made.id,
+      ])
+      const { body: own } = await stage.member.get('/accounts')
+      expect(own.data!.map(({ id, users }) => [id, users])).to.deep.equal([[stage.account, 1]])
+      expect((await stage.member.get(`/accounts/${stage.account}`)).body).to.include({ name: 'Acme' })
+      expect(outcome(await stage.member.get(`/accounts/${made.id}`))).to.deep.equal([404, 'not_found'])
+      const { body: trail } = await stage.admin.get('/audit?action=account.&limit=1')
+      expect(trail.data![0]!.changes).to.deep.equal({ models: [['openai/*'], ['*']], rate_class: ['batch', null] })
+    })
+
+    it('whose names and models are as those of keys', async () => {
+      for (const [wrong, param] of [
+        [{ name: '' }, 'name'],
+        [{ models: [] }, 'models'],
+        [{ models: ['gpt-4o'] }, 'models'],
+        [{ rate_class: '\n' }, 'rate_class'],
+      ] as const) {
+        expect((await stage.admin.post('/accounts', { name: 'x', models: ['*'], ...wrong })).body).to.include({ param })
+        expect((await stage.admin.patch(`/accounts/${stage.account}`, wrong)).body).to.include({ param })
+      }
+    })
+  })
+
+  it('can look through the audit trail by what, who and when', async () => {
+    mock.timers.enable({ apis: ['Date'], now: Date.now() + DAY })
+    const later = new Date().toISOString()
+    await stage.program.post(`/users/${stage.memberId}/end-sessions`)
+    const found = async (query: string) => (await stage.program.get(`/audit?${query}`)).body.data!.map(({ action }) => action)
+    expect(await found(`from=${later}`)).to.deep.equal(['session.end-all'])
+    expect(await found('actor=TERRAFORM')).to.deep.equal(['session.end-all'])
+    expect(await found(`actor=${stage.memberId}`)).to.deep.equal(['invitation.accept', 'user.create'])
+    expect(await found('action=user.create&actor=Ada')).to.deep.equal(['user.create'])
+    expect(await found(`to=${later}&action=end-all`)).to.deep.equal([])
+    expect((await stage.program.get('/audit?from=yesterday')).status).to.equal(400)
+  })
+})

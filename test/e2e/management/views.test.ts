@@ -1,0 +1,84 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { onSqlite } from '../../support/databases.ts'
+import { type Stage, startStage } from './stage.ts'
+
+onSqlite('the console', (database) => {
+  let stage: Stage
+  beforeEach(async () => {
+    stage = await startStage(await database())
+  })
+  afterEach(() => stage.stop())
+
+  it('shows a member the models of their account, and why some do not answer', async () => {
+    const models = async () => (await stage.member.get('/models')).body.data
+    const smart = { id: 'acme/smart', namespace: 'acme', owned_by: 'acme', curated: true, available: true }
+    const hello = { id: 'sandbox/hello', namespace: 'sandbox', owned_by: 'sandbox', curated: false, available: true }
+    expect(await models()).to.deep.equal([smart, hello])
+    await stage.admin.patch(`/accounts/${stage.account}`, { models: ['openai/*'] })
+    expect(await models()).to.deep.equal([
+      {
+        id: 'openai/gpt-5.5',
+        namespace: 'openai',
+        owned_by: 'openai',
+        curated: false,
+        available: false,
+        why: 'OPENAI_API_KEY is not set',
+      },
+    ])
+  })
+
+  it('shows an admin what answers for which name, and how it fares', async () => {
+    const { body } = await stage.admin.get('/routes')
+    expect(body.aliases).to.deep.equal([{ name: 'gpt-4o', to: 'acme/smart' }])
+    expect(body.namespaces).to.deep.equal([
+      {
+        name: 'acme',
+        provider: null,
+        line: 8,
+        routes: [
+          {
+            name: 'smart',
+            line: 10,
+            targets: [
+              { model: 'sandbox/hello', weight: 3, share: 0.75, health: 'closed' },
+              { model: 'openai/gpt-5.5', weight: 1, share: 0.25 },
+            ],
+            fallbacks: [{ model: 'spare/hello', weight: 1, health: 'closed' }],
+          },
+        ],
+      },
+      { name: 'sandbox', provider: 'sandbox', models: ['hello'], line: 5, routes: [] },
+      { name: 'spare', provider: 'sandbox', models: ['hello'], line: 6, routes: [] },
+      {
+        name: 'openai',
+        provider: 'openai-compatible',
+        dormant: 'OPENAI_API_KEY is not set',
+        models: ['gpt-5.5'],
+        line: 7,
+        routes: [],
+      },
+    ])
+  })
+
+  it('shows an admin the routing table in use, and what became of a broken one', async () => {
+    const { body: before } = await stage.admin.get('/config')
+    expect(before).to.include({ file: 'routes.yaml', last_reload: null })
+    expect(before.text)
+      .to.include('gpt-4o: acme/smart')
+      .and.include('$' + '{env:OPENAI_API_KEY}')
+    expect(before.sha256).to.match(/^[0-9a-f]{64}$/)
+    await writeFile(join(stage.gateway.folder, 'routes.yaml'), 'version: 2\n')
+    await fetch(`${stage.gateway.url}/-/reload`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stage.adminKey}`, 'content-type': 'application/json' },
+      body: '{}',
+    })
+    const { body: after } = await stage.admin.get('/config')
+    expect(after).to.include({ text: before.text, sha256: before.sha256, loaded_at: before.loaded_at })
+    const reload = after.last_reload as { ok: boolean; diagnostics: readonly object[] }
+    expect(reload.ok).to.equal(false)
+    expect(reload.diagnostics[0]).to.include({ line: 1 }).and.have.keys('line', 'column', 'message')
+  })
+})

@@ -1,0 +1,144 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect } from 'chai'
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const TEMPLATE = join(ROOT, 'plugins/create-umg-plugin/templates/provider')
+
+/** A provider that is right, but for one thing; and the case of its suite that must see it. */
+interface Mutant {
+  readonly name: string
+  readonly file: string
+  readonly change: readonly [from: string, to: string]
+  readonly seenBy: string
+}
+
+const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'forgets-a-parameter',
+    file: 'request.ts',
+    change: ['...(body.temperature != null && { creativity: body.temperature }),', ''],
+    seenBy: 'whose mapped ones change what is sent',
+  },
+  {
+    name: 'sends-what-it-drops',
+    file: 'request.ts',
+    change: ['live: body.stream === true,', 'live: body.stream === true, ...{ seed: body.seed },'],
+    seenBy: 'whose dropped ones change nothing, and are named in the reply',
+  },
+  {
+    name: 'has-a-gap-in-its-table',
+    file: 'parameters.ts',
+    change: ["stop: refused('Parrot takes no stop sequences.'),", ''],
+    seenBy: 'that knows every parameter of OpenAI',
+  },
+  {
+    name: 'finishes-early',
+    file: 'reply.ts',
+    change: ['yield chunk.content(told.says)', "yield* [chunk.content(told.says), chunk.finish('stop')]"],
+    seenBy: 'cut at every byte, as an error and never as a whole reply (text)',
+  },
+  {
+    name: 'splits-by-the-network',
+    file: 'reply.ts',
+    change: [
+      'completion: (body) => toCompletion(body as Talk | TalkError), event',
+      'completion: (body) => toCompletion(body as Talk | TalkError), event, decoder: () => ({ push: (bytes) => String(bytes).split("\\n").filter((line) => line.startsWith("data: ")).map((line) => ({ type: "", data: line.slice(6) })), end: () => [] })',
+    ],
+    seenBy: 'split at every byte (text)',
+  },
+  {
+    name: 'has-its-key-in-the-address',
+    file: 'index.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a piece of the template's source
+    change: ['path: `${prefix}/v1/talk`', 'path: `${prefix}/v1/talk?key=${apiKey.reveal()}`'],
+    seenBy: 'sends its credential in headers: no URL and no body has it',
+  },
+  {
+    name: 'drops-the-headers-of-links',
+    file: 'index.ts',
+    change: ['headers: { ...call.headers, authorization }', "headers: { 'content-type': 'application/json', authorization }"],
+    seenBy: 'sends its upstream the headers of chain plugins',
+  },
+  {
+    name: 'takes-a-cut-for-an-end',
+    file: 'reply.ts',
+    change: ["words: 'length'", "words: 'stop'"],
+    seenBy: 'a reply that was ended for its length',
+  },
+  {
+    name: 'mixes-calls',
+    file: 'reply.ts',
+    change: ['const index = calls++', 'const index = 0'],
+    seenBy: 'parallel tool calls, streamed',
+  },
+  {
+    name: 'loses-results',
+    file: 'request.ts',
+    change: ["return { who: 'tool', call: message.tool_call_id ?? '', says }", "return { who: 'user', says: '' }"],
+    seenBy: "goes through the SDK's loop of tool calls",
+  },
+  {
+    name: 'does-not-see',
+    file: 'request.ts',
+    change: ["refuse(`${param}[${index}]`, 'Parrot reads text only.')", "''"],
+    seenBy: 'a refusal of an image that its upstream could not see',
+  },
+  {
+    name: 'takes-all-400s-for-one',
+    file: 'refusal.ts',
+    change: ["too_long: { status: 400, code: 'context_length_exceeded', param: 'messages' },", ''],
+    seenBy: 'a prompt that is too long',
+  },
+]
+
+describe('the suite of describeProvider', () => {
+  let folder: string
+  let failed: readonly string[]
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'umg-mutants-'))
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+    await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+    for (const mutant of MUTANTS) await write(mutant)
+    failed = await failures()
+  }).timeout(120_000)
+
+  after(() => rm(folder, { recursive: true, force: true }))
+
+  for (const { name, seenBy } of MUTANTS) {
+    it(`sees a provider that ${name.replaceAll('-', ' ')}`, () => {
+      expect(failed.filter((title) => title.startsWith(`provider ${name} `) && title.includes(seenBy))).not.to.deep.equal([])
+    })
+  }
+
+  async function write({ name, file, change: [from, to] }: Mutant): Promise<void> {
+    const home = join(folder, name)
+    await cp(TEMPLATE, home, { recursive: true })
+    const source = await readFile(join(home, 'src', file), 'utf8')
+    expect(source, name).to.contain(from)
+    await writeFile(join(home, 'src', file), source.replace(from, to))
+    const entry = await readFile(join(home, 'src/index.ts'), 'utf8')
+    await writeFile(join(home, 'src/index.ts'), entry.replace('__name__', name))
+  }
+
+  /** Runs of each mutant's suite the case that must fail. Returns the full titles of those that do. */
+  async function failures(): Promise<string[]> {
+    const wanted = MUTANTS.map(({ name, seenBy }) => `provider ${name} .*${seenBy.replaceAll(/[()]/g, '\\$&')}`).join('|')
+    const args = ['mocha', '--reporter', 'json', '--grep', wanted, '*/test/*.test.ts']
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      [join(ROOT, 'node_modules/mocha/bin/mocha.js'), ...args.slice(1)],
+      {
+        cwd: folder,
+        env: { PATH: process.env.PATH },
+        maxBuffer: 1 << 26,
+      },
+    ).catch((error) => error)
+    return JSON.parse(stdout).failures.map(({ fullTitle }: { readonly fullTitle: string }) => fullTitle)
+  }
+})

@@ -1,0 +1,131 @@
+import { Secret } from 'unified-model-gateway/plugin'
+import { describeProvider } from 'unified-model-gateway/plugin/testing'
+import plugin from '../../../../plugins/providers/cohere/index.ts'
+import { event, MODEL } from './support.ts'
+
+/** A part of a reply, whole and as the events of its stream. */
+interface Part {
+  readonly whole: { readonly content?: object; readonly tool_plan?: string; readonly tool_calls?: object }
+  events(index: number): readonly object[]
+}
+
+const content = (type: 'text' | 'thinking', ...pieces: readonly string[]): Part => ({
+  whole: { content: { type, [type]: pieces.join('') } },
+  events: (index) => [
+    { type: 'content-start', index, delta: { message: { content: { type, [type]: '' } } } },
+    ...pieces.map((piece) => ({ type: 'content-delta', index, delta: { message: { content: { [type]: piece } } } })),
+    { type: 'content-end', index },
+  ],
+})
+
+const plan = (...pieces: readonly string[]): Part => ({
+  whole: { tool_plan: pieces.join('') },
+  events: () => pieces.map((tool_plan) => ({ type: 'tool-plan-delta', delta: { message: { tool_plan } } })),
+})
+
+const tool = (id: string, name: string, ...pieces: readonly string[]): Part => {
+  const call = (json: string) => ({ id, type: 'function', function: { name, arguments: json } })
+  return {
+    whole: { tool_calls: call(pieces.join('')) },
+    events: (index) => [
+      { type: 'tool-call-start', index, delta: { message: { tool_calls: call('') } } },
+      ...pieces.map((piece) => ({
+        type: 'tool-call-delta',
+        index,
+        delta: { message: { tool_calls: { function: { arguments: piece } } } },
+      })),
+      { type: 'tool-call-end', index },
+    ],
+  }
+}
+
+const USAGE = { billed_units: { input_tokens: 3, output_tokens: 6 }, tokens: { input_tokens: 12, output_tokens: 7 } }
+
+/** A reply of the Chat API, whole and as the events of a stream. */
+function reply(parts: readonly Part[], finish_reason = 'COMPLETE', usage: object = USAGE) {
+  const { content, tool_plan, tool_calls } = Object.groupBy(parts, ({ whole }) => Object.keys(whole)[0]!)
+  const message = {
+    role: 'assistant',
+    ...(content && { content: content.map(({ whole }) => whole.content) }),
+    ...(tool_plan && { tool_plan: tool_plan[0]!.whole.tool_plan }),
+    ...(tool_calls && { tool_calls: tool_calls.map(({ whole }) => whole.tool_calls) }),
+  }
+  return {
+    whole: { id: 'c14c80c3', finish_reason, message, usage },
+    stream: [
+      { id: 'c14c80c3', type: 'message-start', delta: { message: { role: 'assistant' } } },
+      ...parts.flatMap((part) => {
+        const [kind] = Object.keys(part.whole) as ['content' | 'tool_plan' | 'tool_calls']
+        return part.events(parts.filter(({ whole }) => kind in whole).indexOf(part))
+      }),
+      { type: 'message-end', delta: { finish_reason, usage } },
+    ].map(event),
+  }
+}
+
+const failure = (status: number, message: string) => ({ status, body: { id: 'f2c9', message } })
+
+const OSLO = { name: 'get_weather', arguments: { city: 'Oslo' } }
+const ROME = { name: 'get_weather', arguments: { city: 'Rome' } }
+
+describeProvider({
+  plugin,
+  config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('cohere-canary-31c9') }),
+  model: MODEL,
+
+  scenarios: {
+    text: {
+      ...reply([content('text', 'Hel', 'lo ', 'wörld 😀')]),
+      says: { text: 'Hello wörld 😀', usage: { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 } },
+    },
+    parallelTools: {
+      ...reply(
+        [tool('get_weather_1', 'get_weather', '{"city": ', '"Oslo"}'), tool('get_weather_2', 'get_weather', '{"city":"Rome"}')],
+        'TOOL_CALL',
+      ),
+      says: { tools: [OSLO, ROME] },
+    },
+    toolWithoutArguments: {
+      ...reply([tool('list_cities_1', 'list_cities', 'nu', 'll')], 'TOOL_CALL'),
+      says: { tools: [{ name: 'list_cities', arguments: {} }] },
+    },
+    textBeforeTools: { absent: 'what Cohere says before it calls is a plan' },
+    reasoning: {
+      ...reply([content('thinking', 'Let me ', 'think.'), content('text', 'Done.')]),
+      says: { reasoning: 'Let me think.', text: 'Done.' },
+    },
+    reasoningBeforeTools: {
+      ...reply([plan('I will ', 'look outside.'), tool('get_weather_1', 'get_weather', '{"city":"Oslo"}')], 'TOOL_CALL'),
+      says: { reasoning: 'I will look outside.', tools: [OSLO] },
+      returns: 'I will look outside.',
+    },
+    refusal: { absent: 'Cohere refuses in words, or by an error' },
+    length: { ...reply([content('text', 'Once upon')], 'MAX_TOKENS'), says: { text: 'Once upon', finish: 'length' } },
+    image: { ...reply([content('text', 'A dot.')]), says: { text: 'A dot.' } },
+    cachedUsage: {
+      ...reply([content('text', 'Hi.')], 'COMPLETE', { ...USAGE, cached_tokens: 10 }),
+      says: { text: 'Hi.', usage: { prompt_tokens: 12, prompt_tokens_details: { cached_tokens: 10 } } },
+    },
+  },
+
+  errors: {
+    badRequest: failure(400, 'invalid request: message must be at least 1 token long'),
+    contextTooLong: failure(400, 'too many tokens: size limit exceeded by 1200 tokens. Try using shorter or fewer inputs.'),
+    badCredential: failure(401, 'invalid api token'),
+    unknownModel: failure(404, "model 'no-such-model' not found, make sure the correct model ID was used"),
+    rateLimit: failure(429, 'You are using a Trial key, which is limited to 20 API calls / minute.'),
+    quota: failure(402, 'Please add or update your payment method to continue.'),
+    overloaded: failure(503, 'The service is overloaded. Please try again later.'),
+    internal: failure(500, 'internal server error'),
+  },
+
+  midStreamError: {
+    stream: [
+      ...reply([content('text', 'Hel', 'lo')]).stream.slice(0, 3),
+      event({ type: 'message-end', delta: { finish_reason: 'ERROR', error: 'internal server error' } }),
+    ],
+    code: 'upstream_error',
+  },
+
+  discovery: { answers: { models: [{ name: MODEL, context_length: 256_000 }] }, lists: [MODEL] },
+})

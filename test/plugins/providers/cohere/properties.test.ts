@@ -1,0 +1,87 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import { GatewayError } from 'unified-model-gateway/plugin'
+import type { ChatBody, Message } from '../../../../plugins/providers/cohere/wire.ts'
+import { anyRequest } from './any-request.ts'
+import { expectTaken, taken } from './sdk-input.ts'
+import { translate } from './support.ts'
+
+describe('cohere: any valid request', () => {
+  it('becomes one that the SDK’s types describe and Cohere can take, or is refused in words', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyRequest, async (body) => {
+        const sent = await sentFor(body)
+        if (sent === undefined) return
+        expectTaken(sent)
+        expectMessages(sent.messages)
+        expectBounds(sent)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('a field that the SDK does not know would be noticed', () => {
+    const sent = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] } satisfies ChatBody
+    expect(taken(sent)).to.equal(sent)
+    expectTaken(sent)
+    expect(() => expectTaken({ ...sent, top_p: 0.5 } as ChatBody)).to.throw('top_p')
+    expect(() => expectTaken({ ...sent, messages: [{ role: 'user', content: 'Hi', name: 'x' }] } as ChatBody)).to.throw('name')
+  })
+})
+
+async function sentFor(body: Readonly<Record<string, unknown>>): Promise<ChatBody | undefined> {
+  return translate(body).catch((error: unknown) => {
+    expect(error).to.be.instanceOf(GatewayError)
+    expect(error).to.have.property('status', 400)
+    return undefined
+  })
+}
+
+function expectMessages(messages: readonly Message[]): void {
+  expect(messages, 'there are some').not.to.deep.equal([])
+  expect(
+    messages.slice(1).some(({ role }) => role === 'system'),
+    'instructions come first, as one',
+  ).to.equal(false)
+  const waiting = new Set<string>()
+  const called = new Set<string>()
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      expect(waiting.delete(message.tool_call_id), 'a result has its call').to.equal(true)
+      expect(message.content).not.to.equal('')
+      continue
+    }
+    expect([...waiting], 'every call has its result').to.deep.equal([])
+    if (message.role !== 'assistant' || message.tool_calls === undefined) {
+      for (const words of wordsOf(message.content)) expect(words.trim(), 'no blank words').not.to.equal('')
+      continue
+    }
+    for (const { id, function: look } of message.tool_calls) {
+      expect(called.has(id), 'no two calls have one id').to.equal(false)
+      expect(JSON.parse(look.arguments), 'arguments are an object').to.be.an('object')
+      called.add(id)
+      waiting.add(id)
+    }
+  }
+  expect([...waiting], 'every call has its result').to.deep.equal([])
+}
+
+function wordsOf(content: Message['content']): string[] {
+  if (typeof content === 'string') return [content]
+  expect(content, 'no empty message').not.to.be.oneOf([undefined, []])
+  return content!.flatMap((part) => ('text' in part ? [part.text] : []))
+}
+
+function expectBounds(sent: ChatBody): void {
+  const { temperature = 0, p = 0.5, seed = 0, frequency_penalty, presence_penalty, thinking, stop_sequences = [] } = sent
+  expect(temperature).to.be.within(0, 1)
+  expect(p).to.be.within(0.01, 0.99)
+  expect(seed).to.be.within(0, Number.MAX_SAFE_INTEGER)
+  for (const penalty of [frequency_penalty, presence_penalty]) if (penalty !== undefined) expect(penalty).to.be.within(0, 1)
+  expect([frequency_penalty, presence_penalty], 'one penalty at most').to.include(undefined)
+  if (thinking?.token_budget !== undefined) expect(thinking.token_budget).to.be.at.least(1)
+  expect(stop_sequences).not.to.include('')
+  expect(sent.tools, 'a list of tools has some').not.to.deep.equal([])
+  if (sent.tool_choice) expect(sent).to.have.property('tools')
+  if (sent.response_format) expect(sent).not.to.have.property('tools')
+}
