@@ -104,6 +104,11 @@ export const ERRORS = {
     'unsupported_parameter',
     "Unsupported parameter: '{param}' is not supported with this model.{detail}",
   ),
+  unsupported_endpoint: caller(
+    400,
+    'unsupported_endpoint',
+    'The model `{model}` is not served at this endpoint. Ask another endpoint, or for another model.',
+  ),
   model_not_found: caller(404, 'model_not_found', 'The model `{model}` does not exist or you do not have access to it.'),
 
   // What the operator allows

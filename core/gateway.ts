@@ -71,14 +71,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
   const times = { ...TIMES, ...options.times }
   const services = opened.adopt(openServices(options), (all) => all.close())
+  const { recorder } = services
   const source = { ...options, services, loadTimeout: times.load }
   const tables = opened.adopt(await Reloader.start(source), (all) => all.close())
-  const { plugins, recorder } = services
-
   let draining = false
   const parts: AppParts & ApiParts = {
     ...services,
-    chain: new Chain(plugins, times.link),
+    chain: new Chain(services.plugins, times.link),
     open: new Roster<Exchange>(),
     settlement: new Settlement({ ...services, linkTimeout: times.link }),
     relayTimes: times,
@@ -89,12 +88,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...options,
     ...options.management,
     recorder,
-    urls: () => ({ clients: listeners.url, console: listeners.adminUrl, ...options.management?.urls }),
+    urls: () => ({ clients: listeners.url, people: listeners.adminUrl, ...options.management?.urls }),
     current: parts.current,
     config: () => tables.state,
     reload: (trigger) => tables.reload(trigger),
   }
-  const operators = operatorRoutes({ ...services, ...options, ready: () => !draining }, management)
+  const system = { ...services, metricsToken: options.metricsToken, ready: () => !draining }
+  const operators = operatorRoutes(system, management)
   const listeners = await openListeners(parts, { clients: [apiRoutes(parts)], operators }, options)
 
   const running = opened.move()
@@ -106,8 +106,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await running.disposeAsync()
   }
 
-  const { url, adminUrl } = listeners
-  return { url, adminUrl, urls: management.urls(), notices: tables.notices, reload: management.reload, drain }
+  return { ...listeners, urls: management.urls(), notices: tables.notices, reload: management.reload, drain }
 }
 
 /** All that is for operators. */

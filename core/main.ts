@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { addCallCommands } from './commands/call-commands.ts'
+import { addExamples } from './commands/examples.ts'
 import { addGatewayCommands } from './commands/gateway-commands.ts'
 import { addKeyCommands } from './commands/key-commands.ts'
 import { addPeopleCommands } from './commands/people-commands.ts'
@@ -25,6 +26,7 @@ addGatewayCommands(umg, io, end)
 addKeyCommands(umg, io)
 addPeopleCommands(umg, io)
 addCallCommands(umg, io)
+addExamples(umg)
 
 await umg.parseAsync()
 

@@ -54,8 +54,9 @@ function faultOf(parameter: Default, { strict }: RouteConfig, candidates: readon
   return `it rules out its models of ${[...new Set(ruledOut)].join(', ')}, whose provider refuses it; give them a curated model of their own`
 }
 
-/** What a client would be told that sent it. */
+/** Nothing to fill in, or what a client would be told that sent it. */
 function wrongValue(parameter: Default): string | undefined {
+  if (Object.values(parameter)[0] === null) return 'it has no effect: nothing stands here; give it a value, or remove it'
   try {
     chatCompletions.check({ model: 'any', messages: [{ role: 'user', content: '' }], ...parameter })
     return undefined

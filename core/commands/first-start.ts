@@ -1,14 +1,9 @@
 import { setupLink } from '../accounts/links.ts'
 import { createSetupToken } from '../accounts/setup.ts'
+import type { Urls } from '../http/management/parts.ts'
 import { createKey } from '../keys/keys.ts'
 import { listKeys } from '../keys/list-keys.ts'
 import type { Store } from '../store/database.ts'
-
-/** Where clients and people reach the gateway; origins. */
-export interface Addresses {
-  readonly clients: string
-  readonly console: string
-}
 
 /** What is shown once, to whoever starts a gateway that nobody uses yet. */
 export interface Beginning {
@@ -19,15 +14,15 @@ export interface Beginning {
 }
 
 /** Makes what a newcomer needs. A test key costs nothing, and opens nothing but the sandbox. */
-export async function prepareBeginning(store: Store, { console }: Addresses): Promise<Beginning> {
+export async function prepareBeginning(store: Store, { people }: Urls): Promise<Beginning> {
   const isFirst = (await listKeys(store, { limit: 1 })).data.length === 0
   const key = isFirst ? await createKey(store, { name: 'first start', kind: 'test' }) : undefined
   const token = await createSetupToken(store)
-  return { testKey: key?.secret, setupLink: token === undefined ? undefined : setupLink(console, token) }
+  return { testKey: key?.secret, setupLink: token === undefined ? undefined : setupLink(people, token) }
 }
 
 /** The same for people. Empty where there is nothing to show. */
-export function welcome({ testKey, setupLink }: Beginning, { clients }: Addresses): string {
+export function welcome({ testKey, setupLink }: Beginning, { clients }: Urls): string {
   const setup =
     setupLink === undefined ? '' : `  Console    ${setupLink}\n             (makes the first admin; works once, for an hour)\n`
   if (testKey === undefined) return setup === '' ? '' : `\n${setup}\n`

@@ -85,7 +85,7 @@ function serve(options: StartOptions, parts: { readonly store: Store; readonly l
 function managementOf(options: StartOptions): ManagementOptions {
   const { publicUrl, adminListen, trustedProxies } = options
   const consoleUrl = options.consoleUrl ?? (adminListen === undefined ? publicUrl : undefined)
-  const urls = { ...(publicUrl && { clients: publicUrl }), ...(consoleUrl && { console: consoleUrl }) }
+  const urls = { ...(publicUrl && { clients: publicUrl }), ...(consoleUrl && { people: consoleUrl }) }
   return { urls, openid: openIdOf(options), trustedProxies }
 }
 

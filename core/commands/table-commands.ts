@@ -5,7 +5,10 @@ import { FORMATS } from './findings.ts'
 import type { CommandIo } from './io.ts'
 import { databaseOption, dataOption } from './store-options.ts'
 
-/** The commands that look at a routing table, whether a gateway runs with it or not. `end` ends the process, whatever plugins have left behind in it. */
+/**
+ * The commands that look at a routing table, whether a gateway runs with it or not. `end` ends the process, whatever plugins have left
+ * behind in it.
+ */
 export function addTableCommands(umg: Command, io: CommandIo, end: (code: number) => never): void {
   const table = io.env.UMG_ROUTES ?? 'routes.yaml'
 

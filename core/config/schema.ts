@@ -11,6 +11,7 @@ const when = Type.Object(
   {
     namespaces: Type.Array(Type.String(), {
       minItems: 1,
+      uniqueItems: true,
       description: 'Only calls to these namespaces pass the link; aliases are resolved first.',
       examples: [['openai']],
     }),

@@ -3,7 +3,9 @@ import type { Generation } from '../generation.ts'
 import type { Chain } from './chain.ts'
 import { chatCompletions } from './endpoints/chat-completions.ts'
 import { type CallServices, complete, type ModelEndpoint } from './endpoints/completions.ts'
+import { embeddings } from './endpoints/embeddings.ts'
 import { sendModel, sendModels } from './endpoints/models.ts'
+import { responses } from './endpoints/responses.ts'
 import type { Exchange } from './exchange.ts'
 import type { CallContext } from './passage.ts'
 import { type Endpoint, Visit } from './visit.ts'
@@ -16,7 +18,7 @@ export interface ApiParts extends CallServices {
 }
 
 /** Endpoints that a model answers; each is one small file. */
-const MODEL_ENDPOINTS: readonly ModelEndpoint[] = [chatCompletions]
+const MODEL_ENDPOINTS: readonly ModelEndpoint[] = [chatCompletions, embeddings, responses]
 
 const MODELS = '/v1/models'
 

@@ -147,16 +147,16 @@ export class ClientCall implements Call {
     const head: Record<string, unknown> = Object.create(null)
     for (const { key, start, end } of this.#members) {
       if (end - start <= SMALL_MEMBER) head[key] = parse(this.#bytes.subarray(start, end))
-      else if (key === 'messages' && this.#bytes[start] === 0x5b) head[key] = UNREAD_MESSAGES
+      else if (Object.hasOwn(UNREAD, key) && this.#bytes[start] === 0x5b) head[key] = UNREAD[key]
       else if (this.#bytes[start] === 0x22) head[key] = this.#bytes.toString('utf8', start + 1, start + SMALL_MEMBER)
-      else if (key === 'messages' || key === 'model') head[key] = {}
+      else if (Object.hasOwn(UNREAD, key) || key === 'model') head[key] = {}
     }
     return head
   }
 }
 
-/** Stands for messages that are not parsed: an array that is too large to be empty. */
-const UNREAD_MESSAGES = [{ role: 'user', content: '' }]
+/** Stand for what is not parsed: arrays that are too large to be empty. */
+const UNREAD: Readonly<Record<string, readonly unknown[]>> = { messages: [{ role: 'user', content: '' }], input: [''] }
 
 const SCAN_FAULTS: Readonly<Record<Exclude<ScanFault, 'syntax' | 'not_an_object'>, string>> = {
   too_deep: 'The request body is nested more than 64 levels deep.',

@@ -126,6 +126,8 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
 
   transform(transform: ReplyTransform): void {
     if (this.#decided) throw new Misuse('TRANSFORM_AFTER_NEXT')
+    // What other endpoints reply is neither a completion nor made of chunks.
+    if (this.endpoint !== 'chat.completions') return
     this.transforms.unshift({ link: this.linkName, transform })
   }
 

@@ -22,7 +22,9 @@ export async function takeOwnReply(exchange: Exchange, generation: Generation, t
   generation.table.route(call.model, principal)
   const { link, reply } = ownReply
   try {
-    if (reply == null || isChunks(reply) !== call.stream) throw new Misuse('REPLY_OF_OTHER_KIND')
+    const takesChunks = call.stream && call.endpoint === 'chat.completions'
+    if (reply == null || isChunks(reply) !== call.stream || isChunks(reply) !== takesChunks)
+      throw new Misuse('REPLY_OF_OTHER_KIND')
     if (isChunks(reply)) await stream(exchange, call.includeUsage ? reply : withoutUsage(reply), times)
     else exchange.body = transformCompletion(copy(reply, exchange), exchange.transforms)
   } catch (thrown) {

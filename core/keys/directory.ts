@@ -25,22 +25,39 @@ export interface KeyDirectory {
  */
 const FRESH_MS = 10_000
 
+/** How many keys of either sort are remembered. */
+const MOST_KNOWN = 10_000
+const MOST_UNKNOWN = 1_000
+
 /** What was found since the keys last changed. A look-up that ends after a change writes into the memory of before, which nobody reads. */
 interface Memory {
   readonly known: Map<string, { readonly holder: Holder; askedAt: number }>
   /** When it was asked for. Apart from the known ones, so that guessing cannot push them out. */
   readonly unknown: Map<string, number>
   readonly underWay: Map<string, Promise<Holder | undefined>>
+  /** What was known before somebody elsewhere changed something: it holds where the store cannot be asked. */
+  readonly doubtful: Map<string, Holder>
 }
 
-const newMemory = (): Memory => ({ known: new BoundedMap(10_000), unknown: new BoundedMap(1_000), underWay: new Map() })
+const newMemory = (doubtful: Map<string, Holder> = new BoundedMap(MOST_KNOWN)): Memory => ({
+  known: new BoundedMap(MOST_KNOWN),
+  unknown: new BoundedMap(MOST_UNKNOWN),
+  underWay: new Map(),
+  doubtful,
+})
 
 /** Creates the directory of a store's keys. It is the one reader of `store.changed`. */
 export function createKeyDirectory(store: Store): KeyDirectory {
   let memory = newMemory()
   const uses = recordUse(store)
-  const stopWatching = watchKeys(store, () => {
-    memory = newMemory()
+  const stopWatching = watchKeys(store, {
+    doubt() {
+      for (const [digest, { holder }] of memory.known) memory.doubtful.set(digest, holder)
+      memory = newMemory(memory.doubtful)
+    },
+    forget() {
+      memory = newMemory()
+    },
   })
 
   async function verify(secret: string, declared: ReadonlyMap<string, DeclaredKey>): Promise<Principal | undefined> {
@@ -64,15 +81,23 @@ export function createKeyDirectory(store: Store): KeyDirectory {
 }
 
 async function find(store: Store, memory: Memory, digest: string): Promise<Holder | undefined> {
-  const stale = Date.now() - FRESH_MS
+  const now = Date.now()
   const known = memory.known.get(digest)
   if (known !== undefined) {
-    if (known.askedAt <= stale) refresh(store, memory, digest)
+    if (known.askedAt <= now - FRESH_MS) refresh(store, memory, digest)
     return known.holder
   }
   const refusedAt = memory.unknown.get(digest)
-  if (refusedAt !== undefined && refusedAt > stale) return undefined
-  return ask(store, memory, digest)
+  if (refusedAt !== undefined && refusedAt > now - FRESH_MS) return undefined
+  try {
+    return await ask(store, memory, digest)
+  } catch (error) {
+    const holder = memory.doubtful.get(digest)
+    if (holder === undefined) throw error
+    // The calls that follow need not wait for the store to fail again.
+    memory.known.set(digest, { holder, askedAt: now })
+    return holder
+  }
 }
 
 /** Behind the call that noticed. Where the store cannot be asked, what is known goes on. */
@@ -88,9 +113,10 @@ function ask(store: Store, memory: Memory, digest: string): Promise<Holder | und
   return search
 }
 
-async function lookUp(store: Store, { known, unknown, underWay }: Memory, digest: string): Promise<Holder | undefined> {
+async function lookUp(store: Store, { known, unknown, underWay, doubtful }: Memory, digest: string): Promise<Holder | undefined> {
   try {
     const holder = await findHolder(store, digest)
+    doubtful.delete(digest)
     if (holder === undefined) {
       known.delete(digest)
       unknown.set(digest, Date.now())

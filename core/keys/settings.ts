@@ -28,16 +28,18 @@ export function settingsOf({ name, models, rateClass, expiresAt, tags }: ApiKey)
 type Columns = Pick<KeysTable, 'name' | 'models' | 'rate_class' | 'expires_at' | 'tags'>
 
 /** How settings are stored: the columns of those that are given. */
-export function columnsOf(settings: KeySettings): Columns
-export function columnsOf(settings: Partial<KeySettings>): Partial<Columns>
-export function columnsOf({ name, models, rateClass, expires, tags }: Partial<KeySettings>): Partial<Columns> {
-  return {
+export function columnsOf<Given extends Partial<KeySettings>>(
+  given: Given,
+): Given extends KeySettings ? Columns : Partial<Columns> {
+  const { name, models, rateClass, expires, tags } = given
+  const columns: Partial<Columns> = {
     ...(name !== undefined && { name }),
     ...(models !== undefined && { models: JSON.stringify(models) }),
     ...(rateClass !== undefined && { rate_class: rateClass }),
     ...(expires !== undefined && { expires_at: expires }),
     ...(tags !== undefined && { tags: JSON.stringify(tags) }),
   }
+  return columns as Given extends KeySettings ? Columns : Partial<Columns>
 }
 
 /** Throws `invalid_value` where a key cannot be so. */

@@ -6,15 +6,20 @@ const POLL_MS = 250
 /** Five minutes in which the store could not say whether a key was revoked. */
 const MAX_FAILED_POLLS = 1200
 
-/**
- * Calls `forget` whenever what is remembered of the store's keys may no longer be true: at once where this process changed them,
- * soon after another process did, and where the store has failed for so long that this cannot be known. Returns a function that ends it.
- */
-export function watchKeys(store: Store, forget: () => void): () => void {
+/** What to do about what is remembered of the store's keys. */
+export interface Watcher {
+  /** Somebody elsewhere changed something: it must be asked for again, if that can be. */
+  doubt(): void
+  /** This process changed it, or the store has failed for so long that nothing of it can be trusted. */
+  forget(): void
+}
+
+/** Watches a store's keys until the returned function is called. */
+export function watchKeys(store: Store, { doubt, forget }: Watcher): () => void {
   let failedPolls = 0
   const poll = () => {
     try {
-      if (store.changed()) forget()
+      if (store.changed()) doubt()
       failedPolls = 0
     } catch {
       failedPolls += 1

@@ -6,7 +6,11 @@ import { type ModelLabel, ModelLabels } from './model-labels.ts'
 import { type Tokens, tokensOf } from './tokens.ts'
 
 /** `gen_ai_operation_name`, as the conventions call it. Endpoints that are not here generate nothing. */
-const OPERATIONS: { readonly [Endpoint in Outcome['endpoint']]?: string } = { 'chat.completions': 'chat' }
+const OPERATIONS: { readonly [Endpoint in Outcome['endpoint']]?: string } = {
+  'chat.completions': 'chat',
+  responses: 'chat',
+  embeddings: 'embeddings',
+}
 
 const TOKEN_TYPES = ['input', 'output', 'cached_input', 'reasoning'] as const
 

@@ -56,7 +56,7 @@ export interface Principal {
 // ── A call ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Which endpoint was asked: the OpenAI name of its operation. */
-export type EndpointName = 'chat.completions' | 'models'
+export type EndpointName = 'chat.completions' | 'embeddings' | 'responses' | 'models'
 
 /** One client request, read and checked. */
 export interface Call {
@@ -72,7 +72,10 @@ export interface Call {
   readonly choices: number
   /** Length of the client's body, in bytes. */
   readonly size: number
-  /** The whole body, parsed when first looked at. Read only: change it by `edit`. */
+  /**
+   * The whole body, parsed when first looked at. Read only: change it by `edit`. Of an endpoint beside chat completions it is what
+   * that endpoint takes.
+   */
   readonly body: Readonly<ChatRequest>
   /** One top-level member of the body, parsed by itself: a look at a small one does not cost the parsing of a large body. */
   member(key: string): unknown
@@ -322,6 +325,19 @@ export interface Model {
   readonly context_length?: number
 }
 
+/** An endpoint beside chat completions, as a provider serves it. */
+export interface EndpointOperation {
+  /** Of the endpoint's own parameters. */
+  readonly parameters: ParameterTable
+  /** Called anew for each attempt. */
+  request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
+  /**
+   * OpenAI's whole reply out of the upstream's; core sets its model. What it throws is the upstream's fault. Absent: the upstream
+   * speaks OpenAI's protocol, and its replies and streams reach the client verbatim.
+   */
+  reply?(body: unknown, call: Call): object
+}
+
 /** A configured provider. Core does the I/O: the provider turns a call into a request and, at need, the reply back. */
 export interface Provider {
   /** A function where the fates depend on the model, by its upstream name. */
@@ -332,6 +348,8 @@ export interface Provider {
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
   /** Absent: the upstream speaks OpenAI's protocol, and its events reach the client verbatim. */
   translator?(call: Call, attempt: Attempt): Translator
+  /** What else its upstream serves. Absent: chat completions only. */
+  readonly endpoints?: Readonly<Partial<Record<'embeddings' | 'responses', EndpointOperation>>>
   /** What a reply with a status of 300 or more means. Absent: OpenAI's error body is read. */
   error?(reply: {
     readonly status: number

@@ -1,5 +1,5 @@
 import type { PluginMetrics } from '../observe/plugin-metrics.ts'
-import type { Provider } from './api.ts'
+import type { EndpointOperation, Provider } from './api.ts'
 import { pluginError } from './plugin-fault.ts'
 
 /** The same provider, with the time of its requests measured, and what it throws at a reply named as its fault. */
@@ -14,18 +14,33 @@ export function guardProvider(plugin: string, provider: Provider, metrics: Plugi
 
   const ran = (startedAt: number): void => metrics.ran(plugin, 'request', performance.now() - startedAt)
 
+  const timed =
+    (request: Provider['request']): Provider['request'] =>
+    (call, attempt) => {
+      const startedAt = performance.now()
+      const made = request(call, attempt)
+      if (made instanceof Promise) return made.finally(() => ran(startedAt))
+      ran(startedAt)
+      return made
+    }
+
+  const guardEndpoint = (operation: EndpointOperation): EndpointOperation => ({
+    parameters: operation.parameters,
+    request: timed((call, attempt) => operation.request(call, attempt)),
+    ...(operation.reply && { reply: (body, call) => operation.reply!(body, call) }),
+  })
+
   return {
     parameters: provider.parameters,
     ...(provider.refreshes && { refreshes: true }),
-    request(call, attempt) {
-      const startedAt = performance.now()
-      const request = provider.request(call, attempt)
-      if (request instanceof Promise) return request.finally(() => ran(startedAt))
-      ran(startedAt)
-      return request
-    },
-    // An absent method means something: what is not there stays away.
+    request: timed((call, attempt) => provider.request(call, attempt)),
+    // What is absent means something: it stays away.
     ...(provider.translator && { translator: (call, attempt) => reading(() => provider.translator!(call, attempt)) }),
+    ...(provider.endpoints && {
+      endpoints: Object.fromEntries(
+        Object.entries(provider.endpoints).map(([name, operation]) => [name, guardEndpoint(operation)]),
+      ),
+    }),
     ...(provider.error && { error: (reply) => reading(() => provider.error!(reply)) }),
     ...(provider.models && { models: (signal) => provider.models!(signal) }),
     ...(provider.check && { check: (signal) => provider.check!(signal) }),

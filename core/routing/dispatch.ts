@@ -161,7 +161,7 @@ export class Dispatch implements AttemptOwner, Watched {
     this.#pause = undefined
   }
 
-  async #ask({ candidate, call, dropped, fresh, credentialRefused, hold }: Stop): Promise<Buffer | undefined> {
+  async #ask({ candidate, operation, call, dropped, fresh, credentialRefused, hold }: Stop): Promise<Buffer | undefined> {
     const { target, timeouts, strict } = candidate
     const { served, provider } = target
     const { format, client } = this.#shipment
@@ -177,7 +177,8 @@ export class Dispatch implements AttemptOwner, Watched {
     const attempt = new Attempt({
       call,
       served,
-      provider,
+      operation,
+      readError: provider.error,
       number,
       credentialRefused,
       strict,

@@ -2,6 +2,7 @@ import { type ErrorName, GatewayError } from '../errors.ts'
 import type { Call, RouteTrace } from '../plugin/api.ts'
 import { backOff } from './back-off.ts'
 import { withDefaults } from './defaults.ts'
+import { type Operation, operationOf } from './operation.ts'
 import { inOrder } from './order.ts'
 import { droppedParameters, parameterFates, tableFor } from './parameters.ts'
 import { type Verdict, verdictOn } from './retry.ts'
@@ -11,6 +12,8 @@ import type { UpstreamState } from './upstream-state.ts'
 /** Where a call goes next. */
 export interface Stop {
   readonly candidate: Candidate
+  /** How its provider serves the call's endpoint. */
+  readonly operation: Operation
   /** The call with the route's defaults in it. */
   readonly call: Call
   /** Parameters that the provider leaves out. */
@@ -144,18 +147,23 @@ export class Itinerary {
       return this.#passOver(candidate, 'upstream_resting')
     }
     const call = candidate.defaults === undefined ? this.#call : withDefaults(this.#call, candidate.defaults)
-    const dropped = this.#fit(candidate, call)
+    const operation = operationOf(candidate.target.provider, call.endpoint)
+    if (operation === undefined) {
+      this.#unfit ??= { candidate, error: notServed(call) }
+      return this.#passOver(candidate, 'unsupported_endpoint')
+    }
+    const dropped = this.#fit(candidate, operation, call)
     if (dropped === undefined) return this.#passOver(candidate, 'unsupported_parameter')
     if (!this.#affords(upstream, now)) return this.#passOver(candidate, 'upstream_busy')
     this.#tries++
     const hold = this.#tries < this.#route.retry.attempts
-    return { candidate, call, dropped, pauseMs, fresh: false, credentialRefused: false, hold }
+    return { candidate, operation, call, dropped, pauseMs, fresh: false, credentialRefused: false, hold }
   }
 
   /** What the candidate's provider leaves out; undefined where that would make another request of it. */
-  #fit(candidate: Candidate, call: Call): readonly string[] | undefined {
+  #fit(candidate: Candidate, operation: Operation, call: Call): readonly string[] | undefined {
     const { target, strict } = candidate
-    const parameters = tableFor(target.provider, target.served.model)
+    const parameters = tableFor(operation, target.served.model)
     if (parameters === 'verbatim') return NONE
     try {
       const dropped = droppedParameters(call.body, parameters)
@@ -198,6 +206,9 @@ function userOf(call: Call): string | undefined {
   const user = call.member('user')
   return typeof user === 'string' ? user : undefined
 }
+
+const notServed = ({ model }: Call): GatewayError =>
+  new GatewayError('unsupported_endpoint', { param: 'model', values: { model: model.id } })
 
 /** Every target's breaker is open. */
 function resting(ms: number): GatewayError {

@@ -13,13 +13,14 @@ export function createSqliteWriter(file: string): SqliteWriter {
   let thread: Worker | undefined
   /** They are answered in their order. */
   let waiting: PromiseWithResolvers<readonly number[]>[] = []
+  let closing = false
 
   function start(): Worker {
     const worker = new Worker(new URL('./sqlite-writer-thread.ts', import.meta.url), { workerData: file })
     worker.on('message', (answer: WriterAnswer) => {
       const asked = waiting.shift()
       // With nothing to do it keeps no process alive.
-      if (waiting.length === 0) worker.unref()
+      if (waiting.length === 0 && !closing) worker.unref()
       if ('changes' in answer) asked?.resolve(answer.changes)
       else asked?.reject(answer.error)
     })
@@ -48,6 +49,7 @@ export function createSqliteWriter(file: string): SqliteWriter {
       return asked.promise
     },
     async close() {
+      closing = true
       if (thread === undefined) return
       const { promise, resolve } = Promise.withResolvers<void>()
       thread.ref()

@@ -9,7 +9,10 @@ import type { Relay } from './relay.ts'
 export interface AttemptPlan {
   readonly call: Call
   readonly served: Served
-  readonly provider: Provider
+  /** How the provider serves the call's endpoint. */
+  readonly operation: Pick<Provider, 'request' | 'translator'>
+  /** Reads what a reply that is no success means. */
+  readonly readError: Provider['error']
   readonly number: number
   /** The upstream refused the credential of the try before. */
   readonly credentialRefused: boolean

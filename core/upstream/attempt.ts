@@ -43,10 +43,10 @@ export class Attempt implements Receiver, Source, PhaseOwner {
 
   /** Resolves to the body of a whole reply, or to undefined when a stream is committed. Rejects with the GatewayError it failed with. */
   run(client: UpstreamClient): Promise<Buffer | undefined> {
-    const { provider, call } = this.#plan
+    const { operation, call } = this.#plan
     this.#deadlines.enter('connect')
     try {
-      const request = provider.request(call, this.#seen)
+      const request = operation.request(call, this.#seen)
       if (request instanceof Promise)
         request.then((made) => this.#send(made, client)).catch((thrown: unknown) => this.#threw(thrown))
       // Most are made at once, and cost a call no promise.
@@ -162,15 +162,15 @@ export class Attempt implements Receiver, Source, PhaseOwner {
   }
 
   #readerFor(status: number, headers: Readonly<Record<string, string>>): BodyReader {
-    const { provider, call, format, relay, transforms, hold } = this.#plan
-    if (status !== 200) return new RefusalReader({ status, headers }, provider)
-    const translator = provider.translator?.(call, this.#seen)
+    const { operation, readError, call, format, relay, transforms, hold } = this.#plan
+    if (status !== 200) return new RefusalReader({ status, headers }, readError)
+    const translator = operation.translator?.(call, this.#seen)
     // A provider with a wire of its own knows its streams whatever they are called.
     const isNone = translator?.decoder === undefined && /^(?:application\/json|text\/html)\b/.test(headers['content-type'] ?? '')
     const isStream = relay !== undefined && !isNone
     if (!isStream) {
       const closeDelimited = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
-      return new WholeReader({ format, model: call.model.id, translator, transforms, closeDelimited })
+      return new WholeReader({ format, call, translator, transforms, closeDelimited })
     }
     relay.attach(this, translator === undefined ? 'latin1' : 'utf8')
     if (translator === undefined) {
@@ -183,7 +183,7 @@ export class Attempt implements Receiver, Source, PhaseOwner {
       })
     }
     const asked = { model: call.model.id, includeUsage: call.includeUsage, choices: call.choices }
-    return new TranslatedReader({ translator, call: asked, relay, transforms, hold, done: format.done })
+    return new TranslatedReader({ translator, call: asked, relay, transforms, hold, done: format.done ?? '' })
   }
 
   #read(bytes: Buffer): void {

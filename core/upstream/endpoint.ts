@@ -1,9 +1,11 @@
-import type { EndpointName, UpstreamRefusal, Usage } from '../plugin/api.ts'
+import type { Call, EndpointName, UpstreamRefusal, Usage } from '../plugin/api.ts'
 
 /** What one event of a passed-through stream is. */
 export type Verdict =
   /** For the client. */
   | 'pass'
+  /** For the client, and the stream's last. */
+  | 'last'
   /** Not for this client: an empty event, a usage chunk that was not asked for. */
   | 'drop'
   /** The upstream's end marker. */
@@ -35,9 +37,18 @@ export interface WholeFacts {
 /** How the replies of one endpoint look on the wire: all that the relay knows of it. */
 export interface ReplyFormat {
   readonly endpoint: EndpointName
-  reader(call: { readonly choices: number; readonly includeUsage: boolean }): StreamReader
+  /** Absent: its replies are never streamed. */
+  reader?(call: { readonly choices: number; readonly includeUsage: boolean }): StreamReader
   /** Undefined where the bytes are not a reply of this endpoint. */
   whole(bytes: Buffer): WholeFacts | undefined
-  /** The frame that ends a stream well. */
-  readonly done: string
+  /** Whether clients look at an event's type too. */
+  readonly typed?: true
+  /** The frame that ends a stream well; '' where its last event does. */
+  readonly done?: string
+  /** What a whole reply says it used. */
+  usage(reply: object): Usage | undefined
+  /** OpenAI's whole reply out of a provider's. */
+  normalise(translated: object, call: Call): object
+  /** Whether replies are made of tokens: then one that does not say its usage is charged by its length. */
+  readonly generates: boolean
 }

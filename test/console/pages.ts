@@ -32,7 +32,7 @@ async function ask(page: Page): Promise<void> {
   await page.getByText('A key for one hour').waitFor()
   await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Who are you?')
   await page.keyboard.press('Enter')
-  await page.getByText('Finish').waitFor()
+  await page.getByText(/^Finish/).waitFor()
 }
 
 async function openRequest(page: Page): Promise<void> {

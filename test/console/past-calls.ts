@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Store } from '../../core/store/database.ts'
 import type { CallsTable } from '../../core/store/schema.ts'
 import { createCallWriter } from '../../core/usage/call-writer.ts'
@@ -5,6 +6,7 @@ import { firstRequestId } from '../../core/usage/request-id.ts'
 
 const HOUR_MS = 3_600_000
 const HOURS = 30 * 24
+const CALLS = HOURS * 3
 
 /** What calls came to, the usual ones more often. */
 const ENDS: readonly Pick<CallsTable, 'status' | 'outcome' | 'fault' | 'error' | 'error_code'>[] = [
@@ -28,7 +30,7 @@ const from = <Item>(items: readonly Item[], index: number): Item => items[index 
 
 /** Writes a month of calls by these keys into the past, always the same ones. */
 export async function writePastCalls(store: Store, keys: readonly string[]): Promise<void> {
-  const calls = Array.from({ length: HOURS * 3 }, (_, index) => pastCall(index, keys))
+  const calls = Array.from({ length: CALLS }, (_, index) => pastCall(index, keys))
   const writer = createCallWriter(store)
   await writer.write(calls)
   await writer.close()
@@ -37,21 +39,13 @@ export async function writePastCalls(store: Store, keys: readonly string[]): Pro
 function pastCall(index: number, keys: readonly string[]): CallsTable {
   // Evenly spread would be no chart: numbers that repeat with different periods.
   const chance = (index * 7919) % 97
-  const at = Date.now() - Math.floor((HOURS * HOUR_MS * ((index * 389) % (HOURS * 3)) ** 1.2) / (HOURS * 3) ** 1.2) - 60_000
+  const at = Date.now() - Math.floor(HOURS * HOUR_MS * (((index * 389) % CALLS) / CALLS) ** 1.2) - 60_000
+  const { model, serves } = from(MODELS, index + chance)
   const end = from(ENDS, chance)
   const ms = 300 + chance * 41
   const answered = end.status === 200
-  const failedFirst = chance % 9 === 0 && model === 'acme/smart'
-  const last = {
-    namespace: 'openai',
-    model: 'gpt-5.5',
-    provider: 'openai-compatible',
-    result: answered ? 'ok' : 'upstream_error',
-    ms: ms * 0.6,
-  }
-  const first = { ...last, model: serves === 'gpt-5.5' ? 'gpt-5.5-mini' : 'gpt-5.5', result: 'upstream_timeout', ms: ms * 0.38 }
   return {
-    id: `${firstRequestId(at)}${index.toString(16).padStart(20, '5c')}`,
+    id: `${firstRequestId(at)}${createHash('sha256').update(String(index)).digest('hex').slice(0, 20)}`,
     at,
     account_id: 'default',
     key_id: from(keys, chance),
@@ -59,10 +53,10 @@ function pastCall(index: number, keys: readonly string[]): CallsTable {
     model,
     stream: chance % 2,
     ...end,
-    attempts: JSON.stringify(end.fault === 'policy' ? [] : failedFirst ? [first, last] : [{ ...last, ms: ms * 0.98 }]),
+    attempts: JSON.stringify(end.fault === 'policy' ? [] : attemptsOf({ serves, ms, answered, retried: chance % 7 === 0 })),
     served: answered ? 1 : 0,
     total_us: ms * 1000,
-    first_byte_us: answered ? ms * 400 : null,
+    first_byte_us: answered ? ms * 520 : null,
     overhead_us: 1400 + chance * 10,
     input_tokens: answered ? 400 + chance * 37 : null,
     output_tokens: answered ? 90 + chance * 11 : null,
@@ -71,4 +65,22 @@ function pastCall(index: number, keys: readonly string[]): CallsTable {
     estimated: chance % 5 === 0 ? 1 : 0,
     tags: JSON.stringify({ team: from(TEAMS, chance) }),
   }
+}
+
+/** How a call was tried. */
+interface Trial {
+  readonly serves: string
+  readonly ms: number
+  readonly answered: boolean
+  readonly retried: boolean
+}
+
+function attemptsOf({ serves, ms, answered, retried }: Trial): object[] {
+  const target = { namespace: 'openai', model: serves, provider: 'openai-compatible' }
+  const result = answered ? 'ok' : 'upstream_error'
+  if (!retried) return [{ ...target, result, ms: ms * 0.98 }]
+  return [
+    { ...target, result: 'upstream_timeout', ms: ms * 0.38 },
+    { ...target, result, ms: ms * 0.6 },
+  ]
 }

@@ -2,7 +2,13 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { Command } from 'commander'
+import { addCallCommands } from '../../core/commands/call-commands.ts'
+import { addExamples } from '../../core/commands/examples.ts'
 import { explain } from '../../core/commands/explain.ts'
+import { addGatewayCommands } from '../../core/commands/gateway-commands.ts'
+import { addKeyCommands } from '../../core/commands/key-commands.ts'
+import { addPeopleCommands } from '../../core/commands/people-commands.ts'
+import { addStartCommand } from '../../core/commands/start-command.ts'
 import { addTableCommands } from '../../core/commands/table-commands.ts'
 import { run } from '../core/commands/run.ts'
 import { type TemporaryFolder, temporaryFolder } from '../core/config/temporary-folder.ts'
@@ -16,12 +22,24 @@ const DOC = read('docs/commands.md')
 const ELSEWHERE = ['--data', '--database']
 
 const umg = new Command('umg')
-addTableCommands(umg, { env: {}, stdout: process.stdout, stderr: process.stderr }, () => {
+const io = { env: {}, stdout: process.stdout, stderr: process.stderr }
+const neverEnds = (): never => {
   throw new Error('no command is run')
-})
-const commands = umg.commands.flatMap((command) => (command.commands.length > 0 ? command.commands : [command]))
+}
+const leavesOf = (command: Command): readonly Command[] =>
+  command.commands.length > 0 ? command.commands.flatMap(leavesOf) : [command]
 const nameOf = (command: Command): string =>
   command.parent === umg ? command.name() : `${command.parent?.name()} ${command.name()}`
+
+addTableCommands(umg, io, neverEnds)
+/** Those that the page is about. */
+const commands = leavesOf(umg)
+addStartCommand(umg, io, neverEnds)
+addGatewayCommands(umg, io, neverEnds)
+addKeyCommands(umg, io)
+addPeopleCommands(umg, io)
+addCallCommands(umg, io)
+addExamples(umg)
 
 function sectionOf(command: Command): string {
   return new RegExp(`^## umg ${nameOf(command)}\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(DOC)?.[1] ?? ''
@@ -68,11 +86,23 @@ describe('docs/commands.md', () => {
 })
 
 describe('umg', () => {
-  for (const command of commands) {
-    it(`shows examples of umg ${nameOf(command)}`, () => {
+  for (const command of leavesOf(umg)) {
+    it(`shows examples of umg ${nameOf(command)} that can be written so`, () => {
       let help = ''
-      command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp()
-      expect(help).to.match(new RegExp(`\nExamples:\n {2}umg ${nameOf(command)}\\b`))
+      command
+        .configureOutput({
+          writeOut(text) {
+            help += text
+          },
+        })
+        .outputHelp()
+      const examples = [...help.matchAll(/^ {2}(umg .*)$/gm)].map(([, example]) => example!)
+      expect(examples).not.to.deep.equal([])
+      for (const example of examples) {
+        expect(example).to.match(new RegExp(`^umg ${nameOf(command)}\\b`))
+        const known = command.options.map(({ long }) => long)
+        expect(known).to.include.members([...example.matchAll(/--[a-z-]+/g)].map(String))
+      }
     })
   }
 

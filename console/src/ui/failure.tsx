@@ -1,7 +1,8 @@
-import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core'
+import { Alert, Button, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { ApiError } from '../api/http.ts'
 import { CopyButton } from './copy-button.tsx'
+import styles from './failure.module.css'
 
 /** What went wrong, with the request id that finds it in the log, and a way on. */
 export function Failure({
@@ -19,13 +20,9 @@ export function Failure({
       <Stack gap="xs" align="flex-start">
         <Text size="sm">{error.message}</Text>
         {requestId !== null && (
-          <Group gap={4}>
-            <Text size="xs" c="dimmed">
-              Request
-            </Text>
-            <Code>{requestId}</Code>
-            <CopyButton text={requestId} what="request id" />
-          </Group>
+          <Text size="xs" c="dimmed" className={styles.request}>
+            Request {requestId} <CopyButton text={requestId} what="request id" />
+          </Text>
         )}
         {onRetry !== undefined && (
           <Button size="xs" variant="default" onClick={onRetry}>

@@ -13,7 +13,7 @@ export function SecretField({ label, secret }: { readonly label: string; readonl
       <Text size="sm" fw={500} mb={4}>
         {label}
       </Text>
-      <Group gap="xs" wrap="nowrap" align="stretch">
+      <Group gap="xs" align="stretch">
         <code className={styles.secret}>{secret}</code>
         <Button
           data-autofocus

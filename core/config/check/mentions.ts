@@ -25,10 +25,10 @@ export function findUndeclared(table: Table, mentions: readonly PlacedMention[])
   return mentions.flatMap(({ kind, path, declares, names: [name = ''] }) => {
     const known = declared.get(kind)?.flatMap(({ names }) => names)
     if (declares || known === undefined || known.includes(name) || table.isUnset(path)) return []
-    const said =
-      table.quotable(path) === undefined
-        ? `what the reference gives is no ${kind}`
-        : `${JSON.stringify(name)} is no ${kind}${didYouMean(name, known) || `; there ${known.length === 1 ? 'is' : 'are'} ${known.join(', ')}`}`
+    const others = didYouMean(name, known) || `; declared ${known.length === 1 ? 'is' : 'are'} ${known.join(', ')}`
+    // What a reference gave is a secret.
+    const isGiven = table.quotable(path) === undefined
+    const said = isGiven ? `what the reference gives is no ${kind}` : `${JSON.stringify(name)} is no ${kind}${others}`
     return [{ span: table.source.value(path), message: `${where(path)}: ${said}` }]
   })
 }

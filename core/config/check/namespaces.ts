@@ -48,8 +48,9 @@ function withoutProvider(table: Table, path: Path, namespace: Readonly<Record<st
 }
 
 function mixed(table: Table, path: Path): readonly Problem[] {
-  const message = `${where([...path, 'models'])} must be a list of names, for the namespace has a provider; curated models stand in a namespace without one`
-  return [{ span: table.source.key([...path, 'models']), message }]
+  const place = [...path, 'models']
+  const why = 'must be a list of names, for the namespace has a provider; curated models stand in a namespace without one'
+  return [{ span: table.source.key(place), message: `${where(place)} ${why}` }]
 }
 
 function withoutEffect(

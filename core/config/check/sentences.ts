@@ -46,7 +46,8 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   multipleOf: ({ params }) => `must be a multiple of ${params.multipleOf}`,
   minItems: ({ params }) => (params.limit === 1 ? 'must not be an empty list' : `must have at least ${params.limit} entries`),
   maxItems: ({ params }) => `must have at most ${params.limit} entries`,
-  uniqueItems: ({ params }) => `must not say the same twice: entries ${params.j + 1} and ${params.i + 1} are equal`,
+  uniqueItems: ({ params: { i, j } }) =>
+    `must not say the same twice: entries ${Math.min(i, j) + 1} and ${Math.max(i, j) + 1} are equal`,
   minProperties: ({ params }) => (params.limit === 1 ? 'must not be an empty map' : `must have at least ${params.limit} fields`),
   maxProperties: ({ params }) => `must have at most ${params.limit} fields`,
   not: () => 'has a value that is not allowed here',

@@ -17,7 +17,7 @@ export const duration = (description: string, fallback?: string) =>
 
 /** A list of names in which `*` stands for any characters. */
 export const globs = (options: { readonly description: string; readonly examples: readonly (readonly string[])[] }) =>
-  Type.Array(Type.String({ minLength: 1 }), { minItems: 1, ...options })
+  Type.Array(Type.String({ minLength: 1 }), { minItems: 1, uniqueItems: true, ...options })
 
 /** The settings of a plugin, which its own schema checks. */
 export const pluginConfig = Type.Optional(

@@ -17,8 +17,8 @@ export function clientAddress(trusted: readonly string[]): AddressOf {
   }
   const isProxy = (address: string): boolean => proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
   return function addressOf({ socket, headers }) {
-    const way = [...String(headers['x-forwarded-for'] ?? '').split(','), socket.remoteAddress ?? ''].map(plain)
-    return way.findLast((address, at) => at === 0 || !isProxy(address)) ?? ''
+    const way = `${headers['x-forwarded-for'] ?? ''},${socket.remoteAddress}`.split(',').map(plain).filter(Boolean)
+    return way.findLast((address) => !isProxy(address)) ?? way[0] ?? ''
   }
 }
 

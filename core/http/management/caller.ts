@@ -5,7 +5,7 @@ import { GatewayError } from '../../errors.ts'
 import { findAdminKey } from '../../keys/admin-key.ts'
 import { sessionCookie } from './cookies.ts'
 import type { ManagementParts } from './parts.ts'
-import type { Role } from './route.ts'
+import type { Role } from './role.ts'
 
 /** Who calls the management API: a person who signed in, or a program with an admin key. */
 export interface Caller extends Actor {

@@ -24,7 +24,7 @@ export function setCookie({ name, attributes }: CookieKind, value: string): stri
  * Behind TLS it is bound to the host (RFC 6265bis §4.1.3.2). Without TLS, as on a laptop, browsers differ in whether they keep such
  * a cookie, and some do not.
  */
-function kind({ console }: Urls, name: string, attributes: string): CookieKind {
-  const secure = console.startsWith('https:')
+function kind({ people }: Urls, name: string, attributes: string): CookieKind {
+  const secure = people.startsWith('https:')
   return { name: secure ? `__Host-${name}` : name, attributes: `Path=/; HttpOnly; ${attributes}${secure ? '; Secure' : ''}` }
 }

@@ -56,7 +56,7 @@ export const invitationRoutes: readonly Route[] = [
     status: 201,
     async handle({ caller, body }, { store, urls }) {
       const made = await invite(store, { email: body.email, role: body.role, account: body.account_id }, caller)
-      return { ...show(made.invitation), link: invitationLink(urls().console, made.token) }
+      return { ...show(made.invitation), link: invitationLink(urls().people, made.token) }
     },
   }),
   route({

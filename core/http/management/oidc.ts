@@ -23,8 +23,8 @@ async function redirect(work: () => Promise<string>, { log, urls }: ManagementPa
     return await work()
   } catch (err) {
     const error = err instanceof GatewayError ? err : new GatewayError(isOutage(err) ? 'storage_unavailable' : 'internal_error')
-    if (error.row !== 'openid_refused') log.warn({ err }, 'sign-in by the OpenID provider failed')
-    return `${urls().console}/console/sign-in?error=${error.code}`
+    if (error.row !== 'openid_refused') log.warn({ err: error.cause ?? err }, 'sign-in by the OpenID provider failed')
+    return `${urls().people}/console/sign-in?error=${error.code}`
   }
 }
 
@@ -39,7 +39,7 @@ export const oidcRoutes: readonly Route[] = [
     async handle({ header }, parts) {
       const provider = providerOf(parts)
       const location = await redirect(async () => {
-        const { url, memo } = await provider.begin(`${parts.urls().console}${BASE}${CALLBACK}`)
+        const { url, memo } = await provider.begin(`${parts.urls().people}${BASE}${CALLBACK}`)
         header('set-cookie', setCookie(signInCookie(parts.urls()), memo))
         return url
       }, parts)
@@ -59,9 +59,9 @@ export const oidcRoutes: readonly Route[] = [
       const urls = parts.urls()
       const location = await redirect(async () => {
         const memo = cookie(signInCookie(urls).name) ?? ''
-        const identity = await provider.finish(new URL(urls.console + url), memo)
+        const identity = await provider.finish(new URL(urls.people + url), memo)
         header('set-cookie', setCookie(sessionCookie(urls), await signInElsewhere(parts.store, identity, address)))
-        return `${urls.console}/console/`
+        return `${urls.people}/console/`
       }, parts)
       header('set-cookie', setCookie(signInCookie(urls), ''))
       header('location', location)

@@ -13,7 +13,7 @@ export interface Urls {
   /** Where clients call; their base URL is this and `/v1`. */
   readonly clients: string
   /** Where people find `/console`, and it the management API. */
-  readonly console: string
+  readonly people: string
 }
 
 /** What the operator says of the management API. */

@@ -6,9 +6,7 @@ import type { Readable } from 'node:stream'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Caller } from './caller.ts'
 import type { ManagementParts } from './parts.ts'
-
-/** Who may call a route. `nobody`: anyone, signed in or not. `member`: anyone signed in, and admin keys. */
-export type Role = 'nobody' | 'member' | 'admin'
+import type { Role } from './role.ts'
 
 /** What a handler is asked, checked against its row. */
 export interface Asked<Who extends Role, Path extends string, Query extends TObject, Body extends TObject> {

@@ -49,12 +49,13 @@ type Run = (ctx: Context) => Promise<void>
 function boundary({ method, path }: Route, { log, urls }: ManagementParts, run: Run): Run {
   return async function boundary(ctx) {
     ctx.set(HEADERS)
-    if (urls().console.startsWith('https:')) ctx.set('strict-transport-security', 'max-age=31536000')
+    if (urls().people.startsWith('https:')) ctx.set('strict-transport-security', 'max-age=31536000')
     try {
       await run(ctx)
     } catch (thrown) {
       const error = toGatewayError(thrown)
-      if (error.fault === 'gateway') log.error({ id: ctx.state.id, route: `${method} ${path}`, err: thrown }, 'request failed')
+      if (error.fault === 'gateway')
+        log.error({ id: ctx.state.id, route: `${method} ${path}`, err: error.cause }, 'request failed')
       ctx.set(error.headers)
       ctx.status = error.status
       ctx.body = error.toJSON()
@@ -73,7 +74,7 @@ function runner(row: Route, parts: ManagementParts, addressOf: AddressOf): Run {
   const checkBody = compileBody(row.body ?? NOTHING)
   return async function run(ctx) {
     const address = addressOf(ctx.req)
-    if (row.method !== 'GET') checkOrigin(ctx.req, parts.urls().console)
+    if (row.method !== 'GET') checkOrigin(ctx.req, parts.urls().people)
     const caller = row.role === 'nobody' ? undefined : await callerOf(ctx, parts, address)
     if (caller !== undefined) checkRole(caller, row.role)
     const query = { ...ctx.query }

@@ -11,13 +11,16 @@ export class RefusalReader implements BodyReader {
   readonly estimatedTokens = 0
   readonly #status: number
   readonly #headers: Readonly<Record<string, string>>
-  readonly #provider: Provider
+  readonly #readError: Provider['error']
   #body = ''
 
-  constructor(reply: { readonly status: number; readonly headers: Readonly<Record<string, string>> }, provider: Provider) {
+  constructor(
+    reply: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
+    readError: Provider['error'],
+  ) {
     this.#status = reply.status
     this.#headers = reply.headers
-    this.#provider = provider
+    this.#readError = readError
   }
 
   data(bytes: Buffer): void {
@@ -32,7 +35,7 @@ export class RefusalReader implements BodyReader {
   }
 
   #refusal(reply: { status: number; headers: Readonly<Record<string, string>>; body: string }): UpstreamRefusal {
-    if (this.#provider.error === undefined) return readRefusal(reply.status, reply.headers, reply.body)
-    return { retryAfter: readRetryAfter(reply.headers), ...this.#provider.error(reply) }
+    if (this.#readError === undefined) return readRefusal(reply.status, reply.headers, reply.body)
+    return { retryAfter: readRetryAfter(reply.headers), ...this.#readError(reply) }
   }
 }

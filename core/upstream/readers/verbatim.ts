@@ -27,8 +27,9 @@ export class VerbatimReader implements BodyReader {
 
   constructor(plan: VerbatimPlan) {
     this.#plan = plan
-    this.#stream = plan.format.reader(plan.call)
-    this.#events = new SseReader((data, text) => this.#event(data, text))
+    this.#stream = plan.format.reader!(plan.call)
+    const { typed } = plan.format
+    this.#events = new SseReader((data, text, type) => this.#event(data, typed && type !== '' ? `event: ${type}\n${text}` : text))
   }
 
   get usage(): Usage | undefined {
@@ -50,14 +51,14 @@ export class VerbatimReader implements BodyReader {
     } finally {
       this.#plan.relay.flush()
     }
-    if (this.#done) this.#plan.relay.end(this.#plan.format.done)
+    if (this.#done) this.#plan.relay.end(this.#plan.format.done ?? '')
   }
 
   end(): void {
     if (this.#done) return
     // Some upstreams leave out the marker: a finish says that the stream is whole, its absence that it was cut.
     if (!this.#stream.finished) throw new GatewayError('upstream_disconnected', { cause: new UpstreamFault('STREAM_CUT') })
-    this.#plan.relay.end(this.#plan.format.done)
+    this.#plan.relay.end(this.#plan.format.done ?? '')
   }
 
   #event(data: string, text: string): void {
@@ -65,6 +66,10 @@ export class VerbatimReader implements BodyReader {
     switch (this.#stream.read(data)) {
       case 'pass':
         this.#pass(data, text)
+        return
+      case 'last':
+        this.#pass(data, text)
+        this.#done = true
         return
       case 'drop':
         return

@@ -1,9 +1,7 @@
 import { GatewayError } from '../../errors.ts'
-import { type ChatCompletion, type Translator, UpstreamError, type Usage } from '../../plugin/api.ts'
+import { type Call, type ChatCompletion, type Translator, UpstreamError, type Usage } from '../../plugin/api.ts'
 import type { ReplyFormat } from '../endpoint.ts'
-import { normaliseCompletion } from '../normalise.ts'
 import { UpstreamFault } from '../upstream-fault.ts'
-import { readUsage } from '../usage.ts'
 import type { BodyReader } from './reader.ts'
 import { type LinkTransform, transformCompletion } from './transform.ts'
 
@@ -13,8 +11,7 @@ const MAX_REPLY = 64 << 20
 /** What a whole reply is read for. */
 export interface WholePlan {
   readonly format: ReplyFormat
-  /** The id the client asked for: a translated reply's `model`. */
-  readonly model: string
+  readonly call: Call
   readonly translator: Translator | undefined
   readonly transforms: readonly LinkTransform[]
   /** True where nothing but the end of the connection marks the body's end: then a cut looks like an end. */
@@ -35,7 +32,7 @@ export class WholeReader implements BodyReader {
   }
 
   get estimatedTokens(): number {
-    return Math.ceil(this.#size / 4)
+    return this.#plan.format.generates ? Math.ceil(this.#size / 4) : 0
   }
 
   data(bytes: Buffer): void {
@@ -65,8 +62,9 @@ export class WholeReader implements BodyReader {
   #translate(translator: Translator, bytes: Buffer): ChatCompletion {
     const body = this.#parse(bytes)
     try {
-      const completion = normaliseCompletion(translator.completion(body), this.#plan.model)
-      this.usage = readUsage(completion.usage)
+      const { format, call } = this.#plan
+      const completion = format.normalise(translator.completion(body), call) as ChatCompletion
+      this.usage = format.usage(completion)
       return completion
     } catch (cause) {
       const known = cause instanceof GatewayError || cause instanceof UpstreamError

@@ -23,7 +23,7 @@ export function charged({ usage, usageEstimated }: Outcome, call: Call, host: Ho
 const promptByBytes = (call: Call): number => Math.ceil(call.size / BYTES_PER_TOKEN)
 
 function answerTokens(call: Call): number {
-  const cap = call.member('max_completion_tokens') ?? call.member('max_tokens')
+  const cap = call.member('max_completion_tokens') ?? call.member('max_tokens') ?? call.member('max_output_tokens')
   return typeof cap === 'number' ? Math.max(0, cap) : 0
 }
 

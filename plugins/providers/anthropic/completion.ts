@@ -1,6 +1,5 @@
-import type { ToolCall, TranslatedCompletion } from 'unified-model-gateway/plugin'
+import { isRecord, type ToolCall, type TranslatedCompletion } from 'unified-model-gateway/plugin'
 import { toFinishReason } from './finish.ts'
-import { isRecord } from './json.ts'
 import { toUpstreamError } from './refusal.ts'
 import { toFreight, toThinkingBlock } from './thinking.ts'
 import { toUsage } from './usage.ts'

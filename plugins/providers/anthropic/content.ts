@@ -1,14 +1,23 @@
-import type { ChatMessage, ContentPart } from 'unified-model-gateway/plugin'
-import { invalid, unsupported } from './faults.ts'
-import type { Block, Source, TextBlock } from './wire.ts'
+import { type ChatMessage, type ContentPart, invalidValue, readDataUrl, unsupportedParameter } from 'unified-model-gateway/plugin'
+import type { ContentBlock, DocumentBlock, DocumentSource, ImageType, Source, TextBlock } from './wire.ts'
 
-const IMAGES = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+const IMAGES: ReadonlyMap<string, ImageType> = new Map([
+  ['image/jpeg', 'image/jpeg'],
+  ['image/jpg', 'image/jpeg'],
+  ['image/png', 'image/png'],
+  ['image/gif', 'image/gif'],
+  ['image/webp', 'image/webp'],
+])
 const PDF = 'application/pdf'
+const PLAIN = 'text/plain'
 
 /** A message's content as blocks. `path`: its place in the client's body. Throws `GatewayError` for what Claude cannot read. */
-export function toBlocks(content: ChatMessage['content'], path: string): Block[] {
+export function toBlocks(content: ChatMessage['content'], path: string): ContentBlock[] {
   if (typeof content === 'string') return toText(content)
-  return (content ?? []).flatMap((part, index) => toBlock(part, `${path}[${index}]`))
+  return (content ?? []).flatMap((part, index) => {
+    const blocks = toBlock(part, `${path}[${index}]`)
+    return isMarked(part) ? blocks.map((block) => ({ ...block, cache_control: { type: 'ephemeral' } })) : blocks
+  })
 }
 
 /** Text as a block; none where there is nothing to read, for Anthropic answers 400 to a blank one. */
@@ -16,7 +25,12 @@ export function toText(text: string | null | undefined): TextBlock[] {
   return text == null || text.trim() === '' ? [] : [{ type: 'text', text }]
 }
 
-function toBlock(part: ContentPart, path: string): Block[] {
+/** Where a client marks the end of what its calls have in common. */
+function isMarked(part: ContentPart): boolean {
+  return 'prompt_cache_breakpoint' in part && part.prompt_cache_breakpoint != null
+}
+
+function toBlock(part: ContentPart, path: string): ContentBlock[] {
   switch (part.type) {
     case 'text':
       return toText(part.text)
@@ -27,38 +41,37 @@ function toBlock(part: ContentPart, path: string): Block[] {
     case 'file':
       return [toDocument(part.file, `${path}.file`)]
     default:
-      throw unsupported(path, 'Claude reads text, images and PDF files.')
+      throw unsupportedParameter(path, 'Claude reads text, images, and files that are PDF or plain text.')
   }
 }
 
-function toImage(url: string, path: string): Source {
+function toImage(url: string, path: string): Source<ImageType> {
   if (isRemote(url)) return { type: 'url', url }
-  const { mediaType, data } = readDataUrl(url, path)
-  const type = mediaType === 'image/jpg' ? 'image/jpeg' : mediaType
-  if (!IMAGES.has(type)) throw unsupported(path, 'Claude reads JPEG, PNG, GIF and WebP images.')
+  const { mediaType, data } = readInline(url, path)
+  const type = IMAGES.get(mediaType)
+  if (!type) throw unsupportedParameter(path, 'Claude reads JPEG, PNG, GIF and WebP images.')
   return { type: 'base64', media_type: type, data }
 }
 
-function toDocument(file: Extract<ContentPart, { type: 'file' }>['file'], path: string): Block {
-  if (typeof file.file_data !== 'string') throw unsupported(`${path}.file_id`, 'Send the file itself in `file_data`.')
-  return { type: 'document', source: toPdf(file.file_data, `${path}.file_data`), ...(file.filename && { title: file.filename }) }
+function toDocument(file: Extract<ContentPart, { type: 'file' }>['file'], path: string): DocumentBlock {
+  if (typeof file.file_data !== 'string') throw unsupportedParameter(`${path}.file_id`, 'Send the file itself in `file_data`.')
+  return { type: 'document', source: toFile(file.file_data, `${path}.file_data`), ...(file.filename && { title: file.filename }) }
 }
 
-function toPdf(data: string, path: string): Source {
-  if (isRemote(data)) return { type: 'url', url: data }
-  const file = readDataUrl(data, path)
-  if (file.mediaType !== PDF) throw unsupported(path, 'Claude reads PDF files.')
-  return { type: 'base64', media_type: PDF, data: file.data }
+function toFile(url: string, path: string): DocumentSource {
+  if (isRemote(url)) return { type: 'url', url }
+  const { mediaType, data } = readInline(url, path)
+  if (mediaType === PLAIN) return { type: 'text', media_type: PLAIN, data: Buffer.from(data, 'base64').toString() }
+  if (mediaType !== PDF) throw unsupportedParameter(path, 'Claude reads PDF files and plain text.')
+  return { type: 'base64', media_type: PDF, data }
 }
 
 function isRemote(url: string): boolean {
   return /^https?:\/\//i.test(url)
 }
 
-function readDataUrl(url: string, path: string): { mediaType: string; data: string } {
-  const comma = url.indexOf(',')
-  const [mediaType = '', ...options] = url.slice('data:'.length, Math.max(comma, 0)).toLowerCase().split(';')
-  const isData = url.slice(0, 'data:'.length).toLowerCase() === 'data:' && options.at(-1)?.trim() === 'base64'
-  if (!isData) throw invalid(path, 'expected an http(s) URL or a base64 data URL (data:<type>;base64,…)')
-  return { mediaType: mediaType.trim(), data: url.slice(comma + 1) }
+function readInline(url: string, path: string) {
+  const inline = readDataUrl(url)
+  if (!inline) throw invalidValue(path, 'expected an http(s) URL or a base64 data URL (data:<type>;base64,…)')
+  return inline
 }

@@ -10,11 +10,13 @@ import {
 } from 'unified-model-gateway/plugin'
 import { toCompletion } from './completion.ts'
 import { listModels } from './discovery.ts'
+import { factsOf, factsRow } from './models.ts'
 import { parameters } from './parameters.ts'
 import { toRefusal } from './refusal.ts'
 import { toMessagesRequest } from './request.ts'
 import { MessageStream } from './stream.ts'
 
+export { type FactsTable, factsOf, factsRow } from './models.ts'
 export { parameters } from './parameters.ts'
 export { toRefusal } from './refusal.ts'
 export { toMessagesRequest } from './request.ts'
@@ -42,6 +44,11 @@ const schema = Type.Object(
         description: 'Tokens a reply may have where the request does not say. Default: the most its model gives.',
       }),
     ),
+    facts: Type.Optional(
+      Type.Record(Type.String(), factsRow, {
+        description: 'What models take, by globs of their names: goes before what the gateway knows of them.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -49,13 +56,14 @@ const schema = Type.Object(
 /** Anthropic's Messages API. What becomes of each parameter: docs/providers/anthropic.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'anthropic', schema, create })
 
-function create({ apiKey, baseUrl = BASE_URL, maxTokens }: Static<typeof schema>, host: Host): Provider {
+function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<typeof schema>, host: Host): Provider {
   const { origin, prefix } = readAddress(baseUrl)
   const credentials = { 'x-api-key': apiKey, 'anthropic-version': VERSION }
   return {
     parameters,
     request(call, attempt) {
-      const { request, dropped } = toMessagesRequest(call.body, { model: attempt.model, maxTokens })
+      const { model } = attempt
+      const { request, dropped } = toMessagesRequest(call.body, { model, facts: factsOf(model, facts), maxTokens })
       const headers = { ...call.headers, ...credentials }
       return { origin, path: `${prefix}/v1/messages`, headers, body: JSON.stringify(request), dropped }
     },

@@ -1,21 +1,20 @@
-import type { ChatMessage, ToolCall } from 'unified-model-gateway/plugin'
+import { type ChatMessage, invalidValue, parseRecord, type ToolCall, unsupportedParameter } from 'unified-model-gateway/plugin'
+import { keepLatestMarks } from './cache-marks.ts'
 import { toBlocks, toText } from './content.ts'
-import { invalid, unsupported } from './faults.ts'
-import { parseRecord } from './json.ts'
 import { fromFreight } from './thinking.ts'
 import { ToolIds } from './tool-ids.ts'
-import type { Block, Message, ToolUseBlock } from './wire.ts'
+import type { Block, Message, MessagesRequest, TextBlock, ToolUseBlock } from './wire.ts'
 
 /** A conversation in Anthropic's shape: roles alternate, the results of a step's tools stand together before any text. */
 export interface Conversation {
-  readonly system: string
+  readonly system?: NonNullable<MessagesRequest['system']>
   readonly messages: readonly Message[]
 }
 
 /** A conversation under way. */
 interface Draft {
   readonly model: string
-  readonly system: string[]
+  readonly system: TextBlock[]
   readonly turns: { readonly role: Message['role']; readonly content: Block[] }[]
   readonly ids: ToolIds
 }
@@ -40,17 +39,23 @@ export function toConversation(messages: readonly ChatMessage[], model: string):
   for (const [index, message] of messages.entries()) SPEAKERS[message.role](draft, message, `messages[${index}]`)
   expectAnswers(draft, 'messages')
   trimLastWords(draft)
-  const system = draft.system.join('\n')
-  if (draft.turns.length > 0) return { system, messages: draft.turns }
+  const { system, turns } = draft
+  keepLatestMarks([system, ...turns.map(({ content }) => content)])
+  if (turns.length > 0) return { ...(system.length > 0 && { system: toSystem(system) }), messages: turns }
   // Anthropic needs a message; who sends instructions alone means them to be followed.
-  if (system === '') throw invalid('messages', 'every message is empty')
-  return { system: '', messages: [{ role: 'user', content: toText(system) }] }
+  if (system.length === 0) throw invalidValue('messages', 'every message is empty')
+  return { messages: [{ role: 'user', content: system }] }
+}
+
+/** Of what nobody marked, one text. */
+function toSystem(blocks: readonly TextBlock[]): NonNullable<Conversation['system']> {
+  return blocks.some(({ cache_control }) => cache_control) ? blocks : blocks.map(({ text }) => text).join('\n')
 }
 
 function addSystem(draft: Draft, message: ChatMessage, path: string): void {
   for (const block of toBlocks(message.content, `${path}.content`)) {
-    if (block.type !== 'text') throw unsupported(`${path}.content`, 'Claude takes instructions as text.')
-    draft.system.push(block.text)
+    if (block.type !== 'text') throw unsupportedParameter(`${path}.content`, 'Claude takes instructions as text.')
+    draft.system.push(block)
   }
 }
 
@@ -61,8 +66,8 @@ function addUser(draft: Draft, message: ChatMessage, path: string): void {
 
 function addAssistant(draft: Draft, message: ChatMessage, path: string): void {
   expectAnswers(draft, path)
-  if (message.function_call != null) throw unsupported(`${path}.function_call`, 'Use `tool_calls`.')
-  if (message.audio != null) throw unsupported(`${path}.audio`, 'Send what was said as text.')
+  if (message.function_call != null) throw unsupportedParameter(`${path}.function_call`, 'Use `tool_calls`.')
+  if (message.audio != null) throw unsupportedParameter(`${path}.audio`, 'Send what was said as text.')
   const calls = message.tool_calls ?? []
   const steps = calls.map((call, index) => toToolUse(draft, call, `${path}.tool_calls[${index}]`))
   const thoughts = calls.map((call) => fromFreight(call, draft.model))
@@ -73,7 +78,7 @@ function addAssistant(draft: Draft, message: ChatMessage, path: string): void {
 
 function toToolUse(draft: Draft, call: ToolCall, path: string): ToolUseBlock {
   const kind: string = call.type
-  if (kind !== 'function') throw unsupported(path, 'Anthropic calls functions only.')
+  if (kind !== 'function') throw unsupportedParameter(path, 'Anthropic calls functions only.')
   const { name, arguments: text } = call.function
   // Arguments that a model garbled, or that were cut off, stay in the history as they are.
   const input = text.trim() === '' ? {} : (parseRecord(text) ?? { arguments: text })
@@ -82,18 +87,23 @@ function toToolUse(draft: Draft, call: ToolCall, path: string): ToolUseBlock {
 
 function addToolResult(draft: Draft, message: ChatMessage, path: string): void {
   const id = draft.ids.result(message.tool_call_id ?? '')
-  if (id === undefined) throw invalid(`${path}.tool_call_id`, 'no tool call before it has this id and waits for a result')
-  const content = toBlocks(message.content, `${path}.content`)
-  say(draft, 'user', [{ type: 'tool_result', tool_use_id: id, ...(content.length > 0 && { content }) }])
+  if (id === undefined) throw invalidValue(`${path}.tool_call_id`, 'no tool call before it has this id and waits for a result')
+  const blocks = toBlocks(message.content, `${path}.content`)
+  const mark = blocks.find(({ cache_control }) => cache_control)?.cache_control
+  // A mark within a result would not be counted among the four: it stands on the result.
+  const content = blocks.map(({ cache_control: _, ...block }) => block)
+  say(draft, 'user', [
+    { type: 'tool_result', tool_use_id: id, ...(content.length > 0 && { content }), ...(mark && { cache_control: mark }) },
+  ])
 }
 
 function refuseFunction(_: Draft, __: ChatMessage, path: string): void {
-  throw unsupported(`${path}.role`, 'Use `tool_calls` and the role `tool`.')
+  throw unsupportedParameter(`${path}.role`, 'Use `tool_calls` and the role `tool`.')
 }
 
 function expectAnswers({ ids }: Draft, path: string): void {
   if (ids.unanswered === undefined) return
-  throw invalid(path, `the tool call '${ids.unanswered}' before it has no message with role 'tool' that gives its result`)
+  throw invalidValue(path, `the tool call '${ids.unanswered}' before it has no message with role 'tool' that gives its result`)
 }
 
 function say({ turns }: Draft, role: Message['role'], blocks: readonly Block[]): void {
@@ -106,5 +116,6 @@ function say({ turns }: Draft, role: Message['role'], blocks: readonly Block[]):
 function trimLastWords({ turns }: Draft): void {
   const turn = turns.at(-1)
   const last = turn?.content.at(-1)
-  if (turn?.role === 'assistant' && last?.type === 'text') turn.content.splice(-1, 1, ...toText(last.text.trimEnd()))
+  if (turn?.role !== 'assistant' || last?.type !== 'text') return
+  turn.content.splice(-1, 1, { ...last, text: last.text.trimEnd() })
 }

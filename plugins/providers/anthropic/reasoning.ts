@@ -1,5 +1,5 @@
-import { invalid } from './faults.ts'
-import type { ModelFacts, Thinking } from './models.ts'
+import { invalidValue } from 'unified-model-gateway/plugin'
+import type { ModelFacts } from './models.ts'
 import type { Effort, ThinkingConfig } from './wire.ts'
 
 /** How a call is to think. */
@@ -34,24 +34,23 @@ const SMALLEST_BUDGET = 1024
 
 /** `reasoning_effort` as this model takes it. Throws `GatewayError` for an effort nobody knows. */
 export function toReasoning(effort: string | undefined, facts: ModelFacts, circumstances: Circumstances): Reasoning {
-  const { thinking } = facts
-  if (effort === undefined) return { on: thinking.mode === 'adaptive' && thinking.byDefault }
-  if (effort === 'none') return withoutThinking(thinking)
+  if (effort === undefined) return { on: facts.thinking === 'adaptive' && facts.alwaysThinks }
+  if (effort === 'none') return withoutThinking(facts)
   const level = LEVELS.get(effort)
-  if (!level) throw invalid('reasoning_effort', `expected one of none, ${[...LEVELS.keys()].join(', ')}`)
-  if (thinking.mode === 'adaptive') {
+  if (!level) throw invalidValue('reasoning_effort', `expected one of none, ${[...LEVELS.keys()].join(', ')}`)
+  if (facts.thinking === 'adaptive') {
     // Never more than was asked for: `high` is the next below an `xhigh` the model does not know.
-    const known = level.effort === 'xhigh' && !thinking.xhigh ? 'high' : level.effort
+    const known = level.effort === 'xhigh' && !facts.xhigh ? 'high' : level.effort
     return { thinking: { type: 'adaptive', display: 'summarized' }, effort: known, on: true }
   }
-  return thinking.mode === 'budget' ? withBudget(level.share, circumstances) : { on: false, dropped: true }
+  return facts.thinking === 'budget' ? withBudget(level.share, circumstances) : { on: false, dropped: true }
 }
 
 /** A model that cannot stop thinking thinks least at low effort. */
-function withoutThinking(thinking: Thinking): Reasoning {
-  if (thinking.mode !== 'adaptive') return { on: false }
-  if (thinking.off === undefined) return { effort: 'low', on: true }
-  return { thinking: { type: thinking.off }, on: thinking.off === 'between_tools' }
+function withoutThinking({ thinking, thinkingOff }: ModelFacts): Reasoning {
+  if (thinking !== 'adaptive') return { on: false }
+  if (thinkingOff === 'never') return { effort: 'low', on: true }
+  return { thinking: { type: thinkingOff }, on: thinkingOff === 'between_tools' }
 }
 
 /** Anthropic wants 1024 ≤ budget < max_tokens, no forced tool, and thinking at the start of the tool step under way. */

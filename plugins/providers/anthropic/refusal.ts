@@ -1,5 +1,4 @@
-import { UpstreamError, type UpstreamRefusal } from 'unified-model-gateway/plugin'
-import { isRecord, parseRecord } from './json.ts'
+import { isRecord, parseRecord, UpstreamError, type UpstreamRefusal } from 'unified-model-gateway/plugin'
 import type { WireError } from './wire.ts'
 
 /** The status of each `error.type` (platform.claude.com, "Errors"); 529 and an empty purse in OpenAI's terms. */

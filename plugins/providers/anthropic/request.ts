@@ -1,8 +1,6 @@
-import { type ChatRequest, GatewayError, type ResponseFormat } from 'unified-model-gateway/plugin'
-import { unsupported } from './faults.ts'
-import { isRecord } from './json.ts'
+import { type ChatRequest, GatewayError, isRecord, type ResponseFormat, unsupportedParameter } from 'unified-model-gateway/plugin'
 import { toConversation } from './messages.ts'
-import { factsOf, type ModelFacts } from './models.ts'
+import type { ModelFacts } from './models.ts'
 import { toReasoning } from './reasoning.ts'
 import { toStrictSchema } from './schema.ts'
 import { canGoOnThinking, withoutThinking } from './thinking.ts'
@@ -13,6 +11,7 @@ import type { MessagesRequest, OutputFormat } from './wire.ts'
 export interface Target {
   /** What Anthropic calls the model. */
   readonly model: string
+  readonly facts: ModelFacts
   /** Tokens of a reply to a request that does not say; absent: the most the model gives. */
   readonly maxTokens?: number
 }
@@ -25,9 +24,9 @@ export interface Translated {
 
 /** A chat completion request as one for `POST /v1/messages`. Throws `GatewayError` (400) for what cannot be honoured. */
 export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): Translated {
-  const facts = factsOf(target.model)
+  const { facts } = target
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? target.maxTokens ?? facts.maxTokens
-  const { system, messages } = toConversation(body.messages, target.model)
+  const { messages, ...instructions } = toConversation(body.messages, target.model)
   const toolset = toToolset(body, facts)
   const reasoning = toReasoning(body.reasoning_effort ?? undefined, facts, {
     maxTokens,
@@ -41,7 +40,7 @@ export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): 
     request: {
       model: target.model,
       max_tokens: maxTokens,
-      ...(system && { system }),
+      ...instructions,
       messages: reasoning.on ? messages : withoutThinking(messages),
       ...toolset,
       ...(reasoning.thinking && { thinking: reasoning.thinking }),
@@ -76,9 +75,9 @@ function toStop(stop: string | readonly string[] | undefined) {
 function toFormat(format: ResponseFormat | undefined, facts: ModelFacts): OutputFormat | undefined {
   if (format === undefined || format.type === 'text') return undefined
   if (format.type !== 'json_schema') {
-    throw unsupported('response_format', 'Claude writes JSON by a schema: send `json_schema`.')
+    throw unsupportedParameter('response_format', 'Claude writes JSON by a schema: send `json_schema`.')
   }
-  if (!facts.structuredOutputs) throw unsupported('response_format', 'Claude follows a schema from version 4.1 on.')
+  if (!facts.structuredOutputs) throw unsupportedParameter('response_format', 'Claude follows a schema from version 4.1 on.')
   const { schema, description } = format.json_schema
   if (!isRecord(schema)) throw new GatewayError('missing_required_parameter', { param: 'response_format.json_schema.schema' })
   return { type: 'json_schema', schema: toStrictSchema({ ...(description && { description }), ...schema }) }

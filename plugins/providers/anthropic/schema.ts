@@ -1,4 +1,4 @@
-import { isRecord } from './json.ts'
+import { isRecord } from 'unified-model-gateway/plugin'
 
 /** Keywords that hold one schema, a list of schemas, or schemas by name. */
 const ONE = new Set(['items'])

@@ -1,5 +1,4 @@
-import type { ToolCall } from 'unified-model-gateway/plugin'
-import { isRecord } from './json.ts'
+import { isRecord, type ToolCall } from 'unified-model-gateway/plugin'
 import type { Message, ReplyBlock, ThinkingBlock } from './wire.ts'
 
 /**

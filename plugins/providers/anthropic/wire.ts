@@ -1,6 +1,6 @@
 /**
  * Anthropic's Messages API on the wire, as far as this provider speaks it: version 2023-06-01, from the types of
- * anthropic-sdk-typescript 0.120 (`src/resources/messages/messages.ts`).
+ * @anthropic-ai/sdk 1.11 (`resources/messages/messages.d.ts`), against which a test compiles it.
  */
 
 /** The body of `POST /v1/messages`. */
@@ -8,7 +8,7 @@ export interface MessagesRequest {
   readonly model: string
   readonly max_tokens: number
   readonly messages: readonly Message[]
-  readonly system?: string
+  readonly system?: string | readonly TextBlock[]
   readonly stream?: true
   readonly temperature?: number
   readonly top_p?: number
@@ -26,31 +26,47 @@ export interface Message {
 }
 
 /** A piece of a turn. */
-export type Block = TextBlock | ImageBlock | DocumentBlock | ToolUseBlock | ToolResultBlock | ThinkingBlock
+export type Block = ContentBlock | ToolUseBlock | ToolResultBlock | ThinkingBlock
+
+/** What a user, or a tool, gives to read. */
+export type ContentBlock = TextBlock | ImageBlock | DocumentBlock
+
+/** Where what a block ends is to be kept for later calls ("Prompt caching", platform.claude.com): on four blocks at most. */
+export interface Cacheable {
+  readonly cache_control?: { readonly type: 'ephemeral' }
+}
 
 /** Words; never blank, which is a 400. */
-export interface TextBlock {
+export interface TextBlock extends Cacheable {
   readonly type: 'text'
   readonly text: string
 }
 
-/** JPEG, PNG, GIF or WebP. */
-export interface ImageBlock {
+/** What Claude can look at. */
+export type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'
+
+/** A picture. */
+export interface ImageBlock extends Cacheable {
   readonly type: 'image'
-  readonly source: Source
+  readonly source: Source<ImageType>
 }
 
-/** A PDF. */
-export interface DocumentBlock {
+/** A PDF, or a plain text. */
+export interface DocumentBlock extends Cacheable {
   readonly type: 'document'
-  readonly source: Source
+  readonly source: DocumentSource
   readonly title?: string
 }
 
 /** Base64 bytes, or an address that Anthropic fetches. */
-export type Source =
-  | { readonly type: 'base64'; readonly media_type: string; readonly data: string }
+export type Source<Type> =
+  | { readonly type: 'base64'; readonly media_type: Type; readonly data: string }
   | { readonly type: 'url'; readonly url: string }
+
+/** A text is given as it is. */
+export type DocumentSource =
+  | Source<'application/pdf'>
+  | { readonly type: 'text'; readonly media_type: 'text/plain'; readonly data: string }
 
 /** The model's call of a tool. `id`: `^[a-zA-Z0-9_-]+$`. */
 export interface ToolUseBlock {
@@ -61,10 +77,10 @@ export interface ToolUseBlock {
 }
 
 /** A tool's answer, in the user's turn right after its call and before any words. */
-export interface ToolResultBlock {
+export interface ToolResultBlock extends Cacheable {
   readonly type: 'tool_result'
   readonly tool_use_id: string
-  readonly content?: readonly Block[]
+  readonly content?: readonly ContentBlock[]
 }
 
 /** The signature seals the thinking: a block comes back exactly as it was, or not at all. */
@@ -72,11 +88,11 @@ export type ThinkingBlock =
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
   | { readonly type: 'redacted_thinking'; readonly data: string }
 
-/** A tool of the client's. The schema must say `type: object`. */
+/** A tool of the client's. */
 export interface Tool {
   readonly name: string
   readonly description?: string
-  readonly input_schema: Readonly<Record<string, unknown>>
+  readonly input_schema: { readonly type: 'object'; readonly [key: string]: unknown }
   readonly strict?: true
 }
 
@@ -86,7 +102,7 @@ export type ToolChoice =
   | { readonly type: 'auto' | 'any'; readonly disable_parallel_tool_use?: true }
   | { readonly type: 'tool'; readonly name: string; readonly disable_parallel_tool_use?: true }
 
-/** How the model is to think; each model takes some of these (models.ts). */
+/** How the model is to think; each model takes some of these (models.json). */
 export type ThinkingConfig =
   | { readonly type: 'adaptive'; readonly display: 'summarized' }
   | { readonly type: 'enabled'; readonly budget_tokens: number }

@@ -65,8 +65,11 @@ export interface Bytes {
   readonly bytes: string
 }
 
+/** What Bedrock calls the kinds of pictures. */
 export type ImageFormat = 'png' | 'jpeg' | 'gif' | 'webp'
+/** What Bedrock calls the kinds of documents. */
 export type DocumentFormat = 'pdf' | 'csv' | 'doc' | 'docx' | 'xls' | 'xlsx' | 'html' | 'txt' | 'md'
+/** What Bedrock calls the kinds of sound. */
 export type AudioFormat = 'wav' | 'mp3'
 
 /** The model's call of a tool. `toolUseId`: `^[a-zA-Z0-9_-]{1,64}$`, for Mistral nine letters and digits. */

@@ -13,13 +13,13 @@ import {
 } from 'unified-model-gateway/plugin'
 import { toCompletion } from './completion.ts'
 import { listModels } from './discovery.ts'
-import { factsOf, factsSchema } from './models.ts'
+import { factsOf, factsRow } from './models.ts'
 import { parameters } from './parameters.ts'
 import { toRefusal } from './refusal.ts'
 import { toGenerateRequest } from './request.ts'
 import { GenerateStream } from './stream.ts'
 
-export { type FactsTable, factsOf, factsSchema } from './models.ts'
+export { type FactsTable, factsOf, factsRow } from './models.ts'
 export { entriesOf } from './pages.ts'
 export { parameters } from './parameters.ts'
 export { toRefusal } from './refusal.ts'
@@ -37,7 +37,11 @@ const schema = Type.Object(
         description: 'Where the Gemini API is: the address before /models. Without a version at its end it is v1beta.',
       }),
     ),
-    facts: Type.Optional(factsSchema),
+    facts: Type.Optional(
+      Type.Record(Type.String(), factsRow, {
+        description: 'What models take, by globs of their names: goes before what the gateway knows of them.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )

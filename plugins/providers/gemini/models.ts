@@ -35,10 +35,8 @@ export type ModelFacts = Static<typeof Facts>
 /** Rows of facts by globs of model names, as a namespace's `facts` has them. */
 export type FactsTable = FactsByModel<ModelFacts>
 
-/** The schema of a namespace's `facts`. */
-export const factsSchema = Type.Record(Type.String(), Type.Partial(Facts, { additionalProperties: false }), {
-  description: 'What models take, by globs of their names: goes before what the gateway knows of them.',
-})
+/** The schema of one row of a namespace's `facts`. */
+export const factsRow = Type.Partial(Facts, { additionalProperties: false })
 
 /** A Gemini yet to come: what the newest ones take. */
 const NEWEST: ModelFacts = {

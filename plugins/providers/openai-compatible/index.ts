@@ -1,4 +1,12 @@
-import { API_VERSION, defineProvider, secret, Type } from 'unified-model-gateway/plugin'
+import {
+  API_VERSION,
+  type Call,
+  defineProvider,
+  type EndpointOperation,
+  secret,
+  Type,
+  type UpstreamRequest,
+} from 'unified-model-gateway/plugin'
 import { readModels } from './discovery.ts'
 import { bearer, checkHeaders } from './headers.ts'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
@@ -41,14 +49,20 @@ export default defineProvider({
     const own = { ...checkHeaders(headers), ...(apiKey && { authorization: bearer(apiKey) }) }
     const quirks = preset?.quirks ?? []
     const error = quirks.find((quirk) => quirk.error)?.error
+    const ask = (path: string, call: Call, body: Buffer): UpstreamRequest => ({
+      origin: target.origin,
+      path: `${target.path}${path}`,
+      headers: { ...call.headers, ...own },
+      body,
+    })
+    const passedOn = (path: string): EndpointOperation => ({
+      parameters: 'verbatim',
+      request: (call, { model }) => ask(path, call, call.splice({ model })),
+    })
     return {
       parameters: 'verbatim',
-      request: (call, attempt) => ({
-        origin: target.origin,
-        path: `${target.path}/chat/completions`,
-        headers: { ...call.headers, ...own },
-        body: requestBody(call, attempt, quirks),
-      }),
+      request: (call, attempt) => ask('/chat/completions', call, requestBody(call, attempt, quirks)),
+      endpoints: { embeddings: passedOn('/embeddings'), responses: passedOn('/responses') },
       ...(needsTranslator(quirks) && { translator: () => createTranslator(quirks) }),
       ...(error && { error }),
       models: async (signal) => readModels(await host.getJson(`${target.origin}${target.path}/models`, { headers: own, signal })),

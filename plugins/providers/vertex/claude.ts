@@ -1,13 +1,17 @@
 import type { ChatRequest } from 'unified-model-gateway/plugin'
-import { toMessagesRequest } from 'unified-model-gateway/providers/anthropic'
+import { type FactsTable, factsOf, toMessagesRequest } from 'unified-model-gateway/providers/anthropic'
 
 /** The version of the Messages API as Vertex AI has it, in the body where Anthropic wants a header. */
 const VERSION = 'vertex-2023-10-16'
 
-/** A chat completion request for a Claude, whose name stands in the address. Throws `GatewayError` for what cannot be honoured. */
-export function toClaudeRequest(body: Readonly<ChatRequest>, name: string) {
+/**
+ * A chat completion request for a Claude, whose name stands in the address. `own`: the operator's facts. Throws `GatewayError` for what
+ * cannot be honoured.
+ */
+export function toClaudeRequest(body: Readonly<ChatRequest>, name: string, own: FactsTable) {
   // Anthropic writes the date of a model after a dash, and so do its replies.
-  const { request, dropped } = toMessagesRequest(body, { model: name.replace('@default', '').replace('@', '-') })
+  const model = name.replace('@default', '').replace('@', '-')
+  const { request, dropped } = toMessagesRequest(body, { model, facts: factsOf(model, own) })
   const { model: _, ...rest } = request
   return { request: { anthropic_version: VERSION, ...rest }, dropped }
 }

@@ -9,12 +9,17 @@ import {
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
-import { parameters as claudeParameters, messagesTranslator } from 'unified-model-gateway/providers/anthropic'
 import {
-  type FactsTable,
+  type FactsTable as ClaudeFacts,
+  parameters as claudeParameters,
+  factsRow as claudeRow,
+  messagesTranslator,
+} from 'unified-model-gateway/providers/anthropic'
+import {
   factsOf,
-  factsSchema,
+  type FactsTable as GeminiFacts,
   parameters as geminiParameters,
+  factsRow as geminiRow,
   generateMethod,
   generateTranslator,
   toGenerateRequest,
@@ -49,7 +54,13 @@ const schema = Type.Object(
         description: 'Where Vertex AI is: the address before /projects. Default: the one of the region.',
       }),
     ),
-    facts: Type.Optional(factsSchema),
+    facts: Type.Optional(
+      // A row is a Claude's where its glob says so.
+      Type.Record(Type.String({ pattern: 'claude' }), claudeRow, {
+        additionalProperties: geminiRow,
+        description: 'What models take, by globs of their names: goes before what the gateway knows of them.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -60,10 +71,11 @@ export default defineProvider({ apiVersion: API_VERSION, name: 'vertex', schema,
 function create({ project, region = 'global', credentials, baseUrl, facts = {} }: Static<typeof schema>, host: Host): Provider {
   const addresses = addressesOf({ project, region, ...(baseUrl && { baseUrl }) })
   const google = new GoogleCredentials(project, credentials)
-  const factsFor = (model: string) => factsOf(model, facts, shipped as FactsTable)
+  const factsFor = (model: string) => factsOf(model, facts as GeminiFacts, shipped as GeminiFacts)
 
   function translate(call: Call, { publisher, name }: VertexModel) {
-    if (publisher === 'anthropic') return { ...toClaudeRequest(call.body, name), method: claudeMethod(call.stream) }
+    if (publisher === 'anthropic')
+      return { ...toClaudeRequest(call.body, name, facts as ClaudeFacts), method: claudeMethod(call.stream) }
     return { ...toGenerateRequest(call.body, { facts: factsFor(name), callIds: false }), method: generateMethod(call) }
   }
 

@@ -304,6 +304,29 @@ onEachDatabase('the key directory', (database, kind) => {
       }
     })
 
+    it('lets keys in use go on though somebody elsewhere changed something before', async () => {
+      mock.timers.enable({ apis: ['setInterval'] })
+      const { secret } = await createQuietly()
+      const directory = directoryOf({ ...store, changed: () => true })
+      const principal = await directory.verify(secret, NONE)
+      mock.timers.tick(250)
+      mock.timers.tick(250)
+      await store.close()
+      for (let i = 0; i < 3; i++) expect(await directory.verify(secret, NONE)).to.equal(principal)
+      mock.timers.tick(250)
+      expect(await directory.verify(secret, NONE)).to.equal(principal)
+    })
+
+    it('lets none go on that this process may have revoked itself', async () => {
+      const { secret } = await createQuietly()
+      const { key: other } = await createQuietly()
+      const directory = directoryOf(store)
+      await directory.verify(secret, NONE)
+      await revokeKey(store, other.id)
+      await store.close()
+      await unavailable(directory.verify(secret, NONE))
+    })
+
     it('trusts no key any more once revocations could not be seen for five minutes', async () => {
       mock.timers.enable({ apis: ['setInterval'] })
       const { secret } = await createQuietly()

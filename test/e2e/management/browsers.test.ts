@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { onSqlite } from '../../support/databases.ts'
-import type { Person } from './person.ts'
+import { type Person, refusalOf } from './person.ts'
 import { PASSWORD, type Stage, startStage } from './stage.ts'
 
 const ADA = { email: 'ada@example.com', password: PASSWORD }
@@ -35,8 +35,7 @@ onSqlite('a browser', (database) => {
           await raw('DELETE', '/session', {}, sent),
           await raw('POST', '/session', ADA, sent),
         ]
-        for (const response of refused)
-          expect([response.status, (await response.json()).error.code]).to.deep.equal([403, 'foreign_origin'])
+        for (const response of refused) expect(await refusalOf(response)).to.deep.equal([403, 'foreign_origin'])
         expect(await accounts(stage.admin)).to.deep.equal(before)
         expect(refused.flatMap(({ headers }) => headers.getSetCookie())).to.deep.equal([])
       })
@@ -120,7 +119,7 @@ onSqlite('a browser', (database) => {
     })
 
     it('that is bound to the host, and travels by TLS only, where the console is reached so', async () => {
-      const behindTls = await startStage(await database(), { urls: { console: 'https://llm.example.com' } }).catch(
+      const behindTls = await startStage(await database(), { urls: { people: 'https://llm.example.com' } }).catch(
         (error: unknown) => error,
       )
       // The stage's people keep the cookie whatever it says, as a browser behind the proxy would.
@@ -132,7 +131,7 @@ onSqlite('a browser', (database) => {
     })
 
     it('that another host of the same site cannot plant under that name', async () => {
-      const behindTls = await startStage(await database(), { urls: { console: 'https://llm.example.com' } })
+      const behindTls = await startStage(await database(), { urls: { people: 'https://llm.example.com' } })
       const person = behindTls.stranger()
       person.cookies.set('umg_session', behindTls.admin.cookies.get('__Host-umg_session')!)
       expect((await person.get('/session')).status).to.equal(401)
@@ -141,7 +140,7 @@ onSqlite('a browser', (database) => {
   })
 
   it('behind a proxy that calls us by another name is known by the console’s own address', async () => {
-    const behindProxy = await startStage(await database(), { urls: { console: 'http://llm.example.com' } })
+    const behindProxy = await startStage(await database(), { urls: { people: 'http://llm.example.com' } })
     const reply = await behindProxy.stranger().post('/session', ADA, { headers: { origin: 'http://llm.example.com' } })
     expect(reply.status).to.equal(201)
     await behindProxy.stop()

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { mock } from 'node:test'
 import { expect } from 'chai'
 import { Provider } from 'oidc-provider'
 import { openIdProvider } from '../../../core/accounts/openid.ts'
@@ -71,6 +72,8 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
   let issuer: Issuer
   let stage: Stage
   before(async () => {
+    // It says of its settings that they are for tests.
+    for (const level of ['info', 'warn'] as const) mock.method(console, level, () => undefined)
     issuer = await startIssuer()
     const openid = openIdProvider({
       issuer: issuer.url,
@@ -84,6 +87,7 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
   after(async () => {
     await stage.stop()
     await issuer.stop()
+    mock.restoreAll()
   })
 
   /** Goes from address to address as a browser would, until the gateway sends it to one of the console's. */
@@ -191,7 +195,7 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
     })
   }
 
-  it('says so where the provider is away, and works when it is back', async () => {
+  it('keeps no gateway from starting where the provider is away, and says so', async () => {
     const openid = openIdProvider({ issuer: await closedOrigin(), clientId: 'umg' })
     const away = await startStage(await database(), { openid })
     const reply = await away.stranger().get('/oidc/start')

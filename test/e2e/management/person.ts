@@ -92,6 +92,12 @@ async function read(response: Response): Promise<Told> {
   return { status, headers, text, body: response.ok ? parsed : (parsed.error ?? {}) }
 }
 
+/** Status and code of a refusal that came another way. */
+export async function refusalOf(response: Response): Promise<readonly [status: number, code: unknown]> {
+  const { error } = (await response.json()) as { readonly error: { readonly code: unknown } }
+  return [response.status, error.code]
+}
+
 function expectSchema(method: Method, path: string, { body, status, text }: Told): void {
   const [plain = ''] = path.split('?')
   const fits = ({ path: pattern }: Route) =>

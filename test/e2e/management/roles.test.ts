@@ -2,9 +2,10 @@ import { expect } from 'chai'
 import { beginSession } from '../../../core/accounts/sessions.ts'
 import type { ManagementParts } from '../../../core/http/management/parts.ts'
 import { PROCESS, PROCESS_ROUTES } from '../../../core/http/management/reload.ts'
-import type { Role } from '../../../core/http/management/route.ts'
+import type { Role } from '../../../core/http/management/role.ts'
 import { managementRoutes } from '../../../core/http/management/router.ts'
 import { onEachDatabase } from '../../support/databases.ts'
+import { refusalOf } from './person.ts'
 import { type Stage, startStage } from './stage.ts'
 
 /** Who may call what. A route that is not here is nobody's yet: decide, and write it down. */
@@ -107,10 +108,10 @@ onEachDatabase('the management API', (database) => {
       headers: { origin: stage.gateway.url, 'content-type': 'application/json', ...headers },
       ...(method !== 'GET' && { body: '{}' }),
     })
-    const code = response.status < 400 ? undefined : (await response.json()).error.code
+    const [status, code] = response.status < 400 ? [response.status, undefined] : await refusalOf(response)
     // The live tail would never end.
     abort.abort()
-    return { status: response.status, code }
+    return { status, code }
   }
 
   const REFUSED = { status: 401, code: 'not_signed_in' }
@@ -147,6 +148,6 @@ onEachDatabase('the management API', (database) => {
 
   it('gives an admin key no model', async () => {
     const reply = await stage.gateway.fetch('/v1/models', { key: stage.adminKey })
-    expect([reply.status, (await reply.json()).error.code]).to.deep.equal([401, 'invalid_api_key'])
+    expect(await refusalOf(reply)).to.deep.equal([401, 'invalid_api_key'])
   })
 })

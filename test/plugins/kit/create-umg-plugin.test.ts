@@ -1,17 +1,14 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { startTestGateway } from '../../support/gateway.ts'
+import { devDependencies, install, ROOT, TOOLS } from './author.ts'
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const CREATE = join(ROOT, 'plugins/create-umg-plugin/create.mjs')
-
-const TEMPLATE = join(ROOT, 'plugins/create-umg-plugin/templates/both/package.json')
 
 const run = promisify(execFile)
 
@@ -102,11 +99,9 @@ describe('npm create umg-plugin', () => {
   })
 
   it('asks for the majors of packages that the gateway is tested with', async () => {
-    const [theirs, ours] = await Promise.all(
-      [TEMPLATE, join(ROOT, 'package.json')].map(async (file) => JSON.parse(await readFile(file, 'utf8')).devDependencies),
-    )
-    const { 'unified-model-gateway': _, ...others } = theirs
-    for (const [name, range] of Object.entries<string>(others)) expect(majorOf(range), name).to.equal(majorOf(ours[name]))
+    const { devDependencies: ours } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+    const { 'unified-model-gateway': _, ...others } = await devDependencies()
+    for (const [name, range] of Object.entries(others)) expect(majorOf(range), name).to.equal(majorOf(ours[name]))
   })
 
   for (const args of [[], ['provider'], ['plugin', 'polly'], ['chain', 'polly', 'more']]) {
@@ -133,18 +128,5 @@ describe('npm create umg-plugin', () => {
       .that.contains('is there already')
   })
 })
-
-/** Does without a network what npm install does, for all that is in a folder. */
-async function install(folder: string): Promise<void> {
-  const { devDependencies } = JSON.parse(await readFile(TEMPLATE, 'utf8'))
-  for (const name of Object.keys(devDependencies)) {
-    const place = join(folder, 'node_modules', name)
-    await mkdir(dirname(place), { recursive: true })
-    await symlink(name === 'unified-model-gateway' ? ROOT : join(ROOT, 'node_modules', name), place)
-  }
-}
-
-/** The environment of npm's scripts: what is installed is on the path. */
-const TOOLS = { PATH: `${join(ROOT, 'node_modules/.bin')}:${dirname(process.execPath)}:${process.env.PATH}` }
 
 const majorOf = (range: string): string => /\d+/.exec(range)![0]

@@ -1,13 +1,10 @@
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
-const TEMPLATE = join(ROOT, 'plugins/create-umg-plugin/templates/provider')
+import { install, TEMPLATES, TOOLS } from './author.ts'
 
 /** A provider that is right, but for one thing; and the case of its suite that must see it. */
 interface Mutant {
@@ -85,6 +82,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: 'does-not-see',
     file: 'request.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a piece of the template's source
     change: ["refuse(`${param}[${index}]`, 'Parrot reads text only.')", "''"],
     seenBy: 'a refusal of an image that its upstream could not see',
   },
@@ -103,7 +101,7 @@ describe('the suite of describeProvider', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'umg-mutants-'))
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
-    await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+    await install(folder)
     for (const mutant of MUTANTS) await write(mutant)
     failed = await failures()
   }).timeout(120_000)
@@ -113,12 +111,13 @@ describe('the suite of describeProvider', () => {
   for (const { name, seenBy } of MUTANTS) {
     it(`sees a provider that ${name.replaceAll('-', ' ')}`, () => {
       expect(failed.filter((title) => title.startsWith(`provider ${name} `) && title.includes(seenBy))).not.to.deep.equal([])
+      expect(failed.filter((title) => title.includes(' hook '))).to.deep.equal([])
     })
   }
 
   async function write({ name, file, change: [from, to] }: Mutant): Promise<void> {
     const home = join(folder, name)
-    await cp(TEMPLATE, home, { recursive: true })
+    await cp(join(TEMPLATES, 'provider'), home, { recursive: true })
     const source = await readFile(join(home, 'src', file), 'utf8')
     expect(source, name).to.contain(from)
     await writeFile(join(home, 'src', file), source.replace(from, to))
@@ -129,16 +128,10 @@ describe('the suite of describeProvider', () => {
   /** Runs of each mutant's suite the case that must fail. Returns the full titles of those that do. */
   async function failures(): Promise<string[]> {
     const wanted = MUTANTS.map(({ name, seenBy }) => `provider ${name} .*${seenBy.replaceAll(/[()]/g, '\\$&')}`).join('|')
-    const args = ['mocha', '--reporter', 'json', '--grep', wanted, '*/test/*.test.ts']
-    const { stdout } = await promisify(execFile)(
-      process.execPath,
-      [join(ROOT, 'node_modules/mocha/bin/mocha.js'), ...args.slice(1)],
-      {
-        cwd: folder,
-        env: { PATH: process.env.PATH },
-        maxBuffer: 1 << 26,
-      },
-    ).catch((error) => error)
+    const args = ['--reporter', 'json', '--grep', wanted, '*/test/*.test.ts']
+    const options = { cwd: folder, env: TOOLS, maxBuffer: 1 << 26 }
+    // It fails, as it should.
+    const { stdout } = await promisify(execFile)('mocha', args, options).catch((error) => error)
     return JSON.parse(stdout).failures.map(({ fullTitle }: { readonly fullTitle: string }) => fullTitle)
   }
 })

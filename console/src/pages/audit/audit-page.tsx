@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<AuditRow>[] = [
   { header: 'When', cell: ({ at }) => <TimeAgo at={at} /> },
   { header: 'Who', cell: (row) => <Who row={row} /> },
   { header: 'What', cell: ({ object }) => <What object={object} /> },
-  { header: 'Changes', cell: ({ changes }) => <Changes changes={changes} /> },
+  { header: 'Changes', width: '42%', cell: ({ changes }) => <Changes changes={changes} /> },
 ]
 
 const RANGE_CHOICES = rangeChoices('24h', '7d', '30d', '90d')

@@ -1,26 +1,29 @@
 import { Text } from '@mantine/core'
 import type { AuditRow } from '../../api/operations.ts'
+import { absoluteTime } from '../../ui/time-words.ts'
 import styles from './changes.module.css'
 
-/** What was changed: each field with its value before and after. */
+/** What was changed: each field with its value before and after. What is empty both times says nothing. */
 export function Changes({ changes }: Pick<AuditRow, 'changes'>) {
   const fields = Object.entries(changes)
+    .map(([field, [before, after]]) => ({ field, before: inWords(before), after: inWords(after) }))
+    .filter(({ before, after }) => before !== NOTHING || after !== NOTHING)
   if (fields.length === 0) return null
   return (
     <dl className={styles.changes}>
-      {fields.map(([field, [before, after]]) => (
+      {fields.map(({ field, before, after }) => (
         <div key={field} className={styles.change}>
-          <dt>{field}</dt>
+          <dt>{field.replaceAll('_', ' ')}</dt>
           <dd>
-            {before !== null && before !== undefined && (
+            {before !== NOTHING && (
               <>
                 <Text span size="xs" c="dimmed" td="line-through">
-                  {inWords(before)}
+                  {before}
                 </Text>{' '}
                 →{' '}
               </>
             )}
-            {inWords(after)}
+            {after}
           </dd>
         </div>
       ))}
@@ -28,8 +31,17 @@ export function Changes({ changes }: Pick<AuditRow, 'changes'>) {
   )
 }
 
+const NOTHING = 'none'
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
+
 function inWords(value: unknown): string {
-  if (value === null || value === undefined) return 'none'
-  if (Array.isArray(value)) return value.map(inWords).join(', ')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (value === null || value === undefined) return NOTHING
+  if (Array.isArray(value)) return value.map(inWords).join(', ') || NOTHING
+  if (typeof value === 'object')
+    return (
+      Object.entries(value)
+        .map(([name, inner]) => `${name}=${inWords(inner)}`)
+        .join(', ') || NOTHING
+    )
+  return typeof value === 'string' && TIME.test(value) ? absoluteTime(value) : String(value)
 }

@@ -1,7 +1,8 @@
 import { ScanError, scanObject } from '../../../json/scan.ts'
-import type { UpstreamRefusal, Usage } from '../../../plugin/api.ts'
+import type { TranslatedCompletion, UpstreamRefusal, Usage } from '../../../plugin/api.ts'
 import { refusalOf } from '../../../plugin/refusal.ts'
 import type { ReplyFormat, StreamReader, Verdict, WholeFacts } from '../../../upstream/endpoint.ts'
+import { normaliseCompletion } from '../../../upstream/normalise.ts'
 import { readUsage } from '../../../upstream/usage.ts'
 
 /** How chat completions look on the wire, whole (`chat.completion`) and streamed (`chat.completion.chunk`). */
@@ -10,6 +11,9 @@ export const chatReply: ReplyFormat = {
   reader: (call) => new ChatStreamReader(call.choices, call.includeUsage),
   whole: readWhole,
   done: 'data: [DONE]\n\n',
+  usage: (reply) => readUsage((reply as LooseChunk).usage),
+  normalise: (translated, call) => normaliseCompletion(translated as TranslatedCompletion, call.model.id),
+  generates: true,
 }
 
 /**

@@ -55,10 +55,10 @@ async function stageBefore(
   const asked: ReceivedRequest[] = []
   let script: Script | RequestHandler = []
   upstream.on((request) => {
-    const aside = besides?.(request) ?? (request.method === 'GET' && !isAbsent(discovery) ? discovery.answers : undefined)
-    if (aside !== undefined) return played(aside, request)
+    const aside = besides?.(request) ?? (request.method === 'GET' ? listing(discovery, request) : undefined)
+    if (aside !== undefined) return aside
     asked.push(request)
-    return played(script, request)
+    return typeof script === 'function' ? script(request) : script
   })
   const { default: Sdk } = await import('openai').catch(() => ({ default: undefined }))
   const provider = await createProvider(plugin, configured)
@@ -95,7 +95,8 @@ async function stageBefore(
 /** What the client signs in with: it is for the gateway only. */
 export const CLIENT_KEY = 'sk-live-of-the-client'
 
-function played(answer: object | RequestHandler, request: ReceivedRequest): Script | Promise<Script> {
-  if (typeof answer === 'function') return (answer as RequestHandler)(request)
-  return Symbol.iterator in answer || Symbol.asyncIterator in answer ? (answer as Script) : json(answer)
+function listing(discovery: ProviderUnderTest['discovery'], request: ReceivedRequest): Script | Promise<Script> | undefined {
+  if (isAbsent(discovery) || discovery.answers === undefined) return undefined
+  const { answers } = discovery
+  return typeof answers === 'function' ? (answers as RequestHandler)(request) : json(answers)
 }

@@ -37,7 +37,7 @@ function readerFor({ call, translator }: Listener, relay: CollectingSink, pieces
     ...plan,
     translator: events.length === 0 ? translator : playing(events, translator),
     call: { model: call.model.id, includeUsage: call.includeUsage, choices: call.choices },
-    done: chatReply.done,
+    done: chatReply.done ?? '',
   })
 }
 

@@ -57,7 +57,7 @@ export function runTranslator(
 function runWhole(subject: Provider | Translator, { whole }: WholeReply, asked: Asked): ChatCompletion {
   const call = testCall(asked)
   const translator = translatorOf(subject, call)
-  const reader = new WholeReader({ format: chatReply, model: call.model.id, translator, transforms: [], closeDelimited: false })
+  const reader = new WholeReader({ format: chatReply, call, translator, transforms: [], closeDelimited: false })
   try {
     reader.data(Buffer.from(isBytes(whole) ? whole : JSON.stringify(whole)))
     reader.end()

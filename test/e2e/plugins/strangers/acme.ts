@@ -1,9 +1,12 @@
 /** A provider for a made-up service: a JSON API of its own, streams of one JSON object a line, errors of its own. */
 import {
+  type ChatMessage,
   type ChatRequest,
   chunk,
   defineProvider,
+  GatewayError,
   type Model,
+  type ParameterFate,
   type ParameterTable,
   secret,
   type TranslatedChunk,
@@ -15,11 +18,17 @@ import {
   type Usage,
 } from 'unified-model-gateway/plugin'
 
+const fates = (names: string, fate: ParameterFate) => Object.fromEntries(names.split(' ').map((name) => [name, fate]))
+
 const parameters: ParameterTable = {
   temperature: { fate: 'mapped', to: 'creativity' },
-  max_tokens: { fate: 'mapped', to: 'words' },
-  seed: { fate: 'dropped' },
-  tools: { fate: 'refused', why: 'Acme calls no tools.' },
+  ...fates('max_tokens max_completion_tokens', { fate: 'mapped', to: 'words' }),
+  ...fates('seed top_p frequency_penalty presence_penalty reasoning_effort verbosity prediction', { fate: 'dropped' }),
+  ...fates('service_tier store metadata user safety_identifier', { fate: 'dropped' }),
+  ...fates('prompt_cache_key prompt_cache_retention prompt_cache_options', { fate: 'dropped' }),
+  ...fates('tools tool_choice parallel_tool_calls functions function_call', { fate: 'refused', why: 'Acme calls no tools.' }),
+  ...fates('n stop logprobs top_logprobs logit_bias response_format', { fate: 'refused' }),
+  ...fates('modalities audio web_search_options moderation', { fate: 'refused' }),
 }
 
 export default defineProvider({
@@ -52,12 +61,21 @@ export default defineProvider({
   },
 })
 
-const speakRequest = ({ messages, temperature, max_tokens, stream }: Readonly<ChatRequest>) => ({
-  lines: messages.map(({ role, content }) => `${role}: ${content}`),
+const speakRequest = ({ messages, temperature, max_tokens, max_completion_tokens, stream }: Readonly<ChatRequest>) => ({
+  lines: messages.map(({ role, content }, index) => `${role}: ${textOf(content, `messages[${index}].content`)}`),
   ...(temperature != null && { creativity: temperature }),
-  ...(max_tokens != null && { words: max_tokens }),
+  ...((max_completion_tokens ?? max_tokens) != null && { words: max_completion_tokens ?? max_tokens }),
   live: stream === true,
 })
+
+function textOf(content: ChatMessage['content'], param: string): string {
+  if (content == null || typeof content === 'string') return content ?? ''
+  return content.map((part) => (part.type === 'text' ? part.text : noText(param))).join('')
+}
+
+function noText(param: string): never {
+  throw new GatewayError('unsupported_parameter', { param, values: { detail: ' Acme reads text only.' } })
+}
 
 /** What Acme says: pieces of text, then why it ended and what it cost, or a fault. */
 interface Line {

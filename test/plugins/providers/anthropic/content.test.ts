@@ -40,6 +40,15 @@ describe('anthropic: images and files', () => {
     })
   })
 
+  it('a text file arrives as a text', async () => {
+    const file_data = `data:text/plain;charset=utf-8;base64,${Buffer.from('Grüße').toString('base64')}`
+    expect(await blockOf(file({ filename: 'note.txt', file_data }))).to.deep.equal({
+      type: 'document',
+      source: { type: 'text', media_type: 'text/plain', data: 'Grüße' },
+      title: 'note.txt',
+    })
+  })
+
   it('what Claude cannot see is refused by its place', async () => {
     expect(await refusalOf(image('data:image/tiff;base64,SUkq'))).to.include({
       code: 'unsupported_parameter',
@@ -57,7 +66,7 @@ describe('anthropic: images and files', () => {
   it('sound is refused by its place, with what Claude reads instead', async () => {
     const refusal = await refusalOf({ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } })
     expect(refusal).to.include({ code: 'unsupported_parameter', param: 'messages[0].content[0]' })
-    expect(refusal.message).to.contain('Claude reads text, images and PDF files.')
+    expect(refusal.message).to.contain('Claude reads text, images, and files that are PDF or plain text.')
   })
 
   for (const url of [

@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
+import type { TObject } from 'typebox'
 import type { ParameterFate } from 'unified-model-gateway/plugin'
+import plugin from '../../../../plugins/providers/anthropic/index.ts'
 import { parameters } from '../../../../plugins/providers/anthropic/parameters.ts'
 import type { MessagesRequest } from '../../../../plugins/providers/anthropic/wire.ts'
+import { expectParametersOn, namesIn, providerPage } from '../../../support/provider-page.ts'
 import { translate } from './support.ts'
 
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }
@@ -35,33 +37,6 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
   reasoning_effort: [{ reasoning_effort: 'low', max_tokens: 10_000 }, { thinking: { type: 'enabled', budget_tokens: 2000 } }],
 }
 
-/** A value that means something, for each parameter that is left out or refused. */
-const VALUES: Readonly<Record<string, unknown>> = {
-  frequency_penalty: 1,
-  presence_penalty: 1,
-  seed: 7,
-  verbosity: 'low',
-  prediction: { type: 'content', content: 'x' },
-  service_tier: 'flex',
-  store: true,
-  metadata: { team: 'a' },
-  user: 'u-1',
-  safety_identifier: 's-1',
-  prompt_cache_key: 'k',
-  prompt_cache_retention: '24h',
-  prompt_cache_options: { mode: 'implicit' },
-  n: 2,
-  logprobs: true,
-  top_logprobs: 3,
-  logit_bias: { 50256: -100 },
-  modalities: ['text', 'audio'],
-  audio: { voice: 'alloy', format: 'mp3' },
-  functions: [{ name: 'look' }],
-  function_call: 'auto',
-  web_search_options: {},
-  moderation: { model: 'm' },
-}
-
 const named = (fate: ParameterFate['fate']) => Object.keys(parameters).filter((name) => parameters[name]?.fate === fate)
 
 describe('anthropic: what becomes of each parameter', () => {
@@ -73,31 +48,15 @@ describe('anthropic: what becomes of each parameter', () => {
     })
   }
 
-  for (const name of [...named('dropped'), ...named('refused')]) {
-    it(`${name} has no part in what is sent`, async () => {
-      expect(VALUES).to.have.property(name)
-      expect(await translate({ [name]: VALUES[name] })).to.deep.equal(await translate({}))
-    })
-  }
-
-  it('every parameter of the test is in the table', () => {
-    expect(Object.keys(parameters)).to.have.members([...Object.keys(ARRIVES), ...Object.keys(VALUES)])
-  })
-
   it('what is refused says what to do instead', () => {
     for (const name of named('refused')) expect(parameters[name], name).to.have.property('why').that.matches(/\.$/)
   })
 
   it('the page lists every parameter with its fate', () => {
-    const page = readFileSync(new URL('../../../../docs/providers/anthropic.md', import.meta.url), 'utf8')
-    const rows = [...page.matchAll(/^\| `(\w+)` \| (mapped|dropped|refused) \| (.*) \|$/gm)]
-    const listed = Object.fromEntries(rows.map(([, name, fate, words]) => [name, [fate, words?.replaceAll('`', '')]]))
-    const expected = Object.entries(parameters).map(([name, fate]) => [name, [fate.fate, wordsOf(fate)]])
-    expect(listed).to.deep.equal(Object.fromEntries(expected))
+    expectParametersOn(providerPage('anthropic'), parameters)
+  })
+
+  it('the page lists every option', () => {
+    expect(namesIn(providerPage('anthropic'), 'option')).to.have.members(Object.keys((plugin.schema as TObject).properties))
   })
 })
-
-function wordsOf(fate: ParameterFate): string {
-  if (fate.fate === 'dropped') return ''
-  return (fate.fate === 'mapped' ? fate.to : (fate.why ?? '')).replaceAll('`', '')
-}

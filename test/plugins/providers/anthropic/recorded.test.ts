@@ -1,16 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { fakeTry } from '../../../support/fake-call.ts'
+import { recorded } from '../../openai-compatible/recorded.ts'
 import { anthropic, hear, play } from './support.ts'
-
-// True replies, kept beside the project and not part of it.
-const RECORDED = new URL('../../../../../../shared/fixtures/recorded/', import.meta.url)
-
-function recorded(file: string, check: (text: string) => Promise<void>): void {
-  const url = new URL(file, RECORDED)
-  if (existsSync(url)) it(`${file} reads well`, () => check(readFileSync(url, 'utf8')))
-  else it.skip(`${file} reads well (skipped: the recordings are not beside this checkout)`)
-}
 
 async function listen(lines: string) {
   return hear(
@@ -29,14 +20,16 @@ async function complete(text: string) {
 }
 
 describe('anthropic: recorded replies', () => {
-  recorded('anthropic-text.json', async (text) => {
+  it('anthropic-text.json reads well', async function () {
+    const text = recorded('anthropic-text.json', this)
     const { content, finish_reason, usage } = await complete(text)
     expect(content).to.match(/^Hello! I'm doing well, thanks for asking\./)
     expect(finish_reason).to.equal('stop')
     expect(usage).to.include({ prompt_tokens: 12, completion_tokens: 29, total_tokens: 41 })
   })
 
-  recorded('anthropic-text.chunks.txt', async (text) => {
+  it('anthropic-text.chunks.txt reads well', async function () {
+    const text = recorded('anthropic-text.chunks.txt', this)
     const { id, content, finishes, usage } = await listen(text)
     expect(id).to.equal('msg_01QC4g3HwBThD4BaNtBckFDJ')
     expect(content).to.equal(
@@ -46,7 +39,8 @@ describe('anthropic: recorded replies', () => {
     expect(usage).to.include({ prompt_tokens: 12, completion_tokens: 30, total_tokens: 42 })
   })
 
-  recorded('anthropic-json-tool.2.chunks.txt', async (text) => {
+  it('anthropic-json-tool.2.chunks.txt reads well', async function () {
+    const text = recorded('anthropic-json-tool.2.chunks.txt', this)
     const { content, calls, finishes } = await listen(text)
     expect(content).to.equal("I'll invoke the JSON response tool.")
     expect(calls.map(({ index, id, name }) => ({ index, id, name }))).to.deep.equal([
@@ -56,13 +50,15 @@ describe('anthropic: recorded replies', () => {
     expect(finishes).to.deep.equal(['tool_calls'])
   })
 
-  recorded('anthropic-mcp.1.json', async (text) => {
+  it('anthropic-mcp.1.json reads well', async function () {
+    const text = recorded('anthropic-mcp.1.json', this)
     const reply = await complete(text)
     expect(reply.content).to.match(/^The echo tool responded back with/)
     expect(reply).not.to.have.property('tool_calls')
   })
 
-  recorded('anthropic-mcp.1.chunks.txt', async (text) => {
+  it('anthropic-mcp.1.chunks.txt reads well', async function () {
+    const text = recorded('anthropic-mcp.1.chunks.txt', this)
     const { content, calls, usage } = await listen(text)
     expect(content).to.equal(
       'The echo tool responded back with: **hello world**\n\nIt simply echoed back the exact message that was sent to it.',
@@ -71,13 +67,15 @@ describe('anthropic: recorded replies', () => {
     expect(usage).to.include({ prompt_tokens: 1250, completion_tokens: 83 })
   })
 
-  recorded('anthropic-fallback.json', async (text) => {
+  it('anthropic-fallback.json reads well', async function () {
+    const text = recorded('anthropic-fallback.json', this)
     const { content, usage } = await complete(text)
     expect(content).to.match(/^The printing press/)
     expect(usage).to.include({ prompt_tokens: 412, completion_tokens: 264 })
   })
 
-  recorded('anthropic-fallback.chunks.txt', async (text) => {
+  it('anthropic-fallback.chunks.txt reads well', async function () {
+    const text = recorded('anthropic-fallback.chunks.txt', this)
     const { content, usage } = await listen(text)
     expect(content).to.equal('The printing press was invented by Johannes Gutenberg around 1440.')
     expect(usage).to.include({ prompt_tokens: 412, completion_tokens: 264 })

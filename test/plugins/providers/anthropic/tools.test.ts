@@ -4,6 +4,11 @@ import { translate, upstream } from './support.ts'
 const tool = (name: string, rest: object = {}) => ({ type: 'function', function: { name, ...rest } })
 const tools = [tool('look'), tool('listen')]
 
+const allowed = (mode: string, ...names: readonly string[]) => ({
+  type: 'allowed_tools',
+  allowed_tools: { mode, tools: names.map((name) => tool(name)) },
+})
+
 async function choiceFor(tool_choice: unknown, rest: object = {}) {
   return (await translate({ tools, tool_choice, ...rest })).tool_choice
 }
@@ -51,7 +56,7 @@ describe('anthropic: tools', () => {
 describe('anthropic: the choice of a tool', () => {
   it('is none, free, forced, or named', async () => {
     expect(await choiceFor('none')).to.deep.equal({ type: 'none' })
-    expect(await choiceFor('auto')).to.deep.equal({ type: 'auto' })
+    expect(await choiceFor('auto')).to.equal(undefined)
     expect(await choiceFor('required')).to.deep.equal({ type: 'any' })
     expect(await choiceFor(tool('look'))).to.deep.equal({ type: 'tool', name: 'look' })
     expect(await choiceFor(undefined)).to.equal(undefined)
@@ -59,11 +64,16 @@ describe('anthropic: the choice of a tool', () => {
   })
 
   it('among allowed tools hides the others', async () => {
-    const allowed = (mode: string) => ({ type: 'allowed_tools', allowed_tools: { mode, tools: [tool('listen')] } })
-    const request = await translate({ tools, tool_choice: allowed('required') })
-    expect(request.tools?.map(({ name }) => name)).to.deep.equal(['listen'])
-    expect(request.tool_choice).to.deep.equal({ type: 'any' })
-    expect(await choiceFor(allowed('auto'))).to.deep.equal({ type: 'auto' })
+    const required = await translate({ tools: [...tools, tool('smell')], tool_choice: allowed('required', 'listen', 'smell') })
+    expect(required.tools?.map(({ name }) => name)).to.deep.equal(['listen', 'smell'])
+    expect(required.tool_choice).to.deep.equal({ type: 'any' })
+    const free = await translate({ tools, tool_choice: allowed('auto', 'listen') })
+    expect(free.tools?.map(({ name }) => name)).to.deep.equal(['listen'])
+    expect(free).not.to.have.property('tool_choice')
+  })
+
+  it('among one allowed tool that must be used names it', async () => {
+    expect(await choiceFor(allowed('required', 'listen'))).to.deep.equal({ type: 'tool', name: 'listen' })
   })
 
   it('may be of one at a time', async () => {
@@ -71,7 +81,7 @@ describe('anthropic: the choice of a tool', () => {
     expect(await choiceFor(undefined, single)).to.deep.equal({ type: 'auto', disable_parallel_tool_use: true })
     expect(await choiceFor('required', single)).to.deep.equal({ type: 'any', disable_parallel_tool_use: true })
     expect(await choiceFor('none', single)).to.deep.equal({ type: 'none' })
-    expect(await choiceFor('auto', { parallel_tool_calls: true })).to.deep.equal({ type: 'auto' })
+    expect(await choiceFor('auto', { parallel_tool_calls: true })).to.equal(undefined)
   })
 
   it('is left out where there are no tools, which Anthropic would refuse', async () => {
@@ -102,6 +112,6 @@ describe('anthropic: the choice of a tool', () => {
     const failure: unknown = await upstream(body).catch((error: unknown) => error)
     expect(failure).to.include({ code: 'unsupported_parameter', param: 'tool_choice' })
     expect(String(failure)).to.contain('Send `auto`')
-    expect((await translate({ ...body, tool_choice: 'auto' })).tool_choice).to.deep.equal({ type: 'auto' })
+    expect((await translate({ ...body, tool_choice: 'auto' })).tools).to.have.lengthOf(2)
   })
 })

@@ -2,28 +2,28 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { GatewayError } from 'unified-model-gateway/plugin'
 import type { Block, ConverseRequest } from '../../../../plugins/providers/bedrock/wire.ts'
-import { anyRequest } from './any-request.ts'
+import { anyCall } from './any-request.ts'
 import { taken, writtenBySdk } from './sdk-input.ts'
 import { blocksOf, translate } from './support.ts'
 
 describe('bedrock: any valid request', () => {
   it('becomes one that Converse can take, or is refused in words', async () => {
     await fc.assert(
-      fc.asyncProperty(anyRequest, async (body) => {
+      fc.asyncProperty(anyCall, async (body) => {
         const sent = await sentFor(body)
-        if (sent) expectTakeable(sent, body.model)
+        if (sent) expectTakeable(sent, modelOf(body))
       }),
-      { numRuns: 500 },
+      { numRuns: 1000 },
     )
   })
 
   it('becomes one that the AWS SDK would write, field by field', async () => {
     await fc.assert(
-      fc.asyncProperty(anyRequest, async (body) => {
+      fc.asyncProperty(anyCall, async (body) => {
         const sent = await sentFor(body)
-        if (sent) expect(await writtenBySdk(sent, body.stream)).to.deep.equal(taken(sent))
+        if (sent) expect(await writtenBySdk(sent, body.stream === true)).to.deep.equal(taken(sent))
       }),
-      { numRuns: 150 },
+      { numRuns: 300 },
     )
   })
 
@@ -33,8 +33,10 @@ describe('bedrock: any valid request', () => {
   })
 })
 
+const modelOf = ({ model }: Readonly<Record<string, unknown>>): string => String(model).replace('any/', '')
+
 async function sentFor(body: Readonly<Record<string, unknown>>): Promise<ConverseRequest | undefined> {
-  return translate(body).catch((error: unknown) => {
+  return translate({ ...body, model: modelOf(body) }).catch((error: unknown) => {
     expect(error).to.be.instanceOf(GatewayError)
     expect(error).to.have.property('status', 400)
     return undefined

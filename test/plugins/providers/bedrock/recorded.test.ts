@@ -1,16 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { runTranslator } from 'unified-model-gateway/plugin/testing'
+import { recorded } from '../../openai-compatible/recorded.ts'
 import { bedrock, framesOf, hear, MODEL } from './support.ts'
-
-// True replies, kept beside the project and not part of it.
-const RECORDED = new URL('../../../../../shared/fixtures/recorded/', import.meta.url)
-
-function recorded(file: string, check: (text: string) => Promise<void>): void {
-  const url = new URL(file, RECORDED)
-  if (existsSync(url)) it(`${file} reads well`, () => check(readFileSync(url, 'utf8')))
-  else it.skip(`${file} reads well (skipped: the recordings are not beside this checkout)`)
-}
 
 async function complete(text: string) {
   const { choices, usage } = runTranslator(await bedrock(), { whole: text }, { model: `aws/${MODEL}` })
@@ -18,14 +9,16 @@ async function complete(text: string) {
 }
 
 describe('bedrock: recorded replies', () => {
-  recorded('amazon-bedrock-text.json', async (text) => {
+  it('amazon-bedrock-text.json', async function () {
+    const text = recorded('amazon-bedrock-text.json', this)
     const { content, finish_reason, usage } = await complete(text)
     expect(content).to.match(/^Let me count the "r"s in "strawberry":.*There are \*\*3\*\*/s)
     expect(finish_reason).to.equal('stop')
     expect(usage).to.include({ prompt_tokens: 22, completion_tokens: 57, total_tokens: 79 })
   })
 
-  recorded('amazon-bedrock-text.chunks.txt', async (text) => {
+  it('amazon-bedrock-text.chunks.txt', async function () {
+    const text = recorded('amazon-bedrock-text.chunks.txt', this)
     const { content, finish, usage } = await hear(framesOf(text))
     expect(content).to.equal(
       'Let me count the "r"s in "strawberry":\n\ns-t-**r**-a-w-b-e-**r**-**r**-y\n\nThere are **3** r\'s in "strawberry."',
@@ -34,7 +27,8 @@ describe('bedrock: recorded replies', () => {
     expect(usage).to.include({ prompt_tokens: 22, completion_tokens: 55, total_tokens: 77 })
   })
 
-  recorded('amazon-bedrock-tool-call.1.json', async (text) => {
+  it('amazon-bedrock-tool-call.1.json', async function () {
+    const text = recorded('amazon-bedrock-tool-call.1.json', this)
     const { content, tool_calls, finish_reason, usage } = await complete(text)
     expect(content).to.equal(null)
     expect(tool_calls).to.deep.equal([
@@ -44,7 +38,8 @@ describe('bedrock: recorded replies', () => {
     expect(usage).to.include({ total_tokens: 30 })
   })
 
-  recorded('amazon-bedrock-tool-call.1.chunks.txt', async (text) => {
+  it('amazon-bedrock-tool-call.1.chunks.txt', async function () {
+    const text = recorded('amazon-bedrock-tool-call.1.chunks.txt', this)
     const { tools, finish, usage } = await hear(framesOf(text))
     expect(tools).to.deep.equal([{ id: 'tool-use-id', name: 'test-tool', arguments: '{"value":"Sparkle Day"}' }])
     expect(finish).to.equal('tool_calls')

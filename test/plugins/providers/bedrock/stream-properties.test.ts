@@ -1,9 +1,9 @@
 import type { ContentBlockDelta, ConverseStreamOutput, StopReason, TokenUsage } from '@aws-sdk/client-bedrock-runtime'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { ChatDelta } from 'unified-model-gateway/plugin'
 import { runTranslator } from 'unified-model-gateway/plugin/testing'
 import { readWire } from '../../../../core/plugin/testing/conformance/expect-stream.ts'
+import { expectReadable } from '../../../support/expect-readable.ts'
 import { bedrock, event, frame, MODEL } from './support.ts'
 
 const provider = await bedrock()
@@ -164,17 +164,9 @@ describe('bedrock: any stream at all', () => {
         const frames = events.map(({ type, payload }) => frame({ ':message-type': 'event', ':event-type': type }, payload))
         const { chunks, done, failure } = played([...frames, ...END])
         expect(done).to.equal(failure === undefined)
-        for (const { delta } of chunks.flatMap(({ choices }) => choices)) expectReadable(delta)
+        expectReadable(chunks)
       }),
       { numRuns: 500 },
     )
   })
 })
-
-function expectReadable({ content, reasoning_content, tool_calls }: ChatDelta): void {
-  for (const text of [content, reasoning_content]) if (text !== undefined) expect(text).to.be.a('string')
-  for (const { index, id, function: called } of tool_calls ?? []) {
-    expect(index).to.be.a('number')
-    for (const text of [id, called?.name, called?.arguments]) if (text !== undefined) expect(text).to.be.a('string')
-  }
-}

@@ -1,22 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { runTranslator } from 'unified-model-gateway/plugin/testing'
+import { recorded } from '../../openai-compatible/recorded.ts'
 import { cohere, eventsOf, hear } from './support.ts'
-
-// True replies, kept beside the project and not part of it.
-const RECORDED = new URL('../../../../../shared/fixtures/recorded/', import.meta.url)
-
-function recorded(file: string, check: (text: string) => Promise<void>): void {
-  const url = new URL(file, RECORDED)
-  if (existsSync(url)) it(`${file} reads well`, () => check(readFileSync(url, 'utf8')))
-  else it.skip(`${file} reads well (skipped: the recordings are not beside this checkout)`)
-}
 
 const CITY = { location: 'San Francisco' }
 const CITY_TOO = { city: 'San Francisco' }
 
 describe('cohere: recorded replies', () => {
-  recorded('cohere-text.json', async (text) => {
+  it('cohere-text.json', async function () {
+    const text = recorded('cohere-text.json', this)
     const { id, choices, usage } = runTranslator(await cohere(), { whole: text })
     expect(id).to.equal('e7592632-1e3d-424f-b129-bd5f9f980f7b')
     expect(choices[0]).to.have.nested.property('message.content', 'The capital of France is Paris.')
@@ -29,13 +21,15 @@ describe('cohere: recorded replies', () => {
     })
   })
 
-  recorded('cohere-text.chunks.txt', async (text) => {
+  it('cohere-text.chunks.txt', async function () {
+    const text = recorded('cohere-text.chunks.txt', this)
     const { content, finish, usage } = await hear(eventsOf(text))
     expect({ content, finish }).to.deep.equal({ content: 'The capital of France is Paris.', finish: 'stop' })
     expect(usage).to.deep.include({ prompt_tokens: 507, prompt_tokens_details: { cached_tokens: 448 } })
   })
 
-  recorded('cohere-tool-call.json', async (text) => {
+  it('cohere-tool-call.json', async function () {
+    const text = recorded('cohere-tool-call.json', this)
     const { message, finish_reason } = runTranslator(await cohere(), { whole: text }).choices[0]!
     const { content, reasoning_content, tool_calls } = message
     expect(content).to.equal(null)
@@ -48,7 +42,8 @@ describe('cohere: recorded replies', () => {
     expect(finish_reason).to.equal('tool_calls')
   })
 
-  recorded('cohere-tool-call.chunks.txt', async (text) => {
+  it('cohere-tool-call.chunks.txt', async function () {
+    const text = recorded('cohere-tool-call.chunks.txt', this)
     const { content, reasoning, tools, finish, usage } = await hear(eventsOf(text))
     expect({ content, finish }).to.deep.equal({ content: '', finish: 'tool_calls' })
     expect(reasoning).to.equal(

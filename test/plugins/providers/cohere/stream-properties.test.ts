@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import type { ChatDelta } from 'unified-model-gateway/plugin'
 import { runTranslator } from 'unified-model-gateway/plugin/testing'
 import { readWire } from '../../../../core/plugin/testing/conformance/expect-stream.ts'
+import { expectReadable } from '../../../support/expect-readable.ts'
 import type { StreamResponse } from './sdk-input.ts'
 import { cohere, event } from './support.ts'
 
@@ -153,17 +153,9 @@ describe('cohere: any stream at all', () => {
         const stream = [...events, { type: 'message-end', delta: {} }].map((one) => event(JSON.stringify(one)))
         const { chunks, done, failure } = runTranslator(provider, { stream })
         expect(done).to.equal(failure === undefined)
-        for (const { delta } of chunks.flatMap(({ choices }) => choices)) expectReadable(delta)
+        expectReadable(chunks)
       }),
       { numRuns: 500 },
     )
   })
 })
-
-function expectReadable({ content, reasoning_content, tool_calls }: ChatDelta): void {
-  for (const text of [content, reasoning_content]) if (text !== undefined) expect(text).to.be.a('string')
-  for (const { index, id, function: called } of tool_calls ?? []) {
-    expect(index).to.be.a('number')
-    for (const text of [id, called?.name, called?.arguments]) if (text !== undefined) expect(text).to.be.a('string')
-  }
-}

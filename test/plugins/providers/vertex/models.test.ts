@@ -79,6 +79,16 @@ describe('vertex: a Claude', () => {
     expect(request.headers).not.to.have.any.keys('x-api-key', 'anthropic-version')
   })
 
+  it('has its facts from the operator first', async () => {
+    const facts = { 'claude-opus-4-5-*': { maxTokens: 2000 }, '*': { sampling: false } }
+    expect(bodyOf(await send(await vertex({ facts }), { model: MODEL }))).to.include({ max_tokens: 2000 })
+  })
+
+  it('has facts of its own kind only', async () => {
+    const failure = await vertex({ facts: { 'claude-*': { penalties: true } } }).catch((error: unknown) => error)
+    expect(String(failure)).to.contain('the config of vertex/facts/claude-*')
+  })
+
   it('has its stream asked for by method and body', async () => {
     const request = await send(await vertex(), { model: MODEL, stream: true })
     expect(request.path).to.match(/:streamRawPredict$/)

@@ -1,0 +1,103 @@
+import { expect } from 'chai'
+import { acceptInvitation } from '../../../core/accounts/accept-invitation.ts'
+import { createAccountCommand, editAccountCommand, listAccountsCommand } from '../../../core/commands/accounts.ts'
+import { editUserCommand, endSessionsCommand, inviteCommand, listUsersCommand } from '../../../core/commands/users.ts'
+import { onEachDatabase } from '../../support/databases.ts'
+import { type CommandRun, runCommand } from '../../support/run-command.ts'
+import { storesIn } from '../store/stores.ts'
+
+const CONSOLE = 'https://llm.example.com'
+
+onEachDatabase('umg accounts', (database) => {
+  const { url } = storesIn(database)
+  const at = () => ({ data: 'unused', database: url() })
+  const create = (options: object = {}) =>
+    runCommand((io) => createAccountCommand({ ...at(), name: 'Acme', models: ['openai/*'], ...options }, io))
+  const list = (options: object = {}) => runCommand((io) => listAccountsCommand({ ...at(), ...options }, io))
+  const edit = (id: string, options: object) => runCommand((io) => editAccountCommand({ ...at(), id, ...options }, io))
+
+  it('makes one and prints its id, changes it, and lists them all', async () => {
+    const id = (await create({ class: 'batch' })).stdout.trim()
+    expect(id).to.match(/^acc_/)
+    expect((await edit(id, { name: 'Acme Ltd', models: ['*'] })).stderr).to.include(`Changed the account ${id} (Acme Ltd)`)
+    const [headings, ...rows] = (await list()).stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/))
+    expect(headings).to.deep.equal(['ID', 'NAME', 'MODELS', 'CLASS', 'KEYS', 'USERS', 'CREATED'])
+    expect(rows.map((row) => row.slice(0, 3))).to.deep.equal([
+      ['default', 'default', '*'],
+      [id, 'Acme Ltd', '*'],
+    ])
+    const accounts = JSON.parse((await list({ json: true })).stdout)
+    expect(accounts[1]).to.include({ id, name: 'Acme Ltd', class: 'batch', keys: 0, users: 0 })
+  })
+
+  it('says what is wrong', async () => {
+    expect(await create({ models: ['gpt-4o'] })).to.include({ code: 1, stdout: '' })
+    expect((await edit('acc_none', { name: 'x' })).stderr)
+      .to.include('There is no account with this id')
+      .and.include('`list`')
+  })
+})
+
+onEachDatabase('umg users', (database) => {
+  const { url, open } = storesIn(database)
+  const at = () => ({ data: 'unused', database: url() })
+  const invite = (email: string, options: object = {}) =>
+    runCommand((io) => inviteCommand({ ...at(), email, role: 'member', account: 'default', consoleUrl: CONSOLE, ...options }, io))
+  const list = (options: object = {}) => runCommand((io) => listUsersCommand({ ...at(), ...options }, io))
+  const edit = (id: string, options: object) => runCommand((io) => editUserCommand({ ...at(), id, ...options }, io))
+
+  async function join(invited: CommandRun): Promise<string> {
+    const token = invited.stdout.trim().split('#')[1]!
+    const person = { token, name: 'Ada', password: 'correct horse battery', address: '192.0.2.1' }
+    await acceptInvitation(await open(), person)
+    return JSON.parse((await list({ json: true })).stdout).at(-1).id
+  }
+
+  it('invites by a link of the console, alone on stdout', async () => {
+    const { code, stdout, stderr } = await invite('Ada@Example.com', { consoleUrl: `${CONSOLE}/` })
+    expect(code).to.equal(0)
+    expect(stdout).to.match(/^https:\/\/llm\.example\.com\/console\/invitation#[\w-]{43}\n$/)
+    expect(stderr).to.include('ada@example.com').and.not.include(stdout.trim())
+    const json = JSON.parse((await invite('bob@example.com', { role: 'admin', json: true })).stdout)
+    expect(json).to.include({ email: 'bob@example.com', role: 'admin', account: 'default' })
+  })
+
+  it('lists who joined, and says how to begin while there is nobody', async () => {
+    expect(await list()).to.include({ code: 0, stdout: '' })
+    expect((await list()).stderr).to.include('umg users invite')
+    const id = await join(await invite('ada@example.com', { role: 'admin' }))
+    const [headings, row] = (await list()).stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/))
+    expect(headings).to.deep.equal(['ID', 'EMAIL', 'NAME', 'ROLE', 'ACCOUNT', 'LAST SIGN-IN', 'STATUS'])
+    expect(row?.slice(0, 5)).to.deep.equal([id, 'ada@example.com', 'Ada', 'admin', 'default'])
+    expect(row?.[6]).to.equal('active')
+  })
+
+  it('changes a user, shuts them out and lets them in again, and signs them out', async () => {
+    await join(await invite('ada@example.com', { role: 'admin' }))
+    const id = await join(await invite('bob@example.com'))
+    expect((await edit(id, { role: 'admin', name: 'Bob' })).stderr).to.equal(
+      'Bob (bob@example.com) is active, with the role admin.\n',
+    )
+    expect((await edit(id, { disabled: true })).stderr).to.include('is disabled')
+    const store = await open()
+    const sessions = async () => (await store.db.selectFrom('sessions').select('user_id').execute()).map(({ user_id }) => user_id)
+    expect(await sessions())
+      .to.have.length(1)
+      .and.not.include(id)
+    expect(JSON.parse((await edit(id, { disabled: false, json: true })).stdout)).to.include({ id, disabled: false })
+    const [other] = await sessions()
+    expect(await runCommand((io) => endSessionsCommand({ ...at(), id: other! }, io))).to.include({ code: 0 })
+    expect(await sessions()).to.deep.equal([])
+  })
+
+  it('keeps the last admin', async () => {
+    const id = await join(await invite('ada@example.com', { role: 'admin' }))
+    expect((await edit(id, { disabled: true })).stderr).to.include('the last admin')
+  })
+})

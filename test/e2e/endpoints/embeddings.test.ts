@@ -1,0 +1,133 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
+import { expect } from 'chai'
+import { APIError } from 'openai'
+import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+
+const NUMBERS = [0.25, -0.5, 1]
+const BASE64 = Buffer.from(new Float32Array(NUMBERS).buffer).toString('base64')
+
+const reply = (embedding: unknown) => ({
+  object: 'list',
+  data: [{ object: 'embedding', index: 0, embedding }],
+  model: 'text-embedding-3-small',
+  usage: { prompt_tokens: 5, total_tokens: 5 },
+})
+
+/** A provider with a wire of its own, which answers in numbers. */
+const STRANGER = `
+import { defineProvider, Type } from 'unified-model-gateway/plugin'
+export default defineProvider({
+  apiVersion: 1, name: 'stranger', schema: Type.Object({ origin: Type.String() }),
+  create: ({ origin }) => ({
+    parameters: {},
+    request() { throw new Error('no chat here') },
+    endpoints: {
+      embeddings: {
+        parameters: { dimensions: { fate: 'mapped', to: 'size' }, user: { fate: 'dropped' } },
+        request: (call, { model }) => ({ origin, path: '/embed', headers: call.headers, body: JSON.stringify({ model, texts: call.body.input, size: call.body.dimensions }) }),
+        reply: (body) => ({ data: body.vectors.map((embedding) => ({ embedding })), usage: { prompt_tokens: body.count } }),
+      },
+    },
+  }),
+})`
+
+describe('POST /v1/embeddings', () => {
+  let gateway: TestGateway
+  let upstream: ScriptedUpstream
+
+  before(async () => {
+    upstream = await scriptedUpstream()
+    gateway = await startTestGateway({
+      files: { 'stranger.ts': STRANGER },
+      env: { KEY: 'up' },
+      routes: {
+        chain: [{ plugin: 'auth' }],
+        namespaces: {
+          open: { provider: 'openai-compatible', config: { baseUrl: `${upstream.origin}/v1`, apiKey: '${env:KEY}' } },
+          own: { provider: './stranger.ts', config: { origin: upstream.origin } },
+          claude: { provider: 'anthropic', config: { baseUrl: upstream.origin, apiKey: '${env:KEY}' } },
+          acme: { models: { embed: { targets: [{ model: 'claude/claude-x' }], fallbacks: ['open/text-embedding-3-small'] } } },
+        },
+      },
+    })
+  })
+
+  after(async () => {
+    await gateway.stop()
+    await upstream.close()
+  })
+
+  it('gives the numbers to the SDK, which asks for base64 and decodes it', async () => {
+    const asked = upstream.reply(json(reply(BASE64)))
+    const { data, usage } = await gateway.openai().embeddings.create({ model: 'open/text-embedding-3-small', input: 'Hello' })
+    expect([data[0]!.embedding, usage]).to.deep.equal([NUMBERS, { prompt_tokens: 5, total_tokens: 5 }])
+    const request = await asked
+    expect([request.path, request.headers.authorization]).to.deep.equal(['/v1/embeddings', 'Bearer up'])
+    expect(request.json()).to.deep.equal({ model: 'text-embedding-3-small', input: 'Hello', encoding_format: 'base64' })
+  })
+
+  it('gives them in the form asked for where the provider knows one only', async () => {
+    const vectors = { vectors: [NUMBERS, [1, 2, 3]], count: 7 }
+    const ask = { model: 'own/e', input: ['a', 'b'], dimensions: 3 }
+    const asked = upstream.reply(json(vectors))
+    const decoded = await gateway.openai().embeddings.create(ask)
+    expect(decoded.data.map(({ embedding }) => embedding)).to.deep.equal(vectors.vectors)
+    expect((await asked).json()).to.deep.equal({ model: 'e', texts: ['a', 'b'], size: 3 })
+    upstream.reply(json(vectors))
+    const plain = await gateway.fetch('/v1/embeddings', { method: 'POST', json: { ...ask, user: 'ada' } })
+    expect(plain.headers.get('x-umg-params-dropped')).to.equal('user')
+    expect(await plain.json()).to.deep.equal({
+      object: 'list',
+      data: vectors.vectors.map((embedding, index) => ({ object: 'embedding', index, embedding })),
+      model: 'own/e',
+      usage: { prompt_tokens: 7, total_tokens: 7 },
+    })
+  })
+
+  it('is counted by tokens of the prompt alone', async () => {
+    upstream.reply(json(reply(NUMBERS)))
+    await gateway.openai().embeddings.create({ model: 'open/text-embedding-3-small', input: 'Hello', encoding_format: 'float' })
+    const line = await gateway.logged(({ endpoint }) => endpoint === 'embeddings')
+    expect(line).to.deep.include({ outcome: 'ok', tokens: { input: 5, output: 0 } })
+    expect(
+      await gateway.metric('gen_ai_server_request_duration_seconds_count', { gen_ai_operation_name: 'embeddings' }),
+    ).to.be.above(0)
+  })
+
+  it('passes over targets that serve no embeddings, and says so where none does', async () => {
+    upstream.reply(json(reply(BASE64)))
+    expect((await gateway.openai().embeddings.create({ model: 'acme/embed', input: 'Hello' })).data).to.have.length(1)
+    const failure = await gateway
+      .openai()
+      .embeddings.create({ model: 'claude/claude-x', input: 'Hello' })
+      .catch((error) => error)
+    expect(failure).to.be.instanceOf(APIError)
+    expect(failure).to.include({ status: 400, code: 'unsupported_endpoint', param: 'model' })
+  })
+
+  for (const [name, body, code, param] of [
+    ['no input', {}, 'missing_required_parameter', 'input'],
+    ['an empty input', { input: [] }, 'invalid_value', 'input'],
+    ['a stream', { input: 'a', stream: true }, 'invalid_value', 'stream'],
+    ['another encoding', { input: 'a', encoding_format: 'hex' }, 'invalid_value', 'encoding_format'],
+  ] as const) {
+    it(`refuses ${name} in OpenAI's words`, async () => {
+      const refused = await gateway.fetch('/v1/embeddings', { method: 'POST', json: { model: 'open/e', ...body } })
+      const { error } = (await refused.json()) as { error: object }
+      expect(refused.status).to.equal(400)
+      expect(error).to.include({ code, param })
+    })
+  }
+
+  it('takes an upstream that fails, or replies with no embeddings, for what it is', async () => {
+    upstream.reply(json({ error: { message: 'no', type: 'server_error' } }, { status: 500 }))
+    upstream.reply(json({ object: 'list', data: [] }))
+    const codes: string[] = []
+    for (let i = 0; i < 2; i++) {
+      const failed = await gateway.fetch('/v1/embeddings', { method: 'POST', json: { model: 'open/e', input: 'a' } })
+      codes.push(((await failed.json()) as { error: { code: string } }).error.code)
+    }
+    expect(codes).to.deep.equal(['upstream_error', 'upstream_invalid_response'])
+  })
+})

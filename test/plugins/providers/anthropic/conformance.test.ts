@@ -1,0 +1,18 @@
+import { Secret } from 'unified-model-gateway/plugin'
+import { describeProvider } from 'unified-model-gateway/plugin/testing'
+import anthropic from '../../../../plugins/providers/anthropic/index.ts'
+import { errors, midStreamError, parameters, scenarios } from './scenarios.ts'
+
+describeProvider({
+  plugin: anthropic,
+  config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('sk-ant-canary-31c9') }),
+  model: 'claude-haiku-4-5',
+  scenarios,
+  errors,
+  midStreamError,
+  parameters,
+  discovery: {
+    answers: { data: [{ id: 'claude-a', created_at: '2026-01-01T00:00:00Z' }, { id: 'claude-b' }], has_more: false },
+    lists: ['claude-a', 'claude-b'],
+  },
+})
