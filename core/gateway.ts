@@ -81,6 +81,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     open: new Roster<Exchange>(),
     settlement: new Settlement({ ...services, linkTimeout: times.link }),
     relayTimes: times,
+    workers: services.workers,
     current: () => tables.current,
     draining: () => draining,
   }

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { newId } from '../store/id.ts'
+import { randomBase62 } from '../store/id.ts'
 import type { Schema } from '../store/schema.ts'
 
 /** Who did something: a person, an admin key, or a program. */
@@ -71,7 +71,7 @@ export async function audit(
   await db
     .insertInto('audit')
     .values({
-      id: newId('aud'),
+      id: nextId(),
       at: Date.now(),
       actor_id: actor.id ?? null,
       actor_name: actor.name ?? null,
@@ -83,6 +83,14 @@ export async function audit(
       changes: JSON.stringify(changes),
     })
     .execute()
+}
+
+let written = 0
+
+/** Lines of one moment stand in the order in which they were written. Hexadecimal: so every collation sorts it alike. */
+function nextId(): string {
+  written = (written + 1) % 0x100_0000
+  return `aud_${written.toString(16).padStart(6, '0')}${randomBase62(14)}`
 }
 
 /** The fields in which two versions of a thing differ. Of a new thing, the one before is `{}`. */

@@ -1,5 +1,6 @@
 import { Router } from '@koa/router'
 import type { Generation } from '../generation.ts'
+import type { Workers } from '../workers/pool.ts'
 import type { Chain } from './chain.ts'
 import { chatCompletions } from './endpoints/chat-completions.ts'
 import { type CallServices, complete, type ModelEndpoint } from './endpoints/completions.ts'
@@ -13,6 +14,7 @@ import { type Endpoint, Visit } from './visit.ts'
 /** What `/v1` is made of. */
 export interface ApiParts extends CallServices {
   readonly chain: Chain
+  readonly workers: Workers
   /** The generation that serves new calls. */
   current(): Generation
 }
@@ -40,10 +42,10 @@ export function apiRoutes(parts: ApiParts): Router {
 }
 
 /** One call: a generation is held for all of it, and the chain runs around its endpoint. */
-function serve(ctx: CallContext, endpoint: Endpoint, { chain, current, relayTimes }: ApiParts): Promise<void> {
+function serve(ctx: CallContext, endpoint: Endpoint, { chain, current, relayTimes, workers }: ApiParts): Promise<void> {
   const exchange = ctx.state as Exchange
   const generation = current().hold()
-  const visit = new Visit(ctx, { exchange, endpoint, generation, relayTimes })
+  const visit = new Visit(ctx, { exchange, endpoint, generation, relayTimes, workers })
   exchange.begin(visit)
   return chain.run(generation.links, visit)
 }

@@ -1,9 +1,10 @@
 import { GatewayError } from '../errors.ts'
-import { type Member, ScanError, type ScanFault, scanObject } from '../json/scan.ts'
+import type { Member } from '../json/scan.ts'
 import { spliceObject } from '../json/splice.ts'
 import type { Call, ChatRequest, EndpointName, ModelId } from '../plugin/api.ts'
 import { Misuse } from '../plugin/misuse.ts'
 import type { RequestCheck } from './check.ts'
+import { membersOf } from './members.ts'
 import { setPointer } from './pointer.ts'
 
 /** What a call is made of, beside its body. */
@@ -38,12 +39,13 @@ export class ClientCall implements Call {
   #model: ModelId | undefined
   #sealed = false
 
-  constructor(bytes: Buffer, context: CallContext) {
+  /** `members`: of the body, where they are known already. Throws a GatewayError (400) for a body that is none. */
+  constructor(bytes: Buffer, context: CallContext, members = membersOf(bytes)) {
     this.id = context.id
     this.endpoint = context.endpoint
     this.#context = context
     this.#bytes = bytes
-    this.#members = scan(bytes)
+    this.#members = members
     this.#head = this.#readHead()
   }
 
@@ -105,7 +107,7 @@ export class ClientCall implements Call {
     setPointer(body, pointer, value)
     this.#context.check(body)
     this.#bytes = Buffer.from(JSON.stringify(body))
-    this.#members = scan(this.#bytes)
+    this.#members = membersOf(this.#bytes)
     this.#body = body
     this.#head = body
     this.#model = undefined
@@ -157,30 +159,6 @@ export class ClientCall implements Call {
 
 /** Stand for what is not parsed: arrays that are too large to be empty. */
 const UNREAD: Readonly<Record<string, readonly unknown[]>> = { messages: [{ role: 'user', content: '' }], input: [''] }
-
-const SCAN_FAULTS: Readonly<Record<Exclude<ScanFault, 'syntax' | 'not_an_object'>, string>> = {
-  too_deep: 'The request body is nested more than 64 levels deep.',
-  too_many_members: 'The request body has more than 256 members at its top level.',
-  too_many_parts: 'A member of the request body has more than 50,000 objects and arrays in it.',
-}
-
-function scan(bytes: Buffer): readonly Member[] {
-  const members = scanned(bytes)
-  // Parsers disagree on which of two counts, so that authorisation and upstream could read different models.
-  const twice = members.find(({ key }, index) => members.findIndex((other) => other.key === key) < index)
-  if (twice !== undefined) throw new GatewayError('duplicate_parameter', { param: twice.key.slice(0, 100) })
-  return members
-}
-
-function scanned(bytes: Buffer): readonly Member[] {
-  try {
-    return scanObject(bytes)
-  } catch (error) {
-    if (!(error instanceof ScanError)) throw error
-    const detail = error.fault === 'syntax' || error.fault === 'not_an_object' ? undefined : SCAN_FAULTS[error.fault]
-    throw detail === undefined ? new GatewayError('invalid_json') : new GatewayError('invalid_body', { values: { detail } })
-  }
-}
 
 function parse(bytes: Buffer): unknown {
   try {

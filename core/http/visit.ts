@@ -1,13 +1,17 @@
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import type { Generation } from '../generation.ts'
+import type { Member } from '../json/scan.ts'
 import type { EndpointName } from '../plugin/api.ts'
 import type { RelayTimes } from '../upstream/relay.ts'
+import type { Workers } from '../workers/pool.ts'
 import type { Arrival } from './arrival.ts'
 import { readBody } from './body.ts'
 import type { RequestCheck } from './check.ts'
-import { ClientCall } from './client-call.ts'
+import { type CallContext, ClientCall } from './client-call.ts'
 import type { Exchange } from './exchange.ts'
+import { membersOfLarge } from './members.ts'
 import { takeOwnReply } from './own-reply.ts'
-import type { CallContext, Passage } from './passage.ts'
+import type { Passage, CallContext as RequestContext } from './passage.ts'
 
 /** What stands behind the chain. */
 export interface Endpoint {
@@ -15,7 +19,7 @@ export interface Endpoint {
   /** Checks the body; absent: its requests have none. */
   readonly check?: RequestCheck
   /** Serves a call. Resolves when its head may go out. */
-  run(exchange: Exchange, generation: Generation, ctx: CallContext): Promise<void>
+  run(exchange: Exchange, generation: Generation, ctx: RequestContext): Promise<void>
 }
 
 /** What a visit is made of, beside its request. */
@@ -24,14 +28,18 @@ export interface VisitParts {
   readonly endpoint: Endpoint
   readonly generation: Generation
   readonly relayTimes: RelayTimes
+  readonly workers: Pick<Workers, 'scan'>
 }
+
+/** Looking through a body takes some milliseconds from here on: a thread does it. Bytes. */
+const LARGE = 4 << 20
 
 /** One request at its endpoint: what the chain wraps. */
 export class Visit implements Passage, Arrival {
-  readonly ctx: CallContext
+  readonly ctx: RequestContext
   readonly #parts: VisitParts
 
-  constructor(ctx: CallContext, parts: VisitParts) {
+  constructor(ctx: RequestContext, parts: VisitParts) {
     this.ctx = ctx
     this.#parts = parts
   }
@@ -64,14 +72,22 @@ export class Visit implements Passage, Arrival {
   }
 
   async read(): Promise<ClientCall> {
-    const { endpoint, exchange, generation } = this.#parts
     const bytes = await readBody(this.ctx.req, this.ctx.res)
-    return new ClientCall(bytes, {
+    if (bytes.length < LARGE) return this.#callOf(bytes)
+    // Gathering such a body took its time already.
+    await othersTurn()
+    return this.#callOf(bytes, await membersOfLarge(bytes, this.#parts.workers))
+  }
+
+  #callOf(bytes: Buffer, members?: readonly Member[]): ClientCall {
+    const { endpoint, exchange, generation } = this.#parts
+    const context: CallContext = {
       id: exchange.id,
       endpoint: endpoint.name,
       check: endpoint.check!,
       resolve: (name) => generation.table.resolve(name),
       upstreamHeaders: exchange.upstreamHeaders,
-    })
+    }
+    return new ClientCall(bytes, context, members)
   }
 }

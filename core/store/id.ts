@@ -9,6 +9,6 @@ export function randomBase62(length: number): string {
 }
 
 /** The id of a new object: `key_` and 20 random characters. */
-export function newId(prefix: 'acc' | 'aud' | 'inv' | 'key' | 'usr'): string {
+export function newId(prefix: 'acc' | 'inv' | 'key' | 'usr'): string {
   return `${prefix}_${randomBase62(20)}`
 }

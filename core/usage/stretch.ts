@@ -33,7 +33,7 @@ export function timesOf({ from, to, step }: Stretch): readonly number[] {
   const first = from - (from % length)
   const count = Math.ceil((to - first) / length)
   if (count < 1) throw refusal('it must be later than `from`')
-  if (count * length > MOST_DAYS[step] * LENGTHS.day)
+  if (to - from > MOST_DAYS[step] * LENGTHS.day)
     throw refusal(`in steps of one ${step} it may be at most ${MOST_DAYS[step]} days after \`from\``)
   return Array.from({ length: count }, (_, index) => first + index * length)
 }

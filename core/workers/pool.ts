@@ -1,9 +1,13 @@
 import { Piscina } from 'piscina'
+import { type Member, ScanError } from '../json/scan.ts'
+import type { Scanned } from './scan.ts'
 
 /** Threads for work that would hold up the event loop. */
 export interface Workers {
   /** Tokens of the prompt of a chat request, given as its JSON. The bytes are copied first. */
   countTokens(text: Uint8Array): Promise<number>
+  /** The top-level members of a JSON object. The bytes are copied first. Throws `ScanError`. */
+  scan(bytes: Uint8Array): Promise<readonly Member[]>
   /** Calls an exported function of a module; `input` and the result are cloned. */
   run(module: URL, exportName: string, input: unknown): Promise<unknown>
   /** Tasks that wait for a thread. */
@@ -20,6 +24,7 @@ const TASK_MS = 30_000
 const MAX_QUEUE = 256
 
 const TOKENS = new URL('./tokens.ts', import.meta.url).href
+const SCAN = new URL('./scan.ts', import.meta.url).href
 /** So that a plugin's own `.ts`, wherever it lies, can import the seam inside a thread too. */
 const RESOLVE_SEAM = new URL('../plugin/resolve-seam.ts', import.meta.url).href
 
@@ -45,6 +50,12 @@ export function createWorkers({ threads }: { threads: number }): Workers {
     }
   }
 
+  /** The caller's own bytes stay as they are; the copy goes over to the thread. */
+  function onCopy(bytes: Uint8Array, what: { filename: string; name: string }): Promise<unknown> {
+    const copy = new Uint8Array(bytes)
+    return task(copy, { ...what, transferList: [copy.buffer] })
+  }
+
   /** A thread that died is not replaced while others wait; only a new task brings one. */
   function wake(): void {
     if (pool.queueSize === 0 || pool.threads.length > 0) return
@@ -52,9 +63,11 @@ export function createWorkers({ threads }: { threads: number }): Workers {
   }
 
   return {
-    async countTokens(text) {
-      const copy = new Uint8Array(text)
-      return (await task(copy, { filename: TOKENS, name: 'countPromptTokens', transferList: [copy.buffer] })) as number
+    countTokens: (text) => onCopy(text, { filename: TOKENS, name: 'countPromptTokens' }) as Promise<number>,
+    async scan(bytes) {
+      const scanned = (await onCopy(bytes, { filename: SCAN, name: 'scanBody' })) as Scanned
+      if ('fault' in scanned) throw new ScanError(scanned.fault)
+      return scanned.members
     },
     run: (module, exportName, input) => task(input, { filename: module.href, name: exportName }),
     get queueSize() {

@@ -36,10 +36,13 @@ export async function signInAsAdmin(page: Page, stage: ConsoleStage): Promise<Ma
   return management
 }
 
+/** Who is invited by `signInAsMember`. */
+export const MEMBER = { name: 'Mo Tester', email: 'mo@example.com', password: 'a staple is not a horse' }
+
 /** Invites somebody, who accepts in a window of their own. */
 export async function signInAsMember(admin: Management, page: Page, stage: ConsoleStage): Promise<void> {
-  const invitation = { email: 'mo@example.com', role: 'member', account_id: 'default' }
+  const invitation = { email: MEMBER.email, role: 'member', account_id: 'default' }
   const { link } = await admin.post<{ link: string }>('/invitations', invitation)
-  const answer = { token: new URL(link).hash.slice(1), name: 'Mo Tester', password: 'a staple is not a horse' }
+  const answer = { token: new URL(link).hash.slice(1), name: MEMBER.name, password: MEMBER.password }
   await new Management(page, stage).post('/invitations/accept', answer)
 }

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { describeInBrowser } from './browser.ts'
+import { MEMBER } from './management.ts'
 import { type ConsoleStage, startConsole } from './stage.ts'
 import { Witness } from './witness.ts'
 
 const ADMIN = { name: 'Ada Byron', email: 'ada@example.com', password: 'correct horse battery' }
-const MEMBER = { name: 'Mo Tester', email: 'mo@example.com', password: 'a staple is not a horse' }
 const MESSAGES = [{ role: 'user' as const, content: 'Hello!' }]
 
 describeInBrowser('the console, from the setup link to a revoked key', function (open) {

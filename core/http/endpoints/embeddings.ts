@@ -70,7 +70,7 @@ function normalise(translated: object, call: Call): object {
 /** Little-endian 32-bit floats, one after the other. */
 function toBase64(numbers: readonly number[]): string {
   const bytes = Buffer.alloc(4 * numbers.length)
-  numbers.forEach((number, index) => bytes.writeFloatLE(number, 4 * index))
+  for (const [index, number] of numbers.entries()) bytes.writeFloatLE(number, 4 * index)
   return bytes.toString('base64')
 }
 

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { TranslatedReader } from '../../../core/upstream/readers/translated.ts'
 import { edgesOf, eventsIn } from '../../fixtures/openai-streams.ts'
-import { anthropic } from '../../plugins/anthropic/support.ts'
+import { anthropic } from '../../plugins/providers/anthropic/support.ts'
 import { recorded } from '../../plugins/openai-compatible/recorded.ts'
 import { fakeTry } from '../../support/fake-call.ts'
 import { type Heard, type MakeReader, play, split } from './play.ts'
 
-const FIXTURES = new URL('../../plugins/anthropic/fixtures/', import.meta.url)
+const FIXTURES = new URL('../../plugins/providers/anthropic/fixtures/', import.meta.url)
 const RECORDED = ['anthropic-text', 'anthropic-json-tool.2', 'anthropic-mcp.1', 'anthropic-fallback'].map(
   (name) => `${name}.chunks.txt`,
 )

@@ -1,59 +1,9 @@
 import { expect } from 'chai'
-import {
-  chunk,
-  FIN,
-  head,
-  json,
-  lastChunk,
-  RST,
-  type ScriptedUpstream,
-  scriptedUpstream,
-  sse,
-} from '../../../core/plugin/testing.ts'
+import { json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/plugin/testing.ts'
 import { openai } from '../sdk/openai-dialect.ts'
 import { type Stage, startStage } from '../sdk/stage.ts'
-import { DISCONNECTED, INVALID } from './failures.ts'
-import { CANARY, EVERY_WAY, expectStatus, type Fault, post } from './witness.ts'
-
-const JSON_TYPE = { 'content-type': 'application/json' }
-
-/** Faults at the beginning of a reply: the connection, the status line, the headers. */
-const FAULTS: readonly Fault[] = [
-  { name: 'resets the connection instead of an answer', script: () => [RST], failure: DISCONNECTED },
-  { name: 'closes the connection instead of an answer', script: () => [FIN], failure: DISCONNECTED },
-  { name: 'resets the connection within the headers', script: () => ['HTTP/1.1 200 OK\r\ncont', RST], failure: DISCONNECTED },
-  { name: 'closes the connection within the headers', script: () => ['HTTP/1.1 200 OK\r\ncont', FIN], failure: DISCONNECTED },
-  { name: 'says 100 Continue unasked', script: ({ whole }) => [head(100), ...json(whole({}))], failure: INVALID },
-  {
-    name: 'switches protocols unasked',
-    script: () => [head(101, { connection: 'upgrade', upgrade: 'websocket' }), CANARY],
-    failure: INVALID,
-  },
-  { name: 'does not speak HTTP', script: () => [`220 ${CANARY} ESMTP\r\n\r\n`], failure: INVALID },
-  { name: 'ends its lines by LF only', script: () => ['HTTP/1.1 200 OK\ncontent-length: 2\n\n{}'], failure: INVALID },
-  { name: 'answers 099', script: () => ['HTTP/1.1 099 Hm\r\ncontent-length: 0\r\n\r\n'], failure: INVALID },
-  { name: 'answers 999', script: () => ['HTTP/1.1 999 Hm\r\ncontent-length: 0\r\n\r\n'], failure: INVALID },
-  {
-    name: 'sends a header of 17 KB',
-    script: () => [head(200, { ...JSON_TYPE, 'x-long': 'x'.repeat(17_000), 'content-length': '2' }), '{}'],
-    failure: INVALID,
-  },
-  {
-    name: 'gives two lengths',
-    script: () => [head(200, { ...JSON_TYPE, 'content-length': ['2', '3'] }), '{}'],
-    failure: INVALID,
-  },
-  {
-    name: 'gives a length and then chunks',
-    script: () => [head(200, { ...JSON_TYPE, 'content-length': '2', 'transfer-encoding': 'chunked' }), chunk('{}'), lastChunk()],
-    failure: INVALID,
-  },
-  {
-    name: 'sends chunks and then a length',
-    script: () => [head(200, { ...JSON_TYPE, 'transfer-encoding': 'chunked', 'content-length': '2' }), chunk('{}'), lastChunk()],
-    failure: INVALID,
-  },
-]
+import { BAD_BEGINNINGS } from './faults/answering.ts'
+import { EVERY_WAY, expectStatus, post } from './witness.ts'
 
 describe('an upstream that cannot begin a reply', () => {
   let stage: Stage
@@ -62,7 +12,7 @@ describe('an upstream that cannot begin a reply', () => {
   })
   after(() => stage.stop())
 
-  for (const fault of FAULTS) {
+  for (const fault of BAD_BEGINNINGS) {
     for (const asked of EVERY_WAY) it(`${fault.name}: ${asked.name}`, () => expectStatus(stage, asked, fault))
   }
 })

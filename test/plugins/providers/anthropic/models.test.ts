@@ -18,7 +18,10 @@ describe('anthropic: the facts of models', () => {
   it('that ship could stand in routes.yaml', () => configured(shipped))
 
   it('are taken from the operator first, one by one', async () => {
-    const facts = { 'claude-quartet-*': { sampling: true, maxTokens: 2000 }, 'claude-*': { maxTokens: 3000 } }
+    const facts = {
+      'claude-quartet-*': { sampling: true, alwaysThinks: false, maxTokens: 2000 },
+      'claude-*': { maxTokens: 3000 },
+    }
     expect(await sent({ temperature: 0.5 }, facts)).to.include({ temperature: 0.5, max_tokens: 2000 })
     const other = await sent({ model: 'claude/claude-opus-4-8', temperature: 0.5 }, facts)
     expect(other).to.include({ max_tokens: 3000 }).and.not.have.property('temperature')

@@ -20,15 +20,16 @@ export function describeBytes(suite: Suite): void {
 
   describe('reads the same stream', () => {
     for (const [name, fixture] of present(subject)) {
+      const asked = requestOf(subject.model, name, fixture)
       const bytes = () => Buffer.concat(streamBody(fixture).map((event) => Buffer.from(event)))
-      it(`split at every byte (${name})`, () => splitAtEveryByte(suite.stage.provider, bytes()))
+      it(`split at every byte (${name})`, () => splitAtEveryByte(suite.stage.provider, bytes(), asked))
       it(`cut at every byte, as an error and never as a whole reply (${name})`, () =>
-        cutAtEveryByte(suite.stage.provider, bytes()))
+        cutAtEveryByte(suite.stage.provider, bytes(), asked))
     }
 
     if (isSse(subject)) {
       it('with any line ends, with comments, and after a byte order mark', () => {
-        const run = streamRunner(suite.stage.provider)
+        const run = streamRunner(suite.stage.provider, request)
         const events = streamBody(text).map((event) => Buffer.from(event).toString().replaceAll('\r\n', '\n'))
         const plain = run(events)
         assertSame(run(events.map((event) => withLineEnds(event, '\r\n'))), plain, 'with CR LF')
@@ -109,7 +110,7 @@ const isSse = ({ streamType = 'text/event-stream' }: ProviderUnderTest): boolean
 /** The events of the text up to the one by which a client has its first words, and those after it. */
 export function untilFirstWords({ subject, stage }: Suite): [begun: Step[], rest: Step[]] {
   const events = streamBody(subject.scenarios.text)
-  const run = streamRunner(stage.provider)
+  const run = streamRunner(stage.provider, requestOf(subject.model, 'text', subject.scenarios.text))
   const speaks = (count: number) => /"content":"[^"]/.test(run(events.slice(0, count)).text)
   const count = events.findIndex((_, index) => speaks(index + 1)) + 1
   assert.ok(

@@ -1,0 +1,40 @@
+import { GatewayError } from '../errors.ts'
+import { type Member, ScanError, type ScanFault, scanObject } from '../json/scan.ts'
+import type { Workers } from '../workers/pool.ts'
+
+const SCAN_FAULTS: Readonly<Record<Exclude<ScanFault, 'syntax' | 'not_an_object'>, string>> = {
+  too_deep: 'The request body is nested more than 64 levels deep.',
+  too_many_members: 'The request body has more than 256 members at its top level.',
+  too_many_parts: 'A member of the request body has more than 50,000 objects and arrays in it.',
+}
+
+/** The top-level members of a body. Throws a GatewayError (400) for a body that is no object, or not an acceptable one. */
+export function membersOf(bytes: Buffer): readonly Member[] {
+  try {
+    return unique(scanObject(bytes))
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
+/** The same, found in a worker thread: looking through many megabytes would hold up the event loop. */
+export async function membersOfLarge(bytes: Buffer, workers: Pick<Workers, 'scan'>): Promise<readonly Member[]> {
+  try {
+    return unique(await workers.scan(bytes))
+  } catch (error) {
+    throw refusal(error)
+  }
+}
+
+function unique(members: readonly Member[]): readonly Member[] {
+  // Parsers disagree on which of two counts, so that authorisation and upstream could read different models.
+  const twice = members.find(({ key }, index) => members.findIndex((other) => other.key === key) < index)
+  if (twice !== undefined) throw new GatewayError('duplicate_parameter', { param: twice.key.slice(0, 100) })
+  return members
+}
+
+function refusal(error: unknown): unknown {
+  if (!(error instanceof ScanError)) return error
+  const detail = error.fault === 'syntax' || error.fault === 'not_an_object' ? undefined : SCAN_FAULTS[error.fault]
+  return detail === undefined ? new GatewayError('invalid_json') : new GatewayError('invalid_body', { values: { detail } })
+}

@@ -1,0 +1,14 @@
+import { type Member, ScanError, type ScanFault, scanObject } from '../json/scan.ts'
+
+/** What a scan comes to; errors do not keep their class from thread to thread. */
+export type Scanned = { readonly members: readonly Member[] } | { readonly fault: ScanFault }
+
+/** Runs in a worker thread: the top-level members of a large body. */
+export function scanBody(bytes: Uint8Array): Scanned {
+  try {
+    return { members: scanObject(Buffer.from(bytes.buffer)) }
+  } catch (error) {
+    if (error instanceof ScanError) return { fault: error.fault }
+    throw error
+  }
+}

@@ -1,0 +1,162 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { describeInBrowser } from './browser.ts'
+import { signInAsAdmin, signInAsMember } from './management.ts'
+import { type ConsoleStage, startConsole } from './stage.ts'
+
+describeInBrowser('the console, every day', (open) => {
+  let stage: ConsoleStage
+  let admin: Page
+  let member: Page
+
+  before(async () => {
+    stage = await startConsole()
+    admin = await open()
+    member = await open()
+    const management = await signInAsAdmin(admin, stage)
+    await signInAsMember(management, member, stage)
+    const { id } = await management.post<{ id: string }>('/accounts', { name: 'Field team', models: ['*'] })
+    await management.post('/keys', { name: "somebody else's", kind: 'live', account_id: id })
+  })
+
+  after(() => stage.stop())
+
+  const call = (model: string) =>
+    stage.gateway.fetch('/v1/chat/completions', { json: { model, messages: [{ role: 'user', content: 'Hi' }] } })
+
+  describe('the playground', () => {
+    const write = async (text: string): Promise<void> => {
+      await member.getByRole('textbox', { name: 'Message', exact: true }).fill(text)
+      await member.keyboard.press('Enter')
+    }
+
+    it('calls with a pasted key, which stands nowhere in the page', async () => {
+      await member.goto(stage.address('/playground?model=sandbox/echo'))
+      await member.getByRole('textbox', { name: 'Or paste a key' }).fill(stage.gateway.liveKey)
+      await write('Just an echo')
+      await member.getByText('Served by sandbox/echo').waitFor()
+      expect(await member.getByText('Just an echo').count()).to.be.at.least(2)
+      expect(await member.content()).to.not.include(stage.gateway.liveKey)
+    })
+
+    it('shows the events as they came, and the code that asks the same without the key', async () => {
+      await member.getByRole('tab', { name: 'Raw' }).click()
+      const raw = member.getByRole('region', { name: 'raw reply' })
+      expect(await raw.textContent())
+        .to.match(/^data: \{.*\}\n\n/)
+        .and.match(/data: \[DONE\]\n\n$/)
+      await member.getByRole('tab', { name: 'Code' }).click()
+      await member.getByText('Python').click()
+      const code = await member.getByRole('region', { name: 'Python code' }).textContent()
+      expect(code).to.include(`base_url="${stage.gateway.url}/v1"`).and.include('stream=True').and.not.include('sk-live')
+      await member.getByRole('tab', { name: 'Conversation' }).click()
+    })
+
+    it('stops an answer', async () => {
+      await write('sandbox: stall=1')
+      await member.getByRole('button', { name: 'Stop' }).click()
+      await member.getByText('Stopped.').waitFor()
+      await stage.gateway.logged(({ outcome }) => outcome === 'client_closed')
+    })
+
+    it("tells the gateway's own words where a call is refused", async () => {
+      await write('sandbox: status=429')
+      await member.getByRole('alert').getByText(/./).last().waitFor()
+      await member.getByText('Status 429').waitFor()
+    })
+  })
+
+  it('follows calls as they end', async () => {
+    await admin.goto(stage.address('/requests?live=1'))
+    await admin.getByText('Following').waitFor()
+    await call('acme/fast')
+    await admin.getByRole('row', { name: /acme\/fast.*200/ }).waitFor()
+    await admin.getByRole('button', { name: 'Pause' }).click()
+    await call('openai/o4-mini')
+    await admin.getByText('1 new').waitFor()
+    expect(await admin.getByRole('row', { name: /o4-mini/ }).count()).to.equal(0)
+    await admin.getByRole('button', { name: 'Go on' }).click()
+    await admin.getByRole('row', { name: /o4-mini/ }).waitFor()
+  })
+
+  it('gives calls and usage as files, narrowed as the page is', async () => {
+    await admin.goto(stage.address('/requests?model=openai/o4-mini'))
+    await admin.getByRole('row', { name: /o4-mini/ }).waitFor()
+    await admin.getByRole('button', { name: 'Export' }).click()
+    const [lines] = await Promise.all([
+      admin.waitForEvent('download'),
+      admin.getByRole('menuitem', { name: 'JSON Lines' }).click(),
+    ])
+    const rows = (await readFile(await lines.path(), 'utf8')).trim().split('\n')
+    expect(rows.map((row) => JSON.parse(row).model)).to.deep.equal(['openai/o4-mini'])
+    await admin.goto(stage.address('/usage'))
+    const [csv] = await Promise.all([admin.waitForEvent('download'), admin.getByRole('link', { name: 'CSV' }).click()])
+    expect(await readFile(await csv.path(), 'utf8')).to.include('openai/o4-mini')
+  })
+
+  it('keeps what a list is narrowed to in the address', async () => {
+    await admin.goto(stage.address('/keys'))
+    await admin.getByRole('searchbox').fill('nightly')
+    await admin.waitForURL('**/keys?q=nightly')
+    await admin.getByRole('row').nth(1).getByText('nightly').waitFor()
+    await admin.reload()
+    await admin.getByRole('cell', { name: 'nightly' }).first().waitFor()
+    expect(await admin.getByRole('row').count()).to.equal(2)
+  })
+
+  it('leads from a declared key to its line', async () => {
+    await admin.getByRole('link', { name: /^Managed in routes.yaml:\d+$/ }).click()
+    await admin.waitForURL(/\/config\?line=\d+$/)
+    await admin.locator('li', { hasText: 'name: nightly' }).waitFor()
+  })
+
+  it("shows a member neither others' keys nor an admin's pages", async () => {
+    await member.goto(stage.address('/keys'))
+    await member.getByRole('cell', { name: 'nightly' }).first().waitFor()
+    expect(await member.getByText("somebody else's").count()).to.equal(0)
+    await member.goto(stage.address('/audit'))
+    await member.getByText('This page is for admins').waitFor()
+  })
+
+  it('keeps the chosen colours', async () => {
+    await member.getByRole('button', { name: /Mo Tester/ }).click()
+    await member.getByText('Dark', { exact: true }).click()
+    await member.reload()
+    await member.getByText('This page is for admins').waitFor()
+    expect(await member.evaluate('document.documentElement.dataset.mantineColorScheme')).to.equal('dark')
+  })
+
+  it('says everywhere that a changed table was refused, and at which line', async () => {
+    const file = join(stage.gateway.folder, 'routes.yaml')
+    const text = await readFile(file, 'utf8')
+    await writeFile(file, text.replace('optional: true', 'optinal: true'))
+    await stage.gateway.reload()
+    await admin.goto(stage.address('/models'))
+    await admin.getByRole('link', { name: 'See what is wrong' }).click()
+    await admin.getByText('The last change was refused').waitFor()
+    await admin
+      .getByText(/did you mean "?optional/)
+      .first()
+      .waitFor()
+    await writeFile(file, text)
+    await stage.gateway.reload()
+  })
+
+  it('says what happened, with the request id, and tries again', async () => {
+    await admin.route('**/api/v1/models', (route) =>
+      route.fulfill({
+        status: 400,
+        headers: { 'x-request-id': 'req_00000000000000000000000000000000' },
+        json: { error: { message: 'The store is asleep.', type: 'server_error', param: null, code: 'asleep' } },
+      }),
+    )
+    await admin.goto(stage.address('/models'))
+    await admin.getByText('The store is asleep.').waitFor()
+    await admin.getByText('req_00000000000000000000000000000000').waitFor()
+    await admin.unroute('**/api/v1/models')
+    await admin.getByRole('button', { name: 'Try again' }).click()
+    await admin.getByRole('cell', { name: 'acme/smart' }).first().waitFor()
+  })
+})

@@ -1,0 +1,103 @@
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { describeInBrowser } from './browser.ts'
+import { type Management, MEMBER, signInAsAdmin, signInAsMember } from './management.ts'
+import { type ConsoleStage, startConsole } from './stage.ts'
+
+describeInBrowser('signing in and out of the console', (open) => {
+  let stage: ConsoleStage
+  let admin: Management
+  let page: Page
+
+  before(async () => {
+    stage = await startConsole()
+    page = await open()
+    admin = await signInAsAdmin(await open(), stage)
+    await signInAsMember(admin, page, stage)
+  })
+
+  after(() => stage.stop())
+
+  const leave = () => page.context().clearCookies()
+
+  async function signIn(password = MEMBER.password): Promise<void> {
+    await page.getByRole('textbox', { name: 'E-mail' }).fill(MEMBER.email)
+    await page.getByRole('textbox', { name: 'Password' }).fill(password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+  }
+
+  it('leads to the page that was asked for, filters and all', async () => {
+    await leave()
+    await page.goto(stage.address('/requests?fault=upstream'))
+    await signIn()
+    await page.getByRole('heading', { name: 'Requests' }).waitFor()
+    expect(page.url()).to.equal(stage.address('/requests?fault=upstream'))
+  })
+
+  for (const next of ['//elsewhere.example/', 'https://elsewhere.example/', '/\\elsewhere.example'])
+    it(`leads to no other site, whoever made the link: ${next}`, async () => {
+      await page.goto(stage.address(`/sign-in?next=${encodeURIComponent(next)}`))
+      await page.getByRole('heading', { name: 'API keys' }).waitFor()
+      expect(page.url()).to.equal(stage.address('/keys'))
+    })
+
+  it('says what is wrong, with the request id that an operator can look up', async () => {
+    await leave()
+    await page.goto(stage.address('/sign-in'))
+    await signIn('not the password')
+    const alert = page.getByRole('alert')
+    await alert.getByText('The e-mail address or the password is wrong.').waitFor()
+    expect(await alert.textContent()).to.match(/Request req_[0-9a-f]{32}/)
+  })
+
+  it('asks to sign in again, once the session has ended elsewhere', async () => {
+    await page.goto(stage.address('/keys'))
+    await signIn()
+    await page.getByRole('heading', { name: 'API keys' }).waitFor()
+    await stage.gateway.store.db.deleteFrom('sessions').execute()
+    await page.getByRole('link', { name: 'Models' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('next')).to.equal('/models')
+  })
+
+  it('changes the password', async () => {
+    await signIn()
+    await page.getByRole('heading', { name: 'Models' }).waitFor()
+    await page.goto(stage.address('/profile'))
+    await page.getByRole('textbox', { name: 'Current password' }).fill('not the password')
+    await page.getByRole('textbox', { name: 'New password' }).fill('another staple entirely')
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText('The e-mail address or the password is wrong.').waitFor()
+    await page.getByRole('textbox', { name: 'Current password' }).fill(MEMBER.password)
+    await page.getByRole('button', { name: 'Change password' }).click()
+    await page.getByText('Your password is changed.').waitFor()
+  })
+
+  it('ends every session at once', async () => {
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect(await stage.gateway.store.db.selectFrom('sessions').select('user_id').execute()).to.deep.equal([])
+    await signIn('another staple entirely')
+    await page.getByRole('heading', { name: 'Your profile' }).waitFor()
+  })
+
+  it('signs out from the menu', async () => {
+    await page.getByRole('button', { name: /Mo Tester/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  })
+
+  it('tells the first visitor of all that a setup link is needed', async () => {
+    const empty = await startConsole()
+    await page.goto(empty.address('/'))
+    await page.getByText('Nobody can sign in yet').waitFor()
+    expect(await page.getByRole('button', { name: 'Sign in' }).count()).to.equal(0)
+    await empty.stop()
+  })
+
+  it('says why the OpenID provider led nowhere', async () => {
+    await leave()
+    await page.goto(stage.address('/sign-in?error=openid_refused'))
+    await page.getByRole('alert').getByText('ask an admin for an invitation').waitFor()
+  })
+})

@@ -1,0 +1,70 @@
+import { setTimeout } from 'node:timers/promises'
+import { expect } from 'chai'
+import { onEachDatabase } from '../../support/databases.ts'
+import { Home } from '../lifecycle/umg.ts'
+import { Person } from './person.ts'
+
+const ROUTES = 'version: 1\nchain: [{ plugin: auth }]\nnamespaces: { sandbox: { provider: sandbox } }\n'
+const SETUP = /Console +(http:\S+)\/console\/setup#([\w-]{43})\n/
+
+onEachDatabase('the command line beside a running gateway', (database) => {
+  it('starts it, invites by it, and rules over keys in it', async () => {
+    const at = ['--database', await database()]
+    const home = await Home.create({ 'routes.yaml': ROUTES })
+    try {
+      const first = await home.start(...at)
+      const [, origin, token] = await first.umg.says(SETUP)
+      expect(origin).to.equal(first.url)
+      const admin = new Person(first.url)
+      const ada = { email: 'ada@example.com', name: 'Ada', password: 'correct horse battery' }
+      expect((await admin.post('/setup', { ...ada, token })).status).to.equal(201)
+
+      const umg = async (...args: string[]) => {
+        const { code, stdout, stderr } = await home.run([...args, ...at]).ended
+        expect(code, stderr).to.equal(0)
+        return stdout.trim()
+      }
+      const account = await umg('accounts', 'create', '--name', 'Acme')
+      const link = await umg('users', 'invite', 'bob@example.com', '--account', account, '--console-url', first.url)
+      const bob = { token: link.split('#')[1], name: 'Bob', password: 'correct horse battery' }
+      expect((await new Person(first.url).post('/invitations/accept', bob)).body.account).to.deep.equal({
+        id: account,
+        name: 'Acme',
+      })
+
+      const { id, secret } = JSON.parse(await umg('keys', 'create', '--name', 'ci', '--account', account, '--json'))
+      const status = async (key: string) =>
+        (await fetch(`${first.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status
+      expect(await status(secret)).to.equal(200)
+      const successor = await umg('keys', 'rotate', id, '--overlap', '1h')
+      expect([await status(secret), await status(successor)]).to.deep.equal([200, 200])
+      await umg('keys', 'revoke', id)
+      while ((await status(secret)) !== 401) await setTimeout(10)
+      expect(await status(successor)).to.equal(200)
+
+      first.umg.signal('SIGINT')
+      await first.umg.ended
+      const second = await home.start(...at)
+      second.umg.signal('SIGINT')
+      expect((await second.umg.ended).stdout).to.not.include('setup')
+    } finally {
+      await home.remove()
+    }
+  }).timeout(60_000)
+})
+
+describe('umg start', () => {
+  for (const [what, flags, said] of [
+    ['a database that is away', ['--database', 'postgres://umg:hunter2@127.0.0.1:1/umg'], 'Start its server'],
+    ['a database it does not know', ['--database', 'mysql://umg:hunter2@db/umg'], 'must be `sqlite:'],
+    ['a provider without a client', ['--oidc-issuer', 'https://login.example.com'], '--oidc-client-id'],
+  ] as const) {
+    it(`with ${what} says what to do, and no password`, async () => {
+      const home = await Home.create({ 'routes.yaml': ROUTES })
+      const { code, stderr } = await home.run(['start', '--port', '0', ...flags]).ended
+      expect(code).to.equal(1)
+      expect(stderr).to.include(said).and.not.include('hunter2')
+      await home.remove()
+    })
+  }
+})

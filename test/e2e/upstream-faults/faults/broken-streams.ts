@@ -1,0 +1,76 @@
+import { chunk, FIN, head, RST, sse } from '../../../../core/plugin/testing.ts'
+import { type Dialect, splitAfter } from '../../sdk/dialect.ts'
+import { AUTHENTICATION, DISCONNECTED, ERROR, type Failure, INVALID, OVERLOADED, RATE_LIMITED } from '../failures.ts'
+import { CANARY, type Fault } from '../witness.ts'
+
+/** The first words of every broken stream. */
+export const HEARD = 'Once upon'
+
+const open = head(200, { 'content-type': 'text/event-stream', 'transfer-encoding': 'chunked' })
+
+/** How far a stream gets. */
+export type Beginning = (dialect: Dialect) => readonly string[]
+
+const tale: Beginning = ({ events }) => events({ text: [HEARD, ' a time'] })
+
+/** A stream up to and with its first words. */
+export const beginning: Beginning = (dialect) => splitAfter(tale(dialect), HEARD)[0]
+
+/** A stream that has announced itself, and not said a word. */
+export const announcement: Beginning = (dialect) => beginning(dialect).slice(0, -1)
+
+/** The same stream up to its last words: all is there but the finish. */
+const unfinished: Beginning = (dialect) => tale(dialect).slice(0, -3)
+
+/** An event by which a stream says that it cannot go on. */
+const errorEvent = (type: string, code?: string): string =>
+  `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type, message: CANARY, code: code ?? null } })}\n\n`
+
+/** Events that end a stream badly, wherever they stand. */
+export const BAD_EVENTS: readonly {
+  readonly name: string
+  readonly event: string
+  readonly failure: Failure
+  readonly retryAfter?: string
+}[] = [
+  { name: 'an overload', event: errorEvent('overloaded_error'), failure: OVERLOADED },
+  { name: 'a rate limit', event: errorEvent('rate_limit_error'), failure: RATE_LIMITED, retryAfter: '1' },
+  { name: 'a bad credential', event: errorEvent('authentication_error'), failure: AUTHENTICATION },
+  { name: 'an error of a kind yet to come', event: errorEvent('new_error'), failure: ERROR },
+  { name: 'an event that breaks off', event: `data: {"id":"${CANARY}","choices":[{"ind\n\n`, failure: INVALID },
+  { name: 'an event that is no JSON', event: `data: ${CANARY}\n\n`, failure: INVALID },
+  { name: 'an event that is no object', event: 'data: null\n\n', failure: INVALID },
+  { name: 'an event of 9 MB', event: `data: {"id":"${'x'.repeat(9 << 20)}"}\n\n`, failure: INVALID },
+]
+
+/** Ways to stop after a beginning. */
+export const cutsAfter = (begun: Beginning): readonly Fault[] => [
+  {
+    name: 'resets the connection',
+    script: (dialect) => [open, ...begun(dialect).map(chunk), RST],
+    failure: DISCONNECTED,
+  },
+  {
+    name: 'closes the connection',
+    script: (dialect) => [open, ...begun(dialect).map(chunk), FIN],
+    failure: DISCONNECTED,
+  },
+  { name: 'ends its body in order', script: (dialect) => sse(begun(dialect)), failure: DISCONNECTED },
+  { name: 'ends it by closing', script: (dialect) => sse(begun(dialect), { framing: 'close' }), failure: DISCONNECTED },
+  {
+    name: 'ends it within an event',
+    script: (dialect) => sse([...begun(dialect), begun(dialect).at(-1)!.slice(0, -2)]),
+    failure: DISCONNECTED,
+  },
+  {
+    name: 'sends a chunk without a size',
+    script: (dialect) => [open, ...begun(dialect).map(chunk), `zz\r\n${CANARY}`],
+    failure: INVALID,
+  },
+]
+
+/** Ways to stop in the middle. */
+export const CUTS: readonly Fault[] = [
+  ...cutsAfter(beginning),
+  { name: 'ends it just before the finish', script: (dialect) => sse(unfinished(dialect)), failure: DISCONNECTED },
+]
