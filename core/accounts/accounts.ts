@@ -4,29 +4,31 @@ import type { Store } from '../store/database.ts'
 import { newId } from '../store/id.ts'
 import { mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
 import type { AccountsTable, Schema } from '../store/schema.ts'
-import { type Actor, type AuditEntry, audit, changesBetween } from './audit.ts'
+import { type Actor, audit, changesBetween } from './audit.ts'
 import { checkGlobs, checkText } from './text.ts'
 
-/** Who owns keys, and what these may call. Times are milliseconds since 1970. */
-export interface Account {
-  /** `acc_…`; `default` is there from the beginning. */
-  readonly id: string
+/** What an account can be told to be. */
+export interface AccountSettings {
   readonly name: string
   /** Globs of model ids; each key narrows them. */
   readonly models: readonly string[]
   /** Of its keys that name none. */
   readonly rateClass: string | null
+}
+
+/** Who owns keys, and what these may call. */
+export interface Owner extends AccountSettings {
+  /** `acc_…`; `default` is there from the beginning. */
+  readonly id: string
+}
+
+/** An account, as its admins see it. */
+export interface Account extends Owner {
+  /** Milliseconds since 1970. */
   readonly createdAt: number
   /** How many of its keys are not revoked, and how many people sign in to it. */
   readonly keys: number
   readonly users: number
-}
-
-/** What an account can be told to be. */
-export interface AccountSettings {
-  readonly name: string
-  readonly models: readonly string[]
-  readonly rateClass: string | null
 }
 
 /** Makes an account. Throws `invalid_value`. */
@@ -36,13 +38,9 @@ export async function createAccount(store: Store, { name, models, rateClass }: A
   const row: AccountsTable = { id, name, models: JSON.stringify(models), rate_class: rateClass, created_at: Date.now() }
   return store.db.transaction().execute(async (db) => {
     await db.insertInto('accounts').values(row).execute()
-    const account = accountOf({ ...row, keys: 0, users: 0 })
-    await audit(db, actor, {
-      action: 'account.create',
-      object: objectOf(account),
-      changes: changesBetween({}, settingsOf(account)),
-    })
-    return account
+    const changes = changesBetween({}, { name, models, rate_class: rateClass })
+    await audit(db, actor, { action: 'account.create', object: { type: 'account', id, name }, changes })
+    return accountOf({ ...row, keys: 0, users: 0 })
   })
 }
 
@@ -53,28 +51,17 @@ export async function editAccount(
   actor: Actor,
 ): Promise<Account> {
   check(settings)
-  const { name, models, rateClass } = settings
-  const account = await store.db.transaction().execute(async (db) => {
-    const before = await findAccount(db, id)
-    await db
-      .updateTable('accounts')
-      .set({
-        name: name ?? before.name,
-        models: JSON.stringify(models ?? before.models),
-        rate_class: rateClass === undefined ? before.rateClass : rateClass,
-      })
-      .where('id', '=', id)
-      .execute()
-    const after = await findAccount(db, id)
-    await audit(db, actor, {
-      action: 'account.edit',
-      object: objectOf(after),
-      changes: changesBetween(settingsOf(before), settingsOf(after)),
-    })
-    return after
+  await store.db.transaction().execute(async (db) => {
+    const before = await findOwner(db, id)
+    const { name = before.name, models = before.models, rateClass = before.rateClass } = settings
+    const columns = { name, models: JSON.stringify(models), rate_class: rateClass }
+    await db.updateTable('accounts').set(columns).where('id', '=', id).execute()
+    const was = { name: before.name, models: before.models, rate_class: before.rateClass }
+    const changes = changesBetween(was, { name, models, rate_class: rateClass })
+    await audit(db, actor, { action: 'account.edit', object: { type: 'account', id, name }, changes })
   })
   store.events.emit('keys')
-  return account
+  return findAccount(store, id)
 }
 
 /** Lists accounts, newest first. `account`: only that one. */
@@ -85,11 +72,20 @@ export async function listAccounts(store: Store, filter: PageQuery & { readonly 
 }
 
 /** The account of an id. Throws `object_not_found`. */
-export async function findAccount(db: Kysely<Schema>, id: string): Promise<Account> {
-  const row = await selectAccounts(db).where('id', '=', id).executeTakeFirst()
-  if (row === undefined) throw new GatewayError('object_not_found', { values: { what: 'account' } })
+export async function findAccount(store: Store, id: string): Promise<Account> {
+  const [row] = await store.read(selectAccounts(store.db).where('id', '=', id))
+  if (row === undefined) throw notFound()
   return accountOf(row)
 }
+
+/** The account of an id as far as it owns keys: that is found at once, for nothing is counted. Throws `object_not_found`. */
+export async function findOwner(db: Kysely<Schema>, id: string): Promise<Owner> {
+  const row = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
+  if (row === undefined) throw notFound()
+  return { id, name: row.name, models: JSON.parse(row.models), rateClass: row.rate_class }
+}
+
+const notFound = (): GatewayError => new GatewayError('object_not_found', { values: { what: 'account' } })
 
 function selectAccounts(db: Kysely<Schema>) {
   return db
@@ -111,7 +107,3 @@ function check({ name, models, rateClass }: Partial<AccountSettings>): void {
   if (models !== undefined) checkGlobs('models', models)
   if (rateClass != null) checkText('rate_class', rateClass)
 }
-
-const settingsOf = ({ name, models, rateClass }: Account) => ({ name, models, rate_class: rateClass })
-
-const objectOf = ({ id, name }: Account): AuditEntry['object'] => ({ type: 'account', id, name })

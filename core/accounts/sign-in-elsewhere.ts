@@ -14,7 +14,7 @@ import { emailOf } from './user.ts'
  */
 export async function signInElsewhere(store: Store, identity: Identity, address: string): Promise<string> {
   const token = await store.db.transaction().execute(async (db) => {
-    const user = (await findByIdentity(db, identity)) ?? (await adopt(db, identity))
+    const user = (await findByIdentity(db, identity)) ?? (await adopt(db, identity, address))
     if (user !== undefined) {
       await audit(db, { ...user, address }, { action: 'session.start', object: { type: 'user', ...user } })
       return beginSession(db, user.id)
@@ -36,9 +36,9 @@ function findByIdentity(db: Kysely<Schema>, { id }: Identity): Promise<Found> {
 }
 
 /** A user of this address who never signed in by the provider does so from now on: nobody else's identity can take their place. */
-async function adopt(db: Kysely<Schema>, { id, email }: Identity): Promise<Found> {
+async function adopt(db: Kysely<Schema>, { id, email }: Identity, address: string): Promise<Found> {
   if (email === undefined) return undefined
-  return db
+  const user = await db
     .updateTable('users')
     .set({ identity: id })
     .where('email', '=', emailOf(email))
@@ -46,4 +46,9 @@ async function adopt(db: Kysely<Schema>, { id, email }: Identity): Promise<Found
     .where('disabled_at', 'is', null)
     .returning(['id', 'name'])
     .executeTakeFirst()
+  if (user !== undefined) {
+    const changes = { identity: [null, id] } as const
+    await audit(db, { ...user, address }, { action: 'user.edit', object: { type: 'user', ...user }, changes })
+  }
+  return user
 }

@@ -1,6 +1,9 @@
+import type { Kysely } from 'kysely'
 import { GatewayError } from '../errors.ts'
+import { alone } from '../store/alone.ts'
 import type { Store } from '../store/database.ts'
-import { type Actor, audit } from './audit.ts'
+import type { Schema } from '../store/schema.ts'
+import { type Actor, type AuditEntry, audit } from './audit.ts'
 import { checkPassword, hashPassword, isPassword } from './password.ts'
 import { beginSession, endSessions } from './sessions.ts'
 import { countTry, forgetTry } from './tries.ts'
@@ -16,8 +19,9 @@ export interface Credentials {
 /** Begins a session; resolves to its token. Throws `sign_in_refused` alike for all that can be wrong, or `too_many_tries`. */
 export async function signIn(store: Store, credentials: Credentials): Promise<string> {
   const user = await prove(store, credentials)
-  return store.db.transaction().execute(async (db) => {
-    await audit(db, user, { action: 'session.start', object: { type: 'user', id: user.id, name: user.name } })
+  return alone(store, async (db) => {
+    await checkUnchanged(db, user)
+    await audit(db, actorOf(user, credentials), { action: 'session.start', object: objectOf(user) })
     return beginSession(db, user.id)
   })
 }
@@ -27,16 +31,25 @@ export async function changePassword(store: Store, credentials: Credentials, nex
   checkPassword(next, 'new')
   const user = await prove(store, credentials)
   const password = await hashPassword(next)
-  return store.db.transaction().execute(async (db) => {
+  return alone(store, async (db) => {
+    await checkUnchanged(db, user)
     await db.updateTable('users').set({ password }).where('id', '=', user.id).execute()
     await endSessions(db, user.id)
-    await audit(db, user, { action: 'password.change', object: { type: 'user', id: user.id, name: user.name } })
+    await audit(db, actorOf(user, credentials), { action: 'password.change', object: objectOf(user) })
     return beginSession(db, user.id)
   })
 }
 
+/** A user who has proved who they are, and by what. */
+interface Proven {
+  readonly id: string
+  readonly name: string
+  /** As it is stored. */
+  readonly password: string | null
+}
+
 /** Who has this address and this password. What goes wrong is counted, and told in the audit trail. */
-async function prove(store: Store, { email: typed, password, address }: Credentials): Promise<Actor> {
+async function prove(store: Store, { email: typed, password, address }: Credentials): Promise<Proven> {
   const email = emailOf(typed)
   await countTry(store, { email, address })
   const user = await store.db
@@ -45,11 +58,21 @@ async function prove(store: Store, { email: typed, password, address }: Credenti
     .where('email', '=', email)
     .where('disabled_at', 'is', null)
     .executeTakeFirst()
-  if (!(await isPassword(password, user?.password))) {
+  if (!(await isPassword(password, user?.password)) || user === undefined) {
     const object = { type: 'user', id: user?.id ?? null, name: user?.name ?? email } as const
     await audit(store.db, { address }, { action: 'session.refuse', object })
     throw new GatewayError('sign_in_refused')
   }
   await forgetTry(store, { email, address })
-  return { id: user!.id, name: user!.name, address }
+  return user
 }
+
+/** The proof takes a while. Whoever changed the password meanwhile, or was shut out, ended all sessions: none may begin by it now. */
+async function checkUnchanged(db: Kysely<Schema>, { id, password }: Proven): Promise<void> {
+  const same = db.selectFrom('users').select('id').where('id', '=', id).where('password', '=', password)
+  if ((await same.where('disabled_at', 'is', null).executeTakeFirst()) === undefined) throw new GatewayError('sign_in_refused')
+}
+
+const actorOf = ({ id, name }: Proven, { address }: Credentials): Actor => ({ id, name, address })
+
+const objectOf = ({ id, name }: Proven): AuditEntry['object'] => ({ type: 'user', id, name })

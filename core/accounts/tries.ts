@@ -2,14 +2,13 @@ import { sql } from 'kysely'
 import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
 
-/** So many failed tries in so long, of one address of a person and of one address of the network. */
+/** So many failed tries in so long, as one person and from one place. */
 const TRIES = 5
 const WINDOW_MS = 15 * 60_000
 
-/** Whose tries are counted. */
+/** Who tries: as whom, and from where. */
 export interface Trier {
   readonly email: string
-  /** Where it comes from. */
   readonly address: string
 }
 
@@ -23,7 +22,7 @@ export async function countTry(store: Store, trier: Trier): Promise<void> {
     .deleteFrom('sign_in_tries')
     .where('since', '<=', now - WINDOW_MS)
     .execute()
-  for (const subject of [addressOf(trier), emailOf(trier)]) {
+  for (const subject of [placeOf(trier), personOf(trier)]) {
     const { tries, since } = await store.db
       .insertInto('sign_in_tries')
       .values({ subject, tries: 1, since: now })
@@ -34,14 +33,14 @@ export async function countTry(store: Store, trier: Trier): Promise<void> {
   }
 }
 
-/** A try that went well is none; whoever knows the password may have mistyped it before. The address keeps its other tries. */
+/** A try that went well is none; whoever knows the password may have mistyped it before. The place keeps its other tries. */
 export async function forgetTry(store: Store, trier: Trier): Promise<void> {
-  await store.db.deleteFrom('sign_in_tries').where('subject', '=', emailOf(trier)).execute()
-  await store.db.updateTable('sign_in_tries').set({ tries: sql`tries - 1` }).where('subject', '=', addressOf(trier)).execute()
+  await store.db.deleteFrom('sign_in_tries').where('subject', '=', personOf(trier)).execute()
+  await store.db.updateTable('sign_in_tries').set({ tries: sql`tries - 1` }).where('subject', '=', placeOf(trier)).execute()
 }
 
-const emailOf = ({ email }: Trier): string => `email ${email}`
-const addressOf = ({ address }: Trier): string => `address ${address}`
+const personOf = ({ email }: Trier): string => `email ${email}`
+const placeOf = ({ address }: Trier): string => `address ${address}`
 
 function tooManyTries(ms: number): GatewayError {
   const headers = { 'retry-after': String(Math.ceil(ms / 1000)) }

@@ -60,6 +60,7 @@ export class Dispatch implements AttemptOwner, Watched {
   /** Of the stop that the call is at. */
   #attempt: Attempt | undefined
   #stop: Stop | undefined
+  #isProbe = false
   #pause: Pause | undefined
   #startedAt = 0
   #number = 0
@@ -125,9 +126,9 @@ export class Dispatch implements AttemptOwner, Watched {
     const { target } = this.#stop!.candidate
     const now = performance.now()
     target.upstream.gate.leave()
-    target.health.leave()
+    target.health.leave(this.#isProbe)
     if (end.result === 'unsupported_parameter') return
-    if (!attempt.stale) judge(target, end, { now, firstByteMs: (attempt.heardAt ?? now) - this.#startedAt })
+    if (!attempt.stale) this.#judge(target, end, now)
     if (end.error === undefined || end.committed) this.#finish()
     const tokens = tokensOf(attempt, this.#shipment.call, end)
     const { namespace, model, provider } = target.served
@@ -169,7 +170,7 @@ export class Dispatch implements AttemptOwner, Watched {
       target.upstream.gate.leave()
       throw this.#ended
     }
-    target.health.enter()
+    this.#isProbe = target.health.enter()
     this.#startedAt = performance.now()
     const { relay, transforms } = this.#owner
     const passedThrough = target.passedThrough ? call.model.id : undefined
@@ -203,6 +204,18 @@ export class Dispatch implements AttemptOwner, Watched {
     return this.#attempt?.stale ?? false
   }
 
+  /** What a try says of its target's health. A client that left, or asked for what cannot be, says nothing against it. */
+  #judge({ health }: Target, { result, error }: AttemptEnd, now: number): void {
+    if (result === 'ok' || error?.fault === 'caller') {
+      health.succeeded(now, (this.#attempt!.heardAt ?? now) - this.#startedAt, this.#isProbe)
+      return
+    }
+    if (error === undefined) return
+    const { failed, rest } = verdictOn(error)
+    if (failed) health.failed(now, this.#isProbe)
+    if (rest !== undefined) health.rest(now, rest)
+  }
+
   #end(error: GatewayError): void {
     this.#ended = error
     this.#itinerary.end(error)
@@ -213,22 +226,6 @@ export class Dispatch implements AttemptOwner, Watched {
     if (!this.#isOver) watch.remove(this)
     this.#isOver = true
   }
-}
-
-/** What a try says of its target's health. A client that left, or asked for what cannot be, says nothing against it. */
-function judge(
-  { health }: Target,
-  { result, error }: AttemptEnd,
-  { now, firstByteMs }: { now: number; firstByteMs: number },
-): void {
-  if (result === 'ok' || error?.fault === 'caller') {
-    health.succeeded(now, firstByteMs)
-    return
-  }
-  if (error === undefined) return
-  const { failed, rest } = verdictOn(error)
-  if (failed) health.failed(now)
-  if (rest !== undefined) health.rest(now, rest)
 }
 
 /** What a try used: as the upstream said, else estimated; a failed one that had said nothing is not charged. */

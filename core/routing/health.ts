@@ -60,33 +60,37 @@ export class Health {
     return Math.max(this.#openUntil, this.#restsUntil)
   }
 
-  /** A try begins: of one whose breaker was open it is the only one, the probe. */
-  enter(): void {
+  /**
+   * A try begins. True where it is the probe, the only one whose breaker is open: it alone decides what becomes of that, not those
+   * that were under way when it opened. Tell it to the three below.
+   */
+  enter(): boolean {
     this.busy++
-    if (!this.#open) return
+    if (!this.#open) return false
     this.#probing = true
     this.#onBreaker('half_open')
+    return true
   }
 
-  /** A try ended, in one of the three ways below or, where nobody is to blame, in none of them. */
-  leave(): void {
+  /** A try ended, in one of the two ways below or, where nobody is to blame, in neither. */
+  leave(isProbe: boolean): void {
     this.busy--
-    this.#probing = false
+    if (isProbe) this.#probing = false
   }
 
   /** The target did what it was asked. `firstByteMs`: what it took to begin. */
-  succeeded(now: number, firstByteMs: number): void {
+  succeeded(now: number, firstByteMs: number, isProbe: boolean): void {
     this.latency = this.latency === 0 ? firstByteMs : this.latency + SMOOTHING * (firstByteMs - this.latency)
-    if (this.#open) this.#close()
+    if (isProbe) this.#close()
     this.#count(now, false)
   }
 
   /** The target failed. */
-  failed(now: number): void {
+  failed(now: number, isProbe: boolean): void {
     this.#count(now, true)
     if (!this.#breaks) return
-    if (this.#open) this.#openFor(Math.min(2 * this.#openMs, OPEN_MS.most), now)
-    else if (this.#isBad()) this.#openFor(OPEN_MS.first, now)
+    if (isProbe) this.#openFor(Math.min(2 * this.#openMs, OPEN_MS.most), now)
+    else if (!this.#open && this.#isBad()) this.#openFor(OPEN_MS.first, now)
   }
 
   /** The target, or its credential, is left alone for a while where there is another one. */

@@ -55,7 +55,10 @@ export class StreamNormaliser {
         // A tool called without arguments: clients parse the concatenation, and '' is not JSON.
         if (call.empty) chunks.push(this.#chunk(index, { tool_calls: [{ index: call.index, function: { arguments: '{}' } }] }))
       }
-      chunks.push({ ...this.#chunk(index, {}), choices: [{ ...state.extras, index, delta: {}, finish_reason: state.finish }] })
+      chunks.push({
+        ...this.#chunk(index, {}),
+        choices: [{ ...state.extras, index, delta: {}, finish_reason: finishOf(state.finish, state.tools.size > 0) }],
+      })
     }
     if (this.#choices.size < this.#asked) return undefined
     const { usage } = this
@@ -75,7 +78,7 @@ export class StreamNormaliser {
     const part: ChatDelta = { ...withoutEmpty(others), ...(calls && { tool_calls: calls }) }
     if (Object.keys(part).length > 0) yield { ...extras, ...this.#chunk(index, part, rest) }
     else Object.assign(state.extras, rest)
-    if (finish_reason != null) state.finish ??= finishOf(finish_reason)
+    if (finish_reason != null) state.finish ??= finish_reason
   }
 
   #state(index: number): ChoiceState {
@@ -96,7 +99,8 @@ export class StreamNormaliser {
 
 class ChoiceState {
   started = false
-  finish: FinishReason | undefined
+  /** In the upstream's words. */
+  finish: string | undefined
   /** Fields that came beside an empty delta: they travel with the finish. */
   readonly extras: Record<string, unknown> = {}
   /** By the translator's own number. */
@@ -122,8 +126,11 @@ function withoutEmpty(delta: ChatDelta): ChatDelta {
   ) as ChatDelta
 }
 
-const finishOf = (reason: string): FinishReason =>
-  (FINISH_REASONS as readonly string[]).includes(reason) ? (reason as FinishReason) : 'stop'
+/** Some upstreams stop beside a tool call; clients run the tool only where the reason says so. */
+function finishOf(reason: string, calledTools: boolean): FinishReason {
+  const known = (FINISH_REASONS as readonly string[]).includes(reason) ? (reason as FinishReason) : 'stop'
+  return known === 'stop' && calledTools ? 'tool_calls' : known
+}
 
 /** Makes OpenAI's completion out of a translator's: the fields that every reply must have, and the model that was asked for. */
 export function normaliseCompletion(translated: TranslatedCompletion, model: string): ChatCompletion {
@@ -146,7 +153,7 @@ export function normaliseCompletion(translated: TranslatedCompletion, model: str
         // Mistral leaves the type out, and the SDK throws where it is not.
         ...(message.tool_calls && { tool_calls: message.tool_calls.map((call) => ({ ...call, type: 'function' as const })) }),
       },
-      finish_reason: finishOf(finish_reason),
+      finish_reason: finishOf(finish_reason, (message.tool_calls?.length ?? 0) > 0),
     })),
   }
 }

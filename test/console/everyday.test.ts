@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { describeInBrowser } from './browser.ts'
 import { signInAsAdmin, signInAsMember } from './management.ts'
-import { type ConsoleStage, startConsole } from './stage.ts'
+import { type ConsoleStage, PUBLIC_URL, startConsole } from './stage.ts'
 
 describeInBrowser('the console, every day', (open) => {
   let stage: ConsoleStage
@@ -50,7 +50,7 @@ describeInBrowser('the console, every day', (open) => {
       await member.getByRole('tab', { name: 'Code' }).click()
       await member.getByText('Python').click()
       const code = await member.getByRole('region', { name: 'Python code' }).textContent()
-      expect(code).to.include(`base_url="${stage.gateway.url}/v1"`).and.include('stream=True').and.not.include('sk-live')
+      expect(code).to.include(`base_url="${PUBLIC_URL}/v1"`).and.include('stream=True').and.not.include('sk-live')
       await member.getByRole('tab', { name: 'Conversation' }).click()
     })
 

@@ -1,38 +1,23 @@
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
+import { barriers } from './barriers.ts'
 import { describeInBrowser } from './browser.ts'
-import { signInAsAdmin } from './management.ts'
+import { signInAsAdmin, signInAsMember } from './management.ts'
 import { type ConsolePage, ENTRANCES, PAGES } from './pages.ts'
 import { seed } from './seed.ts'
 import { type ConsoleStage, startConsole } from './stage.ts'
+import { beyondTab } from './tab-stops.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const SCREENSHOTS = join(import.meta.dirname, 'screenshots')
 
-const WIDTHS = { 1440: { width: 1440, height: 900 }, 390: { width: 390, height: 844 } }
+const DESK = { width: 1440, height: 900 }
+const PHONE = { width: 390, height: 844 }
+const TOO_WIDE = 'document.documentElement.scrollWidth - innerWidth'
+
 /** Being told that one is not signed in, or that a link was used, is no fault of the page. */
 const IS_REFUSAL = /status of 4(?:01|10)/
-
-const SCHEMES = ['light', 'dark'] as const
-
-/** Rules of axe that a page breaks in a way that keeps people out, each with what breaks it. */
-async function barriers(page: Page): Promise<string[]> {
-  // Not in the page's own world of scripts: its content security policy would refuse it.
-  await page.evaluate(AXE)
-  const { violations } = await page.evaluate<{ violations: Violation[] }>('axe.run(document)')
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`))
-}
-
-interface Violation {
-  readonly id: string
-  readonly impact: string | null
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
-}
 
 describeInBrowser('each page of the console', (open) => {
   let stage: ConsoleStage
@@ -53,33 +38,41 @@ describeInBrowser('each page of the console', (open) => {
       })
     }
     const management = await signInAsAdmin(admin, stage)
+    await signInAsMember(management, await open(), stage)
     await seed(stage, management)
   })
 
   after(() => stage.stop())
 
-  for (const shown of [...ENTRANCES, ...PAGES]) {
-    it(`(${shown.name}) shuts nobody out, in light and dark, and fits a phone`, async () => {
+  for (const shown of [...ENTRANCES, ...PAGES])
+    it(`(${shown.name}) shuts nobody out, in light and dark, by pointer and by keyboard, and fits a phone`, async () => {
       const page = ENTRANCES.includes(shown) ? stranger : admin
-      for (const [width, viewport] of Object.entries(WIDTHS)) {
-        await page.setViewportSize(viewport)
-        await visit(page, shown)
-        for (const colorScheme of SCHEMES) {
-          await page.emulateMedia({ colorScheme })
-          await page.screenshot({ path: join(SCREENSHOTS, `${shown.name}-${width}-${colorScheme}.png`) })
-          if (width === '1440') expect(await barriers(page), colorScheme).to.deep.equal([])
-        }
-        expect(complaints.splice(0)).to.deep.equal([])
-        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 'pixels too wide').to.be.at.most(0)
-      }
+      await visit(page, shown)
+      await picture(page, shown, 'light')
+      expect(await barriers(page, 'all'), 'light').to.deep.equal([])
+      await picture(page, shown, 'dark')
+      expect(await barriers(page, 'colours'), 'dark').to.deep.equal([])
+      expect(await beyondTab(page), 'not reached by Tab').to.deep.equal([])
+      await page.setViewportSize(PHONE)
+      expect(await page.evaluate(TOO_WIDE), 'pixels too wide').to.be.at.most(0)
+      await picture(page, shown, 'dark')
+      await picture(page, shown, 'light')
+      expect(complaints.splice(0)).to.deep.equal([])
     })
-  }
 
   async function visit(page: Page, { path, shows, prepare }: ConsolePage): Promise<void> {
+    await page.setViewportSize(DESK)
+    await page.emulateMedia({ colorScheme: 'light' })
     // Else an address that differs in its # only would be no visit.
     await page.goto('about:blank')
     await page.goto(stage.address(path))
     await page.getByText(shows).first().waitFor()
     await prepare?.(page)
+  }
+
+  async function picture(page: Page, { name }: ConsolePage, colorScheme: 'light' | 'dark'): Promise<void> {
+    await page.emulateMedia({ colorScheme })
+    const { width } = page.viewportSize()!
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}-${width}-${colorScheme}.png`) })
   }
 })

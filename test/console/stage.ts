@@ -18,6 +18,9 @@ const MODELS: readonly string[] = ['gpt-5.5', 'gpt-5.5-mini', 'o4-mini']
 
 const DECLARED_DIGEST = 'sha256:5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5'
 
+/** Where its clients reach it, as far as the console's snippets know. */
+export const PUBLIC_URL = 'https://models.example.com'
+
 /** A table with something of everything that the console shows. */
 const routes = (baseUrl: string): string => `version: 1
 
@@ -67,7 +70,11 @@ export async function startConsole({ models = MODELS } = {}): Promise<ConsoleSta
     const { whole, stream } = openaiReply({ text: 'Hello from far away.' })
     return (body() as { stream?: boolean }).stream ? sse(stream) : json(whole)
   })
-  const gateway = await startTestGateway({ routes: routes(`${upstream.origin}/v1`), env: { OPENAI_API_KEY: 'sk-upstream' } })
+  const gateway = await startTestGateway({
+    routes: routes(`${upstream.origin}/v1`),
+    env: { OPENAI_API_KEY: 'sk-upstream' },
+    management: { urls: { clients: PUBLIC_URL } },
+  })
   const token = await createSetupToken(gateway.store)
   return {
     gateway,

@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { createProcesses } from '../../bench/processes.ts'
 import type { Line } from './line.ts'
 import { aborts } from './lines/aborts.ts'
+import { database } from './lines/database.ts'
 import { eventLoop } from './lines/event-loop.ts'
 import { leak } from './lines/leak.ts'
 import { lookUp } from './lines/look-up.ts'
@@ -15,7 +16,7 @@ import { slowReaders } from './lines/slow-readers.ts'
 import { findingTable, type LineReport } from './report.ts'
 import { startStage } from './stage.ts'
 
-const LINES: readonly Line[] = [aborts, slowReaders, leak, eventLoop, reload, lookUp]
+const LINES: readonly Line[] = [aborts, slowReaders, leak, eventLoop, reload, lookUp, database]
 
 const USAGE = `usage: npm run soak -- [--only ${LINES.map(({ name }) => name).join(',')}]`
 

@@ -14,8 +14,7 @@ export const queryClient: QueryClient = new QueryClient({
 })
 
 function endSession(error: unknown): void {
-  if (error instanceof ApiError && error.status === 401 && error.code !== 'wrong_credentials')
-    queryClient.setQueryData(SESSION, null)
+  if (error instanceof ApiError && error.code === 'not_signed_in') queryClient.setQueryData(SESSION, null)
 }
 
 /** Only what may be different the next time is tried again. */

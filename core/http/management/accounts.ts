@@ -61,7 +61,7 @@ export const accountRoutes: readonly Route[] = [
     async handle({ caller, params: { id } }, { store }) {
       if (caller.role !== 'admin' && id !== caller.account.id)
         throw new GatewayError('object_not_found', { values: { what: 'account' } })
-      return show(await findAccount(store.db, id))
+      return show(await findAccount(store, id))
     },
   }),
   route({

@@ -1,4 +1,4 @@
-import { findAccount } from '../../accounts/accounts.ts'
+import { findOwner } from '../../accounts/accounts.ts'
 import type { Caller } from './caller.ts'
 import { showDeclaredKey } from './key-view.ts'
 import type { ManagementParts } from './parts.ts'
@@ -20,7 +20,7 @@ export async function declaredKeys(caller: Caller, parts: ManagementParts, filte
   const { q = '', status, kind, account_id: account = OWNER } = filter
   const foreign = account !== OWNER || (caller.role !== 'admin' && caller.account.id !== OWNER)
   if (foreign || keys.length === 0) return []
-  const owner = await findAccount(parts.store.db, OWNER)
+  const owner = await findOwner(parts.store.db, OWNER)
   return keys
     .map((key) => showDeclaredKey(key, { id: owner.id, name: owner.name }))
     .filter((key) => status === undefined || key.status === status)

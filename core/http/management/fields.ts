@@ -27,12 +27,6 @@ export const page = <Item extends TSchema>(item: Item) =>
     next_cursor: Type.Union([Type.String(), Type.Null()], { description: 'Asks for the next page; null on the last one.' }),
   })
 
-/** From a time of the store to one of the wire. */
-export const toTime = (ms: number): string => new Date(ms).toISOString()
-
-/** From a time of the store, if there is one, to one of the wire. */
-export const toTimeOrNull = (ms: number | null | undefined): string | null => (ms == null ? null : toTime(ms))
-
 /** An e-mail address. */
 export const email = Type.String({ format: 'email', maxLength: 254 })
 
@@ -58,6 +52,12 @@ export const password = (description: string) => Type.String({ maxLength: 1000, 
 
 /** What a link carries behind its `#`. */
 export const token = Type.String({ maxLength: 200, description: 'What stands behind the # of the link.' })
+
+/** From a time of the store to one of the wire. */
+export const toTime = (ms: number): string => new Date(ms).toISOString()
+
+/** From a time of the store, if there is one, to one of the wire. */
+export const toTimeOrNull = (ms: number | null | undefined): string | null => (ms == null ? null : toTime(ms))
 
 /** From a time of the wire, if there is one, to one of the store. Only for what was checked. */
 export const fromTime = (text: string | undefined): number | undefined => (text === undefined ? undefined : instant(text))

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { Account } from '../../accounts/accounts.ts'
-import { findAccount } from '../../accounts/accounts.ts'
+import { findOwner, type Owner } from '../../accounts/accounts.ts'
 import type { Config } from '../../config/config.ts'
 import { matchesGlob } from '../../glob.ts'
 import type { Principal } from '../../plugin/api.ts'
@@ -18,7 +17,7 @@ const modelSchema = Type.Object({
 })
 
 /** A key of the account that nothing narrows. */
-const principalOf = ({ id, name, models }: Account): Principal => ({
+const principalOf = ({ id, name, models }: Owner): Principal => ({
   keyId: 'console',
   name,
   kind: 'live',
@@ -27,7 +26,7 @@ const principalOf = ({ id, name, models }: Account): Principal => ({
 })
 
 /** The models that a dormant namespace would offer, had it its credentials. */
-function dormantModels({ namespaces }: Config, { models: allowed }: Account) {
+function dormantModels({ namespaces }: Config, { models: allowed }: Owner) {
   return [...namespaces.values()].flatMap(({ name, models = [], dormant }) =>
     models
       .filter((model) => dormant !== undefined && !model.includes('*'))
@@ -46,7 +45,7 @@ export const modelRoutes: readonly Route[] = [
     summary: 'The models that your account may call, as far as they are named or discovered',
     reply: Type.Object({ data: Type.Array(modelSchema) }),
     async handle({ caller }, { store, current }) {
-      const account = await findAccount(store.db, caller.account.id)
+      const account = await findOwner(store.db, caller.account.id)
       const { config, table } = current()
       const models = await listModels(table, principalOf(account))
       const available = models.map(({ id, owned_by, context_length }) => {

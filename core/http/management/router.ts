@@ -8,11 +8,11 @@ import { readBody } from '../body.ts'
 import { type AddressOf, clientAddress } from './address.ts'
 import { callerOf, checkRole, isStillIn } from './caller.ts'
 import { compileBody, compileQuery, type FieldCheck } from './check.ts'
-import { watchStream } from './live-reply.ts'
 import { checkOrigin } from './origin.ts'
 import { BASE, type ManagementParts } from './parts.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes.ts'
+import { watchStream } from './watch-stream.ts'
 
 /** Bytes; what people type is short. */
 const MAX_BODY = 256 * 1024

@@ -14,6 +14,10 @@ import { requestBody } from './request.ts'
 import { parseBaseUrl } from './target.ts'
 import { createTranslator, needsTranslator } from './translate.ts'
 
+export { requestBody } from './request.ts'
+export { parseBaseUrl } from './target.ts'
+export { createTranslator } from './translate.ts'
+
 const schema = Type.Object(
   {
     preset: Type.Optional(

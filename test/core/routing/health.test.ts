@@ -8,7 +8,7 @@ function target(breaks = true): { health: Health; changes: BreakerState[] } {
 }
 
 function fail(health: Health, times: number, now: number): void {
-  for (let i = 0; i < times; i++) health.failed(now)
+  for (let i = 0; i < times; i++) health.failed(now, false)
 }
 
 describe('the health of a target', () => {
@@ -24,8 +24,8 @@ describe('the health of a target', () => {
   it('is asked on while less than half of the tries fail', () => {
     const { health } = target()
     for (let i = 0; i < 20; i++) {
-      health.succeeded(1000, 10)
-      if (i % 2 === 1) health.failed(1000)
+      health.succeeded(1000, 10, false)
+      if (i % 2 === 1) health.failed(1000, false)
     }
     expect(health.standing(1000)).to.equal('ready')
   })
@@ -44,10 +44,10 @@ describe('the health of a target', () => {
     fail(health, 5, 1000)
     expect(health.standing(1999)).to.equal('shut')
     expect([health.standing(2000), health.state(2000)]).to.deep.equal(['ready', 'half_open'])
-    health.enter()
+    const probe = health.enter()
     expect(health.standing(2001)).to.equal('shut')
-    health.leave()
-    health.succeeded(2100, 5)
+    health.leave(probe)
+    health.succeeded(2100, 5, probe)
     expect([health.standing(2100), health.state(2100)]).to.deep.equal(['ready', 'closed'])
     expect(changes).to.deep.equal(['open', 'half_open', 'closed'])
   })
@@ -60,18 +60,36 @@ describe('the health of a target', () => {
     for (let probe = 0; probe < 7; probe++) {
       waits.push(health.readyAt - now)
       now = health.readyAt
-      health.enter()
-      health.failed(now)
-      health.leave()
+      const isProbe = health.enter()
+      health.failed(now, isProbe)
+      health.leave(isProbe)
     }
     expect(waits).to.deep.equal([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
+  })
+
+  it('is not judged again by tries that were under way when its breaker opened', () => {
+    const { health, changes } = target()
+    const early = Array.from({ length: 20 }, () => health.enter())
+    for (const isProbe of early.slice(0, 10)) {
+      health.leave(isProbe)
+      health.failed(1000, isProbe)
+    }
+    expect(health.readyAt, 'as after one failure').to.equal(2000)
+    const probe = health.enter()
+    health.leave(early[10]!)
+    expect(health.standing(2000), 'while the probe is out').to.equal('shut')
+    health.succeeded(2000, 5, early[11]!)
+    expect(health.state(2000)).to.equal('half_open')
+    health.leave(probe)
+    health.succeeded(2000, 5, probe)
+    expect(health.state(2000)).to.equal('closed')
+    expect(changes).to.deep.equal(['open', 'half_open', 'closed'])
   })
 
   it('lets another probe through when the client of the first has left', () => {
     const { health } = target()
     fail(health, 5, 0)
-    health.enter()
-    health.leave()
+    health.leave(health.enter())
     expect(health.standing(1000)).to.equal('ready')
   })
 
@@ -92,11 +110,10 @@ describe('the health of a target', () => {
   it('knows how many tries are under way and how fast the last ones were', () => {
     const { health } = target()
     health.enter()
-    health.enter()
-    health.leave()
+    health.leave(health.enter())
     expect(health.busy).to.equal(1)
-    health.succeeded(1000, 100)
-    health.succeeded(1000, 200)
+    health.succeeded(1000, 100, false)
+    health.succeeded(1000, 200, false)
     expect(health.latency).to.equal(120)
   })
 })

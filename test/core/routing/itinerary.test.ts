@@ -102,7 +102,7 @@ describe('the way of a call through the targets of a curated model', () => {
 
   it('passes over a target whose breaker is open', () => {
     const [a, b, c] = three()
-    for (let i = 0; i < 5; i++) a!.target.health.failed(900)
+    for (let i = 0; i < 5; i++) a!.target.health.failed(900, false)
     expect(asked(travel(route([a!, b!, c!], { attempts: 2 }), [failure('upstream_error')]))).to.deep.equal(['b/1', 'c/1'])
   })
 
@@ -114,7 +114,7 @@ describe('the way of a call through the targets of a curated model', () => {
 
   it('says when to come again where every breaker is open', () => {
     const only = candidate('a/1')
-    for (let i = 0; i < 5; i++) only.target.health.failed(performance.now())
+    for (let i = 0; i < 5; i++) only.target.health.failed(performance.now(), false)
     const itinerary = new Itinerary(route([only]), fakeCall({}), { key: 'key_1', random: Math.random })
     expect(itinerary.next(performance.now())).to.equal(undefined)
     expect([itinerary.error.row, itinerary.error.headers['retry-after']]).to.deep.equal(['upstream_resting', '1'])

@@ -120,6 +120,21 @@ describe('a translated stream', () => {
     }
   })
 
+  it('finishes by tool_calls where tools were called, whatever the upstream calls it: clients run them only then', () => {
+    const called = says({ tool_calls: [{ index: 0, id: 'a', function: { name: 'look', arguments: '{}' } }] })
+    for (const [word, reason] of [
+      ['stop', 'tool_calls'],
+      ['end_turn', 'tool_calls'],
+      ['length', 'length'],
+    ] as const)
+      expect(choicesOf(chunksOf([called, finish(word)])).at(-1)!.finish_reason, word).to.equal(reason)
+    const whole = {
+      message: { tool_calls: [{ id: 'a', type: 'function' as const, function: { name: 'look', arguments: '{}' } }] },
+    }
+    const { choices } = normaliseCompletion({ choices: [{ ...whole, finish_reason: 'stop' }] }, 'ns/m')
+    expect(choices[0]!.finish_reason).to.equal('tool_calls')
+  })
+
   it('is cut where one of its choices never finishes, or none ever began', () => {
     for (const parts of [
       [],

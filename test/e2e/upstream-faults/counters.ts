@@ -1,9 +1,10 @@
-/** How often what has happened: `attempt openai-compatible ok`, `call open 200 ok`, `abort upstream`. */
+/** How often what has happened: `attempt openai-compatible ok`, `call open 200 ok`, `abort upstream`, `fallback a/m b/m upstream_error`. */
 export type Counters = Readonly<Record<string, number>>
 
 const SERIES = [
   ['attempt', /^umg_upstream_attempts_total\{namespace=".*",provider="(?<who>.*)",result="(?<how>.*)"\} (?<count>\d+)$/gm],
   ['call', /^umg_requests_total\{namespace="(?<who>.*)",model=".*",code="(?<status>.*)",outcome="(?<how>.*)"\} (?<count>\d+)$/gm],
+  ['fallback', /^umg_fallbacks_total\{.*,from="(?<who>.*)",to="(?<status>.*)",reason="(?<how>.*)"\} (?<count>\d+)$/gm],
   ['abort', /^umg_stream_aborts_total\{side="(?<who>.*)"\} (?<count>\d+)$/gm],
 ] as const
 

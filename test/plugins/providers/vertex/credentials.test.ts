@@ -9,6 +9,9 @@ import { json, testAttempt, testCall } from 'unified-model-gateway/plugin/testin
 import { onGoogleCloud } from './metadata-server.ts'
 import { authorizationOf, send, vertex } from './vertex.ts'
 
+// To import it is to have it patch `fetch` for every test of the process.
+nock.restore()
+
 const GEMINI = { model: 'vertex/gemini-2.5-pro' }
 
 async function refused(sending: Promise<unknown>): Promise<GatewayError> {
@@ -109,7 +112,9 @@ describe('vertex: the key of a service account', () => {
   }
   const withKey = (key: unknown) => vertex({ credentials: new Secret(typeof key === 'string' ? key : JSON.stringify(key)) })
 
+  before(() => nock.activate())
   afterEach(() => nock.cleanAll())
+  after(() => nock.restore())
 
   it('signs for a token, which is kept', async () => {
     nock('https://oauth2.googleapis.com')

@@ -1,0 +1,90 @@
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { type ParameterFate, type ParameterTable, type ProviderPlugin, Secret } from 'unified-model-gateway/plugin'
+import { createProvider, type PluginConfig } from 'unified-model-gateway/plugin/testing'
+
+const FOLDER = new URL('../../plugins/providers/', import.meta.url)
+
+const apiKey = new Secret('any')
+
+/** For each provider the least configuration with which it can be made: nothing is sent. */
+const CONFIGS: Readonly<Record<string, PluginConfig>> = {
+  anthropic: { apiKey },
+  'azure-openai': { baseUrl: 'https://acme.openai.azure.com', apiKey },
+  bedrock: { region: 'us-east-1', apiKey },
+  cohere: { apiKey },
+  gemini: { apiKey },
+  ollama: {},
+  'openai-compatible': { preset: 'openai', apiKey },
+  sandbox: {},
+  vertex: { project: 'acme-ai' },
+}
+
+/** A model of each kind, where the fates of parameters depend on it. */
+const MODELS: Readonly<Record<string, readonly string[]>> = {
+  vertex: ['gemini-2.5-pro', 'claude-opus-4-6'],
+}
+
+const INTRODUCTION = `# Providers
+
+What becomes of each parameter of a chat completion request. Every provider has a page of its own, which says more.
+
+A name is what the parameter becomes in the upstream's request. Parameters that are **dropped** are harmless to leave out: the reply names
+them in \`x-umg-params-dropped\`. Those that are **refused**, where they ask for something, are answered 400 \`unsupported_parameter\`,
+because to leave them out would change what was asked for. Some models take less than their provider: that is on its page.
+`
+
+/** The text of docs/providers.md, made of the providers' own tables. */
+export async function providersPage(): Promise<string> {
+  const tables: [name: string, table: ParameterTable][] = []
+  for (const name of readdirSync(fileURLToPath(FOLDER)).sort()) {
+    for (const table of await tablesOf(name)) tables.push([name, table])
+  }
+  const columns = tables.filter((entry, index): entry is [string, Exclude<ParameterTable, 'verbatim'>] => {
+    const [, table] = entry
+    return table !== 'verbatim' && tables.findIndex(([, other]) => other === table) === index
+  })
+  const names = [...new Set(columns.flatMap(([, table]) => Object.keys(table)))]
+  const rows = names.map((name) => [`\`${name}\``, ...columns.map(([, table]) => cell(table[name]))])
+  const heads = ['parameter', ...columns.map(([name]) => name)]
+  const lines = [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)
+  return [INTRODUCTION, lines.join('\n'), '', notes(tables, columns), ''].join('\n')
+}
+
+async function tablesOf(name: string): Promise<readonly ParameterTable[]> {
+  const config = CONFIGS[name]
+  if (config === undefined) throw new Error(`give docs/generate/providers.ts a configuration for ${name}`)
+  const { default: plugin }: { readonly default: ProviderPlugin } = await import(new URL(`${name}/index.ts`, FOLDER).href)
+  const { parameters } = await createProvider(plugin, config)
+  if (typeof parameters !== 'function') return [parameters]
+  const models = MODELS[name]
+  if (models === undefined) throw new Error(`give docs/generate/providers.ts a model of each kind for ${name}`)
+  return models.map(parameters)
+}
+
+function cell(fate: ParameterFate | undefined): string {
+  switch (fate?.fate) {
+    case 'mapped':
+      return fate.to
+        .split(', ')
+        .map((word) => (/^[\w.[\]]+$/.test(word) ? `\`${word}\`` : word))
+        .join(', ')
+    case 'refused':
+      return 'refused'
+    default:
+      return 'dropped'
+  }
+}
+
+/** The providers that have no column of their own: those that pass all on, and those that do as others do. */
+function notes(tables: readonly (readonly [string, ParameterTable])[], columns: readonly (readonly [string, ParameterTable])[]): string {
+  const relaying = tables.filter(([, table]) => table === 'verbatim').map(([name]) => `\`${name}\``)
+  const others = tables.filter((entry) => entry[1] !== 'verbatim' && !columns.includes(entry)).map(([name, table]) => {
+    const [like] = columns.find(([, other]) => other === table)!
+    return { name, like }
+  })
+  const alike = [...Map.groupBy(others, ({ name }) => name)].map(
+    ([name, entries]) => `\`${name}\` does as ${entries.map(({ like }) => `\`${like}\``).join(' or ')} does, whichever made the model.`,
+  )
+  return [`${relaying.join(', ')} pass on every parameter as it came; what [presets](presets.md) change is on their page.`, ...alike].join('\n\n')
+}

@@ -1,0 +1,61 @@
+import {
+  API_VERSION,
+  defineProvider,
+  GatewayError,
+  type Host,
+  type Provider,
+  type Static,
+  secret,
+  Type,
+} from 'unified-model-gateway/plugin'
+import { requestBody } from 'unified-model-gateway/providers/openai-compatible'
+import { addressOf } from './address.ts'
+import { EntraCredentials, keyCredentials } from './credentials.ts'
+import { toRefusal } from './refusal.ts'
+import { azureTranslator } from './translator.ts'
+
+const schema = Type.Object(
+  {
+    baseUrl: Type.String({
+      pattern: '^https?://',
+      description: 'The endpoint of the resource, or of a gateway before it.',
+      examples: ['https://acme.openai.azure.com'],
+    }),
+    apiKey: Type.Optional(
+      secret({
+        description: "One of the resource's keys. Absent: a token of Microsoft Entra ID, by the identity of the machine.",
+      }),
+    ),
+    apiVersion: Type.Optional(
+      Type.String({
+        pattern: '^[\\w.-]+$',
+        description: 'The version of the API of deployments, 2024-10-21 or later. Absent: /openai/v1, which has none.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+/** Azure OpenAI: models are the deployments of a resource. The client's own bytes go there: docs/providers/azure-openai.md. */
+export default defineProvider({ apiVersion: API_VERSION, name: 'azure-openai', schema, create })
+
+function create({ baseUrl, apiKey, apiVersion }: Static<typeof schema>, host: Host): Provider {
+  const address = addressOf(baseUrl, apiVersion)
+  const credentials = apiKey ? keyCredentials(apiKey) : new EntraCredentials(address.scope)
+  return {
+    parameters: 'verbatim',
+    ...(!apiKey && { refreshes: true }),
+    async request(call, attempt) {
+      const path = address.chat(attempt.model)
+      if (path === undefined) throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
+      const headers = { ...call.headers, ...(await credentials.forCall(call, attempt)) }
+      return { origin: address.origin, path, headers, body: requestBody(call, attempt, []) }
+    },
+    translator: azureTranslator,
+    error: toRefusal,
+    async check(signal) {
+      const headers = await credentials.headers()
+      await host.getJson(address.origin + address.models, { headers, signal })
+    },
+  }
+}

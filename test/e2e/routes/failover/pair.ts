@@ -1,0 +1,87 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
+import { type ScriptedUpstream, scriptedUpstream } from '../../../../core/plugin/testing.ts'
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../../support/gateway.ts'
+import { anthropic } from '../../sdk/anthropic-dialect.ts'
+import type { Dialect } from '../../sdk/dialect.ts'
+import { openai } from '../../sdk/openai-dialect.ts'
+import { DIALECTS } from '../../sdk/stage.ts'
+
+/** A gateway with curated models, and the two upstreams behind each of them, which speak either dialect. */
+export interface Pair {
+  readonly gateway: TestGateway
+  readonly first: ScriptedUpstream
+  readonly second: ScriptedUpstream
+  stop(): Promise<void>
+}
+
+/** What a pair is made for. */
+export interface PairOptions extends Pick<TestGatewayOptions, 'times' | 'files'> {
+  /** How many curated models it has for each dialect of the first target: each has targets of its own, that no other call made sick. */
+  readonly models?: number
+  /** What the curated models have beside their targets. */
+  readonly route?: object
+  /** Of the namespaces of the first upstream, and of both. */
+  readonly firstNamespace?: object
+  readonly namespace?: object
+  /** Other namespaces. */
+  readonly others?: (origins: { readonly first: string; readonly second: string }) => object
+}
+
+/** The dialect that a model's second target speaks where its first speaks this one. */
+export const otherThan = (dialect: Dialect): Dialect => DIALECTS.find((each) => each !== dialect)!
+
+/** The namespace of a dialect's curated model, by its number; the model is the dialect's own. */
+export const curated = ({ namespace }: Dialect, number = 0): string => `${namespace}-${number}`
+
+/** The model ids of its two targets. */
+export const targetsOf = (dialect: Dialect, number = 0) => ({
+  first: `${dialect.namespace}-first/m${number}`,
+  second: `${otherThan(dialect).namespace}-second/m${number}`,
+})
+
+export async function startPair(options: PairOptions = {}): Promise<Pair> {
+  const { models = 1, route, namespace, firstNamespace, others, ...rest } = options
+  const first = await scriptedUpstream()
+  const second = await scriptedUpstream()
+  const origins = { first: first.origin, second: second.origin }
+  const gateway = await startTestGateway({
+    ...rest,
+    env: { OPEN_KEY: openai.apiKey, CLAUDE_KEY: anthropic.apiKey },
+    routes: {
+      chain: [{ plugin: 'auth' }, { plugin: 'header-stamping' }],
+      namespaces: {
+        ...upstreamNamespaces('first', first.origin, { ...namespace, ...firstNamespace }),
+        ...upstreamNamespaces('second', second.origin, namespace),
+        ...Object.fromEntries(DIALECTS.flatMap((dialect) => curatedNamespaces(dialect, models, route))),
+        ...others?.(origins),
+      },
+    },
+  })
+  return {
+    gateway,
+    first,
+    second,
+    async stop() {
+      await gateway.stop()
+      await Promise.all([first.close(), second.close()])
+    },
+  }
+}
+
+const upstreamNamespaces = (place: string, origin: string, more?: object) => ({
+  [`open-${place}`]: {
+    provider: 'openai-compatible',
+    config: { baseUrl: `${origin}/v1`, apiKey: '${env:OPEN_KEY}' },
+    ...more,
+  },
+  [`claude-${place}`]: { provider: 'anthropic', config: { baseUrl: origin, apiKey: '${env:CLAUDE_KEY}' }, ...more },
+})
+
+const curatedNamespaces = (dialect: Dialect, count: number, route?: object) =>
+  Array.from({ length: count }, (_, number) => {
+    const { first, second } = targetsOf(dialect, number)
+    return [
+      curated(dialect, number),
+      { models: { [dialect.model]: { targets: [{ model: first }], fallbacks: [second], ...route } } },
+    ]
+  })

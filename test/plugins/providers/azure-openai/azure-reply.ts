@@ -1,0 +1,42 @@
+import { event, openaiReply } from 'unified-model-gateway/plugin/testing'
+
+type Says = Parameters<typeof openaiReply>[0]
+
+const SAFE = { hate: { filtered: false, severity: 'safe' }, self_harm: { filtered: false, severity: 'safe' } }
+
+/** What Azure's filters make of a prompt. */
+export const FINDINGS = [
+  { prompt_index: 0, content_filter_results: { ...SAFE, jailbreak: { filtered: false, detected: false } } },
+]
+
+/** The first event of a stream: it has no choice, no id and no model. */
+export const FIRST = event({ choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: FINDINGS })
+
+/** A reply of Azure OpenAI's, whole and as the events of its stream: OpenAI's, with what the filters found. */
+export function azureReply(says: Says) {
+  const { whole, stream } = openaiReply(says)
+  const choices = whole.choices.map((choice) => ({ ...choice, content_filter_results: SAFE }))
+  return { whole: { ...whole, choices, prompt_filter_results: FINDINGS }, stream: [FIRST, ...stream] }
+}
+
+/** A refusal of Azure's. */
+export const failure = (status: number, code: string, message: string, more: object = {}) => ({
+  status,
+  body: { error: { code, message, ...more } },
+})
+
+/** The refusal of a prompt that a filter caught. */
+export const BLOCKED = failure(
+  400,
+  'content_filter',
+  "The response was filtered due to the prompt triggering Azure OpenAI's content management policy.",
+  {
+    type: null,
+    param: 'prompt',
+    status: 400,
+    innererror: {
+      code: 'ResponsibleAIPolicyViolation',
+      content_filter_result: { ...SAFE, violence: { filtered: true, severity: 'medium' } },
+    },
+  },
+)

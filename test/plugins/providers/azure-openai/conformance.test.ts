@@ -1,0 +1,36 @@
+import { Secret } from 'unified-model-gateway/plugin'
+import { describeProvider } from 'unified-model-gateway/plugin/testing'
+import azure from '../../../../plugins/providers/azure-openai/index.ts'
+import { IdentityServer } from './identity-server.ts'
+import { errors, midStreamError, scenarios } from './scenarios.ts'
+
+const identity = new IdentityServer()
+
+const resource = {
+  plugin: azure,
+  model: 'gpt-5-in-sweden',
+  scenarios,
+  errors,
+  midStreamError,
+  discovery: { absent: 'a resource tells which models it could have, not which deployments it has' },
+}
+
+describe('azure-openai', () => {
+  after(() => identity.leave())
+
+  describeProvider({
+    ...resource,
+    title: 'azure-openai, a deployment by its key',
+    config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('azure-canary-31c9'), apiVersion: '2024-10-21' }),
+  })
+
+  describeProvider({
+    ...resource,
+    title: 'azure-openai, /openai/v1 by the identity of the machine',
+    config({ origin }) {
+      identity.stand(origin)
+      return { baseUrl: origin }
+    },
+    besides: (request) => identity.answer(request),
+  })
+})

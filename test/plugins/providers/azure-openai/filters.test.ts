@@ -1,0 +1,83 @@
+import { expect } from 'chai'
+import { event, gather, runTranslator } from 'unified-model-gateway/plugin/testing'
+import { azure } from './azure.ts'
+import { azureReply, BLOCKED, FINDINGS, FIRST } from './azure-reply.ts'
+
+const provider = await azure()
+const listen = (stream: readonly string[]) => runTranslator(provider, { stream })
+
+/** An event of a filter that runs beside the model: it has no id, and says where in the text its findings are. */
+const late = (content_filter_offsets: object) =>
+  event({
+    id: '',
+    object: '',
+    created: 0,
+    model: '',
+    choices: [{ index: 0, finish_reason: null, content_filter_results: { hate: { filtered: false } }, content_filter_offsets }],
+  })
+
+describe('azure-openai: the findings of content filters', () => {
+  it('of the prompt come with the first words, and no chunk is without an id or a choice', () => {
+    const { chunks, done } = listen(azureReply({ text: 'Hello' }).stream)
+    expect(done).to.equal(true)
+    expect(new Set(chunks.map(({ id }) => id))).to.deep.equal(new Set(['chatcmpl-1']))
+    const told = chunks.filter((chunk) => 'prompt_filter_results' in chunk)
+    expect(told).to.have.lengthOf(1)
+    expect(told[0]).to.deep.include({ prompt_filter_results: FINDINGS })
+    expect(told[0]!.choices[0]!.delta.content).to.be.a('string').that.is.not.equal('')
+    expect(chunks.filter(({ choices }) => choices.length === 0)).to.have.lengthOf(1)
+  })
+
+  it('of a whole reply stay where they are', () => {
+    const { whole } = azureReply({ text: 'Hello' })
+    expect(runTranslator(provider, { whole })).to.deep.include({ prompt_filter_results: FINDINGS })
+    expect(runTranslator(provider, { whole }).choices[0]).to.have.nested.property('content_filter_results.hate.severity', 'safe')
+  })
+
+  it('that come after the text travel with its end', () => {
+    const { stream } = azureReply({ text: 'Hello' })
+    const finish = stream.findIndex((one) => one.includes('"finish_reason":"stop"'))
+    const { chunks, done } = listen([...stream.slice(0, finish + 1), late({ end_offset: 5 }), ...stream.slice(finish + 1)])
+    expect(done).to.equal(true)
+    expect(gather(chunks).choices[0]).to.include({ content: 'Hello', finish: 'stop' })
+    const last = chunks.find(({ choices }) => choices[0]?.finish_reason === 'stop')
+    expect(last!.choices[0]).to.deep.include({ content_filter_offsets: { end_offset: 5 } })
+  })
+
+  it('that stop a reply are its finish', () => {
+    expect(gather(listen(azureReply({ text: 'I will', finish: 'content_filter' }).stream).chunks).choices[0]).to.include({
+      content: 'I will',
+      finish: 'content_filter',
+    })
+  })
+})
+
+describe('azure-openai: a filter that refuses', () => {
+  it('a prompt answers 400 with the code that clients look for', () => {
+    const refusal = provider.error!({ status: 400, headers: {}, body: JSON.stringify(BLOCKED.body) })
+    expect(refusal).to.include({ status: 400, code: 'content_filter', param: 'prompt' })
+  })
+
+  it('a stream before its first words answers alike', () => {
+    const { chunks, failure } = listen([FIRST, event(BLOCKED.body)])
+    expect(chunks).to.deep.equal([])
+    expect(failure).to.include({ status: 400, code: 'content_filter', param: 'prompt' })
+  })
+
+  it('a stream in its middle ends it by that error', () => {
+    const { failure, done } = listen([...azureReply({ text: 'Hello' }).stream.slice(0, 3), event(BLOCKED.body)])
+    expect(done).to.equal(false)
+    expect(failure).to.include({ code: 'content_filter' })
+  })
+})
+
+describe('azure-openai: a stream', () => {
+  it('of findings alone is no reply', () => {
+    expect(listen([FIRST, 'data: [DONE]\n\n'])).to.deep.include({ chunks: [], done: false })
+  })
+
+  it("that ends without OpenAI's end marker is cut", () => {
+    const { stream } = azureReply({ text: 'Hello' })
+    expect(listen(stream.slice(0, 3)).done).to.equal(false)
+  })
+})

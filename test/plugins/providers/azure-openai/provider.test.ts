@@ -1,0 +1,99 @@
+import { expect } from 'chai'
+import type { TObject } from 'typebox'
+import { Secret } from 'unified-model-gateway/plugin'
+import { testHost } from 'unified-model-gateway/plugin/testing'
+import plugin from '../../../../plugins/providers/azure-openai/index.ts'
+import { namesIn, providerPage } from '../../../support/provider-page.ts'
+import { azure, upstream } from './azure.ts'
+
+const VERSIONED = { apiVersion: '2024-10-21' }
+const RESOURCE = 'https://acme.openai.azure.com/openai'
+
+describe('azure-openai: where a call goes', () => {
+  it('without a version the deployment is named in the body', async () => {
+    const { origin, path, body } = await upstream({})
+    expect(origin + path).to.equal(`${RESOURCE}/v1/chat/completions`)
+    expect(JSON.parse(String(body)).model).to.equal('gpt-5-in-sweden')
+  })
+
+  it('with a version it is named in the address', async () => {
+    const { origin, path } = await upstream({}, VERSIONED)
+    expect(origin + path).to.equal(`${RESOURCE}/deployments/gpt-5-in-sweden/chat/completions?api-version=2024-10-21`)
+  })
+
+  for (const baseUrl of [
+    'https://acme.openai.azure.com/',
+    'https://acme.openai.azure.com/openai',
+    'https://acme.openai.azure.com/openai/v1/',
+  ]) {
+    it(`${baseUrl}, as other tools want it, is the same resource`, async () => {
+      const { origin, path } = await upstream({}, { baseUrl })
+      expect(origin + path).to.equal(`${RESOURCE}/v1/chat/completions`)
+    })
+  }
+
+  it('a gateway before the resource may have a path', async () => {
+    const { origin, path } = await upstream({}, { baseUrl: 'https://apim.example.com/acme/openai' })
+    expect(origin + path).to.equal('https://apim.example.com/acme/openai/v1/chat/completions')
+  })
+
+  for (const model of ['..', '../x', 'a/b', 'a?b', 'a%2Fb', 'a b', 'é', '.hidden']) {
+    it(`${model} is no deployment, and no part of an address`, async () => {
+      const refusal: unknown = await upstream({ model: `azure/${model}` }, VERSIONED).catch((error: unknown) => error)
+      expect(refusal).to.include({ status: 404, row: 'model_not_found' })
+      expect(String(refusal)).to.contain(`azure/${model}`)
+    })
+  }
+
+  it('an address that is none says what to give instead', async () => {
+    const failure = await azure({ baseUrl: 'https://acme.openai.azure.com/openai?api-version=1' }).catch(
+      (error: unknown) => error,
+    )
+    expect(String(failure)).to.contain('baseUrl must have no query')
+  })
+})
+
+describe('azure-openai: what is sent', () => {
+  it("is the client's own bytes, large numbers and fields of tomorrow with them", async () => {
+    const { body } = await upstream({ seed: 7, data_sources: [{ type: 'azure_search' }], top_k: 3 })
+    expect(JSON.parse(String(body))).to.deep.include({ seed: 7, data_sources: [{ type: 'azure_search' }], top_k: 3 })
+  })
+
+  it('asks a stream for its usage', async () => {
+    expect(JSON.parse(String((await upstream({ stream: true })).body)).stream_options).to.deep.equal({ include_usage: true })
+  })
+
+  it('has the key in a header of its own, as a secret', async () => {
+    const { headers, ...rest } = await upstream({})
+    expect((headers['api-key'] as Secret).reveal()).to.equal('azure-very-secret')
+    expect(headers).not.to.have.property('authorization')
+    expect(JSON.stringify({ headers, ...rest })).not.to.contain('very-secret')
+  })
+})
+
+describe('azure-openai: the check of a table', () => {
+  for (const [config, address] of [
+    [{}, `${RESOURCE}/v1/models`],
+    [VERSIONED, `${RESOURCE}/models?api-version=2024-10-21`],
+  ] as const) {
+    it(`asks ${address} with the credential`, async () => {
+      const asked: unknown[] = []
+      const host = testHost({
+        async getJson(url, { headers }) {
+          asked.push([url, (headers['api-key'] as Secret).reveal()])
+          return { data: [] }
+        },
+      })
+      const baseUrl = 'https://acme.openai.azure.com'
+      const provider = await plugin.create({ baseUrl, apiKey: new Secret('azure-very-secret'), ...config }, host)
+      await provider.check!(AbortSignal.timeout(1000))
+      expect(asked).to.deep.equal([[address, 'azure-very-secret']])
+    })
+  }
+})
+
+describe('azure-openai: the page', () => {
+  it('lists every option', () => {
+    expect(namesIn(providerPage('azure-openai'), 'option')).to.have.members(Object.keys((plugin.schema as TObject).properties))
+  })
+})
