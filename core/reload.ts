@@ -192,8 +192,12 @@ export class Reloader {
 const inOneLine = ({ file, line, column, message }: Diagnostic): string => `${file}:${line}:${column}: ${message}`
 
 /** The models that the table names, by namespace. */
-const namesOf = ({ namespaces, curated }: Config): ReadonlyMap<string, readonly string[]> =>
-  new Map([
-    ...[...namespaces.values()].map(({ name, models = [] }) => [name, models] as const),
-    ...[...curated.values()].map(({ name, routes }) => [name, [...routes.keys()]] as const),
+function namesOf({ namespaces, curated }: Config): ReadonlyMap<string, readonly string[]> {
+  const routes = [...curated.values()].flatMap((namespace) => [...namespace.routes.values()])
+  const targets = routes.flatMap((route) => [...route.targets, ...route.fallbacks]).map(({ model }) => model.split(/\/(.*)/s))
+  const targetsIn = (name: string) => targets.filter(([namespace]) => namespace === name).map(([, model]) => model!)
+  return new Map([
+    ...[...namespaces.values()].map(({ name, models = [] }) => [name, [...models, ...targetsIn(name)]] as const),
+    ...[...curated.values()].map(({ name, routes: own }) => [name, [...own.keys()]] as const),
   ])
+}

@@ -70,13 +70,14 @@ export class StreamNormaliser {
     const { index = 0, delta = {}, finish_reason, ...rest } = choice
     const state = this.#state(index)
     const { role: _, tool_calls, ...others } = delta
-    if (!state.started) {
-      state.started = true
-      yield this.#chunk(index, { role: 'assistant', content: '' })
-    }
     const calls = tool_calls?.map((call) => state.renumber(call))
     const part: ChatDelta = { ...withoutEmpty(others), ...(calls && { tool_calls: calls }) }
-    if (Object.keys(part).length > 0) yield { ...extras, ...this.#chunk(index, part, rest) }
+    const speaks = Object.keys(part).length > 0
+    if (!state.started) {
+      state.started = true
+      yield { ...(!speaks && extras), ...this.#chunk(index, { role: 'assistant', content: '' }) }
+    }
+    if (speaks) yield { ...extras, ...this.#chunk(index, part, rest) }
     else Object.assign(state.extras, rest)
     if (finish_reason != null) state.finish ??= finish_reason
   }

@@ -10,6 +10,8 @@ export interface Declaration {
   readonly doc: string
   /** Its source, without bodies, and without what is private. */
   readonly code: string
+  /** The text of the line that sets it and what follows apart, such as `// ── Host ────`; absent: there is none before it. */
+  readonly part: string | undefined
 }
 
 /** One exported statement of a module. */
@@ -21,8 +23,10 @@ export type Statement =
 type Program = ReturnType<typeof parseSync>['program']
 type Node = Program['body'][number]
 type Exported = NonNullable<Extract<Node, { type: 'ExportNamedDeclaration' }>['declaration']>
-type Class = Extract<Exported, { type: 'ClassDeclaration' }>
+type Class = Extract<Exported, { type: 'ClassDeclaration' | 'ClassExpression' }>
 type Variable = Extract<Exported, { type: 'VariableDeclaration' }>
+
+const PART = /^\/\/ ── (.+?) ─+$/gm
 
 /** Reads what a module exports, in the order in which it stands. `path`: from the project's root. */
 export function readStatements(path: string): readonly Statement[] {
@@ -35,9 +39,11 @@ export function readStatements(path: string): readonly Statement[] {
     }
     if (node.type !== 'ExportNamedDeclaration') return []
     const { source, specifiers, declaration } = node
-    if (source !== null) return [{ kind: 'reexport', from: source.value, names: specifiers.map(({ exported }) => nameOf(exported)) }]
+    if (source !== null)
+      return [{ kind: 'reexport', from: source.value, names: specifiers.map(({ exported }) => nameOf(exported)) }]
     if (declaration === null) return []
-    return [{ kind: 'declaration', doc: docOf(text, node.start), ...new Reader(text).declaration(declaration) }]
+    const part = [...text.slice(0, node.start).matchAll(PART)].at(-1)?.[1]
+    return [{ kind: 'declaration', doc: docOf(text, node.start), part, ...new Reader(text).declaration(declaration) }]
   })
 }
 

@@ -7,39 +7,70 @@ const ENTRIES = [
   { path: 'core/plugin/testing.ts', module: 'unified-model-gateway/plugin/testing', title: 'The kit' },
 ] as const
 
+/** What stands together, by the file it comes from. */
+const PARTS: readonly (readonly [file: RegExp, title: string])[] = [
+  [/^core\/errors\./, 'Errors for clients'],
+  [/plugin\/refusal\./, 'Errors of upstreams'],
+  [/plugin\/(?:chat|translated)\./, "OpenAI's wire"],
+  [/plugin\/chunk\./, 'The parts of a translated stream'],
+  [/plugin\/(?:secret|template)\./, 'Secrets and templates'],
+  [/plugin\/[\w-]+\.ts$/, 'For translating requests'],
+  [/testing\/conformance\//, 'The suite of a provider'],
+  [/testing\/translator\//, 'Running translators'],
+  [/testing\/link\//, 'Running links'],
+  [/testing\/(?:create-provider|test-\w+|secrets)\./, 'Providers, calls and hosts for a test'],
+  [/testing\//, 'The scripted upstream'],
+]
+
 const INTRODUCTION = `# Plugin API
 
-Everything that a plugin can import, as the compiler declares it. [Plugins](plugins.md) says how it is used.
-`
+Everything that a plugin and its tests can import, as the source declares it. [Plugins](plugins.md) says how it is used.`
 
 interface Exported extends Declaration {
-  /** As it is written where it is used: `chunk.content`. */
+  /** As it is written where it is used: \`chunk.content\`. */
   readonly path: string
+  /** The title under which it stands. */
+  readonly part: string
 }
 
 /** The text of docs/plugin-api.md, made of the types. */
 export function pluginApiPage(): string {
-  const entries = ENTRIES.map((entry) => ({ ...entry, exported: withOverloads(exportedBy(entry.path)) }))
-  const contents = entries.map(({ title, exported }) => `- ${title}: ${exported.map(({ path }) => link(path)).join(', ')}`)
-  const chapters = entries.flatMap(({ title, module, exported }) => [
-    `## ${title}\n\n\`import { … } from '${module}'\``,
-    ...exported.map(section),
-  ])
-  return `${[INTRODUCTION.trim(), contents.join('\n'), ...chapters].join('\n\n')}\n`
+  const anchors = new Anchors()
+  const contents: string[] = []
+  const chapters: string[] = []
+  for (const { title, module, path } of ENTRIES) {
+    anchors.take(title)
+    contents.push(`**${title}**: \`import { … } from '${module}'\``)
+    chapters.push(`## ${title}`)
+    const parts = Map.groupBy(withOverloads(exportedBy(path)), ({ part }) => part)
+    const lines = [...parts].map(([part, exported]) => {
+      chapters.push(`### ${part}`, ...exported.map(section))
+      const partLink = `[${part}](#${anchors.take(part)})`
+      return `- ${partLink}: ${exported.map((one) => `[\`${one.path}\`](#${anchors.take(one.path)})`).join(', ')}`
+    })
+    contents.push(lines.join('\n'))
+  }
+  return `${[INTRODUCTION, ...contents, ...chapters].join('\n\n')}\n`
 }
 
-/** What a module exports, its own and what it passes on, in the order in which it says so. */
+/** What a module exports: its own, then what it passes on, in the order in which it says so. */
 function exportedBy(path: string): Exported[] {
-  return readStatements(path).flatMap((statement): Exported[] => {
-    if (statement.kind === 'declaration') return [{ ...statement, path: statement.name }]
+  const statements = readStatements(path)
+  const own = statements.flatMap((statement) =>
+    statement.kind === 'declaration' ? [{ ...statement, path: statement.name, part: statement.part ?? partOf(path) }] : [],
+  )
+  const passedOn = statements.flatMap((statement) => {
     // TypeBox has a documentation of its own.
-    if (!statement.from.startsWith('.')) return []
+    if (statement.kind === 'declaration' || !statement.from.startsWith('.')) return []
     const { names, as } = statement
     const passed = exportedBy(join(dirname(path), statement.from))
     if (as !== undefined) return passed.map((one) => ({ ...one, path: `${as}.${one.path}` }))
     return names === undefined ? passed : names.flatMap((name) => passed.filter((one) => one.path === name))
   })
+  return [...own, ...passedOn]
 }
+
+const partOf = (path: string): string => PARTS.find(([file]) => file.test(path))?.[1] ?? 'The contract'
 
 /** One entry for all overloads of a function; what implements them is nobody's to call. */
 function withOverloads(exported: readonly Exported[]): Exported[] {
@@ -52,7 +83,21 @@ function withOverloads(exported: readonly Exported[]): Exported[] {
 function section({ path, doc, code }: Exported): string {
   const [prose = '', ...examples] = doc.split(/^@example\n/m)
   const fence = (text: string) => `\`\`\`ts\n${text.trim()}\n\`\`\``
-  return [`### \`${path}\``, prose.trim(), fence(code), ...examples.map((example) => `For example:\n\n${fence(example)}`)].filter(Boolean).join('\n\n')
+  const shown = examples.map((example) => `For example:\n\n${fence(example)}`)
+  return [`#### \`${path}\``, prose.trim(), fence(code), ...shown].filter((text) => text !== '').join('\n\n')
 }
 
-const link = (path: string): string => `[\`${path}\`](#${path.toLowerCase().replaceAll('.', '')})`
+/** The names by which GitHub links to headings: one that comes again gets a number. */
+class Anchors {
+  readonly #taken = new Map<string, number>()
+
+  take(heading: string): string {
+    const name = heading
+      .toLowerCase()
+      .replaceAll(' ', '-')
+      .replaceAll(/[^\w-]/g, '')
+    const count = this.#taken.get(name) ?? 0
+    this.#taken.set(name, count + 1)
+    return count === 0 ? name : `${name}-${count}`
+  }
+}

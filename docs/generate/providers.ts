@@ -77,14 +77,23 @@ function cell(fate: ParameterFate | undefined): string {
 }
 
 /** The providers that have no column of their own: those that pass all on, and those that do as others do. */
-function notes(tables: readonly (readonly [string, ParameterTable])[], columns: readonly (readonly [string, ParameterTable])[]): string {
+function notes(
+  tables: readonly (readonly [string, ParameterTable])[],
+  columns: readonly (readonly [string, ParameterTable])[],
+): string {
   const relaying = tables.filter(([, table]) => table === 'verbatim').map(([name]) => `\`${name}\``)
-  const others = tables.filter((entry) => entry[1] !== 'verbatim' && !columns.includes(entry)).map(([name, table]) => {
-    const [like] = columns.find(([, other]) => other === table)!
-    return { name, like }
-  })
+  const others = tables
+    .filter((entry) => entry[1] !== 'verbatim' && !columns.includes(entry))
+    .map(([name, table]) => {
+      const [like] = columns.find(([, other]) => other === table)!
+      return { name, like }
+    })
   const alike = [...Map.groupBy(others, ({ name }) => name)].map(
-    ([name, entries]) => `\`${name}\` does as ${entries.map(({ like }) => `\`${like}\``).join(' or ')} does, whichever made the model.`,
+    ([name, entries]) =>
+      `\`${name}\` does as ${entries.map(({ like }) => `\`${like}\``).join(' or ')} does, whichever made the model.`,
   )
-  return [`${relaying.join(', ')} pass on every parameter as it came; what [presets](presets.md) change is on their page.`, ...alike].join('\n\n')
+  return [
+    `${relaying.join(', ')} pass on every parameter as it came; what [presets](presets.md) change is on their page.`,
+    ...alike,
+  ].join('\n\n')
 }

@@ -3,7 +3,7 @@ import { createTranslator } from 'unified-model-gateway/providers/openai-compati
 
 /**
  * OpenAI's format, but for what Azure's filters add. A stream begins with a chunk of no choice, no id and no model that says what the
- * filters make of the prompt: its findings go to the client with the first chunk that has a choice ("Content filtering",
+ * filters make of the prompt: its findings go to the client with the first chunk that has one ("Content filtering",
  * learn.microsoft.com).
  */
 export function azureTranslator(): Translator {

@@ -99,7 +99,7 @@ export function expectClean(reply: RawReply, text: string, { dialect, stream }: 
   const second = otherThan(dialect)
   expect(reply.status, text).to.equal(200)
   expect(reply.complete).to.equal(true)
-  expect(reply.headers).to.include({ 'x-umg-attempts': '2', 'x-umg-namespace': `${second.namespace}-second` })
+  console.log(reply.headers); expect(reply.headers).to.include({ 'x-umg-attempts': '2', 'x-umg-namespace': `${second.namespace}-second` })
   expect(reply.headers['x-umg-model']).to.equal(`m${namespace.split('-')[1]}`)
   if (second === openai) expect(text).to.equal(wireText(stream))
   else expect(translatedText(text, stream)).to.deep.equal({ text: TEXT, finish: 'stop', model: `${namespace}/${dialect.model}` })
