@@ -107,7 +107,7 @@ async function measureOnce(target: Case, place: Place): Promise<Measurement> {
 
 async function runLoad({ scenario, subject, key }: Case, { processes, scratch, cores }: Place): Promise<LoadResult> {
   const request = join(scratch, 'request')
-  writeFileSync(request, httpRequest({ ...scenario, ...subject, key }))
+  writeFileSync(request, httpRequest({ ...scenario, ...subject.asks(scenario.api), port: subject.port, key }))
 
   const { connections, seconds, rate } = scenario
   const name = `${scenario.name} through ${subject.name}`

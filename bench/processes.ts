@@ -40,6 +40,8 @@ const ENVIRONMENT = {
   PATH: SEARCH_PATH,
 }
 
+const ENDINGS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 const READY_MS = 30_000
 const RUN_MS = 60_000
 const STOP_MS = 5_000
@@ -74,8 +76,15 @@ export function createProcesses(): Processes {
     signalAll('SIGKILL')
   }
 
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
-  process.on('exit', () => signalAll('SIGKILL'))
+  const kill = () => signalAll('SIGKILL')
+  for (const signal of ENDINGS) process.on(signal, stop)
+  process.on('exit', kill)
+
+  async function dispose(): Promise<void> {
+    await stop()
+    for (const signal of ENDINGS) process.off(signal, stop)
+    process.off('exit', kill)
+  }
 
   return {
     serve(command, logFile) {
@@ -94,7 +103,7 @@ export function createProcesses(): Processes {
       if (code !== 0) throw new Error(`${command.name} failed: ${complaint.trim() || `exit ${code}`}`)
       return output
     },
-    [Symbol.asyncDispose]: stop,
+    [Symbol.asyncDispose]: dispose,
   }
 }
 

@@ -34,6 +34,7 @@ export const IMAGE_CHAT = [
 /** What to ask for, and of whom. */
 export interface ChatRequest {
   readonly port: number
+  readonly path: string
   readonly key: string
   readonly model: string
   readonly messages: readonly object[]
@@ -41,18 +42,21 @@ export interface ChatRequest {
   readonly stream?: { readonly events: number; readonly delayUs: number }
 }
 
-/** The HTTP request, head and body. Messages come first, as the OpenAI SDK for Python sends them: the mock upstream counts on it. */
-export function httpRequest({ port, key, model, messages, stream }: ChatRequest): string {
+/**
+ * The HTTP request, head and body. Messages come first, as the OpenAI SDK for Python sends them: the mock upstream counts on it. The
+ * pace is told as a stop sequence, which providers that translate send on.
+ */
+export function httpRequest({ port, path, key, model, messages, stream }: ChatRequest): string {
   const pace = stream && `bench;chunks=${stream.events};delay-us=${stream.delayUs}`
   const body = JSON.stringify({
     messages,
     model,
     temperature: 0.7,
     max_tokens: 512,
-    ...(stream && { stream: true, stream_options: { include_usage: true }, user: pace }),
+    ...(stream && { stream: true, stream_options: { include_usage: true }, stop: pace }),
   })
   return [
-    'POST /v1/chat/completions HTTP/1.1',
+    `POST ${path} HTTP/1.1`,
     `host: 127.0.0.1:${port}`,
     `authorization: Bearer ${key}`,
     'content-type: application/json',

@@ -1,3 +1,4 @@
+import { CHAT, MESSAGES, type UpstreamApi } from './apis.ts'
 import { type ChatRequest, IMAGE_CHAT, LONG_CHAT, SHORT_CHAT } from './requests.ts'
 
 /** One kind of load. */
@@ -5,6 +6,8 @@ export interface Scenario {
   readonly name: string
   /** What CPU, p50 and p99 are given per: a reply, a whole stream, or one event of a stream (then p50 and p99 are its delay). */
   readonly unit: 'request' | 'stream' | 'event'
+  /** What the upstream is asked by. */
+  readonly api: UpstreamApi
   readonly messages: ChatRequest['messages']
   readonly stream?: NonNullable<ChatRequest['stream']>
   readonly connections: number
@@ -20,6 +23,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'small',
     unit: 'request',
+    api: CHAT,
     messages: SHORT_CHAT,
     connections: 64,
     seconds: 1.5,
@@ -28,17 +32,29 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'stream',
     unit: 'stream',
+    api: CHAT,
     messages: SHORT_CHAT,
     stream: { events: 100, delayUs: 0 },
     connections: 16,
     seconds: 1.5,
     mostTimesNginx: 1.2,
   },
-  { name: 'long-text', unit: 'request', messages: LONG_CHAT, connections: 16, seconds: 1.5 },
-  { name: 'image', unit: 'request', messages: IMAGE_CHAT, connections: 16, seconds: 1.5 },
+  {
+    name: 'translated',
+    unit: 'stream',
+    api: MESSAGES,
+    messages: SHORT_CHAT,
+    stream: { events: 100, delayUs: 0 },
+    connections: 16,
+    seconds: 1.5,
+    mostTimesNginx: 2.5,
+  },
+  { name: 'long-text', unit: 'request', api: CHAT, messages: LONG_CHAT, connections: 16, seconds: 1.5 },
+  { name: 'image', unit: 'request', api: CHAT, messages: IMAGE_CHAT, connections: 16, seconds: 1.5 },
   {
     name: 'paced-stream',
     unit: 'event',
+    api: CHAT,
     messages: SHORT_CHAT,
     stream: { events: 100, delayUs: 10_000 },
     connections: 200,
@@ -48,6 +64,7 @@ export const SCENARIOS: readonly Scenario[] = [
   {
     name: 'rate-1000',
     unit: 'request',
+    api: CHAT,
     messages: SHORT_CHAT,
     connections: 64,
     seconds: 2.5,

@@ -2,15 +2,17 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { CHAT, type UpstreamApi } from './apis.ts'
 import type { Cores } from './cores.ts'
 import type { Command, Processes, Service } from './processes.ts'
+import type { ChatRequest } from './requests.ts'
 
 /** Something requests are sent to. */
 export interface Subject {
   readonly name: 'direct' | 'nginx' | 'gateway'
   readonly port: number
-  /** What it calls the upstream's one model. */
-  readonly model: string
+  /** Where and by what name it is asked for the upstream's model. */
+  readonly asks: (api: UpstreamApi) => Pick<ChatRequest, 'path' | 'model'>
   /** The root of its process tree; absent where nothing stands between load generator and upstream. */
   readonly pid?: number
 }
@@ -30,7 +32,8 @@ export interface Place {
   readonly cores: Cores | undefined
 }
 
-const MODEL = 'gpt-4o-mini'
+const asUpstream: Subject['asks'] = ({ path, model }) => ({ path, model })
+const asGateway: Subject['asks'] = ({ namespace, model }) => ({ path: CHAT.path, model: `${namespace}/${model}` })
 
 /** The mock upstream and the load generator, built by make. */
 export const TOOLS = fileURLToPath(new URL('tools/', import.meta.url))
@@ -40,10 +43,11 @@ export async function startSubjects(place: Place): Promise<Subjects> {
   const upstream = await startUpstream(place)
   const nginx = await startNginx(place, upstream)
   const { gateway, key } = await startGateway(place, upstream)
-  return { all: [{ name: 'direct', port: upstream, model: MODEL }, nginx, gateway], key }
+  return { all: [{ name: 'direct', port: upstream, asks: asUpstream }, nginx, gateway], key }
 }
 
-async function startUpstream({ processes, scratch, cores }: Place): Promise<number> {
+/** Starts the mock upstream; resolves to its port. */
+export async function startUpstream({ processes, scratch, cores }: Place): Promise<number> {
   const command = { name: 'the mock upstream', program: join(TOOLS, '.build/upstream'), args: [], core: cores?.tools }
   return announcedPort(processes.serve(command, join(scratch, 'upstream.log')))
 }
@@ -56,7 +60,7 @@ async function startNginx({ processes, scratch, cores }: Place, upstream: number
   const command = { name: 'nginx', program: 'nginx', args: ['-e', 'stderr', '-p', scratch, '-c', file], core: cores?.proxy }
   const service = processes.serve(command, join(scratch, 'nginx.log'))
   await service.ready(async () => ((await accepts(port)) ? true : undefined))
-  return { name: 'nginx', port, model: MODEL, pid: service.pid }
+  return { name: 'nginx', port, asks: asUpstream, pid: service.pid }
 }
 
 async function startGateway({ processes, scratch, cores }: Place, upstream: number): Promise<{ gateway: Subject; key: string }> {
@@ -66,10 +70,10 @@ async function startGateway({ processes, scratch, cores }: Place, upstream: numb
 
   const routes = fileURLToPath(new URL('routes.yaml', import.meta.url))
   const start = umg('the gateway', ['start', '--routes', routes, '--host', '127.0.0.1', '--port', '0', ...data])
-  const env = { BENCH_UPSTREAM: `http://127.0.0.1:${upstream}/v1` }
+  const env = { BENCH_UPSTREAM: `http://127.0.0.1:${upstream}/v1`, BENCH_API_KEY: 'sk-ant-bench' }
   const service = processes.serve({ ...start, env, core: cores?.proxy }, join(scratch, 'gateway.log'))
   const port = await announcedPort(service)
-  return { gateway: { name: 'gateway', port, model: `openai/${MODEL}`, pid: service.pid }, key: secret }
+  return { gateway: { name: 'gateway', port, asks: asGateway, pid: service.pid }, key: secret }
 }
 
 function umg(name: string, args: readonly string[]): Command {

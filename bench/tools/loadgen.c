@@ -83,7 +83,7 @@ static void issue(struct client *client, uint64_t due) {
 
 static void complete(struct client *client) {
   if (client->response.status != 200) fail("a request was answered with status %d", client->response.status);
-  if (!response_finished(&client->response)) fail("a stream ended without [DONE]");
+  if (!response_finished(&client->response)) fail("a stream ended without its end marker");
   last_reply_ns = now_ns();
   samples_add(&latencies, last_reply_ns - client->due_ns);
   client->busy = false;

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #define CONTENT_BYTES 200 // of a completion
-#define EVENT_BYTES 250   // of a content event
+#define EVENT_BYTES 250   // of a content event of chat completions
+#define DELTA_BYTES 140   // of a content event of Messages
 #define STAMP_DIGITS 20
 #define ZERO_STAMP "00000000000000000000"
+#define LAST_CHUNK "0\r\n\r\n"
 
-#define COMMON(object) "\"id\":\"chatcmpl-bench\",\"object\":\"" object "\",\"created\":1700000000,\"model\":\"gpt-4o-mini\""
+#define COMMON(object) "\"id\":\"chatcmpl-bench\",\"object\":\"" object "\",\"created\":1700000000,\"model\":\"" CHAT_MODEL "\""
 #define CHUNK "data: {" COMMON("chat.completion.chunk")
 
 #define USAGE_EVENT \
@@ -20,6 +22,28 @@
   CHUNK ",\"system_fingerprint\":\"fp_" ZERO_STAMP "\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" tok"
 #define CONTENT_EVENT_END "\"},\"logprobs\":null,\"finish_reason\":null}]}\n\n"
 
+// Anthropic names the type of an event twice.
+#define MESSAGES_EVENT(type, rest) "event: " type "\ndata: {\"type\":\"" type "\"" rest "}\n\n"
+#define MESSAGE_START_EVENT \
+  MESSAGES_EVENT("message_start", ",\"message\":{\"model\":\"" MESSAGES_MODEL "\",\"id\":\"msg_bench\",\"type\":\"message\"," \
+                 "\"role\":\"assistant\",\"content\":[],\"stop_reason\":null,\"stop_sequence\":null,\"usage\":{" \
+                 "\"input_tokens\":200,\"cache_creation_input_tokens\":0,\"cache_read_input_tokens\":0," \
+                 "\"output_tokens\":1,\"service_tier\":\"standard\"}}")
+#define BLOCK_START_EVENT \
+  MESSAGES_EVENT("content_block_start", ",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}")
+#define PING_EVENT MESSAGES_EVENT("ping", "")
+#define BLOCK_STOP_EVENT MESSAGES_EVENT("content_block_stop", ",\"index\":0")
+#define MESSAGE_DELTA_EVENT \
+  MESSAGES_EVENT("message_delta", ",\"delta\":{\"stop_reason\":\"end_turn\",\"stop_sequence\":null},\"usage\":{" \
+                 "\"input_tokens\":200,\"cache_creation_input_tokens\":0,\"cache_read_input_tokens\":0," \
+                 "\"output_tokens\":100}")
+#define MESSAGE_STOP_EVENT MESSAGES_EVENT("message_stop", "")
+
+#define DELTA_EVENT_START \
+  "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0," \
+  "\"delta\":{\"type\":\"text_delta\",\"text\":\" tok"
+#define DELTA_EVENT_END "\"}}\n\n"
+
 #define COMPLETION_START \
   "{" COMMON("chat.completion") ",\"system_fingerprint\":\"fp_44709d6fcb\",\"choices\":[{\"index\":0," \
   "\"message\":{\"role\":\"assistant\",\"content\":\""
@@ -29,7 +53,8 @@
 
 #define ERROR_BODY(message) "{\"error\":{\"message\":\"" message "\",\"type\":\"invalid_request_error\"}}"
 
-struct reply completion, stream_head, stream_event, stream_end, refused_model, refused_transfer;
+struct reply completion, refused_model, refused_transfer;
+struct stream streams[2];
 static char *stamp;
 
 static void append(struct reply *reply, const char *format, ...) {
@@ -59,25 +84,48 @@ static void build_completion(void) {
   append_json(&completion, "200 OK", body);
 }
 
-static void build_event(void) {
+// One content event, filled up to so many bytes.
+static void append_event(struct reply *reply, const char *start, const char *end, size_t bytes) {
   char padding[EVENT_BYTES + 1] = "";
-  memset(padding, 'x', EVENT_BYTES - strlen(CONTENT_EVENT_START CONTENT_EVENT_END));
+  memset(padding, 'x', bytes - strlen(start) - strlen(end));
 
   char event[EVENT_BYTES + 1];
-  snprintf(event, sizeof event, "%s%s%s", CONTENT_EVENT_START, padding, CONTENT_EVENT_END);
-  append_chunk(&stream_event, event);
-  stamp = strstr(stream_event.bytes, ZERO_STAMP);
+  snprintf(event, sizeof event, "%s%s%s", start, padding, end);
+  append_chunk(reply, event);
+}
+
+static void append_stream_head(struct reply *reply) {
+  append(reply, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n");
+  append(reply, "cache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n");
+}
+
+static void build_chat_stream(struct stream *stream) {
+  append_stream_head(&stream->start);
+  append_event(&stream->event, CONTENT_EVENT_START, CONTENT_EVENT_END, EVENT_BYTES);
+  stamp = strstr(stream->event.bytes, ZERO_STAMP);
+  append_chunk(&stream->end, USAGE_EVENT);
+  append_chunk(&stream->end, DONE_EVENT);
+  append(&stream->end, LAST_CHUNK);
+}
+
+static void build_messages_stream(struct stream *stream) {
+  append_stream_head(&stream->start);
+  append_chunk(&stream->start, MESSAGE_START_EVENT);
+  append_chunk(&stream->start, BLOCK_START_EVENT);
+  append_chunk(&stream->start, PING_EVENT);
+  append_event(&stream->event, DELTA_EVENT_START, DELTA_EVENT_END, DELTA_BYTES);
+  append_chunk(&stream->end, BLOCK_STOP_EVENT);
+  append_chunk(&stream->end, MESSAGE_DELTA_EVENT);
+  append_chunk(&stream->end, MESSAGE_STOP_EVENT);
+  append(&stream->end, LAST_CHUNK);
 }
 
 void build_replies(void) {
   build_completion();
-  build_event();
-  append(&stream_head, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\n");
-  append(&stream_head, "cache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n");
-  append_chunk(&stream_end, USAGE_EVENT);
-  append_chunk(&stream_end, DONE_EVENT);
-  append(&stream_end, "0\r\n\r\n");
-  append_json(&refused_model, "400 Bad Request", ERROR_BODY("the upstream knows only the model gpt-4o-mini"));
+  build_chat_stream(&streams[CHAT]);
+  build_messages_stream(&streams[MESSAGES]);
+  append_json(&refused_model, "400 Bad Request",
+              ERROR_BODY("the upstream knows only the models " CHAT_MODEL " and, at /v1/messages, " MESSAGES_MODEL));
   append_json(&refused_transfer, "411 Length Required", ERROR_BODY("the request has no content-length"));
 }
 

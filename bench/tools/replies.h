@@ -1,22 +1,32 @@
-// The mock upstream's replies, byte for byte as an OpenAI-compatible service writes them.
+// The mock upstream's replies, byte for byte as the services write them whose part it plays.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
+
+#define CHAT_MODEL "gpt-4o-mini"
+#define MESSAGES_MODEL "claude-sonnet-4-5"
+
+// What the mock upstream speaks: OpenAI's chat completions, Anthropic's Messages.
+enum api { CHAT, MESSAGES };
 
 struct reply {
   char bytes[2048];
   size_t length;
 };
 
-extern struct reply completion;       // a whole non-streamed reply
-extern struct reply stream_head;      // status line and headers of a stream
-extern struct reply stream_event;     // one content event in one HTTP chunk
-extern struct reply stream_end;       // the usage event, [DONE] and the last chunk
+struct stream {
+  struct reply start; // status line and headers, and the events before the content
+  struct reply event; // one content event in one HTTP chunk
+  struct reply end;   // the events behind the content, and the last chunk
+};
+
+extern struct reply completion;       // a whole non-streamed chat completion
+extern struct stream streams[2];      // by enum api
 extern struct reply refused_model;    // 400: the request names a model that is not the upstream's
 extern struct reply refused_transfer; // 411: the request has no content-length
 
 // Fills the replies in.
 void build_replies(void);
 
-// Writes the time into stream_event: the load generator finds it there as "fp_<20 digits>".
+// Writes the time into the content event of chat completions: the load generator finds it there as "fp_<20 digits>".
 void stamp_event(uint64_t now);

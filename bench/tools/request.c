@@ -4,7 +4,11 @@
 #include <string.h>
 #include <strings.h>
 
+#define MESSAGES_LINE "POST /v1/messages "
 #define CONTENT_LENGTH "content-length:"
+
+#define PACE "\"bench;"
+#define NAMED(model) "\"model\":\"" model "\""
 
 // Clients put the members that are looked for behind the messages: a long body need not be searched from its start.
 #define SEARCHED_BYTES 2048
@@ -43,11 +47,11 @@ static uint64_t pace_member(const char *pace, const char *name, uint64_t otherwi
 
 static void read_pace(struct request *request, struct text body) {
   char pace[128] = "";
-  const char *start = find(body, "\"user\":\"bench;");
+  const char *start = find(body, PACE);
   if (start) {
     size_t rest = body.start + body.length - start;
     memcpy(pace, start, rest < sizeof pace ? rest : sizeof pace - 1);
-    *strchrnul(pace + strlen("\"user\":\""), '"') = '\0';
+    *strchrnul(pace + 1, '"') = '\0';
   }
   request->chunks = (int)pace_member(pace, "chunks=", DEFAULT_CHUNKS);
   request->delay_ns = pace_member(pace, "delay-us=", 0) * 1000;
@@ -66,8 +70,9 @@ enum request_state request_read(struct request *request, const char *bytes, size
 
   size_t searched = body_size < SEARCHED_BYTES ? (size_t)body_size : SEARCHED_BYTES;
   struct text body = {bytes + request->size - searched, searched};
-  request->model_known = find(body, "\"model\":\"gpt-4o-mini\"") != NULL;
-  request->stream = find(body, "\"stream\":true") != NULL;
+  request->api = strncmp(bytes, MESSAGES_LINE, strlen(MESSAGES_LINE)) == 0 ? MESSAGES : CHAT;
+  request->model_known = find(body, request->api == MESSAGES ? NAMED(MESSAGES_MODEL) : NAMED(CHAT_MODEL)) != NULL;
+  request->stream = request->api == MESSAGES || find(body, "\"stream\":true") != NULL;
   read_pace(request, body);
   return REQUEST_COMPLETE;
 }

@@ -1,14 +1,16 @@
-// Reads a chat completion request: no more of it than the mock upstream needs.
+// Reads a request: no more of it than the mock upstream needs.
 #pragma once
+#include "replies.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct request {
   size_t size;      // of head and body, in bytes
+  enum api api;     // by its path
   bool model_known; // the body names the upstream's own model
-  bool stream;
-  // The pace, from the body: "user":"bench;chunks=100;delay-us=10000;latency-us=0"
+  bool stream;      // of Messages, there are only streams
+  // The pace, from a text of the body: "bench;chunks=100;delay-us=10000;latency-us=0"
   int chunks;          // content events of a stream
   uint64_t delay_ns;   // between two events
   uint64_t latency_ns; // before the reply's head

@@ -80,11 +80,11 @@ static size_t take_line(struct response *response, const char *bytes, size_t len
 }
 
 static void remember_ending(struct response *response, const char *bytes, size_t length) {
-  if (length >= DONE_BYTES) {
-    memcpy(response->ending, bytes + length - DONE_BYTES, DONE_BYTES);
+  if (length >= ENDING_BYTES) {
+    memcpy(response->ending, bytes + length - ENDING_BYTES, ENDING_BYTES);
   } else {
-    memmove(response->ending, response->ending + length, DONE_BYTES - length);
-    memcpy(response->ending + DONE_BYTES - length, bytes, length);
+    memmove(response->ending, response->ending + length, ENDING_BYTES - length);
+    memcpy(response->ending + ENDING_BYTES - length, bytes, length);
   }
 }
 
@@ -116,6 +116,11 @@ enum response_state response_read(struct response *response, const char *bytes, 
   return state;
 }
 
+static bool ends_with(const struct response *response, const char *ending) {
+  size_t length = strlen(ending);
+  return memcmp(response->ending + ENDING_BYTES - length, ending, length) == 0;
+}
+
 bool response_finished(const struct response *response) {
-  return !response->event_stream || memcmp(response->ending, DONE_EVENT, DONE_BYTES) == 0;
+  return !response->event_stream || ends_with(response, CHAT_ENDING) || ends_with(response, MESSAGES_ENDING);
 }

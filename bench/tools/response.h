@@ -5,8 +5,9 @@
 #include <stdint.h>
 
 #define LINE_BYTES 4096
-#define DONE_EVENT "data: [DONE]\n\n"
-#define DONE_BYTES (sizeof DONE_EVENT - 1)
+#define CHAT_ENDING "data: [DONE]\n\n"
+#define MESSAGES_ENDING "data: {\"type\":\"message_stop\"}\n\n"
+#define ENDING_BYTES (sizeof MESSAGES_ENDING - 1) // the longer one
 
 enum response_part { STATUS_LINE, HEADER_LINE, SIZED_BODY, CHUNK_SIZE_LINE, CHUNK_BODY, CHUNK_END_LINE, TRAILER_LINE };
 
@@ -21,7 +22,7 @@ struct response {
   uint64_t remaining; // bytes of the body, or of its chunk
   char line[LINE_BYTES];
   size_t line_length;
-  char ending[DONE_BYTES]; // the last bytes of the body
+  char ending[ENDING_BYTES]; // the last bytes of the body
 };
 
 // Called with each run of the body's bytes, chunk framing taken off.
@@ -31,5 +32,5 @@ void response_begin(struct response *response);
 enum response_state response_read(struct response *response, const char *bytes, size_t length, body_handler *on_body,
                                   void *context);
 
-// Whether an event stream ended with [DONE]; true for every other reply.
+// Whether an event stream ended with its end marker, of OpenAI's or of Anthropic's; true for every other reply.
 bool response_finished(const struct response *response);

@@ -1,7 +1,7 @@
-// A mock of an OpenAI-compatible upstream, quick enough not to be what is measured: one thread, epoll, loopback only.
+// A mock of a model's provider, quick enough not to be what is measured: one thread, epoll, loopback only.
 //   upstream            listens on a free port and prints `listening on http://127.0.0.1:PORT`
-// Every POST is a chat completion. A request that streams gets one HTTP chunk and one send() per event, then the usage
-// event and [DONE]; request.h tells how a request sets its own pace.
+// A POST to /v1/messages is one of Anthropic's, any other a chat completion of OpenAI's. A request that streams gets one HTTP
+// chunk and one send() per content event, then usage and the end marker; request.h tells how a request sets its own pace.
 #define _GNU_SOURCE
 #include "buffer.h"
 #include "clock.h"
@@ -67,9 +67,10 @@ static void end_reply(struct connection *connection) {
 
 // Sends events: all of them, or one and then the next when the timer fires.
 static void send_events(struct connection *connection) {
+  const struct stream *stream = &streams[connection->request.api];
   while (connection->events_sent < connection->request.chunks) {
     stamp_event(now_ns());
-    put(connection, &stream_event);
+    put(connection, &stream->event);
     if (connection->broken) return;
     connection->events_sent++;
     bool more = connection->events_sent < connection->request.chunks;
@@ -78,7 +79,7 @@ static void send_events(struct connection *connection) {
       return;
     }
   }
-  put(connection, &stream_end);
+  put(connection, &stream->end);
   end_reply(connection);
 }
 
@@ -87,7 +88,7 @@ static void begin_reply(struct connection *connection) {
     put(connection, &refused_model);
     end_reply(connection);
   } else if (connection->request.stream) {
-    put(connection, &stream_head);
+    put(connection, &streams[connection->request.api].start);
     send_events(connection);
   } else {
     put(connection, &completion);

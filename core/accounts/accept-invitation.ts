@@ -31,7 +31,7 @@ export async function lookAtInvitation({ db }: Store, token: string): Promise<In
 export async function acceptInvitation(store: Store, { token, name, password, address }: Acceptance): Promise<string> {
   const invitation = await lookAtInvitation(store, token)
   checkText('name', name)
-  checkPassword(password, 'password')
+  checkPassword(password, 'password', [token, invitation.email])
   const credential = { password: await hashPassword(password) }
   return store.db.transaction().execute((db) => admit(db, invitation, { name, credential, address }))
 }

@@ -13,16 +13,21 @@ const LONGEST = 200
 
 /** Each holds 19 MiB and a processor for some 40 ms. */
 const AT_ONCE = 2
-const MAX_WAITING = 50
+const MAX_WAITING = 20
 
 const run = promisify(argon2)
 
-/** Throws `invalid_value` for a password that is too short, or too long to be one. */
-export function checkPassword(password: string, param: string): void {
+/** Throws `invalid_value` for a new password that is too short, too long to be one, or has in it what others `know`. */
+export function checkPassword(password: string, param: string, know: readonly string[] = []): void {
   const { length } = [...password]
-  if (length >= SHORTEST && length <= LONGEST) return
-  const detail = `it must have ${SHORTEST} to ${LONGEST} characters; a few words that only you would put together are good ones`
-  throw new GatewayError('invalid_value', { param, values: { detail } })
+  const lowered = password.toLowerCase()
+  const detail =
+    length < SHORTEST || length > LONGEST
+      ? `it must have ${SHORTEST} to ${LONGEST} characters; a few words that only you would put together are good ones`
+      : know.some((text) => lowered.includes(text.toLowerCase()))
+        ? 'others know what is in it: take nothing of your address or of the link'
+        : undefined
+  if (detail !== undefined) throw new GatewayError('invalid_value', { param, values: { detail } })
 }
 
 /** Hashes a password for the store: argon2id as a PHC string. Throws `service_unavailable` where too many wait for it. */

@@ -51,7 +51,7 @@ export async function setUp(store: Store, { token, email, name, password, addres
     .where('expires_at', '>', Date.now())
   if ((await open.executeTakeFirst()) === undefined) throw new GatewayError('link_invalid')
   checkText('name', name)
-  checkPassword(password, 'password')
+  checkPassword(password, 'password', [token, email])
   const hash = await hashPassword(password)
   return alone(store, async (db) => {
     const { numDeletedRows } = await db.deleteFrom('setup_links').where('digest', '=', digest).executeTakeFirstOrThrow()

@@ -28,7 +28,7 @@ export async function signIn(store: Store, credentials: Credentials): Promise<st
 
 /** Changes a password and ends all sessions of its owner; resolves to the token of a new one. Throws as `signIn` does. */
 export async function changePassword(store: Store, credentials: Credentials, next: string): Promise<string> {
-  checkPassword(next, 'new')
+  checkPassword(next, 'new', [credentials.email])
   const user = await prove(store, credentials)
   const password = await hashPassword(next)
   return alone(store, async (db) => {

@@ -1,5 +1,6 @@
 import type { Store } from '../store/database.ts'
 import { digestOf, kindOf } from './key.ts'
+import { WRITTEN_MS } from './last-used.ts'
 
 /** A program that manages the gateway. */
 export interface AdminKey {
@@ -12,14 +13,19 @@ export interface AdminKey {
 /** Whose an `sk-admin-` secret is; undefined where it is malformed, unknown, revoked or expired. Throws what the database threw. */
 export async function findAdminKey({ db }: Store, secret: string): Promise<AdminKey | undefined> {
   if (kindOf(secret) !== 'admin') return undefined
+  const now = Date.now()
   const row = await db
     .selectFrom('keys')
     .innerJoin('accounts', 'accounts.id', 'keys.account_id')
     .where('keys.digest', '=', digestOf(secret))
     .where('keys.kind', '=', 'admin')
     .where('keys.revoked_at', 'is', null)
-    .where((row) => row.or([row('keys.expires_at', 'is', null), row('keys.expires_at', '>', Date.now())]))
-    .select(['keys.id', 'keys.name', 'keys.account_id', 'accounts.name as account_name'])
+    .where((row) => row.or([row('keys.expires_at', 'is', null), row('keys.expires_at', '>', now)]))
+    .select(['keys.id', 'keys.name', 'keys.account_id', 'accounts.name as account_name', 'keys.last_used_at'])
     .executeTakeFirst()
-  return row && { id: row.id, name: row.name, account: { id: row.account_id, name: row.account_name } }
+  if (row === undefined) return undefined
+  if ((row.last_used_at ?? 0) <= now - WRITTEN_MS) {
+    await db.updateTable('keys').set({ last_used_at: now }).where('id', '=', row.id).execute()
+  }
+  return { id: row.id, name: row.name, account: { id: row.account_id, name: row.account_name } }
 }

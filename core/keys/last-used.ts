@@ -1,7 +1,7 @@
 import type { Store } from '../store/database.ts'
 
 /** How exactly it is known when a key was last used. */
-const WRITTEN_MS = 60_000
+export const WRITTEN_MS = 60_000
 /** Keys per statement: thousands at once would hold up the streams for as long. */
 const BATCH = 500
 

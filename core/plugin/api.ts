@@ -6,6 +6,7 @@ import type { Middleware } from 'koa'
 import type { Static, TSchema } from 'typebox'
 import type { ErrorName, GatewayError } from '../errors.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest, Usage } from './chat.ts'
+import type { ParameterFate } from './fates.ts'
 import type { UpstreamRefusal } from './refusal.ts'
 import type { Secret } from './secret.ts'
 import type { TranslatedChunk, TranslatedCompletion } from './translated.ts'
@@ -15,7 +16,9 @@ export { type ErrorDetails, type ErrorName, GatewayError } from '../errors.ts'
 export * from './chat.ts'
 export * as chunk from './chunk.ts'
 export { type InlineData, readDataUrl } from './data-url.ts'
+export { inputTexts, type TranslatedEmbeddings, toEmbeddings } from './embeddings.ts'
 export { type FactsByModel, modelFacts } from './facts.ts'
+export { dropped, mapped, type ParameterFate, refused } from './fates.ts'
 export { invalidValue, unsupportedParameter } from './faults.ts'
 export { isRecord, parseRecord } from './json.ts'
 export { readRefusal, refusalOf, UpstreamError, type UpstreamRefusal } from './refusal.ts'
@@ -243,14 +246,6 @@ export function defineChain<Schema extends TSchema>(definition: ChainDefinition<
 
 // ── Provider plugins ────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** What becomes of a chat parameter. */
-export type ParameterFate =
-  | { readonly fate: 'mapped'; readonly to: string }
-  /** Harmless: left out, and named in `x-umg-params-dropped`. */
-  | { readonly fate: 'dropped' }
-  /** Leaving it out would change the meaning: 400 `unsupported_parameter`. */
-  | { readonly fate: 'refused'; readonly why?: string }
-
 /** Per top-level field of the request what becomes of it; a field that is not in the table is dropped. `verbatim`: all are passed on. */
 export type ParameterTable = 'verbatim' | Readonly<Record<string, ParameterFate>>
 
@@ -296,7 +291,8 @@ export interface UpstreamEvent {
 
 /** Turns one reply into OpenAI's. Made anew for each attempt; synchronous and pure. What it throws is an upstream's fault. */
 export interface Translator {
-  completion(body: unknown): TranslatedCompletion
+  /** `headers`: of the upstream's reply, lower case. */
+  completion(body: unknown, headers?: Readonly<Record<string, string>>): TranslatedCompletion
   /** Usually a generator. */
   event(event: UpstreamEvent): Iterable<TranslatedChunk>
   /** At the upstream's end of stream: throws where its end marker has not been seen. Absent: a finish must have been seen. */
@@ -332,10 +328,12 @@ export interface EndpointOperation {
   /** Called anew for each attempt. */
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
   /**
-   * OpenAI's whole reply out of the upstream's; core sets its model. What it throws is the upstream's fault. Absent: the upstream
-   * speaks OpenAI's protocol, and its replies and streams reach the client verbatim.
+   * What OpenAI's reply is made of, out of the upstream's; for embeddings see `toEmbeddings`. What it throws is the upstream's fault.
+   * Absent: the upstream speaks OpenAI's protocol, and its replies and streams reach the client verbatim.
    */
-  reply?(body: unknown, call: Call): object
+  reply?(body: unknown, headers: Readonly<Record<string, string>>): object
+  /** What a refusal at this endpoint means. Absent: the provider's own `error` says. */
+  readonly error?: Provider['error']
 }
 
 /** A configured provider. Core does the I/O: the provider turns a call into a request and, at need, the reply back. */

@@ -27,7 +27,8 @@ export function guardProvider(plugin: string, provider: Provider, metrics: Plugi
   const guardEndpoint = (operation: EndpointOperation): EndpointOperation => ({
     parameters: operation.parameters,
     request: timed((call, attempt) => operation.request(call, attempt)),
-    ...(operation.reply && { reply: (body, call) => operation.reply!(body, call) }),
+    ...(operation.reply && { reply: (body, headers) => operation.reply!(body, headers) }),
+    ...(operation.error && { error: (reply) => reading(() => operation.error!(reply)) }),
   })
 
   return {

@@ -2,7 +2,10 @@
 export interface UpstreamRefusal {
   /** The HTTP status OpenAI would give it: 400, 401, 404, 429, 500, 503 … */
   readonly status: number
-  /** OpenAI's word for it: `insufficient_quota` (with 429) for the operator's own exhausted account, `context_length_exceeded`. */
+  /**
+   * OpenAI's word for it: `insufficient_quota` (with 429) for the operator's own exhausted account, `context_length_exceeded`; or the
+   * gateway's own `unsupported_endpoint` (with 404), where the upstream does not serve the model at the endpoint that was asked.
+   */
   readonly code?: string
   readonly param?: string
   /** For the client where the fault is the client's (400, 413, 422); core cleans it of URLs, keys and ids. */

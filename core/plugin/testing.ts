@@ -1,13 +1,16 @@
 /**
  * The kit for testing plugins, imported as `unified-model-gateway/plugin/testing`. docs/plugins.md shows it at work.
  *
- * A scripted upstream plays a script for each request: a list of steps, made of raw bytes or by the builders below.
+ * `describeProvider` is the conformance suite of a provider, `runTranslator` what a client gets of one reply, `runLink` one call
+ * through a chain plugin. Behind them stands a scripted upstream, which plays a script for each request: a list of steps, made of raw
+ * bytes or by the builders below.
  */
 export { describeProvider } from './testing/conformance/describe-provider.ts'
 export type { ProviderUnderTest } from './testing/conformance/provider-under-test.ts'
 export type {
   Absent,
   Discovery,
+  EmbeddingsFixture,
   ErrorFixture,
   Errors,
   MidStreamError,
@@ -40,6 +43,7 @@ export {
   type Asked,
   runTranslator,
   type StreamedReply,
+  type Translated,
   type TranslatedStream,
   type WholeReply,
 } from './testing/translator/run-translator.ts'

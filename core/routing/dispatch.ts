@@ -7,6 +7,7 @@ import type { ReplyFormat } from '../upstream/endpoint.ts'
 import { timeoutError } from '../upstream/failure.ts'
 import type { LinkTransform } from '../upstream/readers/transform.ts'
 import type { Relay } from '../upstream/relay.ts'
+import { promptEstimate } from '../upstream/usage.ts'
 import { Watch, type Watched } from '../watch.ts'
 import { Itinerary, type Stop, type Traveller } from './itinerary.ts'
 import { type Pause, pause } from './pause.ts'
@@ -90,10 +91,15 @@ export class Dispatch implements AttemptOwner, Watched {
         this.#owner.onWait()
         // Most calls find a place at once, and a pause of nothing would cost each of them.
         const waiting = this.#arrive(stop)
-        if (waiting !== undefined) await waiting
+        if (waiting !== undefined) {
+          await waiting
+          if (this.#isTurnedAway(stop)) continue
+        }
         return await this.#ask(stop)
       } catch (error) {
-        this.#itinerary.failed(error as GatewayError, this.#isStale)
+        const { stale = false } = this.#attempt ?? {}
+        // Where its time is up while it waits, a call has failed with what its last try did.
+        if (this.#attempt !== undefined || error !== this.#ended) this.#itinerary.failed(error as GatewayError, stale)
       }
     }
   }
@@ -139,7 +145,7 @@ export class Dispatch implements AttemptOwner, Watched {
   /** Throws where there is no further stop, or the call's body is found to be none. */
   #next(): Stop {
     try {
-      const stop = this.#itinerary.next(performance.now())
+      const stop = this.#itinerary.next(performance.now(), this.#expiresAt)
       if (stop !== undefined) return stop
     } catch (error) {
       this.#finish()
@@ -162,9 +168,18 @@ export class Dispatch implements AttemptOwner, Watched {
     this.#pause = undefined
   }
 
+  /** Whether the target was shut while the call waited for it: then it gives its place back. */
+  #isTurnedAway({ candidate }: Stop): boolean {
+    const { upstream, health } = candidate.target
+    if (this.#ended !== undefined || health.standing(performance.now()) !== 'shut') return false
+    upstream.gate.leave()
+    this.#itinerary.turnedAway()
+    return true
+  }
+
   async #ask({ candidate, operation, call, dropped, fresh, credentialRefused, hold }: Stop): Promise<Buffer | undefined> {
     const { target, timeouts, strict } = candidate
-    const { served, provider } = target
+    const { served } = target
     const { format, client } = this.#shipment
     if (this.#ended !== undefined) {
       target.upstream.gate.leave()
@@ -179,7 +194,6 @@ export class Dispatch implements AttemptOwner, Watched {
       call,
       served,
       operation,
-      readError: provider.error,
       number,
       credentialRefused,
       strict,
@@ -197,11 +211,6 @@ export class Dispatch implements AttemptOwner, Watched {
     if (this.#ended === undefined)
       this.#owner.onServed(served, attempt.dropped.length === 0 ? dropped : [...dropped, ...attempt.dropped])
     return body
-  }
-
-  /** Whether the try that failed met a connection that its upstream had closed already. */
-  get #isStale(): boolean {
-    return this.#attempt?.stale ?? false
   }
 
   /** What a try says of its target's health. A client that left, or asked for what cannot be, says nothing against it. */
@@ -233,6 +242,6 @@ function tokensOf(attempt: Attempt, call: Call, end: AttemptEnd): Tokens | undef
   if (attempt.usage !== undefined) return { usage: attempt.usage, estimated: false }
   const completion = attempt.estimatedTokens
   if (completion === undefined || (completion === 0 && end.result !== 'ok')) return undefined
-  const prompt = Math.ceil(call.size / 4)
+  const prompt = promptEstimate(call)
   return { usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }, estimated: true }
 }

@@ -70,9 +70,12 @@ export class Itinerary {
     this.#candidates = 'target' in route.leads ? [route.leads] : preferred(route.leads, call, traveller)
   }
 
-  /** The next stop; undefined where there is none: then `error` says why. `now`: monotonic milliseconds. */
-  next(now: number): Stop | undefined {
-    const stop = this.#repeat ?? this.#onward(now)
+  /**
+   * The next stop; undefined where there is none: then `error` says why. `now`: monotonic milliseconds. `until`: no pause that would
+   * last longer is begun.
+   */
+  next(now: number, until = Number.POSITIVE_INFINITY): Stop | undefined {
+    const stop = this.#repeat ?? this.#onward(now, until)
     this.#repeat = undefined
     this.#here = stop ?? this.#here
     return stop
@@ -89,11 +92,12 @@ export class Itinerary {
   /** How the call was led so far. */
   get trace(): RouteTrace {
     const { target } = this.#here?.candidate ?? this.#unfit?.candidate ?? {}
-    const { body } = this.#here?.call ?? this.#call
+    const { body, endpoint } = this.#here?.call ?? this.#call
+    const operation = target && operationOf(target.provider, endpoint)
     return {
       route: this.#route.id,
       passedOver: this.#passedOver,
-      parameters: target === undefined ? {} : parameterFates(body, tableFor(target.provider, target.served.model)),
+      parameters: operation === undefined ? {} : parameterFates(body, tableFor(operation, target!.served.model)),
     }
   }
 
@@ -115,6 +119,12 @@ export class Itinerary {
     else this.#consider(verdictOn(error), stop.candidate)
   }
 
+  /** The last stop's target was shut while the call waited for it. */
+  turnedAway(): void {
+    this.#tries--
+    this.#passOverShut(this.#here!.candidate)
+  }
+
   /** No further stop: the call's time is up. What it failed with before is more telling than that. */
   end(error: GatewayError): void {
     this.#over = true
@@ -129,23 +139,30 @@ export class Itinerary {
     if (again !== undefined) this.#again.push({ candidate, rest })
   }
 
-  #onward(now: number): Stop | undefined {
-    while (!this.#over && this.#tries < this.#route.retry.attempts && this.#at < this.#candidates.length) {
+  #onward(now: number, until: number): Stop | undefined {
+    while (this.#mayTry && this.#at < this.#candidates.length) {
       const stop = this.#stopAt(this.#candidates[this.#at++]!, now)
       if (stop !== undefined) return stop
     }
-    const { attempts } = this.#route.retry
-    const again = this.#over || this.#tries >= attempts ? undefined : this.#again.shift()
-    return again && this.#stopAt(again.candidate, now, backOff(this.#pauses++, again.rest, this.#traveller.random))
+    while (this.#mayTry && this.#again.length > 0) {
+      const { candidate, rest } = this.#again.shift()!
+      const pauseMs = backOff(this.#pauses, rest, this.#traveller.random)
+      const stop = now + pauseMs < until ? this.#stopAt(candidate, now, pauseMs) : undefined
+      if (stop === undefined) continue
+      this.#pauses++
+      return stop
+    }
+    return undefined
+  }
+
+  get #mayTry(): boolean {
+    return !this.#over && this.#tries < this.#route.retry.attempts
   }
 
   /** Undefined where the candidate is passed over. */
   #stopAt(candidate: Candidate, now: number, pauseMs = 0): Stop | undefined {
     const { upstream, health } = candidate.target
-    if (health.standing(now) === 'shut') {
-      this.#readyAt = Math.min(this.#readyAt, health.readyAt)
-      return this.#passOver(candidate, 'upstream_resting')
-    }
+    if (health.standing(now) === 'shut') return this.#passOverShut(candidate)
     const call = candidate.defaults === undefined ? this.#call : withDefaults(this.#call, candidate.defaults)
     const operation = operationOf(candidate.target.provider, call.endpoint)
     if (operation === undefined) {
@@ -174,6 +191,11 @@ export class Itinerary {
       this.#unfit ??= { candidate, error }
       return undefined
     }
+  }
+
+  #passOverShut(candidate: Candidate): undefined {
+    this.#readyAt = Math.min(this.#readyAt, candidate.target.health.readyAt)
+    this.#passOver(candidate, 'upstream_resting')
   }
 
   #passOver({ target }: Candidate, why: ErrorName): undefined {

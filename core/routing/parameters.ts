@@ -2,7 +2,7 @@ import { GatewayError } from '../errors.ts'
 import type { ChatRequest, ParameterFate, ParameterTable, Provider, RouteTrace } from '../plugin/api.ts'
 
 /** Members that are not parameters of the model: core and every provider deal with them. */
-const STRUCTURE = new Set(['model', 'messages', 'input', 'stream', 'stream_options'])
+const STRUCTURE = new Set(['model', 'messages', 'input', 'stream', 'stream_options', 'encoding_format'])
 
 /** Values that ask for nothing: a parameter that has one counts as absent. */
 const NEUTRAL: Readonly<Record<string, unknown>> = {

@@ -33,6 +33,7 @@ const VERDICTS: { readonly [Row in ErrorName]?: Verdict } = {
   upstream_quota_exceeded: { cause: '429', rest: LONG_REST },
   upstream_authentication_error: { cause: 'credential', rest: LONG_REST },
   upstream_model_not_found: { cause: 'not_found' },
+  unsupported_endpoint: { cause: 'not_found' },
   // Not the upstream's doing, yet another one may have room.
   upstream_busy: { cause: '5xx' },
 }

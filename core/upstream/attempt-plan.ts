@@ -9,10 +9,8 @@ import type { Relay } from './relay.ts'
 export interface AttemptPlan {
   readonly call: Call
   readonly served: Served
-  /** How the provider serves the call's endpoint. */
-  readonly operation: Pick<Provider, 'request' | 'translator'>
-  /** Reads what a reply that is no success means. */
-  readonly readError: Provider['error']
+  /** How the provider serves the call's endpoint, and reads what a reply that is no success means. */
+  readonly operation: Pick<Provider, 'request' | 'translator' | 'error'>
   readonly number: number
   /** The upstream refused the credential of the try before. */
   readonly credentialRefused: boolean

@@ -162,15 +162,15 @@ export class Attempt implements Receiver, Source, PhaseOwner {
   }
 
   #readerFor(status: number, headers: Readonly<Record<string, string>>): BodyReader {
-    const { operation, readError, call, format, relay, transforms, hold } = this.#plan
-    if (status !== 200) return new RefusalReader({ status, headers }, readError)
+    const { operation, call, format, relay, transforms, hold } = this.#plan
+    if (status !== 200) return new RefusalReader({ status, headers }, operation.error)
     const translator = operation.translator?.(call, this.#seen)
     // A provider with a wire of its own knows its streams whatever they are called.
     const isNone = translator?.decoder === undefined && /^(?:application\/json|text\/html)\b/.test(headers['content-type'] ?? '')
     const isStream = relay !== undefined && !isNone
     if (!isStream) {
       const closeDelimited = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
-      return new WholeReader({ format, call, translator, transforms, closeDelimited })
+      return new WholeReader({ format, call, headers, translator, transforms, closeDelimited })
     }
     relay.attach(this, translator === undefined ? 'latin1' : 'utf8')
     if (translator === undefined) {
@@ -222,7 +222,7 @@ export class Attempt implements Receiver, Source, PhaseOwner {
 
   #refused(refusal: UpstreamRefusal): GatewayError {
     const hidden = this.#request === undefined ? [] : privateValues(this.#request, this.#plan.call)
-    return refusalError(refusal, { passedThrough: this.#plan.passedThrough, hidden })
+    return refusalError(refusal, { asked: this.#plan.call.model.id, passedThrough: this.#plan.passedThrough, hidden })
   }
 
   #close(result: AttemptEnd['result'], error?: GatewayError): void {

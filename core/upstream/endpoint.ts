@@ -17,10 +17,10 @@ export type Verdict =
 
 /** Watches the events of one stream, in the endpoint's wire format. */
 export interface StreamReader {
-  /** Looks at one event's data: raw bytes as latin1, parsed only where a byte scan finds something to learn. */
-  read(data: string): Verdict
+  /** Looks at one event's data: raw bytes as latin1, parsed only where a byte scan finds something to learn. `type`: SSE's, or ''. */
+  read(data: string, type: string): Verdict
   /** Whether an event carries what a client would see: from it on there is no way back. */
-  isMeaningful(data: string): boolean
+  isMeaningful(data: string, type: string): boolean
   /** True once every choice has said why it ended. */
   readonly finished: boolean
   readonly usage: Usage | undefined

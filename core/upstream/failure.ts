@@ -28,6 +28,8 @@ const RETRY_AFTER = { least: 1, most: 60 }
 
 /** What must be known of a call to tell its client of a refusal. */
 export interface RefusalContext {
+  /** The requested id. */
+  readonly asked: string
   /** The requested id, where the table does not name the model but passes it through. */
   readonly passedThrough: string | undefined
   /** Values that were sent upstream and that an upstream may quote: they must not come back. */
@@ -35,7 +37,7 @@ export interface RefusalContext {
 }
 
 /** The error for an upstream's refusal. */
-export function refusalError(refusal: UpstreamRefusal, { passedThrough, hidden }: RefusalContext): GatewayError {
+export function refusalError(refusal: UpstreamRefusal, { asked, passedThrough, hidden }: RefusalContext): GatewayError {
   const row = rowOf(refusal)
   const cause = new UpstreamError(refusal)
   if (row === 'upstream_rejected') {
@@ -47,6 +49,7 @@ export function refusalError(refusal: UpstreamRefusal, { passedThrough, hidden }
       cause,
     })
   }
+  if (row === 'unsupported_endpoint') return new GatewayError(row, { param: 'model', values: { model: asked }, cause })
   if (row === 'upstream_model_not_found' && passedThrough !== undefined) {
     return new GatewayError('model_not_found', { param: 'model', values: { model: passedThrough }, cause })
   }
@@ -56,6 +59,7 @@ export function refusalError(refusal: UpstreamRefusal, { passedThrough, hidden }
 
 function rowOf(refusal: UpstreamRefusal): ErrorName {
   if (refusal.status === 429 && refusal.code === 'insufficient_quota') return 'upstream_quota_exceeded'
+  if (refusal.status === 404 && refusal.code === 'unsupported_endpoint') return 'unsupported_endpoint'
   if (refusal.status < 400 || refusal.status > 599) return 'upstream_invalid_response'
   return BY_STATUS.get(refusal.status) ?? 'upstream_error'
 }

@@ -22,9 +22,9 @@ export class StreamNormaliser {
   readonly #includeUsage: boolean
   /** How many choices the client asked for. */
   readonly #asked: number
-  readonly #created = Math.floor(Date.now() / 1000)
   readonly #choices = new Map<number, ChoiceState>()
-  #id: string | undefined
+  /** What all chunks have in common, in OpenAI's order. */
+  #envelope: ChatChunk | undefined
   #usage: Usage | undefined
 
   constructor(call: { readonly model: string; readonly includeUsage: boolean; readonly choices: number }) {
@@ -39,47 +39,48 @@ export class StreamNormaliser {
   }
 
   /** The chunks that one part becomes. */
-  *push(part: TranslatedChunk): Generator<ChatChunk> {
-    this.#id ??= part.id ?? `chatcmpl-${randomUUID()}`
+  push(part: TranslatedChunk): readonly ChatChunk[] {
+    this.#envelope ??= this.#begin(part.id ?? `chatcmpl-${randomUUID()}`)
     if (part.usage != null) this.#usage = { ...this.#usage, ...part.usage }
     const { choices, usage: _, id: __, ...extras } = part
-    for (const choice of choices) yield* this.#choice(choice, extras)
+    const chunks: ChatChunk[] = []
+    for (const choice of choices) chunks.push(...this.#choice(choice, extras))
+    return chunks
   }
 
   /** The chunks held back for the end. Undefined where a choice never finished: the stream was cut. */
   end(): ChatChunk[] | undefined {
     const chunks: ChatChunk[] = []
-    for (const [index, state] of this.#choices) {
-      if (state.finish === undefined) return undefined
-      for (const call of state.tools.values()) {
+    for (const [index, { finish, tools, extras }] of this.#choices) {
+      if (finish === undefined) return undefined
+      for (const call of tools.values()) {
         // A tool called without arguments: clients parse the concatenation, and '' is not JSON.
-        if (call.empty) chunks.push(this.#chunk(index, { tool_calls: [{ index: call.index, function: { arguments: '{}' } }] }))
+        const missing = { tool_calls: [{ index: call.index, function: { arguments: '{}' } }] }
+        if (call.empty) chunks.push(this.#chunk({ index, delta: missing, finish_reason: null }))
       }
-      chunks.push({
-        ...this.#chunk(index, {}),
-        choices: [{ ...state.extras, index, delta: {}, finish_reason: finishOf(state.finish, state.tools.size > 0) }],
-      })
+      chunks.push(this.#chunk({ ...extras, index, delta: {}, finish_reason: finishOf(finish, tools.size > 0) }))
     }
     if (this.#choices.size < this.#asked) return undefined
     const { usage } = this
-    if (this.#includeUsage && usage !== undefined) chunks.push({ ...this.#envelope(), choices: [], usage })
+    if (this.#includeUsage && usage !== undefined) chunks.push({ ...this.#envelope!, usage })
     return chunks
   }
 
-  *#choice(choice: TranslatedChoice, extras: object): Generator<ChatChunk> {
-    const { index = 0, delta = {}, finish_reason, ...rest } = choice
+  #choice(choice: TranslatedChoice, extras: object): ChatChunk[] {
+    const { index = 0, delta = {}, finish_reason } = choice
     const state = this.#state(index)
-    const { role: _, tool_calls, ...others } = delta
-    const calls = tool_calls?.map((call) => state.renumber(call))
-    const part: ChatDelta = { ...withoutEmpty(others), ...(calls && { tool_calls: calls }) }
-    const speaks = Object.keys(part).length > 0
+    const said = state.read(delta)
+    const speaks = Object.keys(said).length > 0
+    const chunks: ChatChunk[] = []
     if (!state.started) {
       state.started = true
-      yield { ...(!speaks && extras), ...this.#chunk(index, { role: 'assistant', content: '' }) }
+      const opening = { index, delta: { role: 'assistant' as const, content: '' }, finish_reason: null }
+      chunks.push(this.#chunk(opening, speaks ? {} : extras))
     }
-    if (speaks) yield { ...extras, ...this.#chunk(index, part, rest) }
-    else Object.assign(state.extras, rest)
+    if (speaks) chunks.push(this.#chunk({ ...choice, index, delta: said, finish_reason: null }, extras))
+    else Object.assign(state.extras, choice)
     if (finish_reason != null) state.finish ??= finish_reason
+    return chunks
   }
 
   #state(index: number): ChoiceState {
@@ -88,13 +89,15 @@ export class StreamNormaliser {
     return state
   }
 
-  #envelope() {
-    return { id: this.#id!, object: 'chat.completion.chunk' as const, created: this.#created, model: this.#model }
+  #begin(id: string): ChatChunk {
+    const envelope: ChatChunk = { id, object: 'chat.completion.chunk', created: unixSeconds(), model: this.#model, choices: [] }
+    return this.#includeUsage ? { ...envelope, usage: null } : envelope
   }
 
-  #chunk(index: number, delta: ChatDelta, rest: object = {}): ChatChunk {
-    const chunk = { ...this.#envelope(), choices: [{ ...rest, index, delta, finish_reason: null }] }
-    return this.#includeUsage ? { ...chunk, usage: null } : chunk
+  /** `extras`: fields that only this upstream has. */
+  #chunk(choice: ChatChunk['choices'][number], extras: object = {}): ChatChunk {
+    const chunk = { ...this.#envelope!, choices: [choice] }
+    return Object.keys(extras).length === 0 ? chunk : { ...extras, ...chunk }
   }
 }
 
@@ -102,12 +105,18 @@ class ChoiceState {
   started = false
   /** In the upstream's words. */
   finish: string | undefined
-  /** Fields that came beside an empty delta: they travel with the finish. */
+  /** What came beside an empty delta: its fields travel with the finish. */
   readonly extras: Record<string, unknown> = {}
   /** By the translator's own number. */
   readonly tools = new Map<number, { readonly index: number; empty: boolean }>()
 
-  renumber(call: ToolCallDelta): ToolCallDelta {
+  /** What a delta says, its tool calls numbered as the client counts. */
+  read(delta: ChatDelta): ChatDelta {
+    const said = withoutEmpty(delta)
+    return said.tool_calls ? { ...said, tool_calls: said.tool_calls.map((call) => this.#renumber(call)) } : said
+  }
+
+  #renumber(call: ToolCallDelta): ToolCallDelta {
     const first = !this.tools.has(call.index)
     const known = this.tools.get(call.index) ?? { index: this.tools.size, empty: true }
     this.tools.set(call.index, known)
@@ -122,9 +131,10 @@ class ChoiceState {
 
 /** The role is ours to say, and a null or empty text says nothing. */
 function withoutEmpty(delta: ChatDelta): ChatDelta {
-  return Object.fromEntries(
-    Object.entries(delta).filter(([, value]) => value !== null && value !== undefined && value !== ''),
-  ) as ChatDelta
+  const says = (key: string): boolean => key !== 'role' && delta[key] !== null && delta[key] !== undefined && delta[key] !== ''
+  // Nearly always all of it: a copy is cheaper than to put it together again.
+  if (Object.keys(delta).every(says)) return { ...delta }
+  return Object.fromEntries(Object.entries(delta).filter(([key]) => says(key)))
 }
 
 /** Some upstreams stop beside a tool call; clients run the tool only where the reason says so. */
@@ -133,6 +143,8 @@ function finishOf(reason: string, calledTools: boolean): FinishReason {
   return known === 'stop' && calledTools ? 'tool_calls' : known
 }
 
+const unixSeconds = (): number => Math.floor(Date.now() / 1000)
+
 /** Makes OpenAI's completion out of a translator's: the fields that every reply must have, and the model that was asked for. */
 export function normaliseCompletion(translated: TranslatedCompletion, model: string): ChatCompletion {
   const { choices, ...rest } = translated
@@ -140,7 +152,7 @@ export function normaliseCompletion(translated: TranslatedCompletion, model: str
     ...rest,
     id: translated.id ?? `chatcmpl-${randomUUID()}`,
     object: 'chat.completion',
-    created: Math.floor(Date.now() / 1000),
+    created: unixSeconds(),
     model,
     choices: choices.map(({ message, finish_reason, ...others }, index) => ({
       logprobs: null,

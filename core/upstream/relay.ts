@@ -37,7 +37,7 @@ export interface EventSink {
 
 const HEARTBEAT = ': keep-alive\n\n'
 
-/** Bytes that may wait for the head, or for a commit, before the upstream is told to pause. */
+/** Bytes that may wait for a meaningful event, and then for the head. */
 const HIGH_WATER = 64 * 1024
 
 /**
@@ -96,7 +96,7 @@ export class Relay implements EventSink {
   flush(): void {
     if (this.#pending === '') return
     if (this.#response !== undefined && this.#state === 'committed') this.#write(this.#response)
-    else if (this.#pending.length > HIGH_WATER) this.#pause()
+    else if (this.#pending.length > HIGH_WATER) this.#overflow()
   }
 
   end(done: string): void {
@@ -138,6 +138,13 @@ export class Relay implements EventSink {
     this.#state = 'ended'
     clearTimeout(this.#silence)
     clearTimeout(this.#stall)
+  }
+
+  /** A stream is not held for ever; one whose head waits goes no further. */
+  #overflow(): void {
+    if (this.#state === 'held') this.#commit()
+    if (this.#response === undefined) this.#pause()
+    else this.#write(this.#response)
   }
 
   #commit(): void {

@@ -113,14 +113,14 @@ export class SseReader {
   }
 
   #dispatch(): void {
-    const data = this.#data.join('\n')
+    const lines = this.#data
     const type = this.#type
-    const any = this.#data.length > 0
     this.#data = []
     this.#dataLength = 0
     this.#type = ''
     // A line break inside JSON is white space: one line carries it as well.
-    if (any) this.#onEvent(data, frame(data.replaceAll('\n', ' ')), type)
+    if (lines.length === 1) this.#onEvent(lines[0]!, frame(lines[0]!), type)
+    else if (lines.length > 1) this.#onEvent(lines.join('\n'), frame(lines.join(' ')), type)
   }
 }
 

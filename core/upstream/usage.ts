@@ -1,4 +1,4 @@
-import type { Usage } from '../plugin/api.ts'
+import type { Call, Usage } from '../plugin/api.ts'
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
@@ -12,3 +12,6 @@ export function readUsage(value: unknown): Usage | undefined {
   if (!isCount(prompt) || !isCount(completion)) return undefined
   return isCount(total) ? (value as Usage) : { ...(value as Usage), total_tokens: prompt + completion }
 }
+
+/** Tokens of a call's prompt, where the upstream does not say: one for four bytes of its body. */
+export const promptEstimate = ({ size }: Pick<Call, 'size'>): number => Math.ceil(size / 4)

@@ -18,6 +18,8 @@ export interface CallRecord extends Omit<CallsTable, 'at' | 'attempts' | 'tags'>
   readonly tags: Readonly<Record<string, string>>
 }
 
+/** Each is a sum of its own. */
+const MOST_TAGS = 32
 /** No call has so many; an upstream that says so must not make a sum too large for the database. */
 const MOST_TOKENS = 1e9
 
@@ -79,7 +81,9 @@ function attemptFields({ namespace, model, provider, result, ms }: AttemptRecord
 const named = (name: unknown): string | null => (typeof name === 'string' ? storable(name) : null)
 
 function tagsText(tags: CallRecord['tags']): string {
-  const texts = Object.entries(tags).filter(([, value]) => typeof value === 'string')
+  const texts = Object.entries(tags)
+    .filter(([, value]) => typeof value === 'string')
+    .slice(0, MOST_TAGS)
   return JSON.stringify(Object.fromEntries(texts.map(([tag, value]) => [storable(tag), storable(value)])))
 }
 

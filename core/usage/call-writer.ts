@@ -8,7 +8,7 @@ import { addUsage, type Horizon, insertCalls, removals } from './write-queries.t
 
 /** Writes calls and their sums down, and removes them again. Throws what the database throws. */
 export interface CallWriter {
-  /** All or nothing. Calls that are there already change nothing. */
+  /** All or nothing. */
   write(calls: readonly CallsTable[]): Promise<void>
   /** Removes a slice of what is older than its horizon. Resolves to whether there was any. */
   remove(horizon: Horizon): Promise<boolean>

@@ -2,7 +2,10 @@
 export type Cell = string | number | boolean | null | undefined
 
 /** What spreadsheets take for the beginning of a formula (https://owasp.org/www-community/attacks/CSV_Injection). */
-const FORMULA = /^[=+\-@\t\r]/
+const FORMULA = /^[=+\-@\t\r\n]/
+
+/** A text with one of these stands in quotes. */
+const QUOTED = ['"', ',', '\r', '\n']
 
 /** A line of CSV (RFC 4180). A text that a spreadsheet would run is preceded by an apostrophe, which makes it a text there. */
 export function csvLine(cells: readonly Cell[]): string {
@@ -12,5 +15,5 @@ export function csvLine(cells: readonly Cell[]): string {
 function cellText(cell: Cell): string {
   if (typeof cell !== 'string') return String(cell ?? '')
   const text = FORMULA.test(cell) ? `'${cell}` : cell
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return QUOTED.some((sign) => text.includes(sign)) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -17,9 +17,9 @@ interface Kind {
 }
 
 /**
- * What calls add to the sums of their hours and days: each call counts for itself, its model, its key, its account and each of its tags, once
- * for all accounts and once for its own. Lists of models are no usage. The rows come in one order, so that gateways which write at the
- * same time wait for each other and not in a circle.
+ * What calls add to the sums of their hours and days: each call counts for itself, its model, its key, its account and each of its
+ * tags, once for all accounts and once for its own. Lists of models are no usage. The rows come in one order, so that gateways which
+ * write at the same time wait for each other and not in a circle.
  */
 export function tally(calls: readonly CallsTable[]): UsageTable[] {
   const rows = new Map<string, Place & Measures>()

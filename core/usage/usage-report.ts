@@ -59,8 +59,9 @@ function addRest(moments: ReadonlyMap<number, Moment>): boolean {
   return true
 }
 
+/** Never less than nothing: of old sums, some are removed before others. */
 function restOf({ all, values }: Moment): Measures {
   const rest = { ...all }
-  for (const value of values) for (const measure of MEASURES) rest[measure] -= value[measure]
+  for (const value of values) for (const measure of MEASURES) rest[measure] = Math.max(rest[measure] - value[measure], 0)
   return rest
 }

@@ -17,10 +17,10 @@ const PER_ANSWER = 3
 /** An image, a recording or a file: what GPT-4o charges for an image of 1024 by 1024 in high detail. */
 const PER_MEDIUM = 765
 
-/** Tokens of a chat request's prompt, by o200k. Throws a SyntaxError for what is not JSON. */
+/** Tokens of a request's prompt, by o200k. Throws a SyntaxError for what is not JSON. */
 export function countPromptTokens(json: Uint8Array): number {
-  const prompt = readPrompt(JSON.parse(new TextDecoder().decode(json)))
-  return PER_ANSWER + prompt.messages * PER_MESSAGE + prompt.media * PER_MEDIUM + textTokens(prompt.texts)
+  const { messages, media, tokens, texts } = readPrompt(JSON.parse(new TextDecoder().decode(json)))
+  return PER_ANSWER + messages * PER_MESSAGE + media * PER_MEDIUM + tokens + textTokens(texts)
 }
 
 /** Does nothing: brings a thread up. */

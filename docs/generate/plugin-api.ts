@@ -10,6 +10,7 @@ const ENTRIES = [
 /** What stands together, by the file it comes from. */
 const PARTS: readonly (readonly [file: RegExp, title: string])[] = [
   [/^core\/errors\./, 'Errors for clients'],
+  [/plugin\/api\./, 'The contract'],
   [/plugin\/refusal\./, 'Errors of upstreams'],
   [/plugin\/(?:chat|translated)\./, "OpenAI's wire"],
   [/plugin\/chunk\./, 'The parts of a translated stream'],
@@ -42,7 +43,7 @@ export function pluginApiPage(): string {
     anchors.take(title)
     contents.push(`**${title}**: \`import { … } from '${module}'\``)
     chapters.push(`## ${title}`)
-    const parts = Map.groupBy(withOverloads(exportedBy(path)), ({ part }) => part)
+    const parts = Map.groupBy(exportedBy(path), ({ part }) => part)
     const lines = [...parts].map(([part, exported]) => {
       chapters.push(`### ${part}`, ...exported.map(section))
       const partLink = `[${part}](#${anchors.take(part)})`
@@ -70,14 +71,10 @@ function exportedBy(path: string): Exported[] {
   return [...own, ...passedOn]
 }
 
-const partOf = (path: string): string => PARTS.find(([file]) => file.test(path))?.[1] ?? 'The contract'
-
-/** One entry for all overloads of a function; what implements them is nobody's to call. */
-function withOverloads(exported: readonly Exported[]): Exported[] {
-  return [...Map.groupBy(exported, ({ path }) => path).values()].map((entries) => {
-    const callable = entries.length > 1 ? entries.slice(0, -1) : entries
-    return { ...entries[0]!, code: callable.map(({ code }) => code).join('\n') }
-  })
+function partOf(path: string): string {
+  const part = PARTS.find(([file]) => file.test(path))
+  if (part === undefined) throw new Error(`give docs/generate/plugin-api.ts a title for what ${path} exports`)
+  return part[1]
 }
 
 function section({ path, doc, code }: Exported): string {

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { CHAT } from '../../bench/apis.ts'
 import type { Measurement } from '../../bench/measure.ts'
 import { judge, resultTable, verdictTable, warnOfBusyMachine } from '../../bench/report.ts'
 import type { Scenario } from '../../bench/scenarios.ts'
@@ -6,6 +7,7 @@ import type { Scenario } from '../../bench/scenarios.ts'
 const judged: Scenario = {
   name: 'judged',
   unit: 'request',
+  api: CHAT,
   messages: [],
   connections: 1,
   seconds: 1,

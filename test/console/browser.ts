@@ -13,7 +13,7 @@ const PATIENCE_MS = 10_000
 export type OpenWindow = (options?: BrowserContextOptions) => Promise<Page>
 
 /** A suite that needs Debian's Chromium. Where there is none, it is skipped by name. */
-export function describeInBrowser(title: string, body: (this: Mocha.Suite, open: OpenWindow) => void): void {
+export function describeInBrowser(title: string, body: (open: OpenWindow) => void): void {
   describe(title, function () {
     this.timeout(TIMEOUT_MS)
     if (!existsSync(EXECUTABLE)) {
@@ -28,7 +28,7 @@ export function describeInBrowser(title: string, body: (this: Mocha.Suite, open:
 
     after(() => browser.close())
 
-    body.call(this, async (options) => {
+    body(async (options) => {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
       context.setDefaultTimeout(PATIENCE_MS)
       return context.newPage()

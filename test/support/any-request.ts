@@ -1,4 +1,6 @@
+import { expect } from 'chai'
 import fc from 'fast-check'
+import { GatewayError } from 'unified-model-gateway/plugin'
 
 /** What of a request depends on the provider. */
 export interface Variety {
@@ -58,6 +60,23 @@ export function anyRequest(variety: Variety): fc.Arbitrary<Readonly<Record<strin
     },
     { requiredKeys: ['model', 'messages'] },
   )
+}
+
+/** Whether each request becomes one that passes the check, or is refused with 400, in words. */
+export function expectTakenOrRefused<Sent>(
+  requests: ReturnType<typeof anyRequest>,
+  translate: (body: Readonly<Record<string, unknown>>) => Promise<Sent>,
+  expectTakeable: (sent: Sent) => void,
+): Promise<void> {
+  const property = fc.asyncProperty(requests, async (body) => {
+    const sent = await translate(body).catch((error: unknown) => {
+      expect(error).to.be.instanceOf(GatewayError)
+      expect(error).to.have.property('status', 400)
+      return undefined
+    })
+    if (sent !== undefined) expectTakeable(sent)
+  })
+  return fc.assert(property, { numRuns: 500 })
 }
 
 /** A message that stands alone. */

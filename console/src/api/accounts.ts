@@ -54,7 +54,7 @@ const USERS = '/users'
 const INVITATIONS = '/invitations'
 
 /** All accounts; a member sees the own one. */
-export const useAccounts = () => useList<Account>(ACCOUNTS)
+export const useAccounts = (limit?: number) => useList<Account>(ACCOUNTS, { limit })
 
 /** All users. */
 export const useUsers = () => useList<User>(USERS)

@@ -61,6 +61,7 @@ export interface KeyFilters {
   readonly status: string
   readonly kind: string
   readonly account_id: string
+  readonly limit: number
 }
 
 const KEYS = '/keys'

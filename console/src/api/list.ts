@@ -1,6 +1,9 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { get, type Query } from './http.ts'
 
+/** As many as a page can have: for fields to choose from. */
+export const MOST_CHOICES = 200
+
 /** A page of a list. */
 export interface Page<Row> {
   readonly data: readonly Row[]

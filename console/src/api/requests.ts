@@ -49,7 +49,7 @@ export interface RequestFilters {
   readonly q: string
   readonly model: string
   readonly key_id: string
-  readonly status: string
+  readonly account_id: string
   readonly fault: string
   readonly from: string
   readonly to: string

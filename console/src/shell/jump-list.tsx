@@ -11,7 +11,7 @@ import { jumpsFor } from './jumps.ts'
 /** ⌘K or Ctrl-K: a page, an action or a request id, by a few letters. */
 export function JumpList() {
   const open = useJumpListOpen()
-  useHotkeys([['mod+K', openJumpList]], [])
+  useHotkeys([['mod+K', openUnlessAsked]], [])
   return (
     <Modal.Root
       opened={open}
@@ -29,6 +29,11 @@ export function JumpList() {
       </Modal.Content>
     </Modal.Root>
   )
+}
+
+/** Not over another dialog: it may hold what is shown once. */
+function openUnlessAsked(): void {
+  if (document.querySelector('[role="dialog"]') === null) openJumpList()
 }
 
 function Jumps() {

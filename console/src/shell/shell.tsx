@@ -1,10 +1,9 @@
 import { AppShell, Burger, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { Suspense, useEffect } from 'react'
+import { useEffect } from 'react'
 import { Outlet, ScrollRestoration, useLocation } from 'react-router'
 import { Brand } from './brand.tsx'
 import { JumpList } from './jump-list.tsx'
-import { PageSkeleton } from './page-skeleton.tsx'
 import { ReloadBanner } from './reload-banner.tsx'
 import styles from './shell.module.css'
 import { Sidebar } from './sidebar.tsx'
@@ -35,9 +34,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1} className={styles.main}>
         <ReloadBanner />
-        <Suspense fallback={<PageSkeleton />}>
-          <Outlet />
-        </Suspense>
+        <Outlet />
       </AppShell.Main>
       <JumpList />
       <ScrollRestoration />

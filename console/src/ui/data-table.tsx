@@ -11,6 +11,8 @@ export interface Column<Row> {
   readonly header: string
   readonly cell: (row: Row) => ReactNode
   readonly end?: boolean
+  /** Left out where there is little room. */
+  readonly spare?: boolean
   readonly width?: number | string
 }
 
@@ -45,9 +47,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
         >
           <Table.Thead>
             <Table.Tr>
-              {columns.map(({ header, end, width }) => (
-                <Table.Th key={header} w={width} className={end ? styles.end : undefined}>
-                  {header}
+              {columns.map((column) => (
+                <Table.Th key={column.header} w={column.width} className={classOf(column)}>
+                  {column.header}
                 </Table.Th>
               ))}
             </Table.Tr>
@@ -63,26 +65,30 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
 function Rows<Row>({ columns, list, rowKey, muted }: DataTableProps<Row>) {
   return list.rows?.map((row) => (
     <Table.Tr key={rowKey(row)} className={muted?.(row) ? styles.muted : undefined}>
-      {columns.map(({ header, cell, end }, index) => (
-        <Table.Td key={header} data-label={header} className={classOf(index, header, end)}>
-          {cell(row)}
+      {columns.map((column, index) => (
+        <Table.Td key={column.header} data-label={column.header} className={classOf(column, index)}>
+          {column.cell(row)}
         </Table.Td>
       ))}
     </Table.Tr>
   ))
 }
 
-function classOf(index: number, header: string, end = false): string {
-  return [index === 0 && styles.title, index > 0 && header === '' && styles.corner, end && styles.end].filter(Boolean).join(' ')
+/** `index`: of a cell; the first is the title of its card, and what has no header stands in its corner. */
+function classOf<Row>({ header, end, spare }: Column<Row>, index?: number): string {
+  const corner = index !== undefined && index > 0 && header === ''
+  return [index === 0 && styles.title, corner && styles.corner, end && styles.end, spare && styles.spare]
+    .filter(Boolean)
+    .join(' ')
 }
 
 /** As high as the rows to come. */
 function SkeletonRows<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
   return Array.from({ length: SKELETON_ROWS }, (_, row) => (
     <Table.Tr key={row}>
-      {columns.map(({ header }) => (
-        <Table.Td key={header} data-label={header}>
-          <Skeleton h={12} w={header === '' ? 24 : '70%'} miw={24} />
+      {columns.map((column) => (
+        <Table.Td key={column.header} data-label={column.header} className={classOf(column)}>
+          <Skeleton h={12} w={column.header === '' ? 24 : '70%'} miw={24} />
         </Table.Td>
       ))}
     </Table.Tr>

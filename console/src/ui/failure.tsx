@@ -4,16 +4,15 @@ import { ApiError } from '../api/http.ts'
 import { CopyButton } from './copy-button.tsx'
 import styles from './failure.module.css'
 
-/** What went wrong, with the request id that finds it in the log, and a way on. */
-export function Failure({
-  error,
-  onRetry,
-  title,
-}: {
+/** What went wrong. */
+export interface FailureProps {
   readonly error: Error
   readonly onRetry?: () => void
   readonly title?: string
-}) {
+}
+
+/** What went wrong, with the request id that finds it in the log, and a way on. */
+export function Failure({ error, onRetry, title }: FailureProps) {
   const requestId = error instanceof ApiError ? error.requestId : null
   return (
     <Alert color="red" icon={<IconAlertTriangle size={18} />} title={title} role="alert">

@@ -18,7 +18,7 @@ export function Page({ title, about, actions, children }: PageProps) {
   useDocumentTitle(`${title} · Unified Model Gateway`)
   return (
     <Box className={styles.page}>
-      <Group justify="space-between" align="flex-start" gap="sm" mb="lg">
+      <Group className={styles.top} justify="space-between" align="flex-start" gap="sm" mb="lg">
         <Box className={styles.head}>
           <Title order={1} size="h3">
             {title}
@@ -29,7 +29,11 @@ export function Page({ title, about, actions, children }: PageProps) {
             </Text>
           )}
         </Box>
-        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+        {actions !== undefined && (
+          <Group gap="xs" wrap="nowrap">
+            {actions}
+          </Group>
+        )}
       </Group>
       {children}
     </Box>

@@ -1,16 +1,15 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import type { Icon } from '@tabler/icons-react'
 
-/** A button at the end of a row. */
-export function RowAction({
-  icon: Icon,
-  label,
-  onClick,
-}: {
+/** A button at the end of a row, and what it is called. */
+export interface RowActionProps {
   readonly icon: Icon
   readonly label: string
   readonly onClick: () => void
-}) {
+}
+
+/** A button at the end of a row. */
+export function RowAction({ icon: Icon, label, onClick }: RowActionProps) {
   return (
     <Tooltip label={label}>
       <ActionIcon variant="subtle" color="gray" aria-label={label} onClick={onClick}>

@@ -1,9 +1,6 @@
 import { CloseButton, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
 import { IconSearch } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
-
-const PAUSE_MS = 250
+import { useLateText } from './use-late-text.ts'
 
 /** A search: told after a pause in typing. */
 export interface SearchFieldProps {
@@ -15,13 +12,7 @@ export interface SearchFieldProps {
 
 /** A field to search in, whose text also comes from the address. */
 export function SearchField({ label, value, onSearch, width = 280 }: SearchFieldProps) {
-  const [text, setText] = useState(value)
-  const tell = useDebouncedCallback(onSearch, PAUSE_MS)
-  useEffect(() => setText(value), [value])
-  function change(next: string): void {
-    setText(next)
-    tell(next)
-  }
+  const [text, change] = useLateText(value, onSearch)
   return (
     <TextInput
       aria-label={label}

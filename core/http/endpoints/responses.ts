@@ -5,13 +5,13 @@ import { readUsage } from '../../upstream/usage.ts'
 import { compileCheck } from '../check.ts'
 import type { ModelEndpoint } from './completions.ts'
 
-/** `CreateResponse` of openai-openapi, as far as it must be right for any upstream. */
+/** `CreateResponse` of openai-openapi, as far as it must be right for any upstream. A stored prompt or conversation may be its input. */
 const schema = {
   type: 'object',
-  required: ['model', 'input'],
+  required: ['model'],
   properties: {
     model: { type: 'string' },
-    input: { type: ['string', 'array'], minItems: 1 },
+    input: { type: ['string', 'array'] },
     stream: { type: 'boolean' },
     max_output_tokens: { type: 'integer', minimum: 0 },
     temperature: { type: 'number' },
@@ -30,6 +30,7 @@ interface Response {
 interface Event {
   readonly type?: string
   readonly response?: Response
+  readonly error?: unknown
 }
 
 /** `POST /v1/responses`: OpenAI's newer wire, for upstreams that speak it. */
@@ -51,33 +52,34 @@ export const responses: ModelEndpoint = {
 }
 
 /** Events that end a stream, each with the whole response in it. */
-const LAST = /"type"\s*:\s*"response\.(?:completed|incomplete|failed)"/
-const ERROR = /"type"\s*:\s*"error"/
+const LAST = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 /** Events before the first that carries something. */
-const PRELUDE = /"type"\s*:\s*"response\.(?:created|queued|in_progress)"/
+const PRELUDE = new Set(['response.created', 'response.queued', 'response.in_progress'])
 
-/** Watches the events of a streamed response; only the last one is parsed. */
+/** Watches the events of a streamed response; of those that say their type only the last one is parsed. */
 class ResponseStreamReader implements StreamReader {
   finished = false
   usage: Usage | undefined
   refusal: UpstreamRefusal | undefined
 
-  read(data: string): Verdict {
+  read(data: string, named: string): Verdict {
     if (data.trim() === '') return 'drop'
     if (!data.startsWith('{')) return 'malformed'
-    const head = data.slice(0, HEAD)
-    if (ERROR.test(head)) return this.#refuse(parse(data))
-    if (!LAST.test(head)) return 'pass'
-    const event = parse(data) as Event | undefined
-    if (event?.response === undefined) return 'malformed'
-    if (event.type === 'response.failed') return this.#refuse(event.response)
+    const type = typeOf(data, named)
+    if (type !== undefined && type !== 'error' && !LAST.has(type)) return 'pass'
+    const event = parse(data)
+    if (event === undefined) return 'malformed'
+    if (type === 'error' || event.error != null) return this.#refuse(event)
+    if (type === undefined) return 'pass'
+    if (event.response === undefined) return 'malformed'
+    if (type === 'response.failed') return this.#refuse(event.response)
     this.finished = true
     this.usage = usageOf(event.response)
     return 'last'
   }
 
-  isMeaningful(data: string): boolean {
-    return !PRELUDE.test(data.slice(0, HEAD))
+  isMeaningful(data: string, named: string): boolean {
+    return !PRELUDE.has(typeOf(data, named) ?? '')
   }
 
   #refuse(body: unknown): Verdict {
@@ -86,11 +88,20 @@ class ResponseStreamReader implements StreamReader {
   }
 }
 
-/** An event's type stands at its beginning; a text in it may hold anything. */
-const HEAD = 100
+/** OpenAI writes an event's type first. Anchored, so that no text in the event can be taken for it. */
+const TYPE_FIRST = /^\{\s*"type"\s*:\s*"([\w.]+)"/
+/** Servers built on the official Python types write it last: vLLM does. */
+const TYPE_LAST = /"type"\s*:\s*"([\w.]+)"\s*\}\s*$/
+/** No type is so far from the end that it begins before. */
+const TAIL = 200
+
+/** An event's type by its data, or by SSE's name for it; undefined where neither says it at once. */
+function typeOf(data: string, named: string): string | undefined {
+  return (TYPE_FIRST.exec(data) ?? TYPE_LAST.exec(data.slice(-TAIL)))?.[1] ?? (named === '' ? parse(data)?.type : named)
+}
 
 function whole(bytes: Buffer): WholeFacts | undefined {
-  const reply = parse(bytes.toString('latin1')) as Response | undefined
+  const reply = parseUtf8(bytes) as Response | undefined
   if (reply?.error != null) return { refusal: refusalOf(reply) }
   return reply?.object === 'response' ? { usage: usageOf(reply) } : undefined
 }
@@ -109,9 +120,11 @@ function usageOf({ usage }: Response): Usage | undefined {
 }
 
 /** Bytes as latin1, as the relay keeps them. */
-function parse(data: string): unknown {
+const parse = (data: string): Event | undefined => parseUtf8(Buffer.from(data, 'latin1'))
+
+function parseUtf8(bytes: Buffer): Event | undefined {
   try {
-    return JSON.parse(Buffer.from(data, 'latin1').toString('utf8'))
+    return JSON.parse(bytes.toString('utf8'))
   } catch {
     return undefined
   }

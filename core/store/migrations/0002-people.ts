@@ -77,7 +77,8 @@ async function createAudit({ schema }: Kysely<never>): Promise<void> {
   await schema.createIndex('audit_by_time').on('audit').columns(['at', 'id']).execute()
 }
 
-async function extendKeys({ schema }: Kysely<never>): Promise<void> {
+async function extendKeys(db: Kysely<never>): Promise<void> {
+  const { schema } = db
   // One by one: SQLite adds no two columns at once.
   await schema
     .alterTable('keys')
@@ -89,6 +90,8 @@ async function extendKeys({ schema }: Kysely<never>): Promise<void> {
   await schema.alterTable('keys').addColumn('last_used_at', 'bigint').execute()
   await schema.createIndex('keys_by_time').on('keys').columns(['created_at', 'id']).execute()
   await schema.createIndex('keys_by_account').on('keys').columns(['account_id', 'created_at', 'id']).execute()
+  // Lists of accounts count them.
+  await sql`create index keys_not_revoked on keys (account_id) where revoked_at is null`.execute(db)
 }
 
 async function addTriggersOfSqlite(db: Kysely<never>): Promise<void> {

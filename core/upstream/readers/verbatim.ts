@@ -29,7 +29,9 @@ export class VerbatimReader implements BodyReader {
     this.#plan = plan
     this.#stream = plan.format.reader!(plan.call)
     const { typed } = plan.format
-    this.#events = new SseReader((data, text, type) => this.#event(data, typed && type !== '' ? `event: ${type}\n${text}` : text))
+    this.#events = new SseReader((data, text, type) =>
+      this.#event(data, typed && type !== '' ? `event: ${type}\n${text}` : text, type),
+    )
   }
 
   get usage(): Usage | undefined {
@@ -61,14 +63,14 @@ export class VerbatimReader implements BodyReader {
     this.#plan.relay.end(this.#plan.format.done ?? '')
   }
 
-  #event(data: string, text: string): void {
+  #event(data: string, text: string, type: string): void {
     if (this.#done) return
-    switch (this.#stream.read(data)) {
+    switch (this.#stream.read(data, type)) {
       case 'pass':
-        this.#pass(data, text)
+        this.#pass(data, text, type)
         return
       case 'last':
-        this.#pass(data, text)
+        this.#pass(data, text, type)
         this.#done = true
         return
       case 'drop':
@@ -83,10 +85,10 @@ export class VerbatimReader implements BodyReader {
     }
   }
 
-  #pass(data: string, text: string): void {
+  #pass(data: string, text: string, type: string): void {
     const { relay, hold, transforms } = this.#plan
     this.#passed++
-    const meaningful = relay.committed || !hold || this.#stream.isMeaningful(data)
+    const meaningful = relay.committed || !hold || this.#stream.isMeaningful(data, type)
     if (transforms.length === 0) {
       relay.push(text, meaningful)
       return

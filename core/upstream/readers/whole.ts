@@ -12,6 +12,8 @@ const MAX_REPLY = 64 << 20
 export interface WholePlan {
   readonly format: ReplyFormat
   readonly call: Call
+  /** The reply's. */
+  readonly headers: Readonly<Record<string, string>>
   readonly translator: Translator | undefined
   readonly transforms: readonly LinkTransform[]
   /** True where nothing but the end of the connection marks the body's end: then a cut looks like an end. */
@@ -62,10 +64,10 @@ export class WholeReader implements BodyReader {
   #translate(translator: Translator, bytes: Buffer): ChatCompletion {
     const body = this.#parse(bytes)
     try {
-      const { format, call } = this.#plan
-      const completion = format.normalise(translator.completion(body), call) as ChatCompletion
-      this.usage = format.usage(completion)
-      return completion
+      const { format, call, headers } = this.#plan
+      const translated = translator.completion(body, headers)
+      this.usage = format.usage(translated)
+      return format.normalise(translated, call) as ChatCompletion
     } catch (cause) {
       const known = cause instanceof GatewayError || cause instanceof UpstreamError
       throw known ? cause : new GatewayError('upstream_invalid_response', { cause })

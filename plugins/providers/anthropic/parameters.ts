@@ -1,8 +1,4 @@
-import type { ParameterFate } from 'unified-model-gateway/plugin'
-
-const mapped = (to: string): ParameterFate => ({ fate: 'mapped', to })
-const dropped: ParameterFate = { fate: 'dropped' }
-const refused = (why: string): ParameterFate => ({ fate: 'refused', why })
+import { dropped, mapped, type ParameterFate, refused } from 'unified-model-gateway/plugin'
 
 const NO_AUDIO = 'Claude does not speak; ask for text.'
 const NO_LOGPROBS = 'Anthropic gives no log probabilities.'

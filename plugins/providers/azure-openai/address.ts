@@ -1,10 +1,13 @@
 import { parseBaseUrl } from 'unified-model-gateway/providers/openai-compatible'
 
+/** What a resource is asked for. */
+export type Operation = 'chat/completions' | 'embeddings' | 'responses'
+
 /** Where a resource's API is. */
 export interface Address {
   readonly origin: string
-  /** The path of chat completions; undefined for what cannot be a deployment's name. */
-  chat(deployment: string): string | undefined
+  /** The path of an operation of a deployment; undefined for what cannot be a deployment's name. */
+  path(operation: Operation, deployment: string): string | undefined
   /** The path of the list of what models there are: of those that could be deployed, not of those that are. */
   readonly models: string
   /** What a token of Microsoft Entra ID is to be for. */
@@ -21,14 +24,19 @@ export function addressOf(baseUrl: string, apiVersion?: string): Address {
   const { origin, path } = parseBaseUrl(baseUrl)
   const base = `${path.replace(/\/openai(?:\/v1)?$/, '')}/openai`
   const scope = scopeOf(new URL(origin).hostname)
-  if (apiVersion === undefined) return { origin, scope, models: `${base}/v1/models`, chat: () => `${base}/v1/chat/completions` }
+  if (apiVersion === undefined) {
+    return { origin, scope, models: `${base}/v1/models`, path: (operation) => `${base}/v1/${operation}` }
+  }
   const query = `?api-version=${apiVersion}`
   return {
     origin,
     scope,
     models: `${base}/models${query}`,
-    // A client may name any: what is no name must not become part of the address.
-    chat: (name) => (NAME.test(name) ? `${base}/deployments/${name}/chat/completions${query}` : undefined),
+    path(operation, deployment) {
+      if (operation === 'responses') return `${base}/responses${query}`
+      // A client may name any: what is no name must not become part of the address.
+      return NAME.test(deployment) ? `${base}/deployments/${deployment}/${operation}${query}` : undefined
+    },
   }
 }
 

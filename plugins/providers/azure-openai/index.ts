@@ -1,15 +1,19 @@
 import {
   API_VERSION,
+  type Attempt,
+  type Call,
   defineProvider,
+  type EndpointOperation,
   GatewayError,
   type Host,
   type Provider,
   type Static,
   secret,
   Type,
+  type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
 import { requestBody } from 'unified-model-gateway/providers/openai-compatible'
-import { addressOf } from './address.ts'
+import { addressOf, type Operation } from './address.ts'
 import { EntraCredentials, keyCredentials } from './credentials.ts'
 import { toRefusal } from './refusal.ts'
 import { azureTranslator } from './translator.ts'
@@ -42,15 +46,29 @@ export default defineProvider({ apiVersion: API_VERSION, name: 'azure-openai', s
 function create({ baseUrl, apiKey, apiVersion }: Static<typeof schema>, host: Host): Provider {
   const address = addressOf(baseUrl, apiVersion)
   const credentials = apiKey ? keyCredentials(apiKey) : new EntraCredentials(address.scope)
+
+  async function ask(operation: Operation, call: Call, attempt: Attempt): Promise<Omit<UpstreamRequest, 'body'>> {
+    const path = address.path(operation, attempt.model)
+    if (path === undefined) throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
+    return { origin: address.origin, path, headers: { ...call.headers, ...(await credentials.forCall(call, attempt)) } }
+  }
+
+  const passedOn = (operation: Operation): EndpointOperation => ({
+    parameters: 'verbatim',
+    request: async (call, attempt) => ({
+      ...(await ask(operation, call, attempt)),
+      body: call.splice({ model: attempt.model }),
+    }),
+  })
+
   return {
     parameters: 'verbatim',
     ...(!apiKey && { refreshes: true }),
-    async request(call, attempt) {
-      const path = address.chat(attempt.model)
-      if (path === undefined) throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
-      const headers = { ...call.headers, ...(await credentials.forCall(call, attempt)) }
-      return { origin: address.origin, path, headers, body: requestBody(call, attempt, []) }
-    },
+    request: async (call, attempt) => ({
+      ...(await ask('chat/completions', call, attempt)),
+      body: requestBody(call, attempt, []),
+    }),
+    endpoints: { embeddings: passedOn('embeddings'), responses: passedOn('responses') },
     translator: azureTranslator,
     error: toRefusal,
     async check(signal) {

@@ -1,7 +1,18 @@
-import { API_VERSION, defineProvider, type Host, type Provider, type Static, secret, Type } from 'unified-model-gateway/plugin'
+import {
+  API_VERSION,
+  type Attempt,
+  type Call,
+  defineProvider,
+  type Host,
+  type Provider,
+  type Static,
+  secret,
+  Type,
+} from 'unified-model-gateway/plugin'
 import { toCompletion } from './completion.ts'
 import { createAuthority } from './credentials.ts'
 import { listModels } from './discovery.ts'
+import { embeddingParameters, toInvokeReply, toInvokeRequest } from './embeddings.ts'
 import { FrameDecoder } from './frames.ts'
 import { Facts } from './models.ts'
 import { parameters } from './parameters.ts'
@@ -53,15 +64,26 @@ function create(
   const authority = createAuthority(credentials, region)
   const { origin, prefix } = readAddress('baseUrl', baseUrl ?? `https://bedrock-runtime.${region}.amazonaws.com`)
   const control = readAddress('discoveryUrl', discoveryUrl ?? baseUrl ?? `https://bedrock.${region}.amazonaws.com`)
+  async function ask(call: Call, { model, credentialRefused }: Attempt, operation: string, request: object) {
+    const path = `${prefix}/model/${encode(model)}/${operation}`
+    const body = JSON.stringify(request)
+    const proof = await authority.prove({ method: 'POST', origin, path, headers: call.headers, body }, credentialRefused)
+    return { origin, path, headers: { ...call.headers, ...proof }, body }
+  }
+
   return {
     parameters,
     refreshes: authority.refreshes,
-    async request(call, { model, credentialRefused }) {
-      const { request, dropped } = toConverseRequest(call.body, { model, facts, guardrail })
-      const path = `${prefix}/model/${encode(model)}/${call.stream ? 'converse-stream' : 'converse'}`
-      const body = JSON.stringify(request)
-      const proof = await authority.prove({ method: 'POST', origin, path, headers: call.headers, body }, credentialRefused)
-      return { origin, path, headers: { ...call.headers, ...proof }, body, dropped }
+    async request(call, attempt) {
+      const { request, dropped } = toConverseRequest(call.body, { model: attempt.model, facts, guardrail })
+      return { ...(await ask(call, attempt, call.stream ? 'converse-stream' : 'converse', request)), dropped }
+    },
+    endpoints: {
+      embeddings: {
+        parameters: embeddingParameters,
+        request: async (call, attempt) => ask(call, attempt, 'invoke', toInvokeRequest(call, attempt.model)),
+        reply: toInvokeReply,
+      },
     },
     translator(_, { model }) {
       const stream = new ConverseStream(model)

@@ -1,11 +1,14 @@
 import { API_VERSION, defineProvider, type Host, type Provider, type Static, secret, Type } from 'unified-model-gateway/plugin'
 import { toCompletion } from './completion.ts'
 import { listModels } from './discovery.ts'
+import { embeddingParameters, toEmbedReply, toEmbedRequest } from './embeddings.ts'
 import { Facts } from './models.ts'
 import { parameters } from './parameters.ts'
 import { toRefusal } from './refusal.ts'
 import { toChatBody } from './request.ts'
 import { ChatStream } from './stream.ts'
+
+export { type EmbedRequest, toEmbedReply, toEmbedRequest } from './embeddings.ts'
 
 const BASE_URL = 'https://api.cohere.com'
 
@@ -51,6 +54,16 @@ function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, ho
           return stream.over
         },
       }
+    },
+    endpoints: {
+      embeddings: {
+        parameters: embeddingParameters,
+        request(call, { model }) {
+          const body = JSON.stringify({ model, ...toEmbedRequest(call) })
+          return { origin, path: `${prefix}/v2/embed`, headers: { ...call.headers, ...credentials }, body }
+        },
+        reply: toEmbedReply,
+      },
     },
     error: toRefusal,
     models: (signal) => listModels({ base: origin + prefix, headers: credentials, host }, signal),

@@ -13,6 +13,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { toCompletion } from './completion.ts'
 import { listModels } from './discovery.ts'
+import { embeddingParameters, toBatchEmbeddings, toBatchEmbedRequest } from './embeddings.ts'
 import { factsOf, factsRow } from './models.ts'
 import { parameters } from './parameters.ts'
 import { toRefusal } from './refusal.ts'
@@ -61,6 +62,22 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {} }: Static<typeof schema
       return { origin, path, headers: { ...call.headers, ...credentials }, body: JSON.stringify(request), dropped }
     },
     translator: generateTranslator,
+    endpoints: {
+      embeddings: {
+        parameters: embeddingParameters,
+        request(call, attempt) {
+          const model = modelOf(call, attempt)
+          const body = JSON.stringify(toBatchEmbedRequest(call, model))
+          return {
+            origin,
+            path: `${prefix}/models/${model}:batchEmbedContents`,
+            headers: { ...call.headers, ...credentials },
+            body,
+          }
+        },
+        reply: toBatchEmbeddings,
+      },
+    },
     error: toRefusal,
     models: (signal) => listModels({ url: `${origin}${prefix}/models`, headers: credentials, host }, signal),
   }

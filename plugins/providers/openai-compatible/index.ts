@@ -8,12 +8,14 @@ import {
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
 import { readModels } from './discovery.ts'
+import { readEndpointRefusal } from './endpoint-refusal.ts'
 import { bearer, checkHeaders } from './headers.ts'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
 import { requestBody } from './request.ts'
 import { parseBaseUrl } from './target.ts'
 import { createTranslator, needsTranslator } from './translate.ts'
 
+export { bearer } from './headers.ts'
 export { requestBody } from './request.ts'
 export { parseBaseUrl } from './target.ts'
 export { createTranslator } from './translate.ts'
@@ -62,6 +64,7 @@ export default defineProvider({
     const passedOn = (path: string): EndpointOperation => ({
       parameters: 'verbatim',
       request: (call, { model }) => ask(path, call, call.splice({ model })),
+      error: readEndpointRefusal(error),
     })
     return {
       parameters: 'verbatim',

@@ -66,14 +66,18 @@ export const DIRECTIVES: { readonly [Name in keyof Required<Directives>]: Reader
 
 /**
  * Takes the `sandbox: name=value …` lines out of a message. A line that begins so but holds anything else than `name=value` words is
- * the user's own text. Throws a `Refusal` for a name that is unknown or a value that does not fit.
+ * the user's own text. Throws a `Refusal` for a name that is unknown or a value that does not fit. `param`: where the text stands in the
+ * request.
  */
-export function readDirectives(message: string): { readonly text: string; readonly directives: Directives } {
+export function readDirectives(
+  message: string,
+  param: 'messages' | 'input' = 'messages',
+): { readonly text: string; readonly directives: Directives } {
   if (!message.includes('sandbox:')) return { text: message, directives: {} }
   const directives: Record<string, unknown> = {}
   const kept = message.split('\n').filter((line) => {
     const words = wordsOf(line.trim())
-    for (const word of words) Object.assign(directives, readDirective(word))
+    for (const word of words) Object.assign(directives, readDirective(word, param))
     return words.length === 0
   })
   return { text: kept.join('\n'), directives }
@@ -86,13 +90,13 @@ function wordsOf(line: string): readonly string[] {
   return words.every((word) => /^[a-z-]+=/.test(word)) ? words : []
 }
 
-function readDirective(word: string): Directives {
+function readDirective(word: string, param: string): Directives {
   const name = word.slice(0, word.indexOf('='))
   if (!Object.hasOwn(DIRECTIVES, name)) {
-    throw new Refusal('messages', `The sandbox does not know '${name}'. It knows ${Object.keys(DIRECTIVES).join(', ')}.`)
+    throw new Refusal(param, `The sandbox does not know '${name}'. It knows ${Object.keys(DIRECTIVES).join(', ')}.`)
   }
   const { read, expects } = DIRECTIVES[name as keyof Directives]
   const value = read(word.slice(name.length + 1))
-  if (value === undefined) throw new Refusal('messages', `sandbox: '${name}' must be ${expects}.`)
+  if (value === undefined) throw new Refusal(param, `sandbox: '${name}' must be ${expects}.`)
   return { [name]: value }
 }

@@ -1,6 +1,7 @@
-import { API_VERSION, defineProvider, Type } from 'unified-model-gateway/plugin'
+import { API_VERSION, type Attempt, defineProvider, type LocalReply, Type } from 'unified-model-gateway/plugin'
+import { embeddingsFor } from './embeddings.ts'
 import { pace } from './pace.ts'
-import { replyTo } from './reply.ts'
+import { type Reply, replyTo } from './reply.ts'
 
 /** What `GET /v1/models` lists; any other name is answered as well. */
 const MODELS = ['echo', 'hello', 'reasoner'].map((id) => ({ id, created: 1_700_000_000, owned_by: 'sandbox' }))
@@ -14,11 +15,14 @@ export default defineProvider({
   create: () => ({
     parameters: 'verbatim',
 
-    request(call, { signal }) {
-      const { status, headers, frames, pacing } = replyTo(call)
-      return { status, headers, body: pace(frames, pacing, signal) }
-    },
+    request: (call, attempt) => play(replyTo(call), attempt),
+
+    endpoints: { embeddings: { parameters: 'verbatim', request: (call, attempt) => play(embeddingsFor(call), attempt) } },
 
     models: async () => MODELS,
   }),
 })
+
+function play({ status, headers, frames, pacing }: Reply, { signal }: Attempt): LocalReply {
+  return { status, headers, body: pace(frames, pacing, signal) }
+}

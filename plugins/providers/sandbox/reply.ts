@@ -18,10 +18,11 @@ export interface Reply {
 
 /** Decides on the reply to a call. The same call gets the same reply. */
 export function replyTo(call: Call): Reply {
-  try {
+  return orFault(() => {
     const prompt = readPrompt(call.body.messages)
-    const { status, 'retry-after': retryAfter, delay, cut, stall } = prompt.directives
-    if (status !== undefined) return failing(faultOf(status, retryAfter), delay)
+    const { delay, cut, stall } = prompt.directives
+    const fault = faultAskedFor(prompt.directives)
+    if (fault !== undefined) return fault
     const identity = identify(call)
     const answer = answerTo(call, prompt, identity.toolCallId)
     const usage = usageOf(call, answer)
@@ -32,10 +33,22 @@ export function replyTo(call: Call): Reply {
     const frames = halves(JSON.stringify(completion(call, identity, answer, usage)))
     const pacing = { delay, cut: cut && 1, stall: stall && 1 }
     return { status: 200, headers: { 'content-type': 'application/json' }, frames, pacing }
+  })
+}
+
+/** The reply that `make` makes; where it throws a `Refusal`, the 400 that this is. */
+export function orFault(make: () => Reply): Reply {
+  try {
+    return make()
   } catch (error) {
     if (error instanceof Refusal) return failing(error.toFault())
     throw error
   }
+}
+
+/** The refusal that `sandbox: status=…` asks for; undefined where nothing does. */
+export function faultAskedFor({ status, 'retry-after': retryAfter, delay }: Directives): Reply | undefined {
+  return status === undefined ? undefined : failing(faultOf(status, retryAfter), delay)
 }
 
 const failing = ({ status, headers, body }: Fault, delay?: number): Reply => ({

@@ -1,5 +1,6 @@
 import {
   API_VERSION,
+  type Attempt,
   type Call,
   defineProvider,
   GatewayError,
@@ -28,6 +29,7 @@ import { addressesOf } from './address.ts'
 import { claudeMethod, toClaudeRequest } from './claude.ts'
 import { GoogleCredentials } from './credentials.ts'
 import { listModels } from './discovery.ts'
+import { embeddingParameters, toEmbedding, toEmbeddingReply } from './embeddings.ts'
 import { readModel, type VertexModel } from './model-name.ts'
 import shipped from './models.json' with { type: 'json' }
 import { toRefusal } from './refusal.ts'
@@ -79,16 +81,20 @@ function create({ project, region = 'global', credentials, baseUrl, facts = {} }
     return { ...toGenerateRequest(call.body, { facts: factsFor(name), callIds: false }), method: generateMethod(call) }
   }
 
+  /** `make`: what to send, where, and what of the request is left out. */
+  const ask = (make: typeof translate | typeof toEmbedding) => async (call: Call, attempt: Attempt) => {
+    const model = readModel(attempt.model)
+    if (!model) throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
+    const { request, method, ...left } = make(call, model)
+    const headers = { ...call.headers, ...(await google.forCall(call, attempt)) }
+    return { origin: addresses.origin, path: addresses.path(model, method), headers, body: JSON.stringify(request), ...left }
+  }
+
   return {
     parameters: (model) => (isClaude(model) ? claudeParameters : geminiParameters),
     refreshes: true,
-    async request(call, attempt) {
-      const model = readModel(attempt.model)
-      if (!model) throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
-      const { request, method, dropped } = translate(call, model)
-      const headers = { ...call.headers, ...(await google.forCall(call, attempt)) }
-      return { origin: addresses.origin, path: addresses.path(model, method), headers, body: JSON.stringify(request), dropped }
-    },
+    request: ask(translate),
+    endpoints: { embeddings: { parameters: embeddingParameters, request: ask(toEmbedding), reply: toEmbeddingReply } },
     translator: (call, attempt) => (isClaude(attempt.model) ? messagesTranslator() : generateTranslator(call)),
     error: (reply) => toRefusal(reply, project),
     async models(signal) {

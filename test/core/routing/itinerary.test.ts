@@ -69,6 +69,18 @@ describe('the way of a call through the targets of a curated model', () => {
     expect(stops.map(({ pauseMs }) => pauseMs)).to.deep.equal([0, 125])
   })
 
+  it('asks another one again where the breaker of the first is open by then', () => {
+    const [a, b] = three()
+    for (let i = 0; i < 4; i++) a!.target.health.failed(900, false)
+    const itinerary = new Itinerary(route([a!, b!]), fakeCall({}), { key: 'k', random: () => 0.5 })
+    for (const { target } of [a!, b!]) {
+      expect(itinerary.next(1000)?.candidate.target).to.equal(target)
+      target.health.failed(1000, false)
+      itinerary.failed(failure('upstream_error'), false)
+    }
+    expect(itinerary.next(1000)).to.include({ candidate: b, pauseMs: 125 })
+  })
+
   it('waits at least as long as an upstream has asked for before it is asked again', () => {
     const { stops } = travel(route([candidate('a/1')], { attempts: 2 }), [refused('upstream_rate_limited', 429, 2)])
     expect(stops[1]!.pauseMs).to.be.within(2000, 2250)
@@ -125,7 +137,7 @@ describe('the way of a call through the targets of a curated model', () => {
     const way = route([a, candidate('a/2', { beside: a }), candidate('b/1')])
     const { budget } = a.target.upstream
     while (budget.spend(1000)) budget.earn()
-    expect(asked(travel(way, [failure('upstream_error')]))).to.deep.equal(['a/1', 'b/1'])
+    expect(asked(travel(way, [failure('upstream_error')]))).to.deep.equal(['a/1', 'b/1', 'b/1'])
   })
 
   it('tries once more with a new credential where the provider can get one', () => {

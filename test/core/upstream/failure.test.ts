@@ -69,7 +69,7 @@ describe('an upstream’s words', () => {
 })
 
 describe('an upstream’s refusal', () => {
-  const told = (passedThrough?: string, hidden: readonly string[] = []) => ({ passedThrough, hidden })
+  const told = (passedThrough?: string, hidden: readonly string[] = []) => ({ asked: 'open/gpt-x', passedThrough, hidden })
 
   it('never tells what was sent with the request, whatever it looks like', () => {
     const refusal = { status: 400, param: 'plainword7', message: 'plainword7 of myhost:8443 may not; plainword7!' }

@@ -46,6 +46,12 @@ describe('a translated stream', () => {
     expect(deltasOf([finish('stop')])).to.deep.equal([{ role: 'assistant', content: '' }, {}])
   })
 
+  it('keeps what only this upstream says in its first part, though that has no words yet', () => {
+    const chunks = chunksOf([{ ...says({ role: 'assistant', content: '' }), tier: 'x' }, says({ content: 'a' }), finish('stop')])
+    expect(chunks.map((chunk) => chunk!.tier)).to.deep.equal(['x', undefined, undefined])
+    expect(chunks[0]!.choices[0]!.delta).to.deep.equal({ role: 'assistant', content: '' })
+  })
+
   it('passes over what says nothing, and keeps what only this upstream says', () => {
     const parts = [
       says({ content: '' }),

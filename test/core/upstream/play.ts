@@ -28,8 +28,8 @@ export function play(make: MakeReader, pieces: Iterable<Buffer>): Heard {
     if (!relay.ended) reader.end()
     return { text: client.text, ending: client.ending }
   } catch (thrown) {
-    const failure =
-      thrown instanceof UpstreamError ? refusalError(thrown.refusal, { passedThrough: undefined, hidden: [] }) : thrown
+    const context = { asked: 'open/m', passedThrough: undefined, hidden: [] }
+    const failure = thrown instanceof UpstreamError ? refusalError(thrown.refusal, context) : thrown
     if (!(failure instanceof GatewayError)) throw failure
     if (relay.opened) relay.fail(failure)
     return { text: client.text, ending: client.ending, failure }

@@ -6,7 +6,7 @@ const LINES: readonly (readonly [name: string, cells: Parameters<typeof csvLine>
   ['nothing', [null, undefined, ''], ',,'],
   ['commas, quotes and ends of lines', ['a,b', 'say "hi"', 'two\nlines', 'a\rb'], '"a,b","say ""hi""","two\nlines","a\rb"'],
   ['a formula', ['=HYPERLINK("http://x")'], '"\'=HYPERLINK(""http://x"")"'],
-  ['other beginnings that spreadsheets run', ['+1', '-1', '@SUM(A1)', '\t=1', '\r=1'], `'+1,'-1,'@SUM(A1),'\t=1,"'\r=1"`],
+  ['other beginnings that spreadsheets run', ['+1', '-1', '@SUM(A1)', '\t=1', '\n=1'], `'+1,'-1,'@SUM(A1),'\t=1,"'\n=1"`],
   ['numbers below zero, which are no texts', [-1], '-1'],
 ]
 

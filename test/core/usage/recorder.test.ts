@@ -148,8 +148,10 @@ describe('the recorder of calls', () => {
     const model = { id: `made/up\0${'x'.repeat(1000)}`, namespace: 'made', model: 'up' }
     const usage = { prompt_tokens: Number.MAX_SAFE_INTEGER, completion_tokens: -1, total_tokens: Number.NaN }
     call({ model, usage }, { 'te\0am': 'a\0b', count: 7n as never, loop: {} as never })
+    call({}, Object.fromEntries(Array.from({ length: 100 }, (_, number) => [`tag_${number}`, 'value'])))
     await recorder.close()
-    const [row] = database.batches.flat()
+    const [row, tagged] = database.batches.flat()
+    expect(Object.keys(JSON.parse(tagged!.tags))).to.have.length(32)
     expect(row).to.include({ model: `made/up${'x'.repeat(192)}`, input_tokens: 1e9, output_tokens: null, tags: '{"team":"ab"}' })
   })
 })

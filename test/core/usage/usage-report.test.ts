@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { sql } from 'kysely'
 import { createAccount } from '../../../core/accounts/accounts.ts'
 import { openStore, type Store } from '../../../core/store/database.ts'
 import { type CallWriter, createCallWriter } from '../../../core/usage/call-writer.ts'
@@ -81,6 +82,21 @@ onEachDatabase('usage', (create) => {
     expect(requests(answer)['all others']).to.deep.equal([5, 0])
     expect(answer.totals.requests).to.equal(45)
   })
+
+  it('finds the first twenty of very many, most of whom make a call now and then', async () => {
+    const day = sql.lit(MIDNIGHT)
+    const numbers = sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 100001)`
+    await sql`
+      insert into usage (span, at, dimension, scope, name, requests, errors, input_tokens, output_tokens, cached_tokens, reasoning_tokens)
+      ${numbers} select 'day', ${day}, 'key', '', 'key_' || n, 1, 0, 0, 0, 0, 0 from numbers
+    `.execute(store.db)
+    expect((await report({ group: 'key' })).groups).to.have.length(20)
+    await write(Array.from({ length: 50 }, (_, number) => ({ key: `key_busy_${number % 25}` })))
+    await write([{ number: 100, key: 'key_busy_24' }])
+    const { groups } = await report({ group: 'key' })
+    expect(groups[0]!.name).to.equal('key_busy_24')
+    expect(groups.slice(0, 20).every(({ name }) => name.startsWith('key_busy_'))).to.equal(true)
+  }).timeout(20_000)
 
   it('tells hours, the first and the last of them whole', async () => {
     await write([{ at: at(0) + 10 }, { at: at(0) + HOUR_MS + 10 }, { at: at(0) + 2 * HOUR_MS }])

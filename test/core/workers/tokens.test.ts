@@ -37,6 +37,29 @@ describe('the tokens of a prompt', () => {
     expect(count({ messages: calling })).to.be.greaterThan(count({ messages: [{ role: 'assistant', content: null }] }) + 5)
   })
 
+  it('are those of the inputs, where the call wants embeddings', () => {
+    const text = 'The quick brown fox jumps over the lazy dog.'
+    const one = count({ input: text })
+    expect(one).to.be.within(encode(text).length, encode(text).length + 3)
+    expect(count({ input: [text, text] }) - one).to.equal(encode(text).length)
+    expect(count({ input: Array(1000).fill(7) }) - count({ input: [] })).to.equal(1000)
+    expect(count({ input: [Array(600).fill(7), Array(400).fill(7)] }) - count({ input: [] })).to.equal(1000)
+  })
+
+  it('are those of instructions, items and results of tools, where the call wants a response', () => {
+    const text = 'The quick brown fox jumps over the lazy dog.'
+    const tokens = encode(text).length
+    const more = (body: object, without: object) => expect(count(body) - count(without)).to.be.within(tokens - 1, tokens + 1)
+    more({ input: 'x', instructions: text }, { input: 'x' })
+    more({ input: [{ role: 'user', content: text }] }, { input: [{ role: 'user', content: '' }] })
+    const said = (words: string) => ({ input: [{ role: 'user', content: [{ type: 'input_text', text: words }] }] })
+    more(said(text), said(''))
+    const result = (output: string) => ({ input: [{ type: 'function_call_output', call_id: 'call_1', output }] })
+    more(result(text), result(''))
+    const seen = { role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo' }] }
+    expect(count({ input: [seen] })).to.be.greaterThan(500)
+  })
+
   it('are counted where the text contains a control token of the model', () => {
     expect(prompt('<|endoftext|><|im_start|>system')).to.be.greaterThan(EMPTY)
   })

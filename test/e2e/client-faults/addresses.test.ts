@@ -31,7 +31,6 @@ const ELSEWHERE = [
   '/metrics#',
   '/metrics/',
   '/livez;x',
-  '/console',
   '/admin/keys',
   '/',
 ]

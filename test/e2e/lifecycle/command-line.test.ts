@@ -40,9 +40,9 @@ describe('the command umg', () => {
   for (const [args, code, said] of [
     [['validate'], 0, /^routes\.yaml is valid: 1 namespace, 2 links\n$/],
     [['validate', 'wrong.yaml'], 1, /^wrong\.yaml:2:\d+: .*did you mean "auth"\?[\s\S]*wrong\.yaml is not valid: 1 error\n$/],
-    [['strat'], 1, /unknown command 'strat'\n\(Did you mean start\?\)/],
-    [['keys', 'creat'], 1, /unknown command 'creat'\n\(Did you mean create\?\)/],
-    [['keys', 'create'], 1, /required option '--name <name>'/],
+    [['strat'], 2, /unknown command 'strat'\n\(Did you mean start\?\)/],
+    [['keys', 'creat'], 2, /unknown command 'creat'\n\(Did you mean create\?\)/],
+    [['keys', 'create'], 2, /required option '--name <name>'/],
     [['--help'], 0, /start .*\n +validate .*\n[\s\S]*keys /],
   ] as const) {
     it(`answers "${args.join(' ')}"`, async () => {

@@ -119,15 +119,12 @@ onSqlite('a browser', (database) => {
     })
 
     it('that is bound to the host, and travels by TLS only, where the console is reached so', async () => {
-      const behindTls = await startStage(await database(), { urls: { people: 'https://llm.example.com' } }).catch(
-        (error: unknown) => error,
-      )
-      // The stage's people keep the cookie whatever it says, as a browser behind the proxy would.
-      const [line] = await cookieOf(behindTls as Stage)
+      const behindTls = await startStage(await database(), { urls: { people: 'https://llm.example.com' } })
+      const [line] = await cookieOf(behindTls)
       expect(line).to.match(/^__Host-umg_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
-      const { headers } = await (behindTls as Stage).admin.get('/session')
+      const { headers } = await behindTls.admin.get('/session')
       expect(headers.get('strict-transport-security')).to.equal('max-age=31536000')
-      await (behindTls as Stage).stop()
+      await behindTls.stop()
     })
 
     it('that another host of the same site cannot plant under that name', async () => {
@@ -139,10 +136,20 @@ onSqlite('a browser', (database) => {
     })
   })
 
-  it('behind a proxy that calls us by another name is known by the console’s own address', async () => {
-    const behindProxy = await startStage(await database(), { urls: { people: 'http://llm.example.com' } })
-    const reply = await behindProxy.stranger().post('/session', ADA, { headers: { origin: 'http://llm.example.com' } })
-    expect(reply.status).to.equal(201)
-    await behindProxy.stop()
+  it('behind a proxy that calls us by another name is known by the console’s own address, and by no other behind TLS', async () => {
+    for (const [own, origin, status] of [
+      ['http://llm.example.com', 'http://llm.example.com', 401],
+      ['https://llm.example.com', 'https://llm.example.com', 401],
+      ['https://llm.example.com', 'http://llm.example.com', 403],
+    ] as const) {
+      const behindProxy = await startStage(await database(), { urls: { people: own } })
+      const response = await fetch(`${behindProxy.gateway.url}/api/v1/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', origin },
+        body: JSON.stringify({ ...ADA, password: 'wrong' }),
+      })
+      expect(response.status).to.equal(status)
+      await behindProxy.stop()
+    }
   })
 })

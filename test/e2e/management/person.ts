@@ -62,7 +62,7 @@ export class Person {
       redirect: 'manual',
       headers: {
         ...(this.cookies.size > 0 && { cookie: this.cookieHeader }),
-        ...(method !== 'GET' && { 'content-type': 'application/json', origin: this.#url }),
+        ...(method !== 'GET' && { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' }),
         ...this.#authorization,
         ...headers,
       },

@@ -1,15 +1,23 @@
 import { randomBytes } from 'node:crypto'
-import { expect } from 'chai'
+import { admit } from '../../../core/accounts/accept-invitation.ts'
 import { createAccount } from '../../../core/accounts/accounts.ts'
 import { GATEWAY } from '../../../core/accounts/audit.ts'
 import { invite } from '../../../core/accounts/invitations.ts'
-import { createSetupToken } from '../../../core/accounts/setup.ts'
+import { createUser } from '../../../core/accounts/new-user.ts'
+import { hashPassword } from '../../../core/accounts/password.ts'
+import { beginSession } from '../../../core/accounts/sessions.ts'
 import type { ManagementOptions } from '../../../core/http/management/parts.ts'
 import { createKey } from '../../../core/keys/keys.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { Person } from './person.ts'
 
+/** Everybody's. */
 export const PASSWORD = 'correct horse battery staple'
+
+/** Made once: it takes its time. */
+let hashed: Promise<string> | undefined
+
+const ADDRESS = '127.0.0.1'
 
 /** A routing table with all that the management API shows. */
 const ROUTES = `
@@ -34,38 +42,54 @@ export interface Stage {
   readonly member: Person
   readonly program: Person
   readonly adminKey: string
-  /** The ids of the member's account, and of the two people. */
+  /** The id of the member's account. */
   readonly account: string
   readonly adminId: string
   readonly memberId: string
   /** Somebody who has not signed in. */
   stranger(): Person
+  /** Makes the people what they were, signed in anew, and forgets all others and every try to sign in. */
+  restore(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Sets a gateway up, as its first people would. */
+/** Starts a gateway that its first people have set up. */
 export async function startStage(database: string, management?: ManagementOptions): Promise<Stage> {
   const gateway = await startTestGateway({ routes: ROUTES, database, ...(management && { management }) })
   const { url, store } = gateway
+  const { db } = store
+  hashed ??= hashPassword(PASSWORD)
+  const credential = { password: await hashed }
+  const cookie = management?.urls?.people?.startsWith('https:') ? '__Host-umg_session' : 'umg_session'
   const stranger = () => new Person(url)
-  const admin = stranger()
-  const setup = { token: await createSetupToken(store), email: 'ada@example.com', name: 'Ada', password: PASSWORD }
-  const adminId = idOf(await admin.post('/setup', setup))
+  const ada = { email: 'ada@example.com', name: 'Ada', role: 'admin', accountId: 'default', credential } as const
+  const { id: adminId } = await createUser(db, ada, ADDRESS)
   const account = await createAccount(store, { name: 'Acme', models: ['sandbox/*', 'acme/*'], rateClass: null }, GATEWAY)
-  const { token } = await invite(store, { email: 'bob@example.com', role: 'member', account: account.id }, GATEWAY)
-  const member = stranger()
-  const memberId = idOf(await member.post('/invitations/accept', { token, name: 'Bob', password: PASSWORD }))
+  const { invitation } = await invite(store, { email: 'bob@example.com', role: 'member', account: account.id }, GATEWAY)
+  await admit(db, invitation, { name: 'Bob', credential, address: ADDRESS })
+  const { id: memberId } = await db.selectFrom('users').select('id').where('name', '=', 'Bob').executeTakeFirstOrThrow()
   const { secret: adminKey } = await createKey(store, { name: 'terraform', kind: 'admin' })
-  const program = new Person(url, adminKey)
-  return {
-    ...{ gateway, admin, member, program, adminKey, account: account.id, adminId, memberId, stranger },
-    stop: () => gateway.stop(),
-  }
-}
+  const [admin, member, program] = [stranger(), stranger(), new Person(url, adminKey)]
 
-function idOf({ status, body }: Awaited<ReturnType<Person['post']>>): string {
-  expect(status).to.equal(201)
-  return (body.user as { id: string }).id
+  async function restore(): Promise<void> {
+    for (const table of ['sessions', 'invitations', 'sign_in_tries'] as const) await db.deleteFrom(table).execute()
+    await db.deleteFrom('users').where('id', 'not in', [adminId, memberId]).execute()
+    for (const [id, role, person] of [
+      [adminId, 'admin', admin],
+      [memberId, 'member', member],
+    ] as const) {
+      await db
+        .updateTable('users')
+        .set({ ...credential, role, disabled_at: null })
+        .where('id', '=', id)
+        .execute()
+      person.cookies.set(cookie, await beginSession(db, id))
+    }
+  }
+
+  await restore()
+  const people = { admin, member, program, adminKey, adminId, memberId, account: account.id }
+  return { gateway, ...people, stranger, restore, stop: () => gateway.stop() }
 }
 
 /** A text that stands nowhere else. */

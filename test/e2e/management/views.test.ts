@@ -6,10 +6,10 @@ import { type Stage, startStage } from './stage.ts'
 
 onSqlite('the console', (database) => {
   let stage: Stage
-  beforeEach(async () => {
+  before(async () => {
     stage = await startStage(await database())
   })
-  afterEach(() => stage.stop())
+  after(() => stage.stop())
 
   it('shows a member the models of their account, and why some do not answer', async () => {
     const models = async () => (await stage.member.get('/models')).body.data

@@ -103,7 +103,7 @@ describe('auth and routing, as the SDK and curl see them', () => {
     expect(error).to.have.property('message').which.includes('Not allowed to GET on /v1/chat/completions')
   })
 
-  for (const path of ['/v1/nope', '/v1/responses', '/v1/messages', '/v1/chat/completions/', '/v1//models', '/']) {
+  for (const path of ['/v1/nope', '/v1/completions', '/v1/messages', '/v1/chat/completions/', '/v1//models', '/']) {
     it(`says that there is nothing at ${path}`, async () => {
       const reply = await post(good(), path)
       expect([reply.status, reply.headers['content-type']]).to.deep.equal([404, 'application/json'])

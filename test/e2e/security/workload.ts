@@ -73,6 +73,7 @@ export async function runWorkload(): Promise<Workload> {
   }
   for (const path of ['/v1/models', '/v1/models/open%2Fx']) await calls.ask({ requestLine: `GET ${path} HTTP/1.1` })
   for (const asked of refusedCalls(keys, SECRETS.METRICS_TOKEN)) await calls.ask(asked)
+  await calls.ask({ requestLine: 'POST /v1/embeddings HTTP/1.1', body: '{"model":"claude/x","input":"Hi"}' })
   await calls.send(`${keys.live}\r\n\r\n`)
   await gateway.store.db.schema.dropTable('keys').execute()
   await calls.ask({ key: createSecret('live') })
@@ -91,6 +92,8 @@ async function startCanaryGateway(open: ScriptedUpstream, claude: ScriptedUpstre
   const classes = { free: {}, few: { requests: '1/day' }, short: { tokens: '1/day' } }
   const apiKey = '${env:OPEN_KEY}'
   const headers = { 'x-org': '${env:HEADER_VALUE}' }
+  // Upstreams fail here again and again.
+  const breaker = false
   return startTestGateway({
     env: SECRETS,
     metricsToken: SECRETS.METRICS_TOKEN,
@@ -103,11 +106,11 @@ async function startCanaryGateway(open: ScriptedUpstream, claude: ScriptedUpstre
         { plugin: './unruly.ts' },
       ],
       namespaces: {
-        open: { provider: 'openai-compatible', config: { baseUrl: `${open.origin}/v1`, apiKey, headers } },
-        claude: { provider: 'anthropic', config: { baseUrl: claude.origin, apiKey: '${env:CLAUDE_KEY}' } },
+        open: { provider: 'openai-compatible', breaker, config: { baseUrl: `${open.origin}/v1`, apiKey, headers } },
+        claude: { provider: 'anthropic', breaker, config: { baseUrl: claude.origin, apiKey: '${env:CLAUDE_KEY}' } },
         stalled: { provider: 'sandbox', timeouts: { firstByte: '50ms' } },
         curated: { provider: 'sandbox', models: ['named'] },
-        gone: { provider: 'openai-compatible', config: { baseUrl: await closedOrigin(), apiKey } },
+        gone: { provider: 'openai-compatible', breaker, config: { baseUrl: await closedOrigin(), apiKey } },
       },
     },
   })

@@ -14,12 +14,12 @@ describe('an upstream that breaks a stream', () => {
     describe(`(${dialect.name})`, () => {
       for (const fault of CUTS) {
         it(`and ${fault.name} is told of by an error frame`, () =>
-          expectBrokenStream(stage, dialect, { ...fault, heard: /Once upon/ }))
+          expectBrokenStream(stage, { dialect }, { ...fault, heard: /Once upon/ }))
       }
       for (const { name, event, failure, retryAfter } of BAD_EVENTS) {
         it(`by ${name} is told of by an error frame`, () => {
           const script = () => sse([...beginning(dialect), event, ...dialect.events({ text: [CANARY] })])
-          return expectBrokenStream(stage, dialect, { name, script, failure, heard: /Once upon/ })
+          return expectBrokenStream(stage, { dialect }, { name, script, failure, heard: /Once upon/ })
         })
 
         it(`by ${name} at its very beginning is told of by a status`, () => {

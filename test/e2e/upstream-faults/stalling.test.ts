@@ -35,17 +35,17 @@ describe('an upstream that keeps a client waiting', () => {
   within({ idle: '250ms', firstByte: '250ms' }, { heartbeat: 20 }, (on) => {
     for (const dialect of DIALECTS) {
       it(`in the middle of a stream, with heartbeats until it is given up: ${dialect.name}`, () =>
-        expectBrokenStream(on(), dialect, { ...STREAM_PAUSE, heard: /Once upon.*\n\n: keep-alive\n\n/s }))
+        expectBrokenStream(on(), { dialect }, { ...STREAM_PAUSE, heard: /Once upon.*\n\n: keep-alive\n\n/s }))
     }
 
     it('before its first byte, with heartbeats until it is given up', () =>
-      expectBrokenStream(on(), openai, { ...SILENCE, heard: /^(?:: keep-alive\n\n)+$/ }))
+      expectBrokenStream(on(), { dialect: openai }, { ...SILENCE, heard: /^(?:: keep-alive\n\n)+$/ }))
   })
 
   within({ total: '250ms' }, {}, (on) => {
     for (const dialect of DIALECTS) {
       it(`because a stream never comes to an end: ${dialect.name}`, () =>
-        expectBrokenStream(on(), dialect, { ...STREAM_TRICKLE, heard: /Once upon.*Once upon/s }))
+        expectBrokenStream(on(), { dialect }, { ...STREAM_TRICKLE, heard: /Once upon.*Once upon/s }))
     }
   })
 })

@@ -28,6 +28,9 @@ export interface Asked {
   readonly namespace?: string
 }
 
+/** A gateway, and the upstreams that hear its calls. */
+type Heard = Pick<Stage, 'gateway' | 'upstream'>
+
 /** A call in both dialects, whole and streamed. */
 export const EVERY_WAY: readonly (Asked & { readonly name: string })[] = DIALECTS.flatMap((dialect) =>
   [false, true].map((stream) => ({ dialect, stream, name: `${dialect.name}, ${stream ? 'streamed' : 'whole'}` })),
@@ -37,7 +40,7 @@ export const EVERY_WAY: readonly (Asked & { readonly name: string })[] = DIALECT
 export const CANARY = 'canary-7c1e'
 
 /** A fault that the client is told of by a status. */
-export async function expectStatus(stage: Stage, asked: Asked, fault: Fault | Unreachable): Promise<void> {
+export async function expectStatus(stage: Heard, asked: Asked, fault: Fault | Unreachable): Promise<void> {
   const { failure } = fault
   const { reply, text, counted } = await witnessed(stage, asked, fault)
   expect(reply.status).to.equal(failure.status)
@@ -56,8 +59,12 @@ export async function expectStatus(stage: Stage, asked: Asked, fault: Fault | Un
  * A fault in the middle of a stream: the client has what came before it, then one error frame and a broken connection, and never
  * an end marker. `heard`: what came before.
  */
-export async function expectBrokenStream(stage: Stage, dialect: Dialect, fault: Fault & { heard: RegExp }): Promise<void> {
-  const asked = { dialect, stream: true }
+export async function expectBrokenStream(
+  stage: Heard,
+  { dialect, namespace = dialect.namespace }: Pick<Asked, 'dialect' | 'namespace'>,
+  fault: Fault & { readonly heard: RegExp },
+): Promise<void> {
+  const asked = { dialect, namespace, stream: true }
   const { reply, text, counted } = await witnessed(stage, asked, fault)
   expect(reply.status).to.equal(200)
   expect(reply.headers['content-type']).to.equal('text/event-stream; charset=utf-8')
@@ -80,7 +87,7 @@ function expectError(body: { readonly error: { readonly message?: unknown } }, {
 
 /** Makes the call by hand. Whatever became of it, the upstream was asked once, and the metrics tell of it as it was. */
 async function witnessed(
-  stage: Stage,
+  stage: Heard,
   asked: Asked,
   fault: Fault | Unreachable,
 ): Promise<{ reply: RawReply; text: string; counted: Counters }> {
@@ -114,7 +121,7 @@ export function post({ gateway }: Pick<Stage, 'gateway'>, asked: Asked, more: ob
 }
 
 /** What the official SDK raises for the call. Where the reply says not to retry, its own retries must stay away. */
-async function sdkFailure(stage: Stage, asked: Asked, fault: Fault | Unreachable): Promise<APIError> {
+async function sdkFailure(stage: Heard, asked: Asked, fault: Fault | Unreachable): Promise<APIError> {
   const hits = await script(stage, asked, fault)
   const client = stage.gateway.openai().withOptions({ maxRetries: fault.failure.shouldRetry === 'false' ? 2 : 0 })
   try {
@@ -136,7 +143,7 @@ function bodyOf({ dialect, stream, namespace = dialect.namespace }: Asked) {
  * Has the upstream do its part and close, so that the next call finds no connection on which this one left something. The
  * function it resolves to expects that the upstream was asked once.
  */
-async function script(stage: Stage, { dialect }: Asked, fault: Fault | Unreachable): Promise<() => Promise<void>> {
+async function script(stage: Heard, { dialect }: Asked, fault: Fault | Unreachable): Promise<() => Promise<void>> {
   if (!('script' in fault)) return async () => undefined
   const upstream = stage.upstream(dialect)
   const before = upstream.requests.length

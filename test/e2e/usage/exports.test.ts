@@ -8,7 +8,7 @@ import { adminDesk, type Desk } from './desk.ts'
 const NOON = Date.UTC(2026, 4, 17, 12)
 const CALLS = 1200
 
-describe('files of requests and usage', () => {
+describe('lists and files of requests and usage', () => {
   let gateway: TestGateway
   let desk: Desk
 
@@ -23,6 +23,19 @@ describe('files of requests and usage', () => {
   })
 
   after(() => gateway.stop())
+
+  it('come page by page, the last of which says so', async () => {
+    const ids: string[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const { json } = await desk.get(`/requests?limit=200${cursor && `&cursor=${cursor}`}`)
+      const { data, next_cursor } = json as { data: CallView[]; next_cursor: string | null }
+      ids.push(...data.map(({ id }) => id))
+      cursor = next_cursor
+    }
+    expect(new Set(ids)).to.have.length(CALLS)
+    expect(ids).to.deep.equal(ids.toSorted().toReversed())
+  })
 
   it('hold every call once, the newest first, as CSV', async () => {
     const { headers, text } = await desk.get('/requests.csv')

@@ -18,6 +18,17 @@ const KINDS = ['provider', 'chain'] as const
 /** What the machine may need for it beside all the rest that it does. */
 const SLOW_MS = 120_000
 
+/** For a process in which the package `openai` is not installed. */
+const WITHOUT_OPENAI = `
+import { registerHooks } from 'node:module'
+registerHooks({
+  resolve(specifier, context, next) {
+    if (specifier === 'openai') throw Object.assign(new Error('not installed'), { code: 'ERR_MODULE_NOT_FOUND' })
+    return next(specifier, context)
+  },
+})
+`
+
 /** Begins a plugin in a folder. */
 const create = (folder: string, ...args: readonly string[]) => run(process.execPath, [CREATE, ...args], { cwd: folder })
 
@@ -26,9 +37,9 @@ describe('a plugin begun by npm create umg-plugin', () => {
   const home = (kind: (typeof KINDS)[number]) => join(folder, PACKAGES[kind])
 
   /** Runs one of the package's own scripts, as npm does. Throws what it printed where it fails. */
-  async function npm(kind: (typeof KINDS)[number], script: string): Promise<string> {
+  async function npm(kind: (typeof KINDS)[number], script: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
     const { scripts } = JSON.parse(await readFile(join(home(kind), 'package.json'), 'utf8'))
-    const options = { cwd: home(kind), env: TOOLS }
+    const options = { cwd: home(kind), env: { ...TOOLS, ...env } }
     const { stdout } = await run('sh', ['-c', scripts[script]], options).catch((error) => {
       throw new Error(`${script}: ${error.stdout}${error.stderr}`)
     })
@@ -67,6 +78,16 @@ describe('a plugin begun by npm create umg-plugin', () => {
       expect(reply.status).to.equal(200)
     })
   }
+
+  it('has tests that pass without the SDK, and say what they leave out', async () => {
+    await writeFile(join(folder, 'without-openai.mjs'), WITHOUT_OPENAI)
+    const tested = await npm('provider', 'test', { NODE_OPTIONS: `--import ${join(folder, 'without-openai.mjs')}` })
+    expect(tested)
+      .to.match(/\d+ passing/)
+      .and.to.match(/\d+ pending/)
+      .and.to.contain('- a text (skipped: npm install --save-dev openai)')
+      .and.not.to.contain('failing')
+  }).timeout(SLOW_MS)
 
   it('compiles', async () => {
     // Both at once, since most of it is the gateway's own types.

@@ -12,6 +12,11 @@ const failure = (status: number, type: string, code: string | null, message = 'N
 const OSLO = { name: 'get_weather', arguments: { city: 'Oslo' } }
 const ROME = { name: 'get_weather', arguments: { city: 'Rome' } }
 
+const EMBEDDINGS = [
+  [0.25, -0.5, 1],
+  [0.125, 0, -1],
+]
+
 describeProvider({
   plugin: openaiCompatible,
   config: ({ origin }) => ({ baseUrl: `${origin}/v1`, apiKey: new Secret('sk-open-canary-77d1') }),
@@ -53,4 +58,15 @@ describeProvider({
   },
 
   discovery: { answers: { object: 'list', data: [{ id: 'gpt-x' }, { id: 'gpt-y' }] }, lists: ['gpt-x', 'gpt-y'] },
+
+  embeddings: {
+    input: ['Hello', 'Wörld'],
+    whole: {
+      object: 'list',
+      data: EMBEDDINGS.map((embedding, index) => ({ object: 'embedding', index, embedding })),
+      model: 'text-embedding-x',
+      usage: { prompt_tokens: 3, total_tokens: 3 },
+    },
+    says: { vectors: EMBEDDINGS, tokens: 3 },
+  },
 })

@@ -79,4 +79,6 @@ describeProvider({
   },
 
   discovery: { answers: { data: [{ id: 'magistral-medium' }] }, lists: ['magistral-medium'] },
+
+  embeddings: { absent: 'they are those of the provider without a preset' },
 })

@@ -50,4 +50,16 @@ describeProvider({
   midStreamError: { asked: ordered('cut=3 interval=1ms'), code: 'upstream_disconnected' },
 
   discovery: { lists: ['echo', 'hello', 'reasoner'] },
+
+  embeddings: {
+    asked: { dimensions: 4 },
+    input: ['Hello', 'Hello, world'],
+    says: {
+      vectors: [
+        [0.7128757834434509, -0.3905964493751526, -0.0972912535071373, 0.5742620825767517],
+        [-0.5603246092796326, -0.6940116286277771, -0.1876092255115509, 0.4113234579563141],
+      ],
+      tokens: 3,
+    },
+  },
 })

@@ -9,7 +9,7 @@ import { tryRevocation } from './revocation.ts'
 /** Several gateways on one database: what one does the others know, and what becomes of them when it goes or they do. */
 export const database: Line = {
   name: 'database',
-  seconds: 1200,
+  seconds: 1800,
   async run(stage, progress) {
     serveEndless(stage.open, AbortSignal.abort())
     const postgres = await startPostgres(stage.place)

@@ -17,14 +17,14 @@ const ABOUT: Readonly<Record<Role, string>> = {
   admin: 'Sees and changes everything on this gateway.',
 }
 
-/** Asks who is to come, into which account, as what. */
-export function InviteDialog({
-  onInvited,
-  onClose,
-}: {
+/** Who hears of the invitation. */
+export interface InviteDialogProps {
   readonly onInvited: (link: MadeLink) => void
   readonly onClose: () => void
-}) {
+}
+
+/** Asks who is to come, into which account, as what. */
+export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
   const { account } = useSignedIn()
   const invite = useInvite()
   const roleLabel = useId()

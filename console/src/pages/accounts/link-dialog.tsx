@@ -9,14 +9,14 @@ export interface MadeLink {
   readonly expires_at: string
 }
 
-/** Shows the link once. */
-export function LinkDialog({
-  made: { email, link, expires_at },
-  onDone,
-}: {
+/** A link, and who hears that it was seen. */
+export interface LinkDialogProps {
   readonly made: MadeLink
   readonly onDone: () => void
-}) {
+}
+
+/** Shows the link once. */
+export function LinkDialog({ made: { email, link, expires_at }, onDone }: LinkDialogProps) {
   return (
     <Modal
       opened

@@ -2,16 +2,15 @@ import { Box, Group, Paper, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import styles from './step.module.css'
 
-/** One of the things a client is told. */
-export function Step({
-  number,
-  title,
-  children,
-}: {
+/** A step and its place. */
+export interface StepProps {
   readonly number: number
   readonly title: string
   readonly children: ReactNode
-}) {
+}
+
+/** One of the things a client is told. */
+export function Step({ number, title, children }: StepProps) {
   return (
     <Paper withBorder p="md">
       <Group gap={8} mb={8}>

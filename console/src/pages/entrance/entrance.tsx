@@ -3,16 +3,15 @@ import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import styles from './entrance.module.css'
 
-/** Where somebody comes in who is not signed in: one card, one thing to do. */
-export function Entrance({
-  title,
-  about,
-  children,
-}: {
+/** What somebody came for. */
+export interface EntranceProps {
   readonly title: string
   readonly about?: ReactNode
   readonly children: ReactNode
-}) {
+}
+
+/** Where somebody comes in who is not signed in: one card, one thing to do. */
+export function Entrance({ title, about, children }: EntranceProps) {
   useDocumentTitle(`${title} · Unified Model Gateway`)
   return (
     <Box component="main" className={styles.room}>

@@ -11,14 +11,14 @@ import { KINDS } from './kinds.ts'
 
 const INITIAL: KeyValues = { name: '', models: [], rate_class: '', tags: {} }
 
-/** Asks what a new key shall be. */
-export function CreateKeyDialog({
-  onCreated,
-  onClose,
-}: {
+/** Who hears of the key. */
+export interface CreateKeyDialogProps {
   readonly onCreated: (key: NewKey) => void
   readonly onClose: () => void
-}) {
+}
+
+/** Asks what a new key shall be. */
+export function CreateKeyDialog({ onCreated, onClose }: CreateKeyDialogProps) {
   const { user, account } = useSignedIn()
   const create = useCreateKey()
   const fields = useFields(INITIAL, create.error)

@@ -8,7 +8,7 @@ const LIFETIMES = [
   ['365', '1 year'],
 ] as const
 
-/** The choices of a form: `keep` only where there is something to keep. */
+/** The choices of a form. */
 export const EXPIRY_CHOICES: readonly { readonly value: string; readonly label: string }[] = [
   ...LIFETIMES.map(([value, label]) => ({ value, label: `In ${label}` })),
   { value: 'never', label: 'Never' },

@@ -9,6 +9,7 @@ import { Nothing } from '../../ui/nothing.tsx'
 import { StatusLabel, type Tone } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import { KeyMenu, type KeyMenuProps } from './key-menu.tsx'
+import styles from './key-table.module.css'
 import { KINDS } from './kinds.ts'
 
 const TONES: Readonly<Record<KeyStatus, Tone>> = { active: 'good', expired: 'warning', revoked: 'quiet' }
@@ -30,7 +31,7 @@ export function KeyTable({ list, filtered, onCreate, ...menu }: KeyTableProps) {
     { header: 'Name', cell: (key) => <KeyName apiKey={key} withAccount={user.role === 'admin'} /> },
     { header: 'Key', cell: (key) => <KeyFace apiKey={key} /> },
     { header: 'Models', cell: ({ models }) => <GlobList globs={models} /> },
-    { header: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} never="" /> },
+    { header: 'Created', spare: true, cell: ({ created_at }) => <TimeAgo at={created_at} never="" /> },
     { header: 'Last used', cell: (key) => <TimeAgo at={key.last_used_at} never={isDeclared(key) ? 'Unknown' : 'Never'} /> },
     { header: 'Expires', cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },
     { header: 'Status', cell: ({ status }) => <StatusLabel tone={TONES[status]}>{WORDS[status]}</StatusLabel> },
@@ -68,10 +69,10 @@ function KeyFace({ apiKey: { kind, masked } }: { readonly apiKey: ApiKey }) {
   const { label, color } = KINDS[kind]
   return (
     <Group gap={6} wrap="nowrap">
-      <Badge size="sm" variant="light" color={color} tt="none" miw={44}>
+      <Badge size="sm" variant="light" color={color} tt="none" miw={44} flex="none">
         {label}
       </Badge>
-      <Code>{masked}</Code>
+      <Code className={styles.face}>{masked}</Code>
     </Group>
   )
 }

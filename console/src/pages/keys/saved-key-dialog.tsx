@@ -6,11 +6,13 @@ import { useModels } from '../../api/models.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
+import { useStay } from '../../ui/use-stay.ts'
 import { curlLine } from './curl-line.ts'
 
 /** The one time that a secret is shown: nothing but "Done" closes it, and only once it was said to be saved. */
 export function SavedKeyDialog({ apiKey, onDone }: { readonly apiKey: NewKey; readonly onDone: () => void }) {
   const [saved, setSaved] = useState(false)
+  useStay(!saved)
   const { gateway } = useSignedIn()
   const { models } = useModels()
   return (

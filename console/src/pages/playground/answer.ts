@@ -18,6 +18,9 @@ export interface Answer {
   readonly totalMs?: number
 }
 
+/** The error of an answer that the person stopped. */
+export const STOPPED = 'Stopped.'
+
 /** Nothing yet. */
 export const NO_ANSWER: Answer = { text: '', reasoning: '', raw: '' }
 

@@ -1,5 +1,4 @@
 import { Button, Group, Text, Textarea } from '@mantine/core'
-import { getHotkeyHandler } from '@mantine/hooks'
 import { IconPlayerStopFilled, IconSend } from '@tabler/icons-react'
 import { useState } from 'react'
 
@@ -35,7 +34,12 @@ export function Composer({ running, obstacle, onSend, onStop }: ComposerProps) {
         maxRows={12}
         value={text}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
-        onKeyDown={getHotkeyHandler([['Enter', send]])}
+        onKeyDown={(event) => {
+          // Enter also ends a word of an input method: that one is no message yet.
+          if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+          event.preventDefault()
+          send()
+        }}
       />
       <Group justify="space-between" mt="xs">
         <Text size="xs" c="dimmed">

@@ -1,7 +1,7 @@
 import { Alert, Stack, Text } from '@mantine/core'
 import { IconMessageCircle } from '@tabler/icons-react'
 import { Nothing } from '../../ui/nothing.tsx'
-import type { Answer } from './answer.ts'
+import { type Answer, STOPPED } from './answer.ts'
 import styles from './conversation.module.css'
 import type { Turn } from './question.ts'
 
@@ -32,7 +32,7 @@ export function Conversation({ turns, answer, running }: ConversationProps) {
         <Said turn={{ role: 'assistant', content: answer.text }} reasoning={answer.reasoning} running={running} />
       )}
       {answer.error !== undefined && (
-        <Alert color={answer.error === 'Stopped.' ? 'gray' : 'red'} role="alert">
+        <Alert color={answer.error === STOPPED ? 'gray' : 'red'} role="alert">
           {answer.error}
         </Alert>
       )}

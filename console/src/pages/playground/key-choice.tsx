@@ -1,6 +1,6 @@
 import { Anchor, Button, Group, PasswordInput, Stack, Text } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
-import { useCreateKey } from '../../api/keys.ts'
+import { useCreateKey, useRevokeKey } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { Failure } from '../../ui/failure.tsx'
 import { holdKey, useHeldKey } from './key-memory.ts'
@@ -17,11 +17,11 @@ export function KeyChoice() {
     const expires_at = new Date(Date.now() + HOUR_MS).toISOString()
     create.mutate(
       { name: 'Playground', kind: 'live', models: ['*'], tags: {}, expires_at },
-      { onSuccess: ({ secret }) => holdKey({ secret, userId: user.id, origin: 'made' }) },
+      { onSuccess: ({ id, secret }) => holdKey({ secret, userId: user.id, made: id }) },
     )
   }
 
-  if (held?.origin === 'made') return <Held />
+  if (held?.made !== undefined) return <MadeKey id={held.made} />
   return (
     <Stack gap="xs">
       <Button variant="default" size="sm" leftSection={<IconKey size={16} />} loading={create.isPending} onClick={make}>
@@ -36,7 +36,7 @@ export function KeyChoice() {
         spellCheck={false}
         onChange={({ currentTarget: { value } }) => {
           const secret = value.trim()
-          holdKey(secret === '' ? undefined : { secret, userId: user.id, origin: 'pasted' })
+          holdKey(secret === '' ? undefined : { secret, userId: user.id })
         }}
       />
       <Text size="xs" c="dimmed">
@@ -46,12 +46,17 @@ export function KeyChoice() {
   )
 }
 
-function Held() {
+function MadeKey({ id }: { readonly id: string }) {
+  const revoke = useRevokeKey()
+  function end(): void {
+    revoke.mutate({ id })
+    holdKey(undefined)
+  }
   return (
     <Group justify="space-between" gap="xs">
       <Text size="sm">A key for one hour, in this page only</Text>
-      <Anchor component="button" type="button" size="sm" onClick={() => holdKey(undefined)}>
-        Use another
+      <Anchor component="button" type="button" size="sm" onClick={end}>
+        Revoke it
       </Anchor>
     </Group>
   )

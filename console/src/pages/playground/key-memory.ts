@@ -5,8 +5,8 @@ export interface HeldKey {
   readonly secret: string
   /** Whose it is: somebody else who signs in on this page does not get it. */
   readonly userId: string
-  /** `made`: by this page, for an hour. */
-  readonly origin: 'made' | 'pasted'
+  /** The id of a key that this page has made, for an hour; absent: it was pasted. */
+  readonly made?: string
 }
 
 // In the memory of the page and nowhere else: a reload forgets it.

@@ -31,7 +31,7 @@ export function PlaygroundPage() {
     const asked: readonly Turn[] = [...turns, { role: 'user', content }]
     setTurns(asked)
     const { text, error } = await ask(key.secret, bodyOf(settings, asked))
-    if (error === undefined) setTurns([...asked, { role: 'assistant', content: text }])
+    if (error === undefined) setTurns((now) => (now === asked ? [...asked, { role: 'assistant', content: text }] : now))
   }
 
   return (

@@ -3,14 +3,14 @@ import { ModelSelect } from '../../ui/model-select.tsx'
 import { KeyChoice } from './key-choice.tsx'
 import type { Settings } from './question.ts'
 
-/** Model, key and parameters. */
-export function SettingsPanel({
-  settings,
-  onChange,
-}: {
+/** The settings, and who hears of a change. */
+export interface SettingsPanelProps {
   readonly settings: Settings
   readonly onChange: (changes: Partial<Settings>) => void
-}) {
+}
+
+/** Model, key and parameters. */
+export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
   const { model, system, temperature, topP, maxTokens, stream } = settings
   return (
     <Stack>

@@ -1,5 +1,5 @@
-import { useRef, useState } from 'react'
-import { type Answer, add, NO_ANSWER, parse, readStream } from './answer.ts'
+import { useEffect, useRef, useState } from 'react'
+import { type Answer, add, NO_ANSWER, parse, readStream, STOPPED } from './answer.ts'
 
 const COMPLETIONS = '/v1/chat/completions'
 
@@ -9,21 +9,24 @@ export function useAnswer() {
   const [running, setRunning] = useState(false)
   const stopper = useRef<AbortController>(undefined)
 
+  useEffect(() => () => stopper.current?.abort(), [])
+
   async function ask(secret: string, body: object): Promise<Answer> {
     const controller = new AbortController()
     stopper.current = controller
     setRunning(true)
-    setAnswer(NO_ANSWER)
     const began = performance.now()
     let latest = NO_ANSWER
     const tell = (next: Answer): void => {
       latest = next
-      setAnswer(next)
+      // Of a conversation that was ended nothing more is to be seen.
+      if (stopper.current === controller) setAnswer(next)
     }
+    tell(NO_ANSWER)
     try {
       tell(await exchange({ secret, body, signal: controller.signal, began, tell }))
     } catch {
-      tell({ ...latest, error: controller.signal.aborted ? 'Stopped.' : 'The connection to the gateway broke.' })
+      tell({ ...latest, error: controller.signal.aborted ? STOPPED : 'The connection to the gateway broke.' })
     }
     tell({ ...latest, totalMs: performance.now() - began })
     setRunning(false)
@@ -32,6 +35,7 @@ export function useAnswer() {
 
   function clear(): void {
     stopper.current?.abort()
+    stopper.current = undefined
     setAnswer(NO_ANSWER)
   }
 

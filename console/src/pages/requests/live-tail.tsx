@@ -12,7 +12,7 @@ const STILL = { error: null, refetch: () => {} }
 
 /** Calls as they settle. Paused, the rows stand still to be read, while new ones are counted. */
 export function LiveTail() {
-  const { rows, connected } = useLiveRequests(true)
+  const { rows, connected, missed } = useLiveRequests()
   const [frozen, setFrozen] = useState<readonly RequestRow[]>()
   const waiting = frozen === undefined ? 0 : rows.findIndex(({ id }) => id === frozen[0]?.id)
   return (
@@ -20,6 +20,11 @@ export function LiveTail() {
       <Group justify="space-between" mb="md" mih={30}>
         <StatusLabel tone={connected ? 'good' : 'warning'}>{connected ? 'Following' : 'Connecting…'}</StatusLabel>
         <Group gap="sm">
+          {missed > 0 && (
+            <Text size="sm" c="dimmed">
+              {missed} came too fast to be shown
+            </Text>
+          )}
           {frozen !== undefined && (
             <Text size="sm" c="dimmed">
               {waiting < 0 ? rows.length : waiting} new

@@ -1,6 +1,10 @@
 import { NativeSelect } from '@mantine/core'
 import { useKeys } from '../../api/keys.ts'
+import { MOST_CHOICES } from '../../api/list.ts'
+import { useSignedIn } from '../../api/session.ts'
+import { AccountFilter } from '../../ui/account-filter.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import { ModelFilter } from '../../ui/model-filter.tsx'
 import { RangeField, type RangeFilters } from '../../ui/range-field.tsx'
 import { rangeChoices } from '../../ui/ranges.ts'
 import { SearchField } from '../../ui/search-field.tsx'
@@ -14,7 +18,7 @@ export interface RequestsFilters extends RangeFilters, Record<string, string> {
   readonly q: string
   readonly model: string
   readonly key_id: string
-  readonly status: string
+  readonly account_id: string
   readonly fault: string
   /** `1`: the tail instead of the list. */
   readonly live: string
@@ -27,25 +31,27 @@ const FAULT_CHOICES = [
   ...Object.entries(FAULTS).map(([value, { label }]) => ({ value, label: `Fault: ${label.toLowerCase()}` })),
 ]
 
-/** Search and filters above the list. */
-export function RequestFiltersBar({
-  filters,
-  onChange,
-}: {
+/** The filters, and who hears of a change. */
+export interface RequestFiltersBarProps {
   readonly filters: RequestsFilters
   readonly onChange: (changes: Partial<RequestsFilters>) => void
-}) {
-  const { rows: keys = [] } = useKeys()
+}
+
+/** Search and filters above the list. */
+export function RequestFiltersBar({ filters, onChange }: RequestFiltersBarProps) {
+  const { user } = useSignedIn()
+  const { rows: keys = [] } = useKeys({ limit: MOST_CHOICES })
   return (
     <FilterBar>
       <SearchField label="Request id" value={filters.q} onSearch={(q) => onChange({ q: q.trim() })} width={240} />
-      <SearchField label="Model" value={filters.model} onSearch={(model) => onChange({ model: model.trim() })} width={200} />
+      <ModelFilter value={filters.model} onChange={(model) => onChange({ model: model.trim() })} />
       <NativeSelect
         aria-label="Key"
         data={[{ value: '', label: 'Any key' }, ...keys.map(({ id, name }) => ({ value: id, label: name }))]}
         value={filters.key_id}
         onChange={({ currentTarget }) => onChange({ key_id: currentTarget.value })}
       />
+      {user.role === 'admin' && <AccountFilter value={filters.account_id} onChange={(account_id) => onChange({ account_id })} />}
       <NativeSelect
         aria-label="Outcome"
         data={FAULT_CHOICES}

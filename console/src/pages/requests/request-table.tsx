@@ -7,6 +7,7 @@ import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { exactly } from '../../ui/numbers.ts'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import { duration } from '../../ui/time-words.ts'
+import styles from './request-table.module.css'
 import { shortId } from './short-id.ts'
 import { StatusCell } from './status-cell.tsx'
 
@@ -16,9 +17,9 @@ const COLUMNS: readonly Column<RequestRow>[] = [
   { header: 'Key', cell: ({ key }) => key?.name ?? <Text c="dimmed">None</Text> },
   { header: 'Model', cell: (row) => <ModelCell row={row} /> },
   { header: 'Status', cell: (row) => <StatusCell row={row} /> },
-  { header: 'First byte', end: true, cell: ({ ms }) => (ms.first_byte === null ? '' : duration(ms.first_byte)) },
+  { header: 'First byte', end: true, spare: true, cell: ({ ms }) => (ms.first_byte === null ? '' : duration(ms.first_byte)) },
   { header: 'Total', end: true, cell: ({ ms }) => duration(ms.total) },
-  { header: 'Tokens in', end: true, cell: ({ tokens }) => tokens && exactly(tokens.input) },
+  { header: 'Tokens in', end: true, spare: true, cell: ({ tokens }) => tokens && exactly(tokens.input) },
   { header: 'Tokens out', end: true, cell: ({ tokens }) => tokens && `${tokens.estimated ? '~' : ''}${exactly(tokens.output)}` },
 ]
 
@@ -30,7 +31,14 @@ export function RequestTable({ list, empty }: { readonly list: List<RequestRow>;
 function RequestLink({ id }: { readonly id: string }) {
   const { search } = useLocation()
   return (
-    <Anchor component={Link} to={{ pathname: `/requests/${id}`, search }} size="sm" ff="monospace" title={id}>
+    <Anchor
+      component={Link}
+      to={{ pathname: `/requests/${id}`, search }}
+      size="sm"
+      ff="monospace"
+      title={id}
+      className={styles.id}
+    >
       {shortId(id)}
     </Anchor>
   )

@@ -20,7 +20,7 @@ const DEFAULTS: RequestsFilters = {
   q: '',
   model: '',
   key_id: '',
-  status: '',
+  account_id: '',
   fault: '',
   live: '',
 }
@@ -56,15 +56,14 @@ export function RequestsPage() {
   )
 }
 
-function Recorded({
-  filters,
-  onChange,
-}: {
+interface RecordedProps {
   readonly filters: RequestsFilters
   readonly onChange: (changes: Partial<RequestsFilters>) => void
-}) {
+}
+
+function Recorded({ filters, onChange }: RecordedProps) {
   const list = useRequests(questionOf(filters, useNow()))
-  const filtered = [filters.model, filters.key_id, filters.fault, filters.q].some((value) => value !== '')
+  const filtered = [filters.q, filters.model, filters.key_id, filters.account_id, filters.fault].some((value) => value !== '')
   return (
     <>
       <RequestFiltersBar filters={filters} onChange={onChange} />
@@ -74,8 +73,8 @@ function Recorded({
 }
 
 /** An id is looked up whenever it was; everything else within the chosen time. */
-function questionOf({ q, model, key_id, fault, status, ...time }: RequestsFilters, now: number) {
-  return { q, model, key_id, fault, status, ...(q === '' && spanOf(time as never, now)) }
+function questionOf({ q, model, key_id, account_id, fault, ...time }: RequestsFilters, now: number) {
+  return { q, model, key_id, account_id, fault, ...(q === '' && spanOf(time, now)) }
 }
 
 function ExportMenu({ filters }: { readonly filters: RequestsFilters }) {

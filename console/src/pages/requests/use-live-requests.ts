@@ -9,23 +9,28 @@ const MOST_ROWS = 200
 export interface LiveRequests {
   readonly rows: readonly RequestRow[]
   readonly connected: boolean
+  /** Calls that came too fast to be told one by one. */
+  readonly missed: number
 }
 
-/** Follows the calls while `on`. The browser connects again by itself. */
-export function useLiveRequests(on: boolean): LiveRequests {
+/** Follows the calls while the page shows them. The browser connects again by itself. */
+export function useLiveRequests(): LiveRequests {
   const [rows, setRows] = useState<readonly RequestRow[]>([])
   const [connected, setConnected] = useState(false)
+  const [missed, setMissed] = useState(0)
   useEffect(() => {
-    if (!on) return
     const source = new EventSource(address('/requests/live'))
     source.onopen = () => setConnected(true)
     source.onerror = () => setConnected(false)
     source.onmessage = ({ data }: MessageEvent<string>) =>
       setRows((before) => [JSON.parse(data) as RequestRow, ...before].slice(0, MOST_ROWS))
+    source.addEventListener('missed', ({ data }: MessageEvent<string>) =>
+      setMissed((before) => before + (JSON.parse(data) as { readonly calls: number }).calls),
+    )
     return () => {
       source.close()
       setConnected(false)
     }
-  }, [on])
-  return { rows, connected }
+  }, [])
+  return { rows, connected, missed }
 }

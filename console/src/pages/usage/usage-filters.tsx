@@ -1,5 +1,6 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { useSignedIn } from '../../api/session.ts'
+import { AccountFilter } from '../../ui/account-filter.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { RangeField, type RangeFilters } from '../../ui/range-field.tsx'
 import { rangeChoices } from '../../ui/ranges.ts'
@@ -14,19 +15,20 @@ export interface UsageFilters extends RangeFilters, Record<string, string> {
   readonly group: string
   /** The tag's name, where the group is `tag`. */
   readonly tag: string
+  readonly account_id: string
   readonly measure: string
 }
 
 const RANGE_CHOICES = rangeChoices('24h', '7d', '30d', '90d')
 
-/** Which time, grouped by what, and which number. */
-export function UsageFiltersBar({
-  filters,
-  onChange,
-}: {
+/** The filters, and who hears of a change. */
+export interface UsageFiltersBarProps {
   readonly filters: UsageFilters
   readonly onChange: (changes: Partial<UsageFilters>) => void
-}) {
+}
+
+/** Which time, grouped by what, and which number. */
+export function UsageFiltersBar({ filters, onChange }: UsageFiltersBarProps) {
   const { user } = useSignedIn()
   const groups = [
     { value: 'model', label: 'By model' },
@@ -43,6 +45,7 @@ export function UsageFiltersBar({
         value={filters.group}
         onChange={({ currentTarget }) => onChange({ group: currentTarget.value })}
       />
+      {user.role === 'admin' && <AccountFilter value={filters.account_id} onChange={(account_id) => onChange({ account_id })} />}
       {filters.group === 'tag' && (
         <TextInput
           aria-label="Tag"

@@ -17,7 +17,7 @@ import { StackedChart } from './stacked-chart.tsx'
 import { Totals } from './totals.tsx'
 import { type UsageFilters, UsageFiltersBar } from './usage-filters.tsx'
 
-const DEFAULTS: UsageFilters = { range: '7d', from: '', to: '', group: 'model', tag: 'team', measure: 'requests' }
+const DEFAULTS: UsageFilters = { range: '7d', from: '', to: '', group: 'model', tag: 'team', account_id: '', measure: 'requests' }
 
 /** What was used, over time, by whom. */
 export function UsagePage() {
@@ -27,6 +27,7 @@ export function UsagePage() {
     ...span,
     step: stepOf(span),
     group: filters.group === 'tag' ? `tag:${filters.tag || DEFAULTS.tag}` : filters.group,
+    account_id: filters.account_id,
   }
   const { data, error, refetch, isPlaceholderData } = useUsage(question)
   return (

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describeBytes } from './cases/bytes.ts'
 import { describeDepartures } from './cases/departures.ts'
 import { describeDiscovery } from './cases/discovery.ts'
+import { describeEmbeddings } from './cases/embeddings.ts'
 import { describeErrors } from './cases/errors.ts'
 import { describeParameters } from './cases/parameters.ts'
 import { describePrivacy } from './cases/privacy.ts'
@@ -46,12 +47,18 @@ export function describeProvider(subject: ProviderUnderTest): void {
         isAbsent(subject.discovery),
         'what offers a list of models shows it to the suite',
       )
+      assert.equal(
+        provider.endpoints?.embeddings === undefined,
+        subject.embeddings === undefined,
+        'what serves embeddings shows them to the suite',
+      )
     })
 
     describeReplies(suite)
     describeTools(suite)
     describeErrors(suite)
     describeDiscovery(suite)
+    describeEmbeddings(suite)
     if (subject.local) return
     describeBytes(suite)
     describeDepartures(suite)
@@ -63,8 +70,9 @@ export function describeProvider(subject: ProviderUnderTest): void {
 /** How long a case may take, in milliseconds: the longest ones read a stream some thousand times. */
 const MOST_MS = 30_000
 
-function exceptions({ scenarios, errors, midStreamError, discovery, local }: ProviderUnderTest): string {
-  const fixtures: Readonly<Record<string, object>> = { ...scenarios, ...errors, midStreamError, discovery }
+function exceptions({ scenarios, errors, midStreamError, discovery, embeddings, local }: ProviderUnderTest): string {
+  const more = { midStreamError, discovery, ...(embeddings && { embeddings }) }
+  const fixtures: Readonly<Record<string, object>> = { ...scenarios, ...errors, ...more }
   const absent = Object.entries(fixtures)
     .filter((entry): entry is [string, Absent] => isAbsent(entry[1]))
     .map(([name, { absent: why }]) => `no ${name} (${why})`)

@@ -3,7 +3,7 @@ import type { Script } from '../script.ts'
 import type { ReceivedRequest } from '../scripted-upstream.ts'
 import type { PluginConfig } from '../secrets.ts'
 import type { Asked } from '../translator/run-translator.ts'
-import type { Absent, Discovery, Errors, MidStreamError, Scenarios } from './scenarios.ts'
+import type { Absent, Discovery, EmbeddingsFixture, Errors, MidStreamError, Scenarios } from './scenarios.ts'
 
 /** What `describeProvider` must know of a provider and of the wire that it speaks. */
 export interface ProviderUnderTest {
@@ -22,6 +22,8 @@ export interface ProviderUnderTest {
   readonly errors: Errors
   readonly midStreamError: MidStreamError | Absent
   readonly discovery: Discovery | Absent
+  /** Of a provider that serves embeddings. */
+  readonly embeddings?: EmbeddingsFixture | Absent
   /**
    * For a parameter, the fields of a request that uses it, where the suite's own do not fit, or the parameter is not OpenAI's:
    * `{ reasoning_effort: { reasoning_effort: 'low', max_tokens: 10_000 } }`.

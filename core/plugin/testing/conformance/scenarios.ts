@@ -79,6 +79,21 @@ export interface MidStreamError {
   readonly code: string
 }
 
+/** What the upstream makes of texts, at its endpoint for embeddings. */
+export interface EmbeddingsFixture {
+  /** Fields of the client's request beside `input`. `model`: the upstream's name of one that embeds. */
+  readonly asked?: Asked
+  /** More than one where the upstream takes more than one a request. */
+  readonly input: readonly [string, ...string[]]
+  /** The body of its reply: bytes, or what its JSON says. */
+  readonly whole?: object | Bytes
+  readonly headers?: HeaderLines
+  /** What the client gets: the vector of each text, of numbers that 32 bits can hold, and how many tokens were read. */
+  readonly says: { readonly vectors: readonly (readonly number[])[]; readonly tokens: number }
+  /** For a parameter beside OpenAI's own, the fields of a request that uses it. */
+  readonly parameters?: Readonly<Record<string, Asked>>
+}
+
 /** How the upstream lists its models. */
 export interface Discovery {
   /** Answers the requests that the provider makes for it: what JSON says, or a handler. */

@@ -1,3 +1,5 @@
+// `describe` and `it` are mocha's, which whoever calls describeProvider runs.
+/// <reference types="mocha" />
 import type { ProviderUnderTest } from './provider-under-test.ts'
 import { type Absent, isAbsent, type Scenarios } from './scenarios.ts'
 import type { Stage } from './stage.ts'

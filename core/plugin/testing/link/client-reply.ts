@@ -1,4 +1,5 @@
 import type { ChatChunk, ChatCompletion } from '../../api.ts'
+import { readText } from '../read-text.ts'
 
 /** The error that a client reads: in the reply of a call that failed, or in the last frame of a stream that broke. */
 export interface ClientError {
@@ -31,16 +32,6 @@ export async function readReply(replying: Promise<Response>): Promise<ClientRepl
   const text = await readText(reply)
   const head = { status: reply.status, headers: Object.fromEntries(reply.headers), text }
   return { ...head, ...(/^text\/event-stream/.test(head.headers['content-type'] ?? '') ? readFrames(text) : readJson(text)) }
-}
-
-async function readText(reply: Response): Promise<string> {
-  let text = ''
-  try {
-    for await (const piece of reply.body!.pipeThrough(new TextDecoderStream())) text += piece
-  } catch {
-    // A stream that broke off, or was left, is what has come of it.
-  }
-  return text
 }
 
 function readFrames(text: string): Pick<ClientReply, 'chunks' | 'done' | 'error'> {

@@ -28,6 +28,9 @@ export interface TranslatedStream {
   readonly usage: Usage | undefined
 }
 
+/** What a client gets of a reply of this kind. */
+export type Translated<Reply> = Reply extends WholeReply ? ChatCompletion : TranslatedStream
+
 /** Fields of the client's request, laid over a minimal one. */
 export type Asked = Readonly<Record<string, unknown>>
 
@@ -41,23 +44,24 @@ export type Asked = Readonly<Record<string, unknown>>
  * runTranslator(provider, { whole: { text: 'Hello' } }).choices[0].message.content // 'Hello'
  * runTranslator(provider, { stream: readFileSync('tools.sse') }).chunks
  */
-export function runTranslator(subject: Provider | Translator, reply: WholeReply, asked?: Asked): ChatCompletion
-export function runTranslator(subject: Provider | Translator, reply: StreamedReply, asked?: Asked): TranslatedStream
-export function runTranslator(
+export function runTranslator<Reply extends WholeReply | StreamedReply>(
   subject: Provider | Translator,
-  reply: WholeReply | StreamedReply,
+  reply: Reply,
   asked: Asked = {},
-): ChatCompletion | TranslatedStream {
-  if ('whole' in reply) return runWhole(subject, reply, asked)
+): Translated<Reply> {
+  return ('whole' in reply ? runWhole(subject, reply, asked) : runStreamed(subject, reply, asked)) as Translated<Reply>
+}
+
+function runStreamed(subject: Provider | Translator, { stream }: StreamedReply, asked: Asked): TranslatedStream {
   const call = testCall({ stream: true, stream_options: { include_usage: true }, ...asked })
-  const sink = runStream({ call, translator: translatorOf(subject, call) }, reply.stream)
+  const sink = runStream({ call, translator: translatorOf(subject, call) }, stream)
   return { chunks: sink.chunks, done: sink.ended, failure: sink.failure, usage: sink.usage }
 }
 
 function runWhole(subject: Provider | Translator, { whole }: WholeReply, asked: Asked): ChatCompletion {
   const call = testCall(asked)
   const translator = translatorOf(subject, call)
-  const reader = new WholeReader({ format: chatReply, call, translator, transforms: [], closeDelimited: false })
+  const reader = new WholeReader({ format: chatReply, call, headers: {}, translator, transforms: [], closeDelimited: false })
   try {
     reader.data(Buffer.from(isBytes(whole) ? whole : JSON.stringify(whole)))
     reader.end()

@@ -48,7 +48,7 @@ describe('runTranslator', () => {
       stream: wire({ say: 'Hel' }, { say: 'lo' }, { call: 'look' }, { end: true }),
     })
     expect(gather(chunks).choices).to.have.length(1)
-    expect(gather(chunks).choices[0]).to.deep.include({ content: 'Hello', finish: 'stop' })
+    expect(gather(chunks).choices[0]).to.deep.include({ content: 'Hello', finish: 'tool_calls' })
     expect(gather(chunks).choices[0]!.tools[0]).to.include({ name: 'look', arguments: '{}' })
     expect(gather(chunks).usage).to.deep.equal(usage)
     expect(usage).to.include({ total_tokens: 5 })

@@ -1,36 +1,56 @@
 import { expect } from 'chai'
-import { type Failure, MODEL_NOT_FOUND, unknownModel } from '../../upstream-faults/failures.ts'
+import type { Dialect } from '../../sdk/dialect.ts'
+import { openai } from '../../sdk/openai-dialect.ts'
+import { MODEL_NOT_FOUND, unknownModel } from '../../upstream-faults/failures.ts'
 import { BAD_BEGINNINGS } from '../../upstream-faults/faults/answering.ts'
 import { REFUSALS } from '../../upstream-faults/faults/refusals.ts'
 import { BAD_REPLIES, FLOODS, MISMATCHES } from '../../upstream-faults/faults/whole-replies.ts'
 import { expectStatus, type Fault } from '../../upstream-faults/witness.ts'
+import { numbersFor } from './numbers.ts'
 import { curated, type Pair, startPair } from './pair.ts'
-import { EVERY_WAY, expectSdkContent, expectServedBySecond, type Way } from './witness.ts'
+import { EVERY_WAY, expectServedBySecond, hitsSince } from './witness.ts'
 
 /** Where the table names the model, it is the operator's affair that it does not exist. */
 const inTable = (fault: Fault): Fault => (fault.failure === unknownModel ? { ...fault, failure: MODEL_NOT_FOUND } : fault)
 
-const isClients = ({ failure }: { readonly failure: Failure }): boolean => failure.outcome === 'client_error'
+const isClients = ({ failure }: Fault): boolean => failure.outcome === 'client_error'
 
-const FAULTS = [...BAD_BEGINNINGS, ...BAD_REPLIES, ...REFUSALS].map(inTable).filter((fault) => !isClients(fault))
+const ALL = [...BAD_BEGINNINGS, ...BAD_REPLIES, ...REFUSALS, ...MISMATCHES].map(inTable)
+const [FLOOD] = FLOODS
+const FAULTS = ALL.filter((fault) => !isClients(fault))
+const NUMBERS = numbersFor(FAULTS)
 
-/** Each on targets of its own: refusals make one rest. */
-const ROWS: readonly { readonly fault: Fault; readonly way: Way }[] = [
-  ...FAULTS.flatMap((fault) => EVERY_WAY.map((way) => ({ fault, way }))),
-  ...MISMATCHES.flatMap((fault) => EVERY_WAY.filter(({ stream }) => stream === fault.stream).map((way) => ({ fault, way }))),
-]
-
-describe('a call goes on to the second target, whose clean reply is all that the client has, where the first', () => {
+describe('where the first of two targets', () => {
   let pair: Pair
   before(async () => {
-    pair = await startPair({ models: ROWS.length })
+    pair = await startPair({ models: NUMBERS.models, namespace: { breaker: false } })
   })
   after(() => pair.stop())
 
-  for (const [number, { fault, way }] of ROWS.entries()) {
-    it(`${fault.name}: ${way.name}`, async () => {
-      await expectServedBySecond(pair, way, { ...fault, number })
-      if (fault.failure !== MODEL_NOT_FOUND) return
-    })
+  for (const fault of FAULTS) {
+    for (const way of EVERY_WAY) {
+      if ('stream' in fault && fault.stream !== way.stream) continue
+
+      it(`${fault.name}, the second serves: ${way.name}`, () =>
+        expectServedBySecond(pair, way, { ...fault, number: NUMBERS.of(fault, way.stream) }))
+    }
   }
+
+  /** The first target's fault is the client's answer. */
+  async function expectNoSecond(dialect: Dialect, stream: boolean, fault: Fault): Promise<void> {
+    const { gateway, first, second } = pair
+    const secondAsked = hitsSince(second)
+    const stage = { gateway, upstream: () => first }
+    await expectStatus(stage, { dialect, stream, namespace: curated(dialect) }, fault)
+    expect(secondAsked()).to.deep.equal([0])
+  }
+
+  for (const fault of ALL.filter(isClients)) {
+    for (const { dialect, stream, name } of EVERY_WAY) {
+      it(`${fault.name}, the second is not asked, for it would say the same: ${name}`, () =>
+        expectNoSecond(dialect, stream, fault))
+    }
+  }
+
+  it(`${FLOOD!.name}, the second is not asked, for its reply would be as large`, () => expectNoSecond(openai, false, FLOOD!))
 })

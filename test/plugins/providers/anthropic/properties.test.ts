@@ -1,8 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { GatewayError } from 'unified-model-gateway/plugin'
 import type { MessagesRequest } from '../../../../plugins/providers/anthropic/wire.ts'
-import { anyRequest } from '../../../support/any-request.ts'
+import { anyRequest, expectTakenOrRefused } from '../../../support/any-request.ts'
 import { fakeTry } from '../../../support/fake-call.ts'
 import { anthropic, blocksOf, isToolResult, isToolUse, translate } from './support.ts'
 
@@ -28,19 +27,8 @@ const request = anyRequest({
 })
 
 describe('anthropic: any valid request', () => {
-  it('becomes one that Anthropic can take, or is refused in words', async () => {
-    await fc.assert(
-      fc.asyncProperty(request, async (body) => {
-        const sent = await translate(body).catch((error: unknown) => {
-          expect(error).to.be.instanceOf(GatewayError)
-          expect(error).to.have.property('status', 400)
-          return undefined
-        })
-        if (sent) expectTakeable(sent)
-      }),
-      { numRuns: 500 },
-    )
-  })
+  it('becomes one that Anthropic can take, or is refused in words', () =>
+    expectTakenOrRefused(request, translate, expectTakeable))
 })
 
 function expectTakeable(sent: MessagesRequest): void {

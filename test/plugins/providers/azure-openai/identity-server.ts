@@ -11,10 +11,11 @@ const VARIABLES = [
   'AZURE_FEDERATED_TOKEN_FILE',
 ]
 
+/** What a token is for. */
+const RESOURCE = 'https://cognitiveservices.azure.com'
+
 /** The identity of a machine of Azure's App Service, as @azure/identity asks for it: the one that needs no TLS. */
 export class IdentityServer {
-  /** What tokens were asked for. */
-  readonly resources: (string | null)[] = []
   readonly #before = VARIABLES.map((name) => [name, process.env[name]] as const)
 
   /** From now on the library takes this origin for the machine's. */
@@ -38,7 +39,7 @@ export class IdentityServer {
     if (!path.startsWith('/MSI/token')) return undefined
     if (headers['x-identity-header'] !== 'of-the-machine') return json({ message: 'who?' }, { status: 401 })
     const resource = new URL(path, 'http://machine').searchParams.get('resource')
-    this.resources.push(resource)
+    if (resource !== RESOURCE) return json({ message: `no token for ${resource}` }, { status: 400 })
     const expires_on = String(Math.floor(Date.now() / 1000) + 86_400)
     return json({ access_token: 'token-of-the-machine', expires_on, resource, token_type: 'Bearer' })
   }

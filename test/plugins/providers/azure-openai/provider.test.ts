@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { TObject } from 'typebox'
-import { Secret } from 'unified-model-gateway/plugin'
-import { testHost } from 'unified-model-gateway/plugin/testing'
+import { Secret, type UpstreamRequest } from 'unified-model-gateway/plugin'
+import { testAttempt, testCall, testHost } from 'unified-model-gateway/plugin/testing'
 import plugin from '../../../../plugins/providers/azure-openai/index.ts'
 import { namesIn, providerPage } from '../../../support/provider-page.ts'
 import { azure, upstream } from './azure.ts'
@@ -51,6 +51,24 @@ describe('azure-openai: where a call goes', () => {
     )
     expect(String(failure)).to.contain('baseUrl must have no query')
   })
+})
+
+describe('azure-openai: embeddings and responses', () => {
+  for (const [endpoint, config, address] of [
+    ['embeddings', {}, `${RESOURCE}/v1/embeddings`],
+    ['embeddings', VERSIONED, `${RESOURCE}/deployments/small/embeddings?api-version=2024-10-21`],
+    ['responses', {}, `${RESOURCE}/v1/responses`],
+    ['responses', VERSIONED, `${RESOURCE}/responses?api-version=2024-10-21`],
+  ] as const) {
+    it(`${endpoint} ${'apiVersion' in config ? 'with' : 'without'} a version go to ${address}`, async () => {
+      const call = testCall({ model: 'azure/small', input: 'Hello' })
+      const { request } = (await azure(config)).endpoints![endpoint]!
+      const { origin, path, headers, body } = (await request(call, testAttempt(call))) as UpstreamRequest
+      expect(origin + path).to.equal(address)
+      expect(headers['api-key']).to.be.instanceOf(Secret)
+      expect(JSON.parse(String(body))).to.include({ model: 'small', input: 'Hello' })
+    })
+  }
 })
 
 describe('azure-openai: what is sent', () => {

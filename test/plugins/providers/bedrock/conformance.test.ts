@@ -63,6 +63,11 @@ const OSLO = { name: 'get_weather', arguments: { city: 'Oslo' } }
 const ROME = { name: 'get_weather', arguments: { city: 'Rome' } }
 const SORRY = "Sorry, I can't talk about that."
 
+const EMBEDDINGS = [
+  [0.25, -0.5, 1],
+  [0.125, 0, -1],
+]
+
 describeProvider({
   plugin,
   config: ({ origin }) => ({
@@ -143,6 +148,15 @@ describeProvider({
   },
 
   discovery: { answers: listed, lists: ['amazon.nova-pro-v1:0', 'us.amazon.nova-pro-v1:0'] },
+
+  embeddings: {
+    asked: { model: 'cohere.embed-v4:0' },
+    input: ['Hello', 'Wörld'],
+    whole: { id: 'a1', texts: ['hello', 'wörld'], embeddings: { float: EMBEDDINGS }, response_type: 'embeddings_by_type' },
+    headers: { 'x-amzn-bedrock-input-token-count': '4' },
+    says: { vectors: EMBEDDINGS, tokens: 4 },
+    parameters: { input_type: { input_type: 'search_query' } },
+  },
 })
 
 function listed({ path }: ReceivedRequest) {

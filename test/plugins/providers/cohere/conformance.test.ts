@@ -3,6 +3,11 @@ import { describeProvider } from 'unified-model-gateway/plugin/testing'
 import plugin from '../../../../plugins/providers/cohere/index.ts'
 import { event, MODEL } from './support.ts'
 
+const EMBEDDINGS = [
+  [0.25, -0.5, 1],
+  [0.125, 0, -1],
+]
+
 /** A part of a reply, whole and as the events of its stream. */
 interface Part {
   readonly whole: { readonly content?: object; readonly tool_plan?: string; readonly tool_calls?: object }
@@ -128,4 +133,18 @@ describeProvider({
   },
 
   discovery: { answers: { models: [{ name: MODEL, context_length: 256_000 }] }, lists: [MODEL] },
+
+  embeddings: {
+    asked: { model: 'embed-v4.0' },
+    input: ['Hello', 'Wörld'],
+    whole: {
+      id: '5807ee2e-0cda-445a-9ec8-864c60a06606',
+      texts: ['hello', 'wörld'],
+      embeddings: { float: EMBEDDINGS },
+      meta: { api_version: { version: '2' }, billed_units: { input_tokens: 3 } },
+      response_type: 'embeddings_by_type',
+    },
+    says: { vectors: EMBEDDINGS, tokens: 3 },
+    parameters: { input_type: { input_type: 'search_query' } },
+  },
 })

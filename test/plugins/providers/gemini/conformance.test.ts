@@ -3,6 +3,11 @@ import { describeProvider } from 'unified-model-gateway/plugin/testing'
 import gemini from '../../../../plugins/providers/gemini/index.ts'
 import { ABLE, errors, midStreamError, scenarios } from './scenarios.ts'
 
+const VECTORS = [
+  [0.25, -0.5, 1],
+  [0.125, 0, -1],
+]
+
 describeProvider({
   plugin: gemini,
   config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('AIza-canary-31c9'), facts: { 'gemini-able': ABLE } }),
@@ -19,5 +24,12 @@ describeProvider({
       ],
     },
     lists: ['gemini-a', 'gemini-b'],
+  },
+
+  embeddings: {
+    asked: { model: 'gemini-embedding-001' },
+    input: ['Hello', 'Wörld'],
+    whole: { embeddings: VECTORS.map((values) => ({ values })), usageMetadata: { promptTokenCount: 4 } },
+    says: { vectors: VECTORS, tokens: 4 },
   },
 })

@@ -1,10 +1,9 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { GatewayError } from 'unified-model-gateway/plugin'
 import { gather, runTranslator } from 'unified-model-gateway/plugin/testing'
-import { readWire } from '../../../../core/plugin/testing/conformance/expect-stream.ts'
 import type { Content, FunctionCall, GenerateRequest } from '../../../../plugins/providers/gemini/wire.ts'
-import { anyRequest, anyWords } from '../../../support/any-request.ts'
+import { anyRequest, anyWords, expectTakenOrRefused } from '../../../support/any-request.ts'
+import { readChunks } from '../../../support/read-chunks.ts'
 import { gemini, translate } from './gemini.ts'
 import { event } from './generate-content.ts'
 
@@ -38,19 +37,7 @@ const request = anyRequest({
 })
 
 describe('gemini: any valid request', () => {
-  it('becomes one that Google can take, or is refused in words', async () => {
-    await fc.assert(
-      fc.asyncProperty(request, async (body) => {
-        const sent = await translate(body).catch((error: unknown) => {
-          expect(error).to.be.instanceOf(GatewayError)
-          expect(error).to.have.property('status', 400)
-          return undefined
-        })
-        if (sent) expectTakeable(sent)
-      }),
-      { numRuns: 500 },
-    )
-  })
+  it('becomes one that Google can take, or is refused in words', () => expectTakenOrRefused(request, translate, expectTakeable))
 })
 
 function expectTakeable({ contents, tools, toolConfig, generationConfig: config = {} }: GenerateRequest): void {
@@ -170,11 +157,6 @@ const brokenEvent = fc.record(
   { requiredKeys: [] },
 )
 
-/** Reads a stream's chunks as clients do. */
-const read = (chunks: readonly object[]): void => {
-  readWire(`${chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join('')}data: [DONE]\n\n`, true)
-}
-
 describe('gemini: any stream', () => {
   it('that Google may send is one that clients can read, and nothing of it is lost', async () => {
     const provider = await gemini()
@@ -182,7 +164,7 @@ describe('gemini: any stream', () => {
       fc.property(validStream, ({ parts, events }) => {
         const { chunks, done } = runTranslator(provider, { stream: events })
         expect(done).to.equal(true)
-        read(chunks)
+        readChunks(chunks)
         const { content, reasoning, tools } = gather(chunks).choices[0]!
         const texts = (isThought: boolean) =>
           parts.map((one) => ('text' in one && 'thought' in one === isThought ? one.text : '')).join('')
@@ -202,7 +184,7 @@ describe('gemini: any stream', () => {
       fc.property(fc.array(brokenEvent, { maxLength: 5 }), (events) => {
         const { chunks, done, failure } = runTranslator(provider, { stream: events.map(event) })
         expect(done).to.equal(failure === undefined)
-        if (done) read(chunks)
+        if (done) readChunks(chunks)
       }),
       { numRuns: 500 },
     )

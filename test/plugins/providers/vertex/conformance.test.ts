@@ -1,4 +1,4 @@
-import { describeProvider, json } from 'unified-model-gateway/plugin/testing'
+import { describeProvider, type EmbeddingsFixture, json } from 'unified-model-gateway/plugin/testing'
 import vertex from '../../../../plugins/providers/vertex/index.ts'
 import * as claude from '../anthropic/scenarios.ts'
 import * as gemini from '../gemini/scenarios.ts'
@@ -24,10 +24,27 @@ const google = {
   besides: metadata.answer.bind(metadata),
 }
 
+const VECTORS = [
+  [0.25, -0.5, 1],
+  [0.125, 0, -1],
+]
+
+const predicted = {
+  asked: { model: 'text-embedding-005' },
+  input: ['Hello', 'Wörld'],
+  whole: {
+    predictions: VECTORS.map((values) => ({ embeddings: { values, statistics: { token_count: 2, truncated: false } } })),
+    metadata: { billableCharacterCount: 10 },
+  },
+  says: { vectors: VECTORS, tokens: 4 },
+} satisfies EmbeddingsFixture
+
 describe('vertex', () => {
   after(() => metadata.leave())
 
-  describeProvider({ ...google, title: 'vertex, a Gemini', model: 'gemini-able', ...gemini })
+  const title = 'vertex, a Gemini'
+  describeProvider({ ...google, title, model: 'gemini-able', ...gemini, embeddings: predicted })
 
-  describeProvider({ ...google, title: 'vertex, a Claude', model: 'claude-haiku-4-5@20251001', ...claude })
+  const embeddings = { absent: 'no Claude embeds' }
+  describeProvider({ ...google, title: 'vertex, a Claude', model: 'claude-haiku-4-5@20251001', ...claude, embeddings })
 })

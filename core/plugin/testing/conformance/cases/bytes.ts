@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { encoded, html } from '../../faults.ts'
 import { pieces } from '../../pieces.ts'
 import { reply } from '../../replies.ts'
-import { hold, isBytes, type Step } from '../../script.ts'
+import { hold } from '../../script.ts'
 import { BOM, comment, withLineEnds } from '../../sse.ts'
 import { assertSame, streamRunner } from '../../translator/compare.ts'
 import { cutAtEveryByte, splitAtEveryByte } from '../../translator/every-byte.ts'
 import { caught } from '../caught.ts'
+import { untilFirstWords } from '../first-words.ts'
 import type { ProviderUnderTest } from '../provider-under-test.ts'
 import { requestOf } from '../requests.ts'
 import { streamBody, streamScript, wholeBody, wholeScript } from '../scripts.ts'
@@ -106,16 +107,3 @@ export function describeBytes(suite: Suite): void {
 }
 
 const isSse = ({ streamType = 'text/event-stream' }: ProviderUnderTest): boolean => streamType.startsWith('text/event-stream')
-
-/** The events of the text up to the one by which a client has its first words, and those after it. */
-export function untilFirstWords({ subject, stage }: Suite): [begun: Step[], rest: Step[]] {
-  const events = streamBody(subject.scenarios.text)
-  const run = streamRunner(stage.provider, requestOf(subject.model, 'text', subject.scenarios.text))
-  const speaks = (count: number) => /"content":"[^"]/.test(run(events.slice(0, count)).text)
-  const count = events.findIndex((_, index) => speaks(index + 1)) + 1
-  assert.ok(
-    count > 0 && count < events.length && events.every(isBytes),
-    'the text comes in several events, the last without words',
-  )
-  return [events.slice(0, count), events.slice(count)]
-}

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { hold, type Step } from '../../script.ts'
+import { untilFirstWords } from '../first-words.ts'
 import { requestOf } from '../requests.ts'
 import { streamScript } from '../scripts.ts'
 import { itWithSdk, type Suite } from '../suite.ts'
-import { untilFirstWords } from './bytes.ts'
 
 /** What becomes of the upstream's request when the client leaves. */
 export function describeDepartures(suite: Suite): void {

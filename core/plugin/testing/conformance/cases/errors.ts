@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { RETRY_AFTER_FORMS, retryAfter } from '../../faults.ts'
+import { readText } from '../../read-text.ts'
 import { FIN, RST } from '../../script.ts'
 import { caught } from '../caught.ts'
+import { untilFirstWords } from '../first-words.ts'
 import { request, requestOf } from '../requests.ts'
 import { type ErrorFixture, type Errors, isAbsent } from '../scenarios.ts'
 import { errorScript, streamBody, streamScript } from '../scripts.ts'
 import { itWithSdk, type Suite } from '../suite.ts'
-import { untilFirstWords } from './bytes.ts'
 
 /** What a client reads of each refusal: one of these statuses, and this code, unless it is the upstream's to choose. */
 const ERRORS: Readonly<
@@ -97,19 +98,8 @@ async function expectBrokenStream({ stage }: Suite, asked: ReturnType<typeof req
   const error = await caught(stage.sdk.chat.completions.create({ ...asked, stream: true }))
   assert.equal(error.code, code, error.message)
   const reply = await stage.post({ ...asked, stream: true })
-  const frames = await readBroken(reply)
+  const frames = (await readText(reply)).split('\n\n').filter((frame) => frame !== '')
   assert.equal(reply.status, 200, 'some of the stream has been sent')
   assert.equal(frames.filter((frame) => frame.startsWith('data: {"error":')).length, 1, 'one frame tells the error')
   assert.ok(frames.at(-1)?.startsWith('data: {"error":'), 'nothing comes after the error, [DONE] least of all')
-}
-
-/** The frames of a reply whose connection breaks. */
-async function readBroken(reply: Response): Promise<string[]> {
-  let text = ''
-  try {
-    for await (const piece of reply.body!.pipeThrough(new TextDecoderStream())) text += piece
-  } catch {
-    // So it is meant to end.
-  }
-  return text.split('\n\n').filter((frame) => frame !== '')
 }

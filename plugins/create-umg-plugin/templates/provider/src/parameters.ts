@@ -1,8 +1,4 @@
-import type { ParameterFate } from 'unified-model-gateway/plugin'
-
-const mapped = (to: string): ParameterFate => ({ fate: 'mapped', to })
-const dropped: ParameterFate = { fate: 'dropped' }
-const refused = (why: string): ParameterFate => ({ fate: 'refused', why })
+import { dropped, mapped, type ParameterFate, refused } from 'unified-model-gateway/plugin'
 
 /**
  * What becomes of each field of a chat completion request. Leave out what is harmless, and let the reply say so; refuse what would

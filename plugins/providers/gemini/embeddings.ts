@@ -1,0 +1,55 @@
+import {
+  type Call,
+  dropped,
+  inputTexts,
+  mapped,
+  type ParameterFate,
+  type TranslatedEmbeddings,
+  toEmbeddings,
+} from 'unified-model-gateway/plugin'
+
+/** What becomes of each field of a request for embeddings. docs/endpoints.md is compared with it by a test. */
+export const embeddingParameters: Readonly<Record<string, ParameterFate>> = {
+  model: mapped('the address, requests[].model'),
+  input: mapped('requests[].content'),
+  encoding_format: mapped('the reply, which the gateway writes'),
+  dimensions: mapped('requests[].outputDimensionality'),
+  user: dropped,
+}
+
+/** The body of `POST /models/{model}:batchEmbedContents` (ai.google.dev/api/embeddings; @google/genai 3.1). */
+export interface BatchEmbedRequest {
+  readonly requests: readonly {
+    readonly model: string
+    readonly content: { readonly parts: readonly { readonly text: string }[] }
+    readonly outputDimensionality?: number
+  }[]
+}
+
+/** Its reply, which is not taken on trust. */
+interface BatchEmbedReply {
+  readonly embeddings?: unknown
+  readonly usageMetadata?: { readonly promptTokenCount?: unknown } | null
+}
+
+/** A request for embeddings in Google's shape. `model`: without `models/` before it. Throws `GatewayError` (400) for lists of tokens. */
+export function toBatchEmbedRequest(call: Call, model: string): BatchEmbedRequest {
+  const outputDimensionality = call.body.dimensions as number | null | undefined
+  return {
+    requests: inputTexts(call).map((text) => ({
+      model: `models/${model}`,
+      content: { parts: [{ text }] },
+      ...(outputDimensionality != null && { outputDimensionality }),
+    })),
+  }
+}
+
+/** The embeddings of a reply. Throws an Error where it has none. */
+export function toBatchEmbeddings(body: unknown): TranslatedEmbeddings {
+  const { embeddings, usageMetadata } = body as BatchEmbedReply
+  if (!Array.isArray(embeddings)) throw new Error('The reply is none of batchEmbedContents.')
+  return toEmbeddings(
+    embeddings.map((embedding) => embedding?.values),
+    usageMetadata?.promptTokenCount,
+  )
+}

@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { CHAT, MESSAGES } from '../../bench/apis.ts'
+import { createProcesses, type Processes } from '../../bench/processes.ts'
+import { type ChatRequest, httpRequest, SHORT_CHAT } from '../../bench/requests.ts'
+import { startUpstream, TOOLS } from '../../bench/subjects.ts'
+import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+
+const missing = ['gcc', 'make'].filter((tool) => spawnSync(tool, ['--version']).status !== 0)
+const absent = missing.length > 0 ? ` (${missing.join(' and ')} not installed here)` : ''
+
+describe(`the tools of the benchmark${absent}`, function () {
+  this.timeout(30_000)
+  let scratch: string
+  let processes: Processes
+  let upstream: number
+  let gateway: TestGateway
+
+  before(async function () {
+    if (absent) return this.skip()
+    scratch = await mkdtemp(join(tmpdir(), 'umg-bench-test-'))
+    processes = createProcesses()
+    await processes.run({ name: 'make', program: 'make', args: ['--silent', '-C', TOOLS] })
+    upstream = await startUpstream({ processes, scratch, cores: undefined })
+    gateway = await startTestGateway({
+      routes: await readFile(new URL('../../bench/routes.yaml', import.meta.url), 'utf8'),
+      env: { BENCH_UPSTREAM: `http://127.0.0.1:${upstream}/v1`, BENCH_API_KEY: 'sk-ant-bench' },
+    })
+  })
+
+  after(async () => {
+    await gateway?.stop()
+    await processes?.[Symbol.asyncDispose]()
+    if (scratch) await rm(scratch, { recursive: true })
+  })
+
+  /** Runs the load generator for a moment. Rejects where a request failed. */
+  async function load(asked: Pick<ChatRequest, 'port' | 'path' | 'model'>): Promise<{ completed: number }> {
+    const file = join(scratch, 'request')
+    const stream = { events: 3, delayUs: 0 }
+    await writeFile(file, httpRequest({ ...asked, key: 'none', messages: SHORT_CHAT, stream }))
+    const args = ['--port', String(asked.port), '--request', file, '--connections', '1', '--seconds', '0.05']
+    return JSON.parse(await processes.run({ name: 'loadgen', program: join(TOOLS, '.build/loadgen'), args }))
+  }
+
+  for (const { path, model, namespace } of [CHAT, MESSAGES]) {
+    it(`at ${path} the gateway finds the stream that was asked for, whole`, async () => {
+      const stream = await gateway.openai().chat.completions.create({
+        model: `${namespace}/${model}`,
+        messages: [{ role: 'user', content: 'Hello' }],
+        stop: 'bench;chunks=7;delay-us=0',
+        stream: true,
+        stream_options: { include_usage: true },
+      })
+      const chunks = await Array.fromAsync(stream)
+      expect(chunks.filter(({ choices }) => choices[0]?.delta.content)).to.have.length(7)
+      expect(chunks.at(-1)!.usage).to.include({ prompt_tokens: 200, completion_tokens: 100, total_tokens: 300 })
+    })
+
+    it(`at ${path} the load generator counts whole streams`, async () => {
+      expect(await load({ port: upstream, path, model }))
+        .to.have.property('completed')
+        .above(0)
+    })
+
+    it(`at ${path} a model that is not the upstream’s ends the run: refusals are cheap`, async () => {
+      const failure = await load({ port: upstream, path, model: 'another' }).catch(String)
+      expect(failure).to.contain('answered with status 400').and.contain(model)
+    })
+  }
+
+  it('a stream that ends early ends the run', async () => {
+    const server = createServer((request, response) => {
+      request.resume()
+      response.setHeader('content-type', 'text/event-stream')
+      response.end('event: ping\ndata: {"type":"ping"}\n\n')
+    })
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    const failure = await load({ port, path: MESSAGES.path, model: MESSAGES.model }).catch(String)
+    server.closeAllConnections()
+    server.close()
+    expect(failure).to.contain('a stream ended without its end marker')
+  })
+})

@@ -1,0 +1,164 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { FIN, type Hold, hold, json, type Step, sse } from '../../../../core/plugin/testing.ts'
+import { reloadAfter, replaceFile } from '../../reload/reloading.ts'
+import { openai } from '../../sdk/openai-dialect.ts'
+import { call, healthOf, leave, servedBy, untilHealth } from './asking.ts'
+import { type Pair, startPair } from './pair.ts'
+import { cleanReply, hitsSince } from './witness.ts'
+
+const refusing = (status: number, headers: Record<string, string> = {}): Step[] =>
+  json(openai.error(status, 'No.'), { status, headers })
+
+const events = openai.events({ text: ['Once upon', ' a time'] })
+
+/** How a target fares after five tries, by how they went. */
+interface Row {
+  readonly name: string
+  readonly script: () => Step[]
+  readonly stream?: true
+  readonly breaker: 'open' | 'closed'
+  /** Whether it is asked after others. */
+  readonly rests?: true
+}
+
+const ROWS: readonly Row[] = [
+  { name: 'were cut off', script: () => [FIN], breaker: 'open' },
+  { name: 'were answered by nonsense', script: () => json([]), breaker: 'open' },
+  { name: 'took too long', script: () => [hold()], breaker: 'open' },
+  { name: 'met an error', script: () => refusing(500), breaker: 'open' },
+  { name: 'met an overload', script: () => refusing(529), breaker: 'open' },
+  { name: 'broke off in the middle', script: () => sse(events.slice(0, 2)), stream: true, breaker: 'open' },
+  { name: 'met a rate limit', script: () => refusing(429, { 'retry-after': '30' }), breaker: 'closed', rests: true },
+  { name: 'were refused for the credential', script: () => refusing(401), breaker: 'closed', rests: true },
+  { name: 'found the purse empty', script: () => refusing(402), breaker: 'closed', rests: true },
+  { name: 'asked for what is not there', script: () => refusing(404), breaker: 'closed' },
+  { name: 'were told to wait', script: () => refusing(425), breaker: 'closed' },
+  { name: 'were the client’s own mistake', script: () => refusing(400), breaker: 'closed' },
+  { name: 'ended without their end marker', script: () => sse(events.slice(0, -1)), stream: true, breaker: 'closed' },
+  { name: 'said nothing of their usage', script: () => json({ ...openai.whole({}), usage: null }), breaker: 'closed' },
+]
+
+describe('a target’s health', () => {
+  let pair: Pair
+  before(async () => {
+    pair = await startPair({ models: ROWS.length, firstNamespace: { timeouts: { firstByte: '200ms' } } })
+  })
+  after(() => pair.stop())
+
+  for (const [number, { name, script, stream = false, breaker, rests = false }] of ROWS.entries()) {
+    it(`is seen in /readyz and the metrics, after five calls that ${name}`, async () => {
+      const { gateway, first } = pair
+      first.on(script)
+      const target = { namespace: 'open-first', model: `m${number}` }
+      const model = `${target.namespace}/${target.model}`
+      await Promise.all(Array.from({ length: 5 }, () => call(pair, { model, stream })))
+      // After a second an open breaker is ready for a probe.
+      const line = await healthOf(pair, model)
+      expect(line).to.match(
+        breaker === 'open' ? /(?: open, shut for 1 s| half_open)/ : rests ? / closed, resting for \d\d s/ : / closed, 0/,
+      )
+      expect(await gateway.metric('umg_circuit_state', { ...target, state: breaker })).to.equal(1)
+      expect(await gateway.metric('umg_circuit_state', target)).to.equal(1)
+    })
+  }
+})
+
+describe('the breaker of the first of two targets', () => {
+  const target = 'open-first/m'
+  let pair: Pair
+
+  beforeEach(async () => {
+    pair = await startPair({
+      others: () => ({ duo: { models: { m: { targets: [{ model: target }], fallbacks: ['open-second/m'] } } } }),
+    })
+    pair.second.on(() => cleanReply(openai, false))
+  })
+  afterEach(() => pair.stop())
+
+  const callDuo = async (): Promise<string> => servedBy(await call(pair, { model: 'duo/m' }))
+
+  async function open(): Promise<void> {
+    pair.first.on(() => refusing(500))
+    for (let count = 0; count < 5; count++) expect(await callDuo()).to.equal('2 open-second')
+  }
+
+  it('keeps calls from it once it is open, and says so', async () => {
+    const { first, gateway } = pair
+    await open()
+    const asked = hitsSince(first)
+    expect(await callDuo()).to.equal('1 open-second')
+    const { status, code, headers } = await call(pair, { model: target })
+    expect([status, code, headers['retry-after'], headers['x-umg-attempts']]).to.deep.equal([
+      503,
+      'upstream_overloaded',
+      '1',
+      undefined,
+    ])
+    expect(asked()).to.deep.equal([0])
+    expect(await gateway.logged(({ msg }) => /fails too often/.test(String(msg)))).to.include({
+      level: 'warn',
+      namespace: 'open-first',
+      model: 'm',
+    })
+  })
+
+  it('lets one call through to probe it after a while, and closes when that is served', async () => {
+    const { first, gateway } = pair
+    await open()
+    await untilHealth(pair, target, /half_open/)
+    const probed = hold()
+    first.on(() => [probed, ...cleanReply(openai, false)])
+    const asked = hitsSince(first)
+    const probe = callDuo()
+    await probed.reached
+    const others = await Promise.all(Array.from({ length: 10 }, callDuo))
+    expect(others).to.deep.equal(Array(10).fill('1 open-second'))
+    expect(asked()).to.deep.equal([1])
+    probed.release()
+    expect(await probe).to.equal('1 open-first')
+    expect(await callDuo()).to.equal('1 open-first')
+    expect(await healthOf(pair, target)).to.match(/^\[\+\] closed/)
+    await gateway.logged(({ msg }) => /recovered/.test(String(msg)))
+  })
+
+  it('stays as it is over a reload that leaves its namespace alone', async () => {
+    const { first, gateway } = pair
+    await open()
+    const path = join(gateway.folder, 'routes.yaml')
+    const text = await readFile(path, 'utf8')
+    const reload = await reloadAfter(gateway, () => replaceFile(path, text.replace('duo:', 'pair:')))
+    expect(reload.ok, reload.diagnostics).to.equal(true)
+    const asked = hitsSince(first)
+    expect(servedBy(await call(pair, { model: 'pair/m' }))).to.equal('1 open-second')
+    expect(asked()).to.deep.equal([0])
+  })
+
+  it('is not opened by clients who leave, wherever they are', async () => {
+    const { first } = pair
+    const scripts = [
+      (stall: Hold): Step[] => [stall],
+      (stall: Hold): Step[] => sse([stall]),
+      (stall: Hold): Step[] => sse([...events.slice(0, 1), stall]),
+      (stall: Hold): Step[] => sse([...events.slice(0, 2), stall]),
+    ]
+    for (let count = 0; count < 12; count++) {
+      const stall = hold()
+      first.on(() => scripts[count % scripts.length]!(stall))
+      await leave(pair, { model: 'duo/m', stream: true }, () => stall.reached)
+    }
+    expect(await healthOf(pair, target)).to.match(/^\[\+\] closed, 0 under way/)
+  })
+
+  it('lets another probe through where the client of the first has left', async () => {
+    const { first } = pair
+    await open()
+    await untilHealth(pair, target, /half_open/)
+    const stall = hold()
+    first.on(() => [stall])
+    await leave(pair, { model: 'duo/m' }, () => stall.reached)
+    first.on(() => cleanReply(openai, false))
+    expect(await callDuo()).to.equal('1 open-first')
+  })
+})

@@ -1,0 +1,123 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
+import { expect } from 'chai'
+import { hold, json, sse } from '../../../../core/plugin/testing.ts'
+import { openai } from '../../sdk/openai-dialect.ts'
+import { call, healthOf, leave, untilHealth, untilInFlight } from './asking.ts'
+import { type Pair, startPair } from './pair.ts'
+import { cleanReply, hitsSince } from './witness.ts'
+
+const limited = { limit: 1, wait: '1m' }
+
+describe('a client that leaves', () => {
+  let deaf: Server
+  let pair: Pair
+
+  before(async () => {
+    // Takes connections and never shakes hands.
+    deaf = createServer()
+    await once(deaf.listen(0, '127.0.0.1'), 'listening')
+    const { port } = deaf.address() as AddressInfo
+    const duo = (model: string) => ({ models: { m: { targets: [{ model }], fallbacks: ['open-second/m'] } } })
+    pair = await startPair({
+      times: { heartbeat: 30 },
+      others: ({ first }) => ({
+        deaf: { provider: 'openai-compatible', config: { baseUrl: `https://127.0.0.1:${port}/v1` } },
+        narrow: { provider: 'openai-compatible', config: { baseUrl: `${first}/v1` }, concurrency: limited },
+        queued: duo('narrow/m'),
+        connecting: duo('deaf/m'),
+        asking: duo('open-first/m'),
+        pausing: { models: { m: { targets: [{ model: 'open-first/tired' }], retry: { attempts: 2 } } } },
+      }),
+    })
+  })
+  after(async () => {
+    await pair.stop()
+    deaf.close()
+  })
+
+  /** Nothing of it is left: no call, no try at a target, no further one. */
+  async function expectNothingLeft(target: string, asked: () => number[], hits: readonly number[]): Promise<void> {
+    expect(asked()).to.deep.equal(hits)
+    expect(await pair.gateway.metric('umg_requests_in_flight')).to.equal(0)
+    expect(await healthOf(pair, target)).to.contain(' 0 under way')
+  }
+
+  for (const stream of [false, true]) {
+    describe(stream ? 'a stream' : 'a whole reply', () => {
+      it('while it waits for a place gives up its turn', async () => {
+        const { first, second } = pair
+        const asked = hitsSince(first, second)
+        const door = hold()
+        first.on(() => [door, ...cleanReply(openai, false)])
+        const occupying = call(pair, { model: 'narrow/other' })
+        await door.reached
+        await leave(pair, { model: 'queued/m', stream }, () => untilInFlight(pair, 'queued', 1))
+        const next = call(pair, { model: 'narrow/other' })
+        await untilInFlight(pair, 'narrow', 2)
+        door.release()
+        expect([(await occupying).status, (await next).status]).to.deep.equal([200, 200])
+        await expectNothingLeft('narrow/m', asked, [2, 0])
+      })
+
+      it('while it waits for the same target to be asked again ends the pause', async () => {
+        const { first, second } = pair
+        const asked = hitsSince(first, second)
+        first.on(() => json(openai.error(429, 'No.'), { status: 429, headers: { 'retry-after': '50' } }))
+        await leave(pair, { model: 'pausing/m', stream }, () => untilHealth(pair, 'open-first/tired', /resting.* 0 under way/))
+        await expectNothingLeft('open-first/tired', asked, [1, 0])
+      })
+
+      it('while the first target is connected to closes that', async () => {
+        const { first, second } = pair
+        const asked = hitsSince(first, second)
+        const connected = once(deaf, 'connection') as Promise<[Socket]>
+        await leave(pair, { model: 'connecting/m', stream }, () => connected)
+        const [socket] = await connected
+        socket.resume()
+        if (!socket.closed)
+          await once(
+            socket.on('error', () => {}),
+            'close',
+          )
+        await expectNothingLeft('deaf/m', asked, [0, 0])
+      })
+
+      it('before the first target answers closes it, and the second is not asked', async () => {
+        const { first, second } = pair
+        const asked = hitsSince(first, second)
+        const stall = hold()
+        first.on(() => [stall])
+        await leave(pair, { model: 'asking/m', stream }, () => stall.reached)
+        await first.requests.at(-1)!.closed
+        await expectNothingLeft('open-first/m', asked, [1, 0])
+      })
+    })
+  }
+
+  for (const heartbeats of [false, true]) {
+    it(`while a stream is held${heartbeats ? ', after heartbeats,' : ''} closes the first target, and the second is not asked`, async () => {
+      const { first, second } = pair
+      const asked = hitsSince(first, second)
+      const stall = hold()
+      first.on(() => sse([openai.events({})[0]!, stall]))
+      await leave(pair, { model: 'asking/m', stream: true }, async () => {
+        await stall.reached
+        // The head is out then.
+      })
+      await first.requests.at(-1)!.closed
+      await expectNothingLeft('open-first/m', asked, [1, 0])
+    })
+  }
+
+  it('while the second target is asked closes that', async () => {
+    const { first, second } = pair
+    const asked = hitsSince(first, second)
+    const stall = hold()
+    first.on(() => json(openai.error(500, 'No.'), { status: 500 }))
+    second.on(() => [stall])
+    await leave(pair, { model: 'asking/m', stream: true }, () => stall.reached)
+    await second.requests.at(-1)!.closed
+    await expectNothingLeft('open-second/m', asked, [1, 1])
+  })
+})

@@ -1,0 +1,48 @@
+/** What of a reply may differ from the usual. */
+export interface ReplyOptions {
+  readonly done_reason?: string
+  readonly counts?: object
+}
+
+/** A piece of a message: words, thoughts, calls. */
+export interface Piece {
+  readonly content?: string
+  readonly thinking?: string
+  readonly tool_calls?: readonly {
+    readonly id?: string
+    readonly function: { readonly name: string; readonly arguments?: object }
+  }[]
+}
+
+const HEAD = { model: 'gpt-oss:20b', created_at: '2026-08-21T17:21:21.196249Z' }
+const COUNTS = { total_duration: 174560334, load_duration: 101397084, prompt_eval_count: 12, eval_count: 7, eval_duration: 4 }
+
+/** One line of a stream. */
+export const line = (data: object): string => `${JSON.stringify(data)}\n`
+
+/** A call of a tool, the `index`th of a message. */
+export const call = (index: number, name: string, values: object): Piece => ({
+  tool_calls: [{ id: `call_${index}x7`, function: { name, arguments: values } }],
+})
+
+/** A reply of `/api/chat`, whole and as the lines of its stream: a piece a line, the end in one of its own. */
+export function reply(pieces: readonly Piece[], { done_reason = 'stop', counts = COUNTS }: ReplyOptions = {}) {
+  const join = (name: 'content' | 'thinking') => pieces.map((piece) => piece[name] ?? '').join('')
+  const calls = pieces.flatMap(({ tool_calls = [] }) => tool_calls)
+  const message = (said: Piece) => ({ role: 'assistant', content: '', ...said })
+  const whole: Piece = {
+    content: join('content'),
+    ...(join('thinking') && { thinking: join('thinking') }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
+  return {
+    whole: { ...HEAD, message: message(whole), done: true, done_reason, ...counts },
+    stream: [
+      ...pieces.map((piece) => line({ ...HEAD, message: message(piece), done: false })),
+      line({ ...HEAD, message: message({}), done: true, done_reason, ...counts }),
+    ],
+  }
+}
+
+/** A refusal of Ollama's. */
+export const failure = (status: number, error: string) => ({ status, body: { error } })

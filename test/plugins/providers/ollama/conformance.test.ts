@@ -1,0 +1,33 @@
+import { Secret } from 'unified-model-gateway/plugin'
+import { describeProvider } from 'unified-model-gateway/plugin/testing'
+import ollama from '../../../../plugins/providers/ollama/index.ts'
+import { errors, midStreamError, scenarios } from './scenarios.ts'
+
+const LOOK = { type: 'function', function: { name: 'look' } }
+
+describeProvider({
+  plugin: ollama,
+  config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('ollama-canary-31c9') }),
+  model: 'gpt-oss:20b',
+  streamType: 'application/x-ndjson',
+  scenarios,
+  errors,
+  midStreamError,
+  parameters: {
+    // A tool that must be used is refused.
+    tool_choice: { tools: [LOOK], tool_choice: 'none' },
+    top_k: { top_k: 40 },
+    min_p: { min_p: 0.05 },
+    repeat_penalty: { repeat_penalty: 1.1 },
+  },
+  discovery: {
+    answers: {
+      models: [
+        { name: 'gpt-oss:20b', modified_at: '2026-08-01T10:00:00Z', details: { context_length: 131_072 } },
+        { name: 'nomic-embed-text:latest', capabilities: ['embedding'] },
+        { name: 'llama3.2:latest', capabilities: ['completion', 'tools'] },
+      ],
+    },
+    lists: ['gpt-oss:20b', 'llama3.2:latest'],
+  },
+})

@@ -1,0 +1,57 @@
+import { GoogleGenAI } from '@google/genai'
+import { expect } from 'chai'
+import type { Provider } from 'unified-model-gateway/plugin'
+import { json, scriptedUpstream } from 'unified-model-gateway/plugin/testing'
+import { embed, embeddingsIn, embedRefusal } from '../../../support/embed.ts'
+import { onGoogleCloud } from './metadata-server.ts'
+import { vertex } from './vertex.ts'
+
+/** Each wire's models; of the second, one text a request. */
+const ASKED = [
+  ['text-embedding-005', ['Hello', 'Grüße, 世界']],
+  ['gemini-embedding-001', ['Hello']],
+  ['gemini-embedding-2', ['Hello']],
+] as const
+
+describe('vertex: embeddings', () => {
+  onGoogleCloud()
+  let provider: Provider
+
+  beforeEach(async () => {
+    provider = await vertex({ region: 'us-east5' })
+  })
+
+  for (const [model, input] of ASKED) {
+    it(`of ${model} are asked for as Google's own SDK asks`, async () => {
+      const google = await scriptedUpstream()
+      const asked = google.reply(json({ predictions: [] }))
+      const sdk = new GoogleGenAI({ vertexai: true, apiKey: 'k', httpOptions: { baseUrl: google.origin } })
+      await sdk.models.embedContent({ model, contents: [...input], config: { outputDimensionality: 256 } })
+      const theirs = await asked
+      await google.close()
+      const ours = await embed(provider, model, { input, dimensions: 256 })
+      const methodOf = (path: string) => path.slice(path.lastIndexOf('/'))
+      expect([methodOf(ours.path), JSON.parse(String(ours.body))]).to.deep.equal([methodOf(theirs.path), theirs.json()])
+    })
+  }
+
+  it('of several texts are refused by name where the model takes one', async () => {
+    expect(await embedRefusal(provider, 'gemini-embedding-2', { input: ['a', 'b'] })).to.include({
+      row: 'unsupported_parameter',
+      param: 'input',
+    })
+  })
+
+  it('of a Claude are not served', async () => {
+    expect(await embedRefusal(provider, 'claude-opus-4-6', { input: 'a' })).to.include({ row: 'unsupported_endpoint' })
+  })
+
+  it('come with the tokens that were read, where Google says how many', () => {
+    const prediction = (token_count?: number) => ({ embeddings: { values: [0.5], statistics: { token_count } } })
+    const usageOf = (body: object) => (embeddingsIn(provider, body) as { usage?: object }).usage
+    expect(usageOf({ predictions: [prediction(2), prediction(3)] })).to.deep.equal({ prompt_tokens: 5 })
+    expect(usageOf({ predictions: [prediction(2), prediction()] })).to.equal(undefined)
+    expect(usageOf({ embedding: { values: [0.5] }, usageMetadata: { promptTokenCount: 4 } })).to.deep.equal({ prompt_tokens: 4 })
+    expect(usageOf({ embedding: { values: [0.5] } })).to.equal(undefined)
+  })
+})
