@@ -40,8 +40,6 @@ const ENVIRONMENT = {
   PATH: SEARCH_PATH,
 }
 
-const ENDINGS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
-
 const READY_MS = 30_000
 const RUN_MS = 60_000
 const STOP_MS = 5_000
@@ -76,15 +74,7 @@ export function createProcesses(): Processes {
     signalAll('SIGKILL')
   }
 
-  const kill = () => signalAll('SIGKILL')
-  for (const signal of ENDINGS) process.on(signal, stop)
-  process.on('exit', kill)
-
-  async function dispose(): Promise<void> {
-    await stop()
-    for (const signal of ENDINGS) process.off(signal, stop)
-    process.off('exit', kill)
-  }
+  const forget = onEnd(stop, () => signalAll('SIGKILL'))
 
   return {
     serve(command, logFile) {
@@ -103,7 +93,21 @@ export function createProcesses(): Processes {
       if (code !== 0) throw new Error(`${command.name} failed: ${complaint.trim() || `exit ${code}`}`)
       return output
     },
-    [Symbol.asyncDispose]: dispose,
+    async [Symbol.asyncDispose]() {
+      await stop()
+      forget()
+    },
+  }
+}
+
+/** Calls `stop` when this process is told to end, and `exit` when it ends; returns how to take that back. */
+function onEnd(stop: () => void, exit: () => void): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  for (const signal of signals) process.on(signal, stop)
+  process.on('exit', exit)
+  return () => {
+    for (const signal of signals) process.off(signal, stop)
+    process.off('exit', exit)
   }
 }
 

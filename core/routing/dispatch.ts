@@ -9,7 +9,7 @@ import type { LinkTransform } from '../upstream/readers/transform.ts'
 import type { Relay } from '../upstream/relay.ts'
 import { promptEstimate } from '../upstream/usage.ts'
 import { Watch, type Watched } from '../watch.ts'
-import { Itinerary, type Stop, type Traveller } from './itinerary.ts'
+import { Itinerary, isRenewable, type Stop, type Traveller } from './itinerary.ts'
 import { type Pause, pause } from './pause.ts'
 import { verdictOn } from './retry.ts'
 import type { Route, Target } from './route.ts'
@@ -222,7 +222,7 @@ export class Dispatch implements AttemptOwner, Watched {
     if (error === undefined) return
     const { failed, rest } = verdictOn(error)
     if (failed) health.failed(now, this.#isProbe)
-    if (rest !== undefined) health.rest(now, rest)
+    if (rest !== undefined && !isRenewable(this.#stop!, error)) health.rest(now, rest)
   }
 
   #end(error: GatewayError): void {

@@ -112,10 +112,8 @@ export class Itinerary {
     this.#error = error
     this.#retryAfter = Math.min(this.#retryAfter, Number(error.headers['retry-after'] ?? Number.POSITIVE_INFINITY))
     if (this.#over) return
-    const { provider } = stop.candidate.target
     if (stale && !stop.fresh) this.#repeat = { ...stop, fresh: true, pauseMs: 0 }
-    else if (error.row === 'upstream_authentication_error' && provider.refreshes && !stop.credentialRefused)
-      this.#repeat = { ...stop, credentialRefused: true, pauseMs: 0 }
+    else if (isRenewable(stop, error)) this.#repeat = { ...stop, credentialRefused: true, pauseMs: 0 }
     else this.#consider(verdictOn(error), stop.candidate)
   }
 
@@ -210,6 +208,10 @@ export class Itinerary {
     return true
   }
 }
+
+/** Whether the upstream has refused a credential that the stop's provider can replace, and has not replaced yet. */
+export const isRenewable = ({ candidate, credentialRefused }: Stop, { row }: GatewayError): boolean =>
+  row === 'upstream_authentication_error' && candidate.target.provider.refreshes === true && !credentialRefused
 
 const NONE: readonly string[] = []
 const NOBODY: { readonly target: string; readonly why: ErrorName }[] = []

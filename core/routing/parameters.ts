@@ -22,7 +22,8 @@ const asksForNothing = (name: string, value: unknown): boolean =>
   value == null ||
   value === NEUTRAL[name] ||
   (name === 'modalities' && Array.isArray(value) && value.every((entry) => entry === 'text')) ||
-  (name === 'logit_bias' && Object.keys(value as object).length === 0)
+  (name === 'logit_bias' && Object.keys(value as object).length === 0) ||
+  (name === 'response_format' && (value as { readonly type?: unknown }).type === 'text')
 
 /** The table of a provider that holds for a model. */
 export function tableFor({ parameters }: Pick<Provider, 'parameters'>, model: string): ParameterTable {

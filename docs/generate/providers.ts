@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type ParameterFate, type ParameterTable, type ProviderPlugin, Secret } from 'unified-model-gateway/plugin'
+import { type ParameterFate, type ParameterTable, type Provider, type ProviderPlugin, Secret } from 'unified-model-gateway/plugin'
 import { createProvider, type PluginConfig } from 'unified-model-gateway/plugin/testing'
 
 const FOLDER = new URL('../../plugins/providers/', import.meta.url)
@@ -37,8 +37,8 @@ because to leave them out would change what was asked for. Some models take less
 /** The text of docs/providers.md, made of the providers' own tables. */
 export async function providersPage(): Promise<string> {
   const tables: [name: string, table: ParameterTable][] = []
-  for (const name of readdirSync(fileURLToPath(FOLDER)).sort()) {
-    for (const table of await tablesOf(name)) tables.push([name, table])
+  for (const [name, provider] of await builtInProviders()) {
+    for (const table of tablesOf(name, provider)) tables.push([name, table])
   }
   const columns = tables.filter((entry, index): entry is [string, Exclude<ParameterTable, 'verbatim'>] => {
     const [, table] = entry
@@ -51,18 +51,28 @@ export async function providersPage(): Promise<string> {
   return [INTRODUCTION, lines.join('\n'), '', notes(tables, columns), ''].join('\n')
 }
 
-async function tablesOf(name: string): Promise<readonly ParameterTable[]> {
+/** All built-in providers by their names, each with the least configuration. */
+export async function builtInProviders(): Promise<readonly (readonly [name: string, provider: Provider])[]> {
+  const names = readdirSync(fileURLToPath(FOLDER)).sort()
+  return Promise.all(names.map(async (name) => [name, await builtIn(name)] as const))
+}
+
+async function builtIn(name: string): Promise<Provider> {
   const config = CONFIGS[name]
   if (config === undefined) throw new Error(`give docs/generate/providers.ts a configuration for ${name}`)
   const { default: plugin }: { readonly default: ProviderPlugin } = await import(new URL(`${name}/index.ts`, FOLDER).href)
-  const { parameters } = await createProvider(plugin, config)
+  return createProvider(plugin, config)
+}
+
+function tablesOf(name: string, { parameters }: Provider): readonly ParameterTable[] {
   if (typeof parameters !== 'function') return [parameters]
   const models = MODELS[name]
   if (models === undefined) throw new Error(`give docs/generate/providers.ts a model of each kind for ${name}`)
   return models.map(parameters)
 }
 
-function cell(fate: ParameterFate | undefined): string {
+/** A fate in a row of a table. */
+export function cell(fate: ParameterFate | undefined): string {
   switch (fate?.fate) {
     case 'mapped':
       return fate.to

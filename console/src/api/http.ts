@@ -48,11 +48,14 @@ async function call<Reply>(url: string, init: RequestInit): Promise<Reply> {
     throw new ApiError('The gateway cannot be reached. Check that it runs and that you are online, then try again.')
   })
   const body = response.status === 204 ? undefined : await response.json().catch(() => undefined)
-  if (!response.ok) throw refusal(response, body)
+  if (!response.ok) throw refusal(response, body as RefusalBody)
   return body as Reply
 }
 
-function refusal({ status, headers }: Response, body: { error?: Partial<ApiError> } | undefined): ApiError {
+/** Undefined: the reply was not from the gateway, or was cut. */
+type RefusalBody = { readonly error?: Partial<ApiError> } | undefined
+
+function refusal({ status, headers }: Response, body: RefusalBody): ApiError {
   const { message, code, param } = body?.error ?? {}
   return new ApiError(message ?? `The gateway answered with status ${status}.`, {
     status,

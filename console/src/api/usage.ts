@@ -26,7 +26,8 @@ export interface Usage {
 /** Which usage. */
 export interface UsageQuery {
   readonly from: string
-  readonly to: string
+  /** Absent: now. */
+  readonly to?: string
   readonly step: 'hour' | 'day'
   /** `model`, `key`, `account` or `tag:<name>`. */
   readonly group: string

@@ -1,19 +1,11 @@
 import { NativeSelect, TextInput } from '@mantine/core'
-import { CUSTOM } from './ranges.ts'
-
-/** What of the address the field shows. */
-export interface RangeFilters {
-  readonly range: string
-  /** `YYYY-MM-DD` */
-  readonly from: string
-  readonly to: string
-}
+import { CUSTOM, type Time } from './ranges.ts'
 
 /** Which time: a range that ends now, or from one day to another. */
 export interface RangeFieldProps {
-  readonly value: RangeFilters
+  readonly value: Time
   readonly choices: readonly { value: string; label: string }[]
-  readonly onChange: (changes: Partial<RangeFilters>) => void
+  readonly onChange: (changes: Partial<Time>) => void
 }
 
 /** Chooses a time. */

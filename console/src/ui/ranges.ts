@@ -1,4 +1,5 @@
-const HOUR = 3_600_000
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
 /** Times to look back over, by their name in the address. */
@@ -21,30 +22,35 @@ export function rangeChoices(...names: readonly (keyof typeof RANGES)[]): readon
   return [...names.map((value) => ({ value, label: RANGES[value].label })), { value: CUSTOM, label: 'Between two days' }]
 }
 
-/** A stretch of time, RFC 3339; `to` is not part of it. */
+/** A stretch of time, RFC 3339. `to` is not part of it; absent: up to whenever it is asked. */
 export interface Span {
+  readonly from: string
+  readonly to?: string
+}
+
+/** What of the address says which time. Days are `YYYY-MM-DD`. */
+export interface Time {
+  readonly range: string
   readonly from: string
   readonly to: string
 }
 
 /**
- * The span that filters of the address mean. Ranges end with the present minute, so that asking twice within one is the same
- * question; days are the reader's own, the last one included.
+ * The span that filters of the address mean. Ranges begin at a whole minute, so that asking twice within one is the same question;
+ * days are the reader's own, the last one included.
  */
-export function spanOf(
-  { range, from, to }: { readonly range: string; readonly from: string; readonly to: string },
-  now: number,
-): Span {
+export function spanOf({ range, from, to }: Time, now: number): Span {
   if (range === CUSTOM && from !== '' && to !== '') {
     const end = new Date(`${to}T00:00:00`)
     end.setDate(end.getDate() + 1)
     return { from: new Date(`${from}T00:00:00`).toISOString(), to: end.toISOString() }
   }
-  const end = Math.ceil(now / 60_000) * 60_000
   const { ms } = RANGES[range as keyof typeof RANGES] ?? RANGES['7d']
-  return { from: new Date(end - ms).toISOString(), to: new Date(end).toISOString() }
+  return { from: new Date(Math.floor((now - ms) / MINUTE) * MINUTE).toISOString() }
 }
 
 /** Into which steps a span is cut. */
-export const stepOf = ({ from, to }: Span): 'hour' | 'day' =>
-  Date.parse(to) - Date.parse(from) <= LONGEST_BY_HOUR ? 'hour' : 'day'
+export function stepOf({ from, to }: Span, now: number): 'hour' | 'day' {
+  const end = to === undefined ? now : Date.parse(to)
+  return end - Date.parse(from) <= LONGEST_BY_HOUR ? 'hour' : 'day'
+}

@@ -23,7 +23,7 @@ interface Journey {
 function travel(way: Route, errors: readonly GatewayError[], body: Record<string, unknown> = {}): Journey {
   const itinerary = new Itinerary(way, fakeCall({ model: 'acme/smart', ...body }), { key: 'key_1', random: () => 0.5 })
   const stops: Stop[] = []
-  for (let stop = itinerary.next(1000); stop !== undefined; stop = itinerary.next(1000)) {
+  for (let stop = itinerary.next(performance.now()); stop !== undefined; stop = itinerary.next(performance.now())) {
     stops.push(stop)
     itinerary.failed(errors[stops.length - 1] ?? errors.at(-1)!, false)
   }
@@ -71,14 +71,14 @@ describe('the way of a call through the targets of a curated model', () => {
 
   it('asks another one again where the breaker of the first is open by then', () => {
     const [a, b] = three()
-    for (let i = 0; i < 4; i++) a!.target.health.failed(900, false)
+    for (let i = 0; i < 4; i++) a!.target.health.failed(performance.now(), false)
     const itinerary = new Itinerary(route([a!, b!]), fakeCall({}), { key: 'k', random: () => 0.5 })
     for (const { target } of [a!, b!]) {
-      expect(itinerary.next(1000)?.candidate.target).to.equal(target)
-      target.health.failed(1000, false)
+      expect(itinerary.next(performance.now())?.candidate.target).to.equal(target)
+      target.health.failed(performance.now(), false)
       itinerary.failed(failure('upstream_error'), false)
     }
-    expect(itinerary.next(1000)).to.include({ candidate: b, pauseMs: 125 })
+    expect(itinerary.next(performance.now())).to.include({ candidate: b, pauseMs: 125 })
   })
 
   it('waits at least as long as an upstream has asked for before it is asked again', () => {
@@ -114,7 +114,7 @@ describe('the way of a call through the targets of a curated model', () => {
 
   it('passes over a target whose breaker is open', () => {
     const [a, b, c] = three()
-    for (let i = 0; i < 5; i++) a!.target.health.failed(900, false)
+    for (let i = 0; i < 5; i++) a!.target.health.failed(performance.now(), false)
     expect(asked(travel(route([a!, b!, c!], { attempts: 2 }), [failure('upstream_error')]))).to.deep.equal(['b/1', 'c/1'])
   })
 
@@ -136,7 +136,7 @@ describe('the way of a call through the targets of a curated model', () => {
     const a = candidate('a/1')
     const way = route([a, candidate('a/2', { beside: a }), candidate('b/1')])
     const { budget } = a.target.upstream
-    while (budget.spend(1000)) budget.earn()
+    while (budget.spend(performance.now())) budget.earn()
     expect(asked(travel(way, [failure('upstream_error')]))).to.deep.equal(['a/1', 'b/1', 'b/1'])
   })
 

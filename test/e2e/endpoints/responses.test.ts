@@ -109,6 +109,63 @@ describe('POST /v1/responses', () => {
     expect(line).to.deep.include({ outcome: 'ok', tokens: { input: 11, output: 7, cached_input: 4, reasoning: 2 } })
   })
 
+  /** Whoever writes an event's members in another order: vLLM has the type last. */
+  const ORDERS: Readonly<Record<string, (type: string, fields: object) => string>> = {
+    'last, and SSE names it': (type, fields) => `event: ${type}\ndata: ${JSON.stringify({ ...fields, type })}\n\n`,
+    'last, and SSE does not': (type, fields) => `data: ${JSON.stringify({ ...fields, type })}\n\n`,
+    'in the middle': (type, fields) => `data: ${JSON.stringify({ sequence_number: 0, type, ...fields })}\n\n`,
+    'in SSE alone': (type, fields) => `event: ${type}\ndata: ${JSON.stringify(fields)}\n\n`,
+  }
+  const QUOTING = { content_index: 0, delta: '"type":"error"} {"type": "response.completed"}', output_index: 0 }
+
+  for (const [where, write] of Object.entries(ORDERS)) {
+    it(`finds the type of an event: ${where}`, async () => {
+      const text = [
+        write('response.created', { response: response({ status: 'in_progress', usage: null, output: [] }) }),
+        write('response.output_text.delta', QUOTING),
+        write('response.completed', { response: response() }),
+      ]
+      upstream.reply(sse([text.join('')]))
+      const got = await gateway.fetch('/v1/responses', { json: { ...ASKED, stream: true } })
+      expect(await got.text()).to.equal(text.join(''))
+      const line = await gateway.logged(({ id }) => id === got.headers.get('x-request-id'))
+      expect(line).to.deep.include({ outcome: 'ok', estimated: false })
+      upstream.reply(sse([...text.slice(0, 2), FIN]))
+      expect(await raised(await gateway.openai().responses.create({ ...ASKED, stream: true }))).to.include({
+        code: 'upstream_disconnected',
+      })
+    })
+
+    it(`holds what says nothing yet, and what breaks then never reaches the client: ${where}`, async () => {
+      upstream.reply(sse([write('response.created', { response: response() }), write('response.in_progress', {}), RST]))
+      upstream.reply(sse([CREATED + COMPLETED]))
+      const stream = await gateway.openai().responses.create({ ...ASKED, model: 'acme/smart', stream: true })
+      const events = await Array.fromAsync(stream)
+      expect(events).to.have.length(2)
+    })
+  }
+
+  for (const [name, text] of [
+    [
+      'of the kind of chat completions',
+      `data: ${JSON.stringify({ error: { message: 'no', type: 'server_error', code: 503 } })}\n\n`,
+    ],
+    ['of its own kind', event('error', { code: 'rate_limit_exceeded', message: 'no', param: null })],
+  ] as const) {
+    it(`goes on to the next target where the first tells of an error ${name}`, async () => {
+      upstream.reply(sse([CREATED + text]))
+      upstream.reply(sse([CREATED + COMPLETED]))
+      const stream = await gateway.openai().responses.create({ ...ASKED, model: 'acme/smart', stream: true })
+      expect(await Array.fromAsync(stream)).to.have.length(2)
+    })
+  }
+
+  it('may take its input from a prompt or a conversation that the upstream keeps', async () => {
+    const asked = upstream.reply(json(response()))
+    await gateway.openai().responses.create({ model: 'open/gpt-5.5', prompt: { id: 'pmpt_1' } })
+    expect((await asked).json()).to.deep.equal({ model: 'gpt-5.5', prompt: { id: 'pmpt_1' } })
+  })
+
   it('goes on to the next target where the first breaks off before it says anything', async () => {
     upstream.reply(sse([CREATED, RST]))
     upstream.reply(sse([CREATED + DELTAS.join('') + COMPLETED]))

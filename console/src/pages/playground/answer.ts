@@ -58,7 +58,7 @@ export function add(answer: Answer, { choices = [], usage, error }: Reply): Answ
 
 /** Reads a stream; `tell` hears of every piece. A stream without its end marker is an error, for it may be cut. */
 export async function readStream(
-  body: ReadableStream<BufferSource>,
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
   begun: Answer,
   tell: (answer: Answer) => void,
 ): Promise<Answer> {

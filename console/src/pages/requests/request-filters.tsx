@@ -5,16 +5,13 @@ import { useSignedIn } from '../../api/session.ts'
 import { AccountFilter } from '../../ui/account-filter.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { ModelFilter } from '../../ui/model-filter.tsx'
-import { RangeField, type RangeFilters } from '../../ui/range-field.tsx'
-import { rangeChoices } from '../../ui/ranges.ts'
+import { RangeField } from '../../ui/range-field.tsx'
+import { rangeChoices, type Time } from '../../ui/ranges.ts'
 import { SearchField } from '../../ui/search-field.tsx'
 import { FAULTS } from './status-cell.tsx'
 
 /** What the list is narrowed to, as the address says it. */
-export interface RequestsFilters extends RangeFilters, Record<string, string> {
-  readonly range: string
-  readonly from: string
-  readonly to: string
+export interface RequestsFilters extends Time, Record<string, string> {
   readonly q: string
   readonly model: string
   readonly key_id: string

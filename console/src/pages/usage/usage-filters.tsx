@@ -2,15 +2,12 @@ import { NativeSelect, TextInput } from '@mantine/core'
 import { useSignedIn } from '../../api/session.ts'
 import { AccountFilter } from '../../ui/account-filter.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
-import { RangeField, type RangeFilters } from '../../ui/range-field.tsx'
-import { rangeChoices } from '../../ui/ranges.ts'
+import { RangeField } from '../../ui/range-field.tsx'
+import { rangeChoices, type Time } from '../../ui/ranges.ts'
 import { MEASURES } from './measures.ts'
 
 /** What the page is asked, as the address says it. */
-export interface UsageFilters extends RangeFilters, Record<string, string> {
-  readonly range: string
-  readonly from: string
-  readonly to: string
+export interface UsageFilters extends Time, Record<string, string> {
   /** `model`, `key`, `account` or `tag`. */
   readonly group: string
   /** The tag's name, where the group is `tag`. */

@@ -22,10 +22,11 @@ const DEFAULTS: UsageFilters = { range: '7d', from: '', to: '', group: 'model', 
 /** What was used, over time, by whom. */
 export function UsagePage() {
   const [filters, setFilters] = useFilters(DEFAULTS)
-  const span = spanOf(filters, useNow())
+  const now = useNow()
+  const span = spanOf(filters, now)
   const question = {
     ...span,
-    step: stepOf(span),
+    step: stepOf(span, now),
     group: filters.group === 'tag' ? `tag:${filters.tag || DEFAULTS.tag}` : filters.group,
     account_id: filters.account_id,
   }

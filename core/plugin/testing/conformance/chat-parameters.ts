@@ -51,3 +51,23 @@ export const CHAT_PARAMETERS: Readonly<Record<string, Asked>> = {
   prompt_cache_options: { prompt_cache_options: { mode: 'implicit' } },
   moderation: { moderation: { model: 'omni-moderation-latest' } },
 }
+
+/** Parameters at the values that mean as much as their absence: clients and frameworks send them without a thought. */
+export const ASKING_FOR_NOTHING: Asked = {
+  n: 1,
+  logprobs: false,
+  top_logprobs: 0,
+  logit_bias: {},
+  frequency_penalty: 0,
+  presence_penalty: 0,
+  tool_choice: 'auto',
+  parallel_tool_calls: true,
+  modalities: ['text'],
+  service_tier: 'auto',
+  store: false,
+  tools: null,
+  stop: null,
+  seed: null,
+  response_format: { type: 'text' },
+  audio: null,
+}

@@ -4,10 +4,13 @@ import {
   type ChatRequest,
   chunk,
   defineProvider,
+  dropped,
   GatewayError,
   type Model,
+  mapped,
   type ParameterFate,
   type ParameterTable,
+  refused,
   secret,
   type TranslatedChunk,
   Type,
@@ -21,14 +24,14 @@ import {
 const fates = (names: string, fate: ParameterFate) => Object.fromEntries(names.split(' ').map((name) => [name, fate]))
 
 const parameters: ParameterTable = {
-  temperature: { fate: 'mapped', to: 'creativity' },
-  ...fates('max_tokens max_completion_tokens', { fate: 'mapped', to: 'words' }),
-  ...fates('seed top_p frequency_penalty presence_penalty reasoning_effort verbosity prediction', { fate: 'dropped' }),
-  ...fates('service_tier store metadata user safety_identifier', { fate: 'dropped' }),
-  ...fates('prompt_cache_key prompt_cache_retention prompt_cache_options', { fate: 'dropped' }),
-  ...fates('tools tool_choice parallel_tool_calls functions function_call', { fate: 'refused', why: 'Acme calls no tools.' }),
-  ...fates('n stop logprobs top_logprobs logit_bias response_format', { fate: 'refused' }),
-  ...fates('modalities audio web_search_options moderation', { fate: 'refused' }),
+  temperature: mapped('creativity'),
+  ...fates('max_tokens max_completion_tokens', mapped('words')),
+  ...fates('seed top_p frequency_penalty presence_penalty reasoning_effort verbosity prediction', dropped),
+  ...fates('service_tier store metadata user safety_identifier', dropped),
+  ...fates('prompt_cache_key prompt_cache_retention prompt_cache_options', dropped),
+  ...fates('tools tool_choice parallel_tool_calls functions function_call', refused('Acme calls no tools.')),
+  ...fates('n stop logprobs top_logprobs logit_bias response_format', refused('Acme has no such thing.')),
+  ...fates('modalities audio web_search_options moderation', refused('Acme has no such thing.')),
 }
 
 export default defineProvider({

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { expect } from 'chai'
 import { hold, json, sse } from '../../../../core/plugin/testing.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
+import { post } from '../../upstream-faults/witness.ts'
 import { call, healthOf, leave, untilHealth, untilInFlight } from './asking.ts'
 import { type Pair, startPair } from './pair.ts'
 import { cleanReply, hitsSince } from './witness.ts'
@@ -95,20 +96,28 @@ describe('a client that leaves', () => {
     })
   }
 
-  for (const heartbeats of [false, true]) {
-    it(`while a stream is held${heartbeats ? ', after heartbeats,' : ''} closes the first target, and the second is not asked`, async () => {
-      const { first, second } = pair
-      const asked = hitsSince(first, second)
-      const stall = hold()
-      first.on(() => sse([openai.events({})[0]!, stall]))
-      await leave(pair, { model: 'asking/m', stream: true }, async () => {
-        await stall.reached
-        // The head is out then.
-      })
-      await first.requests.at(-1)!.closed
-      await expectNothingLeft('open-first/m', asked, [1, 0])
-    })
-  }
+  it('while a stream is held closes the first target, and the second is not asked', async () => {
+    const { first, second } = pair
+    const asked = hitsSince(first, second)
+    const stall = hold()
+    first.on(() => sse([openai.events({})[0]!, stall]))
+    await leave(pair, { model: 'asking/m', stream: true }, () => stall.reached)
+    await first.requests.at(-1)!.closed
+    await expectNothingLeft('open-first/m', asked, [1, 0])
+  })
+
+  it('after heartbeats of a stream that is held does so too', async () => {
+    const { gateway, first, second } = pair
+    const asked = hitsSince(first, second)
+    first.on(() => sse([openai.events({})[0]!, hold()]))
+    const reply = await post(pair, { dialect: openai, stream: true }, { model: 'asking/m' })
+    await reply.until(/: keep-alive/)
+    reply.leave()
+    await first.requests.at(-1)!.closed
+    const line = await gateway.logged(({ id }) => id === reply.headers['x-request-id'])
+    expect(line).to.include({ status: 499, outcome: 'client_closed' })
+    await expectNothingLeft('open-first/m', asked, [1, 0])
+  })
 
   it('while the second target is asked closes that', async () => {
     const { first, second } = pair

@@ -2,7 +2,7 @@ import { Secret } from 'unified-model-gateway/plugin'
 import { describeProvider } from 'unified-model-gateway/plugin/testing'
 import azure from '../../../../plugins/providers/azure-openai/index.ts'
 import { IdentityServer } from './identity-server.ts'
-import { errors, midStreamError, scenarios } from './scenarios.ts'
+import { embeddings, errors, midStreamError, scenarios } from './scenarios.ts'
 
 const identity = new IdentityServer()
 
@@ -12,6 +12,7 @@ const resource = {
   scenarios,
   errors,
   midStreamError,
+  embeddings,
   discovery: { absent: 'a resource tells which models it could have, not which deployments it has' },
 }
 

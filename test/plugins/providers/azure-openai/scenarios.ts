@@ -39,7 +39,25 @@ export const errors: Errors = {
   internal: failure(500, 'InternalServerError', 'Internal server error'),
 }
 
-/** A filter that stops what has begun. */
+const VECTORS = [
+  [0.5, -0.25],
+  [0.125, 1],
+]
+
+/** What a deployment of a model that embeds makes of texts. */
+export const embeddings: NonNullable<ProviderUnderTest['embeddings']> = {
+  asked: { model: 'small-in-sweden' },
+  input: ['Hello', 'Wörld'],
+  whole: {
+    object: 'list',
+    data: VECTORS.map((embedding, index) => ({ object: 'embedding', index, embedding })),
+    model: 'text-embedding-3-small',
+    usage: { prompt_tokens: 3, total_tokens: 3 },
+  },
+  says: { vectors: VECTORS, tokens: 3 },
+}
+
+/** A server that fails when it has begun. */
 export const midStreamError: ProviderUnderTest['midStreamError'] = {
   stream: [
     ...azureReply({ text: 'Hello' }).stream.slice(0, 3),

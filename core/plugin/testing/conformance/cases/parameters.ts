@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { tableFor } from '../../../../routing/parameters.ts'
 import type { ParameterFate } from '../../../api.ts'
 import type { Asked } from '../../translator/run-translator.ts'
-import { CHAT_PARAMETERS } from '../chat-parameters.ts'
+import { ASKING_FOR_NOTHING, CHAT_PARAMETERS } from '../chat-parameters.ts'
 import { request } from '../requests.ts'
 import { wholeScript } from '../scripts.ts'
 import type { Suite } from '../suite.ts'
@@ -75,6 +75,12 @@ export function describeParameters(suite: Suite): void {
         const { error } = JSON.parse(text)
         return reply.status === 400 && error.code === 'unsupported_parameter' && error.param === name ? undefined : text
       }))
+
+    it('that minds none whose value asks for nothing', async () => {
+      const { reply, text } = await send(ASKING_FOR_NOTHING)
+      assert.equal(reply.status, 200, text)
+      assert.deepEqual(droppedBy(reply), [])
+    })
   })
 }
 

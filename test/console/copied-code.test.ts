@@ -1,0 +1,52 @@
+import { execFileSync } from 'node:child_process'
+import { expect } from 'chai'
+import { curlLine } from '../../console/src/pages/keys/curl-line.ts'
+import { codeFor } from '../../console/src/pages/playground/code.ts'
+
+const BODY = {
+  model: 'acme/smart',
+  messages: [{ role: 'user', content: `It's "quoted", $HOME \`date\` \\ and\nbroken` }],
+  temperature: 0.5,
+  stream: true,
+  stream_options: { include_usage: true },
+}
+
+/** The arguments that a shell makes of a curl command. */
+function argumentsOf(command: string): string[] {
+  const script = command.replace(/^curl/, "printf '%s\\0'")
+  const env = { PATH: process.env.PATH, OPENAI_API_KEY: 'sk-test' }
+  return execFileSync('sh', ['-c', script], { encoding: 'utf8', env }).split('\0').slice(0, -1)
+}
+
+describe('code that the console gives to copy', () => {
+  it('is a curl command whose body survives the shell as it is', () => {
+    const given = argumentsOf(codeFor('curl', 'https://gateway.example/v1', BODY))
+    expect(given).to.include('authorization: Bearer sk-test').and.include('https://gateway.example/v1/chat/completions')
+    expect(JSON.parse(given.at(-1)!)).to.deep.equal(BODY)
+  })
+
+  it('is a curl command that works as pasted beside a new key', () => {
+    const key = { kind: 'live', secret: 'sk-live-x' } as const
+    const models = [
+      { id: 'claude/asleep', namespace: 'claude', owned_by: 'claude', curated: false, available: false },
+      { id: 'acme/smart', namespace: 'acme', owned_by: 'acme', curated: true, available: true },
+    ]
+    const given = argumentsOf(curlLine('https://gateway.example/v1', key, models))
+    expect(given).to.include('authorization: Bearer sk-live-x')
+    expect(JSON.parse(given.at(-1)!).model).to.equal('acme/smart')
+    expect(curlLine('', { ...key, kind: 'test' }, models), 'a test key is answered by the sandbox').to.include('sandbox/hello')
+  })
+
+  it("says in Python's words what JSON says otherwise", () => {
+    const code = codeFor('Python', 'https://gateway.example/v1', { model: 'm', stop: null, stream: true })
+    expect(code).to.include('    stop=None,\n    stream=True,\n').and.include('for chunk in stream:')
+  })
+
+  it('prints a whole reply where the answer is not streamed', () => {
+    const body = { model: 'm', messages: [] }
+    expect(codeFor('Node.js', 'https://gateway.example/v1', body)).to.match(
+      /console\.log\(reply\.choices\[0\]\.message\.content\)$/,
+    )
+    expect(codeFor('Python', 'https://gateway.example/v1', body)).to.match(/print\(reply\.choices\[0\]\.message\.content\)$/)
+  })
+})

@@ -1,0 +1,41 @@
+import { expect } from 'chai'
+import type { Provider } from 'unified-model-gateway/plugin'
+import { builtInProviders, cell } from '../../docs/generate/providers.ts'
+import { readText } from '../support/sources.ts'
+
+const PAGE = readText('docs/endpoints.md')
+
+/** The cells of the page's table with this heading, row by row. */
+function table(heading: string): string[][] {
+  const [rows] = PAGE.slice(PAGE.indexOf(heading)).split('\n\n')
+  return rows!.split('\n').map((row) => row.split(' | ').map((text) => text.replace(/^\| | \|$/g, '')))
+}
+
+describe('docs/endpoints.md', () => {
+  let providers: readonly (readonly [string, Provider])[]
+
+  before(async () => {
+    providers = await builtInProviders()
+  })
+
+  for (const endpoint of ['embeddings', 'responses'] as const) {
+    it(`names the providers that serve ${endpoint}`, () => {
+      const row = table('| endpoint |').find(([path]) => path === `\`POST /v1/${endpoint}\``)
+      const serving = providers.filter(([, provider]) => provider.endpoints?.[endpoint]).map(([name]) => `\`${name}\``)
+      expect(row?.at(-1)).to.equal(serving.join(', '))
+    })
+  }
+
+  it('tells what becomes of each field of a request for embeddings', () => {
+    const tables = providers.flatMap(([name, provider]) => {
+      const parameters = provider.endpoints?.embeddings?.parameters ?? 'verbatim'
+      return parameters === 'verbatim' ? [] : [{ name, parameters }]
+    })
+    const fields = [...new Set(['model', ...tables.flatMap(({ parameters }) => Object.keys(parameters))])]
+    const [heads, , ...rows] = table('| field | bedrock')
+    expect(heads).to.deep.equal(['field', ...tables.map(({ name }) => name)])
+    expect(Object.fromEntries(rows.map(([field, ...fates]) => [field, fates]))).to.deep.equal(
+      Object.fromEntries(fields.map((field) => [`\`${field}\``, tables.map(({ parameters }) => cell(parameters[field]))])),
+    )
+  })
+})

@@ -1,0 +1,64 @@
+import { expect } from 'chai'
+import { hold, json } from '../../../../core/plugin/testing.ts'
+import { openai } from '../../sdk/openai-dialect.ts'
+import { call, servedBy } from './asking.ts'
+import { type Pair, startPair } from './pair.ts'
+import { cleanReply } from './witness.ts'
+
+const shared = (more: object) => ({
+  models: { m: { targets: [{ model: 'open-first/m' }, { model: 'open-second/m' }], ...more } },
+})
+
+describe('two targets that share the calls', () => {
+  let pair: Pair
+
+  beforeEach(async () => {
+    pair = await startPair({
+      namespace: { breaker: false },
+      others: () => ({
+        'by-key': shared({ sticky: 'key' }),
+        'by-user': shared({ sticky: 'user' }),
+        'by-busy': shared({ choose: 'busy' }),
+      }),
+    })
+    for (const upstream of [pair.first, pair.second]) upstream.on(() => cleanReply(openai, false))
+  })
+  afterEach(() => pair.stop())
+
+  /** Who serves each call, all of them made at once. */
+  const serving = async (requests: readonly Parameters<typeof call>[1][], key?: string): Promise<string[]> =>
+    (await Promise.all(requests.map((request) => call(pair, request, key)))).map(servedBy)
+
+  it('by key serve each key by the same one', async () => {
+    for (let count = 0; count < 4; count++) {
+      const served = await serving(Array(6).fill({ model: 'by-key/m' }), await pair.gateway.key())
+      expect(new Set(served).size).to.equal(1)
+    }
+  })
+
+  it('by user serve each user by the same one, and all users by both', async () => {
+    const requests = Array.from({ length: 20 }, (_, number) => ({ model: 'by-user/m', user: `user-${number}` }))
+    const served = await serving(requests)
+    expect(await serving(requests)).to.deep.equal(served)
+    expect(new Set(served)).to.deep.equal(new Set(['1 open-first', '1 open-second']))
+  })
+
+  it('serve for each other when one fails', async () => {
+    const requests = Array.from({ length: 20 }, (_, number) => ({ model: 'by-user/m', user: `user-${number}` }))
+    const served = await serving(requests)
+    pair.first.on(() => json(openai.error(500, 'No.'), { status: 500 }))
+    const expected = served.map((each) => (each === '1 open-first' ? '2 open-second' : each))
+    expect(await serving(requests)).to.deep.equal(expected)
+  })
+
+  it('by how busy they are serve by the one that is not', async () => {
+    const door = hold()
+    for (const upstream of [pair.first, pair.second]) upstream.reply([door, ...cleanReply(openai, false)])
+    const busy = call(pair, { model: 'by-busy/m' })
+    await door.reached
+    const next = call(pair, { model: 'by-busy/m' })
+    door.release()
+    await Promise.all([busy, next])
+    expect([pair.first.requests.length, pair.second.requests.length]).to.deep.equal([1, 1])
+  })
+})

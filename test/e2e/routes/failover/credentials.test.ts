@@ -1,0 +1,90 @@
+import { expect } from 'chai'
+import { json, type ReceivedRequest, type Script } from '../../../../core/plugin/testing.ts'
+import { anthropic } from '../../sdk/anthropic-dialect.ts'
+import { openai } from '../../sdk/openai-dialect.ts'
+import { call, healthOf, servedBy } from './asking.ts'
+import { type Pair, startPair } from './pair.ts'
+import { cleanReply } from './witness.ts'
+
+/** A provider that gets a new credential when the one before was refused. */
+const RENEWING = `
+import { defineProvider, Type } from 'unified-model-gateway/plugin'
+export default defineProvider({
+  apiVersion: 1,
+  name: 'renewing',
+  schema: Type.Object({ origin: Type.String() }),
+  create({ origin }) {
+    let number = 1
+    return {
+      parameters: 'verbatim',
+      refreshes: true,
+      request(call, { model, credentialRefused }) {
+        if (credentialRefused) number++
+        const headers = { ...call.headers, authorization: 'Bearer token-' + number }
+        return { origin, path: '/v1/chat/completions', headers, body: call.splice({ model }) }
+      },
+    }
+  },
+})
+`
+
+describe('a target whose credential is refused', () => {
+  let pair: Pair
+
+  beforeEach(async () => {
+    pair = await startPair({
+      files: { 'renewing.ts': RENEWING },
+      others: ({ first }) => ({
+        renewing: { provider: './renewing.ts', config: { origin: first } },
+        renewable: { models: { m: { targets: [{ model: 'renewing/m' }], fallbacks: ['open-second/m'] } } },
+        fixed: { models: { m: { targets: [{ model: 'open-first/m' }], fallbacks: ['claude-second/m'] } } },
+      }),
+    })
+    pair.second.on(() => cleanReply(openai, false))
+  })
+  afterEach(() => pair.stop())
+
+  /** The first upstream takes one token only. Resolves to those that it has been shown. */
+  function accepting(token: string): string[] {
+    const shown: string[] = []
+    pair.first.on(({ headers }: ReceivedRequest): Script => {
+      shown.push(String(headers.authorization))
+      return headers.authorization === `Bearer ${token}`
+        ? cleanReply(openai, false)
+        : json(openai.error(401, 'No.'), { status: 401 })
+    })
+    return shown
+  }
+
+  it('is asked once more with a new one, where its provider can get one', async () => {
+    const shown = accepting('token-2')
+    expect(servedBy(await call(pair, { model: 'renewable/m' }))).to.equal('2 renewing')
+    expect(servedBy(await call(pair, { model: 'renewable/m' }))).to.equal('1 renewing')
+    expect(shown).to.deep.equal(['Bearer token-1', 'Bearer token-2', 'Bearer token-2'])
+  })
+
+  it('is set aside where the new one is refused too, and the next target serves', async () => {
+    const shown = accepting('nothing')
+    expect(servedBy(await call(pair, { model: 'renewable/m' }))).to.equal('3 open-second')
+    expect(await healthOf(pair, 'renewing/m')).to.match(/^\[-\] closed, resting for (?:60|5\d) s/)
+    expect(servedBy(await call(pair, { model: 'renewable/m' }))).to.equal('1 open-second')
+    expect(shown).to.deep.equal(['Bearer token-1', 'Bearer token-2'])
+  })
+
+  it('is asked once and set aside where there is no other to be had', async () => {
+    const shown = accepting('nothing')
+    pair.second.on(() => cleanReply(anthropic, false))
+    expect(servedBy(await call(pair, { model: 'fixed/m' }))).to.equal('2 claude-second')
+    expect(servedBy(await call(pair, { model: 'fixed/m' }))).to.equal('1 claude-second')
+    expect(shown).to.deep.equal([`Bearer ${openai.apiKey}`])
+  })
+
+  it('is not shown to the next target, which has its own', async () => {
+    accepting('nothing')
+    pair.second.on(() => cleanReply(anthropic, false))
+    await call(pair, { model: 'fixed/m' })
+    const [asked] = pair.second.requests
+    expect(asked!.headers['x-api-key']).to.equal(anthropic.apiKey)
+    expect(JSON.stringify([asked!.headers, asked!.body.toString()])).not.to.contain(openai.apiKey)
+  })
+})

@@ -1,0 +1,102 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { hold, json, type ReceivedRequest, sse } from '../../../core/plugin/testing.ts'
+import { openai } from '../../e2e/sdk/openai-dialect.ts'
+import { rawConnection } from '../../support/raw-connection.ts'
+import { bodyOf, callBytes, createClient } from '../client.ts'
+import { atMost, exactly, type Line } from '../line.ts'
+import { paced } from '../paced.ts'
+import type { Stage } from '../stage.ts'
+
+const PER_SECOND = 200
+const SECONDS = 30
+
+/** Of each of the two ways in which a client fails an upstream. */
+const BLAMELESS = 5000
+/** So many at once. */
+const LANES = 20
+
+const TABLE = `version: 1
+chain:
+  - plugin: auth
+  - plugin: rate-tagging
+    config: { classes: { many: { requests: 100M/min } }, default: many }
+namespaces:
+  bad: { provider: openai-compatible, config: { baseUrl: "\${env:SOAK_OPEN}/bad" } }
+  good: { provider: openai-compatible, config: { baseUrl: "\${env:SOAK_OPEN}/good" } }
+  better: { provider: openai-compatible, config: { baseUrl: "\${env:SOAK_OPEN}/better" } }
+  three:
+    models:
+      m: { targets: [{ model: bad/m }, { model: good/m }, { model: better/m }] }
+`
+
+/** One target of three is sick: it is avoided, and no call fails for it. A healthy one is never blamed for what its clients do. */
+export const sickTarget: Line = {
+  name: 'sick-target',
+  seconds: 180,
+  table: TABLE,
+  async run(stage, progress) {
+    const { gateway, open } = stage
+    const client = createClient(gateway, gateway.keys.many)
+    let toBad = 0
+    open.on(({ path }: ReceivedRequest) => {
+      if (!path.startsWith('/bad/')) return json(openai.whole({ text: ['Hello!'] }))
+      toBad++
+      return json(openai.error(500, 'No.'), { status: 500 })
+    })
+    const call = () => client.call(bodyOf({ model: 'three/m' }))
+    progress('one target of three fails')
+    while ((await gateway.metric('umg_circuit_state', 'namespace="bad",model="m",state="open"')) === 0) await call()
+    toBad = 0
+    const calls = PER_SECOND * SECONDS
+    const answers = await paced(PER_SECOND, calls, call)
+    const share = (100 * toBad) / calls
+    progress(`${BLAMELESS} calls that no upstream could serve`)
+    await refuseAll(stage, () => client.call(bodyOf({ model: 'good/m' })))
+    progress(`${BLAMELESS} clients leave`)
+    await leaveAll(stage)
+    client.close()
+    const opened = gateway.output().split('fails too often').length - 1
+    const openedBad = gateway.output().split(/"namespace":"bad".*fails too often/).length - 1
+    return [
+      atMost(1, '%', `of ${calls} calls that reach a target whose breaker is open`, share),
+      exactly(0, 'calls that failed for it', answers.filter(({ status }) => status !== 200).length),
+      exactly(0, `breakers opened by ${BLAMELESS} refused requests and ${BLAMELESS} departures`, opened - openedBad),
+    ]
+  },
+}
+
+async function refuseAll({ open }: Stage, call: () => Promise<{ readonly status: number }>): Promise<void> {
+  open.on(() => json(openai.error(400, 'No.'), { status: 400 }))
+  await inLanes(async () => {
+    const { status } = await call()
+    if (status !== 400) throw new Error(`a request that the upstream refuses was answered ${status}`)
+  })
+}
+
+/** Streams and whole replies, before and after their first words. */
+async function leaveAll({ gateway, open }: Stage): Promise<void> {
+  const events = openai.events({ text: ['Hel', 'lo!'] })
+  const arrivals: ((gone: Promise<void>) => void)[] = []
+  open.on(({ headers, closed }) => {
+    const stall = hold()
+    void stall.reached.then(() => arrivals.shift()!(closed))
+    return headers.accept === 'text/event-stream' ? sse([...events.slice(0, 2), stall]) : [stall]
+  })
+  await inLanes(async (index) => {
+    const arrived = new Promise<Promise<void>>((resolve) => arrivals.push(resolve))
+    const connection = await rawConnection(gateway.url)
+    connection.write(callBytes(gateway.keys.many, bodyOf({ model: 'good/m', stream: index % 2 === 0 })))
+    const gone = await arrived
+    connection.socket.destroy()
+    void gone
+  })
+  while ((await gateway.metric('umg_requests_in_flight')) > 0) await delay(50)
+}
+
+async function inLanes(work: (index: number) => Promise<void>): Promise<void> {
+  let next = 0
+  const lane = async () => {
+    while (next < BLAMELESS) await work(next++)
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+}
