@@ -1,12 +1,14 @@
 import type { Kysely } from 'kysely'
 import { GatewayError } from '../errors.ts'
 import { digestOf } from '../keys/key.ts'
+import { alone } from '../store/alone.ts'
 import type { Store } from '../store/database.ts'
 import type { Schema } from '../store/schema.ts'
 import { audit } from './audit.ts'
 import { type Invitation, invitationOf, selectInvitations } from './invitation.ts'
 import { createUser, type NewUser } from './new-user.ts'
 import { checkPassword, hashPassword } from './password.ts'
+import { renewUser } from './renew-user.ts'
 import { beginSession } from './sessions.ts'
 import { checkText } from './text.ts'
 import { emailOf } from './user.ts'
@@ -33,7 +35,7 @@ export async function acceptInvitation(store: Store, { token, name, password, ad
   checkText('name', name)
   checkPassword(password, 'password', [token, invitation.email])
   const credential = { password: await hashPassword(password) }
-  return store.db.transaction().execute((db) => admit(db, invitation, { name, credential, address }))
+  return alone(store, (db) => admit(db, invitation, { name, credential, address }))
 }
 
 /** The open invitation of an e-mail address, if there is one. */
@@ -42,7 +44,10 @@ export async function findInvitation(db: Kysely<Schema>, email: string): Promise
   return row && invitationOf(row)
 }
 
-/** Makes an invited person a user, once, and begins their session; resolves to its token. Throws `link_invalid`. */
+/**
+ * Makes an invited person a user, once, and begins their session; resolves to its token. Somebody who is one already comes back by it.
+ * Throws `link_invalid`.
+ */
 export async function admit(
   db: Kysely<Schema>,
   { id, email, role, account }: Invitation,
@@ -51,7 +56,8 @@ export async function admit(
   // Of several who use the link at once, one removes it.
   const { numDeletedRows } = await db.deleteFrom('invitations').where('id', '=', id).executeTakeFirstOrThrow()
   if (numDeletedRows !== 1n) throw new GatewayError('link_invalid')
-  const user = await createUser(db, { email, name, role, accountId: account.id, credential }, address)
+  const known = await renewUser(db, { email, name, credential }, address)
+  const user = known ?? (await createUser(db, { email, name, role, accountId: account.id, credential }, address))
   await audit(db, { ...user, address }, { action: 'invitation.accept', object: { type: 'invitation', id, name: email } })
   return beginSession(db, user.id)
 }

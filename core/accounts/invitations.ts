@@ -26,7 +26,10 @@ export interface MadeInvitation {
   readonly token: string
 }
 
-/** Invites somebody; an earlier invitation of theirs is void. Throws `invalid_value`, or `conflict` where they are a user already. */
+/**
+ * Invites somebody; an earlier invitation of theirs is void. Who is a user already, and is invited as what they are, chooses a new
+ * password by it. Throws `invalid_value`, or `conflict` where they are something else.
+ */
 export async function invite(
   store: Store,
   { email: typed, role, account }: NewInvitation,
@@ -35,7 +38,7 @@ export async function invite(
   const email = emailOf(typed)
   const token = createToken()
   return store.db.transaction().execute(async (db) => {
-    await checkInvitable(db, email, account)
+    await checkInvitable(db, { email, role, account })
     const now = Date.now()
     await db
       .deleteFrom('invitations')
@@ -70,11 +73,14 @@ export async function withdrawInvitation(store: Store, id: string, actor: Actor)
   })
 }
 
-async function checkInvitable(db: Kysely<Schema>, email: string, account: string): Promise<void> {
-  const user = await db.selectFrom('users').select('id').where('email', '=', email).executeTakeFirst()
-  if (user !== undefined)
-    throw new GatewayError('conflict', { values: { detail: `There is a user with the address ${email} already.` } })
+async function checkInvitable(db: Kysely<Schema>, { email, role, account }: NewInvitation): Promise<void> {
+  const user = await db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst()
+  if (user?.disabled_at != null) throw conflict(`${email} is shut out: let them in again first.`)
+  if (user !== undefined && (user.role !== role || user.account_id !== account))
+    throw conflict(`${email} is a user already, as ${user.role} of ${user.account_id}: invite them as that for a new password.`)
   const owner = await db.selectFrom('accounts').select('id').where('id', '=', account).executeTakeFirst()
   if (owner === undefined)
     throw new GatewayError('invalid_value', { param: 'account_id', values: { detail: 'there is no such account' } })
 }
+
+const conflict = (detail: string): GatewayError => new GatewayError('conflict', { values: { detail } })

@@ -1,4 +1,4 @@
-import * as client from 'openid-client'
+import type { Configuration } from 'openid-client'
 import { GatewayError } from '../errors.ts'
 import type { Secret } from '../plugin/secret.ts'
 
@@ -41,15 +41,23 @@ interface Checks {
   readonly pkceCodeVerifier: string
 }
 
+// Only once somebody signs in so: most gateways never need it.
+const library = () => import('openid-client')
+
 /** Talks to a provider once somebody signs in by it: one that is away keeps no gateway from starting. */
 export function openIdProvider({ issuer, clientId, clientSecret, name }: OpenIdOptions): OpenIdProvider {
   const server = new URL(issuer)
-  let found: Promise<client.Configuration> | undefined
+  let found: Promise<Configuration> | undefined
 
-  function discover(): Promise<client.Configuration> {
-    const proof = clientSecret === undefined ? client.None() : client.ClientSecretBasic(clientSecret.reveal())
-    const execute = server.protocol === 'http:' ? [client.allowInsecureRequests] : []
-    found ??= client.discovery(server, clientId, undefined, proof, { execute, timeout: TIMEOUT_S }).catch((error: unknown) => {
+  async function discover(): Promise<Configuration> {
+    const { allowInsecureRequests, ClientSecretBasic, discovery, None } = await library()
+    const proof = clientSecret === undefined ? None() : ClientSecretBasic(clientSecret.reveal())
+    const execute = server.protocol === 'http:' ? [allowInsecureRequests] : []
+    return discovery(server, clientId, undefined, proof, { execute, timeout: TIMEOUT_S })
+  }
+
+  function configuration(): Promise<Configuration> {
+    found ??= discover().catch((error: unknown) => {
       found = undefined
       throw error
     })
@@ -58,37 +66,39 @@ export function openIdProvider({ issuer, clientId, clientSecret, name }: OpenIdO
 
   return {
     name: name ?? server.host,
-    begin: (redirectUri) => orFailed(async () => begin(await discover(), redirectUri)),
-    finish: (url, memo) => orFailed(async () => finish(await discover(), url, memo)),
+    begin: (redirectUri) => orFailed(async () => begin(await configuration(), redirectUri)),
+    finish: (url, memo) => orFailed(async () => finish(await configuration(), url, memo)),
   }
 }
 
-async function begin(config: client.Configuration, redirectUri: string) {
+async function begin(config: Configuration, redirectUri: string) {
+  const { buildAuthorizationUrl, calculatePKCECodeChallenge, ...random } = await library()
   const checks: Checks = {
-    expectedState: client.randomState(),
-    expectedNonce: client.randomNonce(),
-    pkceCodeVerifier: client.randomPKCECodeVerifier(),
+    expectedState: random.randomState(),
+    expectedNonce: random.randomNonce(),
+    pkceCodeVerifier: random.randomPKCECodeVerifier(),
   }
-  const url = client.buildAuthorizationUrl(config, {
+  const url = buildAuthorizationUrl(config, {
     redirect_uri: redirectUri,
     scope: 'openid email profile',
     state: checks.expectedState,
     nonce: checks.expectedNonce,
-    code_challenge: await client.calculatePKCECodeChallenge(checks.pkceCodeVerifier),
+    code_challenge: await calculatePKCECodeChallenge(checks.pkceCodeVerifier),
     code_challenge_method: 'S256',
   })
   return { url: url.href, memo: Buffer.from(JSON.stringify(checks)).toString('base64url') }
 }
 
-async function finish(config: client.Configuration, url: URL, memo: string): Promise<Identity> {
+async function finish(config: Configuration, url: URL, memo: string): Promise<Identity> {
+  const { authorizationCodeGrant, fetchUserInfo } = await library()
   const checks: Checks = JSON.parse(Buffer.from(memo, 'base64url').toString())
   const { expectedState, expectedNonce, pkceCodeVerifier } = checks
   const expected = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true }
-  const tokens = await client.authorizationCodeGrant(config, url, expected)
+  const tokens = await authorizationCodeGrant(config, url, expected)
   const { iss, sub, ...claims } = tokens.claims()!
   // Some tell more than the subject only when they are asked again.
   const { email, email_verified, name } =
-    claims.email === undefined ? await client.fetchUserInfo(config, tokens.access_token, sub) : claims
+    claims.email === undefined ? await fetchUserInfo(config, tokens.access_token, sub) : claims
   const address = typeof email === 'string' && email_verified === true ? email : undefined
   return { id: `${iss} ${sub}`, name: typeof name === 'string' ? name : (address ?? sub), ...(address && { email: address }) }
 }

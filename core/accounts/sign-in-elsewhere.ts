@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { GatewayError } from '../errors.ts'
+import { alone } from '../store/alone.ts'
 import type { Store } from '../store/database.ts'
 import type { Schema } from '../store/schema.ts'
 import { admit, findInvitation } from './accept-invitation.ts'
@@ -13,7 +14,7 @@ import { emailOf } from './user.ts'
  * who has this address and never did, or an invited person. Throws `openid_refused` for everybody else.
  */
 export async function signInElsewhere(store: Store, identity: Identity, address: string): Promise<string> {
-  const token = await store.db.transaction().execute(async (db) => {
+  const token = await alone(store, async (db) => {
     const user = (await findByIdentity(db, identity)) ?? (await adopt(db, identity, address))
     if (user !== undefined) {
       await audit(db, { ...user, address }, { action: 'session.start', object: { type: 'user', ...user } })

@@ -47,7 +47,11 @@ export function consoleRoutes(dist: string = DIST): Router {
   let files: Promise<ConsoleFiles | undefined> | undefined
   async function built(): Promise<ConsoleFiles | undefined> {
     files ??= readConsole(dist)
-    const found = await files
+    const found = await files.catch((error: unknown) => {
+      files = undefined
+      throw error
+    })
+    // What is not there, or is just being written, may be there the next time.
     if (found === undefined) files = undefined
     return found
   }

@@ -1,4 +1,3 @@
-import type { Call } from './api.ts'
 import { unsupportedParameter } from './faults.ts'
 
 /** What a provider makes of an upstream's embeddings. Core checks it, and writes OpenAI's reply in the encoding asked for. */
@@ -13,7 +12,7 @@ export interface TranslatedEmbeddings {
  * The texts that a call to the embeddings endpoint wants vectors of, for an upstream that takes nothing else. Throws `GatewayError`
  * (400) where they are lists of tokens.
  */
-export function inputTexts(call: Pick<Call, 'member'>): readonly string[] {
+export function inputTexts(call: { member(key: string): unknown }): readonly string[] {
   const inputs = [call.member('input')].flat()
   if (inputs.every((input) => typeof input === 'string')) return inputs
   throw unsupportedParameter('input', 'It takes texts, and no lists of tokens: send the text itself.')

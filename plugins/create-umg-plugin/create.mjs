@@ -16,9 +16,6 @@ const PREFIXES = { provider: 'umg-provider-', chain: 'umg-plugin-' }
 
 const TEMPLATES = fileURLToPath(new URL('templates/', import.meta.url))
 
-/** What a template says where the plugin's name and its package's shall stand. */
-const PLACES = { __name__: (names) => names.name, __package__: (names) => names.package }
-
 process.exitCode = await run(process.argv.slice(2))
 
 /** Returns the exit code. */
@@ -54,10 +51,7 @@ async function write(kind, folder, names) {
     for (const file of entries.filter((entry) => entry.isFile())) {
       const path = join(file.parentPath, file.name)
       const text = await readFile(path, 'utf8')
-      await writeFile(
-        path,
-        text.replaceAll(/__(?:name|package)__/g, (place) => PLACES[place](names)),
-      )
+      await writeFile(path, text.replaceAll('__name__', names.name).replaceAll('__package__', names.package))
     }
   } catch (error) {
     await rm(folder, { recursive: true, force: true })

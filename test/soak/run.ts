@@ -19,7 +19,18 @@ import { slowReaders } from './lines/slow-readers.ts'
 import { findingTable, type LineReport } from './report.ts'
 import { startStage } from './stage.ts'
 
-const LINES: readonly Line[] = [aborts, slowReaders, leak, eventLoop, reload, lookUp, database]
+const LINES: readonly Line[] = [
+  aborts,
+  slowReaders,
+  leak,
+  eventLoop,
+  reload,
+  amplification,
+  sickTarget,
+  bulkhead,
+  lookUp,
+  database,
+]
 
 const USAGE = `usage: npm run soak -- [--only ${LINES.map(({ name }) => name).join(',')}]`
 

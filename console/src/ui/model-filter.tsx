@@ -4,5 +4,5 @@ import { useLateText } from './use-late-text.ts'
 /** Narrows a list to one model, by its whole name. */
 export function ModelFilter({ value, onChange }: { readonly value: string; readonly onChange: (model: string) => void }) {
   const [text, change] = useLateText(value, onChange)
-  return <ModelSelect placeholder="Any model" w={220} value={text} onChange={change} />
+  return <ModelSelect placeholder="Any model" w={{ base: '100%', xs: 220 }} value={text} onChange={change} />
 }

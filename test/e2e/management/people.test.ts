@@ -80,7 +80,27 @@ onEachDatabase('people', (database) => {
       expect((await accept(token)).body.user).to.include({ role: 'member', email: 'cy@example.com' })
     })
 
-    it('not twice, and not to an account that is not there', async () => {
+    it('again when they have lost their password, as what they are: they choose another one, and the old one is void', async () => {
+      const other = { email: 'Bob@example.com', role: 'admin', account_id: stage.account }
+      const refused = await stage.admin.post('/invitations', other)
+      expect(outcome(refused)).to.deep.equal([409, 'conflict'])
+      expect(refused.body.message).to.include(`as member of ${stage.account}`)
+      const token = tokenOf((await invite('Bob@example.com')).link)
+      const bob = stage.stranger()
+      const { body } = await accept(token, bob, { name: 'Bob', password: 'another battery staple' })
+      expect(body.user).to.include({ id: stage.memberId, role: 'member' })
+      expect((await stage.member.get('/session')).status).to.equal(401)
+      for (const [password, status] of [
+        [PASSWORD, 401],
+        ['another battery staple', 201],
+      ] as const)
+        expect((await stage.stranger().post('/session', { email: 'bob@example.com', password })).status).to.equal(status)
+      const { body: trail } = await stage.admin.get(`/audit?actor=${stage.memberId}&action=password&limit=1`)
+      expect(trail.data).to.have.length(1)
+    })
+
+    it('not while they are shut out, and not to an account that is not there', async () => {
+      await stage.admin.patch(`/users/${stage.memberId}`, { disabled: true })
       const again = { email: 'Bob@example.com', role: 'member', account_id: stage.account }
       expect(outcome(await stage.admin.post('/invitations', again))).to.deep.equal([409, 'conflict'])
       const nowhere = { email: 'cy@example.com', role: 'member', account_id: 'acc_none' }

@@ -198,16 +198,17 @@ describe('docs/plugins.md', () => {
       expect(await metric('fair_share_refused_total')).to.equal(1)
     })
 
+    /** A gateway with one of the page's providers, in this namespace. */
+    async function serve(namespace: string, plugin: string): Promise<TestGateway> {
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of routes.yaml
+      const config = { origin: upstream.origin, token: '${env:TOKEN}' }
+      const routes = { chain: [{ plugin: 'auth' }], namespaces: { [namespace]: { provider: `./${plugin}.ts`, config } } }
+      gateway = await startTestGateway({ routes, env: { TOKEN: 'hush' }, files: FILES })
+      return gateway
+    }
+
     it('haiku', async () => {
-      gateway = await startTestGateway({
-        routes: {
-          chain: [{ plugin: 'auth' }],
-          // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of routes.yaml
-          namespaces: { poets: { provider: './haiku.ts', config: { origin: upstream.origin, token: '${env:HAIKU_TOKEN}' } } },
-        },
-        env: { HAIKU_TOKEN: 'hush' },
-        files: FILES,
-      })
+      const gateway = await serve('poets', 'haiku')
       const prompt = { model: 'poets/basho', messages: [{ role: 'user' as const, content: 'Ponds' }] }
       const received = upstream.reply(json({ text: 'Splash', ended: 'breath', words: { heard: 1, said: 1 } }))
       const { choices } = await gateway.openai().chat.completions.create(prompt)
@@ -220,6 +221,18 @@ describe('docs/plugins.md', () => {
       upstream.reply(json(['basho', 'issa']))
       const models = await Array.fromAsync(gateway.openai().models.list())
       expect(models.map(({ id }) => id)).to.deep.equal(['poets/basho', 'poets/issa'])
+    })
+
+    it('atlas', async () => {
+      const gateway = await serve('maps', 'atlas')
+      const received = upstream.reply(json({ places: [{ at: [0.5, 1] }], words: 2 }))
+      const { data, usage } = await gateway
+        .openai()
+        .embeddings.create({ model: 'maps/world', input: ['Old pond'], dimensions: 2 })
+      expect([data[0]!.embedding, usage.prompt_tokens]).to.deep.equal([[0.5, 1], 2])
+      expect((await received).json()).to.deep.equal({ texts: ['Old pond'], axes: 2 })
+      const chat = await gateway.fetch('/v1/chat/completions', { json: { ...ask(), model: 'maps/world' } })
+      expect([chat.status, await chat.text()].join()).to.match(/^400,.*"unsupported_endpoint"/)
     })
   })
 })

@@ -33,12 +33,13 @@ export interface LinkRun {
   readonly upstream: readonly ReceivedRequest[]
   /** What functions given to `onSettled` are told. */
   readonly outcome: Outcome
-  /** The lines that the link has logged by now, its earlier calls' among them. */
+  /** What the link has logged so far, its earlier calls' lines among them: after `close`, all of it. */
   readonly log: readonly Readonly<Record<string, unknown>>[]
 }
 
 /** A link in a chain of its own, for as many calls as a test has. */
 export interface LinkBench {
+  /** Sends one call, while no other is under way. */
   run(call?: LinkCall): Promise<LinkRun>
   /** Closes the link, and waits for all that it does after its calls. */
   close(): Promise<void>
@@ -104,7 +105,9 @@ async function run({ plugin, gateway, upstream, doorman }: Bench, call: LinkCall
     client,
     outcome: await settled,
     upstream: upstream.requests.slice(before),
-    log: gateway.log.filter((line) => line.plugin === plugin.name),
+    get log() {
+      return gateway.log.filter((line) => line.plugin === plugin.name)
+    },
   }
 }
 
