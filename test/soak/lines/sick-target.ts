@@ -73,30 +73,31 @@ async function refuseAll({ open }: Stage, call: () => Promise<{ readonly status:
   })
 }
 
-/** Streams and whole replies, before and after their first words. */
+/** Of whole replies before their first byte, and of streams in the middle. */
 async function leaveAll({ gateway, open }: Stage): Promise<void> {
   const events = openai.events({ text: ['Hel', 'lo!'] })
-  const arrivals: ((gone: Promise<void>) => void)[] = []
-  open.on(({ headers, closed }) => {
+  const awaited = new Map<unknown, () => void>()
+  open.on((request) => {
+    const { model, stream } = request.json() as { readonly model: string; readonly stream: boolean }
     const stall = hold()
-    void stall.reached.then(() => arrivals.shift()!(closed))
-    return headers.accept === 'text/event-stream' ? sse([...events.slice(0, 2), stall]) : [stall]
+    void stall.reached.then(() => awaited.get(model)!())
+    return stream ? sse([...events.slice(0, 2), stall]) : [stall]
   })
-  await inLanes(async (index) => {
-    const arrived = new Promise<Promise<void>>((resolve) => arrivals.push(resolve))
+  await inLanes(async (index, lane) => {
+    const model = `lane-${lane}`
+    const arrived = new Promise<void>((resolve) => awaited.set(model, resolve))
     const connection = await rawConnection(gateway.url)
-    connection.write(callBytes(gateway.keys.many, bodyOf({ model: 'good/m', stream: index % 2 === 0 })))
-    const gone = await arrived
+    connection.write(callBytes(gateway.keys.many, bodyOf({ model: `good/${model}`, stream: index % 2 === 0 })))
+    await arrived
     connection.socket.destroy()
-    void gone
   })
   while ((await gateway.metric('umg_requests_in_flight')) > 0) await delay(50)
 }
 
-async function inLanes(work: (index: number) => Promise<void>): Promise<void> {
+async function inLanes(work: (index: number, lane: number) => Promise<void>): Promise<void> {
   let next = 0
-  const lane = async () => {
-    while (next < BLAMELESS) await work(next++)
+  const run = async (lane: number) => {
+    while (next < BLAMELESS) await work(next++, lane)
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  await Promise.all(Array.from({ length: LANES }, (_, lane) => run(lane)))
 }
