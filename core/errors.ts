@@ -217,11 +217,7 @@ export const ERRORS = {
   ),
   upstream_error: upstream(502, 'upstream_error', 'The upstream had an error while processing your request.'),
   upstream_overloaded: upstream(503, 'upstream_overloaded', 'The upstream is overloaded. Retry shortly.'),
-  upstream_invalid_response: upstream(
-    502,
-    'upstream_invalid_response',
-    'The upstream gave a reply that is not a valid completion.',
-  ),
+  upstream_invalid_response: upstream(502, 'upstream_invalid_response', 'The upstream gave a reply that is not valid.'),
   upstream_timeout: upstream(504, 'upstream_timeout', 'The upstream did not answer in time.'),
   upstream_unreachable: upstream(502, 'upstream_unreachable', 'The upstream could not be reached.'),
   upstream_disconnected: upstream(

@@ -47,7 +47,7 @@ export function compileHeaders(direction: Direction, config: Readonly<Record<str
     needModel: [...compiled.values()].some(({ names }) => names.includes('namespace') || names.includes('model')),
     stamp(state, set) {
       for (const [name, template] of compiled) {
-        const value = template.fill((place) => valueOf(place, state))
+        const value = template.fill((place) => textOf(place, state))
         if (value !== undefined) set(name, value)
       }
     },
@@ -66,7 +66,7 @@ function compileHeader(direction: Direction, name: string, text: string): Templa
   }
 }
 
-function valueOf(place: string, state: CallState): string | undefined {
+function textOf(place: string, state: CallState): string | undefined {
   const filled = place.startsWith(TAG) ? tagOf(state, place.slice(TAG.length)) : ALL_PLACES[place]!(state)
   return headerText(filled ?? '') || undefined
 }

@@ -109,6 +109,9 @@ describe('POST /v1/embeddings', () => {
   for (const [name, body, code, param] of [
     ['no input', {}, 'missing_required_parameter', 'input'],
     ['an empty input', { input: [] }, 'invalid_value', 'input'],
+    ['an empty list of tokens', { input: [[]] }, 'invalid_value', 'input[0]'],
+    ['texts where tokens stand', { input: [['a']] }, 'invalid_type', 'input[0][0]'],
+    ['no dimensions', { input: 'a', dimensions: 0 }, 'invalid_value', 'dimensions'],
     ['a stream', { input: 'a', stream: true }, 'invalid_value', 'stream'],
     ['another encoding', { input: 'a', encoding_format: 'hex' }, 'invalid_value', 'encoding_format'],
   ] as const) {

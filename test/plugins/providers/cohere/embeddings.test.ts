@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { CohereClientV2 } from 'cohere-ai'
 import { json, scriptedUpstream } from 'unified-model-gateway/plugin/testing'
+import { operationOf } from '../../../../core/routing/operation.ts'
 import { embed, embedded, embeddingsIn, embedRefusal } from '../../../support/embed.ts'
 import { cohere } from './support.ts'
 
@@ -40,6 +41,12 @@ describe('cohere: embeddings', () => {
       row: 'unsupported_parameter',
       param: 'input',
     })
+  })
+
+  it('of texts that are too long are refused by the name that the endpoint has for them', async () => {
+    const read = operationOf(await cohere(), 'embeddings')!.error!
+    const body = JSON.stringify({ message: 'too many tokens: size limit exceeded by 1200 tokens.' })
+    expect(read({ status: 400, headers: {}, body })).to.include({ code: 'context_length_exceeded', param: 'input' })
   })
 
   it('come with the tokens that were read; where Cohere does not say, with those it bills', async () => {
