@@ -3,25 +3,18 @@ import { openai } from '../../e2e/sdk/openai-dialect.ts'
 import { bodyOf, type Client, createClient } from '../client.ts'
 import { atMost, type Finding, type Line } from '../line.ts'
 import { paced } from '../paced.ts'
+import { namespaceOf, plainTable } from '../plain-table.ts'
 import type { SoakedGateway, Stage } from '../stage.ts'
 
 const PER_SECOND = 200
 const FAILING_SECONDS = 30
 const HEALED_SECONDS = 10
 
-const TABLE = `version: 1
-chain:
-  - plugin: auth
-  - plugin: rate-tagging
-    config: { classes: { many: { requests: 100M/min } }, default: many }
-namespaces:
-  bare: { provider: openai-compatible, breaker: false, config: { baseUrl: "\${env:SOAK_OPEN}/bare" } }
-  guarded: { provider: openai-compatible, config: { baseUrl: "\${env:SOAK_OPEN}/guarded" } }
-  tried:
-    models:
-      bare: { targets: [{ model: bare/m }] }
-      guarded: { targets: [{ model: guarded/m }] }
-`
+const TABLE = plainTable(
+  namespaceOf('bare', ', breaker: false') +
+    namespaceOf('guarded') +
+    '  tried: { models: { bare: { targets: [{ model: bare/m }] }, guarded: { targets: [{ model: guarded/m }] } } }',
+)
 
 /** An upstream that fails every call: it is not asked much more often for it, and serves again soon after it has been mended. */
 export const amplification: Line = {

@@ -4,6 +4,7 @@ import { openai } from '../../e2e/sdk/openai-dialect.ts'
 import { bodyOf, type Client, createClient } from '../client.ts'
 import { atMost, exactly, type Line } from '../line.ts'
 import { paced } from '../paced.ts'
+import { namespaceOf, plainTable } from '../plain-table.ts'
 import type { SoakedGateway, Stage } from '../stage.ts'
 
 const WAITING = 500
@@ -13,18 +14,9 @@ const PER_SECOND = 200
 const SECONDS = 5
 const SLOWER_MS = 5
 
-const TABLE = `version: 1
-chain:
-  - plugin: auth
-  - plugin: rate-tagging
-    config: { classes: { many: { requests: 100M/min } }, default: many }
-namespaces:
-  hanging:
-    provider: openai-compatible
-    config: { baseUrl: "\${env:SOAK_OPEN}/hanging" }
-    concurrency: { limit: ${PLACES}, queue: ${WAITING - PLACES}, wait: 5m }
-  lively: { provider: openai-compatible, config: { baseUrl: "\${env:SOAK_OPEN}/lively" } }
-`
+const TABLE = plainTable(
+  namespaceOf('hanging', `, concurrency: { limit: ${PLACES}, queue: ${WAITING - PLACES}, wait: 5m }`) + namespaceOf('lively'),
+)
 
 const ANSWER = json(openai.whole({ text: ['Hello!'] }))
 

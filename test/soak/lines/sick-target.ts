@@ -5,6 +5,7 @@ import { rawConnection } from '../../support/raw-connection.ts'
 import { bodyOf, callBytes, createClient } from '../client.ts'
 import { atMost, exactly, type Line } from '../line.ts'
 import { paced } from '../paced.ts'
+import { namespaceOf, plainTable } from '../plain-table.ts'
 import type { Stage } from '../stage.ts'
 
 const PER_SECOND = 200
@@ -15,19 +16,12 @@ const BLAMELESS = 5000
 /** So many at once. */
 const LANES = 20
 
-const TABLE = `version: 1
-chain:
-  - plugin: auth
-  - plugin: rate-tagging
-    config: { classes: { many: { requests: 100M/min } }, default: many }
-namespaces:
-  bad: { provider: openai-compatible, config: { baseUrl: "\${env:SOAK_OPEN}/bad" } }
-  good: { provider: openai-compatible, config: { baseUrl: "\${env:SOAK_OPEN}/good" } }
-  better: { provider: openai-compatible, config: { baseUrl: "\${env:SOAK_OPEN}/better" } }
-  three:
-    models:
-      m: { targets: [{ model: bad/m }, { model: good/m }, { model: better/m }] }
-`
+const TABLE = plainTable(
+  namespaceOf('bad') +
+    namespaceOf('good') +
+    namespaceOf('better') +
+    '  three: { models: { m: { targets: [{ model: bad/m }, { model: good/m }, { model: better/m }] } } }',
+)
 
 /** One target of three is sick: it is avoided, and no call fails for it. A healthy one is never blamed for what its clients do. */
 export const sickTarget: Line = {
@@ -60,7 +54,11 @@ export const sickTarget: Line = {
     return [
       atMost(1, '%', `of ${calls} calls that reach a target whose breaker is open`, share),
       exactly(0, 'calls that failed for it', answers.filter(({ status }) => status !== 200).length),
-      exactly(0, `breakers opened by ${BLAMELESS} refused requests and ${BLAMELESS} departures`, opened('good') + opened('better')),
+      exactly(
+        0,
+        `breakers opened by ${BLAMELESS} refused requests and ${BLAMELESS} departures`,
+        opened('good') + opened('better'),
+      ),
     ]
   },
 }
