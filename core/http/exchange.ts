@@ -173,6 +173,7 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
     // A stream's try goes on behind its head, which counts it already.
     if (this.relay?.ended === false) this.attempts.push({ ...served, result: 'ok', ms: this.#watch.waiting })
     this.#watch.stopWaiting()
+    if (this.relay !== undefined) this.#watch.head()
   }
 
   get trace(): RouteTrace | undefined {

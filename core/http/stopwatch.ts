@@ -2,6 +2,7 @@
 export class Stopwatch {
   readonly #startedAt = performance.now()
   #waited = 0
+  #atHead: number | undefined
   #waitingSince: number | undefined
 
   /** In the wait under way; 0 where there is none. */
@@ -9,10 +10,15 @@ export class Stopwatch {
     return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince
   }
 
-  /** `overhead`: in the gateway itself. */
+  /** `overhead`: in the gateway itself, until the reply's head. */
   elapsed(): { readonly total: number; readonly overhead: number } {
     const total = performance.now() - this.#startedAt
-    return { total, overhead: Math.max(total - this.#waited - this.waiting, 0) }
+    return { total, overhead: this.#atHead ?? Math.max(total - this.#waited - this.waiting, 0) }
+  }
+
+  /** The reply begins: what it takes from now on is the upstream's time, and the client's. */
+  head(): void {
+    this.#atHead ??= this.elapsed().overhead
   }
 
   /** An upstream has been asked. */

@@ -109,6 +109,11 @@ export class Itinerary {
       this.#unfit ??= { candidate: stop.candidate, error }
       return
     }
+    // It had no place for the call: it was not tried.
+    if (error.row === 'upstream_busy') {
+      this.#tries--
+      this.#passOver(stop.candidate, 'upstream_busy')
+    }
     this.#error = error
     this.#retryAfter = Math.min(this.#retryAfter, Number(error.headers['retry-after'] ?? Number.POSITIVE_INFINITY))
     if (this.#over) return

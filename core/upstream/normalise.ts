@@ -3,6 +3,7 @@ import type {
   ChatChunk,
   ChatCompletion,
   ChatDelta,
+  ToolCall,
   ToolCallDelta,
   TranslatedChoice,
   TranslatedChunk,
@@ -163,10 +164,15 @@ export function normaliseCompletion(translated: TranslatedCompletion, model: str
         role: 'assistant',
         content: message.content ?? null,
         refusal: message.refusal ?? null,
-        // Mistral leaves the type out, and the SDK throws where it is not.
-        ...(message.tool_calls && { tool_calls: message.tool_calls.map((call) => ({ ...call, type: 'function' as const })) }),
+        ...(message.tool_calls && { tool_calls: message.tool_calls.map(wholeCall) }),
       },
       finish_reason: finishOf(finish_reason, (message.tool_calls?.length ?? 0) > 0),
     })),
   }
+}
+
+/** Mistral leaves the type out, and the SDK throws where it is not. Arguments are a JSON text, which nothing is none. */
+function wholeCall(call: ToolCall): ToolCall {
+  const { arguments: text } = call.function
+  return { ...call, type: 'function', function: { ...call.function, arguments: text === '' ? '{}' : text } }
 }

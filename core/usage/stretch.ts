@@ -2,8 +2,8 @@ import { GatewayError } from '../errors.ts'
 
 const LENGTHS = { hour: 3_600_000, day: 86_400_000 }
 
-/** More would be no chart; and sums by hour are kept no longer than calls. */
-const MOST_DAYS = { hour: 14, day: 400 }
+/** More would be no chart. */
+const MOST_DAYS = { hour: 7, day: 400 }
 
 const WEEK_MS = 7 * LENGTHS.day
 /** Up to so long, hours say more than days. */
@@ -33,7 +33,8 @@ export function timesOf({ from, to, step }: Stretch): readonly number[] {
   const first = from - (from % length)
   const count = Math.ceil((to - first) / length)
   if (count < 1) throw refusal('it must be later than `from`')
-  if (to - from > MOST_DAYS[step] * LENGTHS.day)
+  // One more, for the first and the last may be parts.
+  if (count > (MOST_DAYS[step] * LENGTHS.day) / length + 1)
     throw refusal(`in steps of one ${step} it may be at most ${MOST_DAYS[step]} days after \`from\``)
   return Array.from({ length: count }, (_, index) => first + index * length)
 }

@@ -141,6 +141,12 @@ describe('a translated stream', () => {
     expect(choices[0]!.finish_reason).to.equal('tool_calls')
   })
 
+  it('gives the arguments of a tool that takes none as a JSON text, whole as streamed', () => {
+    const call = { id: 'a', type: 'function' as const, function: { name: 'look', arguments: '' } }
+    const whole = normaliseCompletion({ choices: [{ message: { tool_calls: [call] }, finish_reason: 'tool_calls' }] }, 'ns/m')
+    expect(whole.choices[0]!.message.tool_calls![0]!.function).to.deep.equal({ name: 'look', arguments: '{}' })
+  })
+
   it('is cut where one of its choices never finishes, or none ever began', () => {
     for (const parts of [
       [],

@@ -9,8 +9,8 @@ const MIDNIGHT = Date.UTC(2026, 4, 17)
 const REFUSED: readonly (readonly [name: string, stretch: Stretch])[] = [
   ['ends before it begins', { from: MIDNIGHT, to: MIDNIGHT - DAY_MS, step: 'day' }],
   ['ends when it begins', { from: MIDNIGHT, to: MIDNIGHT, step: 'day' }],
-  ['has more hours than a chart shows', { from: MIDNIGHT, to: MIDNIGHT + 14 * DAY_MS + 1, step: 'hour' }],
-  ['has more days', { from: MIDNIGHT, to: MIDNIGHT + 400 * DAY_MS + 1, step: 'day' }],
+  ['has more hours than a chart shows', { from: MIDNIGHT, to: MIDNIGHT + 7 * DAY_MS + 2 * HOUR_MS, step: 'hour' }],
+  ['has more days', { from: MIDNIGHT, to: MIDNIGHT + 402 * DAY_MS, step: 'day' }],
 ]
 
 describe('a stretch of time', () => {
@@ -33,6 +33,11 @@ describe('a stretch of time', () => {
       MIDNIGHT + HOUR_MS,
     ])
     expect(timesOf({ from: MIDNIGHT, to: MIDNIGHT + HOUR_MS, step: 'hour' })).to.deep.equal([MIDNIGHT])
+  })
+
+  it('may be seven days of hours, wherever in an hour it begins', () => {
+    const from = MIDNIGHT + 1234
+    expect(timesOf({ from, to: from + 7 * DAY_MS, step: 'hour' })).to.have.length(7 * 24 + 1)
   })
 
   for (const [name, stretch] of REFUSED) {

@@ -88,7 +88,7 @@ function questionsAbout(middle: string): readonly Question[] {
   const account = accountOf(7)
   const of = (kind: string, ...paths: readonly string[]) => paths.map((path) => ({ kind, path }))
   const usage = (group: string, more = '') => `/usage?group=${group}&from=${day(30)}&to=${day(0)}&step=day${more}`
-  const hours = (group: string) => `/usage?group=${group}&from=${day(14)}&to=${day(0)}&step=hour`
+  const hours = (group: string) => `/usage?group=${group}&from=${day(7)}&to=${day(0)}&step=hour`
   return [
     ...of(
       'a list of requests',

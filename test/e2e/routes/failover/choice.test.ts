@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { hold, json } from '../../../../core/plugin/testing.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
-import { call, servedBy } from './asking.ts'
+import { call, servedBy, untilInFlight } from './asking.ts'
 import { type Pair, startPair } from './pair.ts'
 import { cleanReply } from './witness.ts'
 
@@ -57,6 +57,7 @@ describe('two targets that share the calls', () => {
     const busy = call(pair, { model: 'by-busy/m' })
     await door.reached
     const next = call(pair, { model: 'by-busy/m' })
+    await untilInFlight(pair, 'by-busy', 2)
     door.release()
     await Promise.all([busy, next])
     expect([pair.first.requests.length, pair.second.requests.length]).to.deep.equal([1, 1])

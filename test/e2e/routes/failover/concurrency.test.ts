@@ -24,6 +24,7 @@ describe('an upstream that gets so many calls at once', () => {
         brief: limited(first, { limit: 1, wait: '30ms' }),
         sick: limited(first, { limit: 1, wait: '1m', queue: 9 }, true),
         spilling: fallingBackTo('open-second/m', 'full/m'),
+        crowded: fallingBackTo('full/m', 'brief/m'),
         giving: fallingBackTo('open-second/m', 'brief/m'),
       }),
     })
@@ -72,6 +73,16 @@ describe('an upstream that gets so many calls at once', () => {
       expect((await first).status).to.equal(200)
     })
   }
+
+  it('is no target that was tried: where all are busy, the SDK may come again', async () => {
+    const { door, first } = await occupied('full/m')
+    const second = call(pair, { model: 'brief/m' })
+    await untilInFlight(pair, 'brief', 1)
+    const { status, headers } = await call(pair, { model: 'crowded/m' })
+    expect([status, headers['retry-after'], headers['x-should-retry']]).to.deep.equal([503, '1', undefined])
+    door.release()
+    expect([(await first).status, (await second).status]).to.deep.equal([200, 200])
+  })
 
   it('has a place again after every kind of call: served, refused, broken', async () => {
     const scripts = [

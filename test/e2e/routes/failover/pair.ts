@@ -39,6 +39,7 @@ export const targetsOf = (dialect: Dialect, number = 0) => ({
   second: `${otherThan(dialect).namespace}-second/m${number}`,
 })
 
+/** Starts a pair; both upstreams do as they are told by `on` and `reply`. */
 export async function startPair(options: PairOptions = {}): Promise<Pair> {
   const { models = 1, route, namespace, firstNamespace, others, ...rest } = options
   const first = await scriptedUpstream()

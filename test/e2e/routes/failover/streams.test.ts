@@ -15,7 +15,7 @@ import {
 import { SILENCE, STALLS, STREAM_PAUSE } from '../../upstream-faults/faults/stalling.ts'
 import { expectBrokenStream, expectStatus, type Fault, post } from '../../upstream-faults/witness.ts'
 import { isTiring, numbersFor } from './numbers.ts'
-import { curated, type Pair, type PairOptions, startPair } from './pair.ts'
+import { curated, otherThan, type Pair, type PairOptions, startPair } from './pair.ts'
 import { cleanReply, EVERY_WAY, expectServedBySecond, hitsSince } from './witness.ts'
 
 const STREAMED = EVERY_WAY.filter(({ stream }) => stream)
@@ -27,7 +27,7 @@ const badEventsAfter = (begun: Beginning): readonly Fault[] =>
     failure,
   }))
 
-/** Of a stream that has not said a word yet. */
+/** Faults of a stream that has not said a word yet. */
 const EARLY = [...cutsAfter(announcement), ...badEventsAfter(announcement)]
 
 /** Of one that has spoken. */
@@ -91,7 +91,7 @@ for (const limit of ['firstByte', 'idle']) {
   })
 }
 
-withPair('a call whose time is up', { route: { timeouts: { total: '80ms' } } }, (on) => {
+withPair('a call whose time is up', { route: { timeouts: { total: '150ms' } } }, (on) => {
   for (const fault of STALLS.total!) {
     it(`because the first target ${fault.name}, ends there`, async () => {
       const { gateway, first, second } = on()
@@ -103,13 +103,14 @@ withPair('a call whose time is up', { route: { timeouts: { total: '80ms' } } }, 
   }
 })
 
-const SLOW = { times: { heartbeat: 20 }, firstNamespace: { breaker: false, timeouts: { firstByte: '150ms', idle: '150ms' } } }
+/** Heartbeats come before a target is given up. */
+const PATIENT = { times: { heartbeat: 20 }, firstNamespace: { breaker: false, timeouts: { firstByte: '150ms', idle: '150ms' } } }
 
-withPair('a stream whose client has had a heartbeat already', SLOW, (on) => {
+withPair('a stream whose client has had a heartbeat already', PATIENT, (on) => {
   for (const way of STREAMED) {
     it(`is served by the second target, with nothing but heartbeats before: ${way.name}`, async () => {
       const { gateway, first, second } = on()
-      const other = way.dialect === openai ? DIALECTS[1]! : openai
+      const other = otherThan(way.dialect)
       first.on(() => [hold()])
       second.on(() => cleanReply(other, true))
       const reply = await post({ gateway }, { ...way, namespace: curated(way.dialect) })
