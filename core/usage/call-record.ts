@@ -81,9 +81,9 @@ function attemptFields({ namespace, model, provider, result, ms }: AttemptRecord
 const named = (name: unknown): string | null => (typeof name === 'string' ? storable(name) : null)
 
 function tagsText(tags: CallRecord['tags']): string {
-  const texts = Object.entries(tags)
-    .filter(([, value]) => typeof value === 'string')
-    .slice(0, MOST_TAGS)
+  const all = Object.entries(tags)
+  if (all.length === 0) return '{}'
+  const texts = all.filter(([, value]) => typeof value === 'string').slice(0, MOST_TAGS)
   return JSON.stringify(Object.fromEntries(texts.map(([tag, value]) => [storable(tag), storable(value)])))
 }
 

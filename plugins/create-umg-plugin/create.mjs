@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './templates/both/node-version.mjs'
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,6 +17,9 @@ const PREFIXES = { provider: 'umg-provider-', chain: 'umg-plugin-' }
 
 const TEMPLATES = fileURLToPath(new URL('templates/', import.meta.url))
 
+/** The gateway's own repository, where this may lie in it. */
+const ROOT = resolve(fileURLToPath(new URL('../..', import.meta.url)))
+
 process.exitCode = await run(process.argv.slice(2))
 
 /** Returns the exit code. */
@@ -31,8 +35,13 @@ async function run([kind, name, ...others]) {
     if (error.code !== 'EEXIST') throw error
     return refuse(`${folder} is there already: choose another name, or take it away.\n`)
   }
+  const checkout = await isCheckout()
   await write(kind, folder, names)
-  process.stdout.write(`${names.package} is in ${folder}. Go on with\n\n  cd ${names.package}\n  npm install\n  npm test\n`)
+  if (checkout) await dependOnCheckout(folder)
+  const from = checkout ? ` Its gateway is the one in ${ROOT}.` : ''
+  process.stdout.write(
+    `${names.package} is in ${folder}.${from} Go on with\n\n  cd ${names.package}\n  npm install\n  npm test\n`,
+  )
   return 0
 }
 
@@ -51,10 +60,33 @@ async function write(kind, folder, names) {
     for (const file of entries.filter((entry) => entry.isFile())) {
       const path = join(file.parentPath, file.name)
       const text = await readFile(path, 'utf8')
-      await writeFile(path, text.replaceAll('__name__', names.name).replaceAll('__package__', names.package))
+      await writeFile(path, named(text, names))
     }
   } catch (error) {
     await rm(folder, { recursive: true, force: true })
     throw error
   }
+}
+
+/** A variable of the environment is written in capitals. */
+function named(text, { name, package: packageName }) {
+  const variable = name.toUpperCase().replaceAll('-', '_')
+  return text.replaceAll('__name__', name).replaceAll('__package__', packageName).replaceAll('__NAME__', variable)
+}
+
+/** Whether this is run in a checkout of the gateway, rather than as npm installed it. */
+async function isCheckout() {
+  try {
+    return JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')).name === 'unified-model-gateway'
+  } catch {
+    return false
+  }
+}
+
+/** Has npm take the gateway from the checkout. */
+async function dependOnCheckout(folder) {
+  const path = join(folder, 'package.json')
+  const manifest = JSON.parse(await readFile(path, 'utf8'))
+  manifest.devDependencies['unified-model-gateway'] = `file:${ROOT}`
+  await writeFile(path, `${JSON.stringify(manifest, null, 2)}\n`)
 }

@@ -6,7 +6,7 @@ export interface SaidTool {
   readonly arguments: Readonly<Record<string, unknown>>
 }
 
-/** What a reply says, in OpenAI's terms. */
+/** What a reply says, in OpenAI's terms. What is not named must not be there. */
 export interface Said {
   readonly text?: string
   readonly reasoning?: string

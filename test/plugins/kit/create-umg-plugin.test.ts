@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { parse } from 'yaml'
@@ -56,6 +56,7 @@ describe('a plugin begun by npm create umg-plugin', () => {
 
   for (const kind of KINDS) {
     it(`has tests that pass (${kind})`, async () => {
+      expect(await npm(kind, 'pretest')).to.equal('')
       expect(await npm(kind, 'test'))
         .to.match(/\d+ passing/)
         .and.not.to.match(/failing|pending/)
@@ -72,7 +73,7 @@ describe('a plugin begun by npm create umg-plugin', () => {
       const routes = parse(await readFile(join(home(kind), 'routes.yaml'), 'utf8'), (_, value) =>
         value === './src/index.ts' ? join(home(kind), value) : value,
       )
-      const gateway = await startTestGateway({ routes, env: { PARROT_API_KEY: 'parrot-secret' } })
+      const gateway = await startTestGateway({ routes, env: { POLLY_API_KEY: 'parrot-secret' } })
       const reply = await gateway.fetch('/v1/models')
       await gateway.stop()
       expect(reply.status).to.equal(200)
@@ -110,6 +111,24 @@ describe('npm create umg-plugin', () => {
   })
 
   afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  it('takes the gateway from the checkout that it lies in, and names the variable of its key', async () => {
+    const { stdout } = await create(folder, 'provider', 'green-parrot')
+    expect(stdout).to.contain(ROOT.replace(/\/$/, ''))
+    const home = join(folder, 'umg-provider-green-parrot')
+    const { devDependencies: asked } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'))
+    expect(asked).to.have.property('unified-model-gateway', `file:${ROOT.replace(/\/$/, '')}`)
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of routes.yaml
+    expect(await readFile(join(home, 'routes.yaml'), 'utf8')).to.contain('${env:GREEN_PARROT_API_KEY}')
+  })
+
+  it('leaves the gateway to npm where npm has installed it', async () => {
+    const installed = join(folder, 'node_modules/create-umg-plugin')
+    await cp(dirname(CREATE), installed, { recursive: true })
+    await run(process.execPath, [join(installed, 'create.mjs'), 'chain', 'polly'], { cwd: folder })
+    const { devDependencies: asked } = JSON.parse(await readFile(join(folder, 'umg-plugin-polly/package.json'), 'utf8'))
+    expect(asked).to.deep.equal(await devDependencies())
+  })
 
   it('gives every file the name, and leaves no place of it empty', async () => {
     await create(folder, 'chain', 'note-taker')

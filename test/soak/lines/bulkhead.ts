@@ -13,6 +13,7 @@ const ROUNDS = 5
 const PER_SECOND = 200
 const SECONDS = 5
 const SLOWER_MS = 5
+const SETTLE_MS = 1000
 
 const TABLE = plainTable(
   namespaceOf('hanging', `, concurrency: { limit: ${PLACES}, queue: ${WAITING - PLACES}, wait: 5m }`) + namespaceOf('lively'),
@@ -63,8 +64,10 @@ function serve({ open }: Stage, door: Hold): void {
   open.on(({ path }) => (path.startsWith('/hanging/') ? [door, ...ANSWER] : ANSWER))
 }
 
+/** What it took to let so many in is over by then. */
 async function allWait(gateway: SoakedGateway): Promise<void> {
   while ((await gateway.metric('umg_requests_in_flight', 'namespace="hanging"')) < WAITING) await delay(20)
+  await delay(SETTLE_MS)
 }
 
 /** Milliseconds in which all calls but one in a hundred are served. */
