@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import './templates/both/node-version.mjs'
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
