@@ -26,7 +26,7 @@ export async function listRequestsCommand(
     if (format === 'csv') return writeAll(io, callsAsCsv(store, filter))
     if (format === 'jsonl') return writeAll(io, callsAsJsonLines(store, filter))
     const calls = await viewCalls(store, await findCalls(store, filter, { limit }))
-    if (calls.length === 0) io.stderr.write('There are no such requests. A request is listed half a second after its end.\n')
+    if (calls.length === 0) io.stderr.write('There are no such requests. A request is listed a second after its end.\n')
     else writeTable(io, [HEADINGS, ...calls.map(cells)])
   })
 }

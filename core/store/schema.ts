@@ -178,11 +178,11 @@ export interface UsageTable {
   readonly span: 'hour' | 'day'
   /** When the hour or the day begins, in UTC. */
   readonly at: number
-  /** What the calls have in common: `model`, `key`, `account`, `tag:` and its name; `all`: nothing. */
+  /** What the calls have in common: `model`, `key`, `tag:` and its name; `all`: nothing. */
   readonly dimension: string
-  /** The account whose calls they are; empty: of all accounts. */
+  /** The account whose calls they are; empty: of all accounts, or of none. */
   readonly scope: string
-  /** Which model, key, account or tag; empty where the calls have none. */
+  /** Which model, key or tag; empty where the calls have none. */
   readonly name: string
   readonly requests: number
   readonly errors: number

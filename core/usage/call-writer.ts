@@ -27,12 +27,12 @@ function databaseWriter(db: Kysely<Schema>): CallWriter {
   return {
     async write(calls) {
       await db.transaction().execute(async (transaction) => {
-        const inserted = await insertCalls(transaction, calls).returning('id').execute()
+        const ids = new Set<string>()
+        for (const some of slices(calls))
+          for (const { id } of await insertCalls(transaction, some).returning('id').execute()) ids.add(id)
         // A commit whose answer was lost is tried again: what it had written counts once.
-        const ids = new Set(inserted.map(({ id }) => id))
         const sums = tally(calls.filter(({ id }) => ids.has(id)))
-        for (let from = 0; from < sums.length; from += MOST_ROWS)
-          await addUsage(transaction, sums.slice(from, from + MOST_ROWS)).execute()
+        for (const some of slices(sums)) await addUsage(transaction, some).execute()
       })
     },
     async remove(horizon) {
@@ -42,6 +42,10 @@ function databaseWriter(db: Kysely<Schema>): CallWriter {
     },
     close: async () => {},
   }
+}
+
+function* slices<Row>(rows: readonly Row[]): Generator<readonly Row[]> {
+  for (let from = 0; from < rows.length; from += MOST_ROWS) yield rows.slice(from, from + MOST_ROWS)
 }
 
 /** `db`: only makes the queries. */

@@ -6,9 +6,9 @@ import { type CallRecord, callRecord, callRow, type KnownCall } from './call-rec
 import type { CallWriter } from './call-writer.ts'
 
 /** Calls that are written at once. */
-const BATCH = 500
-/** How long a call waits for others. */
-const GATHER_MS = 500
+const BATCH = 1000
+/** How long a call waits for others: the more of them, the more of their sums are one. */
+const GATHER_MS = 1000
 /** After a failure. */
 const RETRY_MS = 1000
 /** Calls that wait, some 10 MB of them. What comes while there are so many is counted, and leaves no row. */

@@ -5,6 +5,9 @@ import { startOf } from './stretch.ts'
 /** The dimension in which every call counts, under one name. */
 export const ALL = 'all'
 
+/** The scope of all accounts. */
+export const EVERYONE = ''
+
 /** Who leaves, and who is answered, met no error. */
 const NO_ERROR = new Set(['ok', 'client_closed'])
 
@@ -17,8 +20,7 @@ interface Kind {
 }
 
 /**
- * What calls add to the sums of their hours and days: each call counts for itself, its model, its key, its account and each of its
- * tags, once for all accounts and once for its own. Lists of models are no usage. The rows come in one order, so that gateways which
+ * What calls add to the sums of their hours and days. Lists of models are no usage. The rows come in one order, so that gateways which
  * write at the same time wait for each other and not in a circle.
  */
 export function tally(calls: readonly CallsTable[]): UsageTable[] {
@@ -47,25 +49,20 @@ function kindsOf(calls: readonly CallsTable[]): Iterable<Kind> {
   return kinds.values()
 }
 
+/** Each call counts for itself, its model and each of its tags, for its account and for all; and for its key, which is of one account. */
 function placesOf(call: CallsTable): Place[] {
-  const scopes = call.account_id === null ? [''] : ['', call.account_id]
-  return namesOf(call).flatMap(([dimension, name]) =>
-    scopes.flatMap((scope): Place[] => [
-      { span: 'hour', at: startOf(call.at, 'hour'), dimension, scope, name },
-      { span: 'day', at: startOf(call.at, 'day'), dimension, scope, name },
-    ]),
-  )
-}
-
-function namesOf(call: CallsTable): [dimension: string, name: string][] {
   const tags = Object.entries(JSON.parse(call.tags) as Record<string, string>)
-  return [
-    [ALL, ''],
-    ['model', modelOf(call)],
-    ['key', call.key_id ?? ''],
-    ['account', call.account_id ?? ''],
-    ...tags.map(([tag, value]): [string, string] => [`tag:${tag}`, value]),
-  ]
+  const own = call.account_id ?? EVERYONE
+  const scopes = new Set([EVERYONE, own])
+  const places = [{ dimension: 'key', scope: own, name: call.key_id ?? '' }]
+  for (const scope of scopes) {
+    places.push({ dimension: ALL, scope, name: '' }, { dimension: 'model', scope, name: modelOf(call) })
+    for (const [tag, name] of tags) places.push({ dimension: `tag:${tag}`, scope, name })
+  }
+  return places.flatMap((place): Place[] => [
+    { span: 'hour', at: startOf(call.at, 'hour'), ...place },
+    { span: 'day', at: startOf(call.at, 'day'), ...place },
+  ])
 }
 
 /** A model that does not exist is whatever the client wrote. */

@@ -2,7 +2,7 @@ import type { Store } from '../store/database.ts'
 import { csvLine } from './csv.ts'
 import { MEASURES, type Measures } from './measures.ts'
 import { labelsOf } from './names.ts'
-import { allSums, type UsageQuery } from './usage-query.ts'
+import { allSums, nameOf, type UsageQuery } from './usage-query.ts'
 
 /** What the calls of one name come to in one hour or day. */
 interface UsageLine extends Measures {
@@ -26,13 +26,14 @@ export async function* usageAsJsonLines(store: Store, query: UsageQuery): AsyncG
 
 async function* usageLines(store: Store, query: UsageQuery): AsyncGenerator<readonly UsageLine[]> {
   for await (const sums of allSums(store, query)) {
-    const names = sums.map(({ name }) => name)
-    const labels = await labelsOf(store, query.group, names)
-    yield sums.map(({ at, dimension: _, name, ...measures }) => ({
-      t: new Date(at).toISOString(),
-      name,
-      label: labels.get(name) ?? name,
-      ...measures,
-    }))
+    const labels = await labelsOf(
+      store,
+      query.group,
+      sums.map((sum) => nameOf(query, sum)),
+    )
+    yield sums.map(({ at, scope, name: own, ...measures }) => {
+      const name = nameOf(query, { scope, name: own })
+      return { t: new Date(at).toISOString(), name, label: labels.get(name) ?? name, ...measures }
+    })
   }
 }

@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { Store } from '../store/database.ts'
+import type { UsageTable } from '../store/schema.ts'
 import { MEASURES, type Measures } from './measures.ts'
 import { type Stretch, timesOf } from './stretch.ts'
-import { ALL } from './tally.ts'
+import { ALL, EVERYONE } from './tally.ts'
 
 /** By what calls are added up: `model`, `key`, `account`, or `tag:` and its name. */
 export type Dimension = 'model' | 'key' | 'account' | `tag:${string}`
@@ -14,25 +15,27 @@ export interface UsageQuery extends Stretch {
   readonly account?: string | undefined
 }
 
-/** What the calls of one hour or day come to that have a name in common. */
-export interface UsageSum extends Measures {
+/** Which sums are of one group. */
+export type Group = Pick<UsageTable, 'scope' | 'name'>
+
+/** What the calls of a group, or all of them, come to in one hour or day. */
+export interface UsageSum extends Group, Measures {
   readonly at: number
-  readonly dimension: string
-  readonly name: string
 }
+
+/** What a group is called: accounts are the scopes of the sums of all calls. */
+export const nameOf = ({ group }: UsageQuery, { scope, name }: Group): string => (group === 'account' ? scope : name)
 
 /** More sums than can be put into an order in a moment. */
 const MANY = 100_000
 
-/** The names with the most requests, the most first. */
-export async function findLeaders(store: Store, query: UsageQuery, most: number): Promise<readonly string[]> {
-  const rows = sums(store, query).where('dimension', '=', query.group).select('name')
-  const lead = async (some: typeof rows) => {
-    const leaders = some.groupBy('name').orderBy(sql`sum(requests)`, 'desc').orderBy('name').limit(most)
-    return (await store.read(leaders)).map(({ name }) => name)
-  }
-  const atMostMany = store.db.selectFrom(rows.limit(MANY + 1).as('some')).select(({ fn }) => fn.countAll<number>().as('count'))
-  const [counted] = await store.read(atMostMany)
+/** The groups with the most requests, the most first. */
+export async function findLeaders(store: Store, query: UsageQuery, most: number): Promise<readonly Group[]> {
+  const rows = sumsOf(store, query).select(['scope', 'name'])
+  const lead = (some: typeof rows) =>
+    store.read(some.groupBy(['scope', 'name']).orderBy(sql`sum(requests)`, 'desc').orderBy('scope').orderBy('name').limit(most))
+  const some = rows.limit(MANY + 1).as('some')
+  const [counted] = await store.read(store.db.selectFrom(some).select(({ fn }) => fn.countAll<number>().as('count')))
   if (counted!.count <= MANY) return lead(rows)
   // Most of very many are of names that make a call now and then. Without these it takes a fraction of the time, and nobody is
   // overtaken who leads by a call a step.
@@ -40,38 +43,57 @@ export async function findLeaders(store: Store, query: UsageQuery, most: number)
   return leaders.length > 0 ? leaders : lead(rows)
 }
 
-/** The sums of these names, and of all calls; those of one moment. */
-export async function findSums(store: Store, query: UsageQuery, names: readonly string[]): Promise<readonly UsageSum[]> {
-  const rows = sums(store, query).select(['at', 'dimension', 'name', ...MEASURES])
-  const all = rows.where('dimension', '=', ALL)
-  if (names.length === 0) return store.read(all)
-  return store.read(all.unionAll(rows.where('dimension', '=', query.group).where('name', 'in', names)))
+/** The sums of these groups, and those of all calls; those of one moment. */
+export async function findSums(
+  store: Store,
+  query: UsageQuery,
+  groups: readonly Group[],
+): Promise<{ readonly all: readonly UsageSum[]; readonly ofGroups: readonly UsageSum[] }> {
+  const columns = ['at', 'scope', 'name', ...MEASURES] as const
+  const all = usage(store, query, timesOf(query))
+    .where('dimension', '=', ALL)
+    .where('scope', '=', query.account ?? EVERYONE)
+    .select([...columns, sql<number>`1`.as('is_all')])
+  const ofGroups = sumsOf(store, query)
+    .where('scope', 'in', ['', ...groups.map(({ scope }) => scope)])
+    .where('name', 'in', ['', ...groups.map(({ name }) => name)])
+    .select([...columns, sql<number>`0`.as('is_all')])
+  const rows = await store.read(all.unionAll(ofGroups))
+  return { all: rows.filter((row) => row.is_all === 1), ofGroups: rows.filter((row) => row.is_all === 0) }
 }
 
-/** The sums of every name, oldest first, read page by page as they are asked for. Throws `invalid_value`. */
+/** The sums of every group, oldest first, read page by page as they are asked for. Throws `invalid_value`. */
 export async function* allSums(store: Store, query: UsageQuery): AsyncGenerator<readonly UsageSum[]> {
   for (const at of timesOf(query)) {
-    let after: string | undefined
+    let after: Group | undefined
     do {
-      const rows = sums(store, query, [at])
-        .where('dimension', '=', query.group)
-        .select(['at', 'dimension', 'name', ...MEASURES])
+      const rows = sumsOf(store, query, [at])
+        .select(['at', 'scope', 'name', ...MEASURES])
+        .orderBy('scope')
         .orderBy('name')
         .limit(PAGE)
-      const page = await store.read(after === undefined ? rows : rows.where('name', '>', after))
+      const page = await store.read(after === undefined ? rows : rows.where(isAfter(after)))
       if (page.length > 0) yield page
-      after = page.length < PAGE ? undefined : page.at(-1)!.name
+      after = page.length < PAGE ? undefined : page.at(-1)!
     } while (after !== undefined)
   }
 }
 
 const PAGE = 500
 
+const isAfter = ({ scope, name }: Group) => sql<boolean>`(scope, name) > (${scope}, ${name})`
+
+/** The sums of every group. */
+function sumsOf(store: Store, query: UsageQuery, times = timesOf(query)) {
+  const { group, account } = query
+  const rows = usage(store, query, times).where('dimension', '=', group === 'account' ? ALL : group)
+  if (account !== undefined) return rows.where('scope', '=', account)
+  if (group === 'account') return rows.where('scope', '<>', EVERYONE)
+  // Of a key there are no sums but those of its account.
+  return group === 'key' ? rows : rows.where('scope', '=', EVERYONE)
+}
+
 /** Each hour or day is named: so the database goes straight to its rows. */
-function sums(store: Store, query: UsageQuery, times = timesOf(query)) {
-  return store.db
-    .selectFrom('usage')
-    .where('span', '=', query.step)
-    .where('at', 'in', times)
-    .where('scope', '=', query.account ?? '')
+function usage(store: Store, { step }: UsageQuery, times: readonly number[]) {
+  return store.db.selectFrom('usage').where('span', '=', step).where('at', 'in', times)
 }

@@ -2,8 +2,7 @@ import type { Store } from '../store/database.ts'
 import { add, MEASURES, type Measures, noMeasures } from './measures.ts'
 import { labelsOf } from './names.ts'
 import { type Step, timesOf } from './stretch.ts'
-import { ALL } from './tally.ts'
-import { findLeaders, findSums, type UsageQuery, type UsageSum } from './usage-query.ts'
+import { findLeaders, findSums, nameOf, type UsageQuery } from './usage-query.ts'
 
 /** Usage over time, by group. */
 export interface UsageReport {
@@ -28,27 +27,26 @@ interface Moment {
 /** Adds usage up. Throws `invalid_value`. */
 export async function reportUsage(store: Store, query: UsageQuery): Promise<UsageReport> {
   const leaders = await findLeaders(store, query, MOST_GROUPS + 1)
-  const names = leaders.slice(0, MOST_GROUPS)
-  const moments = arrange(await findSums(store, query, names), timesOf(query), names)
+  const shown = leaders.slice(0, MOST_GROUPS)
+  const { all, ofGroups } = await findSums(store, query, shown)
+  const names = shown.map((group) => nameOf(query, group))
+  const moments = new Map(timesOf(query).map((at) => [at, { all: noMeasures(), values: names.map(noMeasures) }]))
+  const totals = noMeasures()
+  for (const sum of all) {
+    add(moments.get(sum.at)!.all, sum)
+    add(totals, sum)
+  }
+  const places = new Map(names.map((name, place) => [name, place]))
+  for (const sum of ofGroups) {
+    const place = places.get(nameOf(query, sum))
+    if (place !== undefined) add(moments.get(sum.at)!.values[place]!, sum)
+  }
   const labels = await labelsOf(store, query.group, names)
   const groups = names.map((name) => ({ name, label: labels.get(name) ?? name }))
-  const totals = noMeasures()
-  for (const { all } of moments.values()) add(totals, all)
   if (addRest(moments))
     groups.push(leaders.length > names.length ? { name: '*', label: 'all others' } : { name: '', label: 'none' })
   const series = [...moments].map(([at, { values }]) => ({ t: new Date(at).toISOString(), values }))
   return { step: query.step, groups, series, totals }
-}
-
-/** Hours or days with no calls have their zeros too. */
-function arrange(sums: readonly UsageSum[], times: readonly number[], names: readonly string[]): ReadonlyMap<number, Moment> {
-  const moments = new Map(times.map((at): [number, Moment] => [at, { all: noMeasures(), values: names.map(noMeasures) }]))
-  const places = new Map(names.map((name, place) => [name, place]))
-  for (const sum of sums) {
-    const { all, values } = moments.get(sum.at)!
-    add(sum.dimension === ALL ? all : values[places.get(sum.name)!]!, sum)
-  }
-  return moments
 }
 
 /** Adds one more group: what no other accounts for, calls without such a tag, or of the many names after the first. False: there is none. */

@@ -69,7 +69,7 @@ onEachDatabase('the writer of calls', (create) => {
         .where('dimension', '=', 'key')
         .where('span', '=', 'day'),
     )
-    expect(Number(day?.count)).to.equal(1000)
+    expect(Number(day?.count)).to.equal(500)
   })
 
   it('writes all of a batch or nothing', async () => {

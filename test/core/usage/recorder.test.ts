@@ -60,9 +60,9 @@ describe('the recorder of calls', () => {
 
   const calls = (count: number): string[] => Array.from({ length: count }, () => call())
 
-  it('writes calls together, half a second after the first', async () => {
+  it('writes calls together, a second after the first', async () => {
     const ids = calls(3)
-    mock.timers.tick(499)
+    mock.timers.tick(999)
     expect(database.tries).to.equal(0)
     mock.timers.tick(1)
     await settled()
@@ -71,17 +71,17 @@ describe('the recorder of calls', () => {
   })
 
   it('waits for nothing once there are enough of them', async () => {
-    const ids = calls(1200)
+    const ids = calls(2200)
     await settled()
-    expect(database.batches.map(({ length }) => length)).to.deep.equal([500, 500])
-    mock.timers.tick(500)
+    expect(database.batches.map(({ length }) => length)).to.deep.equal([1000, 1000])
+    mock.timers.tick(1000)
     await settled()
     expect(database.written).to.deep.equal(ids)
   })
 
   it('keeps what a database that is away does not take, and writes it when it is back: once', async () => {
     database.away = true
-    const ids = calls(700)
+    const ids = calls(1200)
     await settled()
     mock.timers.tick(1000)
     await settled()
@@ -90,7 +90,7 @@ describe('the recorder of calls', () => {
     database.away = false
     mock.timers.tick(1000)
     await settled()
-    mock.timers.tick(500)
+    mock.timers.tick(1000)
     await settled()
     expect(database.written).to.deep.equal(ids)
     expect(lines.at(-1)).to.equal('calls are written down again')
@@ -109,7 +109,7 @@ describe('the recorder of calls', () => {
   it('writes the rest when the gateway ends, a batch under way included: nothing twice', async () => {
     const gate = Promise.withResolvers<void>()
     database.gate = gate.promise
-    const ids = calls(1100)
+    const ids = calls(2100)
     const closed = recorder.close()
     gate.resolve()
     await closed
@@ -130,7 +130,7 @@ describe('the recorder of calls', () => {
   it('finds a call that is not written yet', async () => {
     const id = call({ status: 502 })
     expect(recorder.find(id)).to.include({ id, status: 502 })
-    mock.timers.tick(500)
+    mock.timers.tick(1000)
     await settled()
     expect(recorder.find(id)).to.equal(undefined)
   })

@@ -16,16 +16,28 @@ function requests(rows: readonly UsageTable[], place: Partial<UsageTable>): numb
 }
 
 describe('the sums of calls', () => {
-  it('count each call for itself, its model, its key, its account and its tags', () => {
+  it('count each call for itself, its model and its tags, for all accounts and for its own; and for its key', () => {
     const rows = tallied({ tags: { team: 'search', stage: 'test' } })
-    const names = rows.filter(({ span, scope }) => span === 'day' && scope === '').map(({ dimension, name }) => [dimension, name])
-    expect(names).to.have.deep.members([
-      ['all', ''],
-      ['model', 'openai/gpt-5.5'],
-      ['key', 'key_one'],
-      ['account', 'default'],
-      ['tag:team', 'search'],
-      ['tag:stage', 'test'],
+    const places = rows.filter(({ span }) => span === 'day').map(({ dimension, scope, name }) => [dimension, scope, name])
+    expect(places).to.have.deep.members([
+      ...['', 'default'].flatMap((scope) => [
+        ['all', scope, ''],
+        ['model', scope, 'openai/gpt-5.5'],
+        ['tag:team', scope, 'search'],
+        ['tag:stage', scope, 'test'],
+      ]),
+      ['key', 'default', 'key_one'],
+    ])
+  })
+
+  it('count a call of nobody once', () => {
+    const nobody = rowOf({ error: 'invalid_api_key' })
+    const rows = tally([{ ...nobody, account_id: null, key_id: null, model: null }])
+    const places = rows.filter(({ span }) => span === 'day').map(({ dimension, scope, name }) => [dimension, scope, name])
+    expect(places).to.have.deep.members([
+      ['all', '', ''],
+      ['model', '', ''],
+      ['key', '', ''],
     ])
   })
 

@@ -7,7 +7,7 @@ import type { SoakedGateway, Stage } from '../stage.ts'
 
 const KILLS = 100
 /** How long a gateway writes before it is killed, at most: long enough for calls to be written down. */
-const WRITING_MS = 1200
+const WRITING_MS = 2000
 /** Who make keys at the same time, and who call. */
 const WRITERS = 4
 

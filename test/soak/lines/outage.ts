@@ -9,7 +9,7 @@ const OUTAGE_MS = 30_000
 const RECOVERY_MS = 5000
 /** So often each gateway is called with each kind of key. */
 const PAUSE_MS = 20
-/** Calls are written half a second after their end, and tried again a second after a failure. */
+/** Calls are written a second after their end, and tried again a second after a failure. */
 const WRITTEN_MS = 5000
 
 /** The database is gone for half a minute: who is known is served, who is not is told to wait, and nobody's key is called wrong. */
