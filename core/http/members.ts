@@ -20,9 +20,22 @@ export function membersOf(bytes: Buffer): readonly Member[] {
 /** The same, found in a worker thread: looking through many megabytes would hold up the event loop. */
 export async function membersOfLarge(bytes: Buffer, workers: Pick<Workers, 'scan'>): Promise<readonly Member[]> {
   try {
+    checkBeginning(bytes)
     return unique(await workers.scan(bytes))
   } catch (error) {
     throw refusal(error)
+  }
+}
+
+/** So many bytes tell a bomb from a body: a bomb need not be copied to a thread to be refused. */
+const BEGINNING = 64 * 1024
+
+function checkBeginning(bytes: Buffer): void {
+  try {
+    scanObject(bytes.subarray(0, BEGINNING))
+  } catch (error) {
+    // A beginning is no whole object: that alone is no fault.
+    if (!(error instanceof ScanError) || error.fault !== 'syntax') throw error
   }
 }
 
