@@ -55,11 +55,16 @@ export async function findSums(
     .where('scope', '=', query.account ?? EVERYONE)
     .select([...columns, sql<number>`1`.as('is_all')])
   const ofGroups = sumsOf(store, query)
-    .where('scope', 'in', ['', ...groups.map(({ scope }) => scope)])
-    .where('name', 'in', ['', ...groups.map(({ name }) => name)])
+    .where(isOneOf(groups))
     .select([...columns, sql<number>`0`.as('is_all')])
-  const rows = await store.read(all.unionAll(ofGroups))
+  const rows = await store.read(groups.length === 0 ? all : all.unionAll(ofGroups))
   return { all: rows.filter((row) => row.is_all === 1), ofGroups: rows.filter((row) => row.is_all === 0) }
+}
+
+/** As pairs: of each scope with each name, most would be looked for in vain. */
+function isOneOf(groups: readonly Group[]) {
+  const pairs = groups.map(({ scope, name }) => sql`(${scope}, ${name})`)
+  return sql<boolean>`(scope, name) in (values ${sql.join(pairs)})`
 }
 
 /** The sums of every group, oldest first, read page by page as they are asked for. Throws `invalid_value`. */

@@ -37,10 +37,7 @@ export async function reportUsage(store: Store, query: UsageQuery): Promise<Usag
     add(totals, sum)
   }
   const places = new Map(names.map((name, place) => [name, place]))
-  for (const sum of ofGroups) {
-    const place = places.get(nameOf(query, sum))
-    if (place !== undefined) add(moments.get(sum.at)!.values[place]!, sum)
-  }
+  for (const sum of ofGroups) add(moments.get(sum.at)!.values[places.get(nameOf(query, sum))!]!, sum)
   const labels = await labelsOf(store, query.group, names)
   const groups = names.map((name) => ({ name, label: labels.get(name) ?? name }))
   if (addRest(moments))
