@@ -8,6 +8,9 @@ export type FactsByModel<Facts extends object> = Readonly<Record<string, Partial
  * fact is taken from the first row that fits the model and has it; what no row says is as in `otherwise`.
  */
 export function modelFacts<Facts extends object>(model: string, tables: readonly FactsByModel<Facts>[], otherwise: Facts): Facts {
-  const rows = tables.flatMap((table) => Object.entries(table)).filter(([glob]) => matchesGlob(glob, model))
-  return Object.assign({}, otherwise, ...rows.map(([, facts]) => facts).reverse())
+  const rows: Partial<Facts>[] = []
+  for (const table of tables) {
+    for (const glob in table) if (matchesGlob(glob, model)) rows.push(table[glob]!)
+  }
+  return Object.assign({}, otherwise, ...rows.reverse())
 }

@@ -43,9 +43,9 @@ export class StreamNormaliser {
   push(part: TranslatedChunk): readonly ChatChunk[] {
     this.#envelope ??= this.#begin(part.id ?? `chatcmpl-${randomUUID()}`)
     if (part.usage != null) this.#usage = { ...this.#usage, ...part.usage }
-    const { choices, usage: _, id: __, ...extras } = part
+    const extras = extrasOf(part)
     const chunks: ChatChunk[] = []
-    for (const choice of choices) chunks.push(...this.#choice(choice, extras))
+    for (const choice of part.choices) this.#choice(choice, extras, chunks)
     return chunks
   }
 
@@ -67,25 +67,24 @@ export class StreamNormaliser {
     return chunks
   }
 
-  #choice(choice: TranslatedChoice, extras: object): ChatChunk[] {
-    const { index = 0, delta = {}, finish_reason } = choice
+  #choice(choice: TranslatedChoice, extras: object | undefined, chunks: ChatChunk[]): void {
+    const { index = 0, delta, finish_reason } = choice
     const state = this.#state(index)
-    const said = state.read(delta)
-    const speaks = Object.keys(said).length > 0
-    const chunks: ChatChunk[] = []
+    const said = delta && state.read(delta)
     if (!state.started) {
       state.started = true
       const opening = { index, delta: { role: 'assistant' as const, content: '' }, finish_reason: null }
-      chunks.push(this.#chunk(opening, speaks ? {} : extras))
+      chunks.push(this.#chunk(opening, said === undefined ? extras : undefined))
     }
-    if (speaks) chunks.push(this.#chunk({ ...choice, index, delta: said, finish_reason: null }, extras))
-    else Object.assign(state.extras, choice)
+    if (said === undefined) Object.assign(state.extras, choice)
+    else chunks.push(this.#chunk({ ...choice, index, delta: said, finish_reason: null }, extras))
     if (finish_reason != null) state.finish ??= finish_reason
-    return chunks
   }
 
   #state(index: number): ChoiceState {
-    const state = this.#choices.get(index) ?? new ChoiceState()
+    const known = this.#choices.get(index)
+    if (known !== undefined) return known
+    const state = new ChoiceState()
     this.#choices.set(index, state)
     return state
   }
@@ -96,10 +95,20 @@ export class StreamNormaliser {
   }
 
   /** `extras`: fields that only this upstream has. */
-  #chunk(choice: ChatChunk['choices'][number], extras: object = {}): ChatChunk {
-    const chunk = { ...this.#envelope!, choices: [choice] }
-    return Object.keys(extras).length === 0 ? chunk : { ...extras, ...chunk }
+  #chunk(choice: ChatChunk['choices'][number], extras?: object): ChatChunk {
+    return { ...extras, ...this.#envelope!, choices: [choice] }
   }
+}
+
+/** What a part has beside what OpenAI's chunks have; nearly always nothing. */
+function extrasOf(part: TranslatedChunk): object | undefined {
+  let extras: Record<string, unknown> | undefined
+  for (const key in part) {
+    if (key === 'choices' || key === 'usage' || key === 'id') continue
+    extras ??= {}
+    extras[key] = part[key]
+  }
+  return extras
 }
 
 class ChoiceState {
@@ -111,10 +120,10 @@ class ChoiceState {
   /** By the translator's own number. */
   readonly tools = new Map<number, { readonly index: number; empty: boolean }>()
 
-  /** What a delta says, its tool calls numbered as the client counts. */
-  read(delta: ChatDelta): ChatDelta {
+  /** What a delta says, its tool calls numbered as the client counts; undefined where it says nothing. */
+  read(delta: ChatDelta): ChatDelta | undefined {
     const said = withoutEmpty(delta)
-    return said.tool_calls ? { ...said, tool_calls: said.tool_calls.map((call) => this.#renumber(call)) } : said
+    return said?.tool_calls ? { ...said, tool_calls: said.tool_calls.map((call) => this.#renumber(call)) } : said
   }
 
   #renumber(call: ToolCallDelta): ToolCallDelta {
@@ -130,12 +139,21 @@ class ChoiceState {
   }
 }
 
-/** The role is ours to say, and a null or empty text says nothing. */
-function withoutEmpty(delta: ChatDelta): ChatDelta {
-  const says = (key: string): boolean => key !== 'role' && delta[key] !== null && delta[key] !== undefined && delta[key] !== ''
-  // Nearly always all of it: a copy is cheaper than to put it together again.
-  if (Object.keys(delta).every(says)) return { ...delta }
-  return Object.fromEntries(Object.entries(delta).filter(([key]) => says(key)))
+/** The role is ours to say, and a null or empty text says nothing. Nearly always a delta is as it should be. */
+function withoutEmpty(delta: ChatDelta): ChatDelta | undefined {
+  let members = 0
+  let empty = 0
+  for (const key in delta) {
+    members++
+    if (!says(delta, key)) empty++
+  }
+  if (empty === 0) return members === 0 ? undefined : delta
+  return empty === members ? undefined : Object.fromEntries(Object.entries(delta).filter(([key]) => says(delta, key)))
+}
+
+function says(delta: ChatDelta, key: string): boolean {
+  const value = delta[key]
+  return key !== 'role' && value !== null && value !== undefined && value !== ''
 }
 
 /** Some upstreams stop beside a tool call; clients run the tool only where the reason says so. */

@@ -12,6 +12,8 @@ export interface Postgres {
   /** Ends it at once: connections break. Resolves when it is gone. */
   stop(): Promise<void>
   start(): Promise<void>
+  /** Runs a statement. Resolves to the rows of its answer. */
+  query<Row extends object>(statement: string): Promise<readonly Row[]>
 }
 
 /** As nobody, for it refuses to run as root. */
@@ -48,7 +50,12 @@ export async function startPostgres({
   async function start(): Promise<void> {
     const options = ['-c', 'listen_addresses=127.0.0.1', '-c', `unix_socket_directories=${folder}`]
     service = processes.serve(command('postgres', '-D', data, '-p', port, ...options), join(scratch, 'postgres.log'))
-    await service.ready(() => answers(url))
+    await service.ready(() =>
+      query('select 1').then(
+        () => true,
+        () => undefined,
+      ),
+    )
   }
 
   async function stop(): Promise<void> {
@@ -56,8 +63,18 @@ export async function startPostgres({
     while (isThere(service!.pid)) await delay(20)
   }
 
+  async function query<Row extends object>(statement: string): Promise<readonly Row[]> {
+    const client = new Client({ connectionString: url })
+    await client.connect()
+    try {
+      return (await client.query<Row>(statement)).rows
+    } finally {
+      await client.end()
+    }
+  }
+
   await start()
-  return { url, start, stop }
+  return { url, start, stop, query }
 }
 
 /** Debian keeps what makes a server where no PATH looks. */
@@ -66,18 +83,6 @@ async function binaries(): Promise<string> {
   const newest = found.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)
   if (newest === undefined) throw new Error('PostgreSQL is not installed: apt-get install -y postgresql')
   return dirname(newest)
-}
-
-async function answers(url: string): Promise<true | undefined> {
-  const client = new Client({ connectionString: url })
-  try {
-    await client.connect()
-    return true
-  } catch {
-    return undefined
-  } finally {
-    await client.end().catch(() => undefined)
-  }
 }
 
 function isThere(pid: number): boolean {

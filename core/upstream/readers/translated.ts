@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { type ErrorName, GatewayError } from '../../errors.ts'
 import {
   type ChatChunk,
@@ -12,6 +13,7 @@ import { StreamNormaliser } from '../normalise.ts'
 import type { EventSink } from '../relay.ts'
 import { frame, SseReader } from '../sse.ts'
 import { UpstreamFault } from '../upstream-fault.ts'
+import { ChunkWriter } from './chunk-writer.ts'
 import type { BodyReader } from './reader.ts'
 import { type LinkTransform, transformChunk } from './transform.ts'
 
@@ -30,6 +32,7 @@ export class TranslatedReader implements BodyReader {
   readonly #plan: TranslatedPlan
   readonly #decoder: UpstreamDecoder
   readonly #normaliser: StreamNormaliser
+  readonly #writer = new ChunkWriter()
   #passed = 0
 
   constructor(plan: TranslatedPlan) {
@@ -79,7 +82,7 @@ export class TranslatedReader implements BodyReader {
     for (const chunk of chunks) {
       const sent = transforms.length === 0 ? chunk : transformChunk(chunk, transforms)
       this.#passed++
-      if (sent !== undefined) relay.push(frame(JSON.stringify(sent)), relay.committed || !hold || isMeaningful(sent))
+      if (sent !== undefined) relay.push(frame(this.#writer.write(sent)), relay.committed || !hold || isMeaningful(sent))
     }
   }
 
@@ -105,13 +108,15 @@ function isMeaningful(chunk: ChatChunk): boolean {
 
 /** SSE as translators see it: decoded to UTF-8, with its type. */
 class SseDecoder implements UpstreamDecoder {
+  /** Whether what came so far was ASCII: then there is nothing to decode. */
+  #ascii = true
   #events: UpstreamEvent[] = []
   /** What stands between the events. */
   #stray = ''
   readonly #reader = new SseReader(
     (data, _, type) => {
       // Events without data only keep a connection open.
-      if (data.trim() !== '') this.#events.push({ type: utf8(type), data: utf8(data) })
+      if (data.trim() !== '') this.#events.push({ type: this.#text(type), data: this.#text(data) })
     },
     (line) => {
       if (this.#stray.length + line.length < MAX_STRAY) this.#stray += `${line}\n`
@@ -120,6 +125,7 @@ class SseDecoder implements UpstreamDecoder {
 
   push(bytes: Buffer): Iterable<UpstreamEvent> {
     this.#events = []
+    this.#ascii &&= isAscii(bytes)
     this.#reader.push(bytes)
     return this.#events
   }
@@ -127,7 +133,11 @@ class SseDecoder implements UpstreamDecoder {
   /** Google, and others, break a stream off with an error's JSON as it stands: to a translator it is an event like any other. */
   end(): Iterable<UpstreamEvent> {
     this.#reader.end()
-    return isJson(this.#stray) ? [{ type: '', data: utf8(this.#stray) }] : []
+    return isJson(this.#stray) ? [{ type: '', data: this.#text(this.#stray) }] : []
+  }
+
+  #text(latin1: string): string {
+    return this.#ascii ? latin1 : utf8(latin1)
   }
 }
 
@@ -144,7 +154,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Nearly always there is nothing to decode: to look costs a fraction of what a copy does. */
+/** Most events of a text that is not all ASCII still are: to look costs a fraction of what a copy does. */
 const utf8 = (latin1: string): string => (ASCII.test(latin1) ? latin1 : Buffer.from(latin1, 'latin1').toString('utf8'))
 
 const ASCII = /^[\0-\x7f]*$/

@@ -8,6 +8,9 @@ import type { MessageReply, ReplyBlock, ReplyDelta, StreamEvent, ThinkingBlock, 
 /** Characters of thinking kept for the next turn, far above the longest of replies: one without end must not fill the memory. */
 const MAX_KEPT = 8_000_000
 
+/** Nearly every event is one of these. Where its text has no escapes, cutting it out costs a third of parsing it. */
+const TEXT_DELTA = /^\{"type":"content_block_delta","index":\d+,"delta":\{"type":"text_delta","text":"([^"\\]+)"\}\s*\}$/
+
 /** A block of the stream that is not over. */
 type OpenBlock =
   | { readonly kind: 'thinking'; thinking: string; signature: string }
@@ -37,6 +40,8 @@ export class MessageStream {
   /** Throws `UpstreamError` for an error event, `Error` for what is no event of the Messages API. */
   event({ data }: UpstreamEvent): readonly TranslatedChunk[] {
     if (this.#over) return []
+    const text = TEXT_DELTA.exec(data)
+    if (text !== null) return [chunk.content(text[1]!)]
     const event: StreamEvent = JSON.parse(data)
     switch (event.type) {
       case 'message_start':

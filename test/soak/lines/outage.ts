@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Client } from 'pg'
 import { atMost, exactly, type Finding } from '../line.ts'
 import { createKey, statusOf } from '../management.ts'
 import type { Postgres } from '../postgres.ts'
@@ -90,10 +89,7 @@ class Calls {
   }
 }
 
-async function rowsIn({ url }: Postgres): Promise<number> {
-  const client = new Client({ connectionString: url })
-  await client.connect()
-  const { rows } = await client.query<{ count: string }>('select count(*) from calls')
-  await client.end()
-  return Number(rows[0]!.count)
+async function rowsIn(postgres: Postgres): Promise<number> {
+  const [row] = await postgres.query<{ count: string }>('select count(*) from calls')
+  return Number(row!.count)
 }

@@ -123,6 +123,22 @@ describe('anthropic: any stream', () => {
       { numRuns: 500 },
     )
   })
+
+  it('a piece of text is the same whatever it holds, and however its event is written', async () => {
+    const provider = await anthropic()
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '\n', '"}}', '\u2028'))
+    fc.assert(
+      fc.property(fc.array(text), fc.nat(30), fc.constantFrom('', '  '), (texts, index, space) => {
+        const translator = provider.translator!(...fakeTry())
+        const content = texts.flatMap((text) => {
+          const written = JSON.stringify({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } })
+          const chunks = translator.event({ type: 'content_block_delta', data: `${written.slice(0, -1)}${space}}` })
+          return [...chunks].map(({ choices }) => choices[0]!.delta!.content)
+        })
+        expect(content).to.deep.equal(texts.filter((text) => text !== ''))
+      }),
+    )
+  })
 })
 
 function expectReadable(delta: Readonly<Record<string, unknown>>): void {
