@@ -1,8 +1,6 @@
-import { dropped, mapped, type ParameterFate, refused } from 'unified-model-gateway/plugin'
+import { dropped, mapped, onlyOpenai, type ParameterFate, refused } from 'unified-model-gateway/plugin'
 
-const NO_AUDIO = 'Converse answers in text; ask for text.'
 const NO_LOGPROBS = 'Bedrock gives no log probabilities.'
-const USE_TOOLS = 'Use `tools` and `tool_choice`.'
 
 /** What becomes of each field of a chat completion request. docs/providers/bedrock.md is compared with it by a test. */
 export const parameters: Readonly<Record<string, ParameterFate>> = {
@@ -24,25 +22,11 @@ export const parameters: Readonly<Record<string, ParameterFate>> = {
   frequency_penalty: dropped,
   presence_penalty: dropped,
   seed: dropped,
-  verbosity: dropped,
-  prediction: dropped,
-  service_tier: dropped,
-  store: dropped,
-  metadata: dropped,
-  user: dropped,
-  safety_identifier: dropped,
-  prompt_cache_key: dropped,
-  prompt_cache_retention: dropped,
-  prompt_cache_options: dropped,
 
   n: refused('Bedrock gives one choice a call; call it several times.'),
   logprobs: refused(NO_LOGPROBS),
   top_logprobs: refused(NO_LOGPROBS),
   logit_bias: refused('Converse takes no logit biases.'),
-  modalities: refused(NO_AUDIO),
-  audio: refused(NO_AUDIO),
-  functions: refused(USE_TOOLS),
-  function_call: refused(USE_TOOLS),
-  web_search_options: refused('This provider does not search the web.'),
-  moderation: refused('This provider does not moderate.'),
+
+  ...onlyOpenai,
 }

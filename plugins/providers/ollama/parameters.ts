@@ -1,7 +1,4 @@
-import { dropped, mapped, type ParameterFate, refused } from 'unified-model-gateway/plugin'
-
-const NO_AUDIO = 'Ollama does not speak; ask for text.'
-const USE_TOOLS = 'Use `tools` and `tool_choice`.'
+import { dropped, mapped, onlyOpenai, type ParameterFate, refused } from 'unified-model-gateway/plugin'
 
 /** What becomes of each field of a chat completion request. docs/providers/ollama.md is compared with it by a test. */
 export const parameters: Readonly<Record<string, ParameterFate>> = {
@@ -28,23 +25,9 @@ export const parameters: Readonly<Record<string, ParameterFate>> = {
   reasoning_effort: mapped('think'),
 
   parallel_tool_calls: dropped,
-  verbosity: dropped,
-  prediction: dropped,
-  service_tier: dropped,
-  store: dropped,
-  metadata: dropped,
-  user: dropped,
-  safety_identifier: dropped,
-  prompt_cache_key: dropped,
-  prompt_cache_retention: dropped,
-  prompt_cache_options: dropped,
 
   n: refused('Ollama gives one choice a call; call it several times.'),
   logit_bias: refused('Ollama takes no logit biases.'),
-  modalities: refused(NO_AUDIO),
-  audio: refused(NO_AUDIO),
-  functions: refused(USE_TOOLS),
-  function_call: refused(USE_TOOLS),
-  web_search_options: refused('This provider does not search the web.'),
-  moderation: refused('This provider does not moderate.'),
+
+  ...onlyOpenai,
 }

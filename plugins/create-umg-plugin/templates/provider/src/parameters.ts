@@ -1,4 +1,4 @@
-import { dropped, mapped, type ParameterFate, refused } from 'unified-model-gateway/plugin'
+import { dropped, mapped, onlyOpenai, type ParameterFate, refused } from 'unified-model-gateway/plugin'
 
 /**
  * What becomes of each field of a chat completion request. Leave out what is harmless, and let the reply say so; refuse what would
@@ -19,16 +19,6 @@ export const parameters: Readonly<Record<string, ParameterFate>> = {
   top_p: dropped,
   seed: dropped,
   reasoning_effort: dropped,
-  verbosity: dropped,
-  prediction: dropped,
-  service_tier: dropped,
-  store: dropped,
-  metadata: dropped,
-  user: dropped,
-  safety_identifier: dropped,
-  prompt_cache_key: dropped,
-  prompt_cache_retention: dropped,
-  prompt_cache_options: dropped,
 
   n: refused('Parrot gives one choice a call.'),
   stop: refused('Parrot takes no stop sequences.'),
@@ -38,10 +28,7 @@ export const parameters: Readonly<Record<string, ParameterFate>> = {
   logprobs: refused('Parrot gives no log probabilities.'),
   top_logprobs: refused('Parrot gives no log probabilities.'),
   logit_bias: refused('Parrot takes no logit biases.'),
-  modalities: refused('Parrot writes text only.'),
-  audio: refused('Parrot writes text only.'),
-  functions: refused('Use `tools`.'),
-  function_call: refused('Use `tools`.'),
-  web_search_options: refused('Parrot does not search the web.'),
-  moderation: refused('Parrot does not moderate.'),
+
+  // Fields that hardly any service but OpenAI knows.
+  ...onlyOpenai,
 }
