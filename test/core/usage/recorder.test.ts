@@ -27,9 +27,7 @@ class Database {
 }
 
 /** Everything that is done by promises alone. */
-const settled = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
-}
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('the recorder of calls', () => {
   let database: Database
@@ -147,11 +145,16 @@ describe('the recorder of calls', () => {
   it('takes down whatever plugins and upstreams say', async () => {
     const model = { id: `made/up\0${'x'.repeat(1000)}`, namespace: 'made', model: 'up' }
     const usage = { prompt_tokens: Number.MAX_SAFE_INTEGER, completion_tokens: -1, total_tokens: Number.NaN }
-    call({ model, usage }, { 'te\0am': 'a\0b', count: 7n as never, loop: {} as never })
-    call({}, Object.fromEntries(Array.from({ length: 100 }, (_, number) => [`tag_${number}`, 'value'])))
+    call({ model, usage, links: [{ name: 'my\0link', ms: 0.0004 }] }, { 'te\0am': 'a\0b', count: 7n as never, loop: {} as never })
+    call(
+      { links: Array.from({ length: 1000 }, () => ({ name: 'one', ms: 1 })) },
+      Object.fromEntries(Array.from({ length: 100 }, (_, number) => [`tag_${number}`, 'value'])),
+    )
     await recorder.close()
     const [row, tagged] = database.batches.flat()
     expect(Object.keys(JSON.parse(tagged!.tags))).to.have.length(32)
+    expect(JSON.parse(tagged!.links)).to.have.length(100)
+    expect(row!.links).to.equal('[{"name":"mylink","ms":0}]')
     expect(row).to.include({ model: `made/up${'x'.repeat(192)}`, input_tokens: 1e9, output_tokens: null, tags: '{"team":"ab"}' })
   })
 })
