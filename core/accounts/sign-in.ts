@@ -18,21 +18,24 @@ export interface Credentials {
 
 /** Begins a session; resolves to its token. Throws `sign_in_refused` alike for all that can be wrong, or `too_many_tries`. */
 export async function signIn(store: Store, credentials: Credentials): Promise<string> {
-  const user = await prove(store, credentials)
+  const user = await prove(store, credentials, signInRefused)
   return alone(store, async (db) => {
-    await checkUnchanged(db, user)
+    await checkUnchanged(db, user, signInRefused)
     await audit(db, actorOf(user, credentials), { action: 'session.start', object: objectOf(user) })
     return beginSession(db, user.id)
   })
 }
 
-/** Changes a password and ends all sessions of its owner; resolves to the token of a new one. Throws as `signIn` does. */
+/**
+ * Changes the password of somebody who is signed in, and ends all their sessions; resolves to the token of a new one. Throws
+ * `wrong_password`, `invalid_value` for the new one, or `too_many_tries`.
+ */
 export async function changePassword(store: Store, credentials: Credentials, next: string): Promise<string> {
   checkPassword(next, 'new', [credentials.email])
-  const user = await prove(store, credentials)
+  const user = await prove(store, credentials, wrongPassword)
   const password = await hashPassword(next)
   return alone(store, async (db) => {
-    await checkUnchanged(db, user)
+    await checkUnchanged(db, user, wrongPassword)
     await db.updateTable('users').set({ password }).where('id', '=', user.id).execute()
     await endSessions(db, user.id)
     await audit(db, actorOf(user, credentials), { action: 'password.change', object: objectOf(user) })
@@ -48,8 +51,17 @@ interface Proven {
   readonly password: string | null
 }
 
+/** What is said where the proof fails. */
+type Refusal = () => GatewayError
+
+/** Of the address and the password: neither can be told from the other. */
+const signInRefused: Refusal = () => new GatewayError('sign_in_refused')
+
+/** Whose it is, the session has proved. */
+const wrongPassword: Refusal = () => new GatewayError('wrong_password', { param: 'current' })
+
 /** Who has this address and this password. What goes wrong is counted, and told in the audit trail. */
-async function prove(store: Store, { email: typed, password, address }: Credentials): Promise<Proven> {
+async function prove(store: Store, { email: typed, password, address }: Credentials, refusal: Refusal): Promise<Proven> {
   const email = emailOf(typed)
   await countTry(store, { email, address })
   const user = await store.db
@@ -61,16 +73,16 @@ async function prove(store: Store, { email: typed, password, address }: Credenti
   if (!(await isPassword(password, user?.password)) || user === undefined) {
     const object = { type: 'user', id: user?.id ?? null, name: user?.name ?? email } as const
     await audit(store.db, { address }, { action: 'session.refuse', object })
-    throw new GatewayError('sign_in_refused')
+    throw refusal()
   }
   await forgetTry(store, { email, address })
   return user
 }
 
 /** The proof takes a while. Whoever changed the password meanwhile, or was shut out, ended all sessions: none may begin by it now. */
-async function checkUnchanged(db: Kysely<Schema>, { id, password }: Proven): Promise<void> {
+async function checkUnchanged(db: Kysely<Schema>, { id, password }: Proven, refusal: Refusal): Promise<void> {
   const same = db.selectFrom('users').select('id').where('id', '=', id).where('password', '=', password)
-  if ((await same.where('disabled_at', 'is', null).executeTakeFirst()) === undefined) throw new GatewayError('sign_in_refused')
+  if ((await same.where('disabled_at', 'is', null).executeTakeFirst()) === undefined) throw refusal()
 }
 
 const actorOf = ({ id, name }: Proven, { address }: Credentials): Actor => ({ id, name, address })

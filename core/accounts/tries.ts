@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
+import { networkOf } from './network.ts'
 
 /** So many failed tries in so long, as one person and from one place. */
 const TRIES = 5
@@ -40,7 +41,7 @@ export async function forgetTry(store: Store, trier: Trier): Promise<void> {
 }
 
 const personOf = ({ email }: Trier): string => `email ${email}`
-const placeOf = ({ address }: Trier): string => `address ${address}`
+const placeOf = ({ address }: Trier): string => `address ${networkOf(address)}`
 
 function tooManyTries(ms: number): GatewayError {
   const headers = { 'retry-after': String(Math.ceil(ms / 1000)) }

@@ -159,6 +159,12 @@ onEachDatabase('signing in', (database) => {
       expect((await from('192.0.2.8', PASSWORD)).status).to.equal(201)
     })
 
+    it('counts all of a network of IPv6 as one, which one customer has', async () => {
+      for (const last of ['1', 'ffff', 'a:b', '0:2', '9']) await from(`2001:db8:0:7::${last}`, 'wrong', `x${last}@example.com`)
+      expect(outcome(await from('2001:db8:0:7:1:2:3:4', PASSWORD))).to.deep.equal([429, 'too_many_tries'])
+      expect((await from('2001:db8:0:8::1', PASSWORD)).status).to.equal(201)
+    })
+
     it('is not refused to who gets it right', async () => {
       const person = stage.stranger()
       for (let i = 0; i < 3; i++) {
@@ -267,7 +273,9 @@ onEachDatabase('signing in', (database) => {
 
     it('that does not change the password without knowing it', async () => {
       const change = { current: 'not the password', new: 'another battery staple' }
-      expect(outcome(await stage.member.post('/password', change))).to.deep.equal([401, 'sign_in_refused'])
+      const wrong = await stage.member.post('/password', change)
+      expect(outcome(wrong)).to.deep.equal([403, 'wrong_password'])
+      expect(wrong.body).to.include({ param: 'current' })
       const short = { current: PASSWORD, new: 'short' }
       expect((await stage.member.post('/password', short)).body).to.include({ code: 'invalid_value', param: 'new' })
       expect(await session(stage.member)).to.deep.equal([200, undefined])

@@ -1,8 +1,22 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { stringify } from 'yaml'
 import { onSqlite } from '../../support/databases.ts'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { Person } from './person.ts'
 import { type Stage, startStage } from './stage.ts'
+
+const chain = (...classes: object[]) => ({
+  chain: [{ plugin: 'auth' }, ...classes.map((config) => ({ plugin: 'rate-tagging', config }))],
+  namespaces: { sandbox: { provider: 'sandbox' } },
+})
+
+/** The rate classes that a key can be given, as an admin's program reads them. */
+async function rateClasses(gateway: TestGateway): Promise<unknown> {
+  const program = new Person(gateway.url, await gateway.key({ kind: 'admin' }))
+  return (await program.get('/config')).body.rate_classes
+}
 
 onSqlite('the console', (database) => {
   let stage: Stage
@@ -80,5 +94,23 @@ onSqlite('the console', (database) => {
     const reload = after.last_reload as { ok: boolean; diagnostics: readonly object[] }
     expect(reload.ok).to.equal(false)
     expect(reload.diagnostics[0]).to.include({ line: 1 }).and.have.keys('line', 'column', 'message')
+  })
+
+  it('tells an admin which rate classes there are: those of every plugin that declares some, as the table is now', async () => {
+    const [standard, batch] = [{ requests: '60/min' }, { tokens: '5M/day' }]
+    const gateway = await startTestGateway({
+      routes: chain(
+        { classes: { standard, batch }, default: 'standard' },
+        { classes: { standard, night: batch }, default: 'night' },
+      ),
+    })
+    expect(await rateClasses(gateway)).to.deep.equal(['standard', 'batch', 'night'])
+    const text = stringify({ version: 1, ...chain({ classes: { day: batch }, default: 'day' }) })
+    await writeFile(join(gateway.folder, 'routes.yaml'), text)
+    await gateway.reload()
+    expect(await rateClasses(gateway)).to.deep.equal(['day'])
+    await gateway.stop()
+    // A key of this table has a class; but no plugin of it declares any.
+    expect(await rateClasses(stage.gateway)).to.deep.equal([])
   })
 })
