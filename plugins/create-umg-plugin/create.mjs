@@ -26,7 +26,9 @@ async function run([kind, name, ...others]) {
   if (!Object.hasOwn(PREFIXES, kind ?? '') || name === undefined || others.length > 0) return refuse(USAGE)
   if (!/^[a-z][a-z\d-]*$/.test(name))
     return refuse(`"${name}" is no name for a plugin: use lower-case letters, digits and dashes.\n`)
-  const names = { name, package: PREFIXES[kind] + name }
+  // Some say the whole name of the package.
+  const short = name.replace(PREFIXES[kind], '')
+  const names = { name: short, package: PREFIXES[kind] + short }
   const folder = resolve(names.package)
   try {
     await mkdir(folder)

@@ -138,6 +138,11 @@ describe('npm create umg-plugin', () => {
     expect(name).to.equal('umg-plugin-note-taker')
   })
 
+  it('takes the whole name of the package for what it means', async () => {
+    await create(folder, 'chain', 'umg-plugin-polly')
+    expect(await readFile(join(folder, 'umg-plugin-polly/README.md'), 'utf8')).to.not.contain('umg-plugin-umg-plugin')
+  })
+
   it('asks for the majors of packages that the gateway is tested with', async () => {
     const { devDependencies: ours } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
     const { 'unified-model-gateway': _, ...others } = await devDependencies()
