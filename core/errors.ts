@@ -124,6 +124,11 @@ export const ERRORS = {
     'You are not signed in, or your session has ended. Sign in again; a program sends an admin key in an Authorization header.',
   ),
   sign_in_refused: caller(401, 'sign_in_refused', 'The e-mail address or the password is wrong.'),
+  wrong_password: caller(
+    403,
+    'wrong_password',
+    'This is not your current password. If it is lost, an admin can invite you anew.',
+  ),
   too_many_tries: {
     status: 429,
     type: 'requests',

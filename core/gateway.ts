@@ -1,4 +1,5 @@
 import type { Router } from '@koa/router'
+import type { Generation } from './generation.ts'
 import { type ApiParts, apiRoutes } from './http/api.ts'
 import type { AppParts } from './http/app.ts'
 import { Chain } from './http/chain.ts'
@@ -22,7 +23,7 @@ export interface GatewayOptions extends ServiceOptions {
   readonly routes: string
   readonly env: NodeJS.ProcessEnv
   readonly listen: Listen
-  /** Moves all that is for operators off the public listener. */
+  /** A second listener, for everything: all that is for operators leaves the public one. */
   readonly adminListen?: Listen
   readonly metricsToken?: Secret
   readonly management?: ManagementOptions
@@ -60,6 +61,8 @@ export interface Gateway {
   readonly urls: Urls
   /** What the operator should know of the routing table. */
   readonly notices: readonly string[]
+  /** What serves new calls. */
+  current(): Generation
   /** Reads the routing table again. */
   reload(trigger: ReloadTrigger): Promise<ReloadOutcome>
   /** Stops taking work, waits for what is under way, and frees everything. */
@@ -107,7 +110,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await running.disposeAsync()
   }
 
-  return { ...listeners, urls: management.urls(), notices: tables.notices, reload: management.reload, drain }
+  const { current, reload } = management
+  return { ...listeners, urls: management.urls(), notices: tables.notices, current, reload, drain }
 }
 
 /** All that is for operators. */

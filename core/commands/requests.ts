@@ -81,6 +81,7 @@ function lines(call: CallView): [fact: string, text: string][] {
     ['status', `${call.status}, ${call.outcome}`],
     ['fault', call.fault ?? '-'],
     ['error', error === null ? '-' : error.row],
+    ...call.links.map(({ name, ms: took }, number): [string, string] => [`link ${number + 1}`, `${name}: ${took} ms`]),
     ...call.attempts.map(({ namespace, model, result, ms: took }, number): [string, string] => [
       `attempt ${number + 1}`,
       `${namespace}/${model}: ${result}, ${took} ms`,

@@ -28,7 +28,9 @@ const serving = (env: NodeJS.ProcessEnv): readonly Option[] => [
   dataOption(),
   databaseOption(),
   new Option('--workers <n>', 'worker threads').env('UMG_WORKERS').argParser(toCount).default(availableParallelism()),
-  new Option('--admin-listen <host:port>', 'a listener of its own for all but /v1').env('UMG_ADMIN_LISTEN').argParser(toListen),
+  new Option('--admin-listen <host:port>', 'a second listener, for everything; the first one then serves /v1 alone')
+    .env('UMG_ADMIN_LISTEN')
+    .argParser(toListen),
   new Option('--drain-delay <seconds>', 'after SIGTERM, go on accepting this long')
     .env('UMG_DRAIN_DELAY')
     .argParser(toSeconds)

@@ -52,7 +52,7 @@ export async function start(options: StartOptions, io: CommandIo): Promise<numbe
       throw error
     })
     // Once it serves: a start that fails must not use up what is shown once.
-    beginning = await prepareBeginning(store, gateway.urls)
+    beginning = await prepareBeginning(store, gateway)
   } catch (error) {
     if (error instanceof ConfigError) return printConfigError(error, options.routes, io)
     io.stderr.write(`${explain(error, options)}\n`)

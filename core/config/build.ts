@@ -10,7 +10,7 @@ import type { Source } from './text/source.ts'
 
 /** The Config that a table means. */
 export function buildConfig(table: CheckedTable): Config {
-  const { source, routes } = table
+  const { source, routes, rateClasses } = table
   const entries = Object.entries(routes.namespaces)
   const [upstream, curated] = [true, false].map((has) => entries.filter(([, { provider }]) => (provider !== undefined) === has))
   return {
@@ -21,6 +21,7 @@ export function buildConfig(table: CheckedTable): Config {
     curated: new Map(curated!.map(([name, entry]) => [name, toCurated(table, name, entry)])),
     aliases: new Map(Object.entries(routes.aliases)),
     keys: routes.keys.map((key, index) => toKey(source, key, index)),
+    rateClasses,
     expectations: toExpectations(table),
   }
 }

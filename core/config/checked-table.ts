@@ -13,4 +13,6 @@ export interface CheckedTable {
   readonly providers: ReadonlyMap<string, Installed<'provider'>>
   /** By namespace, what it lacks. */
   readonly dormant: ReadonlyMap<string, readonly Reference[]>
+  /** Those that plugins declare. */
+  readonly rateClasses: readonly string[]
 }

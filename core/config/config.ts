@@ -16,6 +16,8 @@ export interface Config {
   /** From a bare name to the model id it stands for. */
   readonly aliases: ReadonlyMap<string, string>
   readonly keys: readonly DeclaredKey[]
+  /** The classes that a key or an account can be given: the names that plugins declare as such. */
+  readonly rateClasses: readonly string[]
   /** What `umg routes test` holds the table against, in the order written. */
   readonly expectations: readonly Expectation[]
 }

@@ -3,7 +3,7 @@ import { buildConfig } from './build.ts'
 import { check } from './check/check.ts'
 import { toProblems } from './check/findings.ts'
 import { installPlugins } from './check/install.ts'
-import { findUndeclared, placed } from './check/mentions.ts'
+import { declaredNames, findUndeclared, placed } from './check/mentions.ts'
 import { checkNames } from './check/names.ts'
 import { findTwins } from './check/twins.ts'
 import { findUnset } from './check/unset.ts'
@@ -44,6 +44,7 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv, files = n
   const { errors, mentions } = check(routesSchema, table.data)
   const links = await installPlugins('chain', table, files)
   const providers = await installPlugins('provider', table, files)
+  const allMentions = [...mentions.map((mention) => placed(mention, [])), ...links.mentions, ...providers.mentions]
   const diagnostics = toDiagnostics(source, [
     ...syntax.problems,
     ...problems,
@@ -53,7 +54,7 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv, files = n
     ...providers.problems,
     ...checkNames(table),
     ...findTwins(table),
-    ...findUndeclared(table, [...mentions.map((mention) => placed(mention, [])), ...links.mentions, ...providers.mentions]),
+    ...findUndeclared(table, allMentions),
   ])
   if (diagnostics.length > 0) throw new ConfigError(diagnostics)
   const config = buildConfig({
@@ -62,6 +63,7 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv, files = n
     links: links.installed,
     providers: providers.installed,
     dormant: unset.dormant,
+    rateClasses: declaredNames(allMentions, 'rate class'),
   })
   const outline = outlineOf(source.text, digestsOf(table))
   return { config, notices: notices(config, unset.dormant), text: source.text, outline }

@@ -37,9 +37,9 @@ export class Chain implements TurnOwner {
     return turn.run()
   }
 
-  onOver(turn: Turn, link: ChainLink): void {
+  onOver(turn: Turn, link: ChainLink, ms: number): void {
     this.#watch.remove(turn)
-    this.#metrics.ran(link.name, 'handle', turn.taken(performance.now()))
+    this.#metrics.ran(link.name, 'handle', ms)
   }
 
   /** `when` looks at the namespace asked for; a request that names no model concerns no such link. */

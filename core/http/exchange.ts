@@ -21,6 +21,7 @@ import type { LinkTransform } from '../upstream/readers/transform.ts'
 import type { Relay } from '../upstream/relay.ts'
 import type { Arrival, OwnReply } from './arrival.ts'
 import type { ClientCall } from './client-call.ts'
+import type { LinkTime } from './link-time.ts'
 import { outcomeKind } from './outcome.ts'
 import type { SentReply, Settler, Teller } from './settler.ts'
 import { Stopwatch } from './stopwatch.ts'
@@ -35,6 +36,8 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
   /** The innermost link's first: a reply passes the chain from bottom to top. */
   readonly transforms: LinkTransform[] = []
   readonly attempts: AttemptRecord[] = []
+  /** Of the links that had their turn, the outermost first. */
+  readonly linkTimes: LinkTime[] = []
   principal: Principal | undefined
   served: Served | undefined
   failure: GatewayError | undefined
@@ -217,6 +220,7 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
     this.#dispatch?.abort()
     this.relay?.close()
     this.#abort?.abort()
+    const now = performance.now()
     return {
       kind: left ? 'client_closed' : outcomeKind(this.failure),
       status: left ? 499 : response.statusCode,
@@ -226,6 +230,7 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
       stream: this.stream,
       served: this.served,
       attempts: this.attempts,
+      links: this.linkTimes.map((time) => time.record(now)),
       usage: this.usage,
       usageEstimated: this.usageEstimated,
       times: { ...this.elapsed(), firstByte: this.#firstByteMs },

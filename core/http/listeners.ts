@@ -8,9 +8,9 @@ import { createHttpServer, type Listen, listen } from './server.ts'
 
 /** What is served, to whom. */
 export interface Routers {
-  /** On the public listener. */
+  /** On every listener: the console's playground calls as clients do, at the origin of its page. */
   readonly clients: readonly Router[]
-  /** On the admin listener where there is one, else on the public one too. */
+  /** On the admin listener where there is one, else on the only one. Never beside it on the public one. */
   readonly operators: readonly Router[]
 }
 
@@ -33,13 +33,13 @@ export interface Listeners {
 export async function openListeners(parts: AppParts, routers: Routers, options: ListenerOptions): Promise<Listeners> {
   const serve = (served: readonly Router[]) =>
     createHttpServer(createApp(parts, served).callback(), (id, error) => parts.settlement.refused(id, error))
-  const { clients, operators } = routers
   const { adminListen } = options
-  const front = serve(adminListen === undefined ? [...clients, ...operators] : clients)
+  const everything = [...routers.clients, ...routers.operators]
+  const front = serve(adminListen === undefined ? everything : routers.clients)
   const url = await listen(front, options.listen)
   if (adminListen === undefined) return { url, adminUrl: url, stop: (grace) => stop([front], parts.open, grace) }
 
-  const back = serve(operators)
+  const back = serve(everything)
   const adminUrl = await listen(back, adminListen).catch((error: unknown) => {
     front.close()
     throw error

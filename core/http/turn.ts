@@ -2,11 +2,13 @@ import type { ChainLink } from '../generation.ts'
 import { Misuse } from '../plugin/misuse.ts'
 import { pluginError } from '../plugin/plugin-fault.ts'
 import type { Watched } from '../watch.ts'
+import { LinkTime } from './link-time.ts'
 import type { Passage } from './passage.ts'
 
 /** Hears of the end of turns. */
 export interface TurnOwner {
-  onOver(turn: Turn, link: ChainLink): void
+  /** `ms`: what the link took of its own. */
+  onOver(turn: Turn, link: ChainLink, ms: number): void
 }
 
 /** What a turn is made of. */
@@ -25,21 +27,15 @@ export class Turn implements Watched {
   before: this | undefined
   after: this | undefined
   readonly #parts: TurnParts
+  readonly #time: LinkTime
   #reject: ((error: Error) => void) | undefined
   #inner: Promise<void> | undefined
   #innerIsOver = false
   #isOver = false
-  /** Milliseconds of its own, and since when it runs; undefined while `next` does. */
-  #taken = 0
-  #since: number | undefined = performance.now()
 
   constructor(parts: TurnParts) {
     this.#parts = parts
-  }
-
-  /** Milliseconds of its own that the link has taken. */
-  taken(now: number): number {
-    return this.#since === undefined ? this.#taken : this.#taken + now - this.#since
+    this.#time = new LinkTime(parts.link.name)
   }
 
   /** Runs the handler. Resolves when it is done, and all that it called; rejects with a GatewayError. */
@@ -47,6 +43,7 @@ export class Turn implements Watched {
     const { link, passage, chain } = this.#parts
     const { ctx, exchange } = passage
     exchange.linkName = link.name
+    exchange.linkTimes.push(this.#time)
     try {
       await this.#within(link.handle(ctx as never, () => this.#next()))
       // A link that does not await next() must not let the head go before its time.
@@ -57,12 +54,12 @@ export class Turn implements Watched {
       throw pluginError(link.name, 'handle', error)
     } finally {
       this.#isOver = true
-      chain.onOver(this, link)
+      chain.onOver(this, link, this.#time.stop(performance.now()))
     }
   }
 
   look(now: number): void {
-    if (this.taken(now) > this.#parts.limit) this.#reject?.(new Misuse('TOOK_TOO_LONG'))
+    if (this.#time.taken(now) > this.#parts.limit) this.#reject?.(new Misuse('TOOK_TOO_LONG'))
   }
 
   /** What the work comes to; rejects when the link has taken too long. */
@@ -92,8 +89,7 @@ export class Turn implements Watched {
   async #goOn(): Promise<void> {
     const { link, passage, rest } = this.#parts
     const { exchange } = passage
-    this.#taken = this.taken(performance.now())
-    this.#since = undefined
+    this.#time.stop(performance.now())
     try {
       await rest()
     } catch (error) {
@@ -101,7 +97,8 @@ export class Turn implements Watched {
     }
     this.#innerIsOver = true
     exchange.linkName = link.name
-    this.#since = performance.now()
+    // One that threw meanwhile runs no more.
+    if (!this.#isOver) this.#time.goOn(performance.now())
   }
 }
 

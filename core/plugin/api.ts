@@ -137,6 +137,14 @@ export interface AttemptRecord extends Served {
   readonly ms: number
 }
 
+/** What one link took of a call. */
+export interface LinkRecord {
+  /** The plugin's name. */
+  readonly name: string
+  /** Milliseconds of its own, on the way in and on the way out: what it called by `next()` is left out. */
+  readonly ms: number
+}
+
 /** How the routing table led a call. */
 export interface RouteTrace {
   /** The id of the model that was asked for, aliases resolved. */
@@ -173,6 +181,8 @@ export interface Outcome {
   readonly stream: boolean
   readonly served?: Served
   readonly attempts: readonly AttemptRecord[]
+  /** The links that had their turn, in the chain's order: those that threw or hung too, not those that `when` left out. */
+  readonly links: readonly LinkRecord[]
   /** Absent where no upstream took the call: nothing is charged. */
   readonly usage?: Usage
   /** True where the upstream did not say its usage. */

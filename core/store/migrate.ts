@@ -3,6 +3,7 @@ import { type Migration, Migrator } from 'kysely/migration'
 import * as accountsAndKeys from './migrations/0001-accounts-and-keys.ts'
 import * as people from './migrations/0002-people.ts'
 import * as calls from './migrations/0003-calls.ts'
+import * as links from './migrations/0004-links.ts'
 import type { Schema } from './schema.ts'
 import { StoreError } from './store-error.ts'
 
@@ -11,6 +12,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0001-accounts-and-keys': accountsAndKeys,
   '0002-people': people,
   '0003-calls': calls,
+  '0004-links': links,
 }
 
 const NEWER =

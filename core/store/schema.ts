@@ -157,6 +157,8 @@ export interface CallsTable {
   readonly error_code: string | null
   /** JSON array of the tries: namespace, model, provider, result, ms. */
   readonly attempts: string
+  /** JSON array of the links that had their turn: name, ms. Empty in rows from before they were kept. */
+  readonly links: string
   /** 1 where the last of them gave the reply. */
   readonly served: number
   /** Microseconds: of the whole call, to the first byte of content, and in the gateway itself. */

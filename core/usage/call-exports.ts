@@ -16,6 +16,7 @@ const COLUMNS: Readonly<Record<string, (call: CallView) => Cell>> = {
   served_model: ({ served }) => served?.model,
   served_provider: ({ served }) => served?.provider,
   attempts: ({ attempts }) => attempts.length,
+  links: ({ links }) => JSON.stringify(links),
   stream: ({ stream }) => stream,
   status: ({ status }) => status,
   outcome: ({ outcome }) => outcome,

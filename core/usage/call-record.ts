@@ -1,5 +1,5 @@
 import { tokensOf } from '../observe/tokens.ts'
-import type { AttemptRecord, Outcome, Principal } from '../plugin/api.ts'
+import type { AttemptRecord, LinkRecord, Outcome, Principal } from '../plugin/api.ts'
 import type { CallsTable } from '../store/schema.ts'
 import { timeOfRequest } from './request-id.ts'
 import { storable } from './storable.ts'
@@ -13,19 +13,22 @@ export interface KnownCall {
 }
 
 /** A call that has ended, as it waits to be written down: it holds on to nothing large, and nothing of what was asked and answered. */
-export interface CallRecord extends Omit<CallsTable, 'at' | 'attempts' | 'tags'> {
+export interface CallRecord extends Omit<CallsTable, 'at' | 'attempts' | 'links' | 'tags'> {
   readonly attempts: readonly AttemptRecord[]
+  readonly links: readonly LinkRecord[]
   readonly tags: Readonly<Record<string, string>>
 }
 
 /** Each is a sum of its own. */
 const MOST_TAGS = 32
+/** A chain may be as long as its operator likes. */
+const MOST_LINKS = 100
 /** No call has so many; an upstream that says so must not make a sum too large for the database. */
 const MOST_TOKENS = 1e9
 
 /** Made for every call, so it is no more than one object: what costs more is left to `callRow`. */
 export function callRecord(outcome: Outcome, { id, principal, tags }: KnownCall): CallRecord {
-  const { kind, error, served, attempts, usage, times } = outcome
+  const { kind, error, served, attempts, links, usage, times } = outcome
   const tokens = usage && tokensOf(usage)
   return {
     id,
@@ -41,6 +44,7 @@ export function callRecord(outcome: Outcome, { id, principal, tags }: KnownCall)
     error: error?.row ?? null,
     error_code: error?.code ?? null,
     attempts,
+    links,
     served: served === undefined ? 0 : 1,
     total_us: microseconds(times.total),
     first_byte_us: times.firstByte === undefined ? null : microseconds(times.firstByte),
@@ -65,6 +69,7 @@ export function callRow(record: CallRecord): CallsTable {
     model: named(record.model),
     error_code: named(record.error_code),
     attempts: JSON.stringify(record.attempts.map(attemptFields)),
+    links: JSON.stringify(record.links.slice(0, MOST_LINKS).map(linkFields)),
     input_tokens: counted(record.input_tokens),
     output_tokens: counted(record.output_tokens),
     cached_tokens: counted(record.cached_tokens),
@@ -75,6 +80,10 @@ export function callRow(record: CallRecord): CallsTable {
 
 function attemptFields({ namespace, model, provider, result, ms }: AttemptRecord): AttemptRecord {
   return { namespace, model: storable(model), provider, result, ms: microseconds(ms) / 1000 }
+}
+
+function linkFields({ name, ms }: LinkRecord): LinkRecord {
+  return { name: storable(name), ms: microseconds(ms) / 1000 }
 }
 
 /** What a stranger's link says of a call may be no text at all. */

@@ -1,5 +1,5 @@
 import type { Fault } from '../errors.ts'
-import type { AttemptRecord, Served } from '../plugin/api.ts'
+import type { AttemptRecord, LinkRecord, Served } from '../plugin/api.ts'
 import type { Store } from '../store/database.ts'
 import type { CallsTable } from '../store/schema.ts'
 import { type Named, named, namesOf } from './names.ts'
@@ -20,6 +20,7 @@ export interface CallView {
   readonly fault: Fault | null
   readonly error: { readonly code: string | null; readonly row: string } | null
   readonly attempts: readonly AttemptRecord[]
+  readonly links: readonly LinkRecord[]
   /** Milliseconds. */
   readonly ms: { readonly total: number; readonly first_byte: number | null; readonly overhead: number }
   readonly tokens: {
@@ -55,6 +56,7 @@ function view(call: CallsTable, owners: Pick<CallView, 'key' | 'account'>): Call
     fault: call.fault as Fault | null,
     error: call.error === null ? null : { code: call.error_code, row: call.error },
     attempts,
+    links: JSON.parse(call.links),
     ms: { total: call.total_us / 1000, first_byte: milliseconds(call.first_byte_us), overhead: call.overhead_us / 1000 },
     tokens: tokensOf(call),
     tags: JSON.parse(call.tags),

@@ -19,6 +19,7 @@ describeInBrowser('the console, every day', (open) => {
     await signInAsMember(management, member, stage)
     const { id } = await management.post<{ id: string }>('/accounts', { name: 'Field team', models: ['*'] })
     await management.post('/keys', { name: "somebody else's", kind: 'live', account_id: id })
+    await management.post('/accounts', { name: 'Old team', models: ['*'], rate_class: 'retired' })
   })
 
   after(() => stage.stop())
@@ -81,6 +82,23 @@ describeInBrowser('the console, every day', (open) => {
     await admin.getByRole('row', { name: /o4-mini/ }).waitFor()
   })
 
+  it('tells where the time of a call went: its links, the gateway, its attempts', async () => {
+    const id = (await call('acme/fast')).headers.get('x-request-id')
+    await stage.gateway.logged((line) => line.id === id)
+    await admin.goto(stage.address(`/requests/${id}`))
+    const bars = admin.getByRole('list', { name: 'Where the time went' }).getByRole('listitem')
+    await bars.first().waitFor()
+    const time = '[\\d.]+ (?:µs|ms|s)'
+    const told = [
+      ...['auth', 'rate-tagging', 'header-stamping'].map((name) => `${name} link`),
+      'Gateway reading, checking, waiting',
+      'openai/gpt-5.5-mini attempt 1, ok',
+    ].map((words) => new RegExp(`^${words}${time}$`))
+    const texts = await bars.allTextContents()
+    expect(texts).to.have.length(told.length)
+    for (const [index, words] of told.entries()) expect(texts[index]).to.match(words)
+  })
+
   it('gives calls and usage as files, narrowed as the page is', async () => {
     await admin.goto(stage.address('/requests?model=openai/o4-mini'))
     await admin.getByRole('row', { name: /o4-mini/ }).waitFor()
@@ -94,6 +112,38 @@ describeInBrowser('the console, every day', (open) => {
     await admin.goto(stage.address('/usage'))
     const [csv] = await Promise.all([admin.waitForEvent('download'), admin.getByRole('link', { name: 'CSV' }).click()])
     expect(await readFile(await csv.path(), 'utf8')).to.include('openai/o4-mini')
+  })
+
+  it('offers the rate classes of the table, and keeps one that it has no more', async () => {
+    const rateClass = admin.getByRole('dialog').getByRole('combobox', { name: 'Rate class' })
+    const edit = async (account: string): Promise<readonly string[]> => {
+      await admin.getByRole('button', { name: `Edit ${account}` }).click()
+      await rateClass.waitFor()
+      return rateClass.getByRole('option').allTextContents()
+    }
+    await admin.goto(stage.address('/accounts'))
+    expect(await edit('Old team')).to.deep.equal(['The default class', 'standard', 'batch', 'retired (not in routes.yaml)'])
+    expect(await rateClass.inputValue()).to.equal('retired')
+    await admin.keyboard.press('Escape')
+    await rateClass.waitFor({ state: 'hidden' })
+    expect(await edit('Field team')).to.deep.equal(['The default class', 'standard', 'batch'])
+    await rateClass.selectOption('batch')
+    await admin.getByRole('button', { name: 'Save' }).click()
+    await admin.getByRole('row', { name: /Field team.*batch/ }).waitFor()
+  })
+
+  it('takes any rate class where no plugin declares some', async () => {
+    await admin.route('**/api/v1/config', async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), rate_classes: [] } })
+    })
+    await admin.goto(stage.address('/accounts'))
+    await admin.getByRole('button', { name: 'Edit Old team' }).click()
+    const rateClass = admin.getByRole('dialog').getByRole('textbox', { name: 'Rate class' })
+    await rateClass.fill('known elsewhere')
+    await admin.getByRole('button', { name: 'Save' }).click()
+    await admin.getByRole('row', { name: /Old team.*known elsewhere/ }).waitFor()
+    await admin.unroute('**/api/v1/config')
   })
 
   it('keeps what a list is narrowed to in the address', async () => {

@@ -54,6 +54,7 @@ function pastCall(index: number, keys: readonly string[]): CallsTable {
     stream: chance % 2,
     ...end,
     attempts: JSON.stringify(end.fault === 'policy' ? [] : attemptsOf({ serves, ms, answered, retried: chance % 7 === 0 })),
+    links: JSON.stringify(linksOf(end.fault === 'policy', chance)),
     served: answered ? 1 : 0,
     total_us: ms * 1000,
     first_byte_us: answered ? ms * 520 : null,
@@ -65,6 +66,16 @@ function pastCall(index: number, keys: readonly string[]): CallsTable {
     estimated: chance % 5 === 0 ? 1 : 0,
     tags: JSON.stringify({ team: from(TEAMS, chance) }),
   }
+}
+
+/** Those of the console's table; a limit ends the call at rate-tagging. */
+function linksOf(limited: boolean, chance: number): object[] {
+  const links = [
+    { name: 'auth', ms: (60 + chance) / 1000 },
+    { name: 'rate-tagging', ms: (400 + 7 * chance) / 1000 },
+    { name: 'header-stamping', ms: (20 + chance) / 1000 },
+  ]
+  return limited ? links.slice(0, 2) : links
 }
 
 /** How a call was tried. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
+import { barriers } from './barriers.ts'
 import { describeInBrowser } from './browser.ts'
 import { type Management, MEMBER, signInAsAdmin, signInAsMember } from './management.ts'
 import { type ConsoleStage, startConsole } from './stage.ts'
@@ -67,8 +68,16 @@ describeInBrowser('signing in and out of the console', (open) => {
     await page.getByRole('textbox', { name: 'Current password' }).fill('not the password')
     await page.getByRole('textbox', { name: 'New password' }).fill('another staple entirely')
     await page.getByRole('button', { name: 'Change password' }).click()
-    await page.getByText('The e-mail address or the password is wrong.').waitFor()
-    await page.getByRole('textbox', { name: 'Current password' }).fill(MEMBER.password)
+    const current = page.getByRole('textbox', { name: 'Current password' })
+    const refusal = page.getByText('This is not your current password.')
+    await refusal.waitFor()
+    expect(await current.getAttribute('aria-describedby'), 'said at the field').to.equal(await refusal.getAttribute('id'))
+    expect(await page.getByRole('alert').count()).to.equal(0)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      expect(await barriers(page, 'colours'), colorScheme).to.deep.equal([])
+    }
+    await current.fill(MEMBER.password)
     await page.getByRole('button', { name: 'Change password' }).click()
     await page.getByText('Your password is changed.').waitFor()
   })

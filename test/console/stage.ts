@@ -61,8 +61,8 @@ keys:
   - { name: nightly, hash: "${DECLARED_DIGEST}", kind: live, models: ["acme/*"], class: batch, expires: 2099-01-31 }
 `
 
-/** Starts it. `models`: those that the upstream says it has. */
-export async function startConsole({ models = MODELS } = {}): Promise<ConsoleStage> {
+/** Starts it. `models`: those that the upstream says it has. `adminListen`: whether the console has a listener of its own. */
+export async function startConsole({ models = MODELS, adminListen = false } = {}): Promise<ConsoleStage> {
   const upstream = await scriptedUpstream()
   upstream.on(({ path, json: body }) => {
     if (path.endsWith('/models'))
@@ -74,12 +74,13 @@ export async function startConsole({ models = MODELS } = {}): Promise<ConsoleSta
     routes: routes(`${upstream.origin}/v1`),
     env: { OPENAI_API_KEY: 'sk-upstream' },
     management: { urls: { clients: PUBLIC_URL } },
+    adminListen,
   })
   const token = await createSetupToken(gateway.store)
   return {
     gateway,
-    setupLink: setupLink(gateway.url, token!),
-    address: (path) => `${gateway.url}/console${path}`,
+    setupLink: setupLink(gateway.adminUrl, token!),
+    address: (path) => `${gateway.adminUrl}/console${path}`,
     async stop() {
       await gateway.stop()
       await upstream.close()

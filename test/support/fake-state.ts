@@ -61,6 +61,7 @@ const NOTHING_SERVED: Outcome = {
   endpoint: 'chat.completions',
   stream: false,
   attempts: [],
+  links: [],
   usageEstimated: false,
   times: { total: 0, overhead: 0 },
 }

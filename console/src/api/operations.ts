@@ -30,6 +30,8 @@ export interface ConfigStatus {
   readonly text: string
   readonly sha256: string
   readonly loaded_at: string
+  /** Those that a key or an account can be given. */
+  readonly rate_classes: readonly string[]
   readonly last_reload: {
     readonly at: string
     readonly ok: boolean

@@ -15,6 +15,12 @@ export interface Attempt {
   readonly ms: number
 }
 
+/** What one link of the chain took of its own. */
+export interface LinkTime {
+  readonly name: string
+  readonly ms: number
+}
+
 /** One call, without its content. */
 export interface RequestRow {
   /** `req_…`: the reply's `x-request-id`. */
@@ -32,6 +38,8 @@ export interface RequestRow {
   readonly fault: Fault | null
   readonly error: { readonly code: string | null; readonly row: string } | null
   readonly attempts: readonly Attempt[]
+  /** In the chain's order. */
+  readonly links: readonly LinkTime[]
   /** Milliseconds. */
   readonly ms: { readonly total: number; readonly first_byte: number | null; readonly overhead: number }
   readonly tokens: {

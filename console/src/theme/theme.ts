@@ -72,12 +72,13 @@ function veils({ colors }: MantineTheme): Record<string, string> {
   )
 }
 
-/** Surfaces and the quiet text, both with the contrast that WCAG AA asks for. */
+/** Surfaces, the quiet text and what is wrong at a field, with the contrast that WCAG AA asks for. */
 export const variables: CSSVariablesResolver = (mantine) => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': '#5b6370',
     '--mantine-color-placeholder': '#6b7280',
+    '--mantine-color-error': mantine.colors.red[9],
     '--surface-quiet': '#f7f8fa',
     '--line': '#e3e6eb',
     '--line-strong': '#cfd4dc',
@@ -86,6 +87,7 @@ export const variables: CSSVariablesResolver = (mantine) => ({
     ...veils(mantine),
     '--mantine-color-dimmed': '#98a0ad',
     '--mantine-color-placeholder': '#8b93a1',
+    '--mantine-color-error': mantine.colors.red[4],
     '--surface-quiet': '#1b1f25',
     '--line': '#2b3038',
     '--line-strong': '#3b414c',

@@ -29,8 +29,10 @@ export const absoluteTime = (at: string): string => absolute.format(new Date(at)
 /** "13:25:04" */
 export const clockTime = (at: string): string => clock.format(new Date(at))
 
-/** "840 ms", "3.2 s", "2.1 min" */
+/** "40 µs", "0.4 ms", "840 ms", "3.2 s", "2.1 min" */
 export function duration(ms: number): string {
+  const microseconds = Math.round(ms * 1000)
+  if (microseconds > 0 && microseconds < 100) return `${microseconds} µs`
   if (ms < 1000) return `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`
   return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${(ms / 60_000).toFixed(1)} min`
 }

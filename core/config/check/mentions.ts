@@ -16,6 +16,11 @@ export const placed = ({ pointer, ...mention }: Mention, base: Path): PlacedMent
   path: [...base, ...segments(pointer)],
 })
 
+/** The names of a kind that are declared, each once. */
+export const declaredNames = (mentions: readonly PlacedMention[], kind: string): readonly string[] => [
+  ...new Set(mentions.filter((mention) => mention.declares && mention.kind === kind).flatMap(({ names }) => names)),
+]
+
 /** Names that nobody declares. Where no plugin declares any of a kind, some plugin may know them without saying so. */
 export function findUndeclared(table: Table, mentions: readonly PlacedMention[]): readonly Problem[] {
   const declared = Map.groupBy(

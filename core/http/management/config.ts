@@ -24,6 +24,9 @@ export const configRoutes: readonly Route[] = [
       text: Type.String({ description: 'It holds no secret: those are references, or the hashes of keys.' }),
       sha256: Type.String({ description: 'Of the text.' }),
       loaded_at: time('When it was put in use.'),
+      rate_classes: Type.Array(Type.String(), {
+        description: 'Those that a key or an account can be given; empty where no plugin declares any.',
+      }),
       last_reload: Type.Union([lastReload, Type.Null()], { description: 'Null: it was read once, at the start.' }),
     }),
     async handle(_, parts) {
@@ -33,6 +36,7 @@ export const configRoutes: readonly Route[] = [
         text,
         sha256,
         loaded_at: toTime(loadedAt),
+        rate_classes: parts.current().config.rateClasses,
         last_reload: lastReload
           ? {
               at: toTime(lastReload.at),

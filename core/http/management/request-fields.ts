@@ -32,6 +32,13 @@ export const request = Type.Object({
   attempts: Type.Array(
     Type.Object({ ...target, result: Type.String({ description: '`ok`, or the name of an error.' }), ms: Type.Number() }),
   ),
+  links: Type.Array(
+    Type.Object({
+      name: Type.String({ description: "The plugin's name." }),
+      ms: Type.Number({ description: 'Of its own: what stands behind it in the chain is left out.' }),
+    }),
+    { description: "The links that had their turn, in the chain's order." },
+  ),
   ms: Type.Object({
     total: Type.Number(),
     first_byte: Type.Union([Type.Number(), Type.Null()], { description: 'To the first byte of content.' }),

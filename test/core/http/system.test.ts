@@ -76,15 +76,14 @@ describe('the system routes', () => {
     expect((await get('/livez')).status).to.equal(200)
   })
 
-  it('are nowhere on the public listener where they have one of their own, nor is the API on that', async () => {
+  it('are nowhere on the public listener where they have one of their own', async () => {
     await start({ adminListen: true, metricsToken: TOKEN })
     expect(gateway.adminUrl).to.not.equal(gateway.url)
     for (const path of SYSTEM) {
       await expectNowhere(gateway.url, path)
       expect((await get(path, `Bearer ${TOKEN}`, gateway.adminUrl)).status).to.equal(200)
     }
-    for (const path of ['/v1/models', '/v1/chat/completions', '/']) await expectNowhere(gateway.adminUrl, path)
-    expect((await gateway.fetch('/v1/models')).status).to.equal(200)
+    await expectNowhere(gateway.adminUrl, '/')
   })
 
   it('are refused on a listener of their own as on the public one', async () => {

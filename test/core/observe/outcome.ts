@@ -15,6 +15,7 @@ export function outcome(parts: Partial<Outcome> = {}): Outcome {
     stream: true,
     served: { namespace: 'openai', model: 'gpt-5.5', provider: 'openai-compatible' },
     attempts: [attempt()],
+    links: [{ name: 'auth', ms: 0.25 }],
     usage: { prompt_tokens: 20, completion_tokens: 11, total_tokens: 31 },
     usageEstimated: false,
     times: { total: 1000, firstByte: 400, overhead: 2 },

@@ -10,7 +10,8 @@ import { openStore, type Store } from '../../../core/store/database.ts'
 import { databaseUrl } from '../../../core/store/url.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { child } from './child.ts'
-import { makeFirstVersion } from './first-version.ts'
+import { FIRST_VERSION } from './first-version.ts'
+import { makeOldDatabase } from './old-database.ts'
 import { refusal } from './refusal.ts'
 import { KEY } from './row.ts'
 import { storesIn } from './stores.ts'
@@ -135,7 +136,7 @@ onEachDatabase('the database', (database, kind) => {
   })
 
   it('of the first version gets what is new, and keeps what it held', async () => {
-    await makeFirstVersion(url())
+    await makeOldDatabase(url(), FIRST_VERSION)
     const store = await open()
     const key = await store.db.selectFrom('keys').selectAll().executeTakeFirstOrThrow()
     expect({ ...key }).to.deep.equal(KEY)

@@ -49,6 +49,8 @@ onEachDatabase('umg requests and umg usage', (create) => {
       ['served by', 'openai/gpt-5.5 (openai-compatible)'],
       ['status', '504, upstream_error'],
       ['fault', 'upstream'],
+      ['link 1', 'auth: 0.05 ms'],
+      ['link 2', 'audit: 2.5 ms'],
       ['attempt 1', 'openai/gpt-5.5: upstream_timeout, 90.5 ms'],
       ['tokens', '10 in (0 cached), 5 out (0 reasoning)'],
       ['tag team', 'search'],

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { openStore, type Store } from '../../../core/store/database.ts'
-import { createCallWriter } from '../../../core/usage/call-writer.ts'
+import { type CallWriter, createCallWriter } from '../../../core/usage/call-writer.ts'
 import { allCalls, type CallFilter, findCall, findCalls } from '../../../core/usage/find-calls.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { rowOf, type Told } from './outcome.ts'
@@ -55,17 +55,18 @@ const FILTERS: readonly (readonly [name: string, filter: CallFilter, found: read
 
 onEachDatabase('calls', (create) => {
   let store: Store
-  let write: (calls: readonly Told[]) => Promise<void>
+  let writer: CallWriter
+  const write = (calls: readonly Told[]) => writer.write(calls.map(rowOf))
 
   before(async () => {
     store = await openStore(await create())
-    const writer = createCallWriter(store)
-    write = (calls) => writer.write(calls.map(rowOf))
+    writer = createCallWriter(store)
     await write(CALLS.map((told, number) => ({ at: at(number), number, ...told })))
-    after(async () => {
-      await writer.close()
-      await store.close()
-    })
+  })
+
+  after(async () => {
+    await writer.close()
+    await store.close()
   })
 
   for (const [name, filter, found] of FILTERS) {

@@ -19,6 +19,11 @@ export interface Told {
 
 const TARGET = { namespace: 'openai', model: 'gpt-5.5', provider: 'openai-compatible' }
 
+const LINKS = [
+  { name: 'auth', ms: 0.0504 },
+  { name: 'audit', ms: 2.5 },
+]
+
 /** The outcome of a stream that went well, or of a call that failed. */
 export function outcomeOf({ model = 'openai/gpt-5.5', error, outcome }: Told = {}): Outcome {
   const [namespace = '', ...rest] = model.split('/')
@@ -32,6 +37,7 @@ export function outcomeOf({ model = 'openai/gpt-5.5', error, outcome }: Told = {
     stream: true,
     served: TARGET,
     attempts: [{ ...TARGET, result: error ?? 'ok', ms: 90.5 }],
+    links: LINKS,
     usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
     usageEstimated: false,
     times: { total: 100.25, firstByte: 20, overhead: 1.5 },

@@ -125,6 +125,7 @@ function anyOutcome(): Outcome {
     stream: Math.random() < 0.5,
     served,
     attempts: [{ ...served, result: oneOf(['ok', ...ROWS]), ms: Math.random() * 1e6 }],
+    links: [{ name: random(), ms: Math.random() }],
     usage: { prompt_tokens: tokens, completion_tokens: tokens, total_tokens: 2 * tokens },
     usageEstimated: Math.random() < 0.5,
     times: { total: Math.random() * 1e6, firstByte: Math.random() * 1000, overhead: Math.random() * 100 },

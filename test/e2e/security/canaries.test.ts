@@ -16,6 +16,7 @@ const ELSEWHERE: readonly ErrorName[] = [
   'unknown_parameter',
   'not_signed_in',
   'sign_in_refused',
+  'wrong_password',
   'too_many_tries',
   'admin_required',
   'foreign_origin',

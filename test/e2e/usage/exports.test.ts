@@ -45,6 +45,7 @@ describe('lists and files of requests and usage', () => {
     expect(lines).to.have.length(CALLS + 1)
     const ids = lines.slice(1).map((line) => line.slice(0, line.indexOf(',')))
     expect(ids).to.deep.equal([...new Set(ids)].toSorted().toReversed())
+    expect(lines[1]).to.include(`,"[{""name"":""auth"",""ms"":0.05},{""name"":""audit"",""ms"":2.5}]",`)
     expect(lines[1]).to.include(`,"'=cmd|""calc""",`).and.to.include(',"{""team"":""a,b""}"')
   })
 

@@ -106,6 +106,7 @@ function callsOf({ begin, count, random }: Day): CallsTable[] {
       error: failure && 'upstream_error',
       error_code: failure && 'upstream_error',
       attempts: JSON.stringify([{ namespace: 'open', model: 'gpt', provider: 'openai-compatible', result: 'ok', ms: 812.5 }]),
+      links: '[{"name":"auth","ms":0.042},{"name":"rate-tagging","ms":0.061},{"name":"header-stamping","ms":0.019}]',
       served: 1,
       total_us: 812_500,
       first_byte_us: 204_000,

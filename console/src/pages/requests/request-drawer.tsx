@@ -13,7 +13,7 @@ export function RequestDrawer({ id, onClose }: { readonly id: string; readonly o
       {error === null && data === undefined && (
         <Stack aria-busy="true">
           <Skeleton h={20} w="70%" />
-          <Skeleton h={140} />
+          <Skeleton h={256} />
           <Skeleton h={240} />
         </Stack>
       )}

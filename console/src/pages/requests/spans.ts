@@ -1,5 +1,4 @@
 import type { RequestRow } from '../../api/requests.ts'
-import type { Tone } from '../../ui/status-label.tsx'
 
 /** A bar of the waterfall. Times are milliseconds from the call's begin. */
 export interface CallSpan {
@@ -7,21 +6,38 @@ export interface CallSpan {
   readonly detail: string
   readonly from: number
   readonly to: number
-  readonly tone: Tone
+  readonly kind: 'link' | 'gateway' | 'served' | 'failed'
 }
 
+/** What the waterfall is drawn from. */
+export type TimedCall = Pick<RequestRow, 'links' | 'attempts' | 'ms'>
+
 /**
- * A call as bars, one below the other. The attempts follow each other and the last one ends with the call; what was before the
- * first is the gateway's: the chain, the checks, the wait for a place.
+ * A call as bars, one below the other. The links follow each other from its begin, each as one piece, though what it did on the way
+ * out came later. The attempts follow each other and the last one ends with the call. What is left between them is the gateway's.
  */
-export function spansOf({ attempts, ms: { total } }: Pick<RequestRow, 'attempts' | 'ms'>): readonly CallSpan[] {
-  const tried = attempts.reduce((sum, { ms }) => sum + ms, 0)
-  let at = Math.max(total - tried, 0)
-  const before: CallSpan = { name: 'Gateway', detail: 'chain and checks', from: 0, to: at, tone: 'quiet' }
-  const tries = attempts.map(({ namespace, model, result, ms }): CallSpan => {
-    const from = at
-    at = Math.min(at + ms, total)
-    return { name: `${namespace}/${model}`, detail: result, from, to: at, tone: result === 'ok' ? 'good' : 'bad' }
+export function spansOf({ links, attempts, ms: { total } }: TimedCall): readonly CallSpan[] {
+  const chain = inARow(0, links, total).map(
+    ({ from, to }, index): CallSpan => ({ name: links[index]!.name, detail: 'link', from, to, kind: 'link' }),
+  )
+  const tries = inARow(Math.max(total - sumOf(attempts), 0), attempts, total).map((time, index): CallSpan => {
+    const { namespace, model, result } = attempts[index]!
+    const detail = `attempt ${index + 1}, ${result}`
+    return { name: `${namespace}/${model}`, detail, ...time, kind: result === 'ok' ? 'served' : 'failed' }
   })
-  return [before, ...tries]
+  const from = chain.at(-1)?.to ?? 0
+  const to = Math.max(tries[0]?.from ?? total, from)
+  return [...chain, { name: 'Gateway', detail: 'reading, checking, waiting', from, to, kind: 'gateway' }, ...tries]
 }
+
+/** One after the other from `begin` on; none reaches beyond `end`. */
+function inARow(begin: number, parts: readonly { readonly ms: number }[], end: number): Pick<CallSpan, 'from' | 'to'>[] {
+  let to = begin
+  return parts.map(({ ms }) => {
+    const from = to
+    to = Math.min(from + ms, end)
+    return { from, to }
+  })
+}
+
+const sumOf = (parts: readonly { readonly ms: number }[]): number => parts.reduce((sum, { ms }) => sum + ms, 0)

@@ -1,17 +1,16 @@
 import { Text } from '@mantine/core'
-import type { RequestRow } from '../../api/requests.ts'
 import { duration } from '../../ui/time-words.ts'
-import { spansOf } from './spans.ts'
+import { spansOf, type TimedCall } from './spans.ts'
 import styles from './waterfall.module.css'
 
-/** Where the time of a call went: the gateway, each attempt, and when the first byte left. */
-export function Waterfall({ row }: { readonly row: Pick<RequestRow, 'attempts' | 'ms'> }) {
+/** Where the time of a call went: each link, the gateway, each attempt, and when the first byte left. */
+export function Waterfall({ row }: { readonly row: TimedCall }) {
   const { total, first_byte } = row.ms
   const share = (ms: number): string => `${total === 0 ? 0 : (100 * ms) / total}%`
   return (
     <div className={styles.waterfall}>
       <ol className={styles.spans} aria-label="Where the time went">
-        {spansOf(row).map(({ name, detail, from, to, tone }, index) => (
+        {spansOf(row).map(({ name, detail, from, to, kind }, index) => (
           <li key={`${index} ${name}`} className={styles.span}>
             <div className={styles.words}>
               <Text size="sm" span truncate>
@@ -25,7 +24,7 @@ export function Waterfall({ row }: { readonly row: Pick<RequestRow, 'attempts' |
               </Text>
             </div>
             <div className={styles.track}>
-              <div className={`${styles.bar} ${styles[tone]}`} style={{ left: share(from), width: share(to - from) }} />
+              <div className={`${styles.bar} ${styles[kind]}`} style={{ left: share(from), width: share(to - from) }} />
               {first_byte !== null && <div className={styles.mark} style={{ left: share(first_byte) }} />}
             </div>
           </li>

@@ -1,0 +1,33 @@
+import { expect } from 'chai'
+import { describeInBrowser } from './browser.ts'
+import { signInAsAdmin } from './management.ts'
+import { type ConsoleStage, PUBLIC_URL, startConsole } from './stage.ts'
+
+describeInBrowser('the console on a listener of its own', (open) => {
+  let stage: ConsoleStage
+
+  before(async () => {
+    stage = await startConsole({ adminListen: true })
+  })
+
+  after(() => stage.stop())
+
+  it('has a playground that streams, and shows the code for the public address', async () => {
+    const page = await open()
+    await signInAsAdmin(page, stage)
+    await page.goto(stage.address('/playground?model=acme/smart'))
+    await page.getByRole('button', { name: 'Create a key for one hour' }).click()
+    await page.getByText('A key for one hour').waitFor()
+    await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Who are you?')
+    await page.keyboard.press('Enter')
+    await page.getByText('Hello from far away.', { exact: true }).waitFor()
+    await page.getByText(/^Finish/).waitFor()
+    await page.getByRole('tab', { name: 'Raw' }).click()
+    expect(await page.getByRole('region', { name: 'raw reply' }).textContent()).to.match(/^data: \{.*data: \[DONE\]\n\n$/s)
+    await page.getByRole('tab', { name: 'Code' }).click()
+    expect(await page.getByRole('region', { name: 'curl code' }).textContent()).to.include(
+      `curl ${PUBLIC_URL}/v1/chat/completions`,
+    )
+    expect((await fetch(`${stage.gateway.url}/console`)).status, 'the console on the public listener').to.equal(404)
+  })
+})

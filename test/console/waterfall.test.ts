@@ -1,0 +1,59 @@
+import { expect } from 'chai'
+import { spansOf, type TimedCall } from '../../console/src/pages/requests/spans.ts'
+import { duration } from '../../console/src/ui/time-words.ts'
+
+const attempt = (result: string, ms: number) => ({ namespace: 'openai', model: 'gpt-5.5', provider: 'x', result, ms })
+const call = (total: number, parts: Partial<TimedCall>): TimedCall => ({
+  links: [],
+  attempts: [],
+  ms: { total, first_byte: null, overhead: 0 },
+  ...parts,
+})
+const gateway = (from: number, to: number): unknown[] => ['Gateway', 'reading, checking, waiting', from, to]
+
+const auth = { name: 'auth', ms: 0.04 }
+const audit = { name: 'audit', ms: 4 }
+
+describe('the waterfall of a call', () => {
+  for (const [what, row, bars] of [
+    [
+      'draws links, the gateway and attempts in the order in which they came',
+      call(100, { links: [auth, audit], attempts: [attempt('upstream_timeout', 30), attempt('ok', 60)] }),
+      [
+        ['auth', 'link', 0, 0.04],
+        ['audit', 'link', 0.04, 4.04],
+        gateway(4.04, 10),
+        ['openai/gpt-5.5', 'attempt 1, upstream_timeout', 10, 40],
+        ['openai/gpt-5.5', 'attempt 2, ok', 40, 100],
+      ],
+    ],
+    ['ends with the link that refused it', call(1, { links: [auth] }), [['auth', 'link', 0, 0.04], gateway(0.04, 1)]],
+    [
+      'draws a call from before links were kept',
+      call(10, { attempts: [attempt('ok', 8)] }),
+      [gateway(0, 2), ['openai/gpt-5.5', 'attempt 1, ok', 2, 10]],
+    ],
+    [
+      'stays within its width where a stream ran on while a link was busy',
+      call(10, { links: [audit], attempts: [attempt('ok', 9.5)] }),
+      [['audit', 'link', 0, 4], gateway(4, 4), ['openai/gpt-5.5', 'attempt 1, ok', 0.5, 10]],
+    ],
+    ['draws a call that took no time', call(0, { links: [auth] }), [['auth', 'link', 0, 0], gateway(0, 0)]],
+  ] as const)
+    it(what, () => {
+      expect(spansOf(row).map(({ name, detail, from, to }) => [name, detail, from, to])).to.deep.equal(bars)
+    })
+
+  for (const [ms, words] of [
+    [0, '0 ms'],
+    [0.001, '1 µs'],
+    [0.0426, '43 µs'],
+    [0.1, '0.1 ms'],
+    [0.44, '0.4 ms'],
+    [12.4, '12 ms'],
+    [3210, '3.2 s'],
+  ] as const)
+    it(`calls ${ms} milliseconds ${words}`, () => {
+      expect(duration(ms)).to.equal(words)
+    })
+})

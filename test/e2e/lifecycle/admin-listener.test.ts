@@ -1,0 +1,116 @@
+import { expect } from 'chai'
+import OpenAI from 'openai'
+import { BASE } from '../../../core/http/management/parts.ts'
+import { PROCESS, PROCESS_ROUTES } from '../../../core/http/management/reload.ts'
+import { ROUTES } from '../../../core/http/management/routes.ts'
+import { hold, type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { ask, stream } from '../plugins/openai-wire.ts'
+
+const routes = (origin: string) => ({
+  chain: [{ plugin: 'auth' }, { plugin: 'header-stamping', config: { response: { 'x-for': '{key}' } } }],
+  namespaces: {
+    up: { provider: 'openai-compatible', config: { baseUrl: `${origin}/v1` }, models: ['m'] },
+    down: { provider: 'sandbox', models: ['hello'] },
+  },
+})
+
+const addresses = (rows: typeof ROUTES, prefix: string) =>
+  rows.map(({ method, path }) => ({ method, path: prefix + path.replace(/\{\w+\}/g, 'key_x') }))
+
+/** All that is for operators. */
+const OPERATORS: readonly { readonly method: string; readonly path: string }[] = [
+  ...addresses(ROUTES, BASE),
+  ...addresses(PROCESS_ROUTES, PROCESS),
+  ...['/livez', '/readyz', '/readyz?verbose', '/metrics', '/console', '/console/', '/console/keys', '/console/mark.svg'].map(
+    (path) => ({ method: 'GET', path }),
+  ),
+]
+
+describe('a gateway with an admin listener', () => {
+  let upstream: ScriptedUpstream
+  let gateway: TestGateway
+  let stopping: Promise<void> | undefined
+
+  beforeEach(async () => {
+    stopping = undefined
+    upstream = await scriptedUpstream()
+    gateway = await startTestGateway({ routes: routes(upstream.origin), adminListen: true })
+  })
+
+  afterEach(async () => {
+    await (stopping ?? gateway.stop())
+    await upstream.close()
+  })
+
+  const sdk = (baseURL: string, apiKey = gateway.liveKey) => new OpenAI({ baseURL: `${baseURL}/v1`, apiKey, maxRetries: 0 })
+
+  it('serves /v1 there as on the public one: the same models, by the same keys and chain', async () => {
+    const served = []
+    for (const url of [gateway.url, gateway.adminUrl]) {
+      upstream.reply(stream('Hel', 'lo!'))
+      const { data, response } = await sdk(url)
+        .chat.completions.create({ ...ask(), stream: true })
+        .withResponse()
+      const text = await textOf(data)
+      const models = (await sdk(url).models.list()).data.map(({ id }) => id)
+      served.push({ text, models, link: response.headers.get('x-for') })
+    }
+    expect(served[0]).to.deep.equal({ text: 'Hello!', models: ['up/m', 'down/hello'], link: 'test' })
+    expect(served[1]).to.deep.equal(served[0])
+    expect(await gateway.metric('umg_requests_total', { namespace: 'up', code: '200' })).to.equal(2)
+  })
+
+  it('refuses there the keys that it refuses everywhere', async () => {
+    const admin = await gateway.key({ kind: 'admin' })
+    for (const key of ['sk-live-wrong', admin]) {
+      const error = await sdk(gateway.adminUrl, key)
+        .models.list()
+        .catch((thrown) => thrown)
+      expect(error).to.include({ status: 401, code: 'invalid_api_key' })
+    }
+  })
+
+  it('serves nothing of the operators on the public one, whoever asks', async () => {
+    const admin = await gateway.key({ kind: 'admin' })
+    const answers = await Promise.all(
+      OPERATORS.map(async ({ method, path }) => {
+        const headers = { authorization: `Bearer ${admin}`, 'content-type': 'application/json' }
+        const reply = await fetch(gateway.url + path, { method, headers, ...(method !== 'GET' && { body: '{}' }) })
+        const { error } = (await reply.json()) as { error: { message: string } }
+        return `${reply.status} ${error.message}`
+      }),
+    )
+    // Neither there nor there by another method.
+    expect(answers).to.deep.equal(OPERATORS.map(({ method, path }) => `404 Invalid URL (${method} ${path.split('?')[0]})`))
+  })
+
+  for (const listener of ['public', 'admin'] as const)
+    it(`lets a call of its ${listener} listener end when it is told to, and nobody in meanwhile`, async () => {
+      const stalled = hold()
+      upstream.reply(stream('Hel', stalled, 'lo!'))
+      const url = listener === 'public' ? gateway.url : gateway.adminUrl
+      const chunks = await sdk(url).chat.completions.create({ ...ask(), stream: true })
+      stopping = gateway.stop(60_000)
+      await untilClosed(gateway.url)
+      await untilClosed(gateway.adminUrl)
+      stalled.release()
+      expect(await textOf(chunks)).to.equal('Hello!')
+      await stopping
+    })
+})
+
+async function textOf(chunks: AsyncIterable<OpenAI.ChatCompletionChunk>): Promise<string> {
+  let text = ''
+  for await (const { choices } of chunks) text += choices[0]?.delta.content ?? ''
+  return text
+}
+
+/** Resolves once nobody listens there. */
+async function untilClosed(url: string): Promise<void> {
+  for (;;) {
+    const reply = await fetch(`${url}/v1/models`).catch(() => undefined)
+    if (reply === undefined) return
+    await reply.body?.cancel()
+  }
+}

@@ -1,0 +1,145 @@
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import type { LinkRecord } from '../../../core/plugin/api.ts'
+import { type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import * as accountsAndKeys from '../../../core/store/migrations/0001-accounts-and-keys.ts'
+import * as people from '../../../core/store/migrations/0002-people.ts'
+import * as calls from '../../../core/store/migrations/0003-calls.ts'
+import type { Schema } from '../../../core/store/schema.ts'
+import type { CallView } from '../../../core/usage/call-view.ts'
+import { makeOldDatabase } from '../../core/store/old-database.ts'
+import { rowOf } from '../../core/usage/outcome.ts'
+import { onEachDatabase } from '../../support/databases.ts'
+import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { ask, hello } from '../plugins/openai-wire.ts'
+import { strangers } from '../plugins/stranger-files.ts'
+import { adminDesk, type Desk, until } from './desk.ts'
+
+/** What the slow link takes on the way in, and again on the way out. Milliseconds. */
+const SLOW_MS = 15
+/** What a link may take. */
+const LIMIT_MS = 250
+
+const CHAIN = [
+  { plugin: 'auth' },
+  { plugin: './slow.ts', config: { inMs: SLOW_MS, outMs: SLOW_MS } },
+  { plugin: './answerer.ts', when: { namespaces: ['own'] } },
+  { plugin: './unruly.ts', when: { namespaces: ['faulty'] } },
+  { plugin: './gate.ts' },
+]
+
+/** Its row stands in the database since before links were kept. */
+const { links: _, ...OLD_CALL } = rowOf()
+const BEFORE_LINKS = { '0001-accounts-and-keys': accountsAndKeys, '0002-people': people, '0003-calls': calls }
+
+const namesOf = (links: readonly LinkRecord[]) => links.map(({ name }) => name)
+const sumOf = (parts: readonly { readonly ms: number }[]) => parts.reduce((sum, { ms }) => sum + ms, 0)
+
+onEachDatabase('what links took of a call', (create) => {
+  let upstream: ScriptedUpstream
+  let gateway: TestGateway
+  let desk: Desk
+
+  before(async () => {
+    upstream = await scriptedUpstream()
+    upstream.on(hello)
+    const database = await create()
+    await makeOldDatabase<Schema>(database, {
+      migrations: BEFORE_LINKS,
+      fill: (db) =>
+        db
+          .insertInto('calls')
+          .values(OLD_CALL as never)
+          .execute(),
+    })
+    const up = { provider: 'openai-compatible', config: { baseUrl: `${upstream.origin}/v1` } }
+    gateway = await startTestGateway({
+      database,
+      routes: { chain: CHAIN, namespaces: { up, own: up, faulty: up } },
+      files: strangers('slow.ts', 'answerer.ts', 'unruly.ts', 'gate.ts'),
+      times: { link: LIMIT_MS },
+    })
+    desk = await adminDesk(gateway)
+  })
+
+  after(async () => {
+    await gateway.stop()
+    await upstream.close()
+  })
+
+  async function rowOfCall(id: string): Promise<CallView> {
+    await gateway.logged((line) => line.id === id)
+    return (await desk.get(`/requests/${id}`)).json as CallView
+  }
+
+  async function call(body: object, init: Parameters<TestGateway['fetch']>[1] = {}): Promise<CallView> {
+    const reply = await gateway.fetch('/v1/chat/completions', { json: ask(body), ...init })
+    await reply.text()
+    return rowOfCall(reply.headers.get('x-request-id')!)
+  }
+
+  for (const stream of [false, true])
+    it(`is told of ${stream ? 'a stream' : 'a whole reply'}, link by link, in the order of the chain`, async () => {
+      const { links, ms } = await call({ stream })
+      expect(namesOf(links)).to.deep.equal(['auth', 'slow', 'gate'])
+      expect(links[1]!.ms).to.be.at.least(2 * SLOW_MS)
+      // If a link's time held what it calls, auth's would hold that of the slow one once more.
+      expect(sumOf(links)).to.be.below(ms.total)
+    })
+
+  it('holds nothing of the time of the attempts', async () => {
+    const { links, attempts, ms } = await call({})
+    expect(sumOf(links) + sumOf(attempts)).to.be.below(ms.total)
+  })
+
+  it('is told of no link that was not reached', async () => {
+    const { links } = await call({}, { key: 'sk-live-000000000000000000000000000000000000' })
+    expect(namesOf(links)).to.deep.equal(['auth'])
+    expect(namesOf((await call({ model: 'own/m' })).links)).to.deep.equal(['auth', 'slow', 'answerer'])
+  })
+
+  it('is told of a link that throws', async () => {
+    const { links, status } = await call({ model: 'faulty/m' }, { headers: { 'x-deed': 'throws an Error at once' } })
+    expect([status, namesOf(links)]).to.deep.equal([500, ['auth', 'slow', 'unruly']])
+  })
+
+  it('is told of a link that hangs, as long as it was waited for', async () => {
+    const { links } = await call({ model: 'faulty/m' }, { headers: { 'x-deed': 'hangs' } })
+    expect(links[2]?.name).to.equal('unruly')
+    expect(links[2]?.ms).to.be.at.least(LIMIT_MS)
+  })
+
+  it('is told of a link at which its client left', async () => {
+    const { gate } = (await import(join(gateway.folder, 'gate.ts'))) as typeof import('../plugins/strangers/gate.ts')
+    const client = new AbortController()
+    const arrived = once(gate, 'arrived')
+    const init = { json: ask(), headers: { 'x-wait': 'yes' }, signal: client.signal }
+    const reply = gateway.fetch('/v1/chat/completions', init)
+    const [id] = (await arrived) as [string]
+    client.abort()
+    await reply.catch(() => undefined)
+    const { links, status } = await rowOfCall(id)
+    gate.emit('go')
+    expect([status, namesOf(links)]).to.deep.equal([499, ['auth', 'slow', 'gate']])
+  })
+
+  it('is told of a list of models', async () => {
+    const reply = await gateway.fetch('/v1/models')
+    await reply.text()
+    const { links } = await rowOfCall(reply.headers.get('x-request-id')!)
+    expect(namesOf(links)).to.deep.equal(['auth', 'slow', 'gate'])
+  })
+
+  it('is told the same once it is written', async () => {
+    const told = await call({})
+    const list = async () => ((await desk.get('/requests')).json as { data: CallView[] }).data
+    const written = await until(list, (all) => all.some(({ id }) => id === told.id))
+    expect(written.find(({ id }) => id === told.id)).to.deep.equal(told)
+  })
+
+  it('is not known of calls from before it was kept', async () => {
+    const { id, links, attempts } = (await desk.get(`/requests/${OLD_CALL.id}`)).json as CallView
+    expect([id, links, attempts.length]).to.deep.equal([OLD_CALL.id, [], 1])
+  })
+})
