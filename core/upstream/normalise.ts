@@ -41,7 +41,7 @@ export class StreamNormaliser {
 
   /** The chunks that one part becomes. */
   push(part: TranslatedChunk): readonly ChatChunk[] {
-    this.#envelope ??= this.#begin(part.id ?? `chatcmpl-${randomUUID()}`)
+    this.#envelope ??= this.#begin(part.id || newId())
     if (part.usage != null) this.#usage = { ...this.#usage, ...part.usage }
     const extras = extrasOf(part)
     const chunks: ChatChunk[] = []
@@ -162,6 +162,8 @@ function finishOf(reason: string, calledTools: boolean): FinishReason {
   return known === 'stop' && calledTools ? 'tool_calls' : known
 }
 
+const newId = (): string => `chatcmpl-${randomUUID()}`
+
 const unixSeconds = (): number => Math.floor(Date.now() / 1000)
 
 /** Makes OpenAI's completion out of a translator's: the fields that every reply must have, and the model that was asked for. */
@@ -169,7 +171,7 @@ export function normaliseCompletion(translated: TranslatedCompletion, model: str
   const { choices, ...rest } = translated
   return {
     ...rest,
-    id: translated.id ?? `chatcmpl-${randomUUID()}`,
+    id: translated.id || newId(),
     object: 'chat.completion',
     created: unixSeconds(),
     model,

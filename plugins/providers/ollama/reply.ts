@@ -45,10 +45,12 @@ export function toUsage({ prompt_eval_count: prompt, eval_count }: ChatReply): U
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
 }
 
-/** Older versions give calls no id. */
+/** Older versions give calls no id. A call of nothing is none. */
 function readCall(value: unknown): readonly Call[] {
-  if (!isRecord(value) || !isRecord(value.function) || typeof value.function.name !== 'string') return []
-  const { name, arguments: values } = value.function
+  if (!isRecord(value) || !isRecord(value.function)) return []
+  const { arguments: values } = value.function
+  const name = textOf(value.function.name)
+  if (name === '') return []
   const id = textOf(value.id) || `call_${randomUUID()}`
   return [{ id, name, json: JSON.stringify(isRecord(values) ? values : {}) }]
 }

@@ -35,7 +35,7 @@ describe('a translated stream', () => {
   })
 
   it('has an id of its own where the upstream gives none, each time another', () => {
-    const ids = [1, 2].map(() => chunksOf([says({ content: 'a' }), finish('stop')])[0]!.id)
+    const ids = ['', undefined].map((id) => chunksOf([{ id, ...says({ content: 'a' }) }, finish('stop')])[0]!.id)
     for (const id of ids) expect(id).to.match(/^chatcmpl-.{36}$/)
     expect(ids[0]).not.to.equal(ids[1])
   })

@@ -58,6 +58,13 @@ describe('ollama: a whole reply', () => {
     expect(first!.function.arguments).to.equal('{}')
   })
 
+  it('calls no tool that it does not name', async () => {
+    const nameless = { content: 'So.', tool_calls: [{ id: 'a', function: { name: '' } }] }
+    const { choices } = await complete(reply([nameless]).whole)
+    expect(choices[0]).to.deep.include({ finish_reason: 'stop' })
+    expect(choices[0]!.message).to.not.have.property('tool_calls')
+  })
+
   it('with log probabilities tells them as OpenAI does', async () => {
     const { choices } = await complete({ ...reply([{ content: 'Hé!' }]).whole, logprobs: LOGPROBS })
     expect(choices[0]!.logprobs).to.deep.equal({ content: TOKENS, refusal: null })
