@@ -9,6 +9,7 @@ import { openListeners } from './http/listeners.ts'
 import type { ManagementOptions, ManagementParts, Urls } from './http/management/parts.ts'
 import { PROCESS, PROCESS_ROUTES } from './http/management/reload.ts'
 import { managementRoutes } from './http/management/router.ts'
+import { Reports } from './http/reports.ts'
 import type { Listen } from './http/server.ts'
 import { Settlement } from './http/settle.ts'
 import { type SystemParts, systemRoutes } from './http/system.ts'
@@ -77,12 +78,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { recorder } = services
   const source = { ...options, services, loadTimeout: times.load }
   const tables = opened.adopt(await Reloader.start(source), (all) => all.close())
+  const reports = opened.adopt(new Reports(services), (last) => last.flush())
   let draining = false
   const parts: AppParts & ApiParts = {
     ...services,
     chain: new Chain(services.plugins, times.link),
     open: new Roster<Exchange>(),
-    settlement: new Settlement({ ...services, linkTimeout: times.link }),
+    settlement: new Settlement({ ...services, reports, linkTimeout: times.link }),
     relayTimes: times,
     workers: services.workers,
     current: () => tables.current,
@@ -97,7 +99,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     config: () => tables.state,
     reload: (trigger) => tables.reload(trigger),
   }
-  const system = { ...services, metricsToken: options.metricsToken, ready: () => !draining }
+  const system = { ...services, reports, metricsToken: options.metricsToken, ready: () => !draining }
   const operators = operatorRoutes(system, management)
   const listeners = await openListeners(parts, { clients: [apiRoutes(parts)], operators }, options)
 

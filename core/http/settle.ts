@@ -1,56 +1,39 @@
 import type { IncomingMessage } from 'node:http'
 import type { GatewayError } from '../errors.ts'
-import { callLine } from '../observe/call-line.ts'
-import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { Logger } from '../observe/log.ts'
 import type { PluginMetrics } from '../observe/plugin-metrics.ts'
 import type { Outcome } from '../plugin/api.ts'
 import { within } from '../plugin/within.ts'
-import type { CallRecorder } from '../usage/recorder.ts'
 import { Exchange } from './exchange.ts'
+import type { Reports } from './reports.ts'
 import type { SentReply, Settler, Teller } from './settler.ts'
 
-/** What becomes of a call after its last byte: metrics, the log line, what links asked to do then, and the end of its generation. */
+/** What becomes of a call after its last byte: what links asked to do then, its report, and the end of its generation. */
 export class Settlement implements Teller {
-  readonly #log: Logger
-  readonly #calls: CallMetrics
+  readonly #reports: Reports
   readonly #plugins: PluginMetrics
-  readonly #recorder: CallRecorder
+  readonly #log: Logger
   readonly #linkTimeout: number
 
   /** `linkTimeout`: milliseconds that each of a link's functions may take. */
   constructor(parts: {
-    readonly log: Logger
-    readonly calls: CallMetrics
+    readonly reports: Reports
     readonly plugins: PluginMetrics
-    readonly recorder: CallRecorder
+    readonly log: Logger
     readonly linkTimeout: number
   }) {
-    this.#log = parts.log
-    this.#calls = parts.calls
+    this.#reports = parts.reports
     this.#plugins = parts.plugins
-    this.#recorder = parts.recorder
+    this.#log = parts.log
     this.#linkTimeout = parts.linkTimeout
   }
 
   /** Called once per request, when its connection is done with it. */
-  settle(exchange: Exchange, request: Pick<IncomingMessage, 'headers'>, response: SentReply): void {
+  settle(exchange: Exchange, { headers }: Pick<IncomingMessage, 'headers'>, response: SentReply): void {
     const outcome = exchange.close(response)
     // Probes and scrapes are nobody's calls.
     if (exchange.generation === undefined && outcome.error === undefined) return
-    this.#calls.settled(outcome)
-    if (exchange.generation !== undefined) this.#recorder.record(outcome, exchange)
-    callLine(this.#log, outcome, {
-      id: exchange.id,
-      principal: exchange.principal,
-      tags: exchange.tags,
-      headers: request.headers,
-    })
-    for (const fault of exchange.pluginFaults) {
-      this.#plugins.failed(fault.plugin, fault.phase)
-      // The line of the call tells of its own failure only.
-      if (outcome.error?.cause !== fault) this.#log.error({ id: exchange.id, err: fault }, 'plugin failed')
-    }
+    this.#reports.add({ exchange, outcome, headers })
     exchange.settled(this, outcome)
     const working = exchange.settlers.map((settler) => this.tell(settler, outcome)).filter((work) => work !== undefined)
     if (working.length === 0) exchange.generation?.release()

@@ -4,10 +4,13 @@ import { GatewayError } from '../errors.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { Secret } from '../plugin/api.ts'
 import type { TargetReport, UpstreamStates } from '../routing/upstream-states.ts'
+import type { Reports } from './reports.ts'
 
 /** What the operator's routes tell. */
 export interface SystemParts {
   readonly metrics: Metrics
+  /** Of calls that have ended: a scrape is to know of all of them. */
+  readonly reports: Pick<Reports, 'flush'>
   /** Asked for by `/metrics`, where it is set. */
   readonly metricsToken: Secret | undefined
   readonly states: UpstreamStates
@@ -16,7 +19,7 @@ export interface SystemParts {
 }
 
 /** `/livez`, `/readyz`, `/metrics`. They reach no model and no chain. */
-export function systemRoutes({ metrics, metricsToken, states, ready }: SystemParts): Router {
+export function systemRoutes({ metrics, reports, metricsToken, states, ready }: SystemParts): Router {
   const checkToken = (authorization: string): void => {
     if (metricsToken !== undefined && !bears(authorization, metricsToken)) throw new GatewayError('metrics_token_required')
   }
@@ -33,6 +36,7 @@ export function systemRoutes({ metrics, metricsToken, states, ready }: SystemPar
   })
   router.get('/metrics', async (ctx) => {
     checkToken(ctx.get('authorization'))
+    reports.flush()
     const { contentType, text } = await metrics.render()
     ctx.set('content-type', contentType)
     ctx.body = text

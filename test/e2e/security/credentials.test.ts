@@ -1,10 +1,8 @@
 import { expect } from 'chai'
 import { type ApiParts, apiRoutes } from '../../../core/http/api.ts'
-import { systemRoutes } from '../../../core/http/system.ts'
+import { type SystemParts, systemRoutes } from '../../../core/http/system.ts'
 import { createSecret, digestOf } from '../../../core/keys/key.ts'
 import { listKeys } from '../../../core/keys/list-keys.ts'
-import type { Metrics } from '../../../core/observe/metrics.ts'
-import type { UpstreamStates } from '../../../core/routing/upstream-states.ts'
 import { expectError, type FrontDoor, openFrontDoor } from '../client-faults/front-door.ts'
 import { KEYED, type Route, SYSTEM } from './routes.ts'
 
@@ -154,10 +152,7 @@ describe('without a good key', () => {
   })
 
   it('there is nothing else to get: these are all routes', () => {
-    const routers = [
-      apiRoutes({} as ApiParts),
-      systemRoutes({ metrics: {} as Metrics, metricsToken: undefined, states: {} as UpstreamStates, ready: () => true }),
-    ]
+    const routers = [apiRoutes({} as ApiParts), systemRoutes({} as SystemParts)]
     const served = routers.flatMap(({ stack }) => stack.map(({ path }) => path))
     expect(new Set(served)).to.deep.equal(new Set([...KEYED, ...SYSTEM].map(({ path }) => path)))
   })
