@@ -126,7 +126,6 @@ export class Relay implements EventSink {
       this.#finish()
       return
     }
-    response.flushHeaders()
     if (this.#state === 'committed') this.#write(response)
     else response.write(HEARTBEAT)
     if (response.writableNeedDrain) this.#armStall(response)

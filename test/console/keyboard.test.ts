@@ -57,8 +57,9 @@ describeInBrowser('the console without a pointer', (open) => {
     await page.getByRole('row', { name: /typed twice.*Revoked/ }).waitFor()
   })
 
-  /** Opens the list of pages to jump to. */
+  /** Opens the list of pages to jump to, which no dialog is covered by: not even one that is about to close. */
   async function jump(): Promise<void> {
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.keyboard.press('Control+k')
     await page.locator('[aria-label="Where to"]:focus').waitFor()
   }

@@ -6,7 +6,6 @@ export class FakeClient extends EventEmitter {
   readonly #writes: Buffer[] = []
   /** Whether it takes no more before `drain`. */
   full = false
-  headSent = false
   /** How its connection ended: in order, or broken after the last bytes, or at once. */
   ending: 'open' | 'ended' | 'broken' | 'destroyed' = 'open'
   readonly socket = { destroySoon: () => this.#close('broken') }
@@ -27,10 +26,6 @@ export class FakeClient extends EventEmitter {
 
   get writes(): readonly string[] {
     return this.#writes.map(String)
-  }
-
-  flushHeaders(): void {
-    this.headSent = true
   }
 
   write(text: string, encoding?: BufferEncoding): boolean {
