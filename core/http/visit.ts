@@ -1,4 +1,4 @@
-import { setImmediate as othersTurn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import type { Generation } from '../generation.ts'
 import type { Member } from '../json/scan.ts'
 import type { EndpointName } from '../plugin/api.ts'
@@ -90,4 +90,10 @@ export class Visit implements Passage, Arrival {
     }
     return new ClientCall(bytes, context, members)
   }
+}
+
+/** Lets everybody else have a turn. The first immediate comes before anything more is read; the second, after it. */
+async function othersTurn(): Promise<void> {
+  await setImmediate()
+  await setImmediate()
 }
