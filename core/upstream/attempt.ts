@@ -6,6 +6,7 @@ import type { Receiver, Sending, UpstreamClient } from './client.ts'
 import { Deadlines, type Phase, type PhaseOwner } from './deadlines.ts'
 import { type ByteSink, type Decoding, decoding } from './decode.ts'
 import { refusalError, timeoutError, transportError } from './failure.ts'
+import { type Gatherer, Gathering } from './gathering.ts'
 import { sendLocal } from './local.ts'
 import { privateValues } from './private-values.ts'
 import type { BodyReader } from './readers/reader.ts'
@@ -21,7 +22,7 @@ import { UpstreamFault } from './upstream-fault.ts'
 const AFTER_END_MS = 1000
 
 /** One try at one target, from the provider's request to the last byte. */
-export class Attempt implements Receiver, Source, PhaseOwner {
+export class Attempt implements Receiver, Source, PhaseOwner, Gatherer {
   readonly #plan: AttemptPlan
   readonly #deadlines: Deadlines
   /** What the provider sees of this. */
@@ -33,6 +34,7 @@ export class Attempt implements Receiver, Source, PhaseOwner {
   #sending: Sending | undefined
   #reader: BodyReader | undefined
   #decoding: Decoding | undefined
+  readonly #gathering = new Gathering(this)
   #linger: NodeJS.Timeout | undefined
 
   constructor(plan: AttemptPlan) {
@@ -110,6 +112,10 @@ export class Attempt implements Receiver, Source, PhaseOwner {
   }
 
   onData(bytes: Buffer): void {
+    this.#gathering.add(bytes)
+  }
+
+  onGathered(bytes: Buffer): void {
     if (this.#state === 'over') return
     this.#deadlines.enter('idle')
     if (this.#decoding === undefined) this.#read(bytes)
@@ -117,12 +123,14 @@ export class Attempt implements Receiver, Source, PhaseOwner {
   }
 
   onEnd(): void {
+    this.#gathering.flush()
     clearTimeout(this.#linger)
     if (this.#decoding === undefined) this.#finish()
     else this.#decoding.end()
   }
 
   onError(error: Error, stale: boolean): void {
+    this.#gathering.flush()
     clearTimeout(this.#linger)
     this.stale = stale
     const refused = 'code' in error && error.code === 'UND_ERR_INVALID_ARG'
