@@ -15,6 +15,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'users disable': ['umg users disable usr_9Xb1'],
   'users enable': ['umg users enable usr_9Xb1'],
   'users end-sessions': ['umg users end-sessions usr_9Xb1'],
+  audit: ['umg audit --action key --actor ann', 'umg audit --from 2027-01-01 --limit 500 --json'],
   'requests list': [
     'umg requests list --fault upstream --limit 20',
     'umg requests list --from 2027-01-01 --format csv > january.csv',

@@ -1,12 +1,13 @@
 import { type Command, Option } from 'commander'
 import type { CommandIo } from './io.ts'
+import { toCount, toInstant } from './option-values.ts'
 import { databaseOption, dataOption } from './store-options.ts'
 
 // Loaded once a command runs: help needs none of it.
 const accountCommands = () => import('./accounts.ts')
 const userCommands = () => import('./users.ts')
 
-/** Adds `umg accounts …` and `umg users …`. */
+/** Adds `umg accounts …`, `umg users …` and `umg audit`. */
 export function addPeopleCommands(umg: Command, io: CommandIo): void {
   const accounts = umg.command('accounts').description('who owns keys; works beside running gateways')
   const users = umg.command('users').description('who signs in to the console; works beside running gateways')
@@ -58,4 +59,15 @@ export function addPeopleCommands(umg: Command, io: CommandIo): void {
   command(users, 'end-sessions <id>', 'sign a user out everywhere').action(async (id: string, options) => {
     process.exitCode = await (await userCommands()).endSessionsCommand({ ...options, id }, io)
   })
+
+  command(umg, 'audit', 'who did what; works beside running gateways')
+    .option('--action <part>', 'of what was done, such as key.revoke')
+    .option('--actor <who>', 'part of their name, or their id')
+    .addOption(new Option('--from <when>', 'a date or an instant').argParser(toInstant))
+    .addOption(new Option('--to <when>', 'a date or an instant, itself left out').argParser(toInstant))
+    .addOption(new Option('--limit <n>', 'the newest so many').argParser(toCount).default(50))
+    .action(async (options) => {
+      const { auditCommand } = await import('./audit.ts')
+      process.exitCode = await auditCommand(options, io)
+    })
 }

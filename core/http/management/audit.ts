@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
-import { type AuditRow, listAudit } from '../../accounts/audit-trail.ts'
-import { fromTime, namedOrNull, page, pageQuery, time, toTime } from './fields.ts'
+import { listAudit } from '../../accounts/audit-trail.ts'
+import { viewAudit } from '../../accounts/audit-view.ts'
+import { fromTime, namedOrNull, page, pageQuery, time } from './fields.ts'
 import { type Route, route } from './route.ts'
 
 const auditSchema = Type.Object({
@@ -13,16 +14,6 @@ const auditSchema = Type.Object({
   changes: Type.Record(Type.String(), Type.Array(Type.Unknown(), { minItems: 2, maxItems: 2 }), {
     description: 'Per field its value before and after.',
   }),
-})
-
-const show = (row: AuditRow) => ({
-  id: row.id,
-  at: toTime(row.at),
-  actor: row.actor_id === null ? null : { id: row.actor_id, name: row.actor_name ?? row.actor_id },
-  action: row.action,
-  object: { type: row.object_type, id: row.object_id, name: row.object_name },
-  ip: row.address,
-  changes: JSON.parse(row.changes),
 })
 
 /** The audit trail. */
@@ -42,7 +33,7 @@ export const auditRoutes: readonly Route[] = [
     reply: page(auditSchema),
     async handle({ query: { from, to, ...filter } }, { store }) {
       const { data, next_cursor } = await listAudit(store, { ...filter, from: fromTime(from), to: fromTime(to) })
-      return { data: data.map(show), next_cursor }
+      return { data: data.map(viewAudit), next_cursor }
     },
   }),
 ]

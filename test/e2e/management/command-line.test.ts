@@ -41,6 +41,12 @@ onEachDatabase('the command line beside a running gateway', (database) => {
       await umg('keys', 'revoke', id)
       while ((await status(secret)) !== 401) await setTimeout(10)
       expect(await status(successor)).to.equal(200)
+      const trail = JSON.parse(await umg('audit', '--action', 'key', '--json')) as { action: string; object: { id: string } }[]
+      expect(trail.filter(({ object }) => object.id === id).map(({ action }) => action)).to.include.members([
+        'key.create',
+        'key.revoke',
+      ])
+      expect(await umg('audit', '--actor', 'ada', '--limit', '1')).to.match(/^AT +WHO .*\n\S+Z +Ada +127\.0\.0\.1 +\S+/)
 
       first.umg.signal('SIGINT')
       await first.umg.ended
