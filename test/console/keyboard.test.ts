@@ -36,10 +36,10 @@ describeInBrowser('the console without a pointer', (open) => {
     await jump()
     await page.keyboard.type('create')
     await page.keyboard.press('Enter')
-    await page.getByRole('dialog', { name: 'Create an API key' }).waitFor()
+    await dialog('Create an API key')
     await page.keyboard.type('typed')
     await page.keyboard.press('Enter')
-    await page.getByRole('dialog', { name: 'Save your key' }).waitFor()
+    await dialog('Save your key')
     await page.getByLabel('I have saved this key').focus()
     await page.keyboard.press('Space')
     await page.keyboard.press('Tab')
@@ -68,9 +68,17 @@ describeInBrowser('the console without a pointer', (open) => {
   async function choose(item: string): Promise<void> {
     await page.getByRole('button', { name: /^Actions for typed/ }).focus()
     await page.keyboard.press('Enter')
+    // The menu takes the focus a moment after it has opened.
+    await page.locator('[role="menu"]:focus-within').waitFor()
     await page.getByRole('menuitem', { name: item }).focus()
     await page.keyboard.press('Enter')
-    await page.getByRole('dialog').waitFor()
+    await dialog()
     await page.keyboard.press('Control+a')
+  }
+
+  /** Waits until a dialog is there and has taken the focus, which it does a moment later. */
+  async function dialog(name?: string): Promise<void> {
+    await page.getByRole('dialog', { name }).waitFor()
+    await page.locator('[role="dialog"]:focus-within').waitFor()
   }
 })
