@@ -74,17 +74,7 @@ function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<ty
 }
 
 /** Reads the reply to `POST /v1/messages`. */
-export function messagesTranslator(): Translator {
-  const stream = new MessageStream()
-  return {
-    completion: toCompletion,
-    event: (event) => stream.event(event),
-    end: () => stream.end(),
-    get over() {
-      return stream.over
-    },
-  }
-}
+export const messagesTranslator = (): Translator => Object.assign(new MessageStream(), { completion: toCompletion })
 
 /** The two halves of an address. A trailing `/v1`, as other tools want it, is taken for what it means. */
 function readAddress(baseUrl: string): { origin: string; prefix: string } {

@@ -85,18 +85,11 @@ function create(
         reply: toInvokeReply,
       },
     },
-    translator(_, { model }) {
-      const stream = new ConverseStream(model)
-      return {
-        completion: (body) => toCompletion(body, model),
-        event: (event) => stream.event(event),
-        end: () => stream.end(),
-        get over() {
-          return stream.over
-        },
+    translator: (_, { model }) =>
+      Object.assign(new ConverseStream(model), {
+        completion: (body: unknown) => toCompletion(body, model),
         decoder: () => new FrameDecoder(),
-      }
-    },
+      }),
     error: toRefusal,
     models: (signal) => listModels({ ...control, authority, host }, signal),
   }

@@ -44,17 +44,7 @@ function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, ho
       const headers = { ...call.headers, ...credentials }
       return { origin, path: `${prefix}/v2/chat`, headers, body: JSON.stringify(request), dropped }
     },
-    translator() {
-      const stream = new ChatStream()
-      return {
-        completion: toCompletion,
-        event: (event) => stream.event(event),
-        end: () => stream.end(),
-        get over() {
-          return stream.over
-        },
-      }
-    },
+    translator: () => Object.assign(new ChatStream(), { completion: toCompletion }),
     endpoints: {
       embeddings: {
         parameters: embeddingParameters,

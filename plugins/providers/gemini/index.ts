@@ -89,10 +89,8 @@ export function generateMethod({ stream }: Call): string {
 }
 
 /** Reads the reply to `:generateContent` or `:streamGenerateContent`. */
-export function generateTranslator(call: Call): Translator {
-  const stream = new GenerateStream(call)
-  return { completion: toCompletion, event: (event) => stream.event(event), end: () => stream.end() }
-}
+export const generateTranslator = (call: Call): Translator =>
+  Object.assign(new GenerateStream(call), { completion: toCompletion })
 
 /** A client may name any model: what is no name must not become part of the address. */
 function modelOf(call: Call, { model }: Attempt): string {

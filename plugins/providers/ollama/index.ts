@@ -62,15 +62,5 @@ function create({ baseUrl = BASE_URL, apiKey, options, keepAlive }: Static<typeo
   }
 }
 
-function chatTranslator(): Translator {
-  const stream = new ChatStream()
-  return {
-    completion: toCompletion,
-    event: (event) => stream.event(event),
-    end: () => stream.end(),
-    get over() {
-      return stream.over
-    },
-    decoder: () => new LineDecoder(),
-  }
-}
+const chatTranslator = (): Translator =>
+  Object.assign(new ChatStream(), { completion: toCompletion, decoder: () => new LineDecoder() })
