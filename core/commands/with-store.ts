@@ -38,10 +38,11 @@ export function writeJson(io: StoreIo, value: unknown): void {
   io.stdout.write(`${JSON.stringify(value)}\n`)
 }
 
-/** Prints rows of cells in columns, the headings first. */
+/** Prints rows of cells in columns, the headings first. What strangers wrote into a cell steers no terminal. */
 export function writeTable(io: StoreIo, rows: readonly (readonly string[])[]): void {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  for (const row of rows)
+  const plain = rows.map((row) => row.map((cell) => cell.replace(CONTROL, ' ')))
+  const widths = plain[0]!.map((_, column) => Math.max(...plain.map((row) => row[column]!.length)))
+  for (const row of plain)
     io.stdout.write(
       `${row
         .map((cell, column) => cell.padEnd(widths[column]!))
@@ -49,6 +50,8 @@ export function writeTable(io: StoreIo, rows: readonly (readonly string[])[]): v
         .trimEnd()}\n`,
     )
 }
+
+const CONTROL = /\p{Cc}/gu
 
 /** A time to the second, in UTC. */
 export function iso(time: number): string {
