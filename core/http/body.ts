@@ -12,7 +12,7 @@ export const MAX_BODY = 32 << 20
 export async function readBody(request: IncomingMessage, response: ServerResponse, max = MAX_BODY): Promise<Buffer> {
   checkHeaders(request, max)
   if (request.headers.expect !== undefined) response.writeContinue()
-  const bytes = await collect(request, max)
+  const bytes = request.complete ? whole(request, max) : await collect(request, max)
   if (!isUtf8(bytes)) throw new GatewayError('invalid_body', { values: { detail: 'The request body is not valid UTF-8.' } })
   return bytes
 }
@@ -27,6 +27,12 @@ function checkHeaders(request: IncomingMessage, max: number): void {
     throw new GatewayError('unsupported_encoding', { values: { encoding: encoding.replace(/[^\x20-\x7e]/g, '').slice(0, 100) } })
   }
   if (Number(request.headers['content-length'] ?? 0) > max) throw tooLarge(max)
+}
+
+/** A body that has come with its head, as most do. */
+function whole(request: IncomingMessage, max: number): Buffer {
+  if (request.readableLength > max) throw tooLarge(max)
+  return request.read() ?? Buffer.alloc(0)
 }
 
 function collect(request: IncomingMessage, max: number): Promise<Buffer> {

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { Batch } from '../batch.ts'
 import { callLine } from '../observe/call-line.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { Logger } from '../observe/log.ts'
@@ -23,31 +24,22 @@ export interface ReportReaders {
   readonly log: Logger
 }
 
-/**
- * Tells metrics, the recorder and the log of the calls that have ended: of all that did so in a turn of the event loop one after the
- * other, which costs half of what it does between other work, whose code and data take turns in the processor's caches.
- */
+/** Tells metrics, the recorder and the log of the calls that have ended. */
 export class Reports {
   readonly #readers: ReportReaders
-  #waiting: EndedCall[] = []
-  #due: NodeJS.Immediate | undefined
+  readonly #ended = new Batch<EndedCall>((call) => this.#tell(call))
 
   constructor(readers: ReportReaders) {
     this.#readers = readers
   }
 
   add(call: EndedCall): void {
-    this.#waiting.push(call)
-    this.#due ??= setImmediate(() => this.flush())
+    this.#ended.add(call)
   }
 
   /** Tells of those that have ended by now. */
   flush(): void {
-    clearImmediate(this.#due)
-    this.#due = undefined
-    const ended = this.#waiting
-    this.#waiting = []
-    for (const call of ended) this.#tell(call)
+    this.#ended.flush()
   }
 
   #tell({ exchange, outcome, headers }: EndedCall): void {

@@ -1,5 +1,6 @@
 import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { Batch } from '../batch.ts'
 import { type ErrorName, GatewayError } from '../errors.ts'
 import { newRequestId } from '../usage/request-id.ts'
 
@@ -21,10 +22,14 @@ export type OnRefused = (id: string, error: GatewayError) => void
 export function createHttpServer(listener: RequestListener, onRefused: OnRefused): Server {
   /** The last reply of each connection. */
   const replies = new WeakMap<Socket, ServerResponse>()
-  const serve: RequestListener = (request, response) => {
-    replies.set(request.socket, response)
-    listener(request, response)
-  }
+  const arrived = new Batch<ServerResponse>((response) => {
+    const { req } = response
+    // What broke off behind its head, or came to be no HTTP, has been answered.
+    if (!req.socket.writable) return
+    replies.set(req.socket, response)
+    listener(req, response)
+  })
+  const serve: RequestListener = (_, response) => arrived.add(response)
   const refuse = (socket: Socket, error: GatewayError): void => {
     const id = newRequestId()
     answer(socket, error, id)

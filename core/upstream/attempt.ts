@@ -123,7 +123,10 @@ export class Attempt implements Receiver, Source, PhaseOwner, Gatherer {
   }
 
   onEnd(): void {
-    this.#gathering.flush()
+    this.#gathering.end()
+  }
+
+  onWhole(): void {
     clearTimeout(this.#linger)
     if (this.#decoding === undefined) this.#finish()
     else this.#decoding.end()
@@ -181,15 +184,7 @@ export class Attempt implements Receiver, Source, PhaseOwner, Gatherer {
       return new WholeReader({ format, call, headers, translator, transforms, closeDelimited })
     }
     relay.attach(this, translator === undefined ? 'latin1' : 'utf8')
-    if (translator === undefined) {
-      return new VerbatimReader({
-        format,
-        call,
-        relay,
-        transforms,
-        hold,
-      })
-    }
+    if (translator === undefined) return new VerbatimReader({ format, call, relay, transforms, hold })
     const asked = { model: call.model.id, includeUsage: call.includeUsage, choices: call.choices }
     return new TranslatedReader({ translator, call: asked, relay, transforms, hold, done: format.done ?? '' })
   }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { expectRefusal, type Fault } from './expect-refusal.ts'
-import { type CallBytes, COMPLETION, type FrontDoor, GOOD_BODY, openFrontDoor } from './front-door.ts'
+import { type CallBytes, COMPLETION, expectError, type FrontDoor, GOOD_BODY, openFrontDoor } from './front-door.ts'
 
 const CHUNKED = 'Transfer-Encoding: chunked'
 const chunks = (...lines: string[]): string => [...lines, '', ''].join('\r\n')
@@ -19,9 +19,6 @@ const malformed = (name: string, changes: CallBytes, more: Partial<Fault> = {}):
 const replaced = (name: string, from: RegExp, to: string, more: Partial<Fault> = {}): Fault =>
   malformed(name, {}, { bytes: (door) => Buffer.from(door.call().toString('latin1').replace(from, to), 'latin1'), ...more })
 
-/** The request was under way, its body not yet whole: it ends as if its client had left. */
-const LEFT = { counted: { status: 499, outcome: 'client_closed' } }
-
 const VERSION = { status: 505, code: 'malformed_http' }
 const TOO_MANY = { status: 431, code: 'headers_too_large' }
 
@@ -35,11 +32,11 @@ const FAULTS: readonly Fault[] = [
   malformed('a length with a sign', { lines: ['Content-Length: +5'] }),
   malformed('a negative length', { lines: ['Content-Length: -1'] }),
   malformed('a hexadecimal length', { lines: ['Content-Length: 0x5'] }),
-  malformed('a chunk of no size', { lines: [CHUNKED], body: chunks('zz'), framing: 'none' }, LEFT),
-  malformed('a bad chunk after a good one', { lines: [CHUNKED], body: chunks('5', '{"mod', 'zz'), framing: 'none' }, LEFT),
-  malformed('a chunk longer than it says', { lines: [CHUNKED], body: chunks('2', '{"mod'), framing: 'none' }, LEFT),
-  malformed('a chunk of more bytes than numbers hold', { lines: [CHUNKED], body: chunks('f'.repeat(17)), framing: 'none' }, LEFT),
-  malformed('a flood of chunk extensions', { lines: [CHUNKED], body: chunks(`1;${'a'.repeat(20_000)}`), framing: 'none' }, LEFT),
+  malformed('a chunk of no size', { lines: [CHUNKED], body: chunks('zz'), framing: 'none' }),
+  malformed('a bad chunk after a good one', { lines: [CHUNKED], body: chunks('5', '{"mod', 'zz'), framing: 'none' }),
+  malformed('a chunk longer than it says', { lines: [CHUNKED], body: chunks('2', '{"mod'), framing: 'none' }),
+  malformed('a chunk of more bytes than numbers hold', { lines: [CHUNKED], body: chunks('f'.repeat(17)), framing: 'none' }),
+  malformed('a flood of chunk extensions', { lines: [CHUNKED], body: chunks(`1;${'a'.repeat(20_000)}`), framing: 'none' }),
   malformed('compressed chunks', { lines: ['Transfer-Encoding: gzip, chunked'], body: chunks('0', ''), framing: 'none' }),
   malformed('compression for framing', { lines: ['Transfer-Encoding: gzip'], body: chunks('0', ''), framing: 'none' }),
   malformed('chunks of chunks', { lines: ['Transfer-Encoding: chunked, chunked'], body: chunks('0', ''), framing: 'none' }),
@@ -127,4 +124,16 @@ describe('the envelope of a request', () => {
       connection.socket.destroy()
     })
   }
+
+  it('is refused for a bad chunk of a call under way, which ends as if its client had left', async () => {
+    const connection = await door.connect()
+    connection.write(door.call({ lines: [CHUNKED, 'Expect: 100-continue'], body: '', framing: 'none' }))
+    expect(await connection.reply()).to.include({ status: 100 })
+    connection.write(chunks('5', '{"mod', 'zz'))
+    const reply = await connection.reply()
+    expectError(reply, { status: 400, code: 'malformed_http' })
+    await connection.closed
+    const line = await door.gateway.logged(({ id }) => id === reply.headers['x-request-id'])
+    expect(line).to.include({ status: 499, outcome: 'client_closed' })
+  })
 })
