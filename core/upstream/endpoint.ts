@@ -19,6 +19,8 @@ export type Verdict =
 export interface StreamReader {
   /** Looks at one event's data: raw bytes as latin1, parsed only where a byte scan finds something to learn. `type`: SSE's, or ''. */
   read(data: string, type: string): Verdict
+  /** How much of the text of a stream, from its start, has nothing that `read` would learn of. Absent: every event is read. */
+  quiet?(text: string): number
   /** Whether an event carries what a client would see: from it on there is no way back. */
   isMeaningful(data: string, type: string): boolean
   /** True once every choice has said why it ended. */

@@ -43,9 +43,10 @@ export class Gathering {
   flush(): void {
     const pieces = this.#pieces
     if (pieces.length === 0) return
+    const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, this.#size)
     this.#pieces = []
     this.#size = 0
-    this.#owner.onGathered(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
+    this.#owner.onGathered(bytes)
   }
 
   #await(): void {

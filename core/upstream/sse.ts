@@ -9,6 +9,14 @@ export type OnEvent = (data: string, frame: string, type: string) => void
 /** Receives a line that is no field of an event: the standard has it passed over. */
 export type OnStray = (line: string) => void
 
+/** Takes events as they come, without a look at each of them. */
+export interface RunReader {
+  /** How much of a text, from its start, has nothing that one event by itself must be looked at for. */
+  quiet(text: string): number
+  /** Takes the frames of so many events, each of one line of JSON, an object by its braces. */
+  pass(frames: string, count: number): void
+}
+
 /** The longest event accepted, in bytes: room for an image in one event, not for an endless line. */
 export const MAX_EVENT = 8 << 20
 
@@ -21,6 +29,7 @@ export class EventTooLongError extends Error {
 export class SseReader {
   readonly #onEvent: OnEvent
   readonly #onStray: OnStray | undefined
+  readonly #runs: RunReader | undefined
   /** The incomplete line at the end of what came so far. */
   #rest = ''
   #data: string[] = []
@@ -30,9 +39,10 @@ export class SseReader {
   /** A CR ended the last piece: a LF at the start of the next belongs to it. */
   #afterCr = false
 
-  constructor(onEvent: OnEvent, onStray?: OnStray) {
+  constructor(onEvent: OnEvent, more: { readonly onStray?: OnStray; readonly runs?: RunReader } = {}) {
     this.#onEvent = onEvent
-    this.#onStray = onStray
+    this.#onStray = more.onStray
+    this.#runs = more.runs
   }
 
   /** Calls `onEvent` for every event these bytes complete. */
@@ -67,7 +77,7 @@ export class SseReader {
 
   /** The common case: LF only, and of that the common event, one `data: ` line and a blank one, kept as it is. */
   #readLfLines(text: string): string {
-    let start = 0
+    let start = this.#runs === undefined ? 0 : this.#takeRun(text, this.#runs)
     for (;;) {
       const end = text.indexOf('\n', start)
       if (end < 0) return text.slice(start)
@@ -79,6 +89,22 @@ export class SseReader {
         start = end + 1
       }
     }
+  }
+
+  /** Most of what one read brings is quiet, and goes on in one piece. Returns where that ends. */
+  #takeRun(text: string, runs: RunReader): number {
+    if (this.#data.length > 0 || this.#type !== '') return 0
+    const quiet = runs.quiet(text)
+    let start = 0
+    let count = 0
+    for (;;) {
+      const end = text.indexOf('\n', start)
+      if (end < 0 || end >= quiet || text[end + 1] !== '\n' || text[end - 1] !== '}' || !text.startsWith('data: {', start)) break
+      start = end + 2
+      count++
+    }
+    if (count > 0) runs.pass(text.slice(0, start), count)
+    return start
   }
 
   #readAnyLines(text: string): string {

@@ -118,8 +118,10 @@ class SseDecoder implements UpstreamDecoder {
       // Events without data only keep a connection open.
       if (data.trim() !== '') this.#events.push({ type: this.#text(type), data: this.#text(data) })
     },
-    (line) => {
-      if (this.#stray.length + line.length < MAX_STRAY) this.#stray += `${line}\n`
+    {
+      onStray: (line) => {
+        if (this.#stray.length + line.length < MAX_STRAY) this.#stray += `${line}\n`
+      },
     },
   )
 

@@ -29,8 +29,9 @@ export class VerbatimReader implements BodyReader {
     this.#plan = plan
     this.#stream = plan.format.reader!(plan.call)
     const { typed } = plan.format
-    this.#events = new SseReader((data, text, type) =>
-      this.#event(data, typed && type !== '' ? `event: ${type}\n${text}` : text, type),
+    this.#events = new SseReader(
+      (data, text, type) => this.#event(data, typed && type !== '' ? `event: ${type}\n${text}` : text, type),
+      { runs: { quiet: (text) => this.#quiet(text), pass: (frames, count) => this.#passRun(frames, count) } },
     )
   }
 
@@ -83,6 +84,17 @@ export class VerbatimReader implements BodyReader {
       case 'malformed':
         throw malformed()
     }
+  }
+
+  #quiet(text: string): number {
+    const { relay, hold, transforms } = this.#plan
+    const isLookedAt = this.#done || transforms.length > 0 || (hold && !relay.committed)
+    return isLookedAt ? 0 : (this.#stream.quiet?.(text) ?? 0)
+  }
+
+  #passRun(frames: string, count: number): void {
+    this.#passed += count
+    this.#plan.relay.push(frames, true)
   }
 
   #pass(data: string, text: string, type: string): void {

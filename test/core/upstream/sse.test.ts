@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createParser } from 'eventsource-parser'
 import fc from 'fast-check'
-import { EventTooLongError, MAX_EVENT, SseReader } from '../../../core/upstream/sse.ts'
+import { EventTooLongError, MAX_EVENT, type RunReader, SseReader } from '../../../core/upstream/sse.ts'
 import { split } from './play.ts'
 
 interface Read {
@@ -51,7 +51,46 @@ const stream = fc
   .map(([bom, tokens]) => `${bom}${tokens.join('')}\n\n: end\n\n`)
 const places = fc.array(fc.nat(), { maxLength: 12 })
 
+/** Events as streams of JSON have them, and what comes between them or instead. */
+const event = fc.constantFrom(
+  'data: {"a":1}\n\n',
+  'data: {"b":"é"}\n\n',
+  'data: {"loud":1}\n\n',
+  'data: [DONE]\n\n',
+  'data:{"a":1}\n\n',
+  'data: {"a":\ndata: 1}\n\n',
+  'event: x\ndata: {}\n\n',
+  'data: {"a"\n',
+  ': comment\n\n',
+  '\n',
+)
+
 describe('a stream of server-sent events', () => {
+  it('is the same where quiet events are taken in one piece, of which none is loud', () => {
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 30 }), places, (list, anywhere) => {
+        const bytes = Buffer.from(list.join(''))
+        const pieces = split(
+          bytes,
+          anywhere.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b),
+        )
+        const taken: string[] = []
+        const runs: RunReader = {
+          quiet: (text) => (text.includes('loud') ? text.indexOf('loud') : text.length),
+          pass: (frames, count) => {
+            expect(frames).to.not.include('loud')
+            const events = read([Buffer.from(frames, 'latin1')])
+            expect(events.length).to.equal(count)
+            taken.push(...events.map(({ frame }) => frame))
+          },
+        }
+        const reader = new SseReader((_, frame) => taken.push(utf8(frame)), { runs })
+        for (const piece of pieces) reader.push(piece)
+        expect(taken).to.deep.equal(read([bytes]).map(({ frame }) => frame))
+      }),
+    )
+  })
+
   it('reads as another parser reads it, however it is divided', () => {
     fc.assert(
       fc.property(stream, places, (text, anywhere) => {

@@ -43,6 +43,11 @@ class ChatStreamReader implements StreamReader {
     return data.startsWith('{') && (data.endsWith('}') || data.trimEnd().endsWith('}')) ? 'pass' : 'malformed'
   }
 
+  quiet(text: string): number {
+    const at = text.search(SAYS_SOMETHING)
+    return at < 0 ? text.length : at
+  }
+
   isMeaningful(data: string): boolean {
     const chunk = parse(data)
     return chunk === undefined || chunk.usage != null || (choicesOf(chunk) ?? []).some(hasContent)
@@ -67,10 +72,11 @@ class ChatStreamReader implements StreamReader {
 }
 
 /**
- * A finish, usage or an error, that is not null. Without their opening quotes, which occur too often to search for quickly; the closing
- * one tells a key from a text, where it would be escaped.
+ * A `finish_reason`, usage or an error, that is not null. Without their opening quotes, which occur too often to search for quickly; the
+ * closing one tells a key from a text, where it would be escaped. What the three end in is as short as leads V8 to skip most of a
+ * text: spelt out to `finish_reason` the same search takes twice as long.
  */
-const SAYS_SOMETHING = /(?:finish_reason|usage|error)"\s*:\s*(?!null|\s)/
+const SAYS_SOMETHING = /(?:_reason|usage|error)"\s*:\s*(?!null|\s)/
 
 interface LooseChunk {
   readonly choices?: unknown
