@@ -2,7 +2,7 @@ import type { Logger } from '../observe/log.ts'
 import type { HostCounter, Outcome } from '../plugin/api.ts'
 import { within } from '../plugin/within.ts'
 import type { CallsTable } from '../store/schema.ts'
-import { type CallRecord, callRecord, callRow, type KnownCall } from './call-record.ts'
+import { callRow, type KnownCall } from './call-row.ts'
 import type { CallWriter } from './call-writer.ts'
 
 /** Calls that are written at once. */
@@ -32,7 +32,7 @@ export class CallRecorder {
   readonly #listeners = new Set<(call: CallsTable) => void>()
   readonly #ending = new AbortController()
   /** Oldest first. They stay here until they are written. */
-  #waiting: CallRecord[] = []
+  #waiting: CallsTable[] = []
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> | undefined
   #failing = false
@@ -47,17 +47,16 @@ export class CallRecorder {
 
   /** A call has ended. */
   record(outcome: Outcome, call: KnownCall): void {
-    const record = callRecord(outcome, call)
-    if (this.#listeners.size > 0) this.#tell(record)
+    const row = callRow(outcome, call)
+    for (const listener of this.#listeners) listener(row)
     if (this.#waiting.length >= MOST_WAITING) this.#dropped.add(1)
-    else this.#waiting.push(record)
+    else this.#waiting.push(row)
     this.#plan()
   }
 
   /** A call that has ended and is not written yet. */
   find(id: string): CallsTable | undefined {
-    const record = this.#waiting.find((one) => one.id === id)
-    return record && callRow(record)
+    return this.#waiting.find((row) => row.id === id)
   }
 
   /** Calls `listener` with each call as it ends, until the function that this returns is called. */
@@ -105,7 +104,7 @@ export class CallRecorder {
   async #writeBatch(): Promise<void> {
     const batch = this.#waiting.slice(0, BATCH)
     try {
-      await this.#writer.write(batch.map(callRow))
+      await this.#writer.write(batch)
       this.#waiting = this.#waiting.slice(batch.length)
       if (this.#failing) this.#log.info('calls are written down again')
       this.#failing = false
@@ -120,10 +119,5 @@ export class CallRecorder {
     await this.#writing
     this.#failing = false
     while (this.#waiting.length > 0 && !this.#failing) await this.#writeBatch()
-  }
-
-  #tell(record: CallRecord): void {
-    const row = callRow(record)
-    for (const listener of this.#listeners) listener(row)
   }
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { openStore, type Store } from '../../../core/store/database.ts'
 import type { CallsTable } from '../../../core/store/schema.ts'
-import { callRecord, callRow } from '../../../core/usage/call-record.ts'
+import { callRow } from '../../../core/usage/call-row.ts'
 import { type CallWriter, createCallWriter } from '../../../core/usage/call-writer.ts'
 import { newRequestId } from '../../../core/usage/request-id.ts'
 import { onEachDatabase } from '../../support/databases.ts'
@@ -21,7 +21,7 @@ const anyRow = fc
     const usage = { prompt_tokens: tokens, completion_tokens: -tokens, total_tokens: tokens }
     const outcome = outcomeOf({ outcome: { model: { id: model, namespace: model, model }, error, usage } })
     const principal = { keyId: key, name: key, kind: 'live', account, models: [] } as const
-    return callRow(callRecord(outcome, { id: newRequestId(), principal, tags }))
+    return callRow(outcome, { id: newRequestId(), principal, tags })
   })
 
 onEachDatabase('the writer of calls', (create) => {

@@ -1,7 +1,7 @@
 import { type ErrorName, GatewayError } from '../../../core/errors.ts'
 import type { Outcome, Principal } from '../../../core/plugin/api.ts'
 import type { CallsTable } from '../../../core/store/schema.ts'
-import { type CallRecord, callRecord, callRow } from '../../../core/usage/call-record.ts'
+import { callRow } from '../../../core/usage/call-row.ts'
 import { firstRequestId } from '../../../core/usage/request-id.ts'
 
 /** What may be otherwise about a call of a test. */
@@ -45,13 +45,10 @@ export function outcomeOf({ model = 'openai/gpt-5.5', error, outcome }: Told = {
   }
 }
 
-/** A call as it waits to be written. */
-export function recordOf(told: Told = {}): CallRecord {
+/** A call as it stands in the database. */
+export function rowOf(told: Told = {}): CallsTable {
   const { at = Date.now(), number = 0, key = 'key_one', account = 'default', tags = {} } = told
   const principal: Principal = { keyId: key, name: 'one', kind: 'live', account, models: [] }
   const id = firstRequestId(at) + number.toString(16).padStart(20, '0')
-  return callRecord(outcomeOf(told), { id, principal, tags })
+  return callRow(outcomeOf(told), { id, principal, tags })
 }
-
-/** A call as it stands in the database. */
-export const rowOf = (told: Told = {}): CallsTable => callRow(recordOf(told))
