@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { type OpenIdProvider, openIdProvider } from '../accounts/openid.ts'
 import { ConfigError } from '../config/diagnostic.ts'
 import { type Gateway, startGateway } from '../gateway.ts'
@@ -42,6 +43,8 @@ export interface StartOptions {
 
 /** `umg start`: serves until a signal ends it. Resolves to the exit code. */
 export async function start(options: StartOptions, io: CommandIo): Promise<number> {
+  // docs/decisions/buffers-are-memory.md
+  setFlagsFromString('--external-memory-accounted-in-global-limit')
   const log = createLog({ level: options.logLevel })
   let gateway: Gateway
   let beginning: Beginning
