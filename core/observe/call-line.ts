@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AttemptRecord, Outcome, OutcomeKind, Principal } from '../plugin/api.ts'
 import { describeCause } from './describe-cause.ts'
-import type { Logger } from './log.ts'
+import { type Logger, writeLine } from './log.ts'
 import { tokensOf } from './tokens.ts'
 
 /** What the log line tells of a call beside its outcome. */
@@ -58,7 +58,7 @@ export function callLine(log: Logger, outcome: Outcome, call: LoggedCall): void 
     clientRetry: retryCount(headers['x-stainless-retry-count']),
     clientRequestId: clientRequestId(headers['x-client-request-id'] ?? headers['x-request-id']),
   }
-  log[LEVELS[kind]](line, 'call')
+  writeLine(log, LEVELS[kind], line, 'call')
 }
 
 function attemptFields({ namespace, model, result, ms }: AttemptRecord): object {

@@ -44,6 +44,20 @@ describe('The log line of a call', () => {
     })
   })
 
+  it('is written whatever a plugin has tagged the call with', () => {
+    const tags: Record<string, unknown> = { team: 'search', count: 3n }
+    tags.self = tags
+    const line = logged(outcome(), { tags: tags as Record<string, string> })
+    expect(line).to.include({ msg: 'call', id: 'req_1', status: 200 })
+    expect(line.tags).to.include({ team: 'search', count: 3 })
+  })
+
+  it('is left out where the log is told to keep silent about such calls', () => {
+    const lines = new LogLines()
+    callLine(createLog({ level: 'warn', stream: lines }), outcome(), CALL)
+    expect(lines.parsed).to.deep.equal([])
+  })
+
   it('tells what went wrong, whose doing it was, and the cause in a word', () => {
     const cause = Object.assign(new Error('CANARY'), { code: 'UND_ERR_SOCKET' })
     const error = new GatewayError('upstream_disconnected', { cause })
