@@ -24,7 +24,7 @@ export function createHttpServer(listener: RequestListener, onRefused: OnRefused
   const replies = new WeakMap<Socket, ServerResponse>()
   const arrived = new Batch<ServerResponse>((response) => {
     const { req } = response
-    // What broke off behind its head, or came to be no HTTP, has been answered.
+    // Whoever has left by now, or has been answered since what came behind the head was no HTTP, waits for nothing.
     if (!req.socket.writable) return
     replies.set(req.socket, response)
     listener(req, response)
