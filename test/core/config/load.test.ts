@@ -142,6 +142,20 @@ describe('a routes.yaml that is right', () => {
     expect(config.aliases.get('__proto__')).to.equal('constructor/x')
   })
 
+  it('may lead a curated model to 1000 targets, those of its curated models among them included, and to no more', async () => {
+    const targets = (count: number, model: (n: number) => string) =>
+      `{ targets: [${Array.from({ length: count }, (_, n) => `{ model: ${model(n)} }`).join(', ')}] }`
+    const inner = Array.from({ length: 25 }, (_, n) => `      part-${n}: ${targets(39, (m) => `east/${n}-${m}`)}\n`).join('')
+    // 25, and of each of them 39.
+    const whole = (more: number) => targets(25 + more, (n) => (n < 25 ? `acme/part-${n}` : `east/more-${n}`))
+    const table = (more: number) => upstream(`  acme:\n    models:\n${inner}      whole: ${whole(more)}\n`)
+    expect((await load(table(0))).config.curated.get('acme')?.routes.get('whole')?.targets).to.have.length(25)
+    const error: unknown = await load(table(1)).catch((reason: unknown) => reason)
+    expect((error as Error).message).to.match(
+      /routes\.yaml:33:7: namespaces\.acme\.models\.whole leads to more than 1000 targets/,
+    )
+  })
+
   describe('with an optional namespace', () => {
     const table = upstream('    optional: true\naliases: { small: east/small }\n')
 
