@@ -1,6 +1,7 @@
 import { type Account, createAccount, editAccount, listAccounts } from '../accounts/accounts.ts'
 import { COMMAND_LINE } from '../accounts/audit.ts'
 import { everyPage } from '../store/page.ts'
+import { tellUnchecked } from './unchecked-class.ts'
 import { iso, type StoreIo, type StoreOptions, withStore, writeJson, writeTable } from './with-store.ts'
 
 /** What an account can be told to be, on the command line. */
@@ -25,10 +26,11 @@ export async function createAccountCommand(
   io: StoreIo,
 ): Promise<number> {
   return withStore(options, io, async (store) => {
-    const { name, models, class: rateClass = null } = options
-    const account = await createAccount(store, { name, models, rateClass }, COMMAND_LINE)
-    if (options.json) writeJson(io, view(account))
-    else io.stdout.write(`${account.id}\n`)
+    const { name, models, class: rateClass } = options
+    const account = await createAccount(store, { name, models, rateClass: rateClass ?? null }, COMMAND_LINE)
+    if (options.json) return writeJson(io, view(account))
+    io.stdout.write(`${account.id}\n`)
+    tellUnchecked(rateClass, io)
   })
 }
 
@@ -37,8 +39,9 @@ export async function editAccountCommand(options: AccountOptions & { readonly id
   return withStore(options, io, async (store) => {
     const { id, name, models, class: rateClass } = options
     const account = await editAccount(store, { id, name, models, rateClass }, COMMAND_LINE)
-    if (options.json) writeJson(io, view(account))
-    else io.stderr.write(`Changed the account ${id} (${account.name}). Running gateways know it within a second.\n`)
+    if (options.json) return writeJson(io, view(account))
+    io.stderr.write(`Changed the account ${id} (${account.name}). Running gateways know it within a second.\n`)
+    tellUnchecked(rateClass, io)
   })
 }
 

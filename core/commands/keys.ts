@@ -8,6 +8,7 @@ import { listKeys } from '../keys/list-keys.ts'
 import type { MadeKey } from '../keys/new-key.ts'
 import { rotateKey } from '../keys/rotate-key.ts'
 import { everyPage } from '../store/page.ts'
+import { tellUnchecked } from './unchecked-class.ts'
 import { iso, type StoreIo, type StoreOptions, withStore, writeJson, writeTable } from './with-store.ts'
 
 /** What a key can be told to be, on the command line. */
@@ -45,6 +46,7 @@ export async function createKeyCommand(options: CreateKeyOptions, io: StoreIo): 
     const kind = options.admin ? 'admin' : options.test ? 'test' : 'live'
     const { name, account } = options
     writeSecret(options, io, await createKey(store, { ...settingsOf(options), name, account, kind }, COMMAND_LINE))
+    if (!options.json) tellUnchecked(options.class, io)
   })
 }
 
@@ -70,6 +72,7 @@ export async function editKeyCommand(options: WithId & KeySettingsOptions, io: S
     const key = await editKey(store, { ...settingsOf(options), id: options.id }, COMMAND_LINE)
     if (options.json) return writeJson(io, view(key))
     io.stderr.write(`Changed the key ${key.id} (${key.name}). Running gateways know it within a second.\n`)
+    tellUnchecked(options.class, io)
   })
 }
 

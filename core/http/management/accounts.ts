@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
-import { type Account, createAccount, editAccount, findAccount, listAccounts } from '../../accounts/accounts.ts'
+import { type Account, createAccount, editAccount, findAccount, findOwner, listAccounts } from '../../accounts/accounts.ts'
 import { GatewayError } from '../../errors.ts'
+import { checkDeclared } from './declared-class.ts'
 import { globs, page, pageQuery, rateClass, time, toTime } from './fields.ts'
 import { type Route, route } from './route.ts'
 
@@ -49,8 +50,10 @@ export const accountRoutes: readonly Route[] = [
     body: Type.Object({ ...settings, rate_class: Type.Optional(rateClass) }),
     reply: accountSchema,
     status: 201,
-    handle: async ({ caller, body: { name, models, rate_class } }, { store }) =>
-      show(await createAccount(store, { name, models, rateClass: rate_class ?? null }, caller)),
+    async handle({ caller, body: { name, models, rate_class } }, parts) {
+      checkDeclared(rate_class, undefined, parts)
+      return show(await createAccount(parts.store, { name, models, rateClass: rate_class ?? null }, caller))
+    },
   }),
   route({
     method: 'GET',
@@ -71,7 +74,10 @@ export const accountRoutes: readonly Route[] = [
     summary: 'Change an account: from then on its keys may do what it says',
     body: Type.Partial(Type.Object(settings)),
     reply: accountSchema,
-    handle: async ({ caller, params: { id }, body: { name, models, rate_class } }, { store }) =>
-      show(await editAccount(store, { id, name, models, rateClass: rate_class }, caller)),
+    async handle({ caller, params: { id }, body: { name, models, rate_class } }, parts) {
+      const { rateClass } = await findOwner(parts.store.db, id)
+      checkDeclared(rate_class, rateClass, parts)
+      return show(await editAccount(parts.store, { id, name, models, rateClass: rate_class }, caller))
+    },
   }),
 ]

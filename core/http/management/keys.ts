@@ -6,6 +6,7 @@ import { createKey, editKey, findKey, revokeKey } from '../../keys/keys.ts'
 import { listKeys } from '../../keys/list-keys.ts'
 import { rotateKey } from '../../keys/rotate-key.ts'
 import type { Caller } from './caller.ts'
+import { checkDeclared } from './declared-class.ts'
 import { declaredKeys } from './declared-keys.ts'
 import { fromTime, globs, page, pageQuery, rateClass, tags, timeOrNull } from './fields.ts'
 import { keySchema, newKeySchema, showKey } from './key-view.ts'
@@ -90,13 +91,14 @@ export const keyRoutes: readonly Route[] = [
     }),
     reply: newKeySchema,
     status: 201,
-    async handle({ caller, body }, { store }) {
+    async handle({ caller, body }, parts) {
       const { name, kind, models, rate_class, expires_at, account_id, tags } = body
       checkKind(caller, kind)
       checkRateClass(caller, rate_class, undefined)
+      checkDeclared(rate_class, undefined, parts)
       const account = ownerOf(caller, account_id)
       const made = await createKey(
-        store,
+        parts.store,
         { name, kind, models, rateClass: rate_class, expires: toExpiry(expires_at), tags, account },
         caller,
       )
@@ -125,6 +127,7 @@ export const keyRoutes: readonly Route[] = [
       const { name, models, rate_class, expires_at, tags } = body
       const { id, rateClass } = await findOwn(caller, params.id, parts)
       checkRateClass(caller, rate_class, rateClass)
+      checkDeclared(rate_class, rateClass, parts)
       const given = { name, models, rateClass: rate_class, expires: toExpiry(expires_at), tags }
       return showKey(await editKey(parts.store, { id, ...given }, caller))
     },

@@ -17,9 +17,12 @@ onEachDatabase('umg accounts', (database) => {
   const edit = (id: string, options: object) => runCommand((io) => editAccountCommand({ ...at(), id, ...options }, io))
 
   it('makes one and prints its id, changes it, and lists them all', async () => {
-    const id = (await create({ class: 'batch' })).stdout.trim()
+    const { stdout, stderr } = await create({ class: 'day' })
+    const id = stdout.trim()
     expect(id).to.match(/^acc_/)
+    expect(stderr).to.include('The rate class "day" was not checked')
     expect((await edit(id, { name: 'Acme Ltd', models: ['*'] })).stderr).to.include(`Changed the account ${id} (Acme Ltd)`)
+    expect((await edit(id, { class: 'batch' })).stderr).to.include('The rate class "batch" was not checked')
     const [headings, ...rows] = (await list()).stdout
       .trim()
       .split('\n')

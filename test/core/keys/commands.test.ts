@@ -66,6 +66,14 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       })
     })
 
+    it('says that it cannot tell whether there is such a rate class', async () => {
+      const { code, stdout, stderr } = await create({ class: 'batch' })
+      expect(code).to.equal(0)
+      expect(stdout).to.match(/^sk-live-[0-9A-Za-z]{36}\n$/)
+      expect(stderr).to.match(/The rate class "batch" was not checked.*routes\.yaml must declare it/)
+      expect((await create()).stderr).to.not.include('rate class')
+    })
+
     it('prints null for what a key does not have', async () => {
       expect(JSON.parse((await create({ json: true })).stdout)).to.deep.include({ models: ['*'], class: null, expiresAt: null })
     })
@@ -158,11 +166,12 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       const { id } = JSON.parse((await create({ expires: '2999-01-31', class: 'batch', json: true })).stdout)
       const { code, stderr } = await edit(id, { name: 'desk', expires: 'never', models: ['acme/*'] })
       expect([code, stderr]).to.deep.equal([0, `Changed the key ${id} (desk). Running gateways know it within a second.\n`])
+      expect((await edit(id, { class: 'day' })).stderr).to.include('The rate class "day" was not checked')
       const { stdout } = await edit(id, { tags: ['team=a'], json: true })
       expect(JSON.parse(stdout)).to.deep.include({
         name: 'desk',
         models: ['acme/*'],
-        class: 'batch',
+        class: 'day',
         tags: { team: 'a' },
         expiresAt: null,
       })
