@@ -64,12 +64,13 @@ export async function listInvitations(store: Store, filter: PageQuery = {}): Pro
   return mapPage(await readPage(store, selectInvitations(store.db), filter), invitationOf)
 }
 
-/** Makes an invitation void. Throws `object_not_found`. */
-export async function withdrawInvitation(store: Store, id: string, actor: Actor): Promise<void> {
-  await store.db.transaction().execute(async (db) => {
+/** Makes an invitation void; resolves to the address it was for. Throws `object_not_found`. */
+export async function withdrawInvitation(store: Store, id: string, actor: Actor): Promise<string> {
+  return store.db.transaction().execute(async (db) => {
     const row = await db.deleteFrom('invitations').where('id', '=', id).returning('email').executeTakeFirst()
     if (row === undefined) throw new GatewayError('object_not_found', { values: { what: 'invitation' } })
     await audit(db, actor, { action: 'invitation.withdraw', object: { type: 'invitation', id, name: row.email } })
+    return row.email
   })
 }
 

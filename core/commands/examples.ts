@@ -11,6 +11,8 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   'accounts edit': ['umg accounts edit acc_3kPz --class batch', 'umg accounts edit acc_3kPz --models "acme/*"'],
   'users list': ['umg users list', 'umg users list --json'],
   'users invite': ['umg users invite ann@example.com', 'umg users invite bob@example.com --role admin --account acc_3kPz'],
+  'users invitations': ['umg users invitations', 'umg users invitations --json'],
+  'users withdraw': ['umg users withdraw inv_5Tq8'],
   'users edit': ['umg users edit usr_9Xb1 --role admin'],
   'users disable': ['umg users disable usr_9Xb1'],
   'users enable': ['umg users enable usr_9Xb1'],

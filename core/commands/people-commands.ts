@@ -6,6 +6,7 @@ import { databaseOption, dataOption } from './store-options.ts'
 // Loaded once a command runs: help needs none of it.
 const accountCommands = () => import('./accounts.ts')
 const userCommands = () => import('./users.ts')
+const invitationCommands = () => import('./invitations.ts')
 
 /** Adds `umg accounts …`, `umg users …` and `umg audit`. */
 export function addPeopleCommands(umg: Command, io: CommandIo): void {
@@ -42,8 +43,14 @@ export function addPeopleCommands(umg: Command, io: CommandIo): void {
       new Option('--console-url <url>', 'where people reach the console').env('UMG_CONSOLE_URL').default('http://127.0.0.1:8080'),
     )
     .action(async (email: string, options) => {
-      process.exitCode = await (await userCommands()).inviteCommand({ ...options, email }, io)
+      process.exitCode = await (await invitationCommands()).inviteCommand({ ...options, email }, io)
     })
+  command(users, 'invitations', 'list the invitations that are open').action(async (options) => {
+    process.exitCode = await (await invitationCommands()).listInvitationsCommand(options, io)
+  })
+  command(users, 'withdraw <id>', 'make an invitation void, at once').action(async (id: string, options) => {
+    process.exitCode = await (await invitationCommands()).withdrawCommand({ ...options, id }, io)
+  })
   command(users, 'edit <id>', 'change a user; with another role they are signed out')
     .option('--name <name>', 'what people call them')
     .addOption(new Option('--role <role>').choices(['admin', 'member']))

@@ -1,19 +1,8 @@
 import { COMMAND_LINE } from '../accounts/audit.ts'
-import { invite } from '../accounts/invitations.ts'
-import { invitationLink } from '../accounts/links.ts'
 import type { User } from '../accounts/user.ts'
 import { editUser, endUserSessions, listUsers, type UserSettings } from '../accounts/users.ts'
 import { everyPage } from '../store/page.ts'
 import { iso, type StoreIo, type StoreOptions, withStore, writeJson, writeTable } from './with-store.ts'
-
-/** What `umg users invite` takes. */
-export interface InviteOptions extends StoreOptions {
-  readonly email: string
-  readonly role: User['role']
-  readonly account: string
-  /** Where people reach the console. */
-  readonly consoleUrl: string
-}
 
 type WithId = StoreOptions & { readonly id: string }
 
@@ -25,25 +14,6 @@ export async function listUsersCommand(options: StoreOptions, io: StoreIo): Prom
     else if (users.length === 0)
       io.stderr.write('There are no users yet. Invite one with `umg users invite EMAIL --role admin`.\n')
     else writeTable(io, [HEADINGS, ...users.map(cells)])
-  })
-}
-
-/** `umg users invite EMAIL`: the link, this once, alone on stdout. Resolves to the exit code. */
-export async function inviteCommand(
-  { email, role, account, consoleUrl, ...options }: InviteOptions,
-  io: StoreIo,
-): Promise<number> {
-  return withStore(options, io, async (store) => {
-    const { invitation, token } = await invite(store, { email, role, account }, COMMAND_LINE)
-    const link = invitationLink(consoleUrl.replace(/\/$/, ''), token)
-    const { id, expiresAt } = invitation
-    if (options.json) writeJson(io, { id, email: invitation.email, role, account, expiresAt: iso(expiresAt), link })
-    else {
-      io.stderr.write(
-        `Send this link to ${invitation.email}. It works once, until ${iso(expiresAt)}, and is never shown again.\n`,
-      )
-      io.stdout.write(`${link}\n`)
-    }
   })
 }
 

@@ -11,6 +11,8 @@ export interface StoreOptions {
   /** The database's URL; absent: the one in the data folder. */
   readonly database?: string
   readonly json?: boolean
+  /** The command that shows which ids there are; absent: `list`. */
+  readonly lister?: string
 }
 
 /** Where such a command writes. */
@@ -27,7 +29,8 @@ export async function withStore(options: StoreOptions, io: StoreIo, run: (store:
     return 0
   } catch (error) {
     if (!(error instanceof GatewayError || error instanceof StoreError)) throw error
-    const hint = error instanceof GatewayError && error.row === 'object_not_found' ? ' The command `list` shows them all.' : ''
+    const isUnknown = error instanceof GatewayError && error.row === 'object_not_found'
+    const hint = isUnknown ? ` The command \`${options.lister ?? 'list'}\` shows them all.` : ''
     io.stderr.write(`${error.message}${hint}\n`)
     return 1
   }

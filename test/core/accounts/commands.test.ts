@@ -1,7 +1,9 @@
 import { expect } from 'chai'
 import { acceptInvitation } from '../../../core/accounts/accept-invitation.ts'
+import { listAudit } from '../../../core/accounts/audit-trail.ts'
 import { createAccountCommand, editAccountCommand, listAccountsCommand } from '../../../core/commands/accounts.ts'
-import { editUserCommand, endSessionsCommand, inviteCommand, listUsersCommand } from '../../../core/commands/users.ts'
+import { inviteCommand, listInvitationsCommand, withdrawCommand } from '../../../core/commands/invitations.ts'
+import { editUserCommand, endSessionsCommand, listUsersCommand } from '../../../core/commands/users.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { type CommandRun, runCommand } from '../../support/run-command.ts'
 import { storesIn } from '../store/stores.ts'
@@ -50,6 +52,8 @@ onEachDatabase('umg users', (database) => {
   const invite = (email: string, options: object = {}) =>
     runCommand((io) => inviteCommand({ ...at(), email, role: 'member', account: 'default', consoleUrl: CONSOLE, ...options }, io))
   const list = (options: object = {}) => runCommand((io) => listUsersCommand({ ...at(), ...options }, io))
+  const invitations = (options: object = {}) => runCommand((io) => listInvitationsCommand({ ...at(), ...options }, io))
+  const withdraw = (id: string, options: object = {}) => runCommand((io) => withdrawCommand({ ...at(), id, ...options }, io))
   const edit = (id: string, options: object) => runCommand((io) => editUserCommand({ ...at(), id, ...options }, io))
 
   async function join(invited: CommandRun): Promise<string> {
@@ -66,6 +70,54 @@ onEachDatabase('umg users', (database) => {
     expect(stderr).to.include('ada@example.com').and.not.include(stdout.trim())
     const json = JSON.parse((await invite('bob@example.com', { role: 'admin', json: true })).stdout)
     expect(json).to.include({ email: 'bob@example.com', role: 'admin', account: 'default' })
+  })
+
+  it('lists the invitations that are open, without their links, and says how to make one where there is none', async () => {
+    expect(await invitations()).to.include({ code: 0, stdout: '' })
+    expect((await invitations()).stderr).to.include('umg users invite')
+    expect((await invitations({ json: true })).stdout).to.equal('[]\n')
+    await join(await invite('ada@example.com', { role: 'admin' }))
+    const { link, ...bob } = JSON.parse((await invite('bob@example.com', { json: true })).stdout)
+    await invite('cy@example.com', { role: 'admin' })
+    const listed = await invitations()
+    const [headings, ...rows] = listed.stdout
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/))
+    expect(headings).to.deep.equal(['ID', 'EMAIL', 'ROLE', 'ACCOUNT', 'INVITED', 'BY', 'EXPIRES'])
+    expect(rows.map(([, email, role]) => [email, role])).to.have.deep.members([
+      ['bob@example.com', 'member'],
+      ['cy@example.com', 'admin'],
+    ])
+    expect(rows[0]).to.include.members(['default', 'command line'])
+    const json = await invitations({ json: true })
+    expect(JSON.parse(json.stdout)).to.have.length(2).and.deep.include(bob)
+    expect(listed.stdout + json.stdout).to.not.include(link.split('#')[1])
+  })
+
+  it('withdraws an invitation: its link opens nothing, and the audit trail tells who did it', async () => {
+    const { id, link } = JSON.parse((await invite('bob@example.com', { json: true })).stdout)
+    const { code, stdout, stderr } = await withdraw(id)
+    expect({ code, stdout }).to.deep.equal({ code: 0, stdout: '' })
+    expect(stderr).to.equal(`Withdrew the invitation ${id} (bob@example.com): its link opens nothing from now on.\n`)
+    expect((await invitations({ json: true })).stdout).to.equal('[]\n')
+    const failure: unknown = await join({ code, stdout: link, stderr }).catch((error: unknown) => error)
+    expect(failure).to.have.property('row', 'link_invalid')
+    const { data } = await listAudit(await open(), { action: 'invitation.withdraw' })
+    expect(data.map(({ actor_id, object_id }) => [actor_id, object_id])).to.deep.equal([['command-line', id]])
+    const other = JSON.parse((await invite('cy@example.com', { json: true })).stdout)
+    expect(JSON.parse((await withdraw(other.id, { json: true })).stdout)).to.deep.equal({ id: other.id, email: 'cy@example.com' })
+  })
+
+  it('withdraws nothing twice, and says where to look', async () => {
+    const { id } = JSON.parse((await invite('bob@example.com', { json: true })).stdout)
+    await withdraw(id)
+    for (const unknown of [id, 'inv_none'])
+      expect(await withdraw(unknown)).to.deep.equal({
+        code: 1,
+        stdout: '',
+        stderr: 'There is no invitation with this id. The command `invitations` shows them all.\n',
+      })
   })
 
   it('lists who joined, and says how to begin while there is nobody', async () => {
