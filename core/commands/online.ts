@@ -1,9 +1,10 @@
 import type { Config } from '../config/config.ts'
 import type { Diagnostic } from '../config/diagnostic.ts'
 import type { BuiltTable } from '../load-table.ts'
-import type { Model, Provider } from '../plugin/api.ts'
+import { type Model, type Provider, UpstreamError } from '../plugin/api.ts'
 import { within } from '../plugin/within.ts'
 import { didYouMean } from '../suggest.ts'
+import { clean } from '../upstream/failure.ts'
 
 /** How long an upstream may take to answer, in milliseconds. */
 const PATIENCE_MS = 15_000
@@ -40,9 +41,19 @@ async function ask(name: string, provider: Provider, table: BuiltTable): Promise
     const models = provider.models && (await inTime((signal) => provider.models!(signal)))
     return { asked: 1, errors: [], notices: models === undefined ? [] : unlisted(name, models, table) }
   } catch (error) {
-    const message = `namespaces.${name}: ${error instanceof Error ? error.message : String(error)}`
+    const message = `namespaces.${name}: ${tell(error)}`
     return { asked: 1, errors: [{ ...table.config.namespaces.get(name)!.at, message, frame: '' }], notices: [] }
   }
+}
+
+/** What is wrong, and what the upstream said of it. */
+function tell(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const refused = [error, error.cause].find((one) => one instanceof UpstreamError)
+  const what = error === refused ? `status ${refused.refusal.status}` : error.message
+  // A plugin may have thrown the words as they came.
+  const said = clean(refused?.refusal.message ?? '')
+  return said ? `${what}. The upstream said: "${said}"` : what
 }
 
 /** A provider may well ignore the signal. */

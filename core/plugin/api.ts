@@ -408,7 +408,8 @@ export interface Host {
   offload(module: URL, exportName: string, input: unknown): Promise<unknown>
   /**
    * GETs a JSON document of at most 4 MiB, such as a list of models: no redirects are followed, and a `Secret` is opened as it is
-   * written. Throws an Error that names no secret.
+   * written. Throws an Error that names no secret; the cause of a refusal is an `UpstreamError` with the upstream's words, without
+   * addresses and keys.
    */
   getJson(
     url: string,

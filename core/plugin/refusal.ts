@@ -25,7 +25,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** OpenAI's error body, and its common variants: an array around it, a bare message, a text. The status is HTTP's. */
+/** OpenAI's error body, and its variants: an array around it, a bare `message` or `Message`, a text. The status is HTTP's. */
 export function readRefusal(status: number, headers: Readonly<Record<string, string>>, body: string): UpstreamRefusal {
   const retryAfter = readRetryAfter(headers)
   return { ...errorFields(parse(body)), status, ...(retryAfter !== undefined && { retryAfter }) }
@@ -66,7 +66,7 @@ function errorFields(body: unknown): ErrorFields {
   const error = isRecord(first) ? (first.error ?? first) : first
   if (typeof error === 'string') return { message: error }
   if (!isRecord(error)) return {}
-  const { code, type, param, message, status } = error
+  const { code, type, param, message = error.Message, status } = error
   const number = [code, status].map(Number).find((value) => Number.isInteger(value) && value >= 400 && value < 600)
   return {
     ...(number !== undefined && { status: number }),

@@ -77,6 +77,8 @@ const knownParam = (param: string | undefined, hidden: readonly string[]): strin
 
 /** What must never leave in a message that an upstream wrote: addresses, credentials, account and request ids. */
 const PRIVATE = [
+  // Keys that the upstream has starred out itself: it leaves a piece.
+  /[\w-]*\*{3,}[\w*-]*/g,
   /\b[a-z][a-z\d+.-]*:\/\/\S+/gi,
   /\S+@\S+/g,
   // Hosts: by a top-level domain (`.id` is more often a field), by a port, by number.

@@ -1,12 +1,15 @@
-import { request } from 'undici'
-import { Secret } from '../plugin/api.ts'
+import { type Dispatcher, request } from 'undici'
+import { readRefusal, Secret, UpstreamError } from '../plugin/api.ts'
+import { clean } from './failure.ts'
+import { valuesSent } from './private-values.ts'
 
-/** The largest document read, in bytes. */
+/** The largest document read, and the largest refusal, in bytes. */
 const MAX_DOCUMENT = 4 << 20
+const MAX_REFUSAL = 64 << 10
 
 /**
  * GETs a JSON document. Follows no redirect: a credential would travel with it. Throws an Error that says what is wrong with the
- * answer, and no secret.
+ * answer, and no secret. The cause of a refusal is an `UpstreamError` with the upstream's words, as `clean` leaves them.
  */
 export async function getJson(
   url: string,
@@ -17,10 +20,10 @@ export async function getJson(
   )
   const reply = await request(url, { headers: { ...opened, accept: 'application/json' }, signal }).catch(tell(url))
   if (reply.statusCode !== 200) {
-    await reply.body.dump().catch(() => undefined)
-    throw new Error(`GET ${url}: status ${reply.statusCode}${HINTS[reply.statusCode] ?? ''}`)
+    const cause = await readCause(reply, valuesSent(headers, url))
+    throw new Error(`GET ${url}: status ${reply.statusCode}${hintOf(reply.statusCode)}`, { cause })
   }
-  const bytes = await readAll(reply.body).catch(tell(url))
+  const bytes = await readAll(reply.body, MAX_DOCUMENT).catch(tell(url))
   if (bytes === undefined) throw new Error(`GET ${url}: more than ${MAX_DOCUMENT} bytes`)
   return parse(url, bytes.toString('utf8'))
 }
@@ -33,19 +36,38 @@ const tell =
     throw new Error(`GET ${url}: ${typeof error.code === 'string' ? error.code : error.name}`)
   }
 
-const HINTS: Readonly<Record<number, string>> = {
-  401: '; check the API key',
-  403: '; the API key may not read this',
-  404: '; check baseUrl',
+/** Its words are kept apart from the message, which may go anywhere. */
+async function readCause(
+  { statusCode: status, body }: Dispatcher.ResponseData,
+  hidden: readonly string[],
+): Promise<UpstreamError> {
+  const bytes = await readAll(body, MAX_REFUSAL).catch(() => undefined)
+  const message = clean(readRefusal(status, {}, bytes?.toString('utf8') ?? '').message ?? '', hidden)
+  return new UpstreamError({ status, ...(message && { message }) })
 }
 
+/** What to do about a status, or about those of its hundred. */
+const HINTS: Readonly<Record<string, string>> = {
+  401: '; check the API key',
+  402: '; the account at the upstream has no credit left',
+  403: '; the API key may not read this: allow it to, or use another',
+  404: '; check baseUrl',
+  405: '; check baseUrl',
+  429: '; the account at the upstream is at a limit: ask again later',
+  '3xx': '; it has moved: let baseUrl say where to',
+  '4xx': '; check the API key and baseUrl',
+  '5xx': '; the upstream is at fault: ask again later',
+}
+
+const hintOf = (status: number): string => HINTS[status] ?? HINTS[`${Math.floor(status / 100)}xx`] ?? ''
+
 /** Undefined where there is more than is read. */
-async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer | undefined> {
+async function readAll(body: AsyncIterable<Buffer>, most: number): Promise<Buffer | undefined> {
   const pieces: Buffer[] = []
   let size = 0
   for await (const piece of body) {
     size += piece.length
-    if (size > MAX_DOCUMENT) return undefined
+    if (size > most) return undefined
     pieces.push(piece)
   }
   return Buffer.concat(pieces)

@@ -9,10 +9,14 @@ const SHORTEST = 6
  */
 export function privateValues(request: UpstreamRequest, call: Call): string[] {
   const own = call.headers
-  const added = Object.entries(request.headers)
-    .filter(([name]) => !Object.hasOwn(own, name))
-    .map(([, value]) => (value instanceof Secret ? value.reveal() : value))
+  const added = Object.entries(request.headers).filter(([name]) => !Object.hasOwn(own, name))
+  return valuesSent(Object.fromEntries(added), request.origin)
+}
+
+/** The values of these headers, and the host that they were sent to. */
+export function valuesSent(headers: UpstreamRequest['headers'], url: string): string[] {
+  const values = Object.values(headers).map((value) => (value instanceof Secret ? value.reveal() : value))
   // `Bearer KEY` is quoted as KEY.
-  const values = added.flatMap((value) => [value, ...value.split(' ')])
-  return [...values, new URL(request.origin).host].filter((value) => value.length >= SHORTEST)
+  const parts = values.flatMap((value) => [value, ...value.split(' ')])
+  return [...parts, new URL(url).host].filter((value) => value.length >= SHORTEST)
 }

@@ -106,12 +106,37 @@ describe('umg validate', () => {
       expect(upstream.connectionsAccepted).to.equal(0)
     })
 
-    it('points at the namespace whose upstream refuses the credential', async () => {
-      upstream.on(() => json({ error: { message: 'no' } }, { status: 401 }))
+    it('points at the namespace whose upstream refuses the credential, and tells what it said', async () => {
+      upstream.on(() => json({ error: { message: 'Your key has expired.' } }, { status: 401 }))
       const { code, stderr } = await check(table(upstream.origin), 'pretty', true)
       expect(code).to.equal(1)
-      expect(stderr).to.match(/^routes\.yaml:4:3: namespaces\.far: GET \S+\/v1\/models: status 401; check the API key\n/)
-      expect(stderr).to.contain('> 4 |   far:\n    |   ^^^\n').and.not.contain('value-of-the-key')
+      expect(stderr).to.match(
+        /^routes\.yaml:4:3: namespaces\.far: GET \S+\/v1\/models: status 401; check the API key\. The upstream said: "Your key has expired\."\n/,
+      )
+      expect(stderr).to.contain('> 4 |   far:\n    |   ^^^\n')
+    })
+
+    for (const [what, message, told] of [
+      ['our credential', 'Bearer value-of-the-key: no such key (value-of-the-key).', '"…: no such key (…)."'],
+      [
+        'what is left of a key',
+        'Incorrect API key provided: sk-proj-****-k9Zq, or ****k9Zq.',
+        '"Incorrect API key provided: …, or …."',
+      ],
+      ['control characters', 'No\u001b[2J\u0007\r\n::error::entry', '"No [2J ::error::entry"'],
+      ['all past 500 characters', 'no '.repeat(10_000), `"${'no '.repeat(200).slice(0, 500)}"`],
+    ] as const) {
+      it(`takes ${what} out of what an upstream says`, async () => {
+        upstream.on(() => json({ error: { message } }, { status: 401 }))
+        const { stderr } = await check(table(upstream.origin), 'pretty', true)
+        expect(stderr.split('\n')[0]!.split(' said: ')[1]).to.equal(told)
+      })
+    }
+
+    it('tells what a refusal within a reply says, as a plugin throws it, and no secret', async () => {
+      folder.write('tale.ts', MUTE.replace('request:', `check: () => { throw new UpstreamError(${TALE}) }, request:`))
+      const { stderr } = await check(`version: 1\n${AUTH}namespaces:\n  tale: { provider: ./tale.ts }\n`, 'pretty', true)
+      expect(stderr).to.match(/^routes\.yaml:4:3: namespaces\.tale: status 402\. The upstream said: "No credit {2}for …\."\n/)
     })
 
     it('points at the namespace whose upstream cannot be reached', async () => {
@@ -158,7 +183,7 @@ describe('umg validate', () => {
 })
 
 /** A provider that can neither check nor list. */
-const MUTE = `import { defineProvider, Type } from 'unified-model-gateway/plugin'
+const MUTE = `import { defineProvider, Type, UpstreamError } from 'unified-model-gateway/plugin'
 export default defineProvider({
   apiVersion: 1,
   name: 'mute',
@@ -166,3 +191,5 @@ export default defineProvider({
   create: () => ({ parameters: 'verbatim', request: () => ({ status: 200, body: [] }) }),
 })
 `
+
+const TALE = "{ status: 402, message: 'No credit\\u001b for sk-proj-abcdef.' }"

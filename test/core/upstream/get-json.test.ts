@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Secret } from '../../../core/plugin/api.ts'
+import { Secret, UpstreamError } from '../../../core/plugin/api.ts'
 import {
   FIN,
   head,
@@ -44,15 +44,25 @@ describe('a JSON document of an upstream', () => {
 
   it('is not looked for elsewhere: the credential stays', async () => {
     upstream.on(() => json({ moved: true }, { status: 302, headers: { location: '/elsewhere' } }))
-    expect(await failureOf(get())).to.equal(`GET ${upstream.origin}/v1/models: status 302`)
+    expect(await failureOf(get())).to.equal(
+      `GET ${upstream.origin}/v1/models: status 302; it has moved: let baseUrl say where to`,
+    )
     expect(upstream.requests).to.have.length(1)
   })
 
   const FAULTS: readonly (readonly [name: string, script: () => Step[], message: RegExp])[] = [
     ['a bad credential', () => json({ error: 'canary' }, { status: 401 }), /status 401; check the API key$/],
-    ['a credential that may not', () => json({ error: 'canary' }, { status: 403 }), /status 403; the API key may not read this$/],
+    [
+      'a credential that may not',
+      () => json({ error: 'canary' }, { status: 403 }),
+      /status 403; the API key may not read this: allow it to, or use another$/,
+    ],
     ['a wrong address', () => reply(['canary'], { status: 404 }), /status 404; check baseUrl$/],
-    ['a fault of the upstream', () => [head(500, { 'content-length': '99' }), 'canary', RST], /status 500$/],
+    [
+      'a fault of the upstream',
+      () => [head(500, { 'content-length': '99' }), 'canary', RST],
+      /status 500; the upstream is at fault: ask again later$/,
+    ],
     ['no JSON', () => reply(['canary']), /: not JSON$/],
     ['a reply that breaks off', () => [head(200, { 'content-length': '99' }), '{"canary":', FIN], /: UND_ERR_SOCKET$/],
     ['a reply that is reset', () => [head(200, { 'content-length': '99' }), '{"canary":', RST], /: ECONNRESET$/],
@@ -69,6 +79,34 @@ describe('a JSON document of an upstream', () => {
       expect(failure.startsWith(`GET ${upstream.origin}/v1/models: `)).to.equal(true)
     })
   }
+
+  it('that is refused has the upstream’s words for its cause, without what it was sent', async () => {
+    upstream.on(() => json({ error: { message: `No ${KEY}\u001b at ${upstream.origin}!`, code: KEY } }, { status: 401 }))
+    const failure = await get().catch((error: unknown) => error)
+    const { cause } = failure as { cause: UpstreamError }
+    expect(cause).to.be.instanceOf(UpstreamError)
+    expect(cause.refusal).to.deep.equal({ status: 401, message: 'No …  at …' })
+  })
+
+  for (const [what, body] of [
+    ['as AWS writes them', '{"Message":"Not authorized."}'],
+    ['as Ollama writes them', '{"error":"Not authorized."}'],
+    ['as Cohere writes them', '{"message":"Not authorized."}'],
+  ] as const) {
+    it(`that is refused brings the words ${what}`, async () => {
+      upstream.on(() => reply([body], { status: 403 }))
+      const failure = await get().catch((error: unknown) => error)
+      expect(failure).to.have.nested.property('cause.refusal.message', 'Not authorized.')
+    })
+  }
+
+  it('that is refused without words, or with more than anybody reads, is told of all the same', async () => {
+    for (const body of ['<html>', '{}', `{"error":"${'x'.repeat(1 << 20)}"}`]) {
+      upstream.on(() => reply([body], { status: 503 }))
+      const failure = await get().catch((error: unknown) => error)
+      expect(failure).to.have.nested.property('cause.refusal').that.deep.equals({ status: 503 })
+    }
+  })
 
   it('that nobody serves is told of', async () => {
     const origin = await closedOrigin()
