@@ -37,6 +37,7 @@ export type AuditAction =
   | 'key.revoke'
   | 'key.rotate'
   | 'password.change'
+  | 'password.refuse'
   | 'session.end'
   | 'session.end-all'
   | 'session.refuse'

@@ -18,9 +18,9 @@ export interface Credentials {
 
 /** Begins a session; resolves to its token. Throws `sign_in_refused` alike for all that can be wrong, or `too_many_tries`. */
 export async function signIn(store: Store, credentials: Credentials): Promise<string> {
-  const user = await prove(store, credentials, signInRefused)
+  const user = await prove(store, credentials, SIGN_IN_REFUSED)
   return alone(store, async (db) => {
-    await checkUnchanged(db, user, signInRefused)
+    await checkUnchanged(db, user, SIGN_IN_REFUSED)
     await audit(db, actorOf(user, credentials), { action: 'session.start', object: objectOf(user) })
     return beginSession(db, user.id)
   })
@@ -32,10 +32,10 @@ export async function signIn(store: Store, credentials: Credentials): Promise<st
  */
 export async function changePassword(store: Store, credentials: Credentials, next: string): Promise<string> {
   checkPassword(next, 'new', [credentials.email])
-  const user = await prove(store, credentials, wrongPassword)
+  const user = await prove(store, credentials, PASSWORD_REFUSED)
   const password = await hashPassword(next)
   return alone(store, async (db) => {
-    await checkUnchanged(db, user, wrongPassword)
+    await checkUnchanged(db, user, PASSWORD_REFUSED)
     await db.updateTable('users').set({ password }).where('id', '=', user.id).execute()
     await endSessions(db, user.id)
     await audit(db, actorOf(user, credentials), { action: 'password.change', object: objectOf(user) })
@@ -51,18 +51,27 @@ interface Proven {
   readonly password: string | null
 }
 
-/** What is said where the proof fails. */
-type Refusal = () => GatewayError
+/** What is said, and what the audit trail tells, where the proof fails. */
+interface Refusal {
+  readonly action: 'session.refuse' | 'password.refuse'
+  /** Whether a session has proved before who it is. */
+  readonly signedIn: boolean
+  readonly error: () => GatewayError
+}
 
 /** Of the address and the password: neither can be told from the other. */
-const signInRefused: Refusal = () => new GatewayError('sign_in_refused')
+const SIGN_IN_REFUSED: Refusal = { action: 'session.refuse', signedIn: false, error: () => new GatewayError('sign_in_refused') }
 
-/** Whose it is, the session has proved. */
-const wrongPassword: Refusal = () => new GatewayError('wrong_password', { param: 'current' })
+const PASSWORD_REFUSED: Refusal = {
+  action: 'password.refuse',
+  signedIn: true,
+  error: () => new GatewayError('wrong_password', { param: 'current' }),
+}
 
 /** Who has this address and this password. What goes wrong is counted, and told in the audit trail. */
-async function prove(store: Store, { email: typed, password, address }: Credentials, refusal: Refusal): Promise<Proven> {
-  const email = emailOf(typed)
+async function prove(store: Store, credentials: Credentials, { action, signedIn, error }: Refusal): Promise<Proven> {
+  const { password, address } = credentials
+  const email = emailOf(credentials.email)
   await countTry(store, { email, address })
   const user = await store.db
     .selectFrom('users')
@@ -72,17 +81,17 @@ async function prove(store: Store, { email: typed, password, address }: Credenti
     .executeTakeFirst()
   if (!(await isPassword(password, user?.password)) || user === undefined) {
     const object = { type: 'user', id: user?.id ?? null, name: user?.name ?? email } as const
-    await audit(store.db, { address }, { action: 'session.refuse', object })
-    throw refusal()
+    await audit(store.db, signedIn && user ? actorOf(user, credentials) : { address }, { action, object })
+    throw error()
   }
   await forgetTry(store, { email, address })
   return user
 }
 
 /** The proof takes a while. Whoever changed the password meanwhile, or was shut out, ended all sessions: none may begin by it now. */
-async function checkUnchanged(db: Kysely<Schema>, { id, password }: Proven, refusal: Refusal): Promise<void> {
+async function checkUnchanged(db: Kysely<Schema>, { id, password }: Proven, { error }: Refusal): Promise<void> {
   const same = db.selectFrom('users').select('id').where('id', '=', id).where('password', '=', password)
-  if ((await same.where('disabled_at', 'is', null).executeTakeFirst()) === undefined) throw refusal()
+  if ((await same.where('disabled_at', 'is', null).executeTakeFirst()) === undefined) throw error()
 }
 
 const actorOf = ({ id, name }: Proven, { address }: Credentials): Actor => ({ id, name, address })

@@ -281,6 +281,13 @@ onEachDatabase('signing in', (database) => {
       expect(await session(stage.member)).to.deep.equal([200, undefined])
     })
 
+    it('in which a wrong password is told in the audit trail as that, and not as a refused sign-in', async () => {
+      await stage.member.post('/password', { current: 'not the password', new: 'another battery staple' })
+      const { body } = await stage.admin.get('/audit?limit=1')
+      const bob = { id: stage.memberId, name: 'Bob' }
+      expect(body.data![0]).to.deep.include({ action: 'password.refuse', actor: bob, object: { type: 'user', ...bob } })
+    })
+
     for (const [what, change] of Object.entries({
       'is shut out': { disabled: true },
       'gets another role': { role: 'admin' },
