@@ -8,7 +8,7 @@ import type { Schema } from '../store/schema.ts'
 import { type Actor, audit } from './audit.ts'
 import { type Invitation, invitationOf, selectInvitations } from './invitation.ts'
 import { createToken } from './token.ts'
-import { emailOf, type User } from './user.ts'
+import { EMAIL, emailOf, type User } from './user.ts'
 
 /** How long an invitation is good for. */
 const LIFE_MS = 7 * 24 * 3_600_000
@@ -36,6 +36,8 @@ export async function invite(
   actor: Actor,
 ): Promise<MadeInvitation> {
   const email = emailOf(typed)
+  if (!EMAIL.test(email))
+    throw new GatewayError('invalid_value', { param: 'email', values: { detail: 'it is not an e-mail address' } })
   const token = createToken()
   return store.db.transaction().execute(async (db) => {
     await checkInvitable(db, { email, role, account })

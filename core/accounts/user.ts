@@ -42,5 +42,8 @@ export function userOf(row: UserRow): User {
   }
 }
 
+/** As far as a form looks at it: the proof of an address is that its owner got the invitation. */
+export const EMAIL = /^[^\s@\p{C}]{1,64}@[^\s@\p{C}]{1,190}$/u
+
 /** An e-mail address as it is kept and compared. */
 export const emailOf = (text: string): string => text.trim().toLowerCase()

@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TObject } from 'typebox'
+import { EMAIL } from '../../accounts/user.ts'
 import { instant } from '../../config/instant.ts'
 import { GatewayError } from '../../errors.ts'
 import { explain } from '../check.ts'
@@ -9,8 +10,7 @@ export type FieldCheck = (fields: Record<string, unknown>) => void
 
 const FORMATS = {
   'date-time': (text: string) => instant(text) !== undefined,
-  // As far as a form looks at it: the proof of an address is that its owner got the invitation.
-  email: /^[^\s@\p{C}]{1,64}@[^\s@\p{C}]{1,190}$/u,
+  email: EMAIL,
 }
 
 const BODIES = new Ajv({ strict: false, verbose: true, formats: FORMATS })

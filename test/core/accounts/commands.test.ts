@@ -72,6 +72,14 @@ onEachDatabase('umg users', (database) => {
     expect(json).to.include({ email: 'bob@example.com', role: 'admin', account: 'default' })
   })
 
+  it('invites nobody by what is no address', async () => {
+    for (const email of ['nowhere', 'a b@example.com', '@example.com']) {
+      const { code, stdout, stderr } = await invite(email)
+      expect({ code, stdout }, email).to.deep.equal({ code: 1, stdout: '' })
+      expect(stderr).to.include('not an e-mail address')
+    }
+  })
+
   it('lists the invitations that are open, without their links, and says how to make one where there is none', async () => {
     expect(await invitations()).to.include({ code: 0, stdout: '' })
     expect((await invitations()).stderr).to.include('umg users invite')
