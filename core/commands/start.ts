@@ -43,7 +43,7 @@ export interface StartOptions {
 
 /** `umg start`: serves until a signal ends it. Resolves to the exit code. */
 export async function start(options: StartOptions, io: CommandIo): Promise<number> {
-  // docs/decisions/buffers-are-memory.md
+  // Else every 64 MB of buffers begin a collection of the whole heap: docs/decisions/buffers-are-memory.md.
   setFlagsFromString('--external-memory-accounted-in-global-limit')
   const log = createLog({ level: options.logLevel })
   let gateway: Gateway
