@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { addCallCommands } from './commands/call-commands.ts'
-import { addExamples } from './commands/examples.ts'
-import { addGatewayCommands } from './commands/gateway-commands.ts'
-import { addKeyCommands } from './commands/key-commands.ts'
-import { addPeopleCommands } from './commands/people-commands.ts'
-import { addStartCommand } from './commands/start-command.ts'
-import { addTableCommands } from './commands/table-commands.ts'
+import { addCallCommands } from './cli/call-commands.ts'
+import { addTableCommands } from './cli/config-commands.ts'
+import { addExamples } from './cli/examples.ts'
+import { addGatewayCommands } from './cli/gateway-commands.ts'
+import { addKeyCommands } from './cli/key-commands.ts'
+import { addPeopleCommands } from './cli/people-commands.ts'
+import { addStartCommand } from './cli/start-command.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 

@@ -21,7 +21,7 @@ const ENTRY = /^plugins\/(?:chain|providers)\/[\w-]+\/index\.ts$/
 const MOST_LINES = 250
 /** May be longer, each for its reason. */
 const LONG: Readonly<Record<string, string>> = {
-  'core/plugin/api.ts': 'the seam is one text that plugin authors read from top to bottom',
+  'core/sdk/api.ts': 'the seam is one text that plugin authors read from top to bottom',
   'core/errors.ts': 'the table of errors is one table',
 }
 

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
-import { newId } from '../store/id.ts'
 import { mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
 import type { AccountsTable, Schema } from '../store/schema.ts'
+import { newId } from '../text/ids.ts'
 import { type Actor, audit, changesBetween } from './audit.ts'
 import { checkGlobs, checkText } from './text.ts'
 

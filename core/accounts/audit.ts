@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import { randomBase62 } from '../store/id.ts'
 import type { Schema } from '../store/schema.ts'
+import { randomBase62 } from '../text/ids.ts'
 
 /** Who did something: a person, an admin key, or a program. */
 export interface Actor {

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
-import { digestOf } from '../keys/key.ts'
+import { digestOf } from '../keys/format.ts'
 import type { Store } from '../store/database.ts'
 import type { Schema } from '../store/schema.ts'
-import { createToken } from './token.ts'
-import { selectUsers, type User, userOf } from './user.ts'
+import { createToken } from './links.ts'
+import { selectUsers, type User, userOf } from './users.ts'
 
 /** A session ends after so long without a request, and after twelve hours in any case. */
 const IDLE_MS = 30 * 60_000

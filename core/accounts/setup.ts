@@ -1,12 +1,12 @@
 import { GatewayError } from '../errors.ts'
-import { digestOf } from '../keys/key.ts'
-import { alone } from '../store/alone.ts'
+import { digestOf } from '../keys/format.ts'
 import type { Store } from '../store/database.ts'
-import { createUser } from './new-user.ts'
+import { alone } from '../store/transaction.ts'
+import { createToken } from './links.ts'
 import { checkPassword, hashPassword } from './password.ts'
 import { beginSession } from './sessions.ts'
 import { checkText } from './text.ts'
-import { createToken } from './token.ts'
+import { createUser } from './users.ts'
 
 /** How long a setup link is good for. */
 const LIFE_MS = 3_600_000

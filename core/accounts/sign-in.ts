@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely'
 import { GatewayError } from '../errors.ts'
-import { alone } from '../store/alone.ts'
 import type { Store } from '../store/database.ts'
 import type { Schema } from '../store/schema.ts'
+import { alone } from '../store/transaction.ts'
 import { type Actor, type AuditEntry, audit } from './audit.ts'
 import { checkPassword, hashPassword, isPassword } from './password.ts'
 import { beginSession, endSessions } from './sessions.ts'
-import { countTry, forgetTry } from './tries.ts'
-import { emailOf } from './user.ts'
+import { countTry, forgetTry } from './sign-in-throttle.ts'
+import { emailOf } from './users.ts'
 
 /** What somebody signs in with, and where from. */
 export interface Credentials {

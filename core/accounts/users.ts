@@ -1,13 +1,13 @@
 import type { Kysely, Transaction } from 'kysely'
 import { GatewayError } from '../errors.ts'
-import { alone } from '../store/alone.ts'
 import type { Store } from '../store/database.ts'
 import { mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
-import type { Schema } from '../store/schema.ts'
+import type { Schema, UsersTable } from '../store/schema.ts'
+import { alone } from '../store/transaction.ts'
+import { newId } from '../text/ids.ts'
 import { type Actor, type AuditEntry, audit, changesBetween } from './audit.ts'
 import { endSessions } from './sessions.ts'
 import { checkText } from './text.ts'
-import { selectUsers, type User, userOf } from './user.ts'
 
 /** What a user can be told to be. */
 export interface UserSettings {
@@ -81,3 +81,82 @@ const settingsOf = ({ name, role, disabledAt }: User) => ({ name, role, disabled
 
 /** A user, as the audit trail names it. */
 const objectOf = ({ id, name }: User): AuditEntry['object'] => ({ type: 'user', id, name })
+
+/** Who signs in. Times are milliseconds since 1970. */
+export interface User {
+  /** `usr_…` */
+  readonly id: string
+  readonly email: string
+  readonly name: string
+  /** An admin sees and changes everything; a member what is their account's. */
+  readonly role: 'admin' | 'member'
+  readonly account: { readonly id: string; readonly name: string }
+  readonly createdAt: number
+  /** Since then they cannot sign in. */
+  readonly disabledAt?: number
+  readonly lastSignInAt?: number
+}
+
+/** Selects users with their accounts; `userOf` reads the rows. */
+export function selectUsers(db: Kysely<Schema>) {
+  return db
+    .selectFrom('users')
+    .innerJoin('accounts', 'accounts.id', 'users.account_id')
+    .select(['users.id', 'users.email', 'users.name', 'users.role', 'users.account_id', 'accounts.name as account_name'])
+    .select(['users.created_at', 'users.disabled_at', 'users.last_sign_in_at'])
+}
+
+/** A row of `selectUsers`. */
+export type UserRow = Omit<UsersTable, 'password' | 'identity'> & { readonly account_name: string }
+
+/** The user that a row of `selectUsers` tells of. */
+export function userOf(row: UserRow): User {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    account: { id: row.account_id, name: row.account_name },
+    createdAt: row.created_at,
+    disabledAt: row.disabled_at ?? undefined,
+    lastSignInAt: row.last_sign_in_at ?? undefined,
+  }
+}
+
+/** As far as a form looks at it: the proof of an address is that its owner got the invitation. */
+export const EMAIL = /^[^\s@\p{C}]{1,64}@[^\s@\p{C}]{1,190}$/u
+
+/** An e-mail address as it is kept and compared. */
+export const emailOf = (text: string): string => text.trim().toLowerCase()
+
+/** Who is to be a user. */
+export interface NewUser {
+  readonly email: string
+  readonly name: string
+  readonly role: 'admin' | 'member'
+  readonly accountId: string
+  /** The hash of their password, or the identity they have at the OpenID provider. */
+  readonly credential: { readonly password: string } | { readonly identity: string }
+}
+
+/** Makes a user, who did it themselves by a link: so the audit trail tells it. Throws `conflict` where the address is taken. */
+export async function createUser(db: Kysely<Schema>, user: NewUser, address: string): Promise<User> {
+  const id = newId('usr')
+  const { email, name, role, accountId } = user
+  const row = { password: null, identity: null, ...user.credential, id, email: emailOf(email), name, role, account_id: accountId }
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('users')
+    .values({ ...row, created_at: Date.now(), disabled_at: null, last_sign_in_at: null })
+    .onConflict((conflict) => conflict.column('email').doNothing())
+    .executeTakeFirstOrThrow()
+  if (numInsertedOrUpdatedRows !== 1n) {
+    throw new GatewayError('conflict', { values: { detail: `There is a user with the address ${row.email} already: sign in.` } })
+  }
+  const actor: Actor = { id, name, address }
+  await audit(db, actor, {
+    action: 'user.create',
+    object: { type: 'user', id, name },
+    changes: { email: [null, row.email], role: [null, role] },
+  })
+  return userOf(await selectUsers(db).where('users.id', '=', id).executeTakeFirstOrThrow())
+}

@@ -1,12 +1,23 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
-import { toCurated, toExpectations } from './build-curated.ts'
-import type { CheckedTable } from './checked-table.ts'
-import type { Config, DeclaredKey, LinkConfig, NamespaceConfig, Timeouts } from './config.ts'
-import { milliseconds } from './duration.ts'
-import { instant } from './instant.ts'
-import type { Routes } from './schema.ts'
-import type { Source } from './text/source.ts'
+import type { Installed } from './checks/plugins.ts'
+import type {
+  Config,
+  CuratedNamespace,
+  DeclaredKey,
+  Expectation,
+  LinkConfig,
+  NamespaceConfig,
+  RouteConfig,
+  TargetConfig,
+  Timeouts,
+} from './config.ts'
+import type { Path, Source } from './file.ts'
+import type { Reference } from './interpolate.ts'
+import { RETRY_CAUSES, type RetryCause } from './retry-causes.ts'
+import type { CuratedModels } from './schema/route.ts'
+import type { Routes } from './schema/schema.ts'
+import { instant, milliseconds } from './times.ts'
 
 /** The Config that a table means. */
 export function buildConfig(table: CheckedTable): Config {
@@ -80,4 +91,69 @@ function toKey(
     ...(expires !== undefined && { expires: instant(expires) }),
     at: source.position(source.value(['keys', index])),
   }
+}
+
+/** The namespace that a map of curated models means. */
+export function toCurated(table: CheckedTable, name: string, { models }: Routes['namespaces'][string]): CuratedNamespace {
+  const path = ['namespaces', name]
+  const routes = Object.entries(models as CuratedModels).map(
+    ([model, route]) => [model, toRoute(table, [...path, 'models', model], route)] as const,
+  )
+  return { name, routes: new Map(routes), at: table.source.position(table.source.key(path)) }
+}
+
+function toRoute(table: CheckedTable, path: Path, route: CuratedModels[string]): RouteConfig {
+  const { choose, sticky, retry, defaults, strict } = route
+  return {
+    id: `${path[1]}/${path.at(-1)}`,
+    targets: route.targets.map((target, index) => toTarget(table, [...path, 'targets', index], target)),
+    fallbacks: route.fallbacks.map((model, index) => toTarget(table, [...path, 'fallbacks', index], { model, weight: 1 })),
+    choose,
+    ...(sticky !== undefined && { sticky }),
+    retry: { attempts: retry.attempts, on: new Set(retry.on?.map(toCause) ?? RETRY_CAUSES) },
+    defaults,
+    timeouts: toOwnTimeouts(route.timeouts),
+    strict,
+    at: table.source.position(table.source.key(path)),
+  }
+}
+
+function toTarget({ source, routes }: CheckedTable, path: Path, { model, weight }: Omit<TargetConfig, 'at'>): TargetConfig {
+  const id = Object.hasOwn(routes.aliases, model) ? routes.aliases[model]! : model
+  return { model: id, weight, at: source.position(source.value(path)) }
+}
+
+function toOwnTimeouts(timeouts: CuratedModels[string]['timeouts']): Partial<Timeouts> {
+  return Object.fromEntries(Object.entries(timeouts).map(([name, written]) => [name, milliseconds(written)]))
+}
+
+/** What the author expects, in the order written. */
+export function toExpectations({ source, routes }: CheckedTable): readonly Expectation[] {
+  return Object.entries(routes.expect).flatMap(([model, expected]) => {
+    const path: Path = ['expect', model]
+    if (typeof expected === 'string') return [{ model, failing: new Map(), to: expected, at: source.position(source.key(path)) }]
+    return expected.map(({ failing = {}, to }, index) => ({
+      model,
+      failing: new Map(Object.entries(failing).map(([name, cause]) => [name, toCause(cause)])),
+      to,
+      at: source.position(source.value([...path, index])),
+    }))
+  })
+}
+
+/** YAML reads `429` as a number. */
+const toCause = (written: string | number): RetryCause => String(written) as RetryCause
+
+/** A table in which nothing is wrong. */
+export interface CheckedTable {
+  readonly source: Source
+  readonly routes: Routes
+  /** By index in the chain. */
+  readonly links: ReadonlyMap<string, Installed<'chain'>>
+  /** By namespace. */
+  readonly providers: ReadonlyMap<string, Installed<'provider'>>
+  /** By namespace, what it lacks. */
+  readonly dormant: ReadonlyMap<string, readonly Reference[]>
+  /** Those that plugins declare. */
+  readonly rateClasses: readonly string[]
 }

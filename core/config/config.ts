@@ -1,4 +1,4 @@
-import type { ChainPlugin, ProviderPlugin } from '../plugin/api.ts'
+import type { ChainPlugin, ProviderPlugin } from '../sdk/api.ts'
 import type { RetryCause } from './retry-causes.ts'
 
 /** One version of routes.yaml, read and checked: every name in it leads somewhere, every value has its type. */

@@ -1,24 +1,18 @@
 import { resolve } from 'node:path'
+import { ConfigError, UnreadableTable } from '../text/diagnostic.ts'
 import { buildConfig } from './build.ts'
-import { check } from './check/check.ts'
-import { toProblems } from './check/findings.ts'
-import { installPlugins } from './check/install.ts'
-import { declaredNames, findUndeclared, placed } from './check/mentions.ts'
-import { checkNames } from './check/names.ts'
-import { findTwins } from './check/twins.ts'
-import { findUnset } from './check/unset.ts'
-import type { Config } from './config.ts'
-import { ConfigError, UnreadableTable } from './diagnostic.ts'
-import { digestsOf } from './digests.ts'
-import { FilesRead } from './files-read.ts'
-import { notices } from './notices.ts'
-import { type Outline, outlineOf } from './outline.ts'
-import { type Routes, routesSchema } from './schema.ts'
+import { check } from './checks/check.ts'
+import { toProblems } from './checks/findings.ts'
+import { declaredNames, findUndeclared, installPlugins, placed } from './checks/plugins.ts'
+import { checkNames, findTwins } from './checks/references.ts'
+import type { Config, RouteConfig } from './config.ts'
+import { digestsOf, type Outline, outlineOf } from './diff.ts'
+import { checkSyntax, Source, toData } from './file.ts'
+import { findUnset, type Reference, remedy, substitute } from './interpolate.ts'
+import { toDiagnostics } from './report.ts'
+import { type Routes, routesSchema } from './schema/schema.ts'
 import { Table } from './table.ts'
-import { toDiagnostics } from './text/report.ts'
-import { Source } from './text/source.ts'
-import { substitute } from './text/substitute.ts'
-import { checkSyntax, toData } from './text/syntax.ts'
+import { FilesRead } from './watch.ts'
 
 /** A Config, and what its author should know though nothing is wrong. */
 export interface LoadedConfig {
@@ -77,4 +71,44 @@ async function readText(file: string, files: FilesRead): Promise<string> {
     const message = code === 'ENOENT' ? 'there is no such file' : `the file cannot be read (${code})`
     throw new UnreadableTable([{ file, line: 1, column: 1, message, frame: '' }])
   }
+}
+
+/** What is not wrong, and yet may not be meant. */
+export function notices(config: Config, dormant: ReadonlyMap<string, readonly Reference[]>): readonly string[] {
+  return [
+    ...ofChain(config),
+    ...[...dormant].map(([name, missing]) => `the namespace "${name}" is left out; to use it, ${remedy(missing)}`),
+    ...[...config.curated.values()].flatMap(({ routes }) => [...routes.values()]).flatMap((route) => ofRoute(route, config)),
+    ...config.keys
+      .filter(({ expires = Number.POSITIVE_INFINITY }) => expires <= Date.now())
+      .map(({ name }) => `the key "${name}" has expired; remove it, or let it end later`),
+  ]
+}
+
+function ofChain({ chain }: Config): readonly string[] {
+  const names = chain.map(({ plugin }) => plugin.name)
+  if (!names.includes('auth'))
+    return ['the chain has no "auth": every call is refused with 401 that none of its plugins identifies']
+  const early = names.slice(0, names.indexOf('auth')).includes('rate-tagging')
+  return early ? ['"rate-tagging" stands above "auth": it limits nobody, for nobody is identified yet; put it below'] : []
+}
+
+function ofRoute({ id, targets, fallbacks, retry }: RouteConfig, config: Config): readonly string[] {
+  const members = [...targets, ...fallbacks]
+  const asleep = members.filter(({ model }) => isAsleep(model, config))
+  const single = retry.attempts === 1 && members.length > 1
+  return [
+    ...(single ? [`"${id}" makes one try: its other models serve only while those before them are set aside`] : []),
+    ...(asleep.length === members.length
+      ? [`"${id}" is left out: so are all the namespaces that it leads to`]
+      : asleep.map(({ at }) => `"${id}" does without the model in line ${at.line}, whose namespace is left out`)),
+  ]
+}
+
+/** Whether all that a model stands for is left out. */
+function isAsleep(model: string, config: Config): boolean {
+  const namespace = model.slice(0, model.indexOf('/'))
+  const route = config.curated.get(namespace)?.routes.get(model.slice(namespace.length + 1))
+  if (route === undefined) return config.namespaces.get(namespace)?.dormant !== undefined
+  return [...route.targets, ...route.fallbacks].every((member) => isAsleep(member.model, config))
 }

@@ -1,5 +1,5 @@
-import type { Path, Source, Span } from './text/source.ts'
-import type { Substitution, Substitutions } from './text/substitute.ts'
+import type { Path, Source, Span } from './file.ts'
+import type { Substitution, Substitutions } from './interpolate.ts'
 
 /** routes.yaml on its way to a Config: read, its references followed, not yet known to be right. */
 export class Table {

@@ -1,30 +1,29 @@
+import type { Enrolled } from '../async/linked-list.ts'
 import { GatewayError } from '../errors.ts'
-import type { Generation } from '../generation.ts'
+import type { Generation } from '../gateway/generation.ts'
+import { Misuse, PluginFault } from '../plugins/faults.ts'
+import type { ClientCall } from '../protocol/call.ts'
+import type { CallOwner, Dispatch, Tokens } from '../routing/dispatch.ts'
 import type {
   AttemptRecord,
   CallState,
+  ChatChunk,
+  ChatCompletion,
   EndpointName,
   ModelId,
   Outcome,
+  OutcomeKind,
   Principal,
   Reply,
   ReplyTransform,
   RouteTrace,
   Served,
   Usage,
-} from '../plugin/api.ts'
-import { Misuse } from '../plugin/misuse.ts'
-import { PluginFault } from '../plugin/plugin-fault.ts'
-import type { Enrolled } from '../roster.ts'
-import type { CallOwner, Dispatch, Tokens } from '../routing/dispatch.ts'
-import type { LinkTransform } from '../upstream/readers/transform.ts'
-import type { Relay } from '../upstream/relay.ts'
-import type { Arrival, OwnReply } from './arrival.ts'
-import type { ClientCall } from './client-call.ts'
-import type { LinkTime } from './link-time.ts'
-import { outcomeKind } from './outcome.ts'
-import type { SentReply, Settler, Teller } from './settler.ts'
-import { Stopwatch } from './stopwatch.ts'
+} from '../sdk/api.ts'
+import type { LinkTransform } from '../upstream/readers/reader.ts'
+import type { LinkTime } from './chain.ts'
+import type { Relay } from './relay.ts'
+import type { SentReply, Settler, Teller } from './settle.ts'
 
 /** One request and its reply: the state that travels through the chain, and what is known when it is over. */
 export class Exchange implements CallState, Reply, CallOwner, Enrolled {
@@ -247,4 +246,65 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
     this.#call = await this.#arrival.read()
     return this.#call
   }
+}
+
+/** How long a call has taken so far, since its request arrived, and how much of that it waited for upstreams: in milliseconds. */
+export class Stopwatch {
+  readonly #startedAt = performance.now()
+  #waited = 0
+  #atHead: number | undefined
+  #waitingSince: number | undefined
+
+  /** In the wait under way; 0 where there is none. */
+  get waiting(): number {
+    return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince
+  }
+
+  /** `overhead`: in the gateway itself, until the reply's head. */
+  elapsed(): { readonly total: number; readonly overhead: number } {
+    const total = performance.now() - this.#startedAt
+    return { total, overhead: this.#atHead ?? Math.max(total - this.#waited - this.waiting, 0) }
+  }
+
+  /** The reply begins: what it takes from now on is the upstream's time, and the client's. */
+  head(): void {
+    this.#atHead ??= this.elapsed().overhead
+  }
+
+  /** An upstream has been asked. */
+  wait(): void {
+    this.#waitingSince = performance.now()
+  }
+
+  /** It has answered, or failed. */
+  stopWaiting(): void {
+    this.#waited += this.waiting
+    this.#waitingSince = undefined
+  }
+}
+
+/** Where a request has arrived. */
+export interface Arrival {
+  readonly name: EndpointName
+  /** The generation that serves it. */
+  readonly generation: Generation
+  /** False where the endpoint's requests have none. */
+  readonly hasBody: boolean
+  /** Reads the request's body. */
+  read(): Promise<ClientCall>
+}
+
+/** What a link answered with, instead of the upstream. */
+export interface OwnReply {
+  readonly link: string
+  readonly reply: ChatCompletion | Iterable<ChatChunk> | AsyncIterable<ChatChunk>
+}
+
+/** How a call ended, in the words of the metrics and the log. */
+export function outcomeKind(error: GatewayError | undefined): OutcomeKind {
+  if (error === undefined) return 'ok'
+  if (error.row === 'upstream_timeout') return 'timeout'
+  if (error.status === 429) return 'rate_limited'
+  if (error.fault === 'upstream') return 'upstream_error'
+  return error.fault === 'gateway' ? 'gateway_error' : 'client_error'
 }

@@ -1,12 +1,14 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { Batch } from '../async/batch.ts'
+import { within } from '../async/timeout.ts'
 import type { GatewayError } from '../errors.ts'
+import { callLine } from '../observe/call-log.ts'
+import type { CallMetrics } from '../observe/call-metrics.ts'
+import type { PluginMetrics } from '../observe/gateway-metrics.ts'
 import type { Logger } from '../observe/log.ts'
-import type { PluginMetrics } from '../observe/plugin-metrics.ts'
-import type { Outcome } from '../plugin/api.ts'
-import { within } from '../plugin/within.ts'
+import type { Outcome } from '../sdk/api.ts'
+import type { CallRecorder } from '../usage/recorder.ts'
 import { Exchange } from './exchange.ts'
-import type { Reports } from './reports.ts'
-import type { SentReply, Settler, Teller } from './settler.ts'
 
 /** What becomes of a call after its last byte: what links asked to do then, its report, and the end of its generation. */
 export class Settlement implements Teller {
@@ -64,5 +66,68 @@ export class Settlement implements Teller {
     }
     ran()
     return undefined
+  }
+}
+
+/** A function that wants to hear of the outcome, and whose it is. */
+export interface Settler {
+  readonly link: string
+  readonly fn: (outcome: Outcome) => void | Promise<void>
+}
+
+/** Runs settlers. */
+export interface Teller {
+  /** Undefined where it is done at once. */
+  tell(settler: Settler, outcome: Outcome): Promise<void> | undefined
+}
+
+/** What is asked of a reply when it is over. */
+export type SentReply = Pick<ServerResponse, 'statusCode' | 'writableFinished'>
+
+/** A call that has ended, and how. */
+export interface EndedCall {
+  readonly exchange: Exchange
+  readonly outcome: Outcome
+  /** The client's. */
+  readonly headers: IncomingHttpHeaders
+}
+
+/** Who is told of it. */
+export interface ReportReaders {
+  readonly calls: CallMetrics
+  readonly plugins: PluginMetrics
+  readonly recorder: CallRecorder
+  readonly log: Logger
+}
+
+/** Tells metrics, the recorder and the log of the calls that have ended. */
+export class Reports {
+  readonly #readers: ReportReaders
+  readonly #ended = new Batch<EndedCall>((call) => this.#tell(call))
+
+  constructor(readers: ReportReaders) {
+    this.#readers = readers
+  }
+
+  add(call: EndedCall): void {
+    this.#ended.add(call)
+  }
+
+  /** Tells of those that have ended by now. */
+  flush(): void {
+    this.#ended.flush()
+  }
+
+  #tell({ exchange, outcome, headers }: EndedCall): void {
+    const { calls, plugins, recorder, log } = this.#readers
+    const { id, principal, tags } = exchange
+    calls.settled(outcome)
+    if (exchange.generation !== undefined) recorder.record(outcome, exchange)
+    callLine(log, outcome, { id, principal, tags, headers })
+    for (const fault of exchange.pluginFaults) {
+      plugins.failed(fault.plugin, fault.phase)
+      // The line of the call tells of its own failure only.
+      if (outcome.error?.cause !== fault) log.error({ id, err: fault }, 'plugin failed')
+    }
   }
 }

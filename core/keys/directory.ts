@@ -1,12 +1,11 @@
+import { BoundedMap } from '../async/bounded-map.ts'
 import type { DeclaredKey } from '../config/config.ts'
 import { GatewayError } from '../errors.ts'
-import type { Principal } from '../plugin/api.ts'
+import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
-import { BoundedMap } from './bounded-map.ts'
-import { declaredHolder, findHolder, type Holder } from './holder.ts'
-import { digestOf, kindOf } from './key.ts'
+import { digestOf, kindOf } from './format.ts'
 import { recordUse } from './last-used.ts'
-import { watchKeys } from './watch.ts'
+import { declaredHolder, findHolder, type Holder } from './principal.ts'
 
 /** Tells whom a key identifies. */
 export interface KeyDirectory {
@@ -126,5 +125,40 @@ async function lookUp(store: Store, { known, unknown, underWay, doubtful }: Memo
     throw new GatewayError('storage_unavailable', { headers: { 'retry-after': '1' }, cause })
   } finally {
     underWay.delete(digest)
+  }
+}
+
+/** A revocation by another process holds within a second: four chances to see it. */
+const POLL_MS = 250
+
+/** Five minutes in which the store could not say whether a key was revoked. */
+const MAX_FAILED_POLLS = 1200
+
+/** What to do about what is remembered of the store's keys. */
+export interface Watcher {
+  /** Somebody elsewhere changed something: it must be asked for again, if that can be. */
+  doubt(): void
+  /** This process changed it, or the store has failed for so long that nothing of it can be trusted. */
+  forget(): void
+}
+
+/** Watches a store's keys until the returned function is called. */
+export function watchKeys(store: Store, { doubt, forget }: Watcher): () => void {
+  let failedPolls = 0
+  const poll = () => {
+    try {
+      if (store.changed()) doubt()
+      failedPolls = 0
+    } catch {
+      failedPolls += 1
+      // Keys in use outlive a short failure; each look-up meanwhile says `storage_unavailable`.
+      if (failedPolls >= MAX_FAILED_POLLS) forget()
+    }
+  }
+  const timer = setInterval(poll, POLL_MS).unref()
+  store.events.on('keys', forget)
+  return () => {
+    clearInterval(timer)
+    store.events.off('keys', forget)
   }
 }

@@ -1,11 +1,12 @@
 import type { Kysely } from 'kysely'
-import { type Actor, audit, changesBetween, GATEWAY } from '../accounts/audit.ts'
+import { type Actor, type AuditEntry, audit, changesBetween, GATEWAY } from '../accounts/audit.ts'
+import { checkGlobs, checkText } from '../accounts/text.ts'
 import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
-import type { Schema } from '../store/schema.ts'
-import { type ApiKey, apiKeyOf, selectKeys } from './api-key.ts'
-import { insertKey, type MadeKey, type NewKey, objectOf } from './new-key.ts'
-import { checkSettings, columnsOf, type KeySettings, settingsOf } from './settings.ts'
+import type { KeysTable, Schema } from '../store/schema.ts'
+import { newId } from '../text/ids.ts'
+import { type ApiKey, apiKeyOf, selectKeys, statusOf } from './api-key.ts'
+import { createSecret, digestOf, type KeyKind, shownOf } from './format.ts'
 
 /** Makes a key. Throws `invalid_value`. */
 export async function createKey(store: Store, key: NewKey, actor: Actor = GATEWAY): Promise<MadeKey> {
@@ -61,4 +62,154 @@ export async function changeKeys<Result>(store: Store, run: (db: Kysely<Schema>)
   const result = await store.db.transaction().execute(run)
   store.events.emit('keys')
   return result
+}
+
+/** What a key is to be. What is left out: all models of the account, its rate class, no end, no tags, the account `default`. */
+export interface NewKey extends Partial<KeySettings> {
+  readonly name: string
+  readonly kind: KeyKind
+  readonly account?: string
+  /** The id of the key that it takes over from. */
+  readonly replaces?: string | null
+}
+
+/** A key, and its secret: in this and nowhere else, ever again. */
+export interface MadeKey {
+  readonly key: ApiKey
+  readonly secret: string
+}
+
+/** Makes a key, in the transaction of its caller. Throws `invalid_value`. */
+export async function insertKey(db: Kysely<Schema>, key: NewKey, actor: Actor): Promise<MadeKey> {
+  const { name, kind, models = ['*'], rateClass = null, expires = null, tags = {}, account = 'default', replaces = null } = key
+  const settings: KeySettings = { name, models, rateClass, expires, tags }
+  checkSettings(settings)
+  const owner = await db.selectFrom('accounts').select('name').where('id', '=', account).executeTakeFirst()
+  if (owner === undefined)
+    throw new GatewayError('invalid_value', { param: 'account_id', values: { detail: 'there is no such account' } })
+  const secret = createSecret(kind)
+  const row: KeysTable = {
+    id: newId('key'),
+    account_id: account,
+    kind,
+    digest: digestOf(secret),
+    ...shownOf(secret),
+    ...columnsOf(settings),
+    created_at: Date.now(),
+    created_by: actor.id,
+    created_by_name: actor.name,
+    revoked_at: null,
+    last_used_at: null,
+    replaces,
+    replaced_by: null,
+  }
+  await db.insertInto('keys').values(row).execute()
+  const made = apiKeyOf({ ...row, account_name: owner.name })
+  const changes = changesBetween({}, { kind, account, ...settingsOf(made) })
+  await audit(db, actor, { action: 'key.create', object: objectOf(made), changes })
+  return { key: made, secret }
+}
+
+/** A key, as the audit trail names it. */
+export const objectOf = ({ id, name }: ApiKey): AuditEntry['object'] => ({ type: 'key', id, name })
+
+/** What a key may be told to be, when it is made and later. */
+export interface KeySettings {
+  /** 1 to 100 characters, for people. */
+  readonly name: string
+  /** Globs of model ids that narrow what the account may call. */
+  readonly models: readonly string[]
+  /** A rate class of routes.yaml; null: the account's, or else the default one. */
+  readonly rateClass: string | null
+  /** Milliseconds since 1970; null: never. */
+  readonly expires: number | null
+  /** Labels for usage and metrics, such as `team`. */
+  readonly tags: Readonly<Record<string, string>>
+}
+
+const MOST_TAGS = 10
+
+/** The settings of a key as they stand, for the audit trail: its times as people read them. */
+export function settingsOf({ name, models, rateClass, expiresAt, tags }: ApiKey) {
+  const expires_at = expiresAt === undefined ? null : new Date(expiresAt).toISOString()
+  return { name, models, rate_class: rateClass ?? null, expires_at, tags }
+}
+
+type Columns = Pick<KeysTable, 'name' | 'models' | 'rate_class' | 'expires_at' | 'tags'>
+
+/** How settings are stored: the columns of those that are given. */
+export function columnsOf<Given extends Partial<KeySettings>>(
+  given: Given,
+): Given extends KeySettings ? Columns : Partial<Columns> {
+  const { name, models, rateClass, expires, tags } = given
+  const columns: Partial<Columns> = {
+    ...(name !== undefined && { name }),
+    ...(models !== undefined && { models: JSON.stringify(models) }),
+    ...(rateClass !== undefined && { rate_class: rateClass }),
+    ...(expires !== undefined && { expires_at: expires }),
+    ...(tags !== undefined && { tags: JSON.stringify(tags) }),
+  }
+  return columns as Given extends KeySettings ? Columns : Partial<Columns>
+}
+
+/** Throws `invalid_value` where a key cannot be so. */
+export function checkSettings({ name, models, rateClass, expires, tags }: Partial<KeySettings>): void {
+  if (name !== undefined) checkText('name', name)
+  if (rateClass != null) checkText('rate_class', rateClass)
+  if (models !== undefined) checkGlobs('models', models)
+  if (expires != null && !(expires > Date.now())) throw invalid('expires_at', 'it has passed already; give a time to come')
+  checkTags(tags ?? {})
+}
+
+function checkTags(tags: KeySettings['tags']): void {
+  const entries = Object.entries(tags)
+  if (entries.length > MOST_TAGS) throw invalid('tags', `a key has at most ${MOST_TAGS}`)
+  for (const [name, value] of entries) {
+    if (!/^[a-z][a-z0-9_-]{0,31}$/.test(name))
+      throw invalid(
+        'tags',
+        `${JSON.stringify(name)} is no name of a tag; write lower-case letters, digits, dashes and underscores, such as "team"`,
+      )
+    checkText(`tags.${name}`, value)
+  }
+}
+
+const invalid = (param: string, detail: string): GatewayError => new GatewayError('invalid_value', { param, values: { detail } })
+
+/** Which key is to be taken over from, and how long it works on. */
+export interface Rotation {
+  readonly id: string
+  /** Milliseconds; 0 revokes it at once. */
+  readonly overlap: number
+}
+
+/**
+ * Makes a key that takes over from another one: with the same rights, and as long a life as that was given. Throws
+ * `object_not_found`, or `conflict` for a key that is at its end, or was rotated before.
+ */
+export async function rotateKey(store: Store, { id, overlap }: Rotation, actor: Actor): Promise<MadeKey> {
+  return changeKeys(store, async (db) => {
+    const old = await findKey(db, id)
+    const made = await insertKey(db, successorOf(old), actor)
+    const now = Date.now()
+    const end = overlap === 0 ? { revoked_at: now } : { expires_at: Math.min(now + overlap, old.expiresAt ?? Infinity) }
+    const { numUpdatedRows } = await db
+      .updateTable('keys')
+      .set({ ...end, replaced_by: made.key.id })
+      .where('id', '=', id)
+      .where('replaced_by', 'is', null)
+      .executeTakeFirstOrThrow()
+    // Two rotations at once: the later one takes its key back.
+    if (statusOf(old) !== 'active' || numUpdatedRows !== 1n) throw new GatewayError('conflict', { values: { detail: ENDED } })
+    const changes = { replaced_by: [null, made.key.id], overlap_seconds: [null, overlap / 1000] } as const
+    await audit(db, actor, { action: 'key.rotate', object: objectOf(old), changes })
+    return made
+  })
+}
+
+const ENDED = 'Only an active key that was not rotated before can be rotated. Create another one.'
+
+function successorOf({ name, kind, models, rateClass, tags, account, ...old }: ApiKey) {
+  const expires = old.expiresAt === undefined ? null : Date.now() + old.expiresAt - old.createdAt
+  return { name, kind, models, rateClass: rateClass ?? null, tags, expires, account: account.id, replaces: old.id }
 }

@@ -1,6 +1,8 @@
-import type { HostCounter } from '../plugin/api.ts'
-import { CATALOGUE } from './catalogue.ts'
+import type { PluginPhase } from '../plugins/faults.ts'
+import type { HostCounter, HostHistogram } from '../sdk/api.ts'
 import type { Gauge } from './instruments.ts'
+import type { Logger } from './log.ts'
+import { CATALOGUE } from './metric-definitions.ts'
 import type { Metrics } from './metrics.ts'
 
 /** What the metrics tell of the gateway itself. */
@@ -48,5 +50,56 @@ export class GatewayMetrics {
   /** The last call of a routing table that is no longer in use has ended. */
   configRetired(): void {
     this.#generations.add(-1)
+  }
+}
+
+/** What plugins cost and how often they fail. */
+export class PluginMetrics {
+  readonly #duration: HostHistogram
+  readonly #errors: HostCounter
+
+  constructor(metrics: Metrics) {
+    this.#duration = metrics.declare(CATALOGUE.pluginDuration)
+    this.#errors = metrics.declare(CATALOGUE.pluginErrors)
+  }
+
+  /** A plugin has run for so many milliseconds of its own, whatever came of it. */
+  ran(plugin: string, phase: PluginPhase, ms: number): void {
+    this.#duration.observe(ms / 1000, plugin, phase)
+  }
+
+  /** A plugin threw, or did not come back in time. */
+  failed(plugin: string, phase: PluginPhase): void {
+    this.#errors.add(1, plugin, phase)
+  }
+}
+
+const STATES = ['closed', 'open', 'half_open'] as const
+
+/** Tells of breakers: which state each is in, and in the log when one opens and when it closes. */
+export class BreakerMetrics {
+  readonly #state: Gauge
+  readonly #log: Logger
+
+  constructor(metrics: Metrics, log: Logger) {
+    this.#state = metrics.declare(CATALOGUE.circuitState)
+    this.#log = log
+  }
+
+  /** A target that the table has; `model` is `*` for all those of a namespace that it does not name. */
+  known(namespace: string, model: string): void {
+    for (const state of STATES) this.#state.set(Number(state === 'closed'), namespace, model, state)
+  }
+
+  /** The table has the target no more. */
+  forgotten(namespace: string, model: string): void {
+    for (const state of STATES) this.#state.set(0, namespace, model, state)
+  }
+
+  /** A breaker has changed. */
+  changed(namespace: string, model: string, now: (typeof STATES)[number]): void {
+    for (const state of STATES) this.#state.set(Number(state === now), namespace, model, state)
+    if (now === 'open') this.#log.warn({ namespace, model }, 'a target fails too often: it is given a rest')
+    if (now === 'closed') this.#log.info({ namespace, model }, 'a target has recovered')
   }
 }

@@ -1,5 +1,6 @@
 import { type DestinationStream, type Level, type LevelWithSilent, type Logger, pino } from 'pino'
-import { describeCause } from './describe-cause.ts'
+import { PluginFault } from '../plugins/faults.ts'
+import { GatewayError, UpstreamError } from '../sdk/api.ts'
 
 export type { LevelWithSilent as LogLevel, Logger } from 'pino'
 
@@ -64,4 +65,55 @@ function stdout(): DestinationStream & { flushSync(): void } {
     write: (line) => void bytes.write(Buffer.from(line) as never),
     flushSync: () => bytes.flushSync(),
   }
+}
+
+/** The shapes of Node's, undici's, OpenSSL's and SQLite's codes: ECONNRESET, UND_ERR_SOCKET, CERT_HAS_EXPIRED, SQLITE_BUSY. */
+const CODE = /^(?:E[A-Z]{2,16}|[A-Z]{2,16}(?:_[A-Z0-9]{1,24}){1,8})$/
+const CLASS = /^(?:[A-Z][A-Za-z]{0,40})?(?:Error|Exception)$/
+const PLACE = /\(?((?:file:\/\/|node:|\/|[A-Za-z]:\\)[^()\s]*:\d+:\d+)\)?$/
+/** What stands before the message: `TypeError: `, or the class alone where there is no message. */
+const STACK_OPENING = /^\S*(?:: )?$/
+const DEEPEST = 5
+
+/**
+ * Reduces whatever was thrown to a few safe words for the log: a code (`ECONNREFUSED`), or else the class and the place that
+ * threw (`TypeError at /srv/audit.ts:12:5`); behind the name of the plugin where one is at fault. Never the message: it may quote a body, a key, or a reply. An error of ours that
+ * has more to tell carries a `code` of the same shape. Does not throw, whatever it is given.
+ */
+export function describeCause(error: unknown): string | undefined {
+  if (error === undefined) return undefined
+  if (error instanceof PluginFault) return `${error.plugin}: ${describeCause(error.cause) ?? 'thrown undefined'}`
+  try {
+    return codeOf(error) ?? nameOf(error)
+  } catch {
+    return 'an error that cannot be read'
+  }
+}
+
+/** The first code on the way from the error to the cause of its causes. */
+function codeOf(error: unknown): string | undefined {
+  let current = error
+  for (let depth = 0; depth < DEEPEST && typeof current === 'object' && current !== null; depth++) {
+    if (current instanceof GatewayError) return current.row
+    if (current instanceof UpstreamError) return `UpstreamError ${Math.trunc(current.refusal.status)}`
+    const { code, cause } = current as { readonly code?: unknown; readonly cause?: unknown }
+    if (typeof code === 'string' && CODE.test(code)) return code
+    current = cause
+  }
+  return undefined
+}
+
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return `thrown ${error === null ? 'null' : typeof error}`
+  const name = CLASS.test(error.name) ? error.name : 'Error'
+  const place = placeOf(error)
+  return place === undefined ? name : `${name} at ${place}`
+}
+
+/** The first stack frame's file, line and column. A stack opens with the message, which may imitate frames: it is cut off first. */
+function placeOf({ stack = '', message }: Error): string | undefined {
+  const start = stack.indexOf(`${message}\n`)
+  if (start < 0 || !STACK_OPENING.test(stack.slice(0, start))) return undefined
+  const frames = stack.slice(start + message.length).split('\n')
+  return frames.map((frame) => PLACE.exec(frame)?.[1]).find((place) => place !== undefined)
 }

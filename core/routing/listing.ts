@@ -1,4 +1,4 @@
-import type { Model, ModelId, Principal } from '../plugin/api.ts'
+import type { Model, ModelId, Principal } from '../sdk/api.ts'
 import type { Namespace, RoutingTable } from './table.ts'
 
 /** OpenAI's model object, with documented extras. */

@@ -1,4 +1,16 @@
-import type { Attempt, Call, EndpointName, EndpointOperation, Provider, Translator } from '../plugin/api.ts'
+import { GatewayError } from '../errors.ts'
+import type {
+  Attempt,
+  Call,
+  ChatRequest,
+  EndpointName,
+  EndpointOperation,
+  ParameterFate,
+  ParameterTable,
+  Provider,
+  RouteTrace,
+  Translator,
+} from '../sdk/api.ts'
 
 /** How a provider serves the calls of one endpoint. */
 export type Operation = Pick<Provider, 'parameters' | 'request' | 'translator' | 'error'>
@@ -41,3 +53,128 @@ const atInput =
     const refusal = read(reply)
     return refusal.param === 'messages' ? { ...refusal, param: 'input' } : refusal
   }
+
+/** Members that are not parameters of the model: core and every provider deal with them. */
+const STRUCTURE = new Set(['model', 'messages', 'input', 'stream', 'stream_options', 'encoding_format'])
+
+/** Values that ask for nothing: a parameter that has one counts as absent. */
+const NEUTRAL: Readonly<Record<string, unknown>> = {
+  n: 1,
+  logprobs: false,
+  top_logprobs: 0,
+  store: false,
+  frequency_penalty: 0,
+  presence_penalty: 0,
+  parallel_tool_calls: true,
+  // The SDK's tool loop always sends it.
+  tool_choice: 'auto',
+  service_tier: 'auto',
+}
+
+const asksForNothing = (name: string, value: unknown): boolean =>
+  value == null ||
+  value === NEUTRAL[name] ||
+  (name === 'modalities' && Array.isArray(value) && value.every((entry) => entry === 'text')) ||
+  (name === 'logit_bias' && Object.keys(value as object).length === 0) ||
+  (name === 'response_format' && (value as { readonly type?: unknown }).type === 'text')
+
+/** The table of a provider that holds for a model. */
+export function tableFor({ parameters }: Pick<Provider, 'parameters'>, model: string): ParameterTable {
+  return typeof parameters === 'function' ? parameters(model) : parameters
+}
+
+/**
+ * Which parameters of a request a provider leaves out. Throws 400 `unsupported_parameter` for the first that it cannot leave out
+ * without changing the meaning.
+ */
+export function droppedParameters(body: Readonly<ChatRequest>, table: ParameterTable): string[] {
+  if (table === 'verbatim') return []
+  const dropped: string[] = []
+  for (const [name, value] of Object.entries(body)) {
+    if (!isParameter(name, value)) continue
+    const entry = fateOf(name, table)
+    if (entry.fate === 'refused') {
+      throw new GatewayError('unsupported_parameter', {
+        param: name,
+        values: { detail: entry.why === undefined ? '' : ` ${entry.why}` },
+      })
+    }
+    if (entry.fate === 'dropped') dropped.push(name)
+  }
+  return dropped
+}
+
+/** What becomes of each parameter of a request. */
+export function parameterFates(body: Readonly<ChatRequest>, table: ParameterTable): RouteTrace['parameters'] {
+  if (table === 'verbatim') return table
+  const asked = Object.entries(body).filter(([name, value]) => isParameter(name, value))
+  return Object.fromEntries(asked.map(([name]) => [name, fateOf(name, table)]))
+}
+
+const isParameter = (name: string, value: unknown): boolean => !STRUCTURE.has(name) && !asksForNothing(name, value)
+
+const fateOf = (name: string, table: Exclude<ParameterTable, 'verbatim'>): ParameterFate =>
+  Object.hasOwn(table, name) ? table[name]! : DROPPED
+
+const DROPPED: ParameterFate = { fate: 'dropped' }
+
+/** The parameters of a route, for those that the client sent none of, or null. */
+type Defaults = Readonly<Record<string, unknown>>
+
+/** A call as a provider sees it: the same one, with the route's parameters where the client sent none. */
+export function withDefaults(call: Call, defaults: Defaults): Call {
+  const missing = Object.entries(defaults).filter(([name]) => call.member(name) == null)
+  return missing.length === 0 ? call : new FilledCall(call, Object.fromEntries(missing))
+}
+
+class FilledCall implements Call {
+  readonly #call: Call
+  readonly #missing: Defaults
+  #body: ChatRequest | undefined
+
+  constructor(call: Call, missing: Defaults) {
+    this.#call = call
+    this.#missing = missing
+  }
+
+  get id() {
+    return this.#call.id
+  }
+  get endpoint() {
+    return this.#call.endpoint
+  }
+  get model() {
+    return this.#call.model
+  }
+  get stream() {
+    return this.#call.stream
+  }
+  get includeUsage() {
+    return this.#call.includeUsage
+  }
+  get choices() {
+    return (this.member('n') as number | null | undefined) ?? 1
+  }
+  get size() {
+    return this.#call.size
+  }
+  get headers() {
+    return this.#call.headers
+  }
+  get body(): Readonly<ChatRequest> {
+    this.#body ??= { ...this.#call.body, ...this.#missing }
+    return this.#body
+  }
+
+  member(key: string): unknown {
+    return Object.hasOwn(this.#missing, key) ? this.#missing[key] : this.#call.member(key)
+  }
+
+  splice(members: Readonly<Record<string, unknown>>): Buffer {
+    return this.#call.splice({ ...this.#missing, ...members })
+  }
+
+  edit(pointer: string, value: unknown): void {
+    this.#call.edit(pointer, value)
+  }
+}

@@ -1,7 +1,7 @@
 import type { RetryCause } from '../config/retry-causes.ts'
 import type { ErrorName, GatewayError } from '../errors.ts'
-import { UpstreamError } from '../plugin/api.ts'
-import { UpstreamFault } from '../upstream/upstream-fault.ts'
+import { UpstreamError } from '../sdk/api.ts'
+import { UpstreamFault } from '../upstream/failures.ts'
 
 /** What a failed try says of its target. */
 export interface Verdict {
@@ -56,4 +56,16 @@ export function verdictOn({ row, cause }: GatewayError): Verdict {
   const { retryAfter } = cause.refusal
   const asked = verdict.rest !== undefined && retryAfter !== undefined && retryAfter > 0
   return asked ? { ...verdict, rest: Math.min(retryAfter * 1000, LONG_REST) } : verdict
+}
+
+/** Milliseconds: the first pause is at most so long, each further one at most twice as long as the one before, none longer than… */
+const FIRST = 250
+const MOST = 4000
+
+/**
+ * How long to wait before the same upstream is asked again, in milliseconds: at least as long as it asked for, and at random
+ * (full jitter), so that those who failed together do not come back together. `retries`: so many pauses came before.
+ */
+export function backOff(retries: number, askedFor: number, random: () => number): number {
+  return askedFor + random() * Math.min(MOST, FIRST * 2 ** retries)
 }

@@ -1,7 +1,7 @@
 import type { Timeouts } from '../config/config.ts'
 import type { RetryCause } from '../config/retry-causes.ts'
-import type { Provider, Served } from '../plugin/api.ts'
-import type { Health } from './health.ts'
+import type { Provider, Served } from '../sdk/api.ts'
+import type { Health } from './breaker.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
 /** One model at one upstream. */

@@ -5,7 +5,7 @@ import * as people from './migrations/0002-people.ts'
 import * as calls from './migrations/0003-calls.ts'
 import * as links from './migrations/0004-links.ts'
 import type { Schema } from './schema.ts'
-import { StoreError } from './store-error.ts'
+import { StoreError } from './unavailable.ts'
 
 /** Every migration, oldest first by name. A published one never changes: the next step is a new one. */
 const MIGRATIONS: Record<string, Migration> = {

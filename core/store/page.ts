@@ -1,6 +1,6 @@
-import { type Expression, sql } from 'kysely'
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { GatewayError } from '../errors.ts'
-import type { Backend } from './backend.ts'
+import type { Backend } from './database.ts'
 
 /** Which part of a long list is asked for. */
 export interface PageQuery {
@@ -66,4 +66,9 @@ function readCursor(cursor: string): readonly [at: number, id: string] {
   const [, at, id] = /^(\d{1,15}) (\w+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
   if (at !== undefined && id !== undefined) return [Number(at), id]
   throw new GatewayError('invalid_value', { param: 'cursor', values: { detail: 'it must be the `next_cursor` of a page' } })
+}
+
+/** Whether a column contains a text, in whatever case. `%` and `_` in it mean themselves. */
+export function contains(column: string, text: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`lower(${sql.ref(column)}) like lower(${`%${text.replace(/[\\%_]/g, '\\$&')}%`}) escape '\\'`
 }

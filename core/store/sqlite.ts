@@ -1,12 +1,22 @@
 import { resolve } from 'node:path'
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import { Kysely } from 'kysely'
-import type { Backend } from './backend.ts'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  Kysely,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+import type { Backend } from './database.ts'
 import { migrate } from './migrate.ts'
-import { sqliteDialect } from './sqlite-dialect.ts'
 import { openSqliteFile, sqliteTrouble, watchKeyChanges } from './sqlite-file.ts'
 import { createSqliteReader } from './sqlite-reader.ts'
-import { StoreError } from './store-error.ts'
+import { StoreError } from './unavailable.ts'
 
 /** How long a locked database is waited for. */
 const MAX_WAIT_MS = 3000
@@ -56,4 +66,44 @@ function explain(file: string, error: unknown): StoreError {
     other: `The database ${file} cannot be opened: ${reason}. Check the path, its permissions and the room on its disk.`,
   }
   return new StoreError(words[sqliteTrouble(error)], { cause: error })
+}
+
+/** Kysely's SQLite dialect over node:sqlite, with transactions that several processes can start at once. */
+export function sqliteDialect(database: DatabaseSync): Dialect {
+  return {
+    createDriver: () => new ImmediateDriver({ database: asKyselyExpects(database) }),
+    createAdapter: () => new TransactionalAdapter(),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+  }
+}
+
+class ImmediateDriver extends SqliteDriver {
+  /** Takes the write lock first, where SQLite waits for it; one taken after a read fails at once where another process holds it. */
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
+  }
+}
+
+class TransactionalAdapter extends SqliteAdapter {
+  /** So the Migrator works in one transaction: of processes that start together one migrates, and the others wait and find it done. */
+  override get supportsTransactionalDdl(): boolean {
+    return true
+  }
+}
+
+/** Kysely speaks to better-sqlite3, which takes parameters as an array and knows which statements return rows. */
+function asKyselyExpects(database: DatabaseSync): SqliteDatabase {
+  return {
+    close: () => database.close(),
+    prepare(sql) {
+      const statement = database.prepare(sql)
+      return {
+        reader: statement.columns().length > 0,
+        all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
+        run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
+        iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
+      }
+    },
+  }
 }

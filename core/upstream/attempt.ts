@@ -1,22 +1,29 @@
-import { GatewayError } from '../errors.ts'
-import { type LocalReply, UpstreamError, type UpstreamRefusal, type UpstreamRequest, type Usage } from '../plugin/api.ts'
-import { pluginError } from '../plugin/plugin-fault.ts'
-import type { AttemptEnd, AttemptPlan } from './attempt-plan.ts'
+import { type ErrorName, GatewayError } from '../errors.ts'
+import type { Relay, Source } from '../http/relay.ts'
+import { pluginError } from '../plugins/faults.ts'
+import type { ReplyFormat } from '../protocol/format.ts'
+import {
+  type Call,
+  type LocalReply,
+  type Provider,
+  type Attempt as ProviderAttempt,
+  type Served,
+  UpstreamError,
+  type UpstreamRefusal,
+  type UpstreamRequest,
+  type Usage,
+} from '../sdk/api.ts'
 import type { Receiver, Sending, UpstreamClient } from './client.ts'
-import { Deadlines, type Phase, type PhaseOwner } from './deadlines.ts'
+import { Deadlines, type Phase, type PhaseLimits, type PhaseOwner } from './deadlines.ts'
 import { type ByteSink, type Decoding, decoding } from './decode.ts'
-import { refusalError, timeoutError, transportError } from './failure.ts'
+import { privateValues, refusalError, timeoutError, transportError, UpstreamFault } from './failures.ts'
 import { type Gatherer, Gathering } from './gathering.ts'
-import { sendLocal } from './local.ts'
-import { privateValues } from './private-values.ts'
-import type { BodyReader } from './readers/reader.ts'
+import { sendLocal } from './local-reply.ts'
+import type { BodyReader, LinkTransform } from './readers/reader.ts'
 import { RefusalReader } from './readers/refusal.ts'
 import { TranslatedReader } from './readers/translated.ts'
 import { VerbatimReader } from './readers/verbatim.ts'
 import { WholeReader } from './readers/whole.ts'
-import type { Source } from './relay.ts'
-import { SeenAttempt } from './seen-attempt.ts'
-import { UpstreamFault } from './upstream-fault.ts'
 
 /** How long an upstream may keep its connection open after the end marker. */
 const AFTER_END_MS = 1000
@@ -243,3 +250,68 @@ const NONE: readonly string[] = []
 
 const asGatewayError = (error: unknown): GatewayError =>
   error instanceof GatewayError ? error : new GatewayError('internal_error', { cause: error })
+
+/** One try: whom to ask, how to read the reply, and where a stream goes. */
+export interface AttemptPlan {
+  readonly call: Call
+  readonly served: Served
+  /** How the provider serves the call's endpoint, and reads what a reply that is no success means. */
+  readonly operation: Pick<Provider, 'request' | 'translator' | 'error'>
+  readonly number: number
+  /** The upstream refused the credential of the try before. */
+  readonly credentialRefused: boolean
+  /** Whether a parameter that the provider leaves out makes it unfit. */
+  readonly strict: boolean
+  readonly format: ReplyFormat
+  readonly limits: PhaseLimits
+  /** Where the reply goes if it is a stream; absent for a whole reply. */
+  readonly relay: Relay | undefined
+  readonly transforms: readonly LinkTransform[]
+  /** The requested id, where the table passes the model's name through. */
+  readonly passedThrough: string | undefined
+  /** Whether another target is left to try. */
+  readonly hold: boolean
+  /** On a new connection: the one before was stale. */
+  readonly fresh: boolean
+  readonly owner: AttemptOwner
+}
+
+/** Who hears how an attempt ended. */
+export interface AttemptOwner {
+  /** Called once, before what `run` returned settles. */
+  onOver(end: AttemptEnd): void
+}
+
+/** How an attempt ended, for its record. */
+export interface AttemptEnd {
+  readonly result: 'ok' | 'client_closed' | ErrorName
+  readonly error?: GatewayError
+  /** A stream was on its way to the client already. */
+  readonly committed: boolean
+}
+
+/** A try as its provider sees it. The signal is made when asked for: most providers do no I/O of their own. */
+export class SeenAttempt implements ProviderAttempt {
+  readonly number: number
+  readonly model: string
+  readonly credentialRefused: boolean
+  #controller: AbortController | undefined
+  #aborted = false
+
+  constructor(number: number, model: string, credentialRefused: boolean) {
+    this.number = number
+    this.model = model
+    this.credentialRefused = credentialRefused
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController()
+    if (this.#aborted) this.#controller.abort()
+    return this.#controller.signal
+  }
+
+  abort(): void {
+    this.#aborted = true
+    this.#controller?.abort()
+  }
+}

@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net'
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici'
-import type { UpstreamRequest } from '../plugin/api.ts'
-import { Secret } from '../plugin/api.ts'
+import { Secret, type UpstreamRequest } from '../sdk/api.ts'
 
 /** What an attempt hears of its request. Any of these may be the last thing it hears. */
 export interface Receiver {

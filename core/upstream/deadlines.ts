@@ -1,4 +1,4 @@
-import { Watch, type Watched } from '../watch.ts'
+import { Watch, type Watched } from '../async/ticker.ts'
 
 /** Milliseconds that each phase of an attempt may take. */
 export interface PhaseLimits {

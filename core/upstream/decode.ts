@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { GatewayError } from '../errors.ts'
-import { UpstreamFault } from './upstream-fault.ts'
+import { UpstreamFault } from './failures.ts'
 
 /** What takes the plain bytes. */
 export interface ByteSink {

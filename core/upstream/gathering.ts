@@ -1,4 +1,4 @@
-import { Batch } from '../batch.ts'
+import { Batch } from '../async/batch.ts'
 
 /** Takes what was gathered. */
 export interface Gatherer {

@@ -1,7 +1,6 @@
 import { type Dispatcher, request } from 'undici'
-import { readRefusal, Secret, UpstreamError } from '../plugin/api.ts'
-import { clean } from './failure.ts'
-import { valuesSent } from './private-values.ts'
+import { readRefusal, Secret, UpstreamError } from '../sdk/api.ts'
+import { clean, valuesSent } from './failures.ts'
 
 /** The largest document read, and the largest refusal, in bytes. */
 const MAX_DOCUMENT = 4 << 20

@@ -1,8 +1,7 @@
-import { tokensOf } from '../observe/tokens.ts'
-import type { AttemptRecord, LinkRecord, Outcome, Principal } from '../plugin/api.ts'
+import { tokensOf } from '../protocol/usage.ts'
+import type { AttemptRecord, LinkRecord, Outcome, Principal } from '../sdk/api.ts'
 import type { CallsTable } from '../store/schema.ts'
-import { timeOfRequest } from './request-id.ts'
-import { storable } from './storable.ts'
+import { timeOfRequest } from '../text/ids.ts'
 
 /** What is known of a call beside its outcome. */
 export interface KnownCall {
@@ -77,3 +76,11 @@ function tagsText(tags: KnownCall['tags']): string {
 const counted = (tokens: number | undefined): number | null => (tokens === undefined ? null : Math.min(tokens, MOST_TOKENS))
 
 const microseconds = (ms: number): number => Math.round(ms * 1000)
+
+/** Characters of what clients, upstreams and plugins name: a model's own name may be as long as a body. */
+const LONGEST_NAME = 200
+
+/** A name as each database takes it: PostgreSQL's texts hold no NUL, and none of its keys may be too long. */
+export function storable(name: string): string {
+  return name.slice(0, LONGEST_NAME).replaceAll('\0', '')
+}

@@ -1,10 +1,10 @@
 import type { Compilable, Kysely } from 'kysely'
 import type { Store } from '../store/database.ts'
-import type { CallsTable, Schema } from '../store/schema.ts'
+import type { CallsTable, Schema, UsageTable } from '../store/schema.ts'
 import { createSqliteWriter } from '../store/sqlite-writer.ts'
 import type { Statement } from '../store/sqlite-writer-thread.ts'
-import { tally } from './tally.ts'
-import { addUsage, type Horizon, insertCalls, removals } from './write-queries.ts'
+import { firstRequestId } from '../text/ids.ts'
+import { MEASURES, tally } from './rollup.ts'
 
 /** Writes calls and their sums down, and removes them again. Throws what the database throws. */
 export interface CallWriter {
@@ -71,4 +71,63 @@ function threadWriter(file: string, db: Kysely<Schema>): CallWriter {
 function onePerRow<Row extends object>(rows: readonly Row[], insert: (rows: readonly Row[]) => Compilable): Statement[] {
   if (rows.length === 0) return []
   return [{ sql: insert(rows.slice(0, 1)).compile().sql, rows: rows.map((row) => Object.values(row)) }]
+}
+
+/** Rows removed at once: others wait no longer than that takes. */
+const SLICE = 500
+
+const USAGE_KEY = ['span', 'at', 'dimension', 'scope', 'name'] as const
+
+/** Since when what is kept: milliseconds since 1970. */
+export interface Horizon {
+  /** Calls, and their sums by hour. */
+  readonly calls: number
+  /** Sums by day. */
+  readonly days: number
+}
+
+/** Writes calls down; those that are there already stay as they are. */
+export function insertCalls(db: Kysely<Schema>, calls: readonly CallsTable[]) {
+  return db
+    .insertInto('calls')
+    .values(calls)
+    .onConflict((conflict) => conflict.column('id').doNothing())
+}
+
+/** Adds to the sums of hours and days. */
+export function addUsage(db: Kysely<Schema>, rows: readonly UsageTable[]) {
+  return db
+    .insertInto('usage')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(USAGE_KEY)
+        .doUpdateSet(({ eb, ref }) =>
+          Object.fromEntries(MEASURES.map((measure) => [measure, eb(`usage.${measure}`, '+', ref(`excluded.${measure}`))])),
+        ),
+    )
+}
+
+/** Each removes a slice of what is older than it need be. */
+export function removals(db: Kysely<Schema>, horizon: Horizon) {
+  const oldUsage = (span: UsageTable['span'], before: number) =>
+    db.deleteFrom('usage').where(({ eb, refTuple, selectFrom }) =>
+      eb(
+        refTuple(...USAGE_KEY),
+        'in',
+        selectFrom('usage')
+          .select(USAGE_KEY)
+          .where('span', '=', span)
+          .where('at', '<', before)
+          .orderBy('at')
+          .limit(SLICE)
+          .$asTuple(...USAGE_KEY),
+      ),
+    )
+  const oldCalls = db
+    .deleteFrom('calls')
+    .where('id', 'in', ({ selectFrom }) =>
+      selectFrom('calls').select('id').where('id', '<', firstRequestId(horizon.calls)).orderBy('id').limit(SLICE),
+    )
+  return [oldCalls, oldUsage('hour', horizon.calls), oldUsage('day', horizon.days)]
 }

@@ -1,9 +1,13 @@
+import { within } from '../async/timeout.ts'
 import type { Logger } from '../observe/log.ts'
-import type { HostCounter, Outcome } from '../plugin/api.ts'
-import { within } from '../plugin/within.ts'
+import { CATALOGUE } from '../observe/metric-definitions.ts'
+import type { Metrics } from '../observe/metrics.ts'
+import type { HostCounter, Outcome } from '../sdk/api.ts'
+import type { Store } from '../store/database.ts'
 import type { CallsTable } from '../store/schema.ts'
 import { callRow, type KnownCall } from './call-row.ts'
-import type { CallWriter } from './call-writer.ts'
+import { type CallWriter, createCallWriter } from './call-writer.ts'
+import { type Keep, keepWithin } from './retention.ts'
 
 /** Calls that are written at once. */
 const BATCH = 1000
@@ -119,5 +123,31 @@ export class CallRecorder {
     await this.#writing
     this.#failing = false
     while (this.#waiting.length > 0 && !this.#failing) await this.#writeBatch()
+  }
+}
+
+/** What usage is made of. */
+export interface UsageParts {
+  readonly store: Store
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly keep: Keep
+}
+
+/** Opens the record of calls: what the gateway writes down of them, and for how long. */
+export function openUsage({ store, log, metrics, keep }: UsageParts): {
+  readonly recorder: CallRecorder
+  close(): Promise<void>
+} {
+  const writer = createCallWriter(store)
+  const recorder = new CallRecorder({ writer, log, dropped: metrics.declare(CATALOGUE.usageRowsDropped) })
+  const endRetention = keepWithin(keep, { writer, log })
+  return {
+    recorder,
+    async close() {
+      endRetention()
+      await recorder.close()
+      await writer.close()
+    },
   }
 }

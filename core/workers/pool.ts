@@ -1,5 +1,5 @@
 import { Piscina } from 'piscina'
-import { type Member, ScanError } from '../json/scan.ts'
+import { type Member, ScanError } from '../protocol/json.ts'
 import type { Scanned } from './scan.ts'
 
 /** Threads for work that would hold up the event loop. */
@@ -26,7 +26,7 @@ const MAX_QUEUE = 256
 const TOKENS = new URL('./tokens.ts', import.meta.url).href
 const SCAN = new URL('./scan.ts', import.meta.url).href
 /** So that a plugin's own `.ts`, wherever it lies, can import the seam inside a thread too. */
-const RESOLVE_SEAM = new URL('../plugin/resolve-seam.ts', import.meta.url).href
+const RESOLVE_SEAM = new URL('../plugins/resolve-seam.ts', import.meta.url).href
 
 /** Starts no thread before there is work. */
 export function createWorkers({ threads }: { threads: number }): Workers {

@@ -1,4 +1,4 @@
-import { type Member, ScanError, type ScanFault, scanObject } from '../json/scan.ts'
+import { type Member, ScanError, type ScanFault, scanObject } from '../protocol/json.ts'
 
 /** What a scan comes to; errors do not keep their class from thread to thread. */
 export type Scanned = { readonly members: readonly Member[] } | { readonly fault: ScanFault }

@@ -3,8 +3,8 @@ import { type Declaration, readStatements } from './declarations.ts'
 
 /** The entries of the seam, and what they are called. */
 const ENTRIES = [
-  { path: 'core/plugin/api.ts', module: 'unified-model-gateway/plugin', title: 'The seam' },
-  { path: 'core/plugin/testing.ts', module: 'unified-model-gateway/plugin/testing', title: 'The kit' },
+  { path: 'core/sdk/api.ts', module: 'unified-model-gateway/plugin', title: 'The seam' },
+  { path: 'core/testing/kit.ts', module: 'unified-model-gateway/plugin/testing', title: 'The kit' },
 ] as const
 
 /** What stands together, by the file it comes from. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Store } from '../../core/store/database.ts'
 import type { CallsTable } from '../../core/store/schema.ts'
+import { firstRequestId } from '../../core/text/ids.ts'
 import { createCallWriter } from '../../core/usage/call-writer.ts'
-import { firstRequestId } from '../../core/usage/request-id.ts'
 
 const HOUR_MS = 3_600_000
 const HOURS = 30 * 24

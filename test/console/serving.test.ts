@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import Koa from 'koa'
-import { consoleRoutes } from '../../core/http/console.ts'
+import { consoleRoutes } from '../../core/control/console.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { rawConnection } from '../support/raw-connection.ts'
 

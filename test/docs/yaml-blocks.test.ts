@@ -3,8 +3,8 @@ import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { parse, stringify } from 'yaml'
-import { ConfigError } from '../../core/config/diagnostic.ts'
 import { loadConfig } from '../../core/config/load.ts'
+import { ConfigError } from '../../core/text/diagnostic.ts'
 import { type TemporaryFolder, temporaryFolder } from '../core/config/temporary-folder.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))

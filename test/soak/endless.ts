@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { json, type ScriptedUpstream, type Step, sse } from '../../core/plugin/testing.ts'
+import { json, type ScriptedUpstream, type Step, sse } from '../../core/testing/kit.ts'
 import { chunkOf, openai } from '../e2e/sdk/openai-dialect.ts'
 
 const EVENT_MS = 50

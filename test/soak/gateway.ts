@@ -2,7 +2,7 @@
  * The gateway that is soaked, a process of its own: `node --expose-gc gateway.ts DATABASE TABLE`, the URL of one and the path of the other.
  * It runs as an operator would run it, but for a window on its process. Prints an `Announcement`, one line of JSON.
  */
-import { startGateway } from '../../core/gateway.ts'
+import { startGateway } from '../../core/gateway/gateway.ts'
 import { createKey } from '../../core/keys/keys.ts'
 import { createLog } from '../../core/observe/log.ts'
 import { openStore } from '../../core/store/database.ts'

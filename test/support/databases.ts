@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, escapeIdentifier } from 'pg'
-import { newId } from '../../core/store/id.ts'
+import { newId } from '../../core/text/ids.ts'
 
 /** A server on which tests may make databases: `postgres://postgres@127.0.0.1:5432/postgres`. */
 const SERVER = process.env.UMG_TEST_POSTGRES

@@ -1,7 +1,5 @@
 import type { Attempt, Call, ChatRequest } from 'unified-model-gateway/plugin'
-import { setPointer } from '../../core/http/pointer.ts'
-import { scanObject } from '../../core/json/scan.ts'
-import { spliceObject } from '../../core/json/splice.ts'
+import { scanObject, setPointer, spliceObject } from '../../core/protocol/json.ts'
 
 /** A call as a provider gets it, made from a body alone. */
 export interface FakeCall extends Call {

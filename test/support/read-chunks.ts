@@ -1,4 +1,4 @@
-import { readWire } from '../../core/plugin/testing/conformance/expect-stream.ts'
+import { readWire } from '../../core/testing/conformance/expect-reply.ts'
 
 /** Reads the chunks of a whole stream, for a call that asked for usage, as clients do. Throws an `AssertionError` where they could not. */
 export function readChunks(chunks: readonly object[]): void {

@@ -1,4 +1,4 @@
-import type { CommandIo } from '../../core/commands/io.ts'
+import type { CommandIo } from '../../core/cli/io.ts'
 
 /** What became of a command that ran in this process. */
 export interface CommandRun {

@@ -1,5 +1,5 @@
-import { type Provider, UpstreamError, type UpstreamRefusal } from '../../plugin/api.ts'
-import { readRefusal, readRetryAfter } from '../../plugin/refusal.ts'
+import { type Provider, UpstreamError, type UpstreamRefusal } from '../../sdk/api.ts'
+import { readRefusal, readRetryAfter } from '../../sdk/refusals.ts'
 import type { BodyReader } from './reader.ts'
 
 /** An error body is read this far; what comes after is not looked at. */

@@ -1,11 +1,10 @@
 import { GatewayError } from '../../errors.ts'
-import { type ChatChunk, UpstreamError, type Usage } from '../../plugin/api.ts'
-import type { ReplyFormat, StreamReader } from '../endpoint.ts'
-import type { EventSink } from '../relay.ts'
-import { EventTooLongError, frame, SseReader } from '../sse.ts'
-import { UpstreamFault } from '../upstream-fault.ts'
-import type { BodyReader } from './reader.ts'
-import { type LinkTransform, transformChunk } from './transform.ts'
+import type { EventSink } from '../../http/relay.ts'
+import type { ReplyFormat, StreamReader } from '../../protocol/format.ts'
+import { EventTooLongError, frame, SseReader } from '../../protocol/sse.ts'
+import { type ChatChunk, UpstreamError, type Usage } from '../../sdk/api.ts'
+import { UpstreamFault } from '../failures.ts'
+import { type BodyReader, type LinkTransform, transformChunk } from './reader.ts'
 
 /** What a passed-through stream is read for. */
 export interface VerbatimPlan {

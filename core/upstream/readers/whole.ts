@@ -1,9 +1,8 @@
 import { GatewayError } from '../../errors.ts'
-import { type Call, type ChatCompletion, type Translator, UpstreamError, type Usage } from '../../plugin/api.ts'
-import type { ReplyFormat } from '../endpoint.ts'
-import { UpstreamFault } from '../upstream-fault.ts'
-import type { BodyReader } from './reader.ts'
-import { type LinkTransform, transformCompletion } from './transform.ts'
+import type { ReplyFormat } from '../../protocol/format.ts'
+import { type Call, type ChatCompletion, type Translator, UpstreamError, type Usage } from '../../sdk/api.ts'
+import { UpstreamFault } from '../failures.ts'
+import { type BodyReader, type LinkTransform, transformCompletion } from './reader.ts'
 
 /** The largest reply that is read whole, in bytes, decoded. */
 const MAX_REPLY = 64 << 20

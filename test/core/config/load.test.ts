@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'chai'
 import { Secret } from 'unified-model-gateway/plugin'
-import { ConfigError } from '../../../core/config/diagnostic.ts'
 import { loadConfig } from '../../../core/config/load.ts'
+import { ConfigError } from '../../../core/text/diagnostic.ts'
 import { FULL_ENV, FULL_TABLE, plugin } from './full-table.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { ConfigError, type Diagnostic } from '../../../core/config/diagnostic.ts'
 import { loadConfig } from '../../../core/config/load.ts'
+import { ConfigError, type Diagnostic } from '../../../core/text/diagnostic.ts'
 import { FULL_ENV, FULL_TABLE } from './full-table.ts'
 import { misspellings, replaceTokens, tokensOf } from './mutations.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 import { expect } from 'chai'
-import { ConfigError } from '../../../core/config/diagnostic.ts'
 import { loadConfig } from '../../../core/config/load.ts'
+import { ConfigError } from '../../../core/text/diagnostic.ts'
 import { FULL_ENV, FULL_TABLE } from './full-table.ts'
 import { misspellings, replaceTokens, tokensOf } from './mutations.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { validate } from '../../../core/commands/validate.ts'
+import { validate } from '../../../core/cli/validate.ts'
 import { FULL_ENV, FULL_TABLE } from './full-table.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 

@@ -1,8 +1,7 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { FilesRead } from '../../../core/config/files-read.ts'
-import { FileWatch } from '../../../core/config/watch.ts'
+import { FilesRead, FileWatch } from '../../../core/config/watch.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
 /** So long that only what is seen to happen counts. */

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { GatewayError } from '../../../core/errors.ts'
-import { checkEnvelope } from '../../../core/http/envelope.ts'
+import { checkEnvelope } from '../../../core/http/app.ts'
 
 interface Envelope {
   readonly headers?: readonly (readonly [name: string, value: string])[]

@@ -1,12 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { expect } from 'chai'
-import {
-  createKeyCommand,
-  editKeyCommand,
-  listKeysCommand,
-  revokeKeyCommand,
-  rotateKeyCommand,
-} from '../../../core/commands/keys.ts'
+import { createKeyCommand, editKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from '../../../core/cli/keys.ts'
 import { createKeyDirectory } from '../../../core/keys/directory.ts'
 import { findKey } from '../../../core/keys/keys.ts'
 import { onEachDatabase } from '../../support/databases.ts'

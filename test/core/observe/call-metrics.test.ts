@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { CallMetrics } from '../../../core/observe/call-metrics.ts'
 import { Metrics } from '../../../core/observe/metrics.ts'
-import { GatewayError } from '../../../core/plugin/api.ts'
+import { GatewayError } from '../../../core/sdk/api.ts'
 import { scrape, valuesOf } from './exposition.ts'
 import { attempt, outcome } from './outcome.ts'
 

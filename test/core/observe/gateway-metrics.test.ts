@@ -1,7 +1,6 @@
 import { expect } from 'chai'
-import { GatewayMetrics } from '../../../core/observe/gateway-metrics.ts'
+import { GatewayMetrics, PluginMetrics } from '../../../core/observe/gateway-metrics.ts'
 import { Metrics } from '../../../core/observe/metrics.ts'
-import { PluginMetrics } from '../../../core/observe/plugin-metrics.ts'
 import { valuesOf } from './exposition.ts'
 
 describe('The metrics of the gateway itself', () => {

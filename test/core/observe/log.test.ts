@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { createLog } from '../../../core/observe/log.ts'
-import { Secret } from '../../../core/plugin/api.ts'
+import { Secret } from '../../../core/sdk/api.ts'
 import { LogLines } from './log-lines.ts'
 
 const CANARY = 'sk-live-CANARYCANARY'

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
 import { expect } from 'chai'
-import { CATALOGUE } from '../../../core/observe/catalogue.ts'
-import type { MetricShape } from '../../../core/observe/metric-shape.ts'
+import type { MetricShape } from '../../../core/observe/metric-definitions.ts'
+import { CATALOGUE } from '../../../core/observe/metric-definitions.ts'
 
 const ROOT = new URL('../../../', import.meta.url)
 const DOCS = readFileSync(new URL('docs/metrics.md', ROOT), 'utf8')

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ModelLabels } from '../../../core/observe/model-labels.ts'
+import { ModelLabels } from '../../../core/observe/call-metrics.ts'
 
 describe('The model label', () => {
   let labels: ModelLabels

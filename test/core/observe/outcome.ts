@@ -1,4 +1,4 @@
-import type { AttemptRecord, Outcome } from '../../../core/plugin/api.ts'
+import type { AttemptRecord, Outcome } from '../../../core/sdk/api.ts'
 
 /** An attempt at gpt-5.5 that succeeded, but for what is given. */
 export function attempt(parts: Partial<AttemptRecord> = {}): AttemptRecord {

@@ -1,7 +1,7 @@
 import { RETRY_CAUSES } from '../../../core/config/retry-causes.ts'
-import type { ParameterTable, Provider } from '../../../core/plugin/api.ts'
 import type { Branch, Candidate, Choice, Route } from '../../../core/routing/route.ts'
 import { UNNAMED, UpstreamState } from '../../../core/routing/upstream-state.ts'
+import type { ParameterTable, Provider } from '../../../core/sdk/api.ts'
 
 const SILENT = { known: () => undefined, changed: () => undefined, forgotten: () => undefined }
 const TIMEOUTS = { connect: 1000, firstByte: 1000, idle: 1000, total: 10_000 }

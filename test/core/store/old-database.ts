@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { Pool } from 'pg'
-import { sqliteDialect } from '../../../core/store/sqlite-dialect.ts'
+import { sqliteDialect } from '../../../core/store/sqlite.ts'
 import { openSqliteFile } from '../../../core/store/sqlite-file.ts'
 
 /** How an older version of the gateway left its database. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { StoreError } from '../../../core/store/store-error.ts'
+import { StoreError } from '../../../core/store/unavailable.ts'
 
 /** Why a store could not be opened. */
 export async function refusal(opening: Promise<unknown>): Promise<Error> {

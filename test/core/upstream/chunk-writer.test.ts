@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import type { ChatChunk } from 'unified-model-gateway/plugin'
-import { ChunkWriter } from '../../../core/upstream/readers/chunk-writer.ts'
+import { ChunkWriter } from '../../../core/upstream/readers/translated.ts'
 
 /** Now and then another value, where one is all but constant. */
 const mostly = <Value>(usual: Value, other: fc.Arbitrary<unknown>) =>

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import tls from 'node:tls'
 import { expect } from 'chai'
-import { FIN, head, hold, json, RST, type ScriptedUpstream, type Step, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { FIN, head, hold, json, RST, type ScriptedUpstream, type Step, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { type Receiver, type Sending, UpstreamClient } from '../../../core/upstream/client.ts'
 import { selfSigned } from '../../support/certificate.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Secret, UpstreamError } from '../../../core/plugin/api.ts'
+import { Secret, UpstreamError } from '../../../core/sdk/api.ts'
 import {
   FIN,
   head,
@@ -10,7 +10,7 @@ import {
   type ScriptedUpstream,
   type Step,
   scriptedUpstream,
-} from '../../../core/plugin/testing.ts'
+} from '../../../core/testing/kit.ts'
 import { getJson } from '../../../core/upstream/get-json.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../../core/errors.ts'
-import { UpstreamError } from '../../../core/plugin/api.ts'
-import { refusalError } from '../../../core/upstream/failure.ts'
+import { Relay } from '../../../core/http/relay.ts'
+import { UpstreamError } from '../../../core/sdk/api.ts'
+import { refusalError } from '../../../core/upstream/failures.ts'
 import type { BodyReader } from '../../../core/upstream/readers/reader.ts'
-import { Relay } from '../../../core/upstream/relay.ts'
 import { FakeClient } from './fake-client.ts'
 
 /** What a client has of a stream. */

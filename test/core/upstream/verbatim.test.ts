@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { chatReply } from '../../../core/http/endpoints/chat/reply.ts'
+import { chatReply } from '../../../core/protocol/chat-completions.ts'
 import { VerbatimReader } from '../../../core/upstream/readers/verbatim.ts'
 import { edgesOf, eventsIn, isFinished, OPENAI_STREAMS, type OpenaiStream, passedOn } from '../../fixtures/openai-streams.ts'
 import { recordedEvents } from '../../plugins/openai-compatible/recorded.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { csvLine } from '../../../core/usage/csv.ts'
+import { csvLine } from '../../../core/usage/exports.ts'
 
 const LINES: readonly (readonly [name: string, cells: Parameters<typeof csvLine>[0], line: string])[] = [
   ['plain cells', ['a', 1, true], 'a,1,true'],

@@ -1,8 +1,8 @@
 import { type ErrorName, GatewayError } from '../../../core/errors.ts'
-import type { Outcome, Principal } from '../../../core/plugin/api.ts'
+import type { Outcome, Principal } from '../../../core/sdk/api.ts'
 import type { CallsTable } from '../../../core/store/schema.ts'
+import { firstRequestId } from '../../../core/text/ids.ts'
 import { callRow } from '../../../core/usage/call-row.ts'
-import { firstRequestId } from '../../../core/usage/request-id.ts'
 
 /** What may be otherwise about a call of a test. */
 export interface Told {

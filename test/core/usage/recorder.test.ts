@@ -1,9 +1,9 @@
 import { mock } from 'node:test'
 import { expect } from 'chai'
-import type { Outcome } from '../../../core/plugin/api.ts'
+import type { Outcome } from '../../../core/sdk/api.ts'
 import type { CallsTable } from '../../../core/store/schema.ts'
+import { newRequestId } from '../../../core/text/ids.ts'
 import { CallRecorder } from '../../../core/usage/recorder.ts'
-import { newRequestId } from '../../../core/usage/request-id.ts'
 import { outcomeOf } from './outcome.ts'
 
 /** A database that can go away, and counts what it was given. */

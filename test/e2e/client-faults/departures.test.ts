@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { hold, sse } from '../../../core/plugin/testing.ts'
+import { hold, sse } from '../../../core/testing/kit.ts'
 import type { RawConnection } from '../../support/raw-connection.ts'
 import { CHUNKS, type FrontDoor, GOOD_BODY, openFrontDoor } from './front-door.ts'
 

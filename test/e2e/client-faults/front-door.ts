@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { DONE, json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/plugin/testing.ts'
+import { DONE, json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts'
 import { type RawConnection, rawConnection, type WireReply } from '../../support/raw-connection.ts'
 

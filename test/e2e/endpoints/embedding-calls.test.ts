@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 import { expect } from 'chai'
-import { digestOf } from '../../../core/keys/key.ts'
-import { FIN, json, reply, type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
-import type { CallView } from '../../../core/usage/call-view.ts'
+import { digestOf } from '../../../core/keys/format.ts'
+import { FIN, json, reply, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
+import type { CallView } from '../../../core/usage/calls.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { adminDesk, until } from '../usage/desk.ts'
 

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 import { expect } from 'chai'
 import { APIError } from 'openai'
-import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 
 const NUMBERS = [0.25, -0.5, 1]

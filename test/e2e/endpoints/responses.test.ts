@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { APIError } from 'openai'
-import { FIN, json, RST, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/plugin/testing.ts'
+import { FIN, json, RST, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { rawHttp } from '../../support/raw-http.ts'
 

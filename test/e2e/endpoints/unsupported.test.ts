@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { html, json, reply, type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { html, json, reply, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 
 const failure = (status: number, message: string, more: object = {}) =>

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import OpenAI from 'openai'
-import { BASE } from '../../../core/http/management/parts.ts'
-import { PROCESS, PROCESS_ROUTES } from '../../../core/http/management/reload.ts'
-import { ROUTES } from '../../../core/http/management/routes.ts'
-import { hold, type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { PROCESS, PROCESS_ROUTES } from '../../../core/control/config.ts'
+import { BASE } from '../../../core/control/operation.ts'
+import { ROUTES } from '../../../core/control/operations.ts'
+import { hold, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ask, stream } from '../plugins/openai-wire.ts'
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Hold, hold, type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { type Hold, hold, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { ask, stream } from '../plugins/openai-wire.ts'
 import { Home, type Umg } from './umg.ts'
 

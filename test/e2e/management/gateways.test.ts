@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import OpenAI from 'openai'
-import { createSecret } from '../../../core/keys/key.ts'
+import { createSecret } from '../../../core/keys/format.ts'
 import { type Cuttable, cuttable } from '../../support/cuttable.ts'
 import { onEachDatabase, onPostgres } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
-import { openApiOf } from '../../../core/http/management/openapi.ts'
-import { ROUTES } from '../../../core/http/management/routes.ts'
+import { openApiOf } from '../../../core/control/openapi.ts'
+import { ROUTES } from '../../../core/control/operations.ts'
 
 interface Operation {
   readonly summary: string

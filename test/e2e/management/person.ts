@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { check } from '../../../core/config/check/check.ts'
-import { BASE } from '../../../core/http/management/parts.ts'
-import type { Route } from '../../../core/http/management/route.ts'
-import { ROUTES } from '../../../core/http/management/routes.ts'
+import { check } from '../../../core/config/checks/check.ts'
+import type { Route } from '../../../core/control/operation.ts'
+import { BASE } from '../../../core/control/operation.ts'
+import { ROUTES } from '../../../core/control/operations.ts'
 
 /** A reply of the management API. */
 export interface Told {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ask, hello } from './openai-wire.ts'
 import { strangers } from './stranger-files.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { FIN, hold, json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/plugin/testing.ts'
+import { FIN, hold, json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ask, completion, hello, piece, stream, USAGE } from './openai-wire.ts'
 import { strangers } from './stranger-files.ts'

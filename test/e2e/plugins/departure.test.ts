@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ask, hello } from './openai-wire.ts'
 import { strangers } from './stranger-files.ts'

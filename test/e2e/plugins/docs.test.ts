@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { MISUSES } from '../../../core/plugin/misuse.ts'
-import { hold, json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/plugin/testing.ts'
+import { MISUSES } from '../../../core/plugins/faults.ts'
+import { hold, json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { readText } from '../../support/sources.ts'
 import { ask, completion, hello, stream } from './openai-wire.ts'
@@ -59,7 +59,7 @@ describe('docs/plugins.md', () => {
   }).timeout(60_000)
 
   it('tells all that the suite of a provider is given', () => {
-    const given = readText('core/plugin/testing/conformance/provider-under-test.ts')
+    const given = readText('core/testing/conformance/describe-provider.ts')
     const members = Array.from(given.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm), ([, name]) => name!)
     const [, section] = /^### A whole provider$([\s\S]*?)^## /m.exec(DOCS)!
     expect(members.filter((name) => !section!.includes(`\`${name}`))).to.deep.equal([])
@@ -81,7 +81,7 @@ describe('docs/plugins.md', () => {
   })
 
   it('lists what `ctx.state`, the host and a provider have', () => {
-    const api = readText('core/plugin/api.ts')
+    const api = readText('core/sdk/api.ts')
     for (const name of ['CallState', 'Host', 'Provider']) {
       const body = new RegExp(`^export interface ${name} \\{([\\s\\S]*?)^\\}`, 'm').exec(api)![1]!
       for (const [, member] of body.matchAll(/^ {2}(?:readonly )?(\w+)\??[(:]/gm)) {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Hold, hold, json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/plugin/testing.ts'
+import { type Hold, hold, json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ask, hello, stream } from './openai-wire.ts'
 import { strangers } from './stranger-files.ts'

@@ -1,4 +1,4 @@
-import { DONE, json, type ReceivedRequest, type Step, sse } from '../../../core/plugin/testing.ts'
+import { DONE, json, type ReceivedRequest, type Step, sse } from '../../../core/testing/kit.ts'
 
 const FACTS = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'm-2026' }
 

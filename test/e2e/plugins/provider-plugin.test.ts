@@ -10,7 +10,7 @@ import {
   type ScriptedUpstream,
   type Step,
   scriptedUpstream,
-} from '../../../core/plugin/testing.ts'
+} from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { strangers } from './stranger-files.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { type Hold, hold, json, type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { type Hold, hold, json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ask, hello, stream } from '../plugins/openai-wire.ts'
 import { reloadAfter, replaceFile } from './reloading.ts'

@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ask, hello } from '../plugins/openai-wire.ts'
 import { goodReloadAfter, reloadAfter, replaceFile } from './reloading.ts'

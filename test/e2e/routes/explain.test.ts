@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 import { expect } from 'chai'
-import { digestOf } from '../../../core/keys/key.ts'
-import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { digestOf } from '../../../core/keys/format.ts'
+import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 
 const SECRET = 'sk-live-irZTVfCwhKeI4iywS5HQG4whmyW55h0ds29Q'

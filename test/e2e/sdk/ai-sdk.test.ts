@@ -1,7 +1,7 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { APICallError, generateText, isStepCount, jsonSchema, streamText, tool } from 'ai'
 import { expect } from 'chai'
-import { json, sse } from '../../../core/plugin/testing.ts'
+import { json, sse } from '../../../core/testing/kit.ts'
 import { type Dialect, modelOf, type Said, splitAfter, USED } from './dialect.ts'
 import { openai } from './openai-dialect.ts'
 import { DIALECTS, type Stage, startStage } from './stage.ts'

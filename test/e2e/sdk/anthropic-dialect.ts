@@ -1,4 +1,4 @@
-import { event } from '../../../core/plugin/testing.ts'
+import { event } from '../../../core/testing/kit.ts'
 import { type Dialect, type Said, USED } from './dialect.ts'
 
 const HEAD = { id: 'msg_up9314', type: 'message', role: 'assistant', model: 'claude-sonnet-4-6', stop_sequence: null }

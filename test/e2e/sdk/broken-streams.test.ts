@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { FIN, RST, type Step, sse } from '../../../core/plugin/testing.ts'
+import { FIN, RST, type Step, sse } from '../../../core/testing/kit.ts'
 import { caught } from './caught.ts'
 import { ask, type Dialect, type Said, splitAfter } from './dialect.ts'
 import { openai } from './openai-dialect.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import OpenAI from 'openai'
-import { hold, json, sse } from '../../../core/plugin/testing.ts'
+import { hold, json, sse } from '../../../core/testing/kit.ts'
 import { ask, type Said, splitAfter } from './dialect.ts'
 import { DIALECTS, type Stage, startStage } from './stage.ts'
 

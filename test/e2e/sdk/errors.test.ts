@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import OpenAI from 'openai'
-import { json, reply, type Script, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/plugin/testing.ts'
+import { json, reply, type Script, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 import { caught } from './caught.ts'
 import { ask, type Dialect } from './dialect.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import OpenAI from 'openai'
-import { json } from '../../../core/plugin/testing.ts'
+import { json } from '../../../core/testing/kit.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 import { anthropic } from './anthropic-dialect.ts'
 import { caught } from './caught.ts'

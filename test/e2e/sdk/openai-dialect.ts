@@ -1,4 +1,4 @@
-import { DONE, event } from '../../../core/plugin/testing.ts'
+import { DONE, event } from '../../../core/testing/kit.ts'
 import { type Dialect, type Said, USED } from './dialect.ts'
 
 const ID = 'chatcmpl-up7421'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { FIN, json, sse } from '../../../core/plugin/testing.ts'
+import { FIN, json, sse } from '../../../core/testing/kit.ts'
 import { ask, modelOf, type Said, splitAfter, USED } from './dialect.ts'
 import { findPython, OpenAIPython } from './openai-python.ts'
 import { DIALECTS, type Stage, startStage } from './stage.ts'

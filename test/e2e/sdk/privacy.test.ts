@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { json, type ReceivedRequest, RST, reply, type Script, sse } from '../../../core/plugin/testing.ts'
+import { json, type ReceivedRequest, RST, reply, type Script, sse } from '../../../core/testing/kit.ts'
 import type { RawReply } from '../../support/raw-http.ts'
 import { ask, type Dialect, type Said, splitAfter } from './dialect.ts'
 import { openai } from './openai-dialect.ts'

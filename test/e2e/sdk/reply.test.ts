@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
-import { json, reply } from '../../../core/plugin/testing.ts'
+import { json, reply } from '../../../core/testing/kit.ts'
 import { ask, modelOf, USED } from './dialect.ts'
 import { openai } from './openai-dialect.ts'
 import { DIALECTS, type Stage, startStage } from './stage.ts'

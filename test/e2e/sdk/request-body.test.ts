@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import OpenAI from 'openai'
-import { json } from '../../../core/plugin/testing.ts'
+import { json } from '../../../core/testing/kit.ts'
 import { caught } from './caught.ts'
 import { ask, modelOf } from './dialect.ts'
 import { openai } from './openai-dialect.ts'

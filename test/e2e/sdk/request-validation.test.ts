@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import OpenAI from 'openai'
-import { json, type ReceivedRequest } from '../../../core/plugin/testing.ts'
+import { json, type ReceivedRequest } from '../../../core/testing/kit.ts'
 import { anthropic } from './anthropic-dialect.ts'
 import { caught } from './caught.ts'
 import { ask, type Dialect } from './dialect.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { chunk, FIN, head, hold, type Step, sse } from '../../../core/plugin/testing.ts'
+import { chunk, FIN, head, hold, type Step, sse } from '../../../core/testing/kit.ts'
 import { ask, type Dialect, type Said, splitAfter } from './dialect.ts'
 import { DIALECTS, type Stage, startStage } from './stage.ts'
 

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
-import { type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts'
 import { type RawReply, rawHttp } from '../../support/raw-http.ts'
 import { anthropic } from './anthropic-dialect.ts'

@@ -9,7 +9,7 @@ import {
   scriptedUpstream,
   sse,
   withLineEnds,
-} from '../../../core/plugin/testing.ts'
+} from '../../../core/testing/kit.ts'
 import type { RawReply } from '../../support/raw-http.ts'
 import { ask, type Said, splitAfter } from './dialect.ts'
 import { openai } from './openai-dialect.ts'

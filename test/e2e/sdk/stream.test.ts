@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { OpenAI } from 'openai'
-import { DONE, hold, pieces, type Step, sse } from '../../../core/plugin/testing.ts'
+import { DONE, hold, pieces, type Step, sse } from '../../../core/testing/kit.ts'
 import { anthropic } from './anthropic-dialect.ts'
 import { ask, type Said, splitAfter, USED } from './dialect.ts'
 import { chunkOf, openai } from './openai-dialect.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { hold, json, sse } from '../../../core/plugin/testing.ts'
+import { hold, json, sse } from '../../../core/testing/kit.ts'
 import { caught } from './caught.ts'
 import { ask, splitAfter } from './dialect.ts'
 import { DIALECTS, type Stage, startStage } from './stage.ts'

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 import { expect } from 'chai'
-import { json, type ReceivedRequest, type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { json, type ReceivedRequest, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { anthropic } from '../sdk/anthropic-dialect.ts'
 import { ask, type Dialect } from '../sdk/dialect.ts'

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { type ApiParts, apiRoutes } from '../../../core/http/api.ts'
-import { type SystemParts, systemRoutes } from '../../../core/http/system.ts'
-import { createSecret, digestOf } from '../../../core/keys/key.ts'
-import { listKeys } from '../../../core/keys/list-keys.ts'
+import { type SystemParts, systemRoutes } from '../../../core/control/health.ts'
+import { type ApiParts, apiRoutes } from '../../../core/http/app.ts'
+import { listKeys } from '../../../core/keys/api-key.ts'
+import { createSecret, digestOf } from '../../../core/keys/format.ts'
 import { expectError, type FrontDoor, openFrontDoor } from '../client-faults/front-door.ts'
 import { KEYED, type Route, SYSTEM } from './routes.ts'
 

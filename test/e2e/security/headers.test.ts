@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { json, sse } from '../../../core/plugin/testing.ts'
+import { json, sse } from '../../../core/testing/kit.ts'
 import { CHUNKS, COMPLETION, type FrontDoor, GOOD_BODY, openFrontDoor } from '../client-faults/front-door.ts'
 
 /** All that an upstream of this table is told. It has no key of its own. */

@@ -1,4 +1,4 @@
-import { json, type ReceivedRequest, RST, reply, type Script, sse } from '../../../core/plugin/testing.ts'
+import { json, type ReceivedRequest, RST, reply, type Script, sse } from '../../../core/testing/kit.ts'
 import { type Dialect, splitAfter } from '../sdk/dialect.ts'
 import { CONTENT } from './calls.ts'
 

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
-import { createSecret } from '../../../core/keys/key.ts'
+import { createSecret } from '../../../core/keys/format.ts'
 import { createKey, revokeKey } from '../../../core/keys/keys.ts'
-import { type ScriptedUpstream, scriptedUpstream } from '../../../core/plugin/testing.ts'
+import { type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { anthropic } from '../sdk/anthropic-dialect.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/plugin/testing.ts'
+import { json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
 import { openai } from '../sdk/openai-dialect.ts'
 import { type Stage, startStage } from '../sdk/stage.ts'
 import { BAD_BEGINNINGS } from './faults/answering.ts'

@@ -1,4 +1,4 @@
-import { DONE, sse } from '../../../core/plugin/testing.ts'
+import { DONE, sse } from '../../../core/testing/kit.ts'
 import { DIALECTS, type Stage, startStage } from '../sdk/stage.ts'
 import { BAD_EVENTS, beginning, CUTS } from './faults/broken-streams.ts'
 import { CANARY, expectBrokenStream, expectStatus } from './witness.ts'

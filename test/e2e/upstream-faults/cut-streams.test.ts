@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { APIError } from 'openai'
-import { chunk, FIN, head, RST, reply, type Step } from '../../../core/plugin/testing.ts'
+import { chunk, FIN, head, RST, reply, type Step } from '../../../core/testing/kit.ts'
 import { edgesOf, eventsIn, OPENAI_STREAMS, passedOn } from '../../fixtures/openai-streams.ts'
 import { anthropic } from '../sdk/anthropic-dialect.ts'
 import { ask } from '../sdk/dialect.ts'

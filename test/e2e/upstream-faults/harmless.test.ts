@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { DONE, hold, pieces, type Step, sse } from '../../../core/plugin/testing.ts'
+import { DONE, hold, pieces, type Step, sse } from '../../../core/testing/kit.ts'
 import { openai } from '../sdk/openai-dialect.ts'
 import { DIALECTS, type Stage, startStage } from '../sdk/stage.ts'
 import { AROUND, plain, SAID, textOf, WITHIN } from './faults/harmless.ts'

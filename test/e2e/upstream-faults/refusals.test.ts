@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { json } from '../../../core/plugin/testing.ts'
+import { json } from '../../../core/testing/kit.ts'
 import { ask, type Dialect } from '../sdk/dialect.ts'
 import { openai } from '../sdk/openai-dialect.ts'
 import { DIALECTS, type Stage, startStage } from '../sdk/stage.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { FIN, json, pieces, RST, type Script, type Step, sse } from '../../../core/plugin/testing.ts'
+import { FIN, json, pieces, RST, type Script, type Step, sse } from '../../../core/testing/kit.ts'
 import { type Stage, startStage } from '../sdk/stage.ts'
 import { type Counters, readCounters, risen } from './counters.ts'
 import { type Asked, EVERY_WAY, PROVIDERS, post } from './witness.ts'

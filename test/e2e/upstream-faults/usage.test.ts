@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { reply, sse } from '../../../core/plugin/testing.ts'
+import { reply, sse } from '../../../core/testing/kit.ts'
 import { openai } from '../sdk/openai-dialect.ts'
 import { type Stage, startStage } from '../sdk/stage.ts'
 import { post } from './witness.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { APIError } from 'openai'
-import { FIN, type Script, type Step } from '../../../core/plugin/testing.ts'
+import { FIN, type Script, type Step } from '../../../core/testing/kit.ts'
 import { type RawReply, rawHttp } from '../../support/raw-http.ts'
 import { ask, type Dialect } from '../sdk/dialect.ts'
 import { DIALECTS, type Stage } from '../sdk/stage.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { CallView } from '../../../core/usage/call-view.ts'
 import { createCallWriter } from '../../../core/usage/call-writer.ts'
+import type { CallView } from '../../../core/usage/calls.ts'
 import { rowOf } from '../../core/usage/outcome.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'

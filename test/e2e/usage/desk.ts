@@ -1,7 +1,7 @@
 import { createAccount } from '../../../core/accounts/accounts.ts'
 import { COMMAND_LINE } from '../../../core/accounts/audit.ts'
-import { createUser } from '../../../core/accounts/new-user.ts'
 import { beginSession } from '../../../core/accounts/sessions.ts'
+import { createUser } from '../../../core/accounts/users.ts'
 import type { TestGateway } from '../../support/gateway.ts'
 
 /** What a request of the management API came to. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import type { CallView } from '../../../core/usage/call-view.ts'
 import { createCallWriter } from '../../../core/usage/call-writer.ts'
+import type { CallView } from '../../../core/usage/calls.ts'
 import { rowOf, type Told } from '../../core/usage/outcome.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { adminDesk, type Desk } from './desk.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import type { CallView } from '../../../core/usage/call-view.ts'
+import type { CallView } from '../../../core/usage/calls.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { adminDesk, type Desk, memberDesk } from './desk.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { hold, json, RST, sse } from '../../../core/plugin/testing.ts'
-import type { CallView } from '../../../core/usage/call-view.ts'
+import { hold, json, RST, sse } from '../../../core/testing/kit.ts'
+import type { CallView } from '../../../core/usage/calls.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { strangers } from '../plugins/stranger-files.ts'
 import { ask, splitAfter, USED } from '../sdk/dialect.ts'

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
 import { Client, escapeIdentifier } from 'pg'
-import type { CallView } from '../../../core/usage/call-view.ts'
+import type { CallView } from '../../../core/usage/calls.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { adminDesk, type Desk, until } from './desk.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { builtinNames } from '../../../core/plugin/locate.ts'
+import { builtinNames } from '../../../core/plugins/registry.ts'
 import { readSources } from '../../support/sources.ts'
 
 const TESTS = readSources('test/**/*.test.ts')

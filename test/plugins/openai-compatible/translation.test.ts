@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream'
 import type { ChatCompletion, ChatDelta, TranslatedChunk, Translator, UpstreamError } from 'unified-model-gateway/plugin'
-import { normaliseCompletion, StreamNormaliser } from '../../../core/upstream/normalise.ts'
+import { normaliseCompletion, StreamNormaliser } from '../../../core/protocol/normalise.ts'
 import { fakeTry } from '../../support/fake-call.ts'
 import { createProvider } from './provider.ts'
 import { recorded, recordedEvents } from './recorded.ts'

@@ -1,6 +1,6 @@
 import type { Call, Host } from 'unified-model-gateway/plugin'
-import { createMemoryLimits } from '../../../core/limits/memory.ts'
 import { Metrics } from '../../../core/observe/metrics.ts'
+import { createMemoryLimits } from '../../../core/quota/memory.ts'
 import rateTagging from '../../../plugins/chain/rate-tagging/index.ts'
 import { type LinkServer, serveLink } from '../../support/link-server.ts'
 

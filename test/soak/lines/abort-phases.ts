@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Hold, hold, type ReceivedRequest, reply, type Script, sse } from '../../../core/plugin/testing.ts'
+import { type Hold, hold, type ReceivedRequest, reply, type Script, sse } from '../../../core/testing/kit.ts'
 import { openai } from '../../e2e/sdk/openai-dialect.ts'
 import type { Stage } from '../stage.ts'
 

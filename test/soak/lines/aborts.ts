@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { hold, json } from '../../../core/plugin/testing.ts'
+import { hold, json } from '../../../core/testing/kit.ts'
 import { openai } from '../../e2e/sdk/openai-dialect.ts'
 import { type RawConnection, rawConnection } from '../../support/raw-connection.ts'
 import { bodyOf, callBytes, createClient } from '../client.ts'

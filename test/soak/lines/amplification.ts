@@ -1,4 +1,4 @@
-import { json, type ReceivedRequest } from '../../../core/plugin/testing.ts'
+import { json, type ReceivedRequest } from '../../../core/testing/kit.ts'
 import { openai } from '../../e2e/sdk/openai-dialect.ts'
 import { bodyOf, type Client, createClient } from '../client.ts'
 import { atMost, type Finding, type Line } from '../line.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Hold, hold, json } from '../../../core/plugin/testing.ts'
+import { type Hold, hold, json } from '../../../core/testing/kit.ts'
 import { openai } from '../../e2e/sdk/openai-dialect.ts'
 import { bodyOf, type Client, createClient } from '../client.ts'
 import { atMost, exactly, type Line } from '../line.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { chunk, DONE, head, json, lastChunk, type ScriptedUpstream, type Step } from '../../../core/plugin/testing.ts'
+import { chunk, DONE, head, json, lastChunk, type ScriptedUpstream, type Step } from '../../../core/testing/kit.ts'
 import { chunkOf, openai } from '../../e2e/sdk/openai-dialect.ts'
 
 const KB = 1024

@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
 import { openStore } from '../../../core/store/database.ts'
 import type { CallsTable, KeysTable, Schema } from '../../../core/store/schema.ts'
-import { firstRequestId } from '../../../core/usage/request-id.ts'
-import { tally } from '../../../core/usage/tally.ts'
-import { addUsage, insertCalls } from '../../../core/usage/write-queries.ts'
+import { firstRequestId } from '../../../core/text/ids.ts'
+import { addUsage, insertCalls } from '../../../core/usage/call-writer.ts'
+import { tally } from '../../../core/usage/rollup.ts'
 import { randomNumbers } from './versioned-table.ts'
 
 export const KEYS = 100_000

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { cut, FIN, json, type Script, type ScriptedUpstream, type Step, sse } from '../../../core/plugin/testing.ts'
+import { cut, FIN, json, type Script, type ScriptedUpstream, type Step, sse } from '../../../core/testing/kit.ts'
 import { anthropic } from '../../e2e/sdk/anthropic-dialect.ts'
 import type { Dialect } from '../../e2e/sdk/dialect.ts'
 import { openai } from '../../e2e/sdk/openai-dialect.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { json, type ReceivedRequest, type ScriptedUpstream, type Step, sse } from '../../../core/plugin/testing.ts'
+import { json, type ReceivedRequest, type ScriptedUpstream, type Step, sse } from '../../../core/testing/kit.ts'
 import { openai } from '../../e2e/sdk/openai-dialect.ts'
 import { type Answer, bodyOf, type Client, createClient } from '../client.ts'
 import { settled } from '../holdings.ts'

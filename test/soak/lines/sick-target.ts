@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { hold, json, type ReceivedRequest, sse } from '../../../core/plugin/testing.ts'
+import { hold, json, type ReceivedRequest, sse } from '../../../core/testing/kit.ts'
 import { openai } from '../../e2e/sdk/openai-dialect.ts'
 import { rawConnection } from '../../support/raw-connection.ts'
 import { bodyOf, callBytes, createClient } from '../client.ts'

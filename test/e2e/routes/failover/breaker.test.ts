@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { FIN, type Hold, hold, json, type Step, sse } from '../../../../core/plugin/testing.ts'
+import { FIN, type Hold, hold, json, type Step, sse } from '../../../../core/testing/kit.ts'
 import { reloadAfter, replaceFile } from '../../reload/reloading.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
 import { call, healthOf, leave, servedBy, untilHealth } from './asking.ts'

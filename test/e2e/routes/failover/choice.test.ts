@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { hold, json } from '../../../../core/plugin/testing.ts'
+import { hold, json } from '../../../../core/testing/kit.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
 import { call, servedBy, untilInFlight } from './asking.ts'
 import { type Pair, startPair } from './pair.ts'

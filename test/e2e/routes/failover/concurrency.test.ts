@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type Hold, hold, json, sse } from '../../../../core/plugin/testing.ts'
+import { type Hold, hold, json, sse } from '../../../../core/testing/kit.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
 import { call, type Heard, healthOf, servedBy, untilInFlight } from './asking.ts'
 import { type Pair, startPair } from './pair.ts'

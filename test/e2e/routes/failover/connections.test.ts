@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { RST } from '../../../../core/plugin/testing.ts'
+import { RST } from '../../../../core/testing/kit.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
 import { namespaceAt, type OpenPlaces, openPlaces, PLACES } from '../../upstream-faults/faults/connecting.ts'
 import { call, healthOf, servedBy } from './asking.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { json, type ReceivedRequest, type Script } from '../../../../core/plugin/testing.ts'
+import { json, type ReceivedRequest, type Script } from '../../../../core/testing/kit.ts'
 import { anthropic } from '../../sdk/anthropic-dialect.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
 import { call, healthOf, servedBy } from './asking.ts'

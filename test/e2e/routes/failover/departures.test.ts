@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { expect } from 'chai'
-import { hold, json, sse } from '../../../../core/plugin/testing.ts'
+import { hold, json, sse } from '../../../../core/testing/kit.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
 import { post } from '../../upstream-faults/witness.ts'
 import { call, healthOf, leave, untilHealth, untilInFlight } from './asking.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { DONE, pieces, type Step, sse } from '../../../../core/plugin/testing.ts'
+import { DONE, pieces, type Step, sse } from '../../../../core/testing/kit.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
 import { AROUND, plain, SAID, textOf, WITHIN } from '../../upstream-faults/faults/harmless.ts'
 import { type Asked, post } from '../../upstream-faults/witness.ts'

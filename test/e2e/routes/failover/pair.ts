@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
-import { type ScriptedUpstream, scriptedUpstream } from '../../../../core/plugin/testing.ts'
+import { type ScriptedUpstream, scriptedUpstream } from '../../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../../support/gateway.ts'
 import { anthropic } from '../../sdk/anthropic-dialect.ts'
 import type { Dialect } from '../../sdk/dialect.ts'

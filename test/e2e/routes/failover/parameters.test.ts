@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { json } from '../../../../core/plugin/testing.ts'
+import { json } from '../../../../core/testing/kit.ts'
 import { anthropic } from '../../sdk/anthropic-dialect.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
 import { call, servedBy } from './asking.ts'

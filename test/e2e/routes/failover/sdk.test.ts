@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { APIError } from 'openai'
-import { FIN, json, type Step, sse } from '../../../../core/plugin/testing.ts'
+import { FIN, json, type Step, sse } from '../../../../core/testing/kit.ts'
 import type { Dialect } from '../../sdk/dialect.ts'
 import {
   AUTHENTICATION,

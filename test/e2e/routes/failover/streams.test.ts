@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { hold, sse } from '../../../../core/plugin/testing.ts'
+import { hold, sse } from '../../../../core/testing/kit.ts'
 import type { Dialect } from '../../sdk/dialect.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
 import { DIALECTS } from '../../sdk/stage.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { FIN, json, type Script, type ScriptedUpstream, type Step, sse } from '../../../../core/plugin/testing.ts'
+import { FIN, json, type Script, type ScriptedUpstream, type Step, sse } from '../../../../core/testing/kit.ts'
 import type { RawReply } from '../../../support/raw-http.ts'
 import { ask, type Dialect } from '../../sdk/dialect.ts'
 import { openai, USAGE_EVENT } from '../../sdk/openai-dialect.ts'

@@ -1,4 +1,4 @@
-import { chunk, FIN, head, json, lastChunk, RST } from '../../../../core/plugin/testing.ts'
+import { chunk, FIN, head, json, lastChunk, RST } from '../../../../core/testing/kit.ts'
 import { DISCONNECTED, INVALID } from '../failures.ts'
 import { CANARY, type Fault } from '../witness.ts'
 

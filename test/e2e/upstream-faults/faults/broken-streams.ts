@@ -1,4 +1,4 @@
-import { chunk, FIN, head, RST, sse } from '../../../../core/plugin/testing.ts'
+import { chunk, FIN, head, RST, sse } from '../../../../core/testing/kit.ts'
 import { type Dialect, splitAfter } from '../../sdk/dialect.ts'
 import { AUTHENTICATION, DISCONNECTED, ERROR, type Failure, INVALID, OVERLOADED, RATE_LIMITED } from '../failures.ts'
 import { CANARY, type Fault } from '../witness.ts'

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { BOM, comment, head, pieces, reply, type Step, withLineEnds } from '../../../../core/plugin/testing.ts'
+import { BOM, comment, head, pieces, reply, type Step, withLineEnds } from '../../../../core/testing/kit.ts'
 import { type Asked, CANARY } from '../witness.ts'
 
 /** What a reply says that is harmless. */

@@ -1,4 +1,4 @@
-import { head, hold, json, reply, type Step } from '../../../../core/plugin/testing.ts'
+import { head, hold, json, reply, type Step } from '../../../../core/testing/kit.ts'
 import type { Dialect } from '../../sdk/dialect.ts'
 import {
   AUTHENTICATION,

@@ -1,4 +1,4 @@
-import { chunk, comment, head, hold, type Step } from '../../../../core/plugin/testing.ts'
+import { chunk, comment, head, hold, type Step } from '../../../../core/testing/kit.ts'
 import { TIMEOUT } from '../failures.ts'
 import type { Fault } from '../witness.ts'
 import { beginning } from './broken-streams.ts'

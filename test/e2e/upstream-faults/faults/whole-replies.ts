@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { chunk, FIN, head, json, RST, reply, type Step, sse } from '../../../../core/plugin/testing.ts'
+import { chunk, FIN, head, json, RST, reply, type Step, sse } from '../../../../core/testing/kit.ts'
 import type { Dialect } from '../../sdk/dialect.ts'
 import { AUTHENTICATION, DISCONNECTED, INVALID, QUOTA, RATE_LIMITED } from '../failures.ts'
 import { CANARY, type Fault } from '../witness.ts'

@@ -2,7 +2,7 @@ import type { ContentBlockDelta, ConverseStreamOutput, StopReason, TokenUsage } 
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { runTranslator } from 'unified-model-gateway/plugin/testing'
-import { readWire } from '../../../../core/plugin/testing/conformance/expect-stream.ts'
+import { readWire } from '../../../../core/testing/conformance/expect-reply.ts'
 import { expectReadable } from '../../../support/expect-readable.ts'
 import { bedrock, event, frame, MODEL } from './support.ts'
 

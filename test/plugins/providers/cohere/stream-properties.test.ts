@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
 import { runTranslator } from 'unified-model-gateway/plugin/testing'
-import { readWire } from '../../../../core/plugin/testing/conformance/expect-stream.ts'
+import { readWire } from '../../../../core/testing/conformance/expect-reply.ts'
 import { expectReadable } from '../../../support/expect-readable.ts'
 import type { StreamResponse } from './sdk-input.ts'
 import { cohere, event } from './support.ts'

@@ -1,0 +1,50 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { editorSchema } from '../config/editor-schema.ts'
+import { checkSyntax, Source, toData } from '../config/file.ts'
+import { asMap } from '../config/raw-values.ts'
+import { builtinNames, loadPlugin, PluginError, type PluginKind, type Plugins } from '../plugins/registry.ts'
+import type { CommandIo } from './io.ts'
+
+/**
+ * `umg schema`: prints the JSON Schema of routes.yaml with the configs of all built-in plugins, and of those that a file names.
+ * Returns the exit code: 0, or 2 where the file cannot be read.
+ */
+export async function schema(file: string | undefined, { stdout, stderr }: CommandIo): Promise<0 | 2> {
+  const table = file === undefined ? {} : await readTable(file)
+  if (table === undefined) {
+    stderr.write(`${file} cannot be read as YAML; umg validate says why\n`)
+    return 2
+  }
+  const baseDir = dirname(resolve(file ?? 'routes.yaml'))
+  const named = {
+    chain: Object.values(asMap(table.chain)).map((link) => asMap(link).plugin),
+    provider: Object.values(asMap(table.namespaces)).map((namespace) => asMap(namespace).provider),
+  }
+  async function load<Kind extends PluginKind>(kind: Kind): Promise<ReadonlyMap<string, Plugins[Kind]>> {
+    const plugins = new Map<string, Plugins[Kind]>()
+    const names = named[kind].filter((name) => typeof name === 'string')
+    for (const name of new Set([...(await builtinNames(kind)), ...names])) {
+      try {
+        plugins.set(name, await loadPlugin(name, kind, baseDir))
+      } catch (error) {
+        if (!(error instanceof PluginError)) throw error
+        stderr.write(`note: ${JSON.stringify(name)} ${error.message}\n`)
+      }
+    }
+    return plugins
+  }
+  const plugins = { chain: await load('chain'), provider: await load('provider') }
+  stdout.write(`${JSON.stringify(editorSchema(plugins), null, 2)}\n`)
+  return 0
+}
+
+/** What the file says, right or wrong; undefined where it says nothing that can be read. */
+async function readTable(file: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  try {
+    const source = new Source(file, await readFile(file, 'utf8'))
+    return checkSyntax(source).readable ? asMap(toData(source)) : undefined
+  } catch {
+    return undefined
+  }
+}

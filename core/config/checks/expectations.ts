@@ -1,0 +1,69 @@
+import { isDeepStrictEqual } from 'node:util'
+import { ERRORS } from '../../errors.ts'
+import type { Path, Problem, Span } from '../file.ts'
+import { asMap } from '../raw-values.ts'
+import type { Table } from '../table.ts'
+import { where } from './messages.ts'
+import { type DeadEnd, explainDeadEnd, type ModelNames } from './model-names.ts'
+
+/** Expectations of what there is not: whether they hold is another question, which `umg routes test` answers. */
+export function checkExpectations(table: Table, names: ModelNames): readonly Problem[] {
+  return Object.entries(asMap(asMap(table.data).expect)).flatMap(([model, expected]) => {
+    const path: Path = ['expect', model]
+    const dead = names.deadEnd(model)
+    if (dead !== undefined) return [complain(table.source.key(path), path, dead)]
+    if (typeof expected === 'string') return checkEnd(table, path, names)
+    return Object.entries(asMap(expected)).flatMap(([index, circumstance]) => {
+      const place = [...path, Number(index)]
+      const { failing } = asMap(circumstance)
+      return [
+        ...sameAsBefore(table, place, asMap(expected)),
+        ...Object.keys(asMap(failing)).flatMap((name) => checkFailing(table, [...place, 'failing', name], { names, model })),
+        ...checkEnd(table, [...place, 'to'], names),
+      ]
+    })
+  })
+}
+
+/** Where a call is expected to end: at an upstream's model, or with an error. */
+function checkEnd(table: Table, path: Path, names: ModelNames): readonly Problem[] {
+  const end = table.quotable(path)
+  if (end === undefined) return []
+  const span = table.source.value(path)
+  if (!end.includes('/')) {
+    if (end === '' || Object.hasOwn(ERRORS, end)) return []
+    const fault = 'is neither a model id (<namespace>/<model>) nor the name of an error'
+    return [complain(span, path, { name: end, fault, known: Object.keys(ERRORS) })]
+  }
+  const fault = 'is a curated model; name the model of an upstream at which its calls end'
+  const dead = names.routes.has(end) ? { name: end, fault } : names.deadEnd(end)
+  return dead === undefined ? [] : [complain(span, path, dead)]
+}
+
+/** What is said to fail: a namespace with an upstream, or a model of one, that the model may be served by. */
+function checkFailing(table: Table, path: Path, { names, model }: { names: ModelNames; model: string }): readonly Problem[] {
+  const name = String(path.at(-1))
+  const span = table.source.key(path)
+  const dead = name.includes('/') ? names.deadEnd(name) : names.deadNamespace(name)
+  if (dead !== undefined) return [complain(span, path, dead)]
+  const served = [...names.leaves(model)]
+  // Where one of them leads nowhere, that is the mistake.
+  if (served.some((id) => id === name || id.startsWith(`${name}/`) || names.deadEnd(id))) return []
+  return [{ span, message: `${where(path)} has no effect: ${JSON.stringify(model)} is never served by it; remove it` }]
+}
+
+function sameAsBefore(table: Table, path: Path, expected: Readonly<Record<string, unknown>>): readonly Problem[] {
+  const index = Number(path.at(-1))
+  const failing = (one: unknown) =>
+    Object.fromEntries(Object.entries(asMap(asMap(one).failing)).map(([name, cause]) => [name, String(cause)]))
+  const first = Object.values(expected).findIndex((other) => isDeepStrictEqual(failing(other), failing(expected[String(index)])))
+  if (first === index) return []
+  return [
+    { span: table.source.value(path), message: `${where(path)} speaks of the same failures as [${first}]; keep one of them` },
+  ]
+}
+
+const complain = (span: Span, path: Path, dead: DeadEnd): Problem => ({
+  span,
+  message: `${where(path)}: ${explainDeadEnd(dead)}`,
+})

@@ -1,0 +1,62 @@
+import { timingSafeEqual } from 'node:crypto'
+import { Router } from '@koa/router'
+import { GatewayError } from '../errors.ts'
+import type { Reports } from '../http/settle.ts'
+import type { Metrics } from '../observe/metrics.ts'
+import type { TargetReport, UpstreamStates } from '../routing/upstream-state.ts'
+import type { Secret } from '../sdk/api.ts'
+
+/** What the operator's routes tell. */
+export interface SystemParts {
+  readonly metrics: Metrics
+  /** Of calls that have ended: a scrape is to know of all of them. */
+  readonly reports: Pick<Reports, 'flush'>
+  /** Asked for by `/metrics`, where it is set. */
+  readonly metricsToken: Secret | undefined
+  readonly states: UpstreamStates
+  /** False from SIGTERM on: load balancers should look elsewhere. */
+  ready(): boolean
+}
+
+/** `/livez`, `/readyz`, `/metrics`. They reach no model and no chain. */
+export function systemRoutes({ metrics, reports, metricsToken, states, ready }: SystemParts): Router {
+  const checkToken = (authorization: string): void => {
+    if (metricsToken !== undefined && !bears(authorization, metricsToken)) throw new GatewayError('metrics_token_required')
+  }
+  const router = new Router({ strict: true, sensitive: true })
+  router.get('/livez', (ctx) => {
+    ctx.body = 'ok\n'
+  })
+  router.get('/readyz', (ctx) => {
+    ctx.status = ready() ? 200 : 503
+    ctx.body = ready() ? 'ready\n' : 'draining\n'
+    if (!('verbose' in ctx.query)) return
+    checkToken(ctx.get('authorization'))
+    ctx.body += states.report(performance.now()).map(targetLine).join('')
+  })
+  router.get('/metrics', async (ctx) => {
+    checkToken(ctx.get('authorization'))
+    reports.flush()
+    const { contentType, text } = await metrics.render()
+    ctx.set('content-type', contentType)
+    ctx.body = text
+  })
+  return router
+}
+
+/** `[+] openai/gpt-5.5: closed, 3 under way, 120 ms`, in the manner of Kubernetes' own `/readyz?verbose`. */
+function targetLine({ namespace, model, breaker, standing, readyIn, busy, latency }: TargetReport): string {
+  const facts = [
+    breaker,
+    ...(standing === 'ready' ? [] : [`${standing} for ${Math.ceil(readyIn / 1000)} s`]),
+    `${busy} under way`,
+    ...(latency === 0 ? [] : [`${Math.round(latency)} ms to the first byte`]),
+  ]
+  return `[${standing === 'ready' ? '+' : '-'}] ${namespace}/${model}: ${facts.join(', ')}\n`
+}
+
+function bears(authorization: string, token: Secret): boolean {
+  const given = Buffer.from(authorization)
+  const wanted = Buffer.from(`Bearer ${token.reveal()}`)
+  return given.length === wanted.length && timingSafeEqual(given, wanted)
+}

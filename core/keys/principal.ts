@@ -1,0 +1,66 @@
+import type { DeclaredKey } from '../config/config.ts'
+import type { Principal } from '../sdk/api.ts'
+import type { Store } from '../store/database.ts'
+
+/** Whom a key identifies, and until when (ms since 1970; absent: for good). Frozen: every call with that key shares it. */
+export interface Holder {
+  readonly principal: Principal
+  readonly expiresAt?: number
+}
+
+/** Finds the holder of a key that was not revoked. Expired keys are found too. Throws what the database threw. */
+export const findHolder = (store: Store, digest: string): Promise<Holder | undefined> => find(store, 'keys.digest', digest)
+
+/** Finds it by the key's id, `key_…`. */
+export const findHolderById = (store: Store, id: string): Promise<Holder | undefined> => find(store, 'keys.id', id)
+
+async function find(store: Store, column: 'keys.digest' | 'keys.id', value: string): Promise<Holder | undefined> {
+  const row = await store.db
+    .selectFrom('keys')
+    .innerJoin('accounts', 'accounts.id', 'keys.account_id')
+    .where(column, '=', value)
+    .where('keys.kind', '!=', 'admin')
+    .where('keys.revoked_at', 'is', null)
+    .select([
+      'keys.id',
+      'keys.name',
+      'keys.kind',
+      'keys.account_id',
+      'keys.models',
+      'keys.rate_class',
+      'keys.tags',
+      'keys.expires_at',
+    ])
+    .select(['accounts.models as account_models', 'accounts.rate_class as account_rate_class'])
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const principal: Principal = {
+    keyId: row.id,
+    name: row.name,
+    kind: row.kind === 'test' ? 'test' : 'live',
+    account: row.account_id,
+    models: [JSON.parse(row.account_models), JSON.parse(row.models)],
+    rateClass: row.rate_class ?? row.account_rate_class ?? undefined,
+    ...(row.tags !== '{}' && { tags: Object.freeze(JSON.parse(row.tags)) }),
+  }
+  return { principal: Object.freeze(principal), expiresAt: row.expires_at ?? undefined }
+}
+
+const declaredHolders = new WeakMap<DeclaredKey, Holder>()
+
+/** The holder of a key of routes.yaml. What its prefix promises holds there too: an `sk-test-` key is never live. */
+export function declaredHolder(key: DeclaredKey, prefix: Principal['kind']): Holder {
+  const made = declaredHolders.get(key)
+  if (made !== undefined) return made
+  const principal: Principal = {
+    keyId: `routes:${key.name}`,
+    name: key.name,
+    kind: prefix === 'test' ? 'test' : key.kind,
+    account: 'default',
+    models: [key.models],
+    rateClass: key.rateClass,
+  }
+  const holder: Holder = { principal: Object.freeze(principal), expiresAt: key.expires }
+  declaredHolders.set(key, holder)
+  return holder
+}

@@ -1,0 +1,211 @@
+// OpenTelemetry's generative-AI conventions, as Prometheus spells them. They are still in development: their names stand here only.
+const OPERATION = 'gen_ai_operation_name'
+const PROVIDER = 'gen_ai_provider_name'
+const REQUEST_MODEL = 'gen_ai_request_model'
+const RESPONSE_MODEL = 'gen_ai_response_model'
+const TOKEN_TYPE = 'gen_ai_token_type'
+const ERROR_TYPE = 'error_type'
+
+/** From the conventions' advice, doubling; the last two are for long answers. */
+const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84, 327.68]
+const SECONDS_TO_FIRST_TOKEN = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60]
+const SECONDS_PER_TOKEN = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5]
+const SECONDS_INSIDE = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25]
+const SECONDS_IN_A_PLUGIN = [0.0001, 0.001, 0.01, 0.1, 1, 10]
+const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304]
+
+/** The one table of core's metrics; docs/metrics.md is compared with it by a test. */
+export const CATALOGUE = {
+  requestDuration: {
+    name: 'gen_ai_server_request_duration_seconds',
+    type: 'histogram',
+    help: 'Time of a chat completion, from the request to the last byte of the reply.',
+    labels: [OPERATION, REQUEST_MODEL, ERROR_TYPE],
+    buckets: SECONDS,
+  },
+  timeToFirstToken: {
+    name: 'gen_ai_server_time_to_first_token_seconds',
+    type: 'histogram',
+    help: 'Time to the first content of a stream that succeeded.',
+    labels: [OPERATION, REQUEST_MODEL],
+    buckets: SECONDS_TO_FIRST_TOKEN,
+  },
+  timePerOutputToken: {
+    name: 'gen_ai_server_time_per_output_token_seconds',
+    type: 'histogram',
+    help: 'Time per output token after the first, of a stream that succeeded and said its usage.',
+    labels: [REQUEST_MODEL],
+    buckets: SECONDS_PER_TOKEN,
+  },
+  operationDuration: {
+    name: 'gen_ai_client_operation_duration_seconds',
+    type: 'histogram',
+    help: 'Time of one attempt at an upstream.',
+    labels: [PROVIDER, RESPONSE_MODEL, ERROR_TYPE],
+    buckets: SECONDS,
+  },
+  tokenUsage: {
+    name: 'gen_ai_client_token_usage',
+    type: 'histogram',
+    help: 'Tokens of a call that an upstream served, estimates included; the sum is the number of tokens.',
+    labels: [PROVIDER, REQUEST_MODEL, TOKEN_TYPE],
+    buckets: TOKENS,
+  },
+  requests: {
+    name: 'umg_requests_total',
+    type: 'counter',
+    help: 'Calls that ended, by HTTP status and outcome.',
+    labels: ['namespace', 'model', 'code', 'outcome'],
+  },
+  inFlight: {
+    name: 'umg_requests_in_flight',
+    type: 'gauge',
+    help: 'Calls under way.',
+    labels: ['namespace'],
+  },
+  attempts: {
+    name: 'umg_upstream_attempts_total',
+    type: 'counter',
+    help: 'Attempts at upstreams, by their result: ok, or the name of the error.',
+    labels: ['namespace', 'provider', 'result'],
+  },
+  fallbacks: {
+    name: 'umg_fallbacks_total',
+    type: 'counter',
+    help: 'Times a call to a curated model went on to another target, by the error that the one before ended with.',
+    labels: ['namespace', 'model', 'from', 'to', 'reason'],
+  },
+  circuitState: {
+    name: 'umg_circuit_state',
+    type: 'gauge',
+    help: "1 for the state that a target's breaker is in: closed, open or half_open. The model * stands for those that the table does not name.",
+    labels: ['namespace', 'model', 'state'],
+  },
+  overhead: {
+    name: 'umg_overhead_seconds',
+    type: 'histogram',
+    help: 'Time spent in the gateway itself, of calls that reached an upstream.',
+    labels: ['stream'],
+    buckets: SECONDS_INSIDE,
+  },
+  pluginDuration: {
+    name: 'umg_plugin_duration_seconds',
+    type: 'histogram',
+    help: "A plugin's own time; what it calls in turn is not counted.",
+    labels: ['plugin', 'phase'],
+    buckets: SECONDS_IN_A_PLUGIN,
+  },
+  pluginErrors: {
+    name: 'umg_plugin_errors_total',
+    type: 'counter',
+    help: 'Times a plugin threw or did not come back.',
+    labels: ['plugin', 'phase'],
+  },
+  streamAborts: {
+    name: 'umg_stream_aborts_total',
+    type: 'counter',
+    help: 'Streams that broke off, by the side that broke them off.',
+    labels: ['side'],
+  },
+  configInfo: {
+    name: 'umg_config_info',
+    type: 'gauge',
+    help: 'Always 1: the routing table in use, by the SHA-256 of its text.',
+    labels: ['sha256'],
+  },
+  configReloads: {
+    name: 'umg_config_reloads_total',
+    type: 'counter',
+    help: 'Times the routing table was read again, by what came of it: success or failure.',
+    labels: ['result'],
+  },
+  configLastReloadSuccessful: {
+    name: 'umg_config_last_reload_successful',
+    type: 'gauge',
+    help: '1 where the routing table was good when it was last read; 0 where it was not, and the one before stays in use.',
+    labels: [],
+  },
+  configLastReloadSuccess: {
+    name: 'umg_config_last_reload_success_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the routing table in use was read, in seconds since 1970.',
+    labels: [],
+  },
+  configGenerations: {
+    name: 'umg_config_generations',
+    type: 'gauge',
+    help: 'Versions of the routing table that serve calls: the one in use, and older ones until their last call ends.',
+    labels: [],
+  },
+  buildInfo: {
+    name: 'umg_build_info',
+    type: 'gauge',
+    help: 'Always 1: the versions of the gateway and of Node.',
+    labels: ['version', 'node'],
+  },
+  workerQueueSize: {
+    name: 'umg_worker_queue_size',
+    type: 'gauge',
+    help: 'Tasks that wait for a worker thread.',
+    labels: [],
+  },
+  usageRowsDropped: {
+    name: 'umg_usage_rows_dropped_total',
+    type: 'counter',
+    help: 'Calls that left no row, because the database did not take them in time.',
+    labels: [],
+  },
+  metricsOverflow: {
+    name: 'umg_metrics_overflow_total',
+    type: 'counter',
+    help: 'Values counted under the label value other because their metric has as many series as it may.',
+    labels: ['metric'],
+  },
+} as const satisfies Record<string, MetricShape>
+
+/** The types of metric that there are. */
+export type MetricType = 'counter' | 'gauge' | 'histogram'
+
+/** What a metric is. Two askers for one name must mean the same shape; the help text may differ. */
+export interface MetricShape<Type extends MetricType = MetricType> {
+  readonly name: string
+  readonly type: Type
+  readonly help: string
+  /** Label names, in the order in which their values are given. */
+  readonly labels: readonly string[]
+  /** Upper bounds of a histogram's buckets, rising; `+Inf` is understood. */
+  readonly buckets?: readonly number[]
+}
+
+// Stricter than Prometheus, which also takes a leading underscore and colons: those are its own and recording rules' names.
+const NAME = /^[a-zA-Z][a-zA-Z0-9_]*$/
+
+/** Throws an Error that says what to mend where Prometheus could not scrape such a metric. */
+export function checkShape({ name, type, labels, buckets }: MetricShape): void {
+  const refuse = (why: string): never => {
+    throw new Error(`metric ${JSON.stringify(name)}: ${why}`)
+  }
+  if (!NAME.test(name)) refuse('a metric name is letters, digits and _, and starts with a letter')
+  for (const label of labels) {
+    if (!NAME.test(label)) refuse(`the label name ${JSON.stringify(label)} must be letters, digits and _, starting with a letter`)
+    if (type === 'histogram' && label === 'le') refuse("the label 'le' belongs to the histogram's own buckets")
+  }
+  if (new Set(labels).size < labels.length) refuse('a label name stands twice')
+  if (type === 'histogram' && !areBounds(buckets))
+    refuse('buckets must be finite numbers, at least one, each above the one before')
+}
+
+/** Whether two askers for one name mean the same metric. */
+export function isSameShape(a: MetricShape, b: MetricShape): boolean {
+  return a.type === b.type && isSameList(a.labels, b.labels) && isSameList(a.buckets ?? [], b.buckets ?? [])
+}
+
+function areBounds(buckets: readonly number[] = []): boolean {
+  return (
+    buckets.length > 0 && buckets.every((bound, index) => Number.isFinite(bound) && !(bound <= (buckets[index - 1] ?? -Infinity)))
+  )
+}
+
+function isSameList(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index])
+}

@@ -1,0 +1,51 @@
+import { GatewayError } from '../errors.ts'
+
+/**
+ * When a plugin ran: a link's middleware, its `onSettled` functions, a provider making the upstream's request, either of them reading
+ * or changing the reply.
+ */
+export type PluginPhase = 'handle' | 'settled' | 'request' | 'reply'
+
+/** What a plugin threw, and which one it was: the client reads `plugin_error`, the log this. */
+export class PluginFault extends Error {
+  override readonly name = 'PluginFault'
+  readonly plugin: string
+  readonly phase: PluginPhase
+
+  constructor(plugin: string, phase: PluginPhase, thrown: unknown) {
+    super(`${plugin} failed`, { cause: thrown })
+    this.plugin = plugin
+    this.phase = phase
+  }
+}
+
+/** The error of a call in which a plugin threw. A GatewayError is meant for the client and stays as it is. */
+export function pluginError(plugin: string, phase: PluginPhase, thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown
+  return new GatewayError('plugin_error', { cause: new PluginFault(plugin, phase, thrown) })
+}
+
+/** What a link may not do with its call, by the word that the log's `cause` has for it; docs/plugins.md explains them. */
+export const MISUSES = {
+  NEXT_TWICE: 'next() was called twice',
+  NEXT_AFTER_REPLY: 'next() was called after reply.send()',
+  NO_NEXT_NO_REPLY: 'the link returned without next() and without reply.send()',
+  BODY_SET: 'ctx.body was set; a link answers by reply.send()',
+  SEND_AFTER_NEXT: 'reply.send() was called after next()',
+  TRANSFORM_AFTER_NEXT: 'reply.transform() was called after next()',
+  EDIT_AFTER_NEXT: 'call.edit() was called after next()',
+  NO_BODY: 'call() and reply.send() are not for the list of models, which has no body',
+  REPLY_OF_OTHER_KIND: 'reply.send() takes chunks for a stream, and a completion for any other call',
+  TOOK_TOO_LONG: 'the plugin took too long',
+} as const
+
+/** Thrown where a plugin breaks a rule of the seam. */
+export class Misuse extends Error {
+  override readonly name = 'Misuse'
+  readonly code: keyof typeof MISUSES
+
+  constructor(code: keyof typeof MISUSES) {
+    super(MISUSES[code])
+    this.code = code
+  }
+}

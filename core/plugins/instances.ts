@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto'
+import { within } from '../async/timeout.ts'
+import type { Position } from '../config/config.ts'
+import type { Logger } from '../observe/log.ts'
+import type { ChainPlugin, ProviderPlugin } from '../sdk/api.ts'
+import { Secret } from '../sdk/secrets.ts'
+import { ConfigError } from '../text/diagnostic.ts'
+
+/** How long a plugin may take to close, in milliseconds. */
+const CLOSE_MS = 10_000
+
+/** What makes two instances the same one: the same plugin, at the same place, with the same config. */
+export interface InstanceIdentity {
+  readonly plugin: ChainPlugin | ProviderPlugin
+  /** `chain plugin audit`, `namespace openai` */
+  readonly place: string
+  readonly config: unknown
+  /** Where it stands in routes.yaml, which is no part of what it is. Absent: nowhere. */
+  readonly at?: Position
+}
+
+/** An instance as its host knows it. */
+export interface Life {
+  /** The plugin's name. */
+  readonly plugin: string
+  /** `routes.yaml:12:5`, in the table in use. */
+  readonly at: string
+  /** Aborted when the instance is closed. */
+  readonly signal: AbortSignal
+}
+
+/** What is made of a plugin. */
+export interface Closable {
+  close?(): void | Promise<void>
+}
+
+/** The configured plugins of a gateway: each lives for as long as a generation uses it. */
+export class InstancePool {
+  readonly #log: Logger
+  readonly #instances = new Set<Instance>()
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  /** One of this identity that is not among those taken already: a chain may have two links that are alike. */
+  find(identity: InstanceIdentity, taken: ReadonlySet<Instance>): Instance | undefined {
+    return [...this.#instances].find((instance) => !taken.has(instance) && instance.is(identity))
+  }
+
+  add(instance: Instance): void {
+    this.#instances.add(instance)
+  }
+
+  /** Closes what its last user gave back. One that throws or hangs is logged and does not keep the others open. */
+  async close(instance: Instance): Promise<void> {
+    this.#instances.delete(instance)
+    try {
+      await within(CLOSE_MS, instance.close())
+    } catch (err) {
+      this.#log.error({ plugin: instance.plugin, err }, 'close failed')
+    }
+  }
+}
+
+/** The instances that one generation uses: its own, and those it has carried over from the generation before. */
+export class Instances {
+  readonly #pool: InstancePool
+  readonly #taken = new Map<Instance, Position | undefined>()
+
+  constructor(pool: InstancePool) {
+    this.#pool = pool
+  }
+
+  /**
+   * The instance of this identity: the one that another generation uses, or one that `make` makes. Throws a ConfigError with what
+   * `make` throws and the place in routes.yaml.
+   */
+  async take<Made extends Closable>(identity: InstanceIdentity, make: (life: Life) => Promise<Made>): Promise<Made> {
+    const known = this.#pool.find(identity, new Set(this.#taken.keys()))
+    const instance = known ?? (await this.#make(identity, make))
+    instance.users++
+    this.#taken.set(instance, identity.at)
+    // Of one plugin at one kind of place, so made by the same maker.
+    return instance.made as Made
+  }
+
+  /** The generation serves from now on: what is carried over stands where the new table has it. */
+  settle(): void {
+    for (const [instance, at] of this.#taken) instance.move(at)
+  }
+
+  /** Gives all of them back, those taken last first; who has no other user is closed. */
+  async close(): Promise<void> {
+    for (const instance of [...this.#taken.keys()].reverse()) {
+      instance.users--
+      if (instance.users === 0) await this.#pool.close(instance)
+    }
+    this.#taken.clear()
+  }
+
+  async #make(identity: InstanceIdentity, make: (life: Life) => Promise<Closable>): Promise<Instance> {
+    const instance = new Instance(identity)
+    try {
+      instance.made = await make(instance)
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause)
+      throw new ConfigError([{ ...(identity.at ?? NOWHERE), message: `${identity.place}: ${message}`, frame: '' }])
+    }
+    this.#pool.add(instance)
+    return instance
+  }
+}
+
+const NOWHERE: Position = { file: 'routes.yaml', line: 1, column: 1 }
+
+/** One configured plugin. */
+class Instance implements Life {
+  readonly plugin: string
+  /** How many generations use it. */
+  users = 0
+  made: Closable = {}
+  readonly #identity: InstanceIdentity
+  readonly #fingerprint: string
+  readonly #abort = new AbortController()
+  #at: Position | undefined
+
+  constructor(identity: InstanceIdentity) {
+    this.plugin = identity.plugin.name
+    this.#identity = identity
+    this.#fingerprint = fingerprint(identity.config)
+    this.#at = identity.at
+  }
+
+  get at(): string {
+    return this.#at === undefined ? this.#identity.place : `${this.#at.file}:${this.#at.line}:${this.#at.column}`
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal
+  }
+
+  is({ plugin, place, config }: InstanceIdentity): boolean {
+    const own = this.#identity
+    return own.plugin === plugin && own.place === place && this.#fingerprint === fingerprint(config)
+  }
+
+  move(at: Position | undefined): void {
+    this.#at = at
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort()
+    await this.made.close?.()
+  }
+}
+
+/**
+ * Tells whether two configs are the same, secrets' values included, without holding a secret: a digest of what the config says,
+ * whatever the order in which it says it.
+ */
+export function fingerprint(config: unknown): string {
+  return sha256(JSON.stringify(config, canonical) ?? '')
+}
+
+/** `this` is the object that holds the value: a Secret makes itself unreadable before the value is handed on. */
+function canonical(this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
+  const held = this[key]
+  if (held instanceof Secret) return sha256(held.reveal())
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')

@@ -1,0 +1,22 @@
+import { registerHooks } from 'node:module'
+import { extname } from 'node:path'
+
+/**
+ * Lets a plugin anywhere on the disk import the public seam, and gives it the very modules that the gateway runs: without this a
+ * `.ts` file beside routes.yaml could not resolve the package, or would meet a second copy of it whose `Secret` is another class.
+ * Hooks are per thread: a worker takes this file by `--import`.
+ */
+
+const EXTENSION = extname(import.meta.url)
+
+const SEAM = new Map([
+  ['unified-model-gateway/plugin', new URL(`./api${EXTENSION}`, import.meta.url).href],
+  ['unified-model-gateway/plugin/testing', new URL(`./testing${EXTENSION}`, import.meta.url).href],
+])
+
+registerHooks({
+  resolve(specifier, context, nextResolve) {
+    const url = SEAM.get(specifier)
+    return url === undefined ? nextResolve(specifier, context) : { url, shortCircuit: true }
+  },
+})

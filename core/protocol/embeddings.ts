@@ -1,0 +1,122 @@
+import type { ModelEndpoint } from '../http/complete.ts'
+import type { Call, TranslatedEmbeddings, Usage } from '../sdk/api.ts'
+import { refusalOf } from '../sdk/refusals.ts'
+import type { WholeFacts } from './format.ts'
+import { promptEstimate } from './usage.ts'
+import { compileCheck } from './validation.ts'
+
+/** `CreateEmbeddingRequest` of openai-openapi, as far as it must be right for any provider. How many inputs are too many, providers say. */
+const schema = {
+  type: 'object',
+  required: ['model', 'input'],
+  properties: {
+    model: { type: 'string' },
+    input: {
+      type: ['string', 'array'],
+      minItems: 1,
+      items: { type: ['string', 'integer', 'array'], minItems: 1, items: { type: 'integer' } },
+    },
+    encoding_format: { enum: ['float', 'base64'] },
+    dimensions: { type: 'integer', minimum: 1 },
+    user: { type: 'string' },
+    stream: { enum: [false] },
+  },
+}
+
+/** `POST /v1/embeddings` */
+export const embeddings: ModelEndpoint = {
+  name: 'embeddings',
+  path: '/v1/embeddings',
+  check: compileCheck(schema),
+  reply: { endpoint: 'embeddings', whole, usage: usageOf, normalise, generates: false },
+}
+
+function whole(bytes: Buffer): WholeFacts | undefined {
+  const reply = outline(bytes)
+  if (reply?.error != null) return { refusal: refusalOf(reply) }
+  return Array.isArray(reply?.data) && reply.data.length > 0 ? { usage: usageOf(reply) } : undefined
+}
+
+/** Embeddings use tokens of the prompt only. */
+function usageOf(reply: object): Usage | undefined {
+  const tokens = (reply as Partial<TranslatedEmbeddings>).usage?.prompt_tokens
+  if (!Number.isSafeInteger(tokens) || (tokens as number) < 0) return undefined
+  return { prompt_tokens: tokens as number, completion_tokens: 0, total_tokens: tokens as number }
+}
+
+/**
+ * A provider gives lists of numbers; the official SDKs ask for base64 unless they are told otherwise, and decode it themselves. Throws
+ * where the vectors are not what was asked for.
+ */
+function normalise(translated: object, call: Call): object {
+  const vectors = vectorsOf(translated as TranslatedEmbeddings, call.member('input'))
+  const encode = call.member('encoding_format') === 'base64' ? toBase64 : (vector: readonly number[]) => vector
+  // Every client may count on usage: it is no optional member.
+  const tokens = usageOf(translated)?.prompt_tokens ?? promptEstimate(call)
+  return {
+    object: 'list',
+    data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: encode(vector) })),
+    model: call.model.id,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  }
+}
+
+/** A reply of the embeddings endpoint, as far as it is looked at. */
+export interface Outline {
+  readonly data?: unknown
+  readonly usage?: { readonly prompt_tokens?: unknown }
+  readonly error?: unknown
+}
+
+/** Up to this size a reply is parsed whole at once; the vectors of a larger one would hold up the event loop. Bytes. */
+const WHOLE_BELOW = 64 * 1024
+
+/** A reply, of whose vectors the last one may stand for all. Undefined for what is none. */
+export function outline(bytes: Buffer): Outline | undefined {
+  return (bytes.length > WHOLE_BELOW ? shortened(bytes) : undefined) ?? parse(bytes.toString('utf8'))
+}
+
+/** Parses what stands before the vectors with what stands from the last one on: native searches find both. */
+function shortened(bytes: Buffer): Outline | undefined {
+  const data = bytes.indexOf('"data"')
+  const last = bytes.lastIndexOf('"embedding":')
+  if (data < 0 || last < data) return undefined
+  return parse(`${bytes.toString('utf8', 0, data)}"data":[{${bytes.toString('utf8', last)}`)
+}
+
+/** Undefined for what is no JSON object. */
+function parse(text: string): Outline | undefined {
+  try {
+    const value = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The vectors of a reply, one for each input. Throws an Error where there are others, or where they are no lists of numbers. */
+export function vectorsOf({ data }: TranslatedEmbeddings, input: unknown): readonly (readonly number[])[] {
+  const expected = countOf(input)
+  if (data.length !== expected) throw new Error(`there are ${data.length} embeddings of ${expected} inputs`)
+  return data.map(({ embedding }) => {
+    if (isVector(embedding)) return embedding
+    throw new Error('an embedding is no list of numbers')
+  })
+}
+
+/** Little-endian 32-bit floats, one after the other, as OpenAI encodes a vector. */
+export function toBase64(vector: readonly number[]): string {
+  const bytes = Buffer.alloc(4 * vector.length)
+  for (const [index, number] of vector.entries()) bytes.writeFloatLE(number, 4 * index)
+  return bytes.toString('base64')
+}
+
+/** One text, one list of tokens, or several of either. */
+function countOf(input: unknown): number {
+  return Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1
+}
+
+/** JSON can write what no number holds: `1e999`. */
+function isVector(embedding: unknown): embedding is readonly number[] {
+  return Array.isArray(embedding) && embedding.length > 0 && embedding.every(Number.isFinite)
+}

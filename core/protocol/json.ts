@@ -1,0 +1,262 @@
+/**
+ * A walk over the bytes of a JSON object that finds its top-level members without building anything: the cost of a large body is
+ * that of looking at it once. Structure, nesting and literals are checked; the inside of strings and numbers is not.
+ */
+
+/** One top-level member: its key, decoded, and where its key and its value stand in the bytes. */
+export interface Member {
+  readonly key: string
+  /** Offset of the key's opening quote. */
+  readonly at: number
+  /** Offsets of the value: first byte, and one past the last. */
+  readonly start: number
+  readonly end: number
+}
+
+/** Why bytes are not an acceptable JSON object. */
+export type ScanFault = 'not_an_object' | 'syntax' | 'too_deep' | 'too_many_members' | 'too_many_parts'
+
+/** Thrown by `scanObject`. */
+export class ScanError extends Error {
+  override readonly name = 'ScanError'
+  readonly fault: ScanFault
+
+  constructor(fault: ScanFault) {
+    super(fault)
+    this.fault = fault
+  }
+}
+
+/** Nesting below the top level that is accepted. JSON.stringify and recursive readers die at some thousands. */
+export const MAX_DEPTH = 64
+
+const MAX_MEMBERS = 256
+/**
+ * Objects and arrays within one member. Whoever needs the body parsed parses it on the event loop: strings cost it little, however long,
+ * but a million small objects hold it up for a second.
+ */
+export const MAX_PARTS = 50_000
+/** A native search costs as much as looping over about this many bytes. */
+const LOOP_BYTES = 64
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COLON = 0x3a
+const COMMA = 0x2c
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
+
+/** The members of the one object these bytes are, in order, duplicates included. Throws `ScanError`. */
+export function scanObject(bytes: Buffer): Member[] {
+  let at = skipSpace(bytes, 0)
+  if (bytes[at] !== OPEN_OBJECT) throw new ScanError(at < bytes.length ? 'not_an_object' : 'syntax')
+  const members: Member[] = []
+  at = skipSpace(bytes, at + 1)
+  if (bytes[at] !== CLOSE_OBJECT) {
+    for (;;) {
+      const member = readMember(bytes, at)
+      if (members.push(member) > MAX_MEMBERS) throw new ScanError('too_many_members')
+      at = skipSpace(bytes, member.end)
+      if (bytes[at] === CLOSE_OBJECT) break
+      if (bytes[at] !== COMMA) throw new ScanError('syntax')
+      at = skipSpace(bytes, at + 1)
+    }
+  }
+  if (skipSpace(bytes, at + 1) !== bytes.length) throw new ScanError('syntax')
+  return members
+}
+
+function readMember(bytes: Buffer, at: number): Member {
+  if (bytes[at] !== QUOTE) throw new ScanError('syntax')
+  const keyEnd = skipString(bytes, at)
+  const colon = skipSpace(bytes, keyEnd)
+  if (bytes[colon] !== COLON) throw new ScanError('syntax')
+  const start = skipSpace(bytes, colon + 1)
+  const end = skipValue(bytes, start)
+  return { key: decodeKey(bytes, at, keyEnd), at, start, end }
+}
+
+/** An escaped key (`"mod\u0065l"`) must be the key that any JSON parser would read. */
+function decodeKey(bytes: Buffer, at: number, end: number): string {
+  const raw = bytes.toString('utf8', at + 1, end - 1)
+  if (!raw.includes('\\')) return raw
+  try {
+    return JSON.parse(`"${raw}"`)
+  } catch {
+    throw new ScanError('syntax')
+  }
+}
+
+function skipValue(bytes: Buffer, at: number): number {
+  const byte = bytes[at]
+  if (byte === QUOTE) return skipString(bytes, at)
+  if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) return skipContainer(bytes, at)
+  return skipLiteral(bytes, at)
+}
+
+/** What each open level must be closed by. One for all scans: they are synchronous. */
+const open = new Uint8Array(MAX_DEPTH + 1)
+
+/** Iterative, so that no depth can exhaust the stack. */
+function skipContainer(bytes: Buffer, start: number): number {
+  let depth = 0
+  let parts = 0
+  let at = start
+  for (;;) {
+    const byte = bytes[at]
+    if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+      if (depth === MAX_DEPTH) throw new ScanError('too_deep')
+      if (++parts > MAX_PARTS) throw new ScanError('too_many_parts')
+      const close = byte === OPEN_OBJECT ? CLOSE_OBJECT : CLOSE_ARRAY
+      open[++depth] = close
+      at = skipSpace(bytes, at + 1)
+      if (bytes[at] !== close) {
+        if (close === CLOSE_OBJECT) at = skipKey(bytes, at)
+        continue
+      }
+    } else {
+      at = skipSpace(bytes, byte === QUOTE ? skipString(bytes, at) : skipLiteral(bytes, at))
+    }
+    while (bytes[at] === open[depth]) {
+      depth--
+      if (depth === 0) return at + 1
+      at = skipSpace(bytes, at + 1)
+    }
+    if (bytes[at] !== COMMA) throw new ScanError('syntax')
+    at = skipSpace(bytes, at + 1)
+    if (open[depth] === CLOSE_OBJECT) at = skipKey(bytes, at)
+  }
+}
+
+/** Moves past `"key":` to the value. */
+function skipKey(bytes: Buffer, at: number): number {
+  if (bytes[at] !== QUOTE) throw new ScanError('syntax')
+  const colon = skipSpace(bytes, skipString(bytes, at))
+  if (bytes[colon] !== COLON) throw new ScanError('syntax')
+  return skipSpace(bytes, colon + 1)
+}
+
+/** By turns a loop, which wins where quotes are near, and the native search, which wins in long text and base64. */
+function skipString(bytes: Buffer, quote: number): number {
+  let at = quote + 1
+  for (;;) {
+    const near = Math.min(at + LOOP_BYTES, bytes.length)
+    while (at < near) {
+      const byte = bytes[at]
+      if (byte === QUOTE) return at + 1
+      at += byte === BACKSLASH ? 2 : 1
+    }
+    const end = bytes.indexOf(QUOTE, at)
+    if (end < 0) throw new ScanError('syntax')
+    let slash = end
+    while (slash > at && bytes[slash - 1] === BACKSLASH) slash--
+    if ((end - slash) % 2 === 0) return end + 1
+    at = end + 1
+  }
+}
+
+const LITERALS: Readonly<Record<number, string>> = { 116: 'true', 102: 'false', 110: 'null' }
+
+function skipLiteral(bytes: Buffer, start: number): number {
+  const word = LITERALS[bytes[start] ?? 0]
+  if (word !== undefined) {
+    if (bytes.toString('latin1', start, start + word.length) !== word) throw new ScanError('syntax')
+    return start + word.length
+  }
+  let at = start
+  while (isNumberByte(bytes[at])) at++
+  if (at === start || !isDigit(bytes[at - 1])) throw new ScanError('syntax')
+  return at
+}
+
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= 0x30 && byte <= 0x39
+
+/** Digits, `-`, `+`, `.`, `e`, `E`. */
+const isNumberByte = (byte: number | undefined): boolean =>
+  isDigit(byte) || byte === 0x2d || byte === 0x2b || byte === 0x2e || byte === 0x65 || byte === 0x45
+
+function skipSpace(bytes: Buffer, from: number): number {
+  let at = from
+  for (;;) {
+    const byte = bytes[at]
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return at
+    at++
+  }
+}
+
+/**
+ * The bytes of a JSON object with some top-level members replaced, added, or (by `undefined`) removed. All other bytes are
+ * copied as they are, so key order, unknown fields and large integers survive. `members` is what `scanObject` found.
+ */
+export function spliceObject(bytes: Buffer, members: readonly Member[], changes: Readonly<Record<string, unknown>>): Buffer {
+  const added = Object.keys(changes).filter((key) => changes[key] !== undefined && !members.some((member) => member.key === key))
+  const edits: Edit[] = []
+  let kept = 0
+  members.forEach((member, index) => {
+    if (!Object.hasOwn(changes, member.key)) kept++
+    else if (changes[member.key] === undefined) edits.push(removal(members, index, kept > 0))
+    else {
+      edits.push({ start: member.start, end: member.end, text: JSON.stringify(changes[member.key]) })
+      kept++
+    }
+  })
+  if (added.length > 0) {
+    const text = added.map((key) => `${JSON.stringify(key)}:${JSON.stringify(changes[key])}`).join(',')
+    const brace = bytes.indexOf('{') + 1
+    edits.unshift({ start: brace, end: brace, text: kept > 0 ? `${text},` : text })
+  }
+  return apply(bytes, edits)
+}
+
+interface Edit {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+/** With one comma: the one before where a member stays in front, else the one behind. */
+function removal(members: readonly Member[], index: number, follows: boolean): Edit {
+  const member = members[index]!
+  if (follows) return { start: members[index - 1]!.end, end: member.end, text: '' }
+  return { start: member.at, end: members[index + 1]?.at ?? member.end, text: '' }
+}
+
+function apply(bytes: Buffer, edits: Edit[]): Buffer {
+  edits.sort((a, b) => a.start - b.start)
+  const pieces: Buffer[] = []
+  let from = 0
+  for (const edit of edits) {
+    pieces.push(bytes.subarray(from, edit.start), Buffer.from(edit.text))
+    from = edit.end
+  }
+  pieces.push(bytes.subarray(from))
+  return Buffer.concat(pieces)
+}
+
+/** Sets, or by `undefined` removes, what a JSON pointer (RFC 6901) names; `-` appends to an array. Throws where its parent is not there. */
+export function setPointer(root: object, pointer: string, value: unknown): void {
+  const steps = pointer.split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const last = steps.pop()
+  if (steps.shift() !== '' || last === undefined) throw new Error(`not a JSON pointer: ${pointer}`)
+  let parent: unknown = root
+  for (const step of steps) parent = own(parent, step)
+  if (typeof parent !== 'object' || parent === null) throw new Error(`no such place in the body: ${pointer}`)
+  if (Array.isArray(parent)) setElement(parent, last === '-' ? String(parent.length) : last, value)
+  else if (value === undefined) Reflect.deleteProperty(parent, last)
+  // Defined, not assigned: a pointer to `__proto__` must name plain data.
+  else Object.defineProperty(parent, last, { value, writable: true, enumerable: true, configurable: true })
+}
+
+function setElement(array: unknown[], step: string, value: unknown): void {
+  const index = Number(step)
+  if (!/^(?:0|[1-9]\d*)$/.test(step) || index > array.length) throw new Error(`no such element: ${step}`)
+  if (value === undefined) array.splice(index, 1)
+  else array[index] = value
+}
+
+const own = (parent: unknown, key: string): unknown =>
+  typeof parent === 'object' && parent !== null && Object.hasOwn(parent, key)
+    ? (parent as Record<string, unknown>)[key]
+    : undefined

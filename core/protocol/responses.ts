@@ -1,0 +1,131 @@
+import type { ModelEndpoint } from '../http/complete.ts'
+import type { UpstreamRefusal, Usage } from '../sdk/api.ts'
+import { refusalOf } from '../sdk/refusals.ts'
+import type { ReplyFormat, StreamReader, Verdict, WholeFacts } from './format.ts'
+import { readUsage } from './usage.ts'
+import { compileCheck } from './validation.ts'
+
+/** `CreateResponse` of openai-openapi, as far as it must be right for any upstream. A stored prompt or conversation may be its input. */
+const schema = {
+  type: 'object',
+  required: ['model'],
+  properties: {
+    model: { type: 'string' },
+    input: { type: ['string', 'array'] },
+    stream: { type: 'boolean' },
+    max_output_tokens: { type: 'integer', minimum: 0 },
+    temperature: { type: 'number' },
+    top_p: { type: 'number' },
+    tools: { type: 'array' },
+    user: { type: 'string' },
+  },
+}
+
+interface Response {
+  readonly object?: unknown
+  readonly error?: unknown
+  readonly usage?: Readonly<Record<string, unknown>> | null
+}
+
+interface Event {
+  readonly type?: string
+  readonly response?: Response
+  readonly error?: unknown
+}
+
+/** `POST /v1/responses`: OpenAI's newer wire, for upstreams that speak it. */
+export const responses: ModelEndpoint = {
+  name: 'responses',
+  path: '/v1/responses',
+  check: compileCheck(schema),
+  reply: {
+    endpoint: 'responses',
+    reader: () => new ResponseStreamReader(),
+    typed: true,
+    // The last event is the stream's end; there is no marker behind it.
+    done: '',
+    whole,
+    usage: usageOf,
+    normalise: (translated) => translated,
+    generates: true,
+  } satisfies ReplyFormat,
+}
+
+/** Events that end a stream, each with the whole response in it. */
+const LAST = new Set(['response.completed', 'response.incomplete', 'response.failed'])
+/** Events before the first that carries something. */
+const PRELUDE = new Set(['response.created', 'response.queued', 'response.in_progress'])
+
+/** Watches the events of a streamed response; of those that say their type only the last one is parsed. */
+class ResponseStreamReader implements StreamReader {
+  finished = false
+  usage: Usage | undefined
+  refusal: UpstreamRefusal | undefined
+
+  read(data: string, named: string): Verdict {
+    if (data.trim() === '') return 'drop'
+    if (!data.startsWith('{')) return 'malformed'
+    const type = typeOf(data, named)
+    if (type !== undefined && type !== 'error' && !LAST.has(type)) return 'pass'
+    const event = parse(data)
+    if (event === undefined) return 'malformed'
+    if (type === 'error' || event.error != null) return this.#refuse(event)
+    if (type === undefined) return 'pass'
+    if (event.response === undefined) return 'malformed'
+    if (type === 'response.failed') return this.#refuse(event.response)
+    this.finished = true
+    this.usage = usageOf(event.response)
+    return 'last'
+  }
+
+  isMeaningful(data: string, named: string): boolean {
+    return !PRELUDE.has(typeOf(data, named) ?? '')
+  }
+
+  #refuse(body: unknown): Verdict {
+    this.refusal = refusalOf(body)
+    return 'error'
+  }
+}
+
+/** OpenAI writes an event's type first. Anchored, so that no text in the event can be taken for it. */
+const TYPE_FIRST = /^\{\s*"type"\s*:\s*"([\w.]+)"/
+/** Servers built on the official Python types write it last: vLLM does. */
+const TYPE_LAST = /"type"\s*:\s*"([\w.]+)"\s*\}\s*$/
+/** No type is so far from the end that it begins before. */
+const TAIL = 200
+
+/** An event's type by its data, or by SSE's name for it; undefined where neither says it at once. */
+function typeOf(data: string, named: string): string | undefined {
+  return (TYPE_FIRST.exec(data) ?? TYPE_LAST.exec(data.slice(-TAIL)))?.[1] ?? (named === '' ? parse(data)?.type : named)
+}
+
+function whole(bytes: Buffer): WholeFacts | undefined {
+  const reply = parseUtf8(bytes) as Response | undefined
+  if (reply?.error != null) return { refusal: refusalOf(reply) }
+  return reply?.object === 'response' ? { usage: usageOf(reply) } : undefined
+}
+
+/** In the words of chat completions, which limits, metrics and usage rows speak. */
+function usageOf({ usage }: Response): Usage | undefined {
+  return readUsage(
+    usage && {
+      prompt_tokens: usage.input_tokens,
+      completion_tokens: usage.output_tokens,
+      total_tokens: usage.total_tokens,
+      prompt_tokens_details: usage.input_tokens_details,
+      completion_tokens_details: usage.output_tokens_details,
+    },
+  )
+}
+
+/** Bytes as latin1, as the relay keeps them. */
+const parse = (data: string): Event | undefined => parseUtf8(Buffer.from(data, 'latin1'))
+
+function parseUtf8(bytes: Buffer): Event | undefined {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,49 @@
+import type { HostLog, Model, Provider } from '../sdk/api.ts'
+
+/** How long a discovered list is good for, and how soon a failed discovery is tried again, in milliseconds. */
+const FRESH_MS = 5 * 60_000
+const RETRY_MS = 30_000
+/** How long one discovery may take; the listing that waits for it does not fail with it. */
+const DISCOVERY_MS = 5_000
+
+/** What one upstream offers, asked at most every few minutes, and failing alone. */
+export class Catalogue {
+  readonly #discover: ((signal: AbortSignal) => Promise<readonly Model[]>) | undefined
+  readonly #log: HostLog
+  #models: readonly Model[] = []
+  #known = false
+  #dueAt = 0
+  #asking: Promise<void> | undefined
+
+  constructor(provider: Provider | undefined, log: HostLog) {
+    this.#discover = provider?.models && ((signal) => provider.models!(signal))
+    this.#log = log
+  }
+
+  /** True where a model that is not listed does not exist: the upstream can be asked, and has answered. */
+  get complete(): boolean {
+    return this.#known
+  }
+
+  /** The models the upstream offers; the last good list where it cannot be asked now. */
+  async models(): Promise<readonly Model[]> {
+    if (this.#discover !== undefined && Date.now() >= this.#dueAt) {
+      this.#asking ??= this.#ask(this.#discover).finally(() => {
+        this.#asking = undefined
+      })
+    }
+    await this.#asking
+    return this.#models
+  }
+
+  async #ask(discover: (signal: AbortSignal) => Promise<readonly Model[]>): Promise<void> {
+    try {
+      this.#models = await discover(AbortSignal.timeout(DISCOVERY_MS))
+      this.#known = true
+      this.#dueAt = Date.now() + FRESH_MS
+    } catch (err) {
+      this.#dueAt = Date.now() + RETRY_MS
+      this.#log.warn({ err }, 'discovery of models failed')
+    }
+  }
+}

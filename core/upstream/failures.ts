@@ -1,0 +1,189 @@
+import { type ErrorName, GatewayError } from '../errors.ts'
+import { type Call, Secret, UpstreamError, type UpstreamRefusal, type UpstreamRequest } from '../sdk/api.ts'
+import type { Phase } from './deadlines.ts'
+
+/**
+ * What an upstream's misbehaviour is called: from statuses, error bodies and socket errors to rows of the error table. Nothing an
+ * upstream said reaches a client but a cleaned message where the fault is the client's own.
+ */
+
+const BY_STATUS: ReadonlyMap<number, ErrorName> = new Map([
+  [400, 'upstream_rejected'],
+  [401, 'upstream_authentication_error'],
+  [402, 'upstream_quota_exceeded'],
+  [403, 'upstream_authentication_error'],
+  [404, 'upstream_model_not_found'],
+  [408, 'upstream_overloaded'],
+  [409, 'upstream_overloaded'],
+  [413, 'upstream_rejected'],
+  [422, 'upstream_rejected'],
+  [425, 'upstream_overloaded'],
+  [429, 'upstream_rate_limited'],
+  [503, 'upstream_overloaded'],
+  [529, 'upstream_overloaded'],
+])
+
+/** Seconds a client may be told to wait: less than the SDKs' own limit, past which they ignore it. */
+const RETRY_AFTER = { least: 1, most: 60 }
+
+/** What must be known of a call to tell its client of a refusal. */
+export interface RefusalContext {
+  /** The requested id. */
+  readonly asked: string
+  /** The requested id, where the table does not name the model but passes it through. */
+  readonly passedThrough: string | undefined
+  /** Values that were sent upstream and that an upstream may quote: they must not come back. */
+  readonly hidden: readonly string[]
+}
+
+/** The error for an upstream's refusal. */
+export function refusalError(refusal: UpstreamRefusal, { asked, passedThrough, hidden }: RefusalContext): GatewayError {
+  const row = rowOf(refusal)
+  const cause = new UpstreamError(refusal)
+  if (row === 'upstream_rejected') {
+    return new GatewayError(row, {
+      status: refusal.status,
+      code: knownCode(refusal.code),
+      param: knownParam(refusal.param, hidden),
+      values: { detail: clean(refusal.message ?? '', hidden) || 'The upstream refused the request as invalid.' },
+      cause,
+    })
+  }
+  if (row === 'unsupported_endpoint') return new GatewayError(row, { param: 'model', values: { model: asked }, cause })
+  if (row === 'upstream_model_not_found' && passedThrough !== undefined) {
+    return new GatewayError('model_not_found', { param: 'model', values: { model: passedThrough }, cause })
+  }
+  const tells = row === 'upstream_rate_limited' || (row === 'upstream_overloaded' && refusal.retryAfter !== undefined)
+  return new GatewayError(row, { ...(tells && { headers: { 'retry-after': String(wait(refusal.retryAfter)) } }), cause })
+}
+
+function rowOf(refusal: UpstreamRefusal): ErrorName {
+  if (refusal.status === 429 && refusal.code === 'insufficient_quota') return 'upstream_quota_exceeded'
+  if (refusal.status === 404 && refusal.code === 'unsupported_endpoint') return 'unsupported_endpoint'
+  if (refusal.status < 400 || refusal.status > 599) return 'upstream_invalid_response'
+  return BY_STATUS.get(refusal.status) ?? 'upstream_error'
+}
+
+const wait = (seconds = RETRY_AFTER.least): number =>
+  Number.isFinite(seconds) ? Math.min(Math.max(Math.ceil(seconds), RETRY_AFTER.least), RETRY_AFTER.most) : RETRY_AFTER.least
+
+/** Codes are words; anything else is not OpenAI's and stays here. */
+const knownCode = (code: string | undefined): string | null =>
+  code !== undefined && /^[a-z][a-z_]{1,63}$/.test(code) ? code : null
+
+/** A path in the client's body has nothing private in it. */
+const knownParam = (param: string | undefined, hidden: readonly string[]): string | null =>
+  param !== undefined && clean(param, hidden) === param ? param : null
+
+/** What must never leave in a message that an upstream wrote: addresses, credentials, account and request ids. */
+const PRIVATE = [
+  // Keys that the upstream has starred out itself: it leaves a piece.
+  /[\w-]*\*{3,}[\w*-]*/g,
+  /\b[a-z][a-z\d+.-]*:\/\/\S+/gi,
+  /\S+@\S+/g,
+  // Hosts: by a top-level domain (`.id` is more often a field), by a port, by number.
+  /\b(?:[\w-]+\.)+(?:com|net|org|dev|cloud|app|internal|local|svc|(?!id\b)[a-z]{2})\b(?:[:/]\S*)?/gi,
+  /\b[a-z][\w.-]*:\d{2,5}\b/gi,
+  /\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g,
+  /\[?\b[\da-f]{1,4}:[\da-f:]*:[\da-f]{0,4}\]?(?::\d+)?/gi,
+  /\bbearer\s+\S+/gi,
+  /\b(?:sk|pk|rk|gsk|xai)[-_][\w-]{6,}/gi,
+  /\b(?:AIza|AKIA|ASIA)[\w-]{12,}/g,
+  /\b(?:org|proj|req|asst|acct|key|user)[-_](?=[\w-]*\d)[\w-]{6,}/gi,
+  /\b(?=[\w-]*\d)[\w-]{24,}\b/g,
+] as const
+
+/** An upstream's words without what is private, control characters and length. */
+export function clean(message: string, hidden: readonly string[] = []): string {
+  let text = message.slice(0, 2000)
+  for (const value of hidden) text = text.replaceAll(value, '…')
+  for (const pattern of PRIVATE) text = text.replace(pattern, '…')
+  return text
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim()
+    .slice(0, 500)
+}
+
+const TIMEOUTS = {
+  connect: 'CONNECT_TIMEOUT',
+  firstByte: 'FIRST_BYTE_TIMEOUT',
+  idle: 'IDLE_TIMEOUT',
+  total: 'TOTAL_TIMEOUT',
+} as const
+
+/** The error for a phase that took too long. */
+export function timeoutError(phase: Phase | 'total'): GatewayError {
+  return new GatewayError('upstream_timeout', { cause: new UpstreamFault(TIMEOUTS[phase]) })
+}
+
+/** Codes of a socket that was lost after the request had left: Node's own, OpenSSL's, and undici's for a reply cut short. */
+const DISCONNECTED = /^(?:E(?!RR_)[A-Z]+|ERR_SSL_\w+|UND_ERR_SOCKET|HPE_INVALID_EOF_STATE|HPE_CLOSED_CONNECTION)$/
+/** Undici's words for an unasked 100 or 101, under the code of a lost socket. */
+const UNASKED = /^bad (?:response|upgrade)$/
+
+/** The error for what the HTTP client threw. `sent`: the request had left, so a lost socket is a broken reply. */
+export function transportError(error: Error, sent: boolean): GatewayError {
+  return new GatewayError(transportRow(error, sent), { cause: error })
+}
+
+function transportRow(error: Error, sent: boolean): ErrorName {
+  const code = codeOf(error)
+  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return 'upstream_timeout'
+  if (!sent) return 'upstream_unreachable'
+  return DISCONNECTED.test(code) && !UNASKED.test(error.message) ? 'upstream_disconnected' : 'upstream_invalid_response'
+}
+
+/** Node gathers the failures of several addresses in one AggregateError. */
+function codeOf(error: Error & { code?: unknown; errors?: readonly (Error & { code?: unknown })[] }): string {
+  const code = error.code ?? error.errors?.[0]?.code
+  return typeof code === 'string' ? code : ''
+}
+
+/** What an upstream did wrong, by the word that the log's `cause` has for it. What the HTTP client throws has its own words. */
+const FAULTS = {
+  CONNECT_TIMEOUT: 'no connection in time',
+  FIRST_BYTE_TIMEOUT: 'no reply in time',
+  IDLE_TIMEOUT: 'a pause within the reply that was too long',
+  TOTAL_TIMEOUT: 'no end of the reply in time',
+  CONTENT_ENCODING: 'an encoding that is not known, or is not what it says',
+  REPLY_TOO_LARGE: 'more than is read',
+  BODY_CUT: 'a body that its connection’s end cut short',
+  NO_COMPLETION: 'a body that is no completion',
+  NO_STREAM: 'a completion where a stream was asked for',
+  STREAM_CUT: 'a stream without its end',
+  EMPTY_STREAM: 'a stream with nothing in it but its end',
+  MALFORMED_EVENT: 'an event that is no chunk',
+  EVENT_TOO_LONG: 'an event longer than is read',
+} as const
+
+/** The cause of an error that an upstream is to blame for. */
+export class UpstreamFault extends Error {
+  override readonly name = 'UpstreamFault'
+  readonly code: keyof typeof FAULTS
+
+  constructor(code: keyof typeof FAULTS) {
+    super(FAULTS[code])
+    this.code = code
+  }
+}
+
+/** Shorter values could stand anywhere, and hide nothing. */
+const SHORTEST = 6
+
+/**
+ * What a request told its upstream that a client must not read: its host, and the values of the headers that the provider added to
+ * the call's own. Upstreams quote what they refuse.
+ */
+export function privateValues(request: UpstreamRequest, call: Call): string[] {
+  const own = call.headers
+  const added = Object.entries(request.headers).filter(([name]) => !Object.hasOwn(own, name))
+  return valuesSent(Object.fromEntries(added), request.origin)
+}
+
+/** The values of these headers, and the host that they were sent to. */
+export function valuesSent(headers: UpstreamRequest['headers'], url: string): string[] {
+  const values = Object.values(headers).map((value) => (value instanceof Secret ? value.reveal() : value))
+  // `Bearer KEY` is quoted as KEY.
+  const parts = values.flatMap((value) => [value, ...value.split(' ')])
+  return [...parts, new URL(url).host].filter((value) => value.length >= SHORTEST)
+}

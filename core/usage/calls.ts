@@ -1,0 +1,150 @@
+import type { SelectQueryBuilder } from 'kysely'
+import type { Fault } from '../errors.ts'
+import type { AttemptRecord, LinkRecord, Served } from '../sdk/api.ts'
+import type { Store } from '../store/database.ts'
+import type { CallsTable, Schema } from '../store/schema.ts'
+import { firstRequestId } from '../text/ids.ts'
+import { type Named, named, namesOf } from './names.ts'
+
+/** Which calls. Whatever is absent may be anything. */
+export interface CallFilter {
+  /** The account whose calls they are. */
+  readonly account?: string
+  /** Milliseconds since 1970; `to` is not among them. */
+  readonly from?: number
+  readonly to?: number
+  /** How their ids begin; `req_` may be left out. */
+  readonly q?: string
+  readonly model?: string
+  readonly key?: string
+  readonly status?: number
+  readonly fault?: string
+}
+
+/** Greater than every character of an id. */
+const AFTER_ALL = '~'
+
+/** Calls, the newest first. `before`: the id of the last one of the page before; calls that are added meanwhile change no page. */
+export async function findCalls(
+  store: Store,
+  filter: CallFilter,
+  { limit, before }: { readonly limit: number; readonly before?: string },
+): Promise<readonly CallsTable[]> {
+  const newest = store.db.selectFrom('calls').selectAll().orderBy('id', 'desc').limit(limit)
+  const query = filtered(newest, filter)
+  return store.read(before === undefined ? query : query.where('id', '<', before))
+}
+
+/** One call by its whole id. */
+export async function findCall(store: Store, id: string): Promise<CallsTable | undefined> {
+  const [call] = await store.read(store.db.selectFrom('calls').selectAll().where('id', '=', id))
+  return call
+}
+
+/** All calls of a filter, newest first, read page by page as they are asked for. */
+export async function* allCalls(store: Store, filter: CallFilter): AsyncGenerator<readonly CallsTable[]> {
+  let before: string | undefined
+  do {
+    const page = await findCalls(store, filter, { limit: PAGE, ...(before !== undefined && { before }) })
+    if (page.length > 0) yield page
+    before = page.length < PAGE ? undefined : page.at(-1)!.id
+  } while (before !== undefined)
+}
+
+const PAGE = 500
+
+type CallQuery = SelectQueryBuilder<Schema, 'calls', CallsTable>
+
+function filtered(calls: CallQuery, { account, from, to, q, model, key, status, fault }: CallFilter): CallQuery {
+  let query = calls
+  if (account !== undefined) query = query.where('account_id', '=', account)
+  if (key !== undefined) query = query.where('key_id', '=', key)
+  if (model !== undefined) query = query.where('model', '=', model)
+  if (fault !== undefined) query = query.where('fault', '=', fault)
+  if (status !== undefined) query = query.where('status', '=', status)
+  // Every such call is somebody's fault; said here, it lets the database take the index of the failed ones.
+  if (status !== undefined && status >= 400) query = query.where('fault', 'is not', null)
+  if (from !== undefined) query = query.where('id', '>=', firstRequestId(from))
+  if (to !== undefined) query = query.where('id', '<', firstRequestId(to))
+  if (q === undefined) return query
+  const beginning = q.startsWith('req_') ? q : `req_${q}`
+  return query.where('id', '>=', beginning).where('id', '<', beginning + AFTER_ALL)
+}
+
+/** A call as the management API and the command line tell of it. */
+export interface CallView {
+  readonly id: string
+  /** RFC 3339. */
+  readonly at: string
+  readonly key: Named | null
+  readonly account: Named | null
+  readonly endpoint: string
+  readonly model: string | null
+  readonly served: Served | null
+  readonly stream: boolean
+  readonly status: number
+  readonly outcome: string
+  readonly fault: Fault | null
+  readonly error: { readonly code: string | null; readonly row: string } | null
+  readonly attempts: readonly AttemptRecord[]
+  readonly links: readonly LinkRecord[]
+  /** Milliseconds. */
+  readonly ms: { readonly total: number; readonly first_byte: number | null; readonly overhead: number }
+  readonly tokens: {
+    readonly input: number
+    readonly output: number
+    readonly cached: number
+    readonly reasoning: number
+    readonly estimated: boolean
+  } | null
+  readonly tags: Readonly<Record<string, string>>
+}
+
+/** Tells of calls, their keys and accounts by name. */
+export async function viewCalls(store: Store, calls: readonly CallsTable[]): Promise<readonly CallView[]> {
+  const ids = (column: 'key_id' | 'account_id') => calls.map((call) => call[column])
+  const keys = await namesOf(store, 'keys', ids('key_id'))
+  const accounts = await namesOf(store, 'accounts', ids('account_id'))
+  return calls.map((call) => view(call, { key: named(call.key_id, keys), account: named(call.account_id, accounts) }))
+}
+
+function view(call: CallsTable, owners: Pick<CallView, 'key' | 'account'>): CallView {
+  const attempts = JSON.parse(call.attempts) as AttemptRecord[]
+  return {
+    id: call.id,
+    at: new Date(call.at).toISOString(),
+    ...owners,
+    endpoint: call.endpoint,
+    model: call.model,
+    served: call.served === 1 ? servedBy(attempts.at(-1)) : null,
+    stream: call.stream === 1,
+    status: call.status,
+    outcome: call.outcome,
+    fault: call.fault as Fault | null,
+    error: call.error === null ? null : { code: call.error_code, row: call.error },
+    attempts,
+    links: JSON.parse(call.links),
+    ms: { total: call.total_us / 1000, first_byte: milliseconds(call.first_byte_us), overhead: call.overhead_us / 1000 },
+    tokens: tokensOf(call),
+    tags: JSON.parse(call.tags),
+  }
+}
+
+/** Nobody is tried after who has served. */
+function servedBy(last: AttemptRecord | undefined): Served | null {
+  return last === undefined ? null : { namespace: last.namespace, model: last.model, provider: last.provider }
+}
+
+function tokensOf(call: CallsTable): CallView['tokens'] {
+  const { input_tokens, output_tokens, cached_tokens, reasoning_tokens, estimated } = call
+  if (input_tokens === null && output_tokens === null) return null
+  return {
+    input: input_tokens ?? 0,
+    output: output_tokens ?? 0,
+    cached: cached_tokens ?? 0,
+    reasoning: reasoning_tokens ?? 0,
+    estimated: estimated === 1,
+  }
+}
+
+const milliseconds = (microseconds: number | null): number | null => (microseconds === null ? null : microseconds / 1000)

@@ -1,0 +1,108 @@
+import type { Store } from '../store/database.ts'
+import { allCalls, type CallFilter, type CallView, viewCalls } from './calls.ts'
+import { labelsOf } from './names.ts'
+import { MEASURES, type Measures } from './rollup.ts'
+import { allSums, nameOf, type UsageQuery } from './usage-report.ts'
+
+const COLUMNS: Readonly<Record<string, (call: CallView) => Cell>> = {
+  id: ({ id }) => id,
+  at: ({ at }) => at,
+  account_id: ({ account }) => account?.id,
+  account: ({ account }) => account?.name,
+  key_id: ({ key }) => key?.id,
+  key: ({ key }) => key?.name,
+  endpoint: ({ endpoint }) => endpoint,
+  model: ({ model }) => model,
+  served_namespace: ({ served }) => served?.namespace,
+  served_model: ({ served }) => served?.model,
+  served_provider: ({ served }) => served?.provider,
+  attempts: ({ attempts }) => attempts.length,
+  links: ({ links }) => JSON.stringify(links),
+  stream: ({ stream }) => stream,
+  status: ({ status }) => status,
+  outcome: ({ outcome }) => outcome,
+  fault: ({ fault }) => fault,
+  error: ({ error }) => error?.row,
+  error_code: ({ error }) => error?.code,
+  total_ms: ({ ms }) => ms.total,
+  first_byte_ms: ({ ms }) => ms.first_byte,
+  overhead_ms: ({ ms }) => ms.overhead,
+  input_tokens: ({ tokens }) => tokens?.input,
+  output_tokens: ({ tokens }) => tokens?.output,
+  cached_tokens: ({ tokens }) => tokens?.cached,
+  reasoning_tokens: ({ tokens }) => tokens?.reasoning,
+  estimated: ({ tokens }) => tokens?.estimated,
+  tags: ({ tags }) => JSON.stringify(tags),
+}
+
+/** Calls as CSV with a heading, newest first, a piece at a time. */
+export async function* callsAsCsv(store: Store, filter: CallFilter): AsyncGenerator<string> {
+  const cells = Object.values(COLUMNS)
+  yield csvLine(Object.keys(COLUMNS))
+  for await (const page of allCalls(store, filter)) {
+    const calls = await viewCalls(store, page)
+    yield calls.map((call) => csvLine(cells.map((cell) => cell(call)))).join('')
+  }
+}
+
+/** Calls as JSON Lines, newest first, a piece at a time. */
+export async function* callsAsJsonLines(store: Store, filter: CallFilter): AsyncGenerator<string> {
+  for await (const page of allCalls(store, filter)) {
+    const calls = await viewCalls(store, page)
+    yield calls.map((call) => `${JSON.stringify(call)}\n`).join('')
+  }
+}
+
+/** What the calls of one name come to in one hour or day. */
+interface UsageLine extends Measures {
+  readonly t: string
+  readonly name: string
+  readonly label: string
+}
+
+/** Usage as CSV with a heading: a line for each name in each hour or day that has calls. Throws `invalid_value`. */
+export async function* usageAsCsv(store: Store, query: UsageQuery): AsyncGenerator<string> {
+  const columns = ['t', 'name', 'label', ...MEASURES] as const
+  yield csvLine(columns)
+  for await (const lines of usageLines(store, query))
+    yield lines.map((line) => csvLine(columns.map((column) => line[column]))).join('')
+}
+
+/** The same as JSON Lines. */
+export async function* usageAsJsonLines(store: Store, query: UsageQuery): AsyncGenerator<string> {
+  for await (const lines of usageLines(store, query)) yield lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+}
+
+async function* usageLines(store: Store, query: UsageQuery): AsyncGenerator<readonly UsageLine[]> {
+  for await (const sums of allSums(store, query)) {
+    const labels = await labelsOf(
+      store,
+      query.group,
+      sums.map((sum) => nameOf(query, sum)),
+    )
+    yield sums.map(({ at, scope, name: own, ...measures }) => {
+      const name = nameOf(query, { scope, name: own })
+      return { t: new Date(at).toISOString(), name, label: labels.get(name) ?? name, ...measures }
+    })
+  }
+}
+
+/** What a line of CSV is made of. Nothing is an empty cell. */
+export type Cell = string | number | boolean | null | undefined
+
+/** What spreadsheets take for the beginning of a formula (https://owasp.org/www-community/attacks/CSV_Injection). */
+const FORMULA = /^[=+\-@\t\r\n]/
+
+/** A text with one of these stands in quotes. */
+const QUOTED = ['"', ',', '\r', '\n']
+
+/** A line of CSV (RFC 4180). A text that a spreadsheet would run is preceded by an apostrophe, which makes it a text there. */
+export function csvLine(cells: readonly Cell[]): string {
+  return `${cells.map(cellText).join(',')}\r\n`
+}
+
+function cellText(cell: Cell): string {
+  if (typeof cell !== 'string') return String(cell ?? '')
+  const text = FORMULA.test(cell) ? `'${cell}` : cell
+  return QUOTED.some((sign) => text.includes(sign)) ? `"${text.replaceAll('"', '""')}"` : text
+}

@@ -1,0 +1,97 @@
+import type { RetryCause } from '../../../core/config/retry-causes.ts'
+import { Catalogue } from '../../../core/routing/discovery.ts'
+import { type Namespace, RoutingTable } from '../../../core/routing/table.ts'
+import { UpstreamState } from '../../../core/routing/upstream-state.ts'
+import type { LocalReply, ParameterTable, Provider, UpstreamRequest } from '../../../core/sdk/api.ts'
+import { type Case, curatedOf, UPSTREAMS } from './random-tables.ts'
+
+const SILENT = { known: () => undefined, changed: () => undefined, forgotten: () => undefined }
+const LOG = { info: () => undefined, warn: () => undefined, error: () => undefined }
+
+/** What the upstreams make of parameters: the first passes all on, the second leaves one out, the third refuses one. */
+const PARAMETERS: Readonly<Record<(typeof UPSTREAMS)[number], ParameterTable>> = {
+  one: 'verbatim',
+  two: {
+    temperature: { fate: 'mapped', to: 'temperature' },
+    seed: { fate: 'dropped' },
+    logprobs: { fate: 'mapped', to: 'logprobs' },
+  },
+  three: {
+    temperature: { fate: 'mapped', to: 'temperature' },
+    seed: { fate: 'mapped', to: 'seed' },
+    logprobs: { fate: 'refused' },
+  },
+}
+
+/** The routing table of a case, whose upstreams fail as the case says. `closed`: an address where nobody listens. */
+export function tableOf(each: Case, closed: string): RoutingTable {
+  const namespaces = UPSTREAMS.map((name): [string, Namespace] => {
+    const provider = providerOf(name, each, closed)
+    const state = new UpstreamState(name, { breaker: true }, SILENT)
+    const upstream = each.asleep.has(name) ? undefined : { name, provider, state }
+    const catalogue = new Catalogue(undefined, LOG)
+    return [name, { name, upstream, models: undefined, timeouts: TIMEOUTS, testKeys: 'sandbox', catalogue }]
+  })
+  const sandbox = {
+    name: 'sandbox',
+    provider: providerOf('one', each, closed),
+    state: new UpstreamState('sandbox', { breaker: false }, SILENT),
+  }
+  return new RoutingTable({ namespaces: new Map(namespaces), curated: curatedOf(each).curated, aliases: new Map(), sandbox })
+}
+
+/** An upstream says its head at once or never: what stalls does so behind it. */
+const TIMEOUTS = { connect: 10_000, firstByte: 10_000, idle: 15, total: 60_000 }
+
+function providerOf(name: (typeof UPSTREAMS)[number], { failing }: Case, closed: string): Provider {
+  return {
+    parameters: PARAMETERS[name],
+    request(_, { model }) {
+      const cause = failing.get(`${name}/${model}`) ?? failing.get(name)
+      return cause === undefined ? GOOD : FAILURES[cause](closed)
+    },
+  }
+}
+
+const GOOD: LocalReply = {
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body: [
+    JSON.stringify({
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1,
+      model: 'any',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+    }),
+  ],
+}
+
+const refusal = (status: number, headers: Readonly<Record<string, string>> = {}): LocalReply => ({
+  status,
+  headers,
+  body: ['{"error":{"message":"no"}}'],
+})
+
+/** How each cause shows on the wire. */
+const FAILURES: Readonly<Record<RetryCause, (closed: string) => LocalReply | UpstreamRequest>> = {
+  connect: (closed) => ({ origin: closed, path: '/', headers: {}, body: '{}' }),
+  timeout: () => ({ ...GOOD, body: stalled() }),
+  disconnected: () => ({ ...GOOD, body: cut() }),
+  invalid_response: () => ({ status: 200, headers: { 'content-length': '2' }, body: ['{}'] }),
+  '429': () => refusal(429, { 'retry-after-ms': '1' }),
+  '5xx': () => refusal(500),
+  credential: () => refusal(401),
+  not_found: () => refusal(404),
+}
+
+async function* stalled(): AsyncGenerator<string> {
+  yield '{"id":'
+  await new Promise<never>(() => undefined)
+}
+
+function* cut(): Generator<string> {
+  yield '{"id":'
+  throw new Error('cut')
+}

@@ -1,0 +1,51 @@
+import { expect } from 'chai'
+import { InvalidArgumentError } from 'commander'
+import { overlapOf } from '../../../core/cli/key-commands.ts'
+import { toIssuer, toListen, toNetworks, toOrigin } from '../../../core/cli/options.ts'
+
+const GOOD: readonly (readonly [(text: string) => unknown, string, unknown])[] = [
+  [toOrigin, 'https://llm.example.com/', 'https://llm.example.com'],
+  [toOrigin, 'http://127.0.0.1:8080', 'http://127.0.0.1:8080'],
+  [toIssuer, 'https://login.example.com/realms/staff', 'https://login.example.com/realms/staff'],
+  [toIssuer, 'http://localhost:9000', 'http://localhost:9000'],
+  [toNetworks, '10.0.0.0/8, 192.168.1.7,2001:db8::/32', ['10.0.0.0/8', '192.168.1.7', '2001:db8::/32']],
+  [toListen, '[::1]:9090', { host: '::1', port: 9090 }],
+  [overlapOf, '90s', 90_000],
+  [overlapOf, '7d', 7 * 86_400_000],
+  [overlapOf, '0', 0],
+]
+
+const WRONG: readonly (readonly [(text: string) => unknown, string])[] = [
+  [toOrigin, 'llm.example.com'],
+  [toOrigin, 'https://llm.example.com/v1'],
+  [toOrigin, 'https://user:password@llm.example.com'],
+  [toOrigin, 'ftp://llm.example.com'],
+  [toIssuer, 'http://login.example.com'],
+  [toIssuer, 'http://127.0.0.1.example.com'],
+  [toIssuer, 'login'],
+  [toNetworks, ''],
+  [toNetworks, '10.0.0.0/33'],
+  [toNetworks, 'proxy.internal'],
+  [toNetworks, '10.0.0.0/8;192.168.1.7'],
+  [toListen, '9090'],
+  [overlapOf, '1'],
+  [overlapOf, '-1h'],
+  [overlapOf, '1w'],
+]
+
+describe('the value of an option', () => {
+  for (const [read, text, wanted] of GOOD) {
+    it(`may be ${text}`, () => {
+      expect(read(text)).to.deep.equal(wanted)
+    })
+  }
+
+  for (const [read, text] of WRONG) {
+    it(`is not ${text === '' ? 'empty' : text} (${read.name}), and the refusal says what to write`, () => {
+      expect(() => read(text))
+        .to.throw(InvalidArgumentError)
+        .with.property('message')
+        .that.matches(/^Give /)
+    })
+  }
+})

@@ -1,0 +1,84 @@
+import { expect } from 'chai'
+import { testRoutes } from '../../../core/cli/route-tests.ts'
+import { type TemporaryFolder, temporaryFolder } from '../config/temporary-folder.ts'
+import { ACME_ENV, ACME_TABLE } from './acme-table.ts'
+import { run } from './run.ts'
+
+describe('umg routes test', () => {
+  let folder: TemporaryFolder
+
+  before(() => {
+    folder = temporaryFolder()
+  })
+
+  after(() => folder.remove())
+
+  async function test(expectations: string, table = ACME_TABLE) {
+    const file = folder.write('routes.yaml', `${table}${expectations}`)
+    const { code, stdout, stderr } = await run((io) => testRoutes(file, io), ACME_ENV)
+    return { code, stdout: stdout.replaceAll(`${folder.path}/`, ''), stderr: stderr.replaceAll(`${folder.path}/`, '') }
+  }
+
+  it('says of each expectation that it holds', async () => {
+    const { code, stdout } = await test(`expect:
+  gpt-4o: openai/gpt-5.5
+  acme/smart:
+    - { failing: { openai: 5xx, local/qwen3: 429 }, to: local/mistral }
+    - { failing: { openai/gpt-5.5: 429, local: connect }, to: upstream_unreachable }
+  openai/o4-mini:
+    - { failing: { openai: not_found }, to: model_not_found }
+`)
+    expect(stdout).to.equal(`routes.yaml
+  ✔ gpt-4o → openai/gpt-5.5
+  ✔ acme/smart, where openai fails (5xx) and local/qwen3 fails (429), → local/mistral
+  ✔ acme/smart, where openai/gpt-5.5 fails (429) and local fails (connect), → upstream_unreachable
+  ✔ openai/o4-mini, where openai fails (not_found), → model_not_found
+
+4 passing
+`)
+    expect(code).to.equal(0)
+  })
+
+  it('says of one that does not hold where it stands, and by which ways calls really go', async () => {
+    const { code, stdout } = await test('expect:\n  gpt-4o: local/qwen3\n  openai/gpt-5.5: openai/gpt-5.5\n')
+    const lines = stdout.split('\n')
+    expect(lines[1]).to.equal('  ✖ gpt-4o → local/qwen3   routes.yaml:47')
+    expect(lines[2]).to.match(/^ {7}7[3-7] % {2}openai\/gpt-5\.5$/)
+    expect(lines.slice(-3)).to.deep.equal(['', '1 passing, 1 failing', ''])
+    expect(code).to.equal(1)
+  })
+
+  it('gives each rehearsed call its own retries, however many calls were rehearsed before', async () => {
+    const targets = 'targets: [{ model: local/qwen3 }], fallbacks: [local/mistral]'
+    const table = ACME_TABLE.replace('asleep:', `first: { ${targets} }\n      second: { ${targets} }\n      asleep:`)
+    const expected = '[{ failing: { local/qwen3: 429 }, to: local/mistral }]'
+    const { stdout } = await test(`expect: { acme/first: ${expected}, acme/second: ${expected} }\n`, table)
+    expect(stdout).to.match(/2 passing\n$/)
+  })
+
+  it('takes either of two models that share the calls alike', async () => {
+    for (const model of ['local/qwen3', 'local/mistral'])
+      expect((await test(`expect: { acme/spare: ${model} }\n`)).code).to.equal(0)
+  })
+
+  it('says of a model whose namespaces are left out that nobody serves it', async () => {
+    expect((await test('expect: { acme/asleep: model_not_found }\n')).code).to.equal(0)
+  })
+
+  it('always says the same', async () => {
+    const seen = [await test('expect: { acme/spare: openai/gpt-5.5 }\n'), await test('expect: { acme/spare: openai/gpt-5.5 }\n')]
+    expect(seen[0]).to.deep.equal(seen[1])
+  })
+
+  it('tells that nothing is expected', async () => {
+    const { code, stdout, stderr } = await test('')
+    expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' })
+    expect(stderr).to.contain('routes.yaml expects nothing: write what it should do under "expect"')
+  })
+
+  it('tells what is wrong with the table', async () => {
+    const { code, stderr } = await test('expect: { acme/smrat: openai/gpt-5.5 }\n')
+    expect(code).to.equal(2)
+    expect(stderr).to.contain('did you mean "smart"?')
+  })
+})

@@ -1,0 +1,226 @@
+import { once } from 'node:events'
+import { expect } from 'chai'
+import { GatewayError } from '../../../core/errors.ts'
+import { Relay, type RelayTimes, type Source } from '../../../core/http/relay.ts'
+import { FakeClient } from '../upstream/fake-client.ts'
+
+const PING = ': keep-alive\n\n'
+const SOON = 5
+const NEVER = 3_600_000
+
+/** A source that counts. */
+class FakeSource implements Source {
+  readonly told: string[] = []
+
+  pause(): void {
+    this.told.push('pause')
+  }
+
+  resume(): void {
+    this.told.push('resume')
+  }
+}
+
+describe('a stream’s way to its client', () => {
+  const open: Relay[] = []
+  afterEach(() => {
+    for (const relay of open.splice(0)) relay.close()
+  })
+
+  function start(times: Partial<RelayTimes> = {}) {
+    const heard: string[] = []
+    const head = Promise.withResolvers<void>()
+    const client = new FakeClient()
+    const source = new FakeSource()
+    const onHead = (): void => {
+      heard.push('head')
+      head.resolve()
+    }
+    const relay = new Relay(
+      { heartbeat: NEVER, writeStall: NEVER, ...times },
+      { onHead, onFirstByte: () => heard.push('first byte') },
+    )
+    open.push(relay)
+    relay.attach(source, 'utf8')
+    return { relay, client, source, heard, head: head.promise }
+  }
+
+  /** Pushes one event as one piece. */
+  function say(relay: Relay, frame: string, meaningful = true): void {
+    relay.push(frame, meaningful)
+    relay.flush()
+  }
+
+  it('is held until something meaningful comes', () => {
+    const { relay, client, heard } = start()
+    say(relay, 'role', false)
+    expect({ heard, committed: relay.committed }).to.deep.equal({ heard: [], committed: false })
+    say(relay, 'words')
+    expect({ heard, committed: relay.committed }).to.deep.equal({ heard: ['first byte', 'head'], committed: true })
+    expect(client.writes).to.deep.equal([])
+    relay.open(client.response)
+    expect(client.text).to.equal('rolewords')
+  })
+
+  it('leaves piece by piece once it is open, and each piece at once', () => {
+    const { relay, client } = start()
+    say(relay, 'a')
+    relay.open(client.response)
+    relay.push('b', true)
+    relay.push('c', true)
+    expect(client.writes).to.deep.equal(['a'])
+    relay.flush()
+    relay.flush()
+    say(relay, 'd')
+    expect(client.writes).to.deep.equal(['a', 'bc', 'd'])
+  })
+
+  it('is whole where it ended before the client could be told', () => {
+    const { relay, client, heard } = start()
+    say(relay, 'a', false)
+    relay.end('done')
+    expect(heard).to.deep.equal(['first byte', 'head'])
+    relay.open(client.response)
+    expect(client).to.include({ text: 'adone', ending: 'ended' })
+  })
+
+  it('opens with a heartbeat where it is held for long, and a heartbeat follows another', async () => {
+    const { relay, client, head, heard } = start({ heartbeat: SOON })
+    say(relay, 'role', false)
+    await head
+    relay.open(client.response)
+    expect(client.writes).to.deep.equal([PING])
+    while (client.writes.length < 4) await once(client, 'written')
+    expect(client.text).to.equal(PING.repeat(4))
+    say(relay, 'words')
+    expect(client.text.replaceAll(PING, '')).to.equal('rolewords')
+    expect(heard).to.deep.equal(['head', 'first byte'])
+  })
+
+  it('has heartbeats in later silences too, but none for a client that reads nothing', async () => {
+    const { relay, client } = start({ heartbeat: SOON })
+    say(relay, 'a')
+    relay.open(client.response)
+    await once(client, 'written')
+    expect(client.text).to.equal(`a${PING}`)
+    client.full = true
+    say(relay, 'b')
+    await heartbeats(3)
+    expect(client.writes.at(-1)).to.equal('b')
+  })
+
+  it('that fails ends with one error frame and a broken connection, and then nothing', async () => {
+    const { relay, client } = start({ heartbeat: SOON })
+    say(relay, 'a')
+    relay.open(client.response)
+    relay.push('b', true)
+    const error = new GatewayError('upstream_disconnected')
+    relay.fail(error)
+    say(relay, 'c')
+    relay.fail(new GatewayError('upstream_timeout'))
+    await heartbeats(3)
+    expect(client).to.include({ text: `abdata: ${JSON.stringify(error)}\n\n`, ending: 'broken' })
+    expect(relay.ended).to.equal(true)
+  })
+
+  it('is read no faster than the client reads', () => {
+    const { relay, client, source } = start()
+    say(relay, 'a')
+    relay.open(client.response)
+    client.full = true
+    say(relay, 'b')
+    say(relay, 'c')
+    expect(source.told).to.deep.equal(['pause'])
+    client.drain()
+    expect(source.told).to.deep.equal(['pause', 'resume'])
+    say(relay, 'd')
+    expect(client.text).to.equal('abcd')
+    expect(source.told).to.have.length(2)
+  })
+
+  it('is not read on for ever while it is held', () => {
+    const { relay, client, source } = start()
+    say(relay, 'x'.repeat(60_000), false)
+    expect(source.told).to.deep.equal([])
+    say(relay, 'x'.repeat(60_000), false)
+    expect(source.told).to.deep.equal(['pause'])
+    say(relay, 'words')
+    relay.open(client.response)
+    expect(source.told).to.deep.equal(['pause', 'resume'])
+  })
+
+  describe('is cut where the client reads nothing', () => {
+    it('in the middle of it', async () => {
+      const { relay, client } = start({ writeStall: SOON })
+      say(relay, 'a')
+      relay.open(client.response)
+      client.full = true
+      say(relay, 'b')
+      await once(client, 'closed')
+      expect(client.ending).to.equal('destroyed')
+    })
+
+    it('from the very beginning', async () => {
+      const { relay, client, source } = start({ writeStall: SOON })
+      client.full = true
+      say(relay, 'x'.repeat(70_000))
+      expect(source.told).to.deep.equal(['pause'])
+      relay.open(client.response)
+      await once(client, 'closed')
+      expect(client.ending).to.equal('destroyed')
+    })
+
+    it('but not where it reads slowly', async () => {
+      const { relay, client } = start({ writeStall: SOON })
+      say(relay, 'a')
+      relay.open(client.response)
+      client.full = true
+      say(relay, 'b')
+      client.drain()
+      await heartbeats(3)
+      expect(client.ending).to.equal('open')
+    })
+  })
+
+  it('forgets what one source said when another takes its place', () => {
+    const { relay, client, source } = start()
+    say(relay, 'x'.repeat(70_000), false)
+    expect(source.told).to.deep.equal(['pause'])
+    const second = new FakeSource()
+    relay.attach(second, 'utf8')
+    say(relay, 'b')
+    relay.open(client.response)
+    client.full = true
+    say(relay, 'c')
+    expect(client.text).to.equal('bc')
+    expect(second.told).to.deep.equal(['pause'])
+  })
+
+  it('carries raw bytes as they are', () => {
+    const { relay, client, source } = start()
+    relay.attach(source, 'latin1')
+    say(relay, Buffer.from('Grüß dich 🌍').toString('latin1'))
+    relay.open(client.response)
+    relay.end(Buffer.from('§').toString('latin1'))
+    expect(client.text).to.equal('Grüß dich 🌍§')
+  })
+
+  it('that is closed says and does nothing more', async () => {
+    const { relay, client } = start({ heartbeat: SOON, writeStall: SOON })
+    say(relay, 'a')
+    relay.open(client.response)
+    client.full = true
+    say(relay, 'b')
+    relay.close()
+    await heartbeats(3)
+    expect(client).to.include({ text: 'ab', ending: 'open' })
+  })
+
+  /** Passes as much time as a silent stream takes for so many heartbeats. */
+  async function heartbeats(count: number): Promise<void> {
+    const clock = start({ heartbeat: SOON })
+    await clock.head
+    clock.relay.open(clock.client.response)
+    while (clock.client.writes.length < count) await once(clock.client, 'written')
+  }
+})

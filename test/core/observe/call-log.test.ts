@@ -1,0 +1,155 @@
+import { expect } from 'chai'
+import { callLine, type LoggedCall } from '../../../core/observe/call-log.ts'
+import { createLog } from '../../../core/observe/log.ts'
+import { GatewayError, type Outcome } from '../../../core/sdk/api.ts'
+import { LogLines } from './log-lines.ts'
+import { attempt, outcome } from './outcome.ts'
+
+const CALL: LoggedCall = {
+  id: 'req_1',
+  principal: { keyId: 'key_1', name: 'nightly', kind: 'live', account: 'acme', models: [] },
+  tags: { team: 'search' },
+  headers: {},
+}
+
+function logged(settled: Outcome, call: Partial<LoggedCall> = {}): Record<string, unknown> {
+  const lines = new LogLines()
+  callLine(createLog({ level: 'info', stream: lines }), settled, { ...CALL, ...call })
+  expect(lines.parsed).to.have.length(1)
+  return lines.parsed[0] ?? {}
+}
+
+describe('The log line of a call', () => {
+  it('tells who asked for what, who served it, and what it cost', () => {
+    const { time: _, ...line } = logged(outcome())
+    expect(line).to.deep.equal({
+      level: 'info',
+      msg: 'call',
+      id: 'req_1',
+      endpoint: 'chat.completions',
+      stream: true,
+      key: 'key_1',
+      account: 'acme',
+      namespace: 'openai',
+      model: 'gpt-5.5',
+      served: 'openai/gpt-5.5',
+      status: 200,
+      outcome: 'ok',
+      ms: 1000,
+      firstByteMs: 400,
+      overheadMs: 2,
+      tokens: { input: 20, output: 11 },
+      estimated: false,
+      tags: { team: 'search' },
+    })
+  })
+
+  it('is written whatever a plugin has tagged the call with', () => {
+    const tags: Record<string, unknown> = { team: 'search', count: 3n }
+    tags.self = tags
+    const line = logged(outcome(), { tags: tags as Record<string, string> })
+    expect(line).to.include({ msg: 'call', id: 'req_1', status: 200 })
+    expect(line.tags).to.include({ team: 'search', count: 3 })
+  })
+
+  it('is left out where the log is told to keep silent about such calls', () => {
+    const lines = new LogLines()
+    callLine(createLog({ level: 'warn', stream: lines }), outcome(), CALL)
+    expect(lines.parsed).to.deep.equal([])
+  })
+
+  it('tells what went wrong, whose doing it was, and the cause in a word', () => {
+    const cause = Object.assign(new Error('CANARY'), { code: 'UND_ERR_SOCKET' })
+    const error = new GatewayError('upstream_disconnected', { cause })
+    const line = logged(
+      outcome({ kind: 'upstream_error', status: 502, error, attempts: [attempt({ result: 'upstream_error' })] }),
+    )
+    expect(line).to.include({
+      level: 'warn',
+      outcome: 'upstream_error',
+      error: 'upstream_disconnected',
+      fault: 'upstream',
+      cause: 'UND_ERR_SOCKET',
+    })
+  })
+
+  it('tells of every try where there was more than one, or the only one failed', () => {
+    const tries = [attempt({ namespace: 'local', model: 'qwen', result: 'upstream_timeout', ms: 5 }), attempt({ ms: 7 })]
+    expect(logged(outcome({ attempts: tries })).attempts).to.deep.equal([
+      { to: 'local/qwen', result: 'upstream_timeout', ms: 5 },
+      { to: 'openai/gpt-5.5', result: 'ok', ms: 7 },
+    ])
+    expect(logged(outcome({ attempts: tries.slice(0, 1) })).attempts).to.have.length(1)
+  })
+
+  it("is an error where the gateway failed, and none where a client's request did", () => {
+    const internal = new GatewayError('internal_error')
+    expect(logged(outcome({ kind: 'gateway_error', status: 500, error: internal })).level).to.equal('error')
+    expect(logged(outcome({ kind: 'client_error', status: 400 })).level).to.equal('info')
+  })
+
+  it('stands for a call that was refused before anything was known of it', () => {
+    const error = new GatewayError('invalid_api_key', { values: { key: 'sk-li***wjh3' } })
+    const refused = outcome({
+      kind: 'client_error',
+      status: 401,
+      error,
+      model: undefined,
+      served: undefined,
+      attempts: [],
+      usage: undefined,
+      times: { total: 1.23456, overhead: 1.2 },
+    })
+    const { time: _, ...line } = logged(refused, { principal: undefined, tags: {} })
+    expect(line).to.deep.equal({
+      level: 'info',
+      msg: 'call',
+      id: 'req_1',
+      endpoint: 'chat.completions',
+      stream: true,
+      status: 401,
+      outcome: 'client_error',
+      error: 'invalid_api_key',
+      fault: 'caller',
+      ms: 1.235,
+      overheadMs: 1.2,
+    })
+  })
+
+  it("carries the client's own request id and its count of retries", () => {
+    const line = logged(outcome(), { headers: { 'x-client-request-id': 'job_7-b', 'x-stainless-retry-count': '2' } })
+    expect(line).to.include({ clientRequestId: 'job_7-b', clientRetry: 2 })
+    expect(logged(outcome(), { headers: { 'x-request-id': 'from-proxy' } })).to.include({ clientRequestId: 'from-proxy' })
+  })
+
+  for (const value of ['', 'a b', 'x'.repeat(65), 'a\nb', '\x1b[31m', 'é', '{"a":1}']) {
+    it(`leaves out a client's request id such as ${JSON.stringify(value)}`, () => {
+      expect(logged(outcome(), { headers: { 'x-client-request-id': value } })).not.to.have.property('clientRequestId')
+      expect(logged(outcome(), { headers: { 'x-stainless-retry-count': value } })).not.to.have.property('clientRetry')
+    })
+  }
+
+  it('is one line of bounded length, whatever model a client asks for', () => {
+    const model = `x\n{"level":"error"}${'y'.repeat(100_000)}`
+    const line = logged(outcome({ model: { id: `openai/${model}`, namespace: 'openai', model } }))
+    expect(String(line.model)).to.equal(model.slice(0, 200))
+  })
+
+  it('holds no secret and nothing of what was asked or answered', () => {
+    const canary = 'CANARY'
+    const error = new GatewayError('upstream_rejected', {
+      cause: new Error(canary, { cause: canary }),
+      values: { detail: canary },
+      param: canary,
+      code: canary,
+      headers: { 'retry-after': canary },
+    })
+    const usage = { prompt_tokens: canary as unknown as number, completion_tokens: 1, total_tokens: 1, [canary]: canary }
+    const lines = new LogLines()
+    callLine(createLog({ level: 'info', stream: lines }), outcome({ kind: 'client_error', status: 400, error, usage }), {
+      ...CALL,
+      headers: { authorization: `Bearer ${canary}`, cookie: canary, 'x-api-key': canary, 'x-forwarded-for': canary },
+    })
+    expect(lines.text).not.to.include(canary)
+  })
+})

@@ -1,0 +1,188 @@
+import { once } from 'node:events'
+import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { expect } from 'chai'
+import * as seam from 'unified-model-gateway/plugin'
+import { loadPlugin, type PluginKind } from '../../../core/plugins/registry.ts'
+import { type TemporaryFolder, temporaryFolder } from '../config/temporary-folder.ts'
+
+const RESOLVE_SEAM = new URL('../../../core/plugins/resolve-seam.ts', import.meta.url)
+
+/** A chain plugin written without the seam, with some of its parts replaced. */
+const definition = (parts = ''): string =>
+  `export default { kind: 'chain', apiVersion: 1, name: 'mine', schema: {}, create: () => ({}), ${parts} }`
+
+/** The files of an npm package that can only be imported, not required. */
+const PACKAGE_JSON = JSON.stringify({ type: 'module', exports: { import: './main.js' } })
+
+describe('a plugin', () => {
+  let folder: TemporaryFolder
+
+  beforeEach(() => {
+    folder = temporaryFolder()
+  })
+
+  afterEach(() => folder.remove())
+
+  const load = (name: string, kind: PluginKind = 'chain') => loadPlugin(name, kind, folder.path)
+
+  async function refusal(name: string, kind: PluginKind = 'chain'): Promise<string> {
+    const error: unknown = await load(name, kind).catch((reason: unknown) => reason)
+    expect(error).to.have.property('name', 'PluginError')
+    return (error as Error).message
+  }
+
+  function install(name: string, plugin = definition(`name: '${name}'`)): void {
+    folder.write(`node_modules/${name}/package.json`, PACKAGE_JSON)
+    folder.write(`node_modules/${name}/main.js`, plugin)
+  }
+
+  describe('in a file', () => {
+    it('beside routes.yaml is found by its relative path', async () => {
+      folder.write('mine.mjs', definition())
+      expect(await load('./mine.mjs')).to.have.property('name', 'mine')
+    })
+
+    it('in another folder is found by a path upwards, an absolute path and a file URL', async () => {
+      const path = folder.write('lib/mine.mjs', definition())
+      const found = await load(path)
+      expect(await loadPlugin('../lib/mine.mjs', 'chain', `${folder.path}/etc`)).to.equal(found)
+      expect(await load(pathToFileURL(path).href)).to.equal(found)
+    })
+
+    it('of TypeScript, anywhere on the disk, imports the very seam that the gateway runs', async () => {
+      folder.write(
+        'mine.ts',
+        `import { defineChain, GatewayError, Secret, Type } from 'unified-model-gateway/plugin'
+         import * as testing from 'unified-model-gateway/plugin/testing'
+         const schema = Type.Object({})
+         export const met: unknown = { GatewayError, Secret, testing }
+         export default defineChain({ apiVersion: 1, name: 'mine', schema, create: () => ({ handle: (_ctx, next) => next() }) })`,
+      )
+      expect(await load('./mine.ts')).to.include({ kind: 'chain', name: 'mine' })
+      const { met } = await import(`${folder.path}/mine.ts`)
+      expect(met).to.include({ GatewayError: seam.GatewayError, Secret: seam.Secret })
+      expect(met.testing).to.have.property('scriptedUpstream')
+    })
+
+    it('imports the seam in a worker thread too', async () => {
+      folder.write('pure.ts', `export { API_VERSION } from 'unified-model-gateway/plugin'`)
+      const code = `import { parentPort } from 'node:worker_threads'
+        const { API_VERSION } = await import('./pure.ts')
+        parentPort.postMessage(API_VERSION)`
+      const worker = new Worker(folder.write('worker.mjs', code), { execArgv: ['--import', RESOLVE_SEAM.href] })
+      expect(await once(worker, 'message')).to.deep.equal([seam.API_VERSION])
+      await worker.terminate()
+    })
+
+    it('that is not there is refused with the path that was looked at', async () => {
+      expect(await refusal('./mine.ts')).to.contain(`${folder.path}/mine.ts does not exist`)
+    })
+
+    it('that is named without "./" is told so', async () => {
+      folder.write('mine.ts', definition())
+      expect(await refusal('mine.ts')).to.contain('write "./mine.ts"')
+    })
+
+    it('with a slip of syntax is refused with its line', async () => {
+      const path = folder.write('mine.ts', 'export default {\n  kind: = 1,\n}\n')
+      expect(await refusal('./mine.ts'))
+        .to.match(/^could not be loaded: /)
+        .and.contain(`(${path}:2)`)
+    })
+
+    it('that throws when it is loaded is refused with what it threw', async () => {
+      folder.write('error.mjs', 'throw new Error("no licence\\nat all")')
+      folder.write('string.mjs', 'throw "no licence"')
+      expect(await refusal('./error.mjs')).to.equal('could not be loaded: no licence')
+      expect(await refusal('./string.mjs')).to.equal('could not be loaded: no licence')
+    })
+  })
+
+  describe('that comes with the gateway', () => {
+    it('is found by its name', async () => {
+      expect(await load('auth')).to.include({ kind: 'chain', name: 'auth' })
+      expect(await load('openai-compatible', 'provider')).to.include({ kind: 'provider', name: 'openai-compatible' })
+    })
+
+    it('is not hidden by a package of its name', async () => {
+      install('auth', definition('name: "stranger"'))
+      install('umg-plugin-auth', definition('name: "stranger"'))
+      expect(await load('auth')).to.have.property('name', 'auth')
+    })
+
+    it('is suggested for a misspelt name', async () => {
+      expect(await refusal('ahut')).to.contain('did you mean "auth"?')
+      expect(await refusal('openai_compatibel', 'provider')).to.contain('did you mean "openai-compatible"?')
+    })
+
+    it('is found where it does not belong, and told its place', async () => {
+      expect(await refusal('openai-compatible')).to.equal('is a provider: name it under "namespaces", not in the chain')
+      expect(await refusal('auth', 'provider')).to.equal('is a chain plugin: name it in the chain, not under "namespaces"')
+    })
+
+    it('is not reached by a name with dots', async () => {
+      for (const name of ['..', '.', 'auth/..', 'auth/../auth', '']) expect(await refusal(name)).to.contain('neither built in')
+    })
+  })
+
+  describe('from npm', () => {
+    it('is found where routes.yaml stands', async () => {
+      install('audit-trail')
+      install('@acme/audit')
+      expect(await load('audit-trail')).to.have.property('name', 'audit-trail')
+      expect(await load('@acme/audit')).to.have.property('name', '@acme/audit')
+    })
+
+    it('is found by its short name, the longest prefix first', async () => {
+      for (const name of ['audit', 'umg-plugin-audit', 'unified-model-gateway-plugin-audit']) install(name)
+      for (const name of ['trace', 'umg-plugin-trace']) install(name)
+      expect(await load('audit')).to.have.property('name', 'unified-model-gateway-plugin-audit')
+      expect(await load('trace')).to.have.property('name', 'umg-plugin-trace')
+    })
+
+    it('has another prefix as a provider', async () => {
+      install('umg-plugin-vendor')
+      install('umg-provider-vendor', definition('kind: "provider", name: "vendor"'))
+      expect(await load('vendor', 'provider')).to.include({ kind: 'provider', name: 'vendor' })
+    })
+
+    it('is found where the gateway is installed, after the place of routes.yaml', async () => {
+      expect(await refusal('koa')).to.equal('exports no plugin: end its module with "export default defineChain({…})"')
+      install('koa')
+      expect(await load('koa')).to.have.property('name', 'koa')
+    })
+
+    it('that cannot be imported is refused with the reason', async () => {
+      folder.write('node_modules/odd/package.json', JSON.stringify({ exports: { './other': './main.js' } }))
+      expect(await refusal('odd')).to.match(/^cannot be imported: .*exports/)
+    })
+
+    it('is never a URL', async () => {
+      expect(await refusal('https://example.com/plugin.js')).to.contain('neither built in')
+      expect(await refusal('data:text/javascript,export default 1')).to.contain('neither built in')
+    })
+  })
+
+  describe('of any origin is refused', () => {
+    const FAULTS: Readonly<Record<string, readonly [module: string, message: RegExp]>> = {
+      'without a default export': ['export const plugin = 1', /^exports no plugin: .*defineChain/],
+      'with a function for a plugin': ['export default () => {}', /^exports no plugin/],
+      'that was not defined': ['export default { name: "mine" }', /^exports something that is no plugin/],
+      'of the other kind': [definition('kind: "provider"'), /^is a provider/],
+      'made for a later API': [definition('apiVersion: 2'), /version 2 .* speaks version 1: .* or update the gateway/],
+      'made for an earlier API': [definition('apiVersion: 0'), /version 0 .* speaks version 1: .* update the plugin/],
+      'that does not say its API': [definition('apiVersion: undefined'), /give its definition "apiVersion: 1"/],
+      'without a name': [definition('name: ""'), /has no name/],
+      'without a schema': [definition('schema: undefined'), /has no schema/],
+      'without a function to create it': [definition('create: {}'), /has no function "create"/],
+    }
+
+    for (const [fault, [module, message]] of Object.entries(FAULTS)) {
+      it(fault, async () => {
+        folder.write('mine.mjs', module)
+        expect(await refusal('./mine.mjs')).to.match(message)
+      })
+    }
+  })
+})

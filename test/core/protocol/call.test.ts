@@ -1,0 +1,207 @@
+import { expect } from 'chai'
+import { GatewayError } from '../../../core/errors.ts'
+import { ClientCall } from '../../../core/protocol/call.ts'
+import { chatCompletions } from '../../../core/protocol/chat-completions.ts'
+import type { ModelId } from '../../../core/sdk/api.ts'
+
+const HELLO = '"messages":[{"role":"user","content":"Hello"}]'
+const GOOD = `{"model":"ns/a/b",${HELLO}}`
+
+function clientCall(text: string, upstreamHeaders: Readonly<Record<string, string>> = {}): ClientCall {
+  return new ClientCall(Buffer.from(text), {
+    id: 'req_1',
+    endpoint: 'chat.completions',
+    check: chatCompletions.check,
+    resolve(name): ModelId | undefined {
+      const slash = name.indexOf('/')
+      return slash < 0 ? undefined : { id: name, namespace: name.slice(0, slash), model: name.slice(slash + 1) }
+    },
+    upstreamHeaders,
+  })
+}
+
+/** The same text past the size up to which a body is parsed whole. */
+const enlarged = (text: string): string => text.replace(/\}\s*$/, `,"x_padding":${JSON.stringify('x'.repeat(20_000))}$&`)
+
+/** The error that a text meets by the time its model is known. */
+function refusal(text: string): ReturnType<GatewayError['toJSON']>['error'] {
+  try {
+    void clientCall(text).model
+  } catch (error) {
+    expect(error).to.be.instanceOf(GatewayError)
+    return (error as GatewayError).toJSON().error
+  }
+  return expect.fail(`taken: ${text.slice(0, 200)}`)
+}
+
+const SIZES = [
+  ['small', (text: string) => text],
+  ['large', enlarged],
+] as const
+
+const FILL = 'x'.repeat(2_000)
+
+describe('a client’s call', () => {
+  for (const [size, sized] of SIZES) {
+    it(`says what its ${size} body asks for`, () => {
+      const call = clientCall(
+        sized(`{"stream":true,"stream_options":{"include_usage":true},"n":3,"mod\\u0065l":"ns/a/b",${HELLO}}`),
+      )
+      expect(call.model).to.deep.equal({ id: 'ns/a/b', namespace: 'ns', model: 'a/b' })
+      expect([call.stream, call.includeUsage, call.choices]).to.deep.equal([true, true, 3])
+    })
+
+    it(`says what its ${size} body leaves unsaid`, () => {
+      for (const text of [GOOD, GOOD.replace('{', '{"stream":null,"stream_options":null,"n":null,')]) {
+        const call = clientCall(sized(text))
+        expect([call.stream, call.includeUsage, call.choices]).to.deep.equal([false, false, 1])
+      }
+    })
+
+    it(`shows the members of its ${size} body one by one, and nothing that objects inherit`, () => {
+      const call = clientCall(sized(GOOD.replace('{', '{"seed":7,"x":null,"__proto__":{"a":1},"t\\u006fols":[],')))
+      expect(['seed', 'x', 'tools', '__proto__', 'n'].map((key) => call.member(key))).to.deep.equal([
+        7,
+        null,
+        [],
+        { a: 1 },
+        undefined,
+      ])
+      expect(['toString', 'constructor', 'hasOwnProperty'].map((key) => call.member(key))).to.deep.equal([
+        undefined,
+        undefined,
+        undefined,
+      ])
+    })
+
+    it(`gives its ${size} body whole`, () => {
+      expect(clientCall(sized(GOOD)).body).to.deep.equal(JSON.parse(sized(GOOD)))
+    })
+
+    it(`changes only what it is told to in the bytes of its ${size} body`, () => {
+      const text = sized(
+        '{ "seed": 9007199254740993, "model" :"ns/a/b", "messages":[{"role":"user","content":"\\u0048i"}], "a":1e999 }',
+      )
+      const sent = clientCall(text).splice({ model: 'b', seed: undefined, stream_options: { include_usage: true } })
+      const expected = text
+        .replace('{ "seed": 9007199254740993, ', '{"stream_options":{"include_usage":true}, ')
+        .replace('ns/a/b', 'b')
+      expect(JSON.parse(sent.toString())).to.deep.equal(JSON.parse(expected))
+      expect(sent.toString()).to.include('"model" :"b", "messages":[{"role":"user","content":"\\u0048i"}], "a":1e999')
+    })
+  }
+
+  for (const [what, text] of [
+    ['no model', `{${HELLO}}`],
+    ['a model of null', `{"model":null,${HELLO}}`],
+    ['a model that is a number', `{"model":7,${HELLO}}`],
+    ['a model that is an object', `{"model":{},${HELLO}}`],
+    ['a model that is nowhere', `{"model":"nowhere",${HELLO}}`],
+    ['a model with an odd name', `{"model":"\\u0000\\ud800",${HELLO}}`],
+    ['two models', `{"model":"ns/a","model":"ns/b",${HELLO}}`],
+    ['two models, one escaped', `{"model":"ns/a","m\\u006fdel":"ns/b",${HELLO}}`],
+    ['two of something else', `{"model":"ns/a","user":"a","user":"b",${HELLO}}`],
+    ['two members of a very long name', `{"model":"ns/a","${FILL}":1,"${FILL}":1,${HELLO}}`],
+    ['no messages', '{"model":"ns/a"}'],
+    ['empty messages', '{"model":"ns/a","messages":[]}'],
+    ['messages that are a text', '{"model":"ns/a","messages":"Hi"}'],
+    ['messages that are a long text', `{"model":"ns/a","messages":"${FILL}"}`],
+    ['messages that are an object', '{"model":"ns/a","messages":{}}'],
+    ['messages that are a large object', `{"model":"ns/a","messages":{"x":"${FILL}"}}`],
+    ['a temperature in words', `{"model":"ns/a","temperature":"hot",${HELLO}}`],
+    ['a temperature in many words', `{"model":"ns/a","temperature":"${FILL}",${HELLO}}`],
+    ['a temperature past all numbers', `{"model":"ns/a","temperature":1e999,${HELLO}}`],
+    ['half a choice', `{"model":"ns/a","n":0.5,${HELLO}}`],
+    ['a stream that is a text', `{"model":"ns/a","stream":"yes",${HELLO}}`],
+    ['stream options without a stream', `{"model":"ns/a","stream_options":{},${HELLO}}`],
+    ['an odd tool', `{"model":"ns/a","tools":[{"type":"function"}],${HELLO}}`],
+    ['a number that is none', `{"model":"ns/a","seed":1.2.3,${HELLO}}`],
+    ['an escape that is none', `{"model":"ns/a","user":"\\x",${HELLO}}`],
+    ['a line break in a string', `{"model":"ns/a","user":"a\nb",${HELLO}}`],
+    ['a comma too many', `{"model":"ns/a",${HELLO},}`],
+    ['too many levels', `{"model":"ns/a",${HELLO},"x":${'['.repeat(65)}${']'.repeat(65)}}`],
+  ] as const) {
+    it(`is refused in the same words, small or large, for ${what}`, () => {
+      const small = refusal(text)
+      expect(refusal(enlarged(text))).to.deep.equal(small)
+      expect(small.message.length).to.be.below(400)
+    })
+  }
+
+  it('with a large body is refused for what is deep inside it only once someone looks', () => {
+    const text = enlarged(`{"model":"ns/a","messages":[{"role":"user","content":"${FILL}"},{"role":"boss"}]}`)
+    const call = clientCall(text)
+    expect(call.splice({}).toString()).to.equal(text)
+    expect(() => call.body)
+      .to.throw(GatewayError)
+      .with.property('param', 'messages[1].role')
+  })
+
+  it('cannot teach JSON.parse to overlook what the upstream will read', () => {
+    // What it learns, it learns of bodies that begin alike.
+    const body = (key: string): string => `{"x_taught":0,"${key}":-1,"model":"ns/a",${HELLO}}`
+    expect(clientCall(body('max_token\\\\')).member('max_token\\')).to.equal(-1)
+    expect(refusal(body('max_token\\u0073'))).to.include({ param: 'max_tokens' })
+  })
+
+  it('carries the headers of links, and none that frames or authorises it but its own', () => {
+    const { headers } = clientCall(GOOD, { 'x-team': 'blue', 'content-type': 'text/plain', accept: '*/*' })
+    expect(headers).to.deep.equal({
+      'x-team': 'blue',
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'unified-model-gateway',
+      'x-request-id': 'req_1',
+    })
+    expect(clientCall(GOOD.replace('{', '{"stream":true,')).headers).to.include({ accept: 'text/event-stream' })
+  })
+
+  describe('that is edited', () => {
+    it('is another call from then on, in all that it says', () => {
+      for (const [, sized] of SIZES) {
+        const call = clientCall(sized(GOOD))
+        expect(call.model.model).to.equal('a/b')
+        call.edit('/model', 'other/c')
+        call.edit('/stream', true)
+        call.edit('/messages/0/content', 'Goodbye')
+        expect(call.model.id).to.equal('other/c')
+        expect([call.stream, call.member('model')]).to.deep.equal([true, 'other/c'])
+        const { x_padding: _, ...sent } = JSON.parse(call.splice({}).toString())
+        expect(sent).to.deep.equal({ model: 'other/c', messages: [{ role: 'user', content: 'Goodbye' }], stream: true })
+        expect(call.size).to.equal(call.splice({}).length)
+      }
+    })
+
+    it('is not edited at all where the edit makes it a bad call', () => {
+      const call = clientCall(GOOD)
+      expect(() => call.edit('/temperature', 'hot'))
+        .to.throw(GatewayError)
+        .with.property('param', 'temperature')
+      expect(() => call.edit('/messages/7/content', 'x')).to.throw('no such place')
+      expect(call.splice({}).toString()).to.equal(GOOD)
+      expect(call.body).to.deep.equal(JSON.parse(GOOD))
+    })
+
+    it('keeps what objects inherit as the plain data that it came as', () => {
+      const call = clientCall(GOOD.replace('{', '{"__proto__":{"polluted":1},"constructor":2,'))
+      call.edit('/n', 2)
+      expect(call.splice({}).toString()).to.include('"__proto__":{"polluted":1},"constructor":2')
+      expect({}).to.not.have.property('polluted')
+    })
+
+    it('does not change what others were given of it before', () => {
+      const call = clientCall(GOOD)
+      const { body } = call
+      call.edit('/messages/0/content', 'Goodbye')
+      expect(body).to.deep.equal(JSON.parse(GOOD))
+    })
+
+    it('is refused once it is sealed: it is on its way', () => {
+      const call = clientCall(GOOD)
+      call.seal()
+      expect(() => call.edit('/n', 2)).to.throw()
+      expect(call.splice({}).toString()).to.equal(GOOD)
+    })
+  })
+})
