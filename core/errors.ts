@@ -215,10 +215,10 @@ export const ERRORS = {
     fault: 'policy',
     message: 'The upstream has as many calls under way as the operator allows. Retry shortly.',
   },
-  upstream_resting: upstream(
+  upstream_circuit_open: upstream(
     503,
     'upstream_overloaded',
-    'The upstream has failed too often and is given a rest. Retry after the time in the retry-after header.',
+    'The upstream has failed too often: its circuit breaker is open. Retry after the time in the retry-after header.',
   ),
   upstream_error: upstream(502, 'upstream_error', 'The upstream had an error while processing your request.'),
   upstream_overloaded: upstream(503, 'upstream_overloaded', 'The upstream is overloaded. Retry shortly.'),

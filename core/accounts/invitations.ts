@@ -1,11 +1,10 @@
 import type { Kysely } from 'kysely'
 import { GatewayError } from '../errors.ts'
-import { digestOf } from '../keys/format.ts'
 import type { Store } from '../store/database.ts'
 import { mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
 import type { InvitationsTable, Schema } from '../store/schema.ts'
-import { alone } from '../store/transaction.ts'
-import { newId } from '../text/ids.ts'
+import { exclusively } from '../store/transaction.ts'
+import { digestOf, newId } from '../text/ids.ts'
 import { type Actor, audit } from './audit.ts'
 import { createToken } from './links.ts'
 import { checkPassword, hashPassword } from './password.ts'
@@ -148,7 +147,7 @@ export async function acceptInvitation(store: Store, { token, name, password, ad
   checkText('name', name)
   checkPassword(password, 'password', [token, invitation.email])
   const credential = { password: await hashPassword(password) }
-  return alone(store, (db) => admit(db, invitation, { name, credential, address }))
+  return exclusively(store, (db) => admit(db, invitation, { name, credential, address }))
 }
 
 /** The open invitation of an e-mail address, if there is one. */

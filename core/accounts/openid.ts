@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import type { Secret } from '../sdk/secrets.ts'
 import type { Store } from '../store/database.ts'
 import type { Schema } from '../store/schema.ts'
-import { alone } from '../store/transaction.ts'
+import { exclusively } from '../store/transaction.ts'
 import { audit } from './audit.ts'
 import { admit, findInvitation } from './invitations.ts'
 import { beginSession } from './sessions.ts'
@@ -123,8 +123,8 @@ async function orFailed<Result>(work: () => Promise<Result>): Promise<Result> {
  * Begins a session for whom the OpenID provider says somebody is; resolves to its token. That is a user who signed in so before, or
  * who has this address and never did, or an invited person. Throws `openid_refused` for everybody else.
  */
-export async function signInElsewhere(store: Store, identity: Identity, address: string): Promise<string> {
-  const token = await alone(store, async (db) => {
+export async function signInWithOpenId(store: Store, identity: Identity, address: string): Promise<string> {
+  const token = await exclusively(store, async (db) => {
     const user = (await findByIdentity(db, identity)) ?? (await adopt(db, identity, address))
     if (user !== undefined) {
       await audit(db, { ...user, address }, { action: 'session.start', object: { type: 'user', ...user } })

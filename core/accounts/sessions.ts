@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
-import { digestOf } from '../keys/format.ts'
 import type { Store } from '../store/database.ts'
 import type { Schema } from '../store/schema.ts'
+import { digestOf } from '../text/ids.ts'
 import { createToken } from './links.ts'
 import { selectUsers, type User, userOf } from './users.ts'
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
-import { digestOf } from '../keys/format.ts'
 import type { Store } from '../store/database.ts'
-import { alone } from '../store/transaction.ts'
+import { exclusively } from '../store/transaction.ts'
+import { digestOf } from '../text/ids.ts'
 import { createToken } from './links.ts'
 import { checkPassword, hashPassword } from './password.ts'
 import { beginSession } from './sessions.ts'
@@ -53,7 +53,7 @@ export async function setUp(store: Store, { token, email, name, password, addres
   checkText('name', name)
   checkPassword(password, 'password', [token, email])
   const hash = await hashPassword(password)
-  return alone(store, async (db) => {
+  return exclusively(store, async (db) => {
     const { numDeletedRows } = await db.deleteFrom('setup_links').where('digest', '=', digest).executeTakeFirstOrThrow()
     const someone = await db.selectFrom('users').select('id').limit(1).executeTakeFirst()
     if (numDeletedRows !== 1n || someone !== undefined) throw new GatewayError('link_invalid')

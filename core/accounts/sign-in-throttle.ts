@@ -8,7 +8,7 @@ const TRIES = 5
 const WINDOW_MS = 15 * 60_000
 
 /** Who tries: as whom, and from where. */
-export interface Trier {
+export interface SignInAttempt {
   readonly email: string
   readonly address: string
 }
@@ -17,7 +17,7 @@ export interface Trier {
  * Counts a try to sign in before it is made, so that of many at once no more than the allowed ones are. Kept in the store, so that
  * several gateways count together, and a restart forgets nothing. Throws `too_many_tries`.
  */
-export async function countTry(store: Store, trier: Trier): Promise<void> {
+export async function countFailedSignIn(store: Store, trier: SignInAttempt): Promise<void> {
   const now = Date.now()
   await store.db
     .deleteFrom('sign_in_tries')
@@ -35,13 +35,13 @@ export async function countTry(store: Store, trier: Trier): Promise<void> {
 }
 
 /** A try that went well is none; whoever knows the password may have mistyped it before. The place keeps its other tries. */
-export async function forgetTry(store: Store, trier: Trier): Promise<void> {
+export async function forgetFailedSignIns(store: Store, trier: SignInAttempt): Promise<void> {
   await store.db.deleteFrom('sign_in_tries').where('subject', '=', personOf(trier)).execute()
   await store.db.updateTable('sign_in_tries').set({ tries: sql`tries - 1` }).where('subject', '=', placeOf(trier)).execute()
 }
 
-const personOf = ({ email }: Trier): string => `email ${email}`
-const placeOf = ({ address }: Trier): string => `address ${networkOf(address)}`
+const personOf = ({ email }: SignInAttempt): string => `email ${email}`
+const placeOf = ({ address }: SignInAttempt): string => `address ${networkOf(address)}`
 
 function tooManyTries(ms: number): GatewayError {
   const headers = { 'retry-after': String(Math.ceil(ms / 1000)) }

@@ -2,11 +2,11 @@ import type { Kysely } from 'kysely'
 import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
 import type { Schema } from '../store/schema.ts'
-import { alone } from '../store/transaction.ts'
+import { exclusively } from '../store/transaction.ts'
 import { type Actor, type AuditEntry, audit } from './audit.ts'
 import { checkPassword, hashPassword, isPassword } from './password.ts'
 import { beginSession, endSessions } from './sessions.ts'
-import { countTry, forgetTry } from './sign-in-throttle.ts'
+import { countFailedSignIn, forgetFailedSignIns } from './sign-in-throttle.ts'
 import { emailOf } from './users.ts'
 
 /** What somebody signs in with, and where from. */
@@ -19,7 +19,7 @@ export interface Credentials {
 /** Begins a session; resolves to its token. Throws `sign_in_refused` alike for all that can be wrong, or `too_many_tries`. */
 export async function signIn(store: Store, credentials: Credentials): Promise<string> {
   const user = await prove(store, credentials, SIGN_IN_REFUSED)
-  return alone(store, async (db) => {
+  return exclusively(store, async (db) => {
     await checkUnchanged(db, user, SIGN_IN_REFUSED)
     await audit(db, actorOf(user, credentials), { action: 'session.start', object: objectOf(user) })
     return beginSession(db, user.id)
@@ -34,7 +34,7 @@ export async function changePassword(store: Store, credentials: Credentials, nex
   checkPassword(next, 'new', [credentials.email])
   const user = await prove(store, credentials, PASSWORD_REFUSED)
   const password = await hashPassword(next)
-  return alone(store, async (db) => {
+  return exclusively(store, async (db) => {
     await checkUnchanged(db, user, PASSWORD_REFUSED)
     await db.updateTable('users').set({ password }).where('id', '=', user.id).execute()
     await endSessions(db, user.id)
@@ -72,7 +72,7 @@ const PASSWORD_REFUSED: Refusal = {
 async function prove(store: Store, credentials: Credentials, { action, signedIn, error }: Refusal): Promise<Proven> {
   const { password, address } = credentials
   const email = emailOf(credentials.email)
-  await countTry(store, { email, address })
+  await countFailedSignIn(store, { email, address })
   const user = await store.db
     .selectFrom('users')
     .select(['id', 'name', 'password'])
@@ -84,7 +84,7 @@ async function prove(store: Store, credentials: Credentials, { action, signedIn,
     await audit(store.db, signedIn && user ? actorOf(user, credentials) : { address }, { action, object })
     throw error()
   }
-  await forgetTry(store, { email, address })
+  await forgetFailedSignIns(store, { email, address })
   return user
 }
 

@@ -3,7 +3,7 @@ import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
 import { mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
 import type { Schema, UsersTable } from '../store/schema.ts'
-import { alone } from '../store/transaction.ts'
+import { exclusively } from '../store/transaction.ts'
 import { newId } from '../text/ids.ts'
 import { type Actor, type AuditEntry, audit, changesBetween } from './audit.ts'
 import { endSessions } from './sessions.ts'
@@ -32,7 +32,7 @@ export async function editUser(
   actor: Actor,
 ): Promise<User> {
   if (settings.name !== undefined) checkText('name', settings.name)
-  return alone(store, async (db) => {
+  return exclusively(store, async (db) => {
     const before = await findUser(db, id)
     const { name = before.name, role = before.role, disabled = before.disabledAt !== undefined } = settings
     if (before.role === 'admin' && (role !== 'admin' || disabled)) await checkNotLast(db, id)

@@ -1,7 +1,7 @@
 /** What a roster can hold: it keeps its neighbours itself. */
-export interface Enrolled {
-  before: this | undefined
-  after: this | undefined
+export interface Linked {
+  previous: this | undefined
+  next: this | undefined
 }
 
 /**
@@ -9,29 +9,29 @@ export interface Enrolled {
  * there are calls leaves outgrown tables behind, and V8's young-generation collector keeps all that they point to: half of a
  * gateway's time went into copying dead calls.
  */
-export class Roster<Member extends Enrolled> {
+export class LinkedList<Member extends Linked> {
   #last: Member | undefined
 
   add(member: Member): void {
-    member.before = this.#last
-    if (this.#last !== undefined) this.#last.after = member
+    member.previous = this.#last
+    if (this.#last !== undefined) this.#last.next = member
     this.#last = member
   }
 
   /** Once for each member added. */
   remove(member: Member): void {
-    const { before, after } = member
-    if (before !== undefined) before.after = after
-    if (after !== undefined) after.before = before
-    else this.#last = before
-    member.before = undefined
-    member.after = undefined
+    const { previous, next } = member
+    if (previous !== undefined) previous.next = next
+    if (next !== undefined) next.previous = previous
+    else this.#last = previous
+    member.previous = undefined
+    member.next = undefined
   }
 
   /** Members may leave while they are visited. */
   *[Symbol.iterator](): Generator<Member> {
     for (let member = this.#last; member !== undefined; ) {
-      const next = member.before
+      const next = member.previous
       yield member
       member = next
     }

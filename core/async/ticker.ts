@@ -1,18 +1,18 @@
-import { type Enrolled, Roster } from './linked-list.ts'
+import { type Linked, LinkedList } from './linked-list.ts'
 
 /** Something with a deadline. */
-export interface Watched extends Enrolled {
+export interface TickListener extends Linked {
   /** Called at every tick. `now`: monotonic milliseconds. It may end its being watched. */
-  look(now: number): void
+  onTick(now: number): void
 }
 
 /**
  * One timer for many deadlines, which hardly ever pass: a timer of its own for each would cost every call more than what it is there
  * for. A deadline is noticed at the next tick.
  */
-export class Watch<Member extends Watched> {
+export class Ticker<Member extends TickListener> {
   readonly #tickMs: number
-  readonly #members = new Roster<Member>()
+  readonly #members = new LinkedList<Member>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(tickMs: number) {
@@ -34,7 +34,7 @@ export class Watch<Member extends Watched> {
     let some = false
     for (const member of this.#members) {
       some = true
-      member.look(now)
+      member.onTick(now)
     }
     if (some) return
     // An idle process sleeps.

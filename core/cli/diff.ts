@@ -1,4 +1,4 @@
-import { difference, outlineOf } from '../config/diff.ts'
+import { diffTrees, treeOf } from '../config/diff.ts'
 import { ConfigError } from '../text/diagnostic.ts'
 import { askAsAdmin } from './ask-gateway.ts'
 import type { CommandIo } from './io.ts'
@@ -22,7 +22,7 @@ export async function diff(file: string, { url }: { readonly url: string }, io: 
   }
   const { body } = await askAsAdmin(url, { method: 'GET', path: '/api/v1/config' }, io.env)
   const running = body as { readonly text: string }
-  const changes = difference(outlineOf(running.text), outlineOf(text))
+  const changes = diffTrees(treeOf(running.text), treeOf(text))
   writeDifference(changes, io)
   return changes.length === 0 ? 0 : 1
 }

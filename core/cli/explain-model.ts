@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import type { Config, TargetConfig } from '../config/config.ts'
-import { type Path, Source, toData } from '../config/file.ts'
+import { ConfigFile, type Path, toData } from '../config/file.ts'
 import { asMap } from '../config/raw-values.ts'
 import type { Branch, Choice, Route } from '../routing/route.ts'
 
@@ -102,13 +102,13 @@ export interface Saying {
 /** A routing table as it is written: references are not followed, so that nothing secret is in it. */
 export class Written {
   readonly #file: string
-  readonly #source: Source
+  readonly #source: ConfigFile
   readonly #data: unknown
 
   /** `file`: as the person named it. */
   constructor(file: string, text: string) {
     this.#file = file
-    this.#source = new Source(file, text)
+    this.#source = new ConfigFile(file, text)
     this.#data = toData(this.#source)
   }
 

@@ -1,8 +1,8 @@
 import { segments } from '../config/checks/findings.ts'
 import type { Config } from '../config/config.ts'
 import type { RetryCause } from '../config/retry-causes.ts'
-import type { BuiltTable } from '../gateway/load.ts'
-import { declaredHolder, findHolderById, type Holder } from '../keys/principal.ts'
+import type { LoadedTable } from '../gateway/load.ts'
+import { declaredHolder, findHolderById, type KeyHolder } from '../keys/principal.ts'
 import { ANY_KEY, routeFor } from '../routing/simulate.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type { GatewayError, Principal } from '../sdk/api.ts'
@@ -12,7 +12,7 @@ import { didYouMean } from '../text/suggestions.ts'
 import { type ExplainedModel, explainRoute, type Saying, Written, whyLeftOut } from './explain-model.ts'
 import type { CommandIo } from './io.ts'
 import { printExplanation } from './print-explanation.ts'
-import { createForecast, type Supposition, type Way } from './simulate.ts'
+import { createSimulator, type Supposition, type Way } from './simulate.ts'
 import { type StoreOptions, withStore } from './store.ts'
 import { tryOut } from './try-out.ts'
 import { printConfigError } from './validate.ts'
@@ -70,10 +70,10 @@ interface Asking {
   readonly io: CommandIo
 }
 
-async function findKey(id: string, { keys }: Config, { options, io }: Asking): Promise<Holder> {
+async function findKey(id: string, { keys }: Config, { options, io }: Asking): Promise<KeyHolder> {
   const declared = keys.find(({ name }) => name === id || `routes:${name}` === id)
   if (declared !== undefined) return declaredHolder(declared, declared.kind)
-  let found: Holder | undefined
+  let found: KeyHolder | undefined
   const code = await withStore(options, io, async (store) => {
     found = await findHolderById(store, id)
   })
@@ -115,7 +115,7 @@ export interface ExplainedLink {
 }
 
 /** Explains what becomes of calls. `file`: the table as the person named it. */
-export function explainCalls(file: string, asked: string, table: BuiltTable, { principal, failing }: Supposition): Explanation {
+export function explainCalls(file: string, asked: string, table: LoadedTable, { principal, failing }: Supposition): Explanation {
   const { config, generation, text } = table
   const written = new Written(file, text)
   const caller = principal ?? ANY_KEY
@@ -132,7 +132,7 @@ export function explainCalls(file: string, asked: string, table: BuiltTable, { p
     ...(route &&
       failing.size > 0 && {
         failing: Object.fromEntries(failing),
-        ways: createForecast(generation.table)(asked, { ...(principal && { principal }), failing }),
+        ways: createSimulator(generation.table)(asked, { ...(principal && { principal }), failing }),
       }),
   }
 }
@@ -142,9 +142,9 @@ interface Caller {
   readonly principal: Principal
 }
 
-function explainChain({ generation }: BuiltTable, written: Written, { namespace, principal }: Caller): readonly ExplainedLink[] {
+function explainChain({ generation }: LoadedTable, written: Written, { namespace, principal }: Caller): readonly ExplainedLink[] {
   return generation.links.map(({ name, namespaces, explain }, index) => {
-    const sees = namespaces === undefined || (namespace !== undefined && namespaces.has(namespace))
+    const sees = namespaces === 'all' || (namespace !== undefined && namespaces.has(namespace))
     const link = { plugin: name, at: written.at(['chain', index]), sees, limits: [] }
     if (!sees || explain === undefined) return link
     try {

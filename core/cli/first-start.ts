@@ -2,7 +2,7 @@ import { setupLink } from '../accounts/links.ts'
 import { createSetupToken } from '../accounts/setup.ts'
 import type { Urls } from '../control/operation.ts'
 import type { Gateway } from '../gateway/gateway.ts'
-import type { Generation } from '../gateway/generation.ts'
+import type { Generation } from '../http/generation.ts'
 import { listKeys } from '../keys/api-key.ts'
 import { createKey } from '../keys/keys.ts'
 import { findHolderById } from '../keys/principal.ts'
@@ -33,10 +33,10 @@ export async function prepareBeginning(store: Store, gateway: Gateway): Promise<
   return { testKey, setupLink: token === undefined ? undefined : setupLink(gateway.urls.people, token) }
 }
 
-async function createTestKey(store: Store, { current }: Gateway): Promise<TestKey> {
+async function createTestKey(store: Store, { live }: Gateway): Promise<TestKey> {
   const { key, secret } = await createKey(store, { name: 'first start', kind: 'test' })
   const { principal } = (await findHolderById(store, key.id))!
-  return { secret, first: firstCall(current(), principal) }
+  return { secret, first: firstCall(live.generation, principal) }
 }
 
 /** The same for people. Empty where there is nothing to show. */
@@ -112,10 +112,12 @@ export function firstCall({ links, table }: Generation, principal: Principal): F
   if (auth === undefined) return { by: 'nobody', todo: WITHOUT_AUTH }
   const { namespaces: seen } = auth
   const upstreams = upstreamsOf(table)
-  const model = names(table, principal).find((id) => isSandboxed(table, id, principal) && (seen?.has(namespaceOf(id)) ?? true))
+  const model = names(table, principal).find(
+    (id) => isSandboxed(table, id, principal) && (seen === 'all' || seen.has(namespaceOf(id))),
+  )
   if (model !== undefined) return { by: 'sandbox', model, upstreams }
   // Who lists models names no namespace.
-  if (seen !== undefined) return { by: 'nobody', todo: WITHOUT_AUTH }
+  if (seen !== 'all') return { by: 'nobody', todo: WITHOUT_AUTH }
   return upstreams.length > 0 ? { by: 'upstreams', upstreams } : { by: 'nobody', todo: WITHOUT_NAMESPACE }
 }
 

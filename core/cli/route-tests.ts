@@ -1,10 +1,10 @@
 import type { Expectation } from '../config/config.ts'
-import type { BuiltTable } from '../gateway/load.ts'
+import type { LoadedTable } from '../gateway/load.ts'
 import { ConfigError } from '../text/diagnostic.ts'
 import { bold } from './findings.ts'
 import type { CommandIo } from './io.ts'
 import { wayLine } from './print-explanation.ts'
-import { createForecast, type Way } from './simulate.ts'
+import { createSimulator, type Way } from './simulate.ts'
 import { tryOut } from './try-out.ts'
 import { printConfigError } from './validate.ts'
 
@@ -37,8 +37,8 @@ export async function testRoutes(file: string, io: CommandIo): Promise<0 | 1 | 2
   return print(results, file, io)
 }
 
-function testAll({ config, generation }: BuiltTable): readonly Result[] {
-  const forecast = createForecast(generation.table)
+function testAll({ config, generation }: LoadedTable): readonly Result[] {
+  const forecast = createSimulator(generation.table)
   return config.expectations.map((expectation) => {
     const { model, failing, to } = expectation
     const ways = forecast(model, { failing })

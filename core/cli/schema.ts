@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { editorSchema } from '../config/editor-schema.ts'
-import { checkSyntax, Source, toData } from '../config/file.ts'
+import { ConfigFile, checkSyntax, toData } from '../config/file.ts'
 import { asMap } from '../config/raw-values.ts'
 import { builtinNames, loadPlugin, PluginError, type PluginKind, type Plugins } from '../plugins/registry.ts'
 import type { CommandIo } from './io.ts'
@@ -42,7 +42,7 @@ export async function schema(file: string | undefined, { stdout, stderr }: Comma
 /** What the file says, right or wrong; undefined where it says nothing that can be read. */
 async function readTable(file: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   try {
-    const source = new Source(file, await readFile(file, 'utf8'))
+    const source = new ConfigFile(file, await readFile(file, 'utf8'))
     return checkSyntax(source).readable ? asMap(toData(source)) : undefined
   } catch {
     return undefined

@@ -1,12 +1,12 @@
 import type { RetryCause } from '../config/retry-causes.ts'
 import { ClientCall } from '../protocol/call.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
-import { ANY_KEY, type Rehearsal, rehearse, routeFor } from '../routing/simulate.ts'
+import { ANY_KEY, routeFor, type Simulation, simulate } from '../routing/simulate.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type { Call, Principal } from '../sdk/api.ts'
 
 /** One way that calls go. */
-export interface Way extends Rehearsal {
+export interface Way extends Simulation {
   /** How many of all calls go this way: above 0, at most 1. */
   readonly share: number
 }
@@ -20,7 +20,7 @@ export interface Supposition {
 }
 
 /** Foretells by which ways the calls of a model go, the most travelled first. */
-export type Forecast = (model: string, supposition: Supposition) => readonly Way[]
+export type Simulator = (model: string, supposition: Supposition) => readonly Way[]
 
 const CALLS = 2000
 /** Retries that a call has used up are back after so long, in milliseconds. */
@@ -30,7 +30,7 @@ const APART_MS = 60_000
  * Rehearses many calls, by the very rules that serve them. Chance is the same each time, so that the answer is. The table is one that
  * nobody serves calls by: rehearsals use up its retries, and their clock runs ahead.
  */
-export function createForecast(table: RoutingTable): Forecast {
+export function createSimulator(table: RoutingTable): Simulator {
   let now = performance.now()
   return (name, { principal, failing }) => {
     const route = routeFor(table, name, principal ?? ANY_KEY)
@@ -39,7 +39,7 @@ export function createForecast(table: RoutingTable): Forecast {
     const random = chance()
     const rehearsals = Array.from({ length: CALLS }, (_, number) => {
       now += APART_MS
-      return rehearse(route, { call, traveller: { key: principal?.keyId ?? `key ${number}`, random }, failing, now })
+      return simulate(route, { call, traveller: { key: principal?.keyId ?? `key ${number}`, random }, failing, now })
     })
     return [...Map.groupBy(rehearsals, (rehearsal) => JSON.stringify(rehearsal)).values()]
       .sort((a, b) => b.length - a.length)
@@ -56,6 +56,7 @@ function sampleCall(table: RoutingTable, model: string): Call {
     check: chatCompletions.check,
     resolve: (name) => table.resolve(name),
     upstreamHeaders: {},
+    decided: false,
   })
 }
 

@@ -1,5 +1,5 @@
 import { FilesRead } from '../config/watch.ts'
-import { type BuiltTable, loadTable } from '../gateway/load.ts'
+import { type LoadedTable, loadTable } from '../gateway/load.ts'
 import { openServices } from '../gateway/services.ts'
 import { createLog } from '../observe/log.ts'
 import { InstancePool } from '../plugins/instances.ts'
@@ -15,7 +15,7 @@ const PATIENCE_MS = 30_000
 export async function tryOut<Result>(
   routes: string,
   env: NodeJS.ProcessEnv,
-  look: (table: BuiltTable) => Result | Promise<Result>,
+  look: (table: LoadedTable) => Result | Promise<Result>,
 ): Promise<Result> {
   const store = await openStore('sqlite::memory:')
   const log = createLog({ level: 'silent' })

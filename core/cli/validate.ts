@@ -1,7 +1,7 @@
-import { within } from '../async/timeout.ts'
+import { withTimeout } from '../async/timeout.ts'
 import type { Config } from '../config/config.ts'
 import { inFrames } from '../config/report.ts'
-import type { BuiltTable } from '../gateway/load.ts'
+import type { LoadedTable } from '../gateway/load.ts'
 import { type Model, type Provider, UpstreamError } from '../sdk/api.ts'
 import { ConfigError, type Diagnostic, UnreadableTable } from '../text/diagnostic.ts'
 import { didYouMean } from '../text/suggestions.ts'
@@ -46,7 +46,7 @@ const toFindings = ({ diagnostics }: ConfigError, file: string): Findings => ({
   summary: '',
 })
 
-async function ask(table: BuiltTable): Promise<Omit<Findings, 'file'>> {
+async function ask(table: LoadedTable): Promise<Omit<Findings, 'file'>> {
   const { asked, errors, notices } = await askUpstreams(table)
   return {
     errors: inFrames(errors, table.text),
@@ -55,7 +55,7 @@ async function ask(table: BuiltTable): Promise<Omit<Findings, 'file'>> {
   }
 }
 
-function summary({ config: { namespaces, curated, chain } }: BuiltTable): string {
+function summary({ config: { namespaces, curated, chain } }: LoadedTable): string {
   const models = [...curated.values()].reduce((sum, { routes }) => sum + routes.size, 0)
   return [
     count(namespaces.size + curated.size, 'namespace'),
@@ -78,7 +78,7 @@ export interface Answers {
 }
 
 /** Asks every upstream of a table whether it can be used; those that are left out are not asked. */
-export async function askUpstreams(table: BuiltTable): Promise<Answers> {
+export async function askUpstreams(table: LoadedTable): Promise<Answers> {
   const answers = await Promise.all(
     [...table.generation.table.namespaces.values()].flatMap(({ name, upstream }) =>
       upstream === undefined ? [] : askProvider(name, upstream.provider, table),
@@ -91,7 +91,7 @@ export async function askUpstreams(table: BuiltTable): Promise<Answers> {
   }
 }
 
-async function askProvider(name: string, provider: Provider, table: BuiltTable): Promise<Answers> {
+async function askProvider(name: string, provider: Provider, table: LoadedTable): Promise<Answers> {
   if (provider.check === undefined && provider.models === undefined)
     return { asked: 0, errors: [], notices: [`"${name}" was not asked: its provider has no way to`] }
   try {
@@ -116,9 +116,9 @@ function tell(error: unknown): string {
 
 /** A provider may well ignore the signal. */
 const inTime = <Result>(work: (signal: AbortSignal) => Result | Promise<Result>): Promise<Result> =>
-  within(PATIENCE_MS, Promise.resolve(work(AbortSignal.timeout(PATIENCE_MS))))
+  withTimeout(PATIENCE_MS, Promise.resolve(work(AbortSignal.timeout(PATIENCE_MS))))
 
-function unlisted(namespace: string, models: readonly Model[], { config, text }: BuiltTable): readonly string[] {
+function unlisted(namespace: string, models: readonly Model[], { config, text }: LoadedTable): readonly string[] {
   const listed = models.map(({ id }) => id)
   return [...namedModels(config)]
     .filter((id) => id.startsWith(`${namespace}/`))

@@ -12,7 +12,7 @@ import type {
   TargetConfig,
   Timeouts,
 } from './config.ts'
-import type { Path, Source } from './file.ts'
+import type { ConfigFile, Path } from './file.ts'
 import type { Reference } from './interpolate.ts'
 import { RETRY_CAUSES, type RetryCause } from './retry-causes.ts'
 import type { CuratedModels } from './schema/route.ts'
@@ -20,7 +20,7 @@ import type { Routes } from './schema/schema.ts'
 import { instant, milliseconds } from './times.ts'
 
 /** The Config that a table means. */
-export function buildConfig(table: CheckedTable): Config {
+export function buildConfig(table: CheckedConfig): Config {
   const { source, routes, rateClasses } = table
   const entries = Object.entries(routes.namespaces)
   const [upstream, curated] = [true, false].map((has) => entries.filter(([, { provider }]) => (provider !== undefined) === has))
@@ -37,12 +37,12 @@ export function buildConfig(table: CheckedTable): Config {
   }
 }
 
-function toLink({ source, links }: CheckedTable, { when }: Routes['chain'][number], index: number): LinkConfig {
+function toLink({ source, links }: CheckedConfig, { when }: Routes['chain'][number], index: number): LinkConfig {
   return { ...links.get(String(index))!, ...(when && { when }), at: source.position(source.value(['chain', index])) }
 }
 
 function toNamespace(
-  { source, providers, dormant }: CheckedTable,
+  { source, providers, dormant }: CheckedConfig,
   name: string,
   { models, timeouts, testKeys, breaker, concurrency }: Routes['namespaces'][string],
 ): NamespaceConfig {
@@ -78,7 +78,7 @@ function toTimeouts({ connect, firstByte, idle, total }: Routes['namespaces'][st
 }
 
 function toKey(
-  source: Source,
+  source: ConfigFile,
   { name, hash, kind, models, class: rateClass, expires }: Routes['keys'][number],
   index: number,
 ): DeclaredKey {
@@ -94,7 +94,7 @@ function toKey(
 }
 
 /** The namespace that a map of curated models means. */
-export function toCurated(table: CheckedTable, name: string, { models }: Routes['namespaces'][string]): CuratedNamespace {
+export function toCurated(table: CheckedConfig, name: string, { models }: Routes['namespaces'][string]): CuratedNamespace {
   const path = ['namespaces', name]
   const routes = Object.entries(models as CuratedModels).map(
     ([model, route]) => [model, toRoute(table, [...path, 'models', model], route)] as const,
@@ -102,7 +102,7 @@ export function toCurated(table: CheckedTable, name: string, { models }: Routes[
   return { name, routes: new Map(routes), at: table.source.position(table.source.key(path)) }
 }
 
-function toRoute(table: CheckedTable, path: Path, route: CuratedModels[string]): RouteConfig {
+function toRoute(table: CheckedConfig, path: Path, route: CuratedModels[string]): RouteConfig {
   const { choose, sticky, retry, defaults, strict } = route
   return {
     id: `${path[1]}/${path.at(-1)}`,
@@ -118,7 +118,7 @@ function toRoute(table: CheckedTable, path: Path, route: CuratedModels[string]):
   }
 }
 
-function toTarget({ source, routes }: CheckedTable, path: Path, { model, weight }: Omit<TargetConfig, 'at'>): TargetConfig {
+function toTarget({ source, routes }: CheckedConfig, path: Path, { model, weight }: Omit<TargetConfig, 'at'>): TargetConfig {
   const id = Object.hasOwn(routes.aliases, model) ? routes.aliases[model]! : model
   return { model: id, weight, at: source.position(source.value(path)) }
 }
@@ -128,7 +128,7 @@ function toOwnTimeouts(timeouts: CuratedModels[string]['timeouts']): Partial<Tim
 }
 
 /** What the author expects, in the order written. */
-export function toExpectations({ source, routes }: CheckedTable): readonly Expectation[] {
+export function toExpectations({ source, routes }: CheckedConfig): readonly Expectation[] {
   return Object.entries(routes.expect).flatMap(([model, expected]) => {
     const path: Path = ['expect', model]
     if (typeof expected === 'string') return [{ model, failing: new Map(), to: expected, at: source.position(source.key(path)) }]
@@ -145,8 +145,8 @@ export function toExpectations({ source, routes }: CheckedTable): readonly Expec
 const toCause = (written: string | number): RetryCause => String(written) as RetryCause
 
 /** A table in which nothing is wrong. */
-export interface CheckedTable {
-  readonly source: Source
+export interface CheckedConfig {
+  readonly source: ConfigFile
   readonly routes: Routes
   /** By index in the chain. */
   readonly links: ReadonlyMap<string, Installed<'chain'>>

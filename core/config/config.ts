@@ -1,4 +1,5 @@
 import type { ChainPlugin, ProviderPlugin } from '../sdk/api.ts'
+import type { Position } from '../text/diagnostic.ts'
 import type { RetryCause } from './retry-causes.ts'
 
 /** One version of routes.yaml, read and checked: every name in it leads somewhere, every value has its type. */
@@ -20,16 +21,6 @@ export interface Config {
   readonly rateClasses: readonly string[]
   /** What `umg routes test` holds the table against, in the order written. */
   readonly expectations: readonly Expectation[]
-}
-
-/** A place in routes.yaml. */
-export interface Position {
-  /** The file as it was named when it was loaded. */
-  readonly file: string
-  /** From 1. */
-  readonly line: number
-  /** From 1. */
-  readonly column: number
 }
 
 /** One link of the chain. */

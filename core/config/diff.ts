@@ -1,15 +1,15 @@
 import { dirname, resolve } from 'node:path'
 import { pluginFiles } from '../plugins/registry.ts'
-import { type Path, Source, toData } from './file.ts'
+import { ConfigFile, type Path, toData } from './file.ts'
 import { asMap } from './raw-values.ts'
-import type { Table } from './table.ts'
+import type { RawConfig } from './table.ts'
 import { digestOf } from './watch.ts'
 
 /**
  * What became of a routing table, a line for each thing that was added (`+`), removed (`-`) or changed (`~`):
  * `~ namespace local: timeouts.connect: 10s → 2s`. No line shows what a reference led to.
  */
-export function difference(before: Outline, after: Outline): readonly string[] {
+export function diffTrees(before: ConfigTree, after: ConfigTree): readonly string[] {
   return [...namesOf(before, after)].flatMap((part) => compare(part, before.get(part), after.get(part)))
 }
 
@@ -67,7 +67,7 @@ export type Tree = Leaf | Branch
 export type Branch = ReadonlyMap<string, Tree>
 
 /** A routing table by its parts, each called what people call it: `namespace openai`, `alias gpt-4o`. Holds no secret. */
-export type Outline = Branch
+export type ConfigTree = Branch
 
 /** What an entry of a section is called. Any other section is one part. */
 const PARTS: Readonly<Record<string, string>> = {
@@ -82,9 +82,9 @@ const PARTS: Readonly<Record<string, string>> = {
 const NAMES = ['plugin', 'model', 'name']
 
 /** The outline of the text of a valid table: comments and defaults are no part of it. Without digests the text is all that counts. */
-export function outlineOf(text: string, digests: Digests = new Map()): Outline {
+export function treeOf(text: string, digests: Digests = new Map()): ConfigTree {
   const outline = new Map<string, Tree>()
-  const written = toData(new Source('routes.yaml', text))
+  const written = toData(new ConfigFile('routes.yaml', text))
   for (const [section, tree] of branchOf(written as object, [], digests)) {
     const part = PARTS[section]
     if (part === undefined || !isBranch(tree)) outline.set(section, tree)
@@ -110,7 +110,7 @@ function addPart(outline: Map<string, Tree>, name: string, entry: Tree): void {
   for (const [model, route] of models) outline.set(`route ${namespace}/${model}`, route)
 }
 
-function treeOf(value: unknown, path: Path, digests: Digests): Tree {
+function nodeOf(value: unknown, path: Path, digests: Digests): Tree {
   if (!isObject(value)) return leaf(value, digests.get(keyOf(path)))
   if (!Array.isArray(value) || (value.length > 0 && value.every(isObject))) return branchOf(value, path, digests)
   return leaf(value, value.map((_, index) => digests.get(keyOf([...path, index])) ?? '').join(''))
@@ -120,7 +120,7 @@ function branchOf(value: object, path: Path, digests: Digests): Branch {
   const branch = new Map<string, Tree>()
   for (const [key, entry] of Object.entries(value)) {
     const name = Array.isArray(value) ? entryName(entry as object, key, branch) : key
-    branch.set(name, treeOf(entry, [...path, key], digests))
+    branch.set(name, nodeOf(entry, [...path, key], digests))
   }
   return branch
 }
@@ -148,7 +148,7 @@ const isObject = (value: unknown): value is object => typeof value === 'object' 
 export type Digests = ReadonlyMap<string, string>
 
 /** The digests of a table whose references have been followed, and whose plugins have been loaded. */
-export function digestsOf(table: Table): Digests {
+export function digestsOf(table: RawConfig): Digests {
   const filled = [...table.references()].filter(([path, { references }]) => references.length > 0 && !table.isUnset(path))
   const values = filled.map(([path]) => [keyOf(path), digestOfText(String(table.source.scalar(path)?.value))] as const)
   return new Map([...values, ...digestsOfPlugins(table)])
@@ -157,7 +157,7 @@ export function digestsOf(table: Table): Digests {
 /** Where a table names plugins. */
 const PLUGINS = { chain: 'plugin', namespaces: 'provider' }
 
-function* digestsOfPlugins({ data, source }: Table): Iterable<readonly [string, string]> {
+function* digestsOfPlugins({ data, source }: RawConfig): Iterable<readonly [string, string]> {
   const baseDir = dirname(resolve(source.file))
   for (const [section, field] of Object.entries(PLUGINS)) {
     for (const [key, entry] of Object.entries(asMap(asMap(data)[section]))) {

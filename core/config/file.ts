@@ -12,7 +12,7 @@ import {
   visit,
   type YAMLError,
 } from 'yaml'
-import type { Position } from './config.ts'
+import type { Position } from '../text/diagnostic.ts'
 
 /** A way into the table: map keys and list indexes, `['chain', 0, 'plugin']`. */
 export type Path = readonly (string | number)[]
@@ -34,7 +34,7 @@ interface Entry {
 }
 
 /** The text of routes.yaml as a tree whose every key and value knows where it stands. */
-export class Source {
+export class ConfigFile {
   /** The file as it was named. */
   readonly file: string
   readonly text: string
@@ -120,12 +120,12 @@ function spanOf(node: Node | null | undefined): Span | undefined {
 const MAX_ALIASES = 10_000
 
 /** The table as plain data, as its scalars stand now. Only of a source that `checkSyntax` found readable. */
-export function toData(source: Source): unknown {
+export function toData(source: ConfigFile): unknown {
   return source.document.toJS({ maxAliasCount: MAX_ALIASES })
 }
 
 /** What the YAML itself has wrong. `readable`: the rest can be checked all the same. */
-export function checkSyntax(source: Source): { readonly problems: readonly Problem[]; readonly readable: boolean } {
+export function checkSyntax(source: ConfigFile): { readonly problems: readonly Problem[]; readonly readable: boolean } {
   const errors: readonly YAMLError[] = [...source.document.errors, ...source.document.warnings]
   const aliases = brokenAliases(source)
   return {
@@ -135,12 +135,12 @@ export function checkSyntax(source: Source): { readonly problems: readonly Probl
 }
 
 /** One slip makes the parser stumble several times: what follows on the same line says nothing new. */
-function firstOfEachLine(source: Source, errors: readonly YAMLError[]): readonly YAMLError[] {
+function firstOfEachLine(source: ConfigFile, errors: readonly YAMLError[]): readonly YAMLError[] {
   const lines = new Map(errors.toReversed().map((error) => [source.position(error.pos).line, error]))
   return [...lines.values()]
 }
 
-function explain({ text }: Source, { code, pos, message }: YAMLError): Problem {
+function explain({ text }: ConfigFile, { code, pos, message }: YAMLError): Problem {
   if (code === 'DUPLICATE_KEY') return { span: pos, message: 'this key stands twice in its map; keep one of them' }
   if (code === 'MULTIPLE_DOCS')
     return { span: pos, message: 'a file holds one table; remove this line, or what stands on one side of it' }
@@ -148,7 +148,7 @@ function explain({ text }: Source, { code, pos, message }: YAMLError): Problem {
   return { span: pos, message: `not valid YAML: ${message}` }
 }
 
-function brokenAliases(source: Source): readonly Problem[] {
+function brokenAliases(source: ConfigFile): readonly Problem[] {
   const problems: Problem[] = []
   visit(source.document, {
     Alias(_, alias, above) {

@@ -1,8 +1,8 @@
 import { dirname, resolve } from 'node:path'
 import { isScalar, Scalar } from 'yaml'
-import type { Path, Problem, Source } from './file.ts'
+import type { ConfigFile, Path, Problem } from './file.ts'
 import { asMap } from './raw-values.ts'
-import type { Table } from './table.ts'
+import type { RawConfig } from './table.ts'
 import type { FilesRead } from './watch.ts'
 
 /** What the references of one scalar came to. */
@@ -28,7 +28,7 @@ export type Substitutions = ReadonlyMap<Scalar, Substitution>
  * structure. A file's text is trimmed; its path is relative to routes.yaml. An empty value counts as not set.
  */
 export async function substitute(
-  source: Source,
+  source: ConfigFile,
   { env, files }: Surroundings,
 ): Promise<{ readonly substitutions: Substitutions; readonly problems: readonly Problem[] }> {
   const substitutions = new Map<Scalar, Substitution>()
@@ -45,7 +45,7 @@ export async function substitute(
   return { substitutions, problems }
 }
 
-async function substituteScalar(source: Source, scalar: Scalar, from: Surroundings): Promise<Substitution> {
+async function substituteScalar(source: ConfigFile, scalar: Scalar, from: Surroundings): Promise<Substitution> {
   const parts = parseReferences(String(scalar.value))
   const references = parts.filter((part) => typeof part !== 'string')
   const missing: Reference[] = []
@@ -66,7 +66,7 @@ async function substituteScalar(source: Source, scalar: Scalar, from: Surroundin
 
 async function lookUp(
   { from, name, fallback }: Reference,
-  source: Source,
+  source: ConfigFile,
   { env, files }: Surroundings,
 ): Promise<string | undefined> {
   const value = from === 'env' ? env[name] : await readSecretFile(resolve(dirname(source.file), name), files)
@@ -84,7 +84,7 @@ async function readSecretFile(path: string, files: FilesRead): Promise<string | 
 }
 
 /** Unquoted text is typed after substitution, as OpenTelemetry has it: `${PORT}` may be a number, `"${PORT}"` is a string. */
-function typed(text: string, scalar: Scalar, { document }: Source): unknown {
+function typed(text: string, scalar: Scalar, { document }: ConfigFile): unknown {
   if (scalar.type !== Scalar.PLAIN || scalar.tag !== undefined) return text
   const tag = document.schema.tags.find((each) => !each.collection && each.default === true && each.test?.test(text))
   if (tag === undefined || tag.collection) return text
@@ -142,7 +142,7 @@ export interface Unset {
 }
 
 /** References that lead nowhere: an `optional: true` namespace is left out for them, all else is wrong for them. */
-export function findUnset(table: Table): Unset {
+export function findUnset(table: RawConfig): Unset {
   const dormant = new Map<string, Reference[]>()
   const problems: Problem[] = []
   for (const [path, { missing }] of table.references()) {
@@ -159,13 +159,13 @@ export function remedy(missing: readonly Reference[]): string {
   return [...new Set(steps)].join(' and ')
 }
 
-function optionalNamespace({ data }: Table, [section, name]: Path): string | undefined {
+function optionalNamespace({ data }: RawConfig, [section, name]: Path): string | undefined {
   if (section !== 'namespaces' || name === undefined) return undefined
   const namespace = asMap(asMap(asMap(data).namespaces)[name])
   return namespace.optional === true ? String(name) : undefined
 }
 
-function problem(reference: Reference, path: Path, { source }: Table): Problem {
+function problem(reference: Reference, path: Path, { source }: RawConfig): Problem {
   return { span: source.value(path), message: `${want(reference)}${otherwise(reference, path)}` }
 }
 

@@ -4,14 +4,14 @@ import { buildConfig } from './build.ts'
 import { check } from './checks/check.ts'
 import { toProblems } from './checks/findings.ts'
 import { declaredNames, findUndeclared, installPlugins, placed } from './checks/plugins.ts'
-import { checkNames, findTwins } from './checks/references.ts'
+import { checkNames, findDuplicates } from './checks/references.ts'
 import type { Config, RouteConfig } from './config.ts'
-import { digestsOf, type Outline, outlineOf } from './diff.ts'
-import { checkSyntax, Source, toData } from './file.ts'
+import { type ConfigTree, digestsOf, treeOf } from './diff.ts'
+import { ConfigFile, checkSyntax, toData } from './file.ts'
 import { findUnset, type Reference, remedy, substitute } from './interpolate.ts'
 import { toDiagnostics } from './report.ts'
 import { type Routes, routesSchema } from './schema/schema.ts'
-import { Table } from './table.ts'
+import { RawConfig } from './table.ts'
 import { FilesRead } from './watch.ts'
 
 /** A Config, and what its author should know though nothing is wrong. */
@@ -20,7 +20,7 @@ export interface LoadedConfig {
   readonly notices: readonly string[]
   /** The file's text. It holds no secret: those are references. */
   readonly text: string
-  readonly outline: Outline
+  readonly outline: ConfigTree
 }
 
 /**
@@ -28,12 +28,12 @@ export interface LoadedConfig {
  * wrong, each with its place. No plugin is created yet. `files` is told of all that was read, whatever comes of it.
  */
 export async function loadConfig(file: string, env: NodeJS.ProcessEnv, files = new FilesRead()): Promise<LoadedConfig> {
-  const source = new Source(file, await readText(file, files))
+  const source = new ConfigFile(file, await readText(file, files))
   const syntax = checkSyntax(source)
   if (!syntax.readable) throw new ConfigError(toDiagnostics(source, syntax.problems))
 
   const { substitutions, problems } = await substitute(source, { env, files })
-  const table = new Table(source, toData(source), substitutions)
+  const table = new RawConfig(source, toData(source), substitutions)
   const unset = findUnset(table)
   const { errors, mentions } = check(routesSchema, table.data)
   const links = await installPlugins('chain', table, files)
@@ -47,7 +47,7 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv, files = n
     ...links.problems,
     ...providers.problems,
     ...checkNames(table),
-    ...findTwins(table),
+    ...findDuplicates(table),
     ...findUndeclared(table, allMentions),
   ])
   if (diagnostics.length > 0) throw new ConfigError(diagnostics)
@@ -59,7 +59,7 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv, files = n
     dormant: unset.dormant,
     rateClasses: declaredNames(allMentions, 'rate class'),
   })
-  const outline = outlineOf(source.text, digestsOf(table))
+  const outline = treeOf(source.text, digestsOf(table))
   return { config, notices: notices(config, unset.dormant), text: source.text, outline }
 }
 

@@ -1,7 +1,6 @@
 import { codeFrameColumns } from '@babel/code-frame'
-import type { Diagnostic } from '../text/diagnostic.ts'
-import type { Position } from './config.ts'
-import type { Problem, Source, Span } from './file.ts'
+import type { Diagnostic, Position } from '../text/diagnostic.ts'
+import type { ConfigFile, Problem, Span } from './file.ts'
 
 const AROUND = { linesAbove: 2, linesBelow: 1 }
 
@@ -9,7 +8,7 @@ const AROUND = { linesAbove: 2, linesBelow: 1 }
  * What a person is told of the problems, and of API keys in plain text: in the order of the lines, none twice, and with no secret
  * in any frame.
  */
-export function toDiagnostics(source: Source, problems: readonly Problem[]): readonly Diagnostic[] {
+export function toDiagnostics(source: ConfigFile, problems: readonly Problem[]): readonly Diagnostic[] {
   const keys = findPlainKeys(source)
   // A key outweighs all else that is wrong with the value it stands in.
   const others = problems.filter(({ span }) => !keys.some((key) => span[0] <= key.span[0] && key.span[1] <= span[1]))
@@ -31,7 +30,7 @@ export function inFrames(diagnostics: readonly Diagnostic[], text: string): read
   })
 }
 
-function frameOf(source: Source, text: string, [start, end]: Span): string {
+function frameOf(source: ConfigFile, text: string, [start, end]: Span): string {
   const marked = text.slice(start, end).split('\n', 1)[0] ?? ''
   return frameAt(text, source.position([start, end]), marked.length)
 }
@@ -54,7 +53,7 @@ const PLAIN_KEY =
   "write a client's as its hash, and revoke this one if others have seen the file"
 
 /** API keys in plain text, wherever they stand, comments included. */
-export function findPlainKeys({ text }: Source): readonly Problem[] {
+export function findPlainKeys({ text }: ConfigFile): readonly Problem[] {
   return [...text.matchAll(KEY)].map(({ 0: key, index }) => ({ span: [index, index + key.length], message: PLAIN_KEY }))
 }
 

@@ -1,13 +1,13 @@
-import type { Path, Source, Span } from './file.ts'
+import type { ConfigFile, Path, Span } from './file.ts'
 import type { Substitution, Substitutions } from './interpolate.ts'
 
 /** routes.yaml on its way to a Config: read, its references followed, not yet known to be right. */
-export class Table {
-  readonly source: Source
+export class RawConfig {
+  readonly source: ConfigFile
   readonly data: unknown
   readonly #substitutions: Substitutions
 
-  constructor(source: Source, data: unknown, substitutions: Substitutions) {
+  constructor(source: ConfigFile, data: unknown, substitutions: Substitutions) {
     this.source = source
     this.data = data
     this.#substitutions = substitutions

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import { didYouMean } from '../text/suggestions.ts'
 import type { Caller } from './caller.ts'
 import { globs, page, pageQuery, rateClass, time, toTime } from './fields.ts'
-import { type ManagementParts, type Route, route } from './operation.ts'
+import { type ManagementServices, type Route, route } from './operation.ts'
 
 const accountSchema = Type.Object({
   id: Type.String(),
@@ -51,9 +51,9 @@ export const accountRoutes: readonly Route[] = [
     body: Type.Object({ ...settings, rate_class: Type.Optional(rateClass) }),
     reply: accountSchema,
     status: 201,
-    async handle({ caller, body: { name, models, rate_class } }, parts) {
-      checkDeclared(rate_class, undefined, parts)
-      return show(await createAccount(parts.store, { name, models, rateClass: rate_class ?? null }, caller))
+    async handle({ caller, body: { name, models, rate_class } }, services) {
+      checkDeclared(rate_class, undefined, services)
+      return show(await createAccount(services.store, { name, models, rateClass: rate_class ?? null }, caller))
     },
   }),
   route({
@@ -75,10 +75,10 @@ export const accountRoutes: readonly Route[] = [
     summary: 'Change an account: from then on its keys may do what it says',
     body: Type.Partial(Type.Object(settings)),
     reply: accountSchema,
-    async handle({ caller, params: { id }, body: { name, models, rate_class } }, parts) {
-      const { rateClass } = await findOwner(parts.store.db, id)
-      checkDeclared(rate_class, rateClass, parts)
-      return show(await editAccount(parts.store, { id, name, models, rateClass: rate_class }, caller))
+    async handle({ caller, params: { id }, body: { name, models, rate_class } }, services) {
+      const { rateClass } = await findOwner(services.store.db, id)
+      checkDeclared(rate_class, rateClass, services)
+      return show(await editAccount(services.store, { id, name, models, rateClass: rate_class }, caller))
     },
   }),
 ]
@@ -89,8 +89,8 @@ type Class = string | null | undefined
  * Throws `invalid_value` for a new rate class that the routing table in use does not declare: calls would be refused. Where it
  * declares none, some plugin may know them without saying so. What a key or an account has already, it keeps.
  */
-export function checkDeclared(asked: Class, current: Class, parts: ManagementParts): void {
-  const declared = parts.current().config.rateClasses
+export function checkDeclared(asked: Class, current: Class, services: ManagementServices): void {
+  const declared = services.live.generation.config.rateClasses
   if (asked == null || asked === current || declared.length === 0 || declared.includes(asked)) return
   const detail = `there is no such rate class${didYouMean(asked, declared) || '.'} routes.yaml declares ${declared.join(', ')}`
   throw new GatewayError('invalid_value', { param: 'rate_class', values: { detail } })

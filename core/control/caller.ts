@@ -3,7 +3,7 @@ import type { Actor } from '../accounts/audit.ts'
 import { findSession, isSessionOpen } from '../accounts/sessions.ts'
 import { GatewayError } from '../errors.ts'
 import { findAdminKey } from '../keys/admin-key.ts'
-import type { ManagementParts, Role, Urls } from './operation.ts'
+import type { ManagementServices, Role, Urls } from './operation.ts'
 
 /** Who calls the management API: a person who signed in, or a program with an admin key. */
 export interface Caller extends Actor {
@@ -18,7 +18,7 @@ export interface Caller extends Actor {
 const BEARER = /^bearer +([!-~]+)$/i
 
 /** Who sent a request. Throws `not_signed_in`, or what the database threw. */
-export async function callerOf(ctx: Context, { store, urls }: ManagementParts, address: string): Promise<Caller> {
+export async function callerOf(ctx: Context, { store, urls }: ManagementServices, address: string): Promise<Caller> {
   const authorization = ctx.get('authorization')
   if (authorization !== '') {
     const key = await findAdminKey(store, BEARER.exec(authorization)?.[1] ?? '')
@@ -33,9 +33,9 @@ export async function callerOf(ctx: Context, { store, urls }: ManagementParts, a
 }
 
 /** Whether who sent a request may still read its reply, which may be a stream without end. Nothing counts as used for it. */
-export async function isStillIn(ctx: Context, parts: ManagementParts, { session, address }: Caller): Promise<boolean> {
-  if (session !== undefined) return isSessionOpen(parts.store, session.digest)
-  return callerOf(ctx, parts, address).then(
+export async function isStillIn(ctx: Context, services: ManagementServices, { session, address }: Caller): Promise<boolean> {
+  if (session !== undefined) return isSessionOpen(services.store, session.digest)
+  return callerOf(ctx, services, address).then(
     () => true,
     (error: unknown) => !(error instanceof GatewayError),
   )

@@ -32,14 +32,14 @@ export const configRoutes: readonly Route[] = [
       }),
       last_reload: Type.Union([lastReload, Type.Null()], { description: 'Null: it was read once, at the start.' }),
     }),
-    async handle(_, parts) {
-      const { file, text, sha256, loadedAt, lastReload } = parts.config()
+    async handle(_, services) {
+      const { file, text, sha256, loadedAt, lastReload } = services.config()
       return {
         file: basename(file),
         text,
         sha256,
         loaded_at: toTime(loadedAt),
-        rate_classes: parts.current().config.rateClasses,
+        rate_classes: services.live.generation.config.rateClasses,
         last_reload: lastReload
           ? {
               at: toTime(lastReload.at),

@@ -1,16 +1,16 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Router } from '@koa/router'
 import { GatewayError } from '../errors.ts'
-import type { Reports } from '../http/settle.ts'
+import type { Settlement } from '../http/settle.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { TargetReport, UpstreamStates } from '../routing/upstream-state.ts'
 import type { Secret } from '../sdk/api.ts'
 
 /** What the operator's routes tell. */
-export interface SystemParts {
+export interface HealthServices {
   readonly metrics: Metrics
   /** Of calls that have ended: a scrape is to know of all of them. */
-  readonly reports: Pick<Reports, 'flush'>
+  readonly settlement: Pick<Settlement, 'flush'>
   /** Asked for by `/metrics`, where it is set. */
   readonly metricsToken: Secret | undefined
   readonly states: UpstreamStates
@@ -19,7 +19,7 @@ export interface SystemParts {
 }
 
 /** `/livez`, `/readyz`, `/metrics`. They reach no model and no chain. */
-export function systemRoutes({ metrics, reports, metricsToken, states, ready }: SystemParts): Router {
+export function systemRoutes({ metrics, settlement, metricsToken, states, ready }: HealthServices): Router {
   const checkToken = (authorization: string): void => {
     if (metricsToken !== undefined && !bears(authorization, metricsToken)) throw new GatewayError('metrics_token_required')
   }
@@ -36,7 +36,7 @@ export function systemRoutes({ metrics, reports, metricsToken, states, ready }: 
   })
   router.get('/metrics', async (ctx) => {
     checkToken(ctx.get('authorization'))
-    reports.flush()
+    settlement.flush()
     const { contentType, text } = await metrics.render()
     ctx.set('content-type', contentType)
     ctx.body = text
@@ -44,15 +44,17 @@ export function systemRoutes({ metrics, reports, metricsToken, states, ready }: 
   return router
 }
 
+const WAITING = { coolingDown: 'cooling down for', open: 'next attempt in' } as const
+
 /** `[+] openai/gpt-5.5: closed, 3 under way, 120 ms`, in the manner of Kubernetes' own `/readyz?verbose`. */
-function targetLine({ namespace, model, breaker, standing, readyIn, busy, latency }: TargetReport): string {
+function targetLine({ namespace, model, breaker, availability, availableInMs, busy, latency }: TargetReport): string {
   const facts = [
     breaker,
-    ...(standing === 'ready' ? [] : [`${standing} for ${Math.ceil(readyIn / 1000)} s`]),
+    ...(availability === 'available' ? [] : [`${WAITING[availability]} ${Math.ceil(availableInMs / 1000)} s`]),
     `${busy} under way`,
     ...(latency === 0 ? [] : [`${Math.round(latency)} ms to the first byte`]),
   ]
-  return `[${standing === 'ready' ? '+' : '-'}] ${namespace}/${model}: ${facts.join(', ')}\n`
+  return `[${availability === 'available' ? '+' : '-'}] ${namespace}/${model}: ${facts.join(', ')}\n`
 }
 
 function bears(authorization: string, token: Secret): boolean {

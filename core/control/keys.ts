@@ -8,7 +8,7 @@ import { accountSeenBy, checkDeclared } from './accounts.ts'
 import type { Caller } from './caller.ts'
 import { fromTime, globs, page, pageQuery, rateClass, tags, timeOrNull } from './fields.ts'
 import { keySchema, newKeySchema, showDeclaredKey, showKey } from './key-view.ts'
-import { type ManagementParts, type Route, route } from './operation.ts'
+import { type ManagementServices, type Route, route } from './operation.ts'
 
 const settings = {
   name: Type.String({ description: 'What it is for.' }),
@@ -19,11 +19,11 @@ const settings = {
 }
 
 /** The keys of routes.yaml can be looked at, but not be changed. */
-async function findOwn(caller: Caller, id: string, parts: ManagementParts): Promise<ApiKey> {
-  const declared = (await declaredKeys(caller, parts)).find((key) => key.id === id)
+async function findOwn(caller: Caller, id: string, services: ManagementServices): Promise<ApiKey> {
+  const declared = (await declaredKeys(caller, services)).find((key) => key.id === id)
   if (declared !== undefined)
     throw new GatewayError('conflict', { values: { detail: `This key is managed in ${declared.source}: change it there.` } })
-  const key = await findKey(parts.store.db, id)
+  const key = await findKey(services.store.db, id)
   if (!maySee(caller, key)) throw new GatewayError('object_not_found', { values: { what: 'key' } })
   return key
 }
@@ -67,10 +67,14 @@ export const keyRoutes: readonly Route[] = [
       account_id: Type.Optional(Type.String({ maxLength: 100 })),
     }),
     reply: page(keySchema),
-    async handle({ caller, query }, parts) {
+    async handle({ caller, query }, services) {
       const account = accountSeenBy(caller, query.account_id)
-      const { data, next_cursor } = await listKeys(parts.store, { ...query, account, withoutAdminKeys: caller.role !== 'admin' })
-      const declared = query.cursor === undefined ? await declaredKeys(caller, parts, query) : []
+      const { data, next_cursor } = await listKeys(services.store, {
+        ...query,
+        account,
+        withoutAdminKeys: caller.role !== 'admin',
+      })
+      const declared = query.cursor === undefined ? await declaredKeys(caller, services, query) : []
       return { data: [...declared, ...data.map(showKey)], next_cursor }
     },
   }),
@@ -87,14 +91,14 @@ export const keyRoutes: readonly Route[] = [
     }),
     reply: newKeySchema,
     status: 201,
-    async handle({ caller, body }, parts) {
+    async handle({ caller, body }, services) {
       const { name, kind, models, rate_class, expires_at, account_id, tags } = body
       checkKind(caller, kind)
       checkRateClass(caller, rate_class, undefined)
-      checkDeclared(rate_class, undefined, parts)
+      checkDeclared(rate_class, undefined, services)
       const account = ownerOf(caller, account_id)
       const made = await createKey(
-        parts.store,
+        services.store,
         { name, kind, models, rateClass: rate_class, expires: toExpiry(expires_at), tags, account },
         caller,
       )
@@ -107,9 +111,9 @@ export const keyRoutes: readonly Route[] = [
     role: 'member',
     summary: 'Look at a key',
     reply: keySchema,
-    async handle({ caller, params }, parts) {
-      const declared = (await declaredKeys(caller, parts)).find((key) => key.id === params.id)
-      return declared ?? showKey(await findOwn(caller, params.id, parts))
+    async handle({ caller, params }, services) {
+      const declared = (await declaredKeys(caller, services)).find((key) => key.id === params.id)
+      return declared ?? showKey(await findOwn(caller, params.id, services))
     },
   }),
   route({
@@ -119,13 +123,13 @@ export const keyRoutes: readonly Route[] = [
     summary: 'Change a key',
     body: Type.Partial(Type.Object(settings)),
     reply: keySchema,
-    async handle({ caller, params, body }, parts) {
+    async handle({ caller, params, body }, services) {
       const { name, models, rate_class, expires_at, tags } = body
-      const { id, rateClass } = await findOwn(caller, params.id, parts)
+      const { id, rateClass } = await findOwn(caller, params.id, services)
       checkRateClass(caller, rate_class, rateClass)
-      checkDeclared(rate_class, rateClass, parts)
+      checkDeclared(rate_class, rateClass, services)
       const given = { name, models, rateClass: rate_class, expires: toExpiry(expires_at), tags }
-      return showKey(await editKey(parts.store, { id, ...given }, caller))
+      return showKey(await editKey(services.store, { id, ...given }, caller))
     },
   }),
   route({
@@ -142,9 +146,9 @@ export const keyRoutes: readonly Route[] = [
     }),
     reply: newKeySchema,
     status: 201,
-    async handle({ caller, params, body }, parts) {
-      const { id } = await findOwn(caller, params.id, parts)
-      const made = await rotateKey(parts.store, { id, overlap: body.overlap_seconds * 1000 }, caller)
+    async handle({ caller, params, body }, services) {
+      const { id } = await findOwn(caller, params.id, services)
+      const made = await rotateKey(services.store, { id, overlap: body.overlap_seconds * 1000 }, caller)
       return { ...showKey(made.key), secret: made.secret }
     },
   }),
@@ -154,9 +158,9 @@ export const keyRoutes: readonly Route[] = [
     role: 'member',
     summary: 'Revoke a key, at once and for good',
     reply: keySchema,
-    async handle({ caller, params }, parts) {
-      const { id } = await findOwn(caller, params.id, parts)
-      return showKey(await revokeKey(parts.store, id, caller))
+    async handle({ caller, params }, services) {
+      const { id } = await findOwn(caller, params.id, services)
+      return showKey(await revokeKey(services.store, id, caller))
     },
   }),
 ]
@@ -173,12 +177,12 @@ export interface DeclaredKeyFilter {
 }
 
 /** The keys of routes.yaml that a caller may see. */
-export async function declaredKeys(caller: Caller, parts: ManagementParts, filter: DeclaredKeyFilter = {}) {
-  const { keys } = parts.current().config
+export async function declaredKeys(caller: Caller, services: ManagementServices, filter: DeclaredKeyFilter = {}) {
+  const { keys } = services.live.generation.config
   const { q = '', status, kind, account_id: account = OWNER } = filter
   const foreign = account !== OWNER || (caller.role !== 'admin' && caller.account.id !== OWNER)
   if (foreign || keys.length === 0) return []
-  const owner = await findOwner(parts.store.db, OWNER)
+  const owner = await findOwner(services.store.db, OWNER)
   return keys
     .map((key) => showDeclaredKey(key, { id: owner.id, name: owner.name }))
     .filter((key) => status === undefined || key.status === status)

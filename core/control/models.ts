@@ -44,9 +44,9 @@ export const modelRoutes: readonly Route[] = [
     role: 'member',
     summary: 'The models that your account may call, as far as they are named or discovered',
     reply: Type.Object({ data: Type.Array(modelSchema) }),
-    async handle({ caller }, { store, current }) {
+    async handle({ caller }, { store, live }) {
       const account = await findOwner(store.db, caller.account.id)
-      const { config, table } = current()
+      const { config, table } = live.generation
       const models = await listModels(table, principalOf(account))
       const available = models.map(({ id, owned_by, context_length }) => {
         const namespace = id.slice(0, id.indexOf('/'))

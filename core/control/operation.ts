@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { OpenIdProvider } from '../accounts/openid.ts'
-import type { Generation } from '../gateway/generation.ts'
-import type { ConfigState, ReloadOutcome, ReloadTrigger } from '../gateway/reload.ts'
+import type { Generation } from '../http/generation.ts'
 import type { Logger } from '../observe/log.ts'
 import type { Store } from '../store/database.ts'
+import type { Diagnostic } from '../text/diagnostic.ts'
 import type { CallRecorder } from '../usage/recorder.ts'
 import type { Caller } from './caller.ts'
 
@@ -58,12 +58,12 @@ export interface RouteDefinition<
   /** Of success. Absent: 200, or 204 where there is nothing to tell. */
   readonly status?: 200 | 201 | 302
   /** Throws the GatewayError that the client gets. */
-  handle(asked: Asked<Who, Path, Query, Body>, parts: ManagementParts): Promise<Answer<Reply>>
+  handle(asked: Asked<Who, Path, Query, Body>, services: ManagementServices): Promise<Answer<Reply>>
 }
 
 /** A row, whatever its types. */
 export interface Route extends RouteDefinition<Role, string, TObject, TObject, TSchema | undefined> {
-  handle(asked: never, parts: ManagementParts): Promise<unknown>
+  handle(asked: never, services: ManagementServices): Promise<unknown>
 }
 
 type None = TObject<Record<never, never>>
@@ -116,8 +116,37 @@ export interface ManagementOptions {
   readonly trustedProxies?: readonly string[]
 }
 
+/** Who asked for a reload: a file that changed, SIGHUP, `POST /-/reload`. */
+export type ReloadTrigger = 'file' | 'signal' | 'request'
+
+/** What came of reading the routing table again. */
+export interface ReloadOutcome {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** False: the table before stays in use. */
+  readonly ok: boolean
+  /** What is wrong; empty where nothing is. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** A line for each thing that is otherwise than before; empty where nothing is, or the reload failed. */
+  readonly difference: readonly string[]
+}
+
+/** What there is to know of the routing table in use. */
+export interface ConfigState {
+  /** Absolute path. */
+  readonly file: string
+  /** As it was when it was read. It holds no secret: those are references. */
+  readonly text: string
+  /** Of the text. */
+  readonly sha256: string
+  /** Milliseconds since 1970. */
+  readonly loadedAt: number
+  /** Absent: the table of the start is the only one that was read. */
+  readonly lastReload?: ReloadOutcome
+}
+
 /** What the handlers of the management API work with. */
-export interface ManagementParts extends Pick<ManagementOptions, 'openid' | 'trustedProxies'> {
+export interface ManagementServices extends Pick<ManagementOptions, 'openid' | 'trustedProxies'> {
   readonly store: Store
   readonly log: Logger
   readonly recorder: CallRecorder
@@ -125,7 +154,7 @@ export interface ManagementParts extends Pick<ManagementOptions, 'openid' | 'tru
   /** Known once the gateway listens. */
   urls(): Urls
   /** The generation that serves new calls. */
-  current(): Generation
+  readonly live: { readonly generation: Generation }
   /** The routing table in use, and what came of reading it again. */
   config(): ConfigState
   /** Reads it again. */

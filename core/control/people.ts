@@ -95,8 +95,8 @@ export const invitationRoutes: readonly Route[] = [
     body: Type.Object({ token, name: Type.String(), password: password('At least 12 characters.') }),
     reply: session,
     status: 201,
-    handle: async (asked, parts) =>
-      welcome(await acceptInvitation(parts.store, { ...asked.body, address: asked.address }), asked, parts),
+    handle: async (asked, services) =>
+      welcome(await acceptInvitation(services.store, { ...asked.body, address: asked.address }), asked, services),
   }),
 ]
 

@@ -10,10 +10,10 @@ import { instant } from '../config/times.ts'
 import { GatewayError } from '../errors.ts'
 import { readBody } from '../http/body.ts'
 import { explain } from '../protocol/validation.ts'
-import { isOutage } from '../store/unavailable.ts'
+import { isUnavailable } from '../store/unavailable.ts'
 import { callerOf, checkRole, isStillIn } from './caller.ts'
 import { watchStream } from './event-stream.ts'
-import { BASE, type ManagementParts, type Route } from './operation.ts'
+import { BASE, type ManagementServices, type Route } from './operation.ts'
 import { ROUTES } from './operations.ts'
 
 /** Bytes; what people type is short. */
@@ -30,12 +30,12 @@ const HEADERS = {
 }
 
 /** Makes the management API of its rows: what they do not declare is not there. */
-export function managementRoutes(parts: ManagementParts, rows: readonly Route[] = ROUTES, prefix = BASE): Router {
+export function managementRoutes(services: ManagementServices, rows: readonly Route[] = ROUTES, prefix = BASE): Router {
   const router = new Router({ strict: true, sensitive: true, prefix })
-  const addressOf = clientAddress(parts.trustedProxies ?? [])
+  const addressOf = clientAddress(services.trustedProxies ?? [])
   for (const row of rows) {
-    const run = runner(row, parts, addressOf)
-    const guarded = boundary(row, parts, run)
+    const run = runner(row, services, addressOf)
+    const guarded = boundary(row, services, run)
     router.register(row.path.replace(/\{(\w+)\}/g, ':$1'), [row.method], [guarded as never])
   }
   return router
@@ -48,7 +48,7 @@ type Run = (ctx: Context) => Promise<void>
  * Its own boundary: what goes wrong here is no call of a model's, so that neither metrics nor usage count it. Only what nobody
  * foresaw is logged; what people did stands in the audit trail.
  */
-function boundary({ method, path }: Route, { log, urls }: ManagementParts, run: Run): Run {
+function boundary({ method, path }: Route, { log, urls }: ManagementServices, run: Run): Run {
   return async function boundary(ctx) {
     ctx.set(HEADERS)
     if (urls().people.startsWith('https:')) ctx.set('strict-transport-security', 'max-age=31536000')
@@ -67,17 +67,17 @@ function boundary({ method, path }: Route, { log, urls }: ManagementParts, run: 
 
 function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
-  return new GatewayError(isOutage(thrown) ? 'storage_unavailable' : 'internal_error', { cause: thrown })
+  return new GatewayError(isUnavailable(thrown) ? 'storage_unavailable' : 'internal_error', { cause: thrown })
 }
 
 /** What every request of a row passes, in this order: where it comes from, who sent it, whether they may, and whether it is well made. */
-function runner(row: Route, parts: ManagementParts, addressOf: AddressOf): Run {
+function runner(row: Route, services: ManagementServices, addressOf: AddressOf): Run {
   const checkQuery = compileQuery(row.query ?? NOTHING)
   const checkBody = compileBody(row.body ?? NOTHING)
   return async function run(ctx) {
     const address = addressOf(ctx.req)
-    if (row.method !== 'GET') checkOrigin(ctx.req, parts.urls().people)
-    const caller = row.role === 'nobody' ? undefined : await callerOf(ctx, parts, address)
+    if (row.method !== 'GET') checkOrigin(ctx.req, services.urls().people)
+    const caller = row.role === 'nobody' ? undefined : await callerOf(ctx, services, address)
     if (caller !== undefined) checkRole(caller, row.role)
     const query = { ...ctx.query }
     checkQuery(query)
@@ -92,11 +92,11 @@ function runner(row: Route, parts: ManagementParts, addressOf: AddressOf): Run {
       header: (name: string, value: string) => ctx.append(name, value),
       signal: ctx.state.signal,
     }
-    const answer = await row.handle(asked as never, parts)
+    const answer = await row.handle(asked as never, services)
     if (answer instanceof Readable)
       watchStream(answer, ctx.res, {
-        mayRead: async () => caller === undefined || isStillIn(ctx, parts, caller),
-        onError: (err) => parts.log.error({ id: ctx.state.id, route: `${row.method} ${row.path}`, err }, 'reply broken off'),
+        mayRead: async () => caller === undefined || isStillIn(ctx, services, caller),
+        onError: (err) => services.log.error({ id: ctx.state.id, route: `${row.method} ${row.path}`, err }, 'reply broken off'),
       })
     tell(ctx, row, answer)
   }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { RouteConfig, TargetConfig } from '../config/config.ts'
-import type { Generation } from '../gateway/generation.ts'
+import type { Generation } from '../http/generation.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import { type Route, route } from './operation.ts'
 
@@ -77,6 +77,6 @@ export const tableRoutes: readonly Route[] = [
       aliases: Type.Array(Type.Object({ name: Type.String(), to: Type.String() })),
       namespaces: Type.Array(namespace),
     }),
-    handle: async (_, { current }) => showTable(current(), performance.now()),
+    handle: async (_, { live }) => showTable(live.generation, performance.now()),
   }),
 ]

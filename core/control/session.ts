@@ -6,7 +6,7 @@ import { changePassword, signIn } from '../accounts/sign-in.ts'
 import { GatewayError } from '../errors.ts'
 import { sessionCookie, setCookie } from './caller.ts'
 import { email, named, password, role, token } from './fields.ts'
-import { BASE, type ManagementParts, type Route, route } from './operation.ts'
+import { BASE, type ManagementServices, type Route, route } from './operation.ts'
 
 /** Who is signed in, to which account, at which gateway. */
 export const session = Type.Object({
@@ -31,16 +31,16 @@ interface Person {
   readonly account: { readonly id: string; readonly name: string }
 }
 
-function tell({ id, email, name, role, account }: Person, { urls, version }: ManagementParts) {
+function tell({ id, email, name, role, account }: Person, { urls, version }: ManagementServices) {
   return { user: { id, email, name, role }, account, gateway: { base_url: `${urls().clients}/v1`, version } }
 }
 
 /** Gives the token of a session that has just begun to the browser, and tells whose it is. */
-export async function welcome(token: string, asked: { header(name: string, value: string): void }, parts: ManagementParts) {
-  const begun = await findSession(parts.store, token)
+export async function welcome(token: string, asked: { header(name: string, value: string): void }, services: ManagementServices) {
+  const begun = await findSession(services.store, token)
   if (begun === undefined) throw new GatewayError('not_signed_in')
-  asked.header('set-cookie', setCookie(sessionCookie(parts.urls()), token))
-  return tell(begun.user, parts)
+  asked.header('set-cookie', setCookie(sessionCookie(services.urls()), token))
+  return tell(begun.user, services)
 }
 
 /** Signing in and out. */
@@ -76,7 +76,8 @@ export const sessionRoutes: readonly Route[] = [
     }),
     reply: session,
     status: 201,
-    handle: async (asked, parts) => welcome(await setUp(parts.store, { ...asked.body, address: asked.address }), asked, parts),
+    handle: async (asked, services) =>
+      welcome(await setUp(services.store, { ...asked.body, address: asked.address }), asked, services),
   }),
   route({
     method: 'GET',
@@ -84,7 +85,7 @@ export const sessionRoutes: readonly Route[] = [
     role: 'member',
     summary: 'Who is signed in',
     reply: session,
-    handle: async ({ caller }, parts) => tell({ ...caller, email: caller.session?.email ?? null }, parts),
+    handle: async ({ caller }, services) => tell({ ...caller, email: caller.session?.email ?? null }, services),
   }),
   route({
     method: 'POST',
@@ -94,7 +95,8 @@ export const sessionRoutes: readonly Route[] = [
     body: Type.Object({ email, password: password('The password.') }),
     reply: session,
     status: 201,
-    handle: async (asked, parts) => welcome(await signIn(parts.store, { ...asked.body, address: asked.address }), asked, parts),
+    handle: async (asked, services) =>
+      welcome(await signIn(services.store, { ...asked.body, address: asked.address }), asked, services),
   }),
   route({
     method: 'DELETE',
@@ -132,12 +134,12 @@ export const sessionRoutes: readonly Route[] = [
     summary: 'Change the password; every other session ends',
     body: Type.Object({ current: password('The password until now.'), new: password('At least 12 characters.') }),
     reply: session,
-    async handle(asked, parts) {
+    async handle(asked, services) {
       const { caller, body, address } = asked
       if (caller.session === undefined)
         throw new GatewayError('conflict', { values: { detail: 'An admin key has no password.' } })
       const credentials = { email: caller.session.email, password: body.current, address }
-      return welcome(await changePassword(parts.store, credentials, body.new), asked, parts)
+      return welcome(await changePassword(services.store, credentials, body.new), asked, services)
     },
   }),
 ]

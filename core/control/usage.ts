@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { type Static, Type } from 'typebox'
 import { usageAsCsv } from '../usage/exports.ts'
-import { stretchOf, timesOf } from '../usage/time-range.ts'
+import { timeRangeOf, timesOf } from '../usage/time-range.ts'
 import { type Dimension, reportUsage, type UsageQuery } from '../usage/usage-report.ts'
 import { accountSeenBy } from './accounts.ts'
 import type { Caller } from './caller.ts'
@@ -44,7 +44,7 @@ const report = Type.Object({
 })
 
 function queryOf(caller: Caller, { from, to, step, group, account_id }: Static<typeof question>): UsageQuery {
-  const stretch = stretchOf({ from: fromTime(from), to: fromTime(to), step })
+  const stretch = timeRangeOf({ from: fromTime(from), to: fromTime(to), step })
   // The schema's pattern is this type.
   return { ...stretch, group: group as Dimension, account: accountSeenBy(caller, account_id) }
 }

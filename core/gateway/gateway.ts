@@ -1,18 +1,18 @@
 import type { Router } from '@koa/router'
-import { Roster } from '../async/linked-list.ts'
+import { LinkedList } from '../async/linked-list.ts'
 import { PROCESS, PROCESS_ROUTES } from '../control/config.ts'
 import { consoleRoutes } from '../control/console.ts'
-import { type SystemParts, systemRoutes } from '../control/health.ts'
-import type { ManagementOptions, ManagementParts, Urls } from '../control/operation.ts'
+import { type HealthServices, systemRoutes } from '../control/health.ts'
+import type { ManagementOptions, ManagementServices, ReloadOutcome, ReloadTrigger, Urls } from '../control/operation.ts'
 import { managementRoutes } from '../control/router.ts'
-import { type ApiParts, type AppParts, apiRoutes } from '../http/app.ts'
-import { Chain } from '../http/chain.ts'
+import { type ApiServices, type AppServices, apiRoutes } from '../http/app.ts'
+import { CallReader } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { Generation } from '../http/generation.ts'
 import { type Listen, openListeners } from '../http/server.ts'
-import { Reports, Settlement } from '../http/settle.ts'
+import { Settlement } from '../http/settle.ts'
 import type { Secret } from '../sdk/api.ts'
-import type { Generation } from './generation.ts'
-import { Reloader, type ReloadOutcome, type ReloadTrigger } from './reload.ts'
+import { Reloader } from './reload.ts'
 import { openServices, type ServiceOptions } from './services.ts'
 
 /** What a gateway is started with. */
@@ -59,8 +59,8 @@ export interface Gateway {
   readonly urls: Urls
   /** What the operator should know of the routing table. */
   readonly notices: readonly string[]
-  /** What serves new calls. */
-  current(): Generation
+  /** The generation that serves new calls. */
+  readonly live: { readonly generation: Generation }
   /** Reads the routing table again. */
   reload(trigger: ReloadTrigger): Promise<ReloadOutcome>
   /** Stops taking work, waits for what is under way, and frees everything. */
@@ -71,34 +71,33 @@ export interface Gateway {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
   const times = { ...TIMES, ...options.times }
-  const services = opened.adopt(openServices(options), (all) => all.close())
+  const services = opened.adopt(openServices({ ...options, linkTimeout: times.link }), (all) => all.close())
   const { recorder } = services
-  const source = { ...options, services, loadTimeout: times.load }
-  const tables = opened.adopt(await Reloader.start(source), (all) => all.close())
-  const reports = opened.adopt(new Reports(services), (last) => last.flush())
+  const reloader = opened.adopt(await Reloader.start({ ...options, services, loadTimeout: times.load }), (all) => all.close())
+  const settlement = opened.adopt(new Settlement({ ...services, hookTimeout: times.link }), (last) => last.flush())
+  const { live } = reloader
   let draining = false
-  const parts: AppParts & ApiParts = {
+  const app: AppServices & ApiServices = {
     ...services,
-    chain: new Chain(services.plugins, times.link),
-    open: new Roster<Exchange>(),
-    settlement: new Settlement({ ...services, reports, linkTimeout: times.link }),
+    live,
+    settlement,
+    open: new LinkedList<Exchange>(),
+    reader: new CallReader(services.workers),
     relayTimes: times,
-    workers: services.workers,
-    current: () => tables.current,
     draining: () => draining,
   }
-  const management: ManagementParts = {
+  const management: ManagementServices = {
     ...options,
     ...options.management,
     recorder,
+    live,
     urls: () => ({ clients: listeners.url, people: listeners.adminUrl, ...options.management?.urls }),
-    current: parts.current,
-    config: () => tables.state,
-    reload: (trigger) => tables.reload(trigger),
+    config: () => reloader.state,
+    reload: (trigger) => reloader.reload(trigger),
   }
-  const system = { ...services, reports, metricsToken: options.metricsToken, ready: () => !draining }
-  const operators = operatorRoutes(system, management)
-  const listeners = await openListeners(parts, { clients: [apiRoutes(parts)], operators }, options)
+  const health = { ...services, settlement, metricsToken: options.metricsToken, ready: () => !draining }
+  const operators = operatorRoutes(health, management)
+  const listeners = await openListeners(app, { clients: [apiRoutes(app)], operators }, options)
 
   const running = opened.move()
   async function drain({ delay, grace }: DrainTimes): Promise<void> {
@@ -109,13 +108,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await running.disposeAsync()
   }
 
-  const { current, reload } = management
-  return { ...listeners, urls: management.urls(), notices: tables.notices, current, reload, drain }
+  const { reload } = management
+  return { ...listeners, urls: management.urls(), notices: reloader.notices, live, reload, drain }
 }
 
 /** All that is for operators. */
-const operatorRoutes = (system: SystemParts, management: ManagementParts): readonly Router[] => [
-  systemRoutes(system),
+const operatorRoutes = (health: HealthServices, management: ManagementServices): readonly Router[] => [
+  systemRoutes(health),
   consoleRoutes(),
   managementRoutes(management),
   managementRoutes(management, PROCESS_ROUTES, PROCESS),

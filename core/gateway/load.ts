@@ -1,23 +1,23 @@
-import { within } from '../async/timeout.ts'
+import { TimeoutError, withTimeout } from '../async/timeout.ts'
 import { where } from '../config/checks/messages.ts'
-import type { Config, Position, RouteConfig } from '../config/config.ts'
-import { Source } from '../config/file.ts'
+import type { Config, RouteConfig } from '../config/config.ts'
+import { ConfigFile } from '../config/file.ts'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import { inFrames } from '../config/report.ts'
 import type { FilesRead } from '../config/watch.ts'
 import { GatewayError } from '../errors.ts'
-import { Misuse } from '../plugins/faults.ts'
+import type { Generation } from '../http/generation.ts'
 import type { InstancePool } from '../plugins/instances.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
 import { droppedParameters, tableFor } from '../routing/operation.ts'
 import type { Branch, Candidate, Route } from '../routing/route.ts'
 import { ANY_KEY, routeFor } from '../routing/simulate.ts'
 import type { RoutingTable } from '../routing/table.ts'
-import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
-import { buildGeneration, type Generation, type GenerationServices } from './generation.ts'
+import { ConfigError, type Diagnostic, type Position } from '../text/diagnostic.ts'
+import { buildGeneration, type GenerationServices } from './build-generation.ts'
 
 /** What a table is loaded from, and with. */
-export interface TableSource {
+export interface LoadOptions {
   /** Path of routes.yaml. */
   readonly routes: string
   readonly env: NodeJS.ProcessEnv
@@ -28,17 +28,17 @@ export interface TableSource {
 }
 
 /** A table, and what was built of it. */
-export interface BuiltTable extends LoadedConfig {
+export interface LoadedTable extends LoadedConfig {
   readonly generation: Generation
 }
 
 /** Reads, checks and builds a routing table. Throws a ConfigError. What comes too late is closed again. */
-export async function loadTable(source: TableSource, files: FilesRead): Promise<BuiltTable> {
+export async function loadTable(source: LoadOptions, files: FilesRead): Promise<LoadedTable> {
   const building = build(source, files)
   try {
-    return await within(source.loadTimeout, building)
+    return await withTimeout(source.loadTimeout, building)
   } catch (error) {
-    if (!(error instanceof Misuse)) throw error
+    if (!(error instanceof TimeoutError)) throw error
     building.then(({ generation }) => generation.retire()).catch(() => undefined)
     const seconds = source.loadTimeout / 1000
     const message = `a plugin is not loaded or created after ${seconds} seconds: look at what it waits for`
@@ -46,7 +46,7 @@ export async function loadTable(source: TableSource, files: FilesRead): Promise<
   }
 }
 
-async function build({ routes, env, services, pool }: TableSource, files: FilesRead): Promise<BuiltTable> {
+async function build({ routes, env, services, pool }: LoadOptions, files: FilesRead): Promise<LoadedTable> {
   const loaded = await loadConfig(routes, env, files)
   try {
     const generation = await buildGeneration(loaded.config, services, pool)
@@ -60,13 +60,13 @@ async function build({ routes, env, services, pool }: TableSource, files: FilesR
 }
 
 /** Where to point to when there is no better place. */
-export const beginningOf = ({ routes }: Pick<TableSource, 'routes'>): Position => ({ file: routes, line: 1, column: 1 })
+export const beginningOf = ({ routes }: Pick<LoadOptions, 'routes'>): Position => ({ file: routes, line: 1, column: 1 })
 
 /** A parameter that a route fills in. */
 type Default = Readonly<Record<string, unknown>>
 
 /** What becomes of a default at one candidate. */
-type Fate = 'sent' | 'dropped' | 'refused'
+type Support = 'sent' | 'dropped' | 'refused'
 
 /** A table, what was built of it, and the text of its file. */
 export interface BuiltRoutes {
@@ -79,7 +79,7 @@ export interface BuiltRoutes {
  * Defaults of curated models that no upstream would take, or whose providers leave them out. Only a built table knows its providers.
  */
 export function checkDefaults({ config, table, text }: BuiltRoutes): readonly Diagnostic[] {
-  const source = new Source(config.file, text)
+  const source = new ConfigFile(config.file, text)
   return [...config.curated.values()].flatMap(({ name, routes }) =>
     [...routes].flatMap(([model, route]) => {
       const candidates = candidatesOf(routeFor(table, route.id, ANY_KEY))
@@ -96,13 +96,13 @@ export function checkDefaults({ config, table, text }: BuiltRoutes): readonly Di
 function faultOf(parameter: Default, { strict }: RouteConfig, candidates: readonly Candidate[]): string | undefined {
   const wrong = wrongValue(parameter)
   if (wrong !== undefined) return wrong
-  const fates = candidates.map((candidate) => fateAt(candidate, parameter, strict))
-  if (fates.length === 0 || !fates.some((fate) => fate !== 'sent')) return undefined
-  if (fates.every((fate) => fate === 'dropped'))
+  const supports = candidates.map((candidate) => supportAt(candidate, parameter, strict))
+  if (supports.length === 0 || !supports.some((support) => support !== 'sent')) return undefined
+  if (supports.every((support) => support === 'dropped'))
     return 'it has no effect: the providers of all its models leave it out; remove it'
-  if (fates.every((fate) => fate === 'refused'))
+  if (supports.every((support) => support === 'refused'))
     return 'the providers of all its models refuse it, so that no call could be served; remove it'
-  const ruledOut = candidates.filter((_, index) => fates[index] === 'refused').map(({ target }) => target.served.provider)
+  const ruledOut = candidates.filter((_, index) => supports[index] === 'refused').map(({ target }) => target.served.provider)
   if (ruledOut.length === 0) return undefined
   return `it rules out its models of ${[...new Set(ruledOut)].join(', ')}, whose provider refuses it; give them a curated model of their own`
 }
@@ -119,7 +119,7 @@ function wrongValue(parameter: Default): string | undefined {
   }
 }
 
-function fateAt({ target }: Candidate, parameter: Default, strict: boolean): Fate {
+function supportAt({ target }: Candidate, parameter: Default, strict: boolean): Support {
   try {
     const dropped = droppedParameters({ ...ANY_REQUEST, ...parameter }, tableFor(target.provider, target.served.model))
     return dropped.length === 0 ? 'sent' : strict ? 'refused' : 'dropped'

@@ -1,45 +1,23 @@
 import type { Config } from '../config/config.ts'
-import { difference } from '../config/diff.ts'
+import { diffTrees } from '../config/diff.ts'
 import { FilesRead, FileWatch } from '../config/watch.ts'
+import type { ConfigState, ReloadOutcome, ReloadTrigger } from '../control/operation.ts'
+import type { Generation } from '../http/generation.ts'
+import type { KeyDirectory } from '../keys/directory.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { GatewayMetrics } from '../observe/gateway-metrics.ts'
 import { InstancePool } from '../plugins/instances.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
-import type { Generation, GenerationServices } from './generation.ts'
-import { type BuiltTable, beginningOf, loadTable, type TableSource } from './load.ts'
-
-/** Who asked for a reload: a file that changed, SIGHUP, `POST /-/reload`. */
-export type ReloadTrigger = 'file' | 'signal' | 'request'
-
-/** What came of reading the routing table again. */
-export interface ReloadOutcome {
-  /** Milliseconds since 1970. */
-  readonly at: number
-  /** False: the table before stays in use. */
-  readonly ok: boolean
-  /** What is wrong; empty where nothing is. */
-  readonly diagnostics: readonly Diagnostic[]
-  /** A line for each thing that is otherwise than before; empty where nothing is, or the reload failed. */
-  readonly difference: readonly string[]
-}
-
-/** What there is to know of the routing table in use. */
-export interface ConfigState {
-  /** Absolute path. */
-  readonly file: string
-  /** As it was when it was read. It holds no secret: those are references. */
-  readonly text: string
-  /** Of the text. */
-  readonly sha256: string
-  /** Milliseconds since 1970. */
-  readonly loadedAt: number
-  /** Absent: the table of the start is the only one that was read. */
-  readonly lastReload?: ReloadOutcome
-}
+import type { GenerationServices } from './build-generation.ts'
+import { beginningOf, type LoadedTable, type LoadOptions, loadTable } from './load.ts'
 
 /** What tables are loaded with. */
-export interface ReloadOptions extends Omit<TableSource, 'pool'> {
-  readonly services: GenerationServices & { readonly calls: CallMetrics; readonly gateway: GatewayMetrics }
+export interface ReloadOptions extends Omit<LoadOptions, 'pool'> {
+  readonly services: GenerationServices & {
+    readonly calls: CallMetrics
+    readonly gateway: GatewayMetrics
+    readonly keys: KeyDirectory
+  }
 }
 
 /**
@@ -47,20 +25,23 @@ export interface ReloadOptions extends Omit<TableSource, 'pool'> {
  * when somebody asks. What is wrong changes nothing.
  */
 export class Reloader {
-  readonly #source: ReloadOptions & TableSource
+  /** The generation that serves new calls. */
+  readonly live: { generation: Generation }
+  readonly #source: ReloadOptions & LoadOptions
   readonly #watch = new FileWatch(() => this.#look())
   readonly #retiring = new Set<Promise<void>>()
   #files = new FilesRead()
-  #built: BuiltTable
+  #built: LoadedTable
   #loadedAt = Date.now()
   #lastReload: ReloadOutcome | undefined
   /** Reloads come one after the other. */
   #turn: Promise<unknown> = Promise.resolve()
   #waiting: Promise<ReloadOutcome> | undefined
 
-  private constructor(source: ReloadOptions & TableSource, first: BuiltTable) {
+  private constructor(source: ReloadOptions & LoadOptions, first: LoadedTable) {
     this.#source = source
     this.#built = first
+    this.live = { generation: first.generation }
     this.#begin(first)
   }
 
@@ -71,11 +52,6 @@ export class Reloader {
     const reloader = new Reloader(source, await loadTable(source, files))
     reloader.#follow(files)
     return reloader
-  }
-
-  /** The generation that serves new calls. */
-  get current(): Generation {
-    return this.#built.generation
   }
 
   get state(): ConfigState {
@@ -103,7 +79,7 @@ export class Reloader {
   async close(): Promise<void> {
     this.#watch.close()
     await this.#turn
-    this.#retire(this.current)
+    this.#retire(this.live.generation)
     await Promise.all(this.#retiring)
   }
 
@@ -127,7 +103,7 @@ export class Reloader {
     let outcome: ReloadOutcome
     try {
       const built = await loadTable(this.#source, files)
-      const changes = difference(this.#built.outline, built.outline)
+      const changes = diffTrees(this.#built.outline, built.outline)
       this.#swap(built)
       outcome = { at, ok: true, diagnostics: [], difference: changes }
     } catch (error) {
@@ -139,17 +115,19 @@ export class Reloader {
     return outcome
   }
 
-  #swap(built: BuiltTable): void {
-    const before = this.current
+  #swap(built: LoadedTable): void {
+    const before = this.live.generation
     this.#built = built
     this.#loadedAt = Date.now()
     this.#begin(built)
     this.#retire(before)
   }
 
-  #begin({ config, generation }: BuiltTable): void {
+  #begin({ config, generation }: LoadedTable): void {
     const { services } = this.#source
-    generation.begin(services)
+    this.live.generation = generation
+    generation.begin(services.states)
+    services.keys.declare(config.keys)
     services.calls.declare(namesOf(config))
     services.gateway.configLoaded(config)
   }

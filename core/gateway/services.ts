@@ -1,16 +1,21 @@
-import { createKeyDirectory } from '../keys/directory.ts'
+import { LinkGuard } from '../http/chain.ts'
+import { createKeyDirectory, type KeyDirectory } from '../keys/directory.ts'
 import { CallMetrics } from '../observe/call-metrics.ts'
 import { BreakerMetrics, GatewayMetrics, PluginMetrics } from '../observe/gateway-metrics.ts'
 import type { Logger } from '../observe/log.ts'
 import { Metrics } from '../observe/metrics.ts'
-import type { HostServices } from '../plugins/host.ts'
 import { createMemoryLimits } from '../quota/memory.ts'
 import { UpstreamStates } from '../routing/upstream-state.ts'
 import type { Store } from '../store/database.ts'
 import { UpstreamClient } from '../upstream/client.ts'
+import { getJson } from '../upstream/get-json.ts'
 import { type CallRecorder, openUsage } from '../usage/recorder.ts'
 import { KEEP, type Keep } from '../usage/retention.ts'
-import { createWorkers } from '../workers/pool.ts'
+import { createWorkers, type Workers } from '../workers/pool.ts'
+import type { GenerationServices } from './build-generation.ts'
+
+/** Milliseconds. */
+const LINK_TIMEOUT_MS = 10_000
 
 /** What services are made of. */
 export interface ServiceOptions {
@@ -21,14 +26,18 @@ export interface ServiceOptions {
   readonly workerThreads: number
   /** How long calls are remembered. */
   readonly keep?: Keep
+  /** Milliseconds that a link may take, `next` excluded. */
+  readonly linkTimeout?: number
 }
 
 /** What outlives every version of routes.yaml. */
-export interface Services extends HostServices {
+export interface Services extends GenerationServices {
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly keys: KeyDirectory
+  readonly workers: Workers
   readonly store: Store
   readonly upstreams: UpstreamClient
-  /** How the upstreams fare. */
-  readonly states: UpstreamStates
   readonly calls: CallMetrics
   readonly plugins: PluginMetrics
   readonly gateway: GatewayMetrics
@@ -38,12 +47,20 @@ export interface Services extends HostServices {
 }
 
 /** Opens what every generation shares. */
-export function openServices({ store, log, version, workerThreads, keep = KEEP }: ServiceOptions): Services {
+export function openServices({
+  store,
+  log,
+  version,
+  workerThreads,
+  keep = KEEP,
+  linkTimeout = LINK_TIMEOUT_MS,
+}: ServiceOptions): Services {
   const metrics = new Metrics()
   const usage = openUsage({ store, log, metrics, keep })
   const workers = createWorkers({ threads: workerThreads })
   const keys = createKeyDirectory(store)
   const upstreams = new UpstreamClient()
+  const plugins = new PluginMetrics(metrics)
   return {
     store,
     log,
@@ -53,9 +70,10 @@ export function openServices({ store, log, version, workerThreads, keep = KEEP }
     upstreams,
     states: new UpstreamStates(new BreakerMetrics(metrics, log)),
     limits: createMemoryLimits(),
-    declaredKeys: { current: new Map() },
+    getJson,
+    linkGuard: new LinkGuard(plugins, linkTimeout),
     calls: new CallMetrics(metrics),
-    plugins: new PluginMetrics(metrics),
+    plugins,
     gateway: new GatewayMetrics(metrics, { version, workers }),
     recorder: usage.recorder,
     async close() {

@@ -1,115 +1,67 @@
-import type { IncomingMessage } from 'node:http'
 import { Router } from '@koa/router'
 import Koa from 'koa'
-import type { Roster } from '../async/linked-list.ts'
+import type { LinkedList } from '../async/linked-list.ts'
 import { type ErrorName, GatewayError } from '../errors.ts'
-import type { Generation } from '../gateway/generation.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
 import { embeddings } from '../protocol/embeddings.ts'
 import { responses } from '../protocol/responses.ts'
-import { newRequestId } from '../text/ids.ts'
-import type { Workers } from '../workers/pool.ts'
-import type { CallContext, Chain } from './chain.ts'
-import { type CallServices, complete, type Endpoint, type ModelEndpoint, Visit } from './complete.ts'
-import { Exchange } from './exchange.ts'
-import { sendModel, sendModels } from './models.ts'
+import { exchangeOf } from './call-state.ts'
+import { type CallServices, type Endpoint, modelEndpoint, modelList, oneModel } from './endpoints.ts'
+import { Exchange, type ExchangeServices } from './exchange.ts'
+import type { Generation } from './generation.ts'
 import { respond } from './respond.ts'
 import type { Settlement } from './settle.ts'
 
-/** What the application is made of. */
-export interface AppParts {
+/** What every request of a gateway needs. */
+export interface AppServices {
   readonly settlement: Settlement
   /** Requests under way. */
-  readonly open: Roster<Exchange>
+  readonly open: LinkedList<Exchange>
   /** True while the gateway drains: every reply closes its connection. */
   draining(): boolean
 }
 
-/** The Koa application of one listener: the boundary around its routes. */
-export function createApp(parts: AppParts, routers: readonly Router[]): Koa {
+/** The Koa application of one listener. */
+export function createApp(services: AppServices, routers: readonly Router[]): Koa {
   const app = new Koa()
-  app.use(boundary(parts))
+  app.use(beginExchange(services))
+  app.use(sendReply)
+  app.use(refuseAmbiguous)
   for (const router of routers) app.use(router.routes() as Koa.Middleware)
-  // Only sockets that break reach it: what is thrown stays within the boundary.
+  app.use(refuseUnknownPath)
+  // Only sockets that break reach it: what middleware throws becomes a reply.
   app.on('error', () => {})
   return app
 }
 
-/** Around everything: the request id, the errors, and the reply. */
-function boundary(parts: AppParts): Koa.Middleware {
-  return async function boundary(ctx, next) {
-    const exchange = new Exchange(newRequestId())
-    ctx.state = exchange
+/** Gives the request its id and its exchange, and settles it when its connection is done with it. */
+function beginExchange({ settlement, open, draining }: AppServices): Koa.Middleware {
+  return (ctx, next) => {
+    const exchange = new Exchange()
+    // A link must not put another state in its place.
+    Object.defineProperty(ctx, 'state', { value: exchange.state, enumerable: true })
     ctx.res.setHeader('x-request-id', exchange.id)
-    if (parts.draining()) ctx.res.setHeader('connection', 'close')
-    parts.open.add(exchange)
+    if (draining()) ctx.res.setHeader('connection', 'close')
+    open.add(exchange)
     ctx.res.once('close', () => {
-      parts.open.remove(exchange)
-      parts.settlement.settle(exchange, ctx.req, ctx.res)
+      open.remove(exchange)
+      settlement.settle(exchange, ctx.req, ctx.res)
     })
-    try {
-      checkEnvelope(ctx.req)
-      await next()
-      if (exchange.generation === undefined) {
-        // Only routes beside `/v1` answer as Koa does.
-        if (ctx.body != null) return
-        throw noRoute(ctx)
-      }
-    } catch (error) {
-      exchange.fail(error)
-    }
-    ctx.respond = false
-    respond(exchange, ctx.res)
+    return next()
   }
 }
 
-/** 404, or 405 where only the method is wrong. */
-function noRoute(ctx: Koa.Context): GatewayError {
-  const layers = (ctx.matched ?? []) as readonly { readonly methods: readonly string[] }[]
-  const allow = [...new Set(layers.flatMap((layer) => layer.methods))].join(', ')
-  const values = { method: ctx.method, path: ctx.path.slice(0, 200), allow }
-  return allow === ''
-    ? new GatewayError('unknown_url', { values })
-    : new GatewayError('method_not_allowed', { values, headers: { allow } })
-}
-
-/** What `/v1` is made of. */
-export interface ApiParts extends CallServices {
-  readonly chain: Chain
-  readonly workers: Workers
-  /** The generation that serves new calls. */
-  current(): Generation
-}
-
-/** Endpoints that a model answers; each is one small file. */
-const MODEL_ENDPOINTS: readonly ModelEndpoint[] = [chatCompletions, embeddings, responses]
-
-const MODELS = '/v1/models'
-
-/** `/v1`, and what its routes do. */
-export function apiRoutes(parts: ApiParts): Router {
-  const router = new Router({ strict: true, sensitive: true })
-  for (const { name, path, check, reply } of MODEL_ENDPOINTS) {
-    const endpoint: Endpoint = { name, check, run: (exchange, generation) => complete(exchange, generation, reply, parts) }
-    router.post(path, (ctx) => serve(ctx as never, endpoint, parts))
+/** Sends what a call came to, and what was thrown as OpenAI's error. Other routes than `/v1` reply as Koa does. */
+async function sendReply(ctx: Koa.ParameterizedContext, next: Koa.Next): Promise<void> {
+  const exchange = exchangeOf(ctx)
+  try {
+    await next()
+  } catch (error) {
+    exchange.fail(error)
   }
-  const models: Endpoint = { name: 'models', run: sendModels }
-  router.get(MODELS, (ctx) => serve(ctx as never, models, parts))
-  const model: Endpoint = {
-    name: 'models',
-    run: (exchange, generation, { path }) => sendModel(exchange, generation, path.slice(MODELS.length + 1)),
-  }
-  router.get(`${MODELS}/*id`, (ctx) => serve(ctx as never, model, parts))
-  return router
-}
-
-/** One call: a generation is held for all of it, and the chain runs around its endpoint. */
-function serve(ctx: CallContext, endpoint: Endpoint, { chain, current, relayTimes, workers }: ApiParts): Promise<void> {
-  const exchange = ctx.state as Exchange
-  const generation = current().hold()
-  const visit = new Visit(ctx, { exchange, endpoint, generation, relayTimes, workers })
-  exchange.begin(visit)
-  return chain.run(generation.links, visit)
+  if (exchange.endpoint === undefined && exchange.failure === undefined) return
+  ctx.respond = false
+  respond(exchange, ctx.res)
 }
 
 /** More headers than any client sends; Node itself drops or refuses what is past its own limit. */
@@ -119,8 +71,8 @@ const MAX_HEADERS = 100
  * Refuses what Node's parser lets through but servers read in different ways: a request must have one meaning, here and in front
  * of us (RFC 9112 §3.2, §6.1).
  */
-export function checkEnvelope(request: IncomingMessage): void {
-  const { rawHeaders, headers, httpVersion, method = '', url = '' } = request
+export function refuseAmbiguous({ req }: Koa.ParameterizedContext, next: Koa.Next): Promise<void> {
+  const { rawHeaders, headers, httpVersion, method = '', url = '' } = req
   if (httpVersion !== '1.1' && httpVersion !== '1.0') throw refusal('http_version_not_supported')
   if (rawHeaders.length > 2 * MAX_HEADERS) throw refusal('headers_too_large')
   const coding = headers['transfer-encoding']
@@ -129,6 +81,7 @@ export function checkEnvelope(request: IncomingMessage): void {
   if (hosts === 0 ? httpVersion === '1.1' : hosts > 1 || !HOST.test(headers.host!)) throw refusal('malformed_http')
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') throw refusal('expectation_failed')
   if (!PLAIN.test(url)) throw new GatewayError('unknown_url', { values: { method, path: url.slice(0, 200) } })
+  return next()
 }
 
 /** What else is on such a connection has no certain meaning either: it is closed. */
@@ -146,3 +99,38 @@ function count(rawHeaders: readonly string[], name: string): number {
     if (rawHeaders[i]!.length === name.length && rawHeaders[i]!.toLowerCase() === name) found++
   return found
 }
+
+/** 404, or 405 where only the method is wrong. */
+function refuseUnknownPath(ctx: Koa.Context): never {
+  const layers = (ctx.matched ?? []) as readonly { readonly methods: readonly string[] }[]
+  const allow = [...new Set(layers.flatMap((layer) => layer.methods))].join(', ')
+  const values = { method: ctx.method, path: ctx.path.slice(0, 200), allow }
+  throw allow === ''
+    ? new GatewayError('unknown_url', { values })
+    : new GatewayError('method_not_allowed', { values, headers: { allow } })
+}
+
+/** What the routes of `/v1` work with. */
+export interface ApiServices extends CallServices, ExchangeServices {
+  /** The version of routes.yaml that serves new calls. */
+  readonly live: { readonly generation: Generation }
+}
+
+/** The routes of `/v1`. */
+export function apiRoutes(services: ApiServices): Router {
+  const router = new Router({ strict: true, sensitive: true })
+  for (const format of [chatCompletions, embeddings, responses])
+    router.post(format.path, serve(modelEndpoint(format, services), services) as never)
+  router.get('/v1/models', serve(modelList, services) as never)
+  router.get('/v1/models/*id', serve(oneModel('/v1/models/'), services) as never)
+  return router
+}
+
+/** Serves one call: a generation is held for all of it, and its chain runs around the endpoint. */
+const serve =
+  (endpoint: Endpoint, services: ApiServices) =>
+  (ctx: Koa.ParameterizedContext): Promise<void> => {
+    const generation = services.live.generation.hold()
+    exchangeOf(ctx).begin(endpoint, generation, ctx, services)
+    return generation.chain(ctx as never, () => Promise.resolve())
+  }

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import { GatewayError } from '../errors.ts'
+import { type BodyScanner, type CallContext, ClientCall, membersOfLarge } from '../protocol/call.ts'
 
 /** The largest request body, in bytes. */
 export const MAX_BODY = 32 << 20
@@ -54,3 +56,28 @@ function collect(request: IncomingMessage, max: number): Promise<Buffer> {
 }
 
 const tooLarge = (limit: number): GatewayError => new GatewayError('request_too_large', { values: { limit } })
+
+/** The event loop would be held for milliseconds by looking through a body from this size on: a thread does it. In bytes. */
+const LARGE = 4 << 20
+
+/** Reads requests of `/v1` as calls. */
+export class CallReader {
+  readonly #scanner: BodyScanner
+
+  constructor(scanner: BodyScanner) {
+    this.#scanner = scanner
+  }
+
+  /** Throws what `readBody` throws, and 400 for a body that is not an acceptable JSON object. */
+  async read(
+    { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
+    context: CallContext,
+  ): Promise<ClientCall> {
+    const bytes = await readBody(req, res)
+    if (bytes.length < LARGE) return new ClientCall(bytes, context)
+    // Gathering such a body took its time already: others have a turn, before what comes next is read and after it.
+    await setImmediate()
+    await setImmediate()
+    return new ClientCall(bytes, context, await membersOfLarge(bytes, this.#scanner))
+  }
+}

@@ -1,94 +1,117 @@
-import type { Enrolled } from '../async/linked-list.ts'
+import type { ParameterizedContext } from 'koa'
+import type { Linked } from '../async/linked-list.ts'
 import { GatewayError } from '../errors.ts'
-import type { Generation } from '../gateway/generation.ts'
-import { Misuse, PluginFault } from '../plugins/faults.ts'
-import type { ClientCall } from '../protocol/call.ts'
-import type { CallOwner, Dispatch, Tokens } from '../routing/dispatch.ts'
+import { ContractViolation, PluginFailure } from '../plugins/faults.ts'
+import type { CallContext, ClientCall } from '../protocol/call.ts'
+import type { Dispatch, DispatchListener, Tokens } from '../routing/dispatch.ts'
 import type {
   AttemptRecord,
   CallState,
   ChatChunk,
   ChatCompletion,
-  EndpointName,
   ModelId,
   Outcome,
   OutcomeKind,
   Principal,
-  Reply,
   ReplyTransform,
   RouteTrace,
   Served,
   Usage,
 } from '../sdk/api.ts'
+import { newRequestId } from '../text/ids.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
-import type { LinkTime } from './chain.ts'
-import type { Relay } from './relay.ts'
-import type { SentReply, Settler, Teller } from './settle.ts'
+import type { CallReader } from './body.ts'
+import { LinkState } from './call-state.ts'
+import type { LinkRun } from './chain.ts'
+import type { Endpoint } from './endpoints.ts'
+import type { Generation } from './generation.ts'
+import { Relay, type RelayTimes } from './relay.ts'
+import type { HookRunner, SentReply, SettledHook } from './settle.ts'
 
-/** One request and its reply: the state that travels through the chain, and what is known when it is over. */
-export class Exchange implements CallState, Reply, CallOwner, Enrolled {
-  before: this | undefined
-  after: this | undefined
+/** What a link answered with, instead of the upstream. */
+export interface LinkReply {
+  readonly link: string
+  readonly reply: ChatCompletion | Iterable<ChatChunk> | AsyncIterable<ChatChunk>
+}
+
+/** What an exchange at an endpoint of `/v1` works with. */
+export interface ExchangeServices {
+  readonly reader: CallReader
+  readonly relayTimes: RelayTimes
+}
+
+/** One request and its reply: all that core knows of it, from its first byte until it is settled. */
+export class Exchange implements DispatchListener, Linked {
+  previous: this | undefined
+  next: this | undefined
   readonly id: string
+  /** What links see of this. */
+  readonly state: CallState = new LinkState(this)
   readonly tags: Record<string, string> = {}
   readonly upstreamHeaders: Record<string, string> = {}
+  principal: Principal | undefined
+
+  /** The endpoint of `/v1` that was reached, and the generation that serves it; undefined where none was. */
+  endpoint: Endpoint | undefined
+  generation: Generation | undefined
+
+  /** The link that runs, to know which one asks for what. */
+  currentLink = 'core'
+  /** The links that ran, the outermost first. */
+  readonly linkRuns: LinkRun[] = []
   /** The innermost link's first: a reply passes the chain from bottom to top. */
   readonly transforms: LinkTransform[] = []
+  readonly settledHooks: SettledHook[] = []
+  linkReply: LinkReply | undefined
+
+  /** The attempts that have ended. */
   readonly attempts: AttemptRecord[] = []
-  /** Of the links that had their turn, the outermost first. */
-  readonly linkTimes: LinkTime[] = []
-  principal: Principal | undefined
   served: Served | undefined
-  failure: GatewayError | undefined
-  /** What plugins did wrong, whether the call failed for it or not. */
-  readonly pluginFaults: PluginFault[] = []
-  ownReply: OwnReply | undefined
-  /** The stream to the client, once there is one. */
-  relay: Relay | undefined
-  /** Core's own to do at the end: the call is no longer in flight. */
-  onEnd: (() => void) | undefined
-  /** The whole reply to the client, once there is one. */
-  body: Buffer | undefined
-  usage: Usage | undefined
-  usageEstimated = false
-  /** The link whose turn it is, to know who asks for what. */
-  linkName = 'core'
   /** Parameters that the provider left out, for the reply's head. */
   dropped: readonly string[] = []
-  #arrival: Arrival | undefined
-  #abort: AbortController | undefined
-  #dispatch: Dispatch | undefined
-  #firstByteMs: number | undefined
-  #sealed = false
-  #closed = false
-  #teller: Teller | undefined
-  #outcome: Outcome | undefined
-  #reading: Promise<ClientCall> | undefined
-  #call: ClientCall | undefined
-  readonly settlers: Settler[] = []
-  readonly #watch = new Stopwatch()
+  usage: Usage | undefined
+  usageEstimated = false
 
-  constructor(id: string) {
+  /** The whole reply to the client, once there is one. */
+  body: Buffer | undefined
+  /** The stream to the client, once there is one. */
+  stream: Relay | undefined
+  /** Why the call failed. */
+  failure: GatewayError | undefined
+  /** What plugins did wrong, whether the call failed for it or not. */
+  readonly pluginFailures: PluginFailure[] = []
+  /** Tells the metrics that the call is no longer in flight. */
+  onClosed: (() => void) | undefined
+
+  readonly #stopwatch = new Stopwatch()
+  #servedMs = 0
+  #ctx: ParameterizedContext | undefined
+  #services: ExchangeServices | undefined
+  #reading: Promise<ClientCall> | undefined
+  #callContext: CallContext | undefined
+  #call: ClientCall | undefined
+  #isDecided = false
+  #dispatch: Dispatch | undefined
+  #abort: AbortController | undefined
+  #firstByteMs: number | undefined
+  #closed = false
+  #hookRunner: HookRunner | undefined
+  #outcome: Outcome | undefined
+
+  constructor(id = newRequestId()) {
     this.id = id
   }
 
-  /** The request has reached an endpoint. */
-  begin(arrival: Arrival): void {
-    this.#arrival = arrival
+  /** The request has reached an endpoint of `/v1`. */
+  begin(endpoint: Endpoint, generation: Generation, ctx: ParameterizedContext, services: ExchangeServices): void {
+    this.endpoint = endpoint
+    this.generation = generation
+    this.#ctx = ctx
+    this.#services = services
   }
 
-  /** The endpoint reached. Requests that reach none name no model either, like `models`. */
-  get endpoint(): EndpointName {
-    return this.#arrival?.name ?? 'models'
-  }
-
-  /** Absent until an endpoint was reached. */
-  get generation(): Generation | undefined {
-    return this.#arrival?.generation
-  }
-
-  get reply(): Reply {
-    return this
+  get endpointName(): Outcome['endpoint'] {
+    return this.endpoint?.name ?? 'none'
   }
 
   get signal(): AbortSignal {
@@ -111,59 +134,70 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
     }
   }
 
-  get stream(): boolean {
-    return this.#call?.stream ?? false
-  }
-
+  /** Reads and checks the body when first asked for. */
   call(): Promise<ClientCall> {
-    this.#reading ??= this.#readCall()
+    this.#reading ??= this.#read()
     return this.#reading
   }
 
-  send(reply: OwnReply['reply']): void {
-    if (this.#decided) throw new Misuse('SEND_AFTER_NEXT')
-    if (!this.#arrival?.hasBody) throw new Misuse('NO_BODY')
-    this.ownReply = { link: this.linkName, reply }
+  /** A link answers the call itself. */
+  replyWith(reply: LinkReply['reply']): void {
+    if (this.#isDecided || this.failure !== undefined) throw new ContractViolation('SEND_AFTER_NEXT')
+    if (this.endpoint?.check === 'no body') throw new ContractViolation('NO_BODY')
+    this.linkReply = { link: this.currentLink, reply }
   }
 
   transform(transform: ReplyTransform): void {
-    if (this.#decided) throw new Misuse('TRANSFORM_AFTER_NEXT')
+    if (this.#isDecided || this.failure !== undefined) throw new ContractViolation('TRANSFORM_AFTER_NEXT')
     // What other endpoints reply is neither a completion nor made of chunks.
-    if (this.endpoint !== 'chat.completions') return
-    this.transforms.unshift({ link: this.linkName, transform })
+    if (this.endpointName !== 'chat.completions') return
+    this.transforms.unshift({ link: this.currentLink, transform })
   }
 
-  /** Core takes the call over: links can no longer change it, or say what becomes of it. */
-  seal(): void {
-    this.#sealed = true
-    this.#call?.seal()
+  /** Core takes the call over: links can no longer change it, or decide who answers it. */
+  decide(): void {
+    this.#isDecided = true
+    if (this.#callContext !== undefined) this.#callContext.decided = true
   }
 
-  onSettled(fn: (outcome: Outcome) => void | Promise<void>): void {
-    const settler = { link: this.linkName, fn }
+  enterLink(run: LinkRun): void {
+    this.currentLink = run.name
+    this.linkRuns.push(run)
+  }
+
+  onSettled(fn: SettledHook['fn']): void {
+    const hook = { link: this.currentLink, fn }
     // A link that was waiting when its client left may ask only now.
-    if (this.#teller === undefined) this.settlers.push(settler)
-    else void this.#teller.tell(settler, this.#outcome!)
+    if (this.#hookRunner === undefined) this.settledHooks.push(hook)
+    else void this.#hookRunner.run(hook, this.#outcome!)
   }
 
   elapsed(): { readonly total: number; readonly overhead: number } {
-    return this.#watch.elapsed()
+    return this.#stopwatch.elapsed()
   }
 
-  /** The call is on its way to upstreams: who ends it ends that. */
-  sent(dispatch: Dispatch): void {
+  /** The call is on its way to upstreams. */
+  dispatched(dispatch: Dispatch): void {
     this.#dispatch = dispatch
   }
 
-  onWait(): void {
-    this.#watch.wait()
+  get trace(): RouteTrace | undefined {
+    return this.#dispatch?.trace
   }
 
-  onAttemptOver(record: AttemptRecord, tokens: Tokens | undefined): void {
-    // In the place of the one that stands for a stream under way.
-    if (this.served !== undefined) this.attempts.pop()
+  /** Opens the stream to the client. `onHeadDue`: called when the head should go out although nothing is committed. */
+  openStream(onHeadDue: () => void): Relay {
+    this.stream = new Relay(this.#services!.relayTimes, { onHeadDue, onFirstByte: () => this.#onFirstByte() })
+    return this.stream
+  }
+
+  onWait(): void {
+    this.#stopwatch.wait()
+  }
+
+  onAttemptEnded(record: AttemptRecord, tokens: Tokens | undefined): void {
     this.attempts.push(record)
-    this.#watch.stopWaiting()
+    this.#stopwatch.stopWaiting()
     if (tokens === undefined) return
     this.usage = tokens.usage
     this.usageEstimated = tokens.estimated
@@ -172,139 +206,123 @@ export class Exchange implements CallState, Reply, CallOwner, Enrolled {
   onServed(served: Served, dropped: readonly string[]): void {
     this.served = served
     this.dropped = dropped
-    // A stream's try goes on behind its head, which counts it already.
-    if (this.relay?.ended === false) this.attempts.push({ ...served, result: 'ok', ms: this.#watch.waiting })
-    this.#watch.stopWaiting()
-    if (this.relay !== undefined) this.#watch.head()
+    this.#servedMs = this.#stopwatch.waitedMs
+    this.#stopwatch.stopWaiting()
+    if (this.stream !== undefined) this.#stopwatch.head()
   }
 
-  get trace(): RouteTrace | undefined {
-    return this.#dispatch?.trace
+  /** The attempts that have ended, and the one whose stream is under way. */
+  get attemptsSoFar(): readonly AttemptRecord[] {
+    if (this.served === undefined || this.stream === undefined || this.stream.ended) return this.attempts
+    return [...this.attempts, { ...this.served, result: 'ok', ms: this.#servedMs }]
   }
 
-  /** The first event that carries something is on its way. */
-  onFirstByte(): void {
-    this.#firstByteMs ??= this.elapsed().total
-  }
-
-  onBroken(error: GatewayError): void {
-    this.fail(error)
-    if (this.relay?.opened) this.relay.fail(error)
-  }
-
-  /** Remembers why the call failed; the first reason stands. */
+  /** The call fails: the first reason stands. A stream whose head is out ends with an error frame. */
   fail(error: unknown): void {
     const failure = error instanceof GatewayError ? error : new GatewayError('internal_error', { cause: error })
     const { cause } = failure
-    if (cause instanceof PluginFault && !this.pluginFaults.includes(cause)) this.pluginFaults.push(cause)
+    if (cause instanceof PluginFailure && !this.pluginFailures.includes(cause)) this.pluginFailures.push(cause)
     this.failure ??= failure
+    if (this.stream?.opened) this.stream.fail(failure)
   }
 
-  /** The gateway cannot wait any longer: the try under way fails, and the client hears why. */
+  /** The gateway cannot wait any longer: the attempt under way fails, and the client reads why. */
   stop(error: GatewayError): void {
     this.#dispatch?.fail(error)
   }
 
-  /** Who tells late askers of the outcome. (Fields, not a closure: V8 keeps an object that such a closure is put into.) */
-  settled(teller: Teller, outcome: Outcome): void {
-    this.#teller = teller
-    this.#outcome = outcome
-  }
-
-  /** The last byte is out, or the client is gone: stops what still runs, and says how the call ended. */
+  /** The last byte is out, or the client is gone: stops what still runs, and returns how the call ended. */
   close(response: SentReply): Outcome {
     this.#closed = true
-    this.onEnd?.()
+    this.onClosed?.()
     const left = !response.writableFinished && this.failure === undefined
     this.#dispatch?.abort()
-    this.relay?.close()
+    this.stream?.close()
     this.#abort?.abort()
     const now = performance.now()
     return {
-      kind: left ? 'client_closed' : outcomeKind(this.failure),
+      kind: left ? 'client_closed' : kindOf(this.failure),
       status: left ? 499 : response.statusCode,
       error: this.failure,
-      endpoint: this.endpoint,
+      endpoint: this.endpointName,
       model: this.model,
-      stream: this.stream,
+      stream: this.#call?.stream ?? false,
       served: this.served,
       attempts: this.attempts,
-      links: this.linkTimes.map((time) => time.record(now)),
+      links: this.linkRuns.map((run) => run.record(now)),
       usage: this.usage,
       usageEstimated: this.usageEstimated,
       times: { ...this.elapsed(), firstByte: this.#firstByteMs },
     }
   }
 
-  /** Where the call goes, or that it fails. */
-  get #decided(): boolean {
-    return this.#sealed || this.failure !== undefined
+  /** Hooks that come from now on run at once. (Fields, not a closure: V8 keeps an object that such a closure is put into.) */
+  settled(hookRunner: HookRunner, outcome: Outcome): void {
+    this.#hookRunner = hookRunner
+    this.#outcome = outcome
   }
 
-  async #readCall(): Promise<ClientCall> {
-    if (!this.#arrival?.hasBody) throw new Misuse('NO_BODY')
-    this.#call = await this.#arrival.read()
+  /** The first event that carries something has left. */
+  #onFirstByte(): void {
+    this.#firstByteMs = this.elapsed().total
+  }
+
+  async #read(): Promise<ClientCall> {
+    const { endpoint, generation } = this
+    if (endpoint === undefined || endpoint.check === 'no body') throw new ContractViolation('NO_BODY')
+    this.#callContext = {
+      id: this.id,
+      endpoint: endpoint.name,
+      check: endpoint.check,
+      resolve: (name) => generation!.table.resolve(name),
+      upstreamHeaders: this.upstreamHeaders,
+      decided: false,
+    }
+    this.#call = await this.#services!.reader.read(this.#ctx!, this.#callContext)
     return this.#call
   }
 }
 
-/** How long a call has taken so far, since its request arrived, and how much of that it waited for upstreams: in milliseconds. */
+/** How a call ended, in the words of the metrics and the log. */
+function kindOf(error: GatewayError | undefined): OutcomeKind {
+  if (error === undefined) return 'ok'
+  if (error.row === 'upstream_timeout') return 'timeout'
+  if (error.status === 429) return 'rate_limited'
+  if (error.fault === 'upstream') return 'upstream_error'
+  return error.fault === 'gateway' ? 'gateway_error' : 'client_error'
+}
+
+/** How long a call has taken since its request arrived, and how much of that it waited for upstreams, in milliseconds. */
 export class Stopwatch {
   readonly #startedAt = performance.now()
   #waited = 0
-  #atHead: number | undefined
+  #overheadAtHead: number | undefined
   #waitingSince: number | undefined
 
-  /** In the wait under way; 0 where there is none. */
-  get waiting(): number {
+  /** The wait under way; 0 where there is none. */
+  get waitedMs(): number {
     return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince
   }
 
   /** `overhead`: in the gateway itself, until the reply's head. */
   elapsed(): { readonly total: number; readonly overhead: number } {
     const total = performance.now() - this.#startedAt
-    return { total, overhead: this.#atHead ?? Math.max(total - this.#waited - this.waiting, 0) }
+    return { total, overhead: this.#overheadAtHead ?? Math.max(total - this.#waited - this.waitedMs, 0) }
   }
 
   /** The reply begins: what it takes from now on is the upstream's time, and the client's. */
   head(): void {
-    this.#atHead ??= this.elapsed().overhead
+    this.#overheadAtHead ??= this.elapsed().overhead
   }
 
-  /** An upstream has been asked. */
+  /** An upstream was asked. */
   wait(): void {
     this.#waitingSince = performance.now()
   }
 
-  /** It has answered, or failed. */
+  /** The upstream has answered, or failed. */
   stopWaiting(): void {
-    this.#waited += this.waiting
+    this.#waited += this.waitedMs
     this.#waitingSince = undefined
   }
-}
-
-/** Where a request has arrived. */
-export interface Arrival {
-  readonly name: EndpointName
-  /** The generation that serves it. */
-  readonly generation: Generation
-  /** False where the endpoint's requests have none. */
-  readonly hasBody: boolean
-  /** Reads the request's body. */
-  read(): Promise<ClientCall>
-}
-
-/** What a link answered with, instead of the upstream. */
-export interface OwnReply {
-  readonly link: string
-  readonly reply: ChatCompletion | Iterable<ChatChunk> | AsyncIterable<ChatChunk>
-}
-
-/** How a call ended, in the words of the metrics and the log. */
-export function outcomeKind(error: GatewayError | undefined): OutcomeKind {
-  if (error === undefined) return 'ok'
-  if (error.row === 'upstream_timeout') return 'timeout'
-  if (error.status === 429) return 'rate_limited'
-  if (error.fault === 'upstream') return 'upstream_error'
-  return error.fault === 'gateway' ? 'gateway_error' : 'client_error'
 }

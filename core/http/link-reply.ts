@@ -1,29 +1,28 @@
-import { GatewayError } from '../errors.ts'
-import type { Generation } from '../gateway/generation.ts'
-import { Misuse, pluginError } from '../plugins/faults.ts'
+import { ContractViolation, pluginError } from '../plugins/faults.ts'
 import { frame } from '../protocol/sse.ts'
 import type { ChatChunk } from '../sdk/api.ts'
 import { transformChunk, transformCompletion } from '../upstream/readers/reader.ts'
-import type { Exchange, OwnReply } from './exchange.ts'
-import { Relay, type RelayTimes } from './relay.ts'
+import { requirePrincipal } from './endpoints.ts'
+import type { Exchange, LinkReply } from './exchange.ts'
+import type { Relay } from './relay.ts'
 
 /**
  * Makes the reply that a link gave the reply of the call, through the same transforms and the same relay as an upstream's. Resolves
  * when the head may go out. The link may stand before auth: nobody is served without a principal that may call the model.
  */
-export async function takeOwnReply(exchange: Exchange, generation: Generation, times: RelayTimes): Promise<void> {
-  const { ownReply, principal } = exchange
-  if (ownReply === undefined) throw new Misuse('NO_NEXT_NO_REPLY')
-  if (principal === undefined) throw new GatewayError('missing_api_key')
+export async function sendLinkReply(exchange: Exchange): Promise<void> {
+  const { linkReply } = exchange
+  if (linkReply === undefined) throw new ContractViolation('NO_NEXT_NO_REPLY')
+  const principal = requirePrincipal(exchange)
   const call = await exchange.call()
-  exchange.seal()
-  generation.table.route(call.model, principal)
-  const { link, reply } = ownReply
+  exchange.decide()
+  exchange.generation!.table.route(call.model, principal)
+  const { link, reply } = linkReply
   try {
     const takesChunks = call.stream && call.endpoint === 'chat.completions'
     if (reply == null || isChunks(reply) !== call.stream || isChunks(reply) !== takesChunks)
-      throw new Misuse('REPLY_OF_OTHER_KIND')
-    if (isChunks(reply)) await stream(exchange, call.includeUsage ? reply : withoutUsage(reply), times)
+      throw new ContractViolation('REPLY_OF_OTHER_KIND')
+    if (isChunks(reply)) await openStream(exchange, link, call.includeUsage ? reply : withoutUsage(reply))
     else exchange.body = transformCompletion(copy(reply, exchange), exchange.transforms)
   } catch (thrown) {
     throw pluginError(link, 'reply', thrown)
@@ -32,22 +31,20 @@ export async function takeOwnReply(exchange: Exchange, generation: Generation, t
 
 type Chunks = Iterable<ChatChunk> | AsyncIterable<ChatChunk>
 
-const isChunks = (reply: OwnReply['reply']): reply is Chunks => Symbol.iterator in reply || Symbol.asyncIterator in reply
+const isChunks = (reply: LinkReply['reply']): reply is Chunks => Symbol.iterator in reply || Symbol.asyncIterator in reply
 
-function stream(exchange: Exchange, chunks: Chunks, times: RelayTimes): Promise<void> {
-  const { link } = exchange.ownReply!
+/** Resolves when the head of the stream may go out. */
+function openStream(exchange: Exchange, link: string, chunks: Chunks): Promise<void> {
   return new Promise((resolve, reject) => {
-    const relay = new Relay(times, { onHead: resolve, onFirstByte: () => exchange.onFirstByte() })
-    exchange.relay = relay
-    pump(exchange, relay, chunks).catch((thrown: unknown) => {
+    writeChunks(exchange, exchange.openStream(resolve), chunks, resolve).catch((thrown: unknown) => {
       const error = pluginError(link, 'reply', thrown)
-      exchange.onBroken(error)
+      exchange.fail(error)
       reject(error)
     })
   })
 }
 
-async function pump(exchange: Exchange, relay: Relay, chunks: Chunks): Promise<void> {
+async function writeChunks(exchange: Exchange, relay: Relay, chunks: Chunks, onCommitted: () => void): Promise<void> {
   let paused: PromiseWithResolvers<void> | undefined
   const source = {
     pause: () => {
@@ -65,9 +62,11 @@ async function pump(exchange: Exchange, relay: Relay, chunks: Chunks): Promise<v
     const sent = transformChunk(copy(chunk, exchange), exchange.transforms)
     if (sent !== undefined) relay.push(frame(JSON.stringify(sent)), true)
     relay.flush()
+    if (relay.committed) onCommitted()
     await paused?.promise
   }
   relay.end('data: [DONE]\n\n')
+  onCommitted()
 }
 
 /** A link may send what it keeps for the next time, and those outside it may change what they are given. */

@@ -1,11 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { GatewayError } from '../errors.ts'
-
-/** Where the events come from: one attempt's connection, or a chain plugin's own reply. */
-export interface Source {
-  pause(): void
-  resume(): void
-}
+import type { PausableSource, StreamSink } from '../upstream/stream-sink.ts'
 
 /** Milliseconds of the relay's own clocks. */
 export interface RelayTimes {
@@ -15,24 +10,12 @@ export interface RelayTimes {
   readonly writeStall: number
 }
 
-/** What the call hears of its relay. */
+/** Hears of the progress of a relay. */
 export interface RelayListener {
-  /** The head may go out: the reply is committed, or has been held for as long as a heartbeat may wait. Called once. */
-  onHead(): void
+  /** A stream was held for as long as a client waits for a sign of life: the head may go out. */
+  onHeadDue(): void
   /** The first event that carries something left. Called once. */
   onFirstByte(): void
-}
-
-/** What those who read a stream know of the relay: a place for its events. */
-export interface EventSink {
-  /** There is no way back any more: what is pushed leaves. */
-  readonly committed: boolean
-  /** Adds one event. The first meaningful one commits. */
-  push(frame: string, meaningful: boolean): void
-  /** Writes what was pushed, in one piece. Call it once per piece of upstream bytes. */
-  flush(): void
-  /** Ends well: what is left, and the end marker. */
-  end(done: string): void
 }
 
 const HEARTBEAT = ': keep-alive\n\n'
@@ -44,19 +27,19 @@ const HIGH_WATER = 64 * 1024
  * A stream on its way to the client: held → committed → ended.
  *
  * Held: events wait, and a failing attempt can still be replaced by another without the client noticing. Committed: they leave as
- * they come. Ended: by a finish and `[DONE]`, or by one error frame and a broken connection: a bare end reads as success in the
+ * they come; until the first has left, another attempt may still take the place of this one. Ended: by a finish and `[DONE]`, or by one error frame and a broken connection: a bare end reads as success in the
  * official SDKs.
  */
-export class Relay implements EventSink {
+export class Relay implements StreamSink {
   readonly #times: RelayTimes
   readonly #listener: RelayListener
   #state: 'held' | 'committed' | 'ended' = 'held'
   #pending = ''
   #encoding: 'latin1' | 'utf8' = 'utf8'
-  #source: Source | undefined
+  #source: PausableSource | undefined
   #paused = false
   #response: ServerResponse | undefined
-  #headDue = false
+  #started = false
   #silence: NodeJS.Timeout
   #stall: NodeJS.Timeout | undefined
 
@@ -70,6 +53,10 @@ export class Relay implements EventSink {
     return this.#state !== 'held'
   }
 
+  get started(): boolean {
+    return this.#started
+  }
+
   get ended(): boolean {
     return this.#state === 'ended'
   }
@@ -79,18 +66,18 @@ export class Relay implements EventSink {
     return this.#response !== undefined
   }
 
-  /** Takes events from another source; what the one before left uncommitted is dropped. `latin1`: frames are raw bytes. */
-  attach(source: Source, encoding: 'latin1' | 'utf8'): void {
+  attach(source: PausableSource, encoding: 'latin1' | 'utf8'): void {
     this.#source = source
     this.#encoding = encoding
     this.#pending = ''
     this.#paused = false
+    if (this.#state === 'committed' && !this.#started) this.#state = 'held'
   }
 
   push(frame: string, meaningful: boolean): void {
     if (this.#state === 'ended') return
     this.#pending += frame
-    if (meaningful && this.#state === 'held') this.#commit()
+    if (meaningful && this.#state === 'held') this.#state = 'committed'
   }
 
   flush(): void {
@@ -100,7 +87,6 @@ export class Relay implements EventSink {
   }
 
   end(done: string): void {
-    if (this.#state === 'held') this.#commit()
     this.#pending += done
     this.#state = 'ended'
     this.#finish()
@@ -141,34 +127,31 @@ export class Relay implements EventSink {
 
   /** A stream is not held for ever; one whose head waits goes no further. */
   #overflow(): void {
-    if (this.#state === 'held') this.#commit()
+    this.#state = 'committed'
     if (this.#response === undefined) this.#pause()
     else this.#write(this.#response)
-  }
-
-  #commit(): void {
-    this.#state = 'committed'
-    this.#listener.onFirstByte()
-    this.#announceHead()
-  }
-
-  #announceHead(): void {
-    if (this.#headDue) return
-    this.#headDue = true
-    this.#listener.onHead()
   }
 
   #finish(): void {
     if (this.#response === undefined) return
     this.#leave(this.#response)
+    this.#start()
     this.#response.end(this.#pending, this.#encoding)
+  }
+
+  #start(): void {
+    if (this.#started) return
+    this.#started = true
+    this.#listener.onFirstByte()
   }
 
   #write(response: ServerResponse): void {
     const text = this.#pending
     this.#pending = ''
     this.#silence.refresh()
-    if (text !== '' && !response.write(text, this.#encoding)) this.#pause()
+    if (text === '') return
+    this.#start()
+    if (!response.write(text, this.#encoding)) this.#pause()
   }
 
   #pause(): void {
@@ -190,7 +173,7 @@ export class Relay implements EventSink {
   }
 
   #onSilence(): void {
-    this.#announceHead()
+    if (this.#response === undefined) this.#listener.onHeadDue()
     if (this.#response !== undefined && !this.#paused) this.#response.write(HEARTBEAT)
     this.#silence.refresh()
   }

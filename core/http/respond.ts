@@ -10,7 +10,7 @@ export function respond(exchange: Exchange, response: ServerResponse): void {
   if (exchange.closed) return
   if (exchange.dropped.length > 0) response.setHeader('x-umg-params-dropped', exchange.dropped.join(', '))
   if (exchange.failure !== undefined) sendError(exchange.failure, response)
-  else if (exchange.relay !== undefined) openStream(exchange, response)
+  else if (exchange.stream !== undefined) openStream(exchange, response)
   else if (exchange.body !== undefined) sendJson(200, exchange.body, response)
   else sendError(new GatewayError('internal_error', { cause: new Error('no reply') }), response)
 }
@@ -35,5 +35,5 @@ function openStream(exchange: Exchange, response: ServerResponse): void {
   response.setHeader('content-type', 'text/event-stream; charset=utf-8')
   response.setHeader('cache-control', 'no-cache, no-transform')
   response.setHeader('x-accel-buffering', 'no')
-  exchange.relay!.open(response)
+  exchange.stream!.open(response)
 }

@@ -2,10 +2,10 @@ import { createServer, type RequestListener, type Server, type ServerOptions, ty
 import type { AddressInfo, Socket } from 'node:net'
 import type { Router } from '@koa/router'
 import { Batch } from '../async/batch.ts'
-import type { Roster } from '../async/linked-list.ts'
+import type { LinkedList } from '../async/linked-list.ts'
 import { type ErrorName, GatewayError } from '../errors.ts'
 import { newRequestId } from '../text/ids.ts'
-import { type AppParts, createApp } from './app.ts'
+import { type AppServices, createApp } from './app.ts'
 import type { Exchange } from './exchange.ts'
 
 const OPTIONS: ServerOptions = {
@@ -139,25 +139,25 @@ export interface Listeners {
 }
 
 /** Starts listening. Rejects where an address cannot be had. */
-export async function openListeners(parts: AppParts, routers: Routers, options: ListenerOptions): Promise<Listeners> {
+export async function openListeners(services: AppServices, routers: Routers, options: ListenerOptions): Promise<Listeners> {
   const serve = (served: readonly Router[]) =>
-    createHttpServer(createApp(parts, served).callback(), (id, error) => parts.settlement.refused(id, error))
+    createHttpServer(createApp(services, served).callback(), (id, error) => services.settlement.refused(id, error))
   const { adminListen } = options
   const everything = [...routers.clients, ...routers.operators]
   const front = serve(adminListen === undefined ? everything : routers.clients)
   const url = await listen(front, options.listen)
-  if (adminListen === undefined) return { url, adminUrl: url, stop: (grace) => stop([front], parts.open, grace) }
+  if (adminListen === undefined) return { url, adminUrl: url, stop: (grace) => stop([front], services.open, grace) }
 
   const back = serve(everything)
   const adminUrl = await listen(back, adminListen).catch((error: unknown) => {
     front.close()
     throw error
   })
-  return { url, adminUrl, stop: (grace) => stop([front, back], parts.open, grace) }
+  return { url, adminUrl, stop: (grace) => stop([front, back], services.open, grace) }
 }
 
 /** Closes the listeners, waits for the calls under way, and at the end of its patience tells their clients so. */
-async function stop(servers: readonly Server[], open: Roster<Exchange>, grace: number): Promise<void> {
+async function stop(servers: readonly Server[], open: LinkedList<Exchange>, grace: number): Promise<void> {
   const closed = Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
   // A kept-alive socket whose stream ends would stay, and serve on: idle ones are closed again and again.
   const sweep = setInterval(() => {

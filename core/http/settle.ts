@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { Batch } from '../async/batch.ts'
-import { within } from '../async/timeout.ts'
+import { withTimeout } from '../async/timeout.ts'
 import type { GatewayError } from '../errors.ts'
-import { callLine } from '../observe/call-log.ts'
+import { logCall } from '../observe/call-log.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { PluginMetrics } from '../observe/gateway-metrics.ts'
 import type { Logger } from '../observe/log.ts'
@@ -10,36 +10,58 @@ import type { Outcome } from '../sdk/api.ts'
 import type { CallRecorder } from '../usage/recorder.ts'
 import { Exchange } from './exchange.ts'
 
-/** What becomes of a call after its last byte: what links asked to do then, its report, and the end of its generation. */
-export class Settlement implements Teller {
-  readonly #reports: Reports
-  readonly #plugins: PluginMetrics
-  readonly #log: Logger
-  readonly #linkTimeout: number
+/** A function that a link wants to run when its call is settled. */
+export interface SettledHook {
+  /** The link's name. */
+  readonly link: string
+  readonly fn: (outcome: Outcome) => void | Promise<void>
+}
 
-  /** `linkTimeout`: milliseconds that each of a link's functions may take. */
-  constructor(parts: {
-    readonly reports: Reports
-    readonly plugins: PluginMetrics
-    readonly log: Logger
-    readonly linkTimeout: number
-  }) {
-    this.#reports = parts.reports
-    this.#plugins = parts.plugins
-    this.#log = parts.log
-    this.#linkTimeout = parts.linkTimeout
+/** Runs settled hooks. */
+export interface HookRunner {
+  /** Undefined where the hook is done at once. */
+  run(hook: SettledHook, outcome: Outcome): Promise<void> | undefined
+}
+
+/** What is asked of a reply when it is over. */
+export type SentReply = Pick<ServerResponse, 'statusCode' | 'writableFinished'>
+
+/** What hears of settled calls. */
+export interface SettlementOptions {
+  readonly calls: CallMetrics
+  readonly plugins: PluginMetrics
+  readonly recorder: CallRecorder
+  readonly log: Logger
+  /** Milliseconds that each settled hook may take. */
+  readonly hookTimeout: number
+}
+
+interface SettledCall {
+  readonly exchange: Exchange
+  readonly outcome: Outcome
+  /** The client's. */
+  readonly headers: IncomingHttpHeaders
+}
+
+/** Settles calls after their last byte: runs the hooks of links, reports the call, and releases its generation. */
+export class Settlement implements HookRunner {
+  readonly #options: SettlementOptions
+  readonly #settled = new Batch<SettledCall>((call) => this.#report(call))
+
+  constructor(options: SettlementOptions) {
+    this.#options = options
   }
 
   /** Called once per request, when its connection is done with it. */
   settle(exchange: Exchange, { headers }: Pick<IncomingMessage, 'headers'>, response: SentReply): void {
     const outcome = exchange.close(response)
-    // Probes and scrapes are nobody's calls.
-    if (exchange.generation === undefined && outcome.error === undefined) return
-    this.#reports.add({ exchange, outcome, headers })
+    // Probes and scrapes are no calls.
+    if (exchange.endpoint === undefined && outcome.error === undefined) return
+    this.#settled.add({ exchange, outcome, headers })
     exchange.settled(this, outcome)
-    const working = exchange.settlers.map((settler) => this.tell(settler, outcome)).filter((work) => work !== undefined)
-    if (working.length === 0) exchange.generation?.release()
-    else void Promise.all(working).then(() => exchange.generation?.release())
+    const running = exchange.settledHooks.map((hook) => this.run(hook, outcome)).filter((work) => work !== undefined)
+    if (running.length === 0) exchange.generation?.release()
+    else void Promise.all(running).then(() => exchange.generation?.release())
   }
 
   /** Called for what was refused before it became a request. */
@@ -49,85 +71,40 @@ export class Settlement implements Teller {
     this.settle(exchange, { headers: {} }, { statusCode: error.status, writableFinished: true })
   }
 
-  /** Runs what a link asked to be run, and answers for it. */
-  tell({ link, fn }: Settler, outcome: Outcome): Promise<void> | undefined {
+  run({ link, fn }: SettledHook, outcome: Outcome): Promise<void> | undefined {
+    const { plugins, log, hookTimeout } = this.#options
     const startedAt = performance.now()
     const failed = (err: unknown): void => {
-      this.#plugins.failed(link, 'settled')
-      this.#log.error({ plugin: link, err }, 'onSettled failed')
+      plugins.failed(link, 'settled')
+      log.error({ plugin: link, err }, 'onSettled failed')
     }
-    const ran = (): void => this.#plugins.ran(link, 'settled', performance.now() - startedAt)
+    const ran = (): void => plugins.ran(link, 'settled', performance.now() - startedAt)
     try {
       const working = fn(outcome)
       // Most are done at once: they cost a call no promise.
-      if (working !== undefined) return within(this.#linkTimeout, Promise.resolve(working)).catch(failed).finally(ran)
+      if (working !== undefined) return withTimeout(hookTimeout, Promise.resolve(working)).catch(failed).finally(ran)
     } catch (err) {
       failed(err)
     }
     ran()
     return undefined
   }
-}
 
-/** A function that wants to hear of the outcome, and whose it is. */
-export interface Settler {
-  readonly link: string
-  readonly fn: (outcome: Outcome) => void | Promise<void>
-}
-
-/** Runs settlers. */
-export interface Teller {
-  /** Undefined where it is done at once. */
-  tell(settler: Settler, outcome: Outcome): Promise<void> | undefined
-}
-
-/** What is asked of a reply when it is over. */
-export type SentReply = Pick<ServerResponse, 'statusCode' | 'writableFinished'>
-
-/** A call that has ended, and how. */
-export interface EndedCall {
-  readonly exchange: Exchange
-  readonly outcome: Outcome
-  /** The client's. */
-  readonly headers: IncomingHttpHeaders
-}
-
-/** Who is told of it. */
-export interface ReportReaders {
-  readonly calls: CallMetrics
-  readonly plugins: PluginMetrics
-  readonly recorder: CallRecorder
-  readonly log: Logger
-}
-
-/** Tells metrics, the recorder and the log of the calls that have ended. */
-export class Reports {
-  readonly #readers: ReportReaders
-  readonly #ended = new Batch<EndedCall>((call) => this.#tell(call))
-
-  constructor(readers: ReportReaders) {
-    this.#readers = readers
-  }
-
-  add(call: EndedCall): void {
-    this.#ended.add(call)
-  }
-
-  /** Tells of those that have ended by now. */
+  /** Reports the calls that have settled by now. */
   flush(): void {
-    this.#ended.flush()
+    this.#settled.flush()
   }
 
-  #tell({ exchange, outcome, headers }: EndedCall): void {
-    const { calls, plugins, recorder, log } = this.#readers
+  #report({ exchange, outcome, headers }: SettledCall): void {
+    const { calls, plugins, recorder, log } = this.#options
     const { id, principal, tags } = exchange
     calls.settled(outcome)
-    if (exchange.generation !== undefined) recorder.record(outcome, exchange)
-    callLine(log, outcome, { id, principal, tags, headers })
-    for (const fault of exchange.pluginFaults) {
-      plugins.failed(fault.plugin, fault.phase)
+    if (exchange.endpoint !== undefined) recorder.record(outcome, exchange)
+    logCall(log, outcome, { id, principal, tags, headers })
+    for (const failure of exchange.pluginFailures) {
+      plugins.failed(failure.plugin, failure.phase)
       // The line of the call tells of its own failure only.
-      if (outcome.error?.cause !== fault) log.error({ id, err: fault }, 'plugin failed')
+      if (outcome.error?.cause !== failure) log.error({ id, err: failure }, 'plugin failed')
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { Store } from '../store/database.ts'
-import { digestOf, kindOf } from './format.ts'
+import { digestOf } from '../text/ids.ts'
+import { kindOf } from './format.ts'
 import { WRITTEN_MS } from './last-used.ts'
 
 /** A program that manages the gateway. */

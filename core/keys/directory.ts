@@ -3,18 +3,21 @@ import type { DeclaredKey } from '../config/config.ts'
 import { GatewayError } from '../errors.ts'
 import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
-import { digestOf, kindOf } from './format.ts'
+import { digestOf } from '../text/ids.ts'
+import { kindOf } from './format.ts'
 import { recordUse } from './last-used.ts'
-import { declaredHolder, findHolder, type Holder } from './principal.ts'
+import { declaredHolder, findHolder, type KeyHolder } from './principal.ts'
 
 /** Tells whom a key identifies. */
 export interface KeyDirectory {
   /**
-   * Whom a secret identifies; undefined where it is malformed, unknown, revoked or expired, and for admin keys. `declared`: the keys
-   * of routes.yaml, by digest; they come first. A revocation in this process holds for the next call, one in another process within a
+   * Whom a secret identifies; undefined where it is malformed, unknown, revoked or expired, and for admin keys. Declared keys come
+   * first. A revocation in this process holds for the next call, one in another process within a
    * second. Throws `storage_unavailable` where the key would have to be looked up and the store fails; keys in use go on without it.
    */
-  verify(secret: string, declared: ReadonlyMap<string, DeclaredKey>): Promise<Principal | undefined>
+  verify(secret: string): Promise<Principal | undefined>
+  /** Replaces the declared keys: those of the routes.yaml in use. */
+  declare(keys: readonly DeclaredKey[]): void
   close(): Promise<void>
 }
 
@@ -30,15 +33,15 @@ const MOST_UNKNOWN = 1_000
 
 /** What was found since the keys last changed. A look-up that ends after a change writes into the memory of before, which nobody reads. */
 interface Memory {
-  readonly known: Map<string, { readonly holder: Holder; askedAt: number }>
+  readonly known: Map<string, { readonly holder: KeyHolder; askedAt: number }>
   /** When it was asked for. Apart from the known ones, so that guessing cannot push them out. */
   readonly unknown: Map<string, number>
-  readonly underWay: Map<string, Promise<Holder | undefined>>
+  readonly underWay: Map<string, Promise<KeyHolder | undefined>>
   /** What was known before somebody elsewhere changed something: it holds where the store cannot be asked. */
-  readonly doubtful: Map<string, Holder>
+  readonly doubtful: Map<string, KeyHolder>
 }
 
-const newMemory = (doubtful: Map<string, Holder> = new BoundedMap(MOST_KNOWN)): Memory => ({
+const newMemory = (doubtful: Map<string, KeyHolder> = new BoundedMap(MOST_KNOWN)): Memory => ({
   known: new BoundedMap(MOST_KNOWN),
   unknown: new BoundedMap(MOST_UNKNOWN),
   underWay: new Map(),
@@ -48,6 +51,7 @@ const newMemory = (doubtful: Map<string, Holder> = new BoundedMap(MOST_KNOWN)): 
 /** Creates the directory of a store's keys. It is the one reader of `store.changed`. */
 export function createKeyDirectory(store: Store): KeyDirectory {
   let memory = newMemory()
+  let declared: ReadonlyMap<string, DeclaredKey> = new Map()
   const uses = recordUse(store)
   const stopWatching = watchKeys(store, {
     doubt() {
@@ -59,7 +63,7 @@ export function createKeyDirectory(store: Store): KeyDirectory {
     },
   })
 
-  async function verify(secret: string, declared: ReadonlyMap<string, DeclaredKey>): Promise<Principal | undefined> {
+  async function verify(secret: string): Promise<Principal | undefined> {
     const kind = kindOf(secret)
     if (kind === undefined || kind === 'admin') return undefined
     const digest = digestOf(secret)
@@ -72,6 +76,9 @@ export function createKeyDirectory(store: Store): KeyDirectory {
 
   return {
     verify,
+    declare(keys) {
+      declared = new Map(keys.map((key) => [key.digest, key]))
+    },
     close() {
       stopWatching()
       return uses.close()
@@ -79,7 +86,7 @@ export function createKeyDirectory(store: Store): KeyDirectory {
   }
 }
 
-async function find(store: Store, memory: Memory, digest: string): Promise<Holder | undefined> {
+async function find(store: Store, memory: Memory, digest: string): Promise<KeyHolder | undefined> {
   const now = Date.now()
   const known = memory.known.get(digest)
   if (known !== undefined) {
@@ -106,13 +113,17 @@ function refresh(store: Store, memory: Memory, digest: string): void {
 }
 
 /** Calls that come together with one key share one look-up. */
-function ask(store: Store, memory: Memory, digest: string): Promise<Holder | undefined> {
+function ask(store: Store, memory: Memory, digest: string): Promise<KeyHolder | undefined> {
   const search = memory.underWay.get(digest) ?? lookUp(store, memory, digest)
   memory.underWay.set(digest, search)
   return search
 }
 
-async function lookUp(store: Store, { known, unknown, underWay, doubtful }: Memory, digest: string): Promise<Holder | undefined> {
+async function lookUp(
+  store: Store,
+  { known, unknown, underWay, doubtful }: Memory,
+  digest: string,
+): Promise<KeyHolder | undefined> {
   try {
     const holder = await findHolder(store, digest)
     doubtful.delete(digest)

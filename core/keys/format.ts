@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { BASE62, randomBase62 } from '../text/ids.ts'
 
@@ -30,14 +29,6 @@ export function kindOf(secret: string): KeyKind | undefined {
 export function shownOf(secret: string): { readonly prefix_shown: string; readonly last_four: string } {
   const random = secret.lastIndexOf('-') + 1
   return { prefix_shown: secret.slice(0, random + 4), last_four: secret.slice(-4) }
-}
-
-/**
- * What is stored of a secret, and how it is found again: hex SHA-256. Guessing 178 random bits needs no slow hash to be hopeless,
- * and a look-up by digest tells nothing by its time: who cannot invert SHA-256 cannot choose digests that begin alike.
- */
-export function digestOf(secret: string): string {
-  return hash('sha256', secret, 'hex')
 }
 
 function checksum(text: string): string {

@@ -4,9 +4,9 @@ import { checkGlobs, checkText } from '../accounts/text.ts'
 import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
 import type { KeysTable, Schema } from '../store/schema.ts'
-import { newId } from '../text/ids.ts'
+import { digestOf, newId } from '../text/ids.ts'
 import { type ApiKey, apiKeyOf, selectKeys, statusOf } from './api-key.ts'
-import { createSecret, digestOf, type KeyKind, shownOf } from './format.ts'
+import { createSecret, type KeyKind, shownOf } from './format.ts'
 
 /** Makes a key. Throws `invalid_value`. */
 export async function createKey(store: Store, key: NewKey, actor: Actor = GATEWAY): Promise<MadeKey> {

@@ -3,18 +3,18 @@ import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 
 /** Whom a key identifies, and until when (ms since 1970; absent: for good). Frozen: every call with that key shares it. */
-export interface Holder {
+export interface KeyHolder {
   readonly principal: Principal
   readonly expiresAt?: number
 }
 
 /** Finds the holder of a key that was not revoked. Expired keys are found too. Throws what the database threw. */
-export const findHolder = (store: Store, digest: string): Promise<Holder | undefined> => find(store, 'keys.digest', digest)
+export const findHolder = (store: Store, digest: string): Promise<KeyHolder | undefined> => find(store, 'keys.digest', digest)
 
 /** Finds it by the key's id, `key_…`. */
-export const findHolderById = (store: Store, id: string): Promise<Holder | undefined> => find(store, 'keys.id', id)
+export const findHolderById = (store: Store, id: string): Promise<KeyHolder | undefined> => find(store, 'keys.id', id)
 
-async function find(store: Store, column: 'keys.digest' | 'keys.id', value: string): Promise<Holder | undefined> {
+async function find(store: Store, column: 'keys.digest' | 'keys.id', value: string): Promise<KeyHolder | undefined> {
   const row = await store.db
     .selectFrom('keys')
     .innerJoin('accounts', 'accounts.id', 'keys.account_id')
@@ -46,10 +46,10 @@ async function find(store: Store, column: 'keys.digest' | 'keys.id', value: stri
   return { principal: Object.freeze(principal), expiresAt: row.expires_at ?? undefined }
 }
 
-const declaredHolders = new WeakMap<DeclaredKey, Holder>()
+const declaredHolders = new WeakMap<DeclaredKey, KeyHolder>()
 
 /** The holder of a key of routes.yaml. What its prefix promises holds there too: an `sk-test-` key is never live. */
-export function declaredHolder(key: DeclaredKey, prefix: Principal['kind']): Holder {
+export function declaredHolder(key: DeclaredKey, prefix: Principal['kind']): KeyHolder {
   const made = declaredHolders.get(key)
   if (made !== undefined) return made
   const principal: Principal = {
@@ -60,7 +60,7 @@ export function declaredHolder(key: DeclaredKey, prefix: Principal['kind']): Hol
     models: [key.models],
     rateClass: key.rateClass,
   }
-  const holder: Holder = { principal: Object.freeze(principal), expiresAt: key.expires }
+  const holder: KeyHolder = { principal: Object.freeze(principal), expiresAt: key.expires }
   declaredHolders.set(key, holder)
   return holder
 }

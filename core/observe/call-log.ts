@@ -29,7 +29,7 @@ const RETRY_COUNT = /^\d{1,3}$/
 const LONGEST_MODEL = 200
 
 /** Logs one line for a call that has ended. It holds no secret and nothing of what was asked or answered. */
-export function callLine(log: Logger, outcome: Outcome, call: LoggedCall): void {
+export function logCall(log: Logger, outcome: Outcome, call: LoggedCall): void {
   const { kind, status, error, endpoint, model, stream, served, attempts, usage, usageEstimated, times } = outcome
   const { principal, headers } = call
   // Spelt out: building the line from parts costs more than writing it.

@@ -1,7 +1,7 @@
 import { type Tokens, tokensOf } from '../protocol/usage.ts'
 import type { HostCounter, HostHistogram, ModelId, Outcome, Served } from '../sdk/api.ts'
 import { type Gauge, OTHER } from './instruments.ts'
-import { CATALOGUE } from './metric-definitions.ts'
+import { METRICS } from './metric-definitions.ts'
 import type { Metrics } from './metrics.ts'
 
 /** `gen_ai_operation_name`, as the conventions call it. Endpoints that are not here generate nothing. */
@@ -32,17 +32,17 @@ export class CallMetrics {
   readonly #streamAborts: HostCounter
 
   constructor(metrics: Metrics) {
-    this.#requests = metrics.declare(CATALOGUE.requests)
-    this.#inFlight = metrics.declare(CATALOGUE.inFlight)
-    this.#requestDuration = metrics.declare(CATALOGUE.requestDuration)
-    this.#timeToFirstToken = metrics.declare(CATALOGUE.timeToFirstToken)
-    this.#timePerOutputToken = metrics.declare(CATALOGUE.timePerOutputToken)
-    this.#operationDuration = metrics.declare(CATALOGUE.operationDuration)
-    this.#tokenUsage = metrics.declare(CATALOGUE.tokenUsage)
-    this.#attempts = metrics.declare(CATALOGUE.attempts)
-    this.#fallbacks = metrics.declare(CATALOGUE.fallbacks)
-    this.#overhead = metrics.declare(CATALOGUE.overhead)
-    this.#streamAborts = metrics.declare(CATALOGUE.streamAborts)
+    this.#requests = metrics.declare(METRICS.requests)
+    this.#inFlight = metrics.declare(METRICS.inFlight)
+    this.#requestDuration = metrics.declare(METRICS.requestDuration)
+    this.#timeToFirstToken = metrics.declare(METRICS.timeToFirstToken)
+    this.#timePerOutputToken = metrics.declare(METRICS.timePerOutputToken)
+    this.#operationDuration = metrics.declare(METRICS.operationDuration)
+    this.#tokenUsage = metrics.declare(METRICS.tokenUsage)
+    this.#attempts = metrics.declare(METRICS.attempts)
+    this.#fallbacks = metrics.declare(METRICS.fallbacks)
+    this.#overhead = metrics.declare(METRICS.overhead)
+    this.#streamAborts = metrics.declare(METRICS.streamAborts)
     for (const side of ['client', 'upstream']) this.#streamAborts.add(0, side)
   }
 

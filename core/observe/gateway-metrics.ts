@@ -2,7 +2,7 @@ import type { PluginPhase } from '../plugins/faults.ts'
 import type { HostCounter, HostHistogram } from '../sdk/api.ts'
 import type { Gauge } from './instruments.ts'
 import type { Logger } from './log.ts'
-import { CATALOGUE } from './metric-definitions.ts'
+import { METRICS } from './metric-definitions.ts'
 import type { Metrics } from './metrics.ts'
 
 /** What the metrics tell of the gateway itself. */
@@ -21,14 +21,14 @@ export class GatewayMetrics {
   readonly #generations: Gauge
 
   constructor(metrics: Metrics, { version, workers }: GatewayFacts) {
-    metrics.declare(CATALOGUE.buildInfo).set(1, version, process.versions.node)
-    const queueSize = metrics.declare(CATALOGUE.workerQueueSize)
+    metrics.declare(METRICS.buildInfo).set(1, version, process.versions.node)
+    const queueSize = metrics.declare(METRICS.workerQueueSize)
     metrics.onRender(() => queueSize.set(workers.queueSize))
-    this.#configInfo = metrics.declare(CATALOGUE.configInfo)
-    this.#reloads = metrics.declare(CATALOGUE.configReloads)
-    this.#successful = metrics.declare(CATALOGUE.configLastReloadSuccessful)
-    this.#succeededAt = metrics.declare(CATALOGUE.configLastReloadSuccess)
-    this.#generations = metrics.declare(CATALOGUE.configGenerations)
+    this.#configInfo = metrics.declare(METRICS.configInfo)
+    this.#reloads = metrics.declare(METRICS.configReloads)
+    this.#successful = metrics.declare(METRICS.configLastReloadSuccessful)
+    this.#succeededAt = metrics.declare(METRICS.configLastReloadSuccess)
+    this.#generations = metrics.declare(METRICS.configGenerations)
     for (const result of ['success', 'failure']) this.#reloads.add(0, result)
   }
 
@@ -59,8 +59,8 @@ export class PluginMetrics {
   readonly #errors: HostCounter
 
   constructor(metrics: Metrics) {
-    this.#duration = metrics.declare(CATALOGUE.pluginDuration)
-    this.#errors = metrics.declare(CATALOGUE.pluginErrors)
+    this.#duration = metrics.declare(METRICS.pluginDuration)
+    this.#errors = metrics.declare(METRICS.pluginErrors)
   }
 
   /** A plugin has run for so many milliseconds of its own, whatever came of it. */
@@ -82,7 +82,7 @@ export class BreakerMetrics {
   readonly #log: Logger
 
   constructor(metrics: Metrics, log: Logger) {
-    this.#state = metrics.declare(CATALOGUE.circuitState)
+    this.#state = metrics.declare(METRICS.circuitState)
     this.#log = log
   }
 

@@ -1,5 +1,5 @@
 import { type DestinationStream, type Level, type LevelWithSilent, type Logger, pino } from 'pino'
-import { PluginFault } from '../plugins/faults.ts'
+import { PluginFailure } from '../plugins/faults.ts'
 import { GatewayError, UpstreamError } from '../sdk/api.ts'
 
 export type { LevelWithSilent as LogLevel, Logger } from 'pino'
@@ -82,7 +82,7 @@ const DEEPEST = 5
  */
 export function describeCause(error: unknown): string | undefined {
   if (error === undefined) return undefined
-  if (error instanceof PluginFault) return `${error.plugin}: ${describeCause(error.cause) ?? 'thrown undefined'}`
+  if (error instanceof PluginFailure) return `${error.plugin}: ${describeCause(error.cause) ?? 'thrown undefined'}`
   try {
     return codeOf(error) ?? nameOf(error)
   } catch {

@@ -15,7 +15,7 @@ const SECONDS_IN_A_PLUGIN = [0.0001, 0.001, 0.01, 0.1, 1, 10]
 const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304]
 
 /** The one table of core's metrics; docs/metrics.md is compared with it by a test. */
-export const CATALOGUE = {
+export const METRICS = {
   requestDuration: {
     name: 'gen_ai_server_request_duration_seconds',
     type: 'histogram',

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import type { HostCounter, HostHistogram, HostMetrics } from '../sdk/api.ts'
 import { createInstrument, type Gauge, type Instruments, type Measured } from './instruments.ts'
-import { CATALOGUE, checkShape, isSameShape, type MetricShape, type MetricType } from './metric-definitions.ts'
+import { checkShape, isSameShape, METRICS, type MetricShape, type MetricType } from './metric-definitions.ts'
 
 interface Known {
   readonly shape: MetricShape
@@ -24,7 +24,7 @@ export class Metrics implements HostMetrics {
   constructor({ maxSeries = 1000 }: { readonly maxSeries?: number } = {}) {
     // One series a metric: the counter of overflows needs no limit of its own.
     this.#maxSeries = Infinity
-    this.#overflow = this.declare(CATALOGUE.metricsOverflow)
+    this.#overflow = this.declare(METRICS.metricsOverflow)
     this.#maxSeries = maxSeries
   }
 

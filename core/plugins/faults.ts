@@ -7,7 +7,7 @@ import { GatewayError } from '../errors.ts'
 export type PluginPhase = 'handle' | 'settled' | 'request' | 'reply'
 
 /** What a plugin threw, and which one it was: the client reads `plugin_error`, the log this. */
-export class PluginFault extends Error {
+export class PluginFailure extends Error {
   override readonly name = 'PluginFault'
   readonly plugin: string
   readonly phase: PluginPhase
@@ -22,11 +22,11 @@ export class PluginFault extends Error {
 /** The error of a call in which a plugin threw. A GatewayError is meant for the client and stays as it is. */
 export function pluginError(plugin: string, phase: PluginPhase, thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
-  return new GatewayError('plugin_error', { cause: new PluginFault(plugin, phase, thrown) })
+  return new GatewayError('plugin_error', { cause: new PluginFailure(plugin, phase, thrown) })
 }
 
 /** What a link may not do with its call, by the word that the log's `cause` has for it; docs/plugins.md explains them. */
-export const MISUSES = {
+export const CONTRACT_VIOLATIONS = {
   NEXT_TWICE: 'next() was called twice',
   NEXT_AFTER_REPLY: 'next() was called after reply.send()',
   NO_NEXT_NO_REPLY: 'the link returned without next() and without reply.send()',
@@ -40,12 +40,12 @@ export const MISUSES = {
 } as const
 
 /** Thrown where a plugin breaks a rule of the seam. */
-export class Misuse extends Error {
+export class ContractViolation extends Error {
   override readonly name = 'Misuse'
-  readonly code: keyof typeof MISUSES
+  readonly code: keyof typeof CONTRACT_VIOLATIONS
 
-  constructor(code: keyof typeof MISUSES) {
-    super(MISUSES[code])
+  constructor(code: keyof typeof CONTRACT_VIOLATIONS) {
+    super(CONTRACT_VIOLATIONS[code])
     this.code = code
   }
 }

@@ -1,9 +1,14 @@
-import type { PluginMetrics } from '../observe/gateway-metrics.ts'
 import type { EndpointOperation, Provider } from '../sdk/api.ts'
-import { pluginError } from './faults.ts'
+import { type PluginPhase, pluginError } from './faults.ts'
+
+/** Records how long plugins run. */
+export interface PluginTimer {
+  /** `ms`: the plugin's own time, in milliseconds. */
+  ran(plugin: string, phase: PluginPhase, ms: number): void
+}
 
 /** The same provider, with the time of its requests measured, and what it throws at a reply named as its fault. */
-export function guardProvider(plugin: string, provider: Provider, metrics: PluginMetrics): Provider {
+export function guardProvider(plugin: string, provider: Provider, timer: PluginTimer): Provider {
   function reading<Result>(read: () => Result): Result {
     try {
       return read()
@@ -12,7 +17,7 @@ export function guardProvider(plugin: string, provider: Provider, metrics: Plugi
     }
   }
 
-  const ran = (startedAt: number): void => metrics.ran(plugin, 'request', performance.now() - startedAt)
+  const ran = (startedAt: number): void => timer.ran(plugin, 'request', performance.now() - startedAt)
 
   const timed =
     (request: Provider['request']): Provider['request'] =>

@@ -1,44 +1,52 @@
-import type { DeclaredKey } from '../config/config.ts'
-import type { KeyDirectory } from '../keys/directory.ts'
-import type { Logger } from '../observe/log.ts'
-import type { Metrics } from '../observe/metrics.ts'
-import type { Call, Host, HostLog, Limits } from '../sdk/api.ts'
-import { getJson } from '../upstream/get-json.ts'
-import type { Workers } from '../workers/pool.ts'
-import type { Life } from './instances.ts'
+import type { Call, Host, HostCounter, HostHistogram, HostLog, HostMetrics, Limits } from '../sdk/api.ts'
+import type { InstanceContext } from './instances.ts'
 
 /** What every generation of plugins shares. */
 export interface HostServices {
-  readonly log: Logger
-  readonly metrics: Metrics
-  readonly keys: KeyDirectory
+  readonly log: HostLog
+  readonly metrics: HostMetrics
+  readonly keys: Host['keys']
   readonly limits: Limits
-  readonly workers: Workers
-  /** The keys that the routing table in use declares, by digest. They count at once, as those of the store do. */
-  readonly declaredKeys: { current: ReadonlyMap<string, DeclaredKey> }
-}
-
-/** What one plugin instance may use of core. */
-export function createHost(services: HostServices, life: Life): Host {
-  const { metrics, keys, limits, workers, declaredKeys } = services
-  return {
-    log: bind(services.log, life),
-    metrics,
-    keys: { verify: (secret) => keys.verify(secret, declaredKeys.current) },
-    limits,
-    countTokens: (call: Call) => workers.countTokens(call.splice({})),
-    offload: (module, exportName, input) => workers.run(module, exportName, input),
-    getJson,
-    signal: life.signal,
+  readonly workers: {
+    countTokens(body: Buffer): Promise<number>
+    run(module: URL, exportName: string, input: unknown): Promise<unknown>
   }
+  readonly getJson: Host['getJson']
 }
 
-/** Where the plugin stands is looked up line by line: a reload may move it. */
-function bind(log: Logger, life: Life): HostLog {
-  const bound = (fields: Readonly<Record<string, unknown>>) => ({ plugin: life.plugin, at: life.at, ...fields })
-  return {
+/** The facade of core for one plugin instance: it offers what `Host` documents, and nothing else can be reached through it. */
+export function createHost({ log, metrics, keys, limits, workers, getJson }: HostServices, context: InstanceContext): Host {
+  return Object.freeze({
+    log: boundLog(log, context),
+    metrics: metricsFacade(metrics),
+    keys: Object.freeze<Host['keys']>({ verify: (secret) => keys.verify(secret) }),
+    limits: Object.freeze<Limits>({ reserve: (subject, rates, tokens) => limits.reserve(subject, rates, tokens) }),
+    countTokens: (call: Call) => workers.countTokens(call.splice({})),
+    offload: (module: URL, exportName: string, input: unknown) => workers.run(module, exportName, input),
+    getJson,
+    signal: context.signal,
+  })
+}
+
+/** The plugin's place is read line by line: a reload may move it. */
+function boundLog(log: HostLog, context: InstanceContext): HostLog {
+  const bound = (fields: Readonly<Record<string, unknown>>) => ({ plugin: context.plugin, at: context.at, ...fields })
+  return Object.freeze<HostLog>({
     info: (fields, message) => log.info(bound(fields), message),
     warn: (fields, message) => log.warn(bound(fields), message),
     error: (fields, message) => log.error(bound(fields), message),
-  }
+  })
+}
+
+function metricsFacade(metrics: HostMetrics): HostMetrics {
+  return Object.freeze<HostMetrics>({
+    counter(name, help, labels) {
+      const counter = metrics.counter(name, help, labels)
+      return Object.freeze<HostCounter>({ add: (amount, ...values) => counter.add(amount, ...values) })
+    },
+    histogram(name, help, labels, buckets) {
+      const histogram = metrics.histogram(name, help, labels, buckets)
+      return Object.freeze<HostHistogram>({ observe: (value, ...values) => histogram.observe(value, ...values) })
+    },
+  })
 }

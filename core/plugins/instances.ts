@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
-import { within } from '../async/timeout.ts'
-import type { Position } from '../config/config.ts'
-import type { Logger } from '../observe/log.ts'
-import type { ChainPlugin, ProviderPlugin } from '../sdk/api.ts'
+import { withTimeout } from '../async/timeout.ts'
+import type { ChainPlugin, HostLog, ProviderPlugin } from '../sdk/api.ts'
 import { Secret } from '../sdk/secrets.ts'
+import type { Position } from '../text/diagnostic.ts'
 import { ConfigError } from '../text/diagnostic.ts'
 
 /** How long a plugin may take to close, in milliseconds. */
@@ -20,7 +19,7 @@ export interface InstanceIdentity {
 }
 
 /** An instance as its host knows it. */
-export interface Life {
+export interface InstanceContext {
   /** The plugin's name. */
   readonly plugin: string
   /** `routes.yaml:12:5`, in the table in use. */
@@ -36,10 +35,10 @@ export interface Closable {
 
 /** The configured plugins of a gateway: each lives for as long as a generation uses it. */
 export class InstancePool {
-  readonly #log: Logger
+  readonly #log: HostLog
   readonly #instances = new Set<Instance>()
 
-  constructor(log: Logger) {
+  constructor(log: HostLog) {
     this.#log = log
   }
 
@@ -56,7 +55,7 @@ export class InstancePool {
   async close(instance: Instance): Promise<void> {
     this.#instances.delete(instance)
     try {
-      await within(CLOSE_MS, instance.close())
+      await withTimeout(CLOSE_MS, instance.close())
     } catch (err) {
       this.#log.error({ plugin: instance.plugin, err }, 'close failed')
     }
@@ -64,7 +63,7 @@ export class InstancePool {
 }
 
 /** The instances that one generation uses: its own, and those it has carried over from the generation before. */
-export class Instances {
+export class InstanceLeases {
   readonly #pool: InstancePool
   readonly #taken = new Map<Instance, Position | undefined>()
 
@@ -76,7 +75,7 @@ export class Instances {
    * The instance of this identity: the one that another generation uses, or one that `make` makes. Throws a ConfigError with what
    * `make` throws and the place in routes.yaml.
    */
-  async take<Made extends Closable>(identity: InstanceIdentity, make: (life: Life) => Promise<Made>): Promise<Made> {
+  async take<Made extends Closable>(identity: InstanceIdentity, make: (life: InstanceContext) => Promise<Made>): Promise<Made> {
     const known = this.#pool.find(identity, new Set(this.#taken.keys()))
     const instance = known ?? (await this.#make(identity, make))
     instance.users++
@@ -86,7 +85,7 @@ export class Instances {
   }
 
   /** The generation serves from now on: what is carried over stands where the new table has it. */
-  settle(): void {
+  moveToOwnPlaces(): void {
     for (const [instance, at] of this.#taken) instance.move(at)
   }
 
@@ -99,7 +98,7 @@ export class Instances {
     this.#taken.clear()
   }
 
-  async #make(identity: InstanceIdentity, make: (life: Life) => Promise<Closable>): Promise<Instance> {
+  async #make(identity: InstanceIdentity, make: (life: InstanceContext) => Promise<Closable>): Promise<Instance> {
     const instance = new Instance(identity)
     try {
       instance.made = await make(instance)
@@ -115,7 +114,7 @@ export class Instances {
 const NOWHERE: Position = { file: 'routes.yaml', line: 1, column: 1 }
 
 /** One configured plugin. */
-class Instance implements Life {
+class Instance implements InstanceContext {
   readonly plugin: string
   /** How many generations use it. */
   users = 0

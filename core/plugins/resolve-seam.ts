@@ -10,8 +10,8 @@ import { extname } from 'node:path'
 const EXTENSION = extname(import.meta.url)
 
 const SEAM = new Map([
-  ['unified-model-gateway/plugin', new URL(`./api${EXTENSION}`, import.meta.url).href],
-  ['unified-model-gateway/plugin/testing', new URL(`./testing${EXTENSION}`, import.meta.url).href],
+  ['unified-model-gateway/plugin', new URL(`../sdk/api${EXTENSION}`, import.meta.url).href],
+  ['unified-model-gateway/plugin/testing', new URL(`../testing/kit${EXTENSION}`, import.meta.url).href],
 ])
 
 registerHooks({

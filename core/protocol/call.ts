@@ -1,8 +1,7 @@
 import { GatewayError } from '../errors.ts'
-import { Misuse } from '../plugins/faults.ts'
+import { ContractViolation } from '../plugins/faults.ts'
 import type { Call, ChatRequest, EndpointName, ModelId } from '../sdk/api.ts'
-import type { Workers } from '../workers/pool.ts'
-import { type Member, ScanError, type ScanFault, scanObject, setPointer, spliceObject } from './json.ts'
+import { type Member, ScanError, type ScanErrorCode, scanObject, setPointer, spliceObject } from './json.ts'
 import type { RequestCheck } from './validation.ts'
 
 /** What a call is made of, beside its body. */
@@ -14,6 +13,13 @@ export interface CallContext {
   readonly resolve: (name: string) => ModelId | undefined
   /** Headers for the upstream that chain plugins added. */
   readonly upstreamHeaders: Readonly<Record<string, string>>
+  /** True once core has decided where the call goes: then nothing may be edited any more. */
+  decided: boolean
+}
+
+/** Finds the top-level members of large bodies beside the event loop. Throws `ScanError`. */
+export interface BodyScanner {
+  scan(bytes: Uint8Array): Promise<readonly Member[]>
 }
 
 /**
@@ -35,7 +41,6 @@ export class ClientCall implements Call {
   #body: ChatRequest | undefined
   #head: Readonly<Record<string, unknown>>
   #model: ModelId | undefined
-  #sealed = false
 
   /** `members`: of the body, where they are known already. Throws a GatewayError (400) for a body that is none. */
   constructor(bytes: Buffer, context: CallContext, members = membersOf(bytes)) {
@@ -100,7 +105,7 @@ export class ClientCall implements Call {
   }
 
   edit(pointer: string, value: unknown): void {
-    if (this.#sealed) throw new Misuse('EDIT_AFTER_NEXT')
+    if (this.#context.decided) throw new ContractViolation('EDIT_AFTER_NEXT')
     const body = structuredClone(this.body) as ChatRequest
     setPointer(body, pointer, value)
     this.#context.check(body)
@@ -109,11 +114,6 @@ export class ClientCall implements Call {
     this.#body = body
     this.#head = body
     this.#model = undefined
-  }
-
-  /** No more edits: core has decided where the call goes. */
-  seal(): void {
-    this.#sealed = true
   }
 
   #resolveModel(): ModelId {
@@ -166,7 +166,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-const SCAN_FAULTS: Readonly<Record<Exclude<ScanFault, 'syntax' | 'not_an_object'>, string>> = {
+const SCAN_FAULTS: Readonly<Record<Exclude<ScanErrorCode, 'syntax' | 'not_an_object'>, string>> = {
   too_deep: 'The request body is nested more than 64 levels deep.',
   too_many_members: 'The request body has more than 256 members at its top level.',
   too_many_parts: 'A member of the request body has more than 50,000 objects and arrays in it.',
@@ -182,10 +182,10 @@ export function membersOf(bytes: Buffer): readonly Member[] {
 }
 
 /** The same, found in a worker thread: looking through many megabytes would hold up the event loop. */
-export async function membersOfLarge(bytes: Buffer, workers: Pick<Workers, 'scan'>): Promise<readonly Member[]> {
+export async function membersOfLarge(bytes: Buffer, scanner: BodyScanner): Promise<readonly Member[]> {
   try {
     checkBeginning(bytes)
-    return unique(await workers.scan(bytes))
+    return unique(await scanner.scan(bytes))
   } catch (error) {
     throw refusal(error)
   }
@@ -199,7 +199,7 @@ function checkBeginning(bytes: Buffer): void {
     scanObject(bytes.subarray(0, BEGINNING))
   } catch (error) {
     // A beginning is no whole object: that alone is no fault.
-    if (!(error instanceof ScanError) || error.fault !== 'syntax') throw error
+    if (!(error instanceof ScanError) || error.code !== 'syntax') throw error
   }
 }
 
@@ -212,6 +212,6 @@ function unique(members: readonly Member[]): readonly Member[] {
 
 function refusal(error: unknown): unknown {
   if (!(error instanceof ScanError)) return error
-  const detail = error.fault === 'syntax' || error.fault === 'not_an_object' ? undefined : SCAN_FAULTS[error.fault]
+  const detail = error.code === 'syntax' || error.code === 'not_an_object' ? undefined : SCAN_FAULTS[error.code]
   return detail === undefined ? new GatewayError('invalid_json') : new GatewayError('invalid_body', { values: { detail } })
 }

@@ -1,7 +1,6 @@
-import type { ModelEndpoint } from '../http/complete.ts'
 import type { TranslatedCompletion, UpstreamRefusal, Usage } from '../sdk/api.ts'
 import { refusalOf } from '../sdk/refusals.ts'
-import type { ReplyFormat, StreamReader, Verdict, WholeFacts } from './format.ts'
+import type { EventKind, EventReader, ModelEndpoint, ReplyFormat, WholeReply } from './format.ts'
 import { ScanError, scanObject } from './json.ts'
 import { normaliseCompletion } from './normalise.ts'
 import { readUsage } from './usage.ts'
@@ -134,7 +133,7 @@ export const chatReply: ReplyFormat = {
 /**
  * Watches a stream by searching its bytes for three keys, and parses only where one of them says something.
  */
-class ChatStreamReader implements StreamReader {
+class ChatStreamReader implements EventReader {
   readonly #choices: number
   readonly #includeUsage: boolean
   readonly #finished = new Set<number>()
@@ -150,7 +149,7 @@ class ChatStreamReader implements StreamReader {
     return this.#finished.size >= this.#choices
   }
 
-  read(data: string): Verdict {
+  read(data: string): EventKind {
     if (data === '' || data === ' ') return 'drop'
     if (data.startsWith('[DONE]')) return 'done'
     // Google puts an array around an error.
@@ -168,7 +167,7 @@ class ChatStreamReader implements StreamReader {
     return chunk === undefined || chunk.usage != null || (choicesOf(chunk) ?? []).some(hasContent)
   }
 
-  #look(data: string): Verdict {
+  #look(data: string): EventKind {
     const chunk = parse(data)
     if (chunk === undefined) return 'malformed'
     if (Array.isArray(chunk) || chunk.error != null) {
@@ -228,7 +227,7 @@ function parse(data: string): LooseChunk | undefined {
 /** Up to this size a reply is parsed whole at once; of a larger one only what is looked at. */
 const WHOLE_BELOW = 16 * 1024
 
-function readWhole(bytes: Buffer): WholeFacts | undefined {
+function readWhole(bytes: Buffer): WholeReply | undefined {
   try {
     const reply = bytes.length <= WHOLE_BELOW ? JSON.parse(bytes.toString('utf8')) : readMembers(bytes)
     if (reply.error != null) return { refusal: refusalOf(reply) }

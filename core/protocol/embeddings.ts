@@ -1,7 +1,6 @@
-import type { ModelEndpoint } from '../http/complete.ts'
 import type { Call, TranslatedEmbeddings, Usage } from '../sdk/api.ts'
 import { refusalOf } from '../sdk/refusals.ts'
-import type { WholeFacts } from './format.ts'
+import type { ModelEndpoint, WholeReply } from './format.ts'
 import { promptEstimate } from './usage.ts'
 import { compileCheck } from './validation.ts'
 
@@ -31,7 +30,7 @@ export const embeddings: ModelEndpoint = {
   reply: { endpoint: 'embeddings', whole, usage: usageOf, normalise, generates: false },
 }
 
-function whole(bytes: Buffer): WholeFacts | undefined {
+function whole(bytes: Buffer): WholeReply | undefined {
   const reply = outline(bytes)
   if (reply?.error != null) return { refusal: refusalOf(reply) }
   return Array.isArray(reply?.data) && reply.data.length > 0 ? { usage: usageOf(reply) } : undefined

@@ -1,7 +1,8 @@
 import type { Call, EndpointName, UpstreamRefusal, Usage } from '../sdk/api.ts'
+import type { RequestCheck } from './validation.ts'
 
 /** What one event of a passed-through stream is. */
-export type Verdict =
+export type EventKind =
   /** For the client. */
   | 'pass'
   /** For the client, and the stream's last. */
@@ -16,9 +17,9 @@ export type Verdict =
   | 'malformed'
 
 /** Watches the events of one stream, in the endpoint's wire format. */
-export interface StreamReader {
+export interface EventReader {
   /** Looks at one event's data: raw bytes as latin1, parsed only where a byte scan finds something to learn. `type`: SSE's, or ''. */
-  read(data: string, type: string): Verdict
+  read(data: string, type: string): EventKind
   /** How much of the text of a stream, from its start, has nothing that `read` would learn of. Absent: every event is read. */
   quiet?(text: string): number
   /** Whether an event carries what a client would see: from it on there is no way back. */
@@ -30,7 +31,7 @@ export interface StreamReader {
 }
 
 /** What a whole reply says of itself. */
-export interface WholeFacts {
+export interface WholeReply {
   readonly usage?: Usage
   /** The error that a reply with status 200 carries. */
   readonly refusal?: UpstreamRefusal
@@ -40,9 +41,9 @@ export interface WholeFacts {
 export interface ReplyFormat {
   readonly endpoint: EndpointName
   /** Absent: its replies are never streamed. */
-  reader?(call: { readonly choices: number; readonly includeUsage: boolean }): StreamReader
+  reader?(call: { readonly choices: number; readonly includeUsage: boolean }): EventReader
   /** Undefined where the bytes are not a reply of this endpoint. */
-  whole(bytes: Buffer): WholeFacts | undefined
+  whole(bytes: Buffer): WholeReply | undefined
   /** Whether clients look at an event's type too. */
   readonly typed?: true
   /** The frame that ends a stream well; '' where its last event does. */
@@ -53,4 +54,14 @@ export interface ReplyFormat {
   normalise(translated: object, call: Call): object
   /** Whether replies are made of tokens: then one that does not say its usage is charged by its length. */
   readonly generates: boolean
+}
+
+/** An endpoint of `/v1` that a model answers: all that tells it from others. */
+export interface ModelEndpoint {
+  readonly name: EndpointName
+  readonly path: string
+  /** Checks the body. */
+  readonly check: RequestCheck
+  /** How its replies look on the wire. */
+  readonly reply: ReplyFormat
 }

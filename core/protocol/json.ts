@@ -14,16 +14,16 @@ export interface Member {
 }
 
 /** Why bytes are not an acceptable JSON object. */
-export type ScanFault = 'not_an_object' | 'syntax' | 'too_deep' | 'too_many_members' | 'too_many_parts'
+export type ScanErrorCode = 'not_an_object' | 'syntax' | 'too_deep' | 'too_many_members' | 'too_many_parts'
 
 /** Thrown by `scanObject`. */
 export class ScanError extends Error {
   override readonly name = 'ScanError'
-  readonly fault: ScanFault
+  readonly code: ScanErrorCode
 
-  constructor(fault: ScanFault) {
+  constructor(fault: ScanErrorCode) {
     super(fault)
-    this.fault = fault
+    this.code = fault
   }
 }
 

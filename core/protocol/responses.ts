@@ -1,7 +1,6 @@
-import type { ModelEndpoint } from '../http/complete.ts'
 import type { UpstreamRefusal, Usage } from '../sdk/api.ts'
 import { refusalOf } from '../sdk/refusals.ts'
-import type { ReplyFormat, StreamReader, Verdict, WholeFacts } from './format.ts'
+import type { EventKind, EventReader, ModelEndpoint, ReplyFormat, WholeReply } from './format.ts'
 import { readUsage } from './usage.ts'
 import { compileCheck } from './validation.ts'
 
@@ -57,12 +56,12 @@ const LAST = new Set(['response.completed', 'response.incomplete', 'response.fai
 const PRELUDE = new Set(['response.created', 'response.queued', 'response.in_progress'])
 
 /** Watches the events of a streamed response; of those that say their type only the last one is parsed. */
-class ResponseStreamReader implements StreamReader {
+class ResponseStreamReader implements EventReader {
   finished = false
   usage: Usage | undefined
   refusal: UpstreamRefusal | undefined
 
-  read(data: string, named: string): Verdict {
+  read(data: string, named: string): EventKind {
     if (data.trim() === '') return 'drop'
     if (!data.startsWith('{')) return 'malformed'
     const type = typeOf(data, named)
@@ -82,7 +81,7 @@ class ResponseStreamReader implements StreamReader {
     return !PRELUDE.has(typeOf(data, named) ?? '')
   }
 
-  #refuse(body: unknown): Verdict {
+  #refuse(body: unknown): EventKind {
     this.refusal = refusalOf(body)
     return 'error'
   }
@@ -100,7 +99,7 @@ function typeOf(data: string, named: string): string | undefined {
   return (TYPE_FIRST.exec(data) ?? TYPE_LAST.exec(data.slice(-TAIL)))?.[1] ?? (named === '' ? parse(data)?.type : named)
 }
 
-function whole(bytes: Buffer): WholeFacts | undefined {
+function whole(bytes: Buffer): WholeReply | undefined {
   const reply = parseUtf8(bytes) as Response | undefined
   if (reply?.error != null) return { refusal: refusalOf(reply) }
   return reply?.object === 'response' ? { usage: usageOf(reply) } : undefined

@@ -1,13 +1,13 @@
 import { type ErrorName, GatewayError } from '../errors.ts'
 import type { Call, RouteTrace } from '../sdk/api.ts'
-import { droppedParameters, type Operation, operationOf, parameterFates, tableFor, withDefaults } from './operation.ts'
-import { backOff, type Verdict, verdictOn } from './retry.ts'
+import { droppedParameters, type Operation, operationOf, parameterSupport, tableFor, withDefaults } from './operation.ts'
+import { backOff, type FailurePolicy, policyFor } from './retry.ts'
 import type { Candidate, Route } from './route.ts'
 import { inOrder } from './selection.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
 /** Where a call goes next. */
-export interface Stop {
+export interface PlannedAttempt {
   readonly candidate: Candidate
   /** How its provider serves the call's endpoint. */
   readonly operation: Operation
@@ -26,7 +26,7 @@ export interface Stop {
 }
 
 /** Who calls, and what chance decides. */
-export interface Traveller {
+export interface SelectionContext {
   /** The id of the caller's key. */
   readonly key: string
   /** From 0 up to 1. */
@@ -34,10 +34,10 @@ export interface Traveller {
 }
 
 /** The way of one call through the candidates of its route: whom to ask next, after what has happened so far. */
-export class Itinerary {
+export class AttemptPlanner {
   readonly #route: Route
   readonly #call: Call
-  readonly #traveller: Traveller
+  readonly #traveller: SelectionContext
   readonly #candidates: readonly Candidate[]
   #at = 0
   #tries = 0
@@ -45,22 +45,22 @@ export class Itinerary {
   #ambiguous = false
   #over = false
   /** The last stop. */
-  #here: Stop | undefined
+  #here: PlannedAttempt | undefined
   /** The same target once more. */
-  #repeat: Stop | undefined
-  /** Those that may be asked again when all have been asked, and how long they asked to be left alone. */
-  #again: { readonly candidate: Candidate; readonly rest: number }[] = []
+  #repeat: PlannedAttempt | undefined
+  /** Those that may be asked again when all have been asked, and how long their upstream asked to be left alone. */
+  #again: { readonly candidate: Candidate; readonly cooldownMs: number }[] = []
   #asked: UpstreamState[] = []
   /** The last try's. */
   #error: GatewayError | undefined
   /** Why the first candidate that cannot take the call's parameters cannot. */
   #unfit: { readonly candidate: Candidate; readonly error: GatewayError } | undefined
-  #passedOver: { readonly target: string; readonly why: ErrorName }[] = NOBODY
+  #skipped: { readonly target: string; readonly why: ErrorName }[] = NOBODY
   /** When the first of those that are shut may be asked again. */
   #readyAt = Number.POSITIVE_INFINITY
   #retryAfter = Number.POSITIVE_INFINITY
 
-  constructor(route: Route, call: Call, traveller: Traveller) {
+  constructor(route: Route, call: Call, traveller: SelectionContext) {
     this.#route = route
     this.#call = call
     this.#traveller = traveller
@@ -71,7 +71,7 @@ export class Itinerary {
    * The next stop; undefined where there is none: then `error` says why. `now`: monotonic milliseconds. `until`: no pause that would
    * last longer is begun.
    */
-  next(now: number, until = Number.POSITIVE_INFINITY): Stop | undefined {
+  next(now: number, until = Number.POSITIVE_INFINITY): PlannedAttempt | undefined {
     const stop = this.#repeat ?? this.#onward(now, until)
     this.#repeat = undefined
     this.#here = stop ?? this.#here
@@ -80,7 +80,7 @@ export class Itinerary {
 
   /** What the call failed with, when there is no next stop. */
   get error(): GatewayError {
-    const error = this.#error ?? this.#unfit?.error ?? resting(this.#readyAt - performance.now())
+    const error = this.#error ?? this.#unfit?.error ?? circuitOpen(this.#readyAt - performance.now())
     if (error.row === 'upstream_rate_limited' && this.#retryAfter !== Number.POSITIVE_INFINITY)
       error.headers = { ...error.headers, 'retry-after': String(this.#retryAfter) }
     return this.#tries > 1 ? error.forbidRetry() : error
@@ -93,8 +93,8 @@ export class Itinerary {
     const operation = target && operationOf(target.provider, endpoint)
     return {
       route: this.#route.id,
-      passedOver: this.#passedOver,
-      parameters: operation === undefined ? {} : parameterFates(body, tableFor(operation, target!.served.model)),
+      skipped: this.#skipped,
+      parameters: operation === undefined ? {} : parameterSupport(body, tableFor(operation, target!.served.model)),
     }
   }
 
@@ -109,20 +109,20 @@ export class Itinerary {
     // It had no place for the call: it was not tried.
     if (error.row === 'upstream_busy') {
       this.#tries--
-      this.#passOver(stop.candidate, 'upstream_busy')
+      this.#skip(stop.candidate, 'upstream_busy')
     }
     this.#error = error
     this.#retryAfter = Math.min(this.#retryAfter, Number(error.headers['retry-after'] ?? Number.POSITIVE_INFINITY))
     if (this.#over) return
     if (stale && !stop.fresh) this.#repeat = { ...stop, fresh: true, pauseMs: 0 }
     else if (isRenewable(stop, error)) this.#repeat = { ...stop, credentialRefused: true, pauseMs: 0 }
-    else this.#consider(verdictOn(error), stop.candidate)
+    else this.#consider(policyFor(error), stop.candidate)
   }
 
   /** The last stop's target was shut while the call waited for it. */
-  turnedAway(): void {
+  skipOpenTarget(): void {
     this.#tries--
-    this.#passOverShut(this.#here!.candidate)
+    this.#skipOpen(this.#here!.candidate)
   }
 
   /** No further stop: the call's time is up. What it failed with before is more telling than that. */
@@ -131,22 +131,22 @@ export class Itinerary {
     this.#error ??= error
   }
 
-  #consider({ cause, again, rest = 0 }: Verdict, candidate: Candidate): void {
+  #consider({ cause, again, cooldownMs = 0 }: FailurePolicy, candidate: Candidate): void {
     // One that may have been served already is tried once more, not again and again.
     const isAmbiguous = again === 'at once'
     if (cause === undefined || !this.#route.retry.on.has(cause) || (isAmbiguous && this.#ambiguous)) this.#over = true
     this.#ambiguous ||= isAmbiguous
-    if (again !== undefined) this.#again.push({ candidate, rest })
+    if (again !== undefined) this.#again.push({ candidate, cooldownMs })
   }
 
-  #onward(now: number, until: number): Stop | undefined {
+  #onward(now: number, until: number): PlannedAttempt | undefined {
     while (this.#mayTry && this.#at < this.#candidates.length) {
       const stop = this.#stopAt(this.#candidates[this.#at++]!, now)
       if (stop !== undefined) return stop
     }
     while (this.#mayTry && this.#again.length > 0) {
-      const { candidate, rest } = this.#again.shift()!
-      const pauseMs = backOff(this.#pauses, rest, this.#traveller.random)
+      const { candidate, cooldownMs } = this.#again.shift()!
+      const pauseMs = backOff(this.#pauses, cooldownMs, this.#traveller.random)
       const stop = now + pauseMs < until ? this.#stopAt(candidate, now, pauseMs) : undefined
       if (stop === undefined) continue
       this.#pauses++
@@ -160,18 +160,18 @@ export class Itinerary {
   }
 
   /** Undefined where the candidate is passed over. */
-  #stopAt(candidate: Candidate, now: number, pauseMs = 0): Stop | undefined {
+  #stopAt(candidate: Candidate, now: number, pauseMs = 0): PlannedAttempt | undefined {
     const { upstream, health } = candidate.target
-    if (health.standing(now) === 'shut') return this.#passOverShut(candidate)
+    if (health.availability(now) === 'open') return this.#skipOpen(candidate)
     const call = candidate.defaults === undefined ? this.#call : withDefaults(this.#call, candidate.defaults)
     const operation = operationOf(candidate.target.provider, call.endpoint)
     if (operation === undefined) {
       this.#unfit ??= { candidate, error: notServed(call) }
-      return this.#passOver(candidate, 'unsupported_endpoint')
+      return this.#skip(candidate, 'unsupported_endpoint')
     }
     const dropped = this.#fit(candidate, operation, call)
-    if (dropped === undefined) return this.#passOver(candidate, 'unsupported_parameter')
-    if (!this.#affords(upstream, now)) return this.#passOver(candidate, 'upstream_busy')
+    if (dropped === undefined) return this.#skip(candidate, 'unsupported_parameter')
+    if (!this.#affords(upstream, now)) return this.#skip(candidate, 'upstream_busy')
     this.#tries++
     const hold = this.#tries < this.#route.retry.attempts
     return { candidate, operation, call, dropped, pauseMs, fresh: false, credentialRefused: false, hold }
@@ -193,13 +193,13 @@ export class Itinerary {
     }
   }
 
-  #passOverShut(candidate: Candidate): undefined {
-    this.#readyAt = Math.min(this.#readyAt, candidate.target.health.readyAt)
-    this.#passOver(candidate, 'upstream_resting')
+  #skipOpen(candidate: Candidate): undefined {
+    this.#readyAt = Math.min(this.#readyAt, candidate.target.health.availableAt)
+    this.#skip(candidate, 'upstream_circuit_open')
   }
 
-  #passOver({ target }: Candidate, why: ErrorName): undefined {
-    this.#passedOver = [...this.#passedOver, { target: target.id, why }]
+  #skip({ target }: Candidate, why: ErrorName): undefined {
+    this.#skipped = [...this.#skipped, { target: target.id, why }]
   }
 
   /** Asking the same upstream a second time takes from its budget of retries. */
@@ -212,19 +212,19 @@ export class Itinerary {
 }
 
 /** Whether the upstream has refused a credential that the stop's provider can replace, and has not replaced yet. */
-export const isRenewable = ({ candidate, credentialRefused }: Stop, { row }: GatewayError): boolean =>
+export const isRenewable = ({ candidate, credentialRefused }: PlannedAttempt, { row }: GatewayError): boolean =>
   row === 'upstream_authentication_error' && candidate.target.provider.refreshes === true && !credentialRefused
 
 const NONE: readonly string[] = []
 const NOBODY: { readonly target: string; readonly why: ErrorName }[] = []
 
 /** Those that rest come last. */
-function preferred(choice: Parameters<typeof inOrder>[0], call: Call, { key, random }: Traveller): readonly Candidate[] {
+function preferred(choice: Parameters<typeof inOrder>[0], call: Call, { key, random }: SelectionContext): readonly Candidate[] {
   const now = performance.now()
   const ordered = inOrder(choice, { key, user: userOf(call), random })
-  const isResting = ({ target }: Candidate): boolean => target.health.standing(now) === 'resting'
-  return ordered.some(isResting)
-    ? [...ordered.filter((candidate) => !isResting(candidate)), ...ordered.filter(isResting)]
+  const isCoolingDown = ({ target }: Candidate): boolean => target.health.availability(now) === 'coolingDown'
+  return ordered.some(isCoolingDown)
+    ? [...ordered.filter((candidate) => !isCoolingDown(candidate)), ...ordered.filter(isCoolingDown)]
     : ordered
 }
 
@@ -237,7 +237,7 @@ const notServed = ({ model }: Call): GatewayError =>
   new GatewayError('unsupported_endpoint', { param: 'model', values: { model: model.id } })
 
 /** Every target's breaker is open. */
-function resting(ms: number): GatewayError {
+function circuitOpen(ms: number): GatewayError {
   const seconds = Math.min(Math.max(Math.ceil(ms / 1000), 1), 60)
-  return new GatewayError('upstream_resting', { headers: { 'retry-after': String(seconds) } })
+  return new GatewayError('upstream_circuit_open', { headers: { 'retry-after': String(seconds) } })
 }

@@ -1,5 +1,5 @@
 /** How far a target may be trusted: asked freely, asked only when nobody better is left, or not asked. */
-export type Standing = 'ready' | 'resting' | 'shut'
+export type Availability = 'available' | 'coolingDown' | 'open'
 
 /** A breaker's state, as metrics and `/readyz?verbose` name it. */
 export type BreakerState = 'closed' | 'open' | 'half_open'
@@ -22,7 +22,7 @@ const SMOOTHING = 0.2
  * How one target fares: a passive breaker, a rest after refusals, and how busy and how fast it is. Told of tries only: a client's own
  * fault, or its departure, is no try. Times are milliseconds of a monotonic clock.
  */
-export class Health {
+export class TargetHealth {
   /** Tries under way. */
   busy = 0
   /** To the first byte of a reply, smoothed; 0 while none is known. */
@@ -37,7 +37,7 @@ export class Health {
   #openMs = OPEN_MS.first
   #openUntil = 0
   #probing = false
-  #restsUntil = 0
+  #coolsDownUntil = 0
 
   /** `breaks`: false for a target that is asked however often it fails. */
   constructor(breaks: boolean, onBreaker: OnBreaker) {
@@ -45,9 +45,9 @@ export class Health {
     this.#onBreaker = onBreaker
   }
 
-  standing(now: number): Standing {
-    if (this.#open && (now < this.#openUntil || this.#probing)) return 'shut'
-    return now < this.#restsUntil ? 'resting' : 'ready'
+  availability(now: number): Availability {
+    if (this.#open && (now < this.#openUntil || this.#probing)) return 'open'
+    return now < this.#coolsDownUntil ? 'coolingDown' : 'available'
   }
 
   state(now: number): BreakerState {
@@ -56,15 +56,15 @@ export class Health {
   }
 
   /** When a shut or resting target may be asked again. */
-  get readyAt(): number {
-    return Math.max(this.#openUntil, this.#restsUntil)
+  get availableAt(): number {
+    return Math.max(this.#openUntil, this.#coolsDownUntil)
   }
 
   /**
    * A try begins. True where it is the probe, the only one whose breaker is open: it alone decides what becomes of that, not those
    * that were under way when it opened. Tell it to the three below.
    */
-  enter(): boolean {
+  begin(): boolean {
     this.busy++
     if (!this.#open) return false
     this.#probing = true
@@ -73,7 +73,7 @@ export class Health {
   }
 
   /** A try ended, in one of the two ways below or, where nobody is to blame, in neither. */
-  leave(isProbe: boolean): void {
+  end(isProbe: boolean): void {
     this.busy--
     if (isProbe) this.#probing = false
   }
@@ -94,8 +94,8 @@ export class Health {
   }
 
   /** The target, or its credential, is left alone for a while where there is another one. */
-  rest(now: number, ms: number): void {
-    this.#restsUntil = Math.max(this.#restsUntil, now + ms)
+  coolDown(now: number, ms: number): void {
+    this.#coolsDownUntil = Math.max(this.#coolsDownUntil, now + ms)
   }
 
   #openFor(ms: number, now: number): void {

@@ -7,7 +7,7 @@ const RETRY_MS = 30_000
 const DISCOVERY_MS = 5_000
 
 /** What one upstream offers, asked at most every few minutes, and failing alone. */
-export class Catalogue {
+export class ModelDiscovery {
   readonly #discover: ((signal: AbortSignal) => Promise<readonly Model[]>) | undefined
   readonly #log: HostLog
   #models: readonly Model[] = []

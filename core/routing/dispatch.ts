@@ -1,106 +1,91 @@
 import { type Pause, pause } from '../async/pause.ts'
-import { Watch, type Watched } from '../async/ticker.ts'
+import { Ticker, type TickListener } from '../async/ticker.ts'
 import { GatewayError } from '../errors.ts'
-import type { Relay } from '../http/relay.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import { promptEstimate } from '../protocol/usage.ts'
 import type { AttemptRecord, Call, RouteTrace, Served, Usage } from '../sdk/api.ts'
-import { Attempt, type AttemptEnd, type AttemptOwner } from '../upstream/attempt.ts'
+import { type AttemptEnd, type AttemptListener, UpstreamAttempt } from '../upstream/attempt.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import { timeoutError } from '../upstream/failures.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
-import { Itinerary, isRenewable, type Stop, type Traveller } from './attempt-planner.ts'
-import { verdictOn } from './retry.ts'
+import type { StreamSink } from '../upstream/stream-sink.ts'
+import { AttemptPlanner, isRenewable, type PlannedAttempt, type SelectionContext } from './attempt-planner.ts'
+import { policyFor } from './retry.ts'
 import type { Route, Target } from './route.ts'
 
-/** A call on its way to an upstream. */
-export interface Shipment {
+/** A call that is to be sent to an upstream. */
+export interface DispatchRequest {
   readonly call: Call
   readonly route: Route
-  readonly traveller: Traveller
+  readonly selection: SelectionContext
   readonly format: ReplyFormat
   readonly client: UpstreamClient
 }
 
-/** What a try used. */
+/** What an attempt used. */
 export interface Tokens {
   readonly usage: Usage
   /** True where the upstream did not say. */
   readonly estimated: boolean
 }
 
-/** Where the reply goes, and who hears how it goes. */
-export interface CallOwner {
+/** Where the reply of a call goes, and what hears of its attempts. */
+export interface DispatchListener {
   readonly transforms: readonly LinkTransform[]
-  /** Where a stream goes; absent for a whole reply. */
-  readonly relay: Relay | undefined
+  /** Where a stream goes; undefined for a whole reply. */
+  readonly stream: StreamSink | undefined
   /** An upstream is asked, or waited for. */
   onWait(): void
-  /** A try ended. `tokens`: absent where no upstream took the call. */
-  onAttemptOver(record: AttemptRecord, tokens: Tokens | undefined): void
-  /** The reply is committed. `dropped`: parameters that its provider left out. */
+  /** An attempt ended: called once for each. `tokens`: undefined where no upstream took the call. */
+  onAttemptEnded(record: AttemptRecord, tokens: Tokens | undefined): void
+  /** The reply is whole, or its stream committed. `dropped`: parameters that its provider left out. */
   onServed(served: Served, dropped: readonly string[]): void
   /** A committed stream broke. */
-  onBroken(error: GatewayError): void
+  fail(error: GatewayError): void
 }
 
 /** Milliseconds by which the end of a call's time may be noticed late. */
 const TICK_MS = 20
 
-const watch = new Watch<Dispatch>(TICK_MS)
+const ticker = new Ticker<Dispatch>(TICK_MS)
 
-/** Sends a call to the targets of its route, one after the other, until one of them has served it. */
-export class Dispatch implements AttemptOwner, Watched {
-  readonly #shipment: Shipment
-  readonly #owner: CallOwner
-  readonly #itinerary: Itinerary
+/** Sends a call to the targets of its route, one attempt after the other, until one of them has served it. */
+export class Dispatch implements AttemptListener, TickListener {
+  previous: this | undefined
+  next: this | undefined
+  readonly #request: DispatchRequest
+  readonly #listener: DispatchListener
+  readonly #planner: AttemptPlanner
   readonly #expiresAt: number
-  before: this | undefined
-  after: this | undefined
-  /** Of the stop that the call is at. */
-  #attempt: Attempt | undefined
-  #stop: Stop | undefined
+  readonly #served = Promise.withResolvers<Buffer | undefined>()
+  #planned: PlannedAttempt | undefined
+  /** The planned attempt, once its request is under way. */
+  #attempt: UpstreamAttempt | undefined
   #isProbe = false
   #pause: Pause | undefined
   #startedAt = 0
   #number = 0
+  /** Why no further attempt may follow: the client left, or the call's time is up. */
   #ended: GatewayError | undefined
   /** Served, or given up. */
   #isOver = false
 
-  constructor(shipment: Shipment, owner: CallOwner) {
-    const { route, call, traveller } = shipment
-    this.#shipment = shipment
-    this.#owner = owner
-    this.#itinerary = new Itinerary(route, call, traveller)
+  constructor(request: DispatchRequest, listener: DispatchListener) {
+    const { route, call, selection } = request
+    this.#request = request
+    this.#listener = listener
+    this.#planner = new AttemptPlanner(route, call, selection)
     this.#expiresAt = performance.now() + route.total
-    watch.add(this)
+    ticker.add(this)
   }
 
   /**
    * Resolves to the body of a whole reply, or to undefined when a stream is committed or the client has left; rejects with the
-   * GatewayError of the last try, or with why none could be made.
+   * GatewayError of the last attempt, or with why none could be made.
    */
-  async run(): Promise<Buffer | undefined> {
-    for (;;) {
-      const stop = this.#next()
-      this.#stop = stop
-      this.#attempt = undefined
-      try {
-        this.#owner.onWait()
-        // Most calls find a place at once, and a pause of nothing would cost each of them.
-        const waiting = this.#arrive(stop)
-        if (waiting !== undefined) {
-          await waiting
-          if (this.#isTurnedAway(stop)) continue
-        }
-        return await this.#ask(stop)
-      } catch (error) {
-        const { stale = false } = this.#attempt ?? {}
-        // Where its time is up while it waits, a call has failed with what its last try did.
-        if (this.#attempt !== undefined || error !== this.#ended) this.#itinerary.failed(error as GatewayError, stale)
-      }
-    }
+  run(): Promise<Buffer | undefined> {
+    this.#plan()
+    return this.#served.promise
   }
 
   /** The client left. */
@@ -117,127 +102,172 @@ export class Dispatch implements AttemptOwner, Watched {
     this.#attempt?.fail(error)
   }
 
-  look(now: number): void {
+  onTick(now: number): void {
     if (now >= this.#expiresAt) this.fail(timeoutError('total'))
   }
 
   /** How the call was led so far. */
   get trace(): RouteTrace {
-    return this.#itinerary.trace
+    return this.#planner.trace
   }
 
-  onOver(end: AttemptEnd): void {
+  onCommitted(): void {
+    this.#serve(undefined)
+  }
+
+  onEnded(end: AttemptEnd): void {
     const attempt = this.#attempt!
-    const { target } = this.#stop!.candidate
+    const { target } = this.#planned!.candidate
+    const { error, result, committed } = end
     const now = performance.now()
-    target.upstream.gate.leave()
-    target.health.leave(this.#isProbe)
-    if (end.result === 'unsupported_parameter') return
+    target.upstream.limiter.release()
+    target.health.end(this.#isProbe)
+    if (result === 'unsupported_parameter') {
+      this.#failed(error!, false)
+      return
+    }
     if (!attempt.stale) this.#judge(target, end, now)
-    if (end.error === undefined || end.committed) this.#finish()
-    const tokens = tokensOf(attempt, this.#shipment.call, end)
     const { namespace, model, provider } = target.served
-    this.#owner.onAttemptOver({ namespace, model, provider, result: end.result, ms: now - this.#startedAt }, tokens)
-    if (end.committed && end.error !== undefined) this.#owner.onBroken(end.error)
-  }
-
-  /** Throws where there is no further stop, or the call's body is found to be none. */
-  #next(): Stop {
-    try {
-      const stop = this.#itinerary.next(performance.now(), this.#expiresAt)
-      if (stop !== undefined) return stop
-    } catch (error) {
+    const record = { namespace, model, provider, result, ms: now - this.#startedAt }
+    this.#listener.onAttemptEnded(record, tokensOf(attempt, this.#request.call, end))
+    if (committed) {
       this.#finish()
-      throw error
+      if (error !== undefined) this.#listener.fail(error)
+    } else if (error === undefined) {
+      this.#finish()
+      this.#serve(end.body)
+    } else this.#failed(error, attempt.stale)
+  }
+
+  /** Begins the next attempt, or gives the call up. */
+  #plan(): void {
+    let planned: PlannedAttempt | undefined
+    try {
+      planned = this.#planner.next(performance.now(), this.#expiresAt)
+    } catch (error) {
+      this.#giveUp(error)
+      return
     }
-    this.#finish()
-    throw this.#itinerary.error
+    if (planned === undefined) {
+      this.#giveUp(this.#planner.error)
+      return
+    }
+    this.#planned = planned
+    this.#attempt = undefined
+    this.#listener.onWait()
+    if (planned.pauseMs > 0) this.#wait(pause(planned.pauseMs), () => this.#acquire(planned))
+    else this.#acquire(planned)
   }
 
-  /** Takes a place at the stop's upstream. A promise where it has to be waited for. */
-  #arrive(stop: Stop): Promise<void> | undefined {
-    if (stop.pauseMs > 0) return this.#wait(pause(stop.pauseMs)).then(() => this.#arrive({ ...stop, pauseMs: 0 }))
-    const place = stop.candidate.target.upstream.gate.enter()
-    return place && this.#wait(place)
+  /** Takes a place at the upstream. */
+  #acquire(planned: PlannedAttempt): void {
+    let place: Pause | undefined
+    try {
+      place = planned.candidate.target.upstream.limiter.acquire()
+    } catch (error) {
+      this.#failed(error as GatewayError, false)
+      return
+    }
+    if (place === undefined) this.#start(planned)
+    else this.#wait(place, () => this.#startUnlessOpen(planned))
   }
 
-  async #wait(what: Pause): Promise<void> {
+  #wait(what: Pause, then: () => void): void {
     this.#pause = what
-    await what.over
-    this.#pause = undefined
+    what.over.then(then, (error: GatewayError) => {
+      // Where its time is up while it waits, a call has failed with what its last attempt did.
+      if (error === this.#ended) this.#plan()
+      else this.#failed(error, false)
+    })
   }
 
-  /** Whether the target was shut while the call waited for it: then it gives its place back. */
-  #isTurnedAway({ candidate }: Stop): boolean {
-    const { upstream, health } = candidate.target
-    if (this.#ended !== undefined || health.standing(performance.now()) !== 'shut') return false
-    upstream.gate.leave()
-    this.#itinerary.turnedAway()
-    return true
-  }
-
-  async #ask({ candidate, operation, call, dropped, fresh, credentialRefused, hold }: Stop): Promise<Buffer | undefined> {
-    const { target, timeouts, strict } = candidate
-    const { served } = target
-    const { format, client } = this.#shipment
-    if (this.#ended !== undefined) {
-      target.upstream.gate.leave()
-      throw this.#ended
+  /** The breaker may have opened while the call waited for a place. */
+  #startUnlessOpen(planned: PlannedAttempt): void {
+    const { upstream, health } = planned.candidate.target
+    if (this.#ended !== undefined || health.availability(performance.now()) !== 'open') {
+      this.#start(planned)
+      return
     }
-    this.#isProbe = target.health.enter()
+    upstream.limiter.release()
+    this.#planner.skipOpenTarget()
+    this.#plan()
+  }
+
+  #start({ candidate, operation, call, fresh, credentialRefused, hold }: PlannedAttempt): void {
+    const { target, timeouts, strict } = candidate
+    this.#pause = undefined
+    if (this.#ended !== undefined) {
+      target.upstream.limiter.release()
+      this.#plan()
+      return
+    }
+    this.#isProbe = target.health.begin()
     this.#startedAt = performance.now()
-    const { relay, transforms } = this.#owner
-    const passedThrough = target.passedThrough ? call.model.id : undefined
-    const number = ++this.#number
-    const attempt = new Attempt({
+    const { format, client } = this.#request
+    const { stream, transforms } = this.#listener
+    this.#attempt = new UpstreamAttempt({
       call,
-      served,
+      served: target.served,
       operation,
-      number,
+      number: ++this.#number,
       credentialRefused,
       strict,
       format,
       limits: timeouts,
-      relay,
+      stream,
       transforms,
-      passedThrough,
+      passedThrough: target.passedThrough ? call.model.id : undefined,
       hold,
       fresh,
-      owner: this,
+      listener: this,
     })
-    this.#attempt = attempt
-    const body = await attempt.run(client)
-    if (this.#ended === undefined)
-      this.#owner.onServed(served, attempt.dropped.length === 0 ? dropped : [...dropped, ...attempt.dropped])
-    return body
+    this.#attempt.start(client)
   }
 
-  /** What a try says of its target's health. A client that left, or asked for what cannot be, says nothing against it. */
+  #serve(body: Buffer | undefined): void {
+    const { candidate, dropped } = this.#planned!
+    const late = this.#attempt!.dropped
+    if (this.#ended === undefined)
+      this.#listener.onServed(candidate.target.served, late.length === 0 ? dropped : [...dropped, ...late])
+    this.#served.resolve(body)
+  }
+
+  #failed(error: GatewayError, stale: boolean): void {
+    this.#planner.failed(error, stale)
+    this.#plan()
+  }
+
+  #giveUp(error: unknown): void {
+    this.#finish()
+    this.#served.reject(error)
+  }
+
+  /** What an attempt says of its target's health. A client that left, or asked for what cannot be, says nothing against it. */
   #judge({ health }: Target, { result, error }: AttemptEnd, now: number): void {
     if (result === 'ok' || error?.fault === 'caller') {
       health.succeeded(now, (this.#attempt!.heardAt ?? now) - this.#startedAt, this.#isProbe)
       return
     }
     if (error === undefined) return
-    const { failed, rest } = verdictOn(error)
+    const { failed, cooldownMs } = policyFor(error)
     if (failed) health.failed(now, this.#isProbe)
-    if (rest !== undefined && !isRenewable(this.#stop!, error)) health.rest(now, rest)
+    if (cooldownMs !== undefined && !isRenewable(this.#planned!, error)) health.coolDown(now, cooldownMs)
   }
 
   #end(error: GatewayError): void {
     this.#ended = error
-    this.#itinerary.end(error)
+    this.#planner.end(error)
     this.#pause?.end(error)
   }
 
   #finish(): void {
-    if (!this.#isOver) watch.remove(this)
+    if (!this.#isOver) ticker.remove(this)
     this.#isOver = true
   }
 }
 
-/** What a try used: as the upstream said, else estimated; a failed one that had said nothing is not charged. */
-function tokensOf(attempt: Attempt, call: Call, end: AttemptEnd): Tokens | undefined {
+/** What an attempt used: as the upstream said, else estimated; a failed one that had said nothing is not charged. */
+function tokensOf(attempt: UpstreamAttempt, call: Call, end: AttemptEnd): Tokens | undefined {
   if (attempt.usage !== undefined) return { usage: attempt.usage, estimated: false }
   const completion = attempt.estimatedTokens
   if (completion === undefined || (completion === 0 && end.result !== 'ok')) return undefined

@@ -2,7 +2,7 @@ import type { Pause } from '../async/pause.ts'
 import { GatewayError } from '../errors.ts'
 
 /** How many calls an upstream gets at once. */
-export interface GateLimits {
+export interface ConcurrencyLimits {
   readonly limit: number
   /** How many more may wait for a place. */
   readonly queue: number
@@ -16,14 +16,14 @@ interface Waiter {
 }
 
 /** The places at one upstream, and the short queue before them: first come, first served. */
-export class Gate {
-  readonly #limits: GateLimits | undefined
+export class ConcurrencyLimiter {
+  readonly #limits: ConcurrencyLimits | undefined
   #taken = 0
   /** In the order in which they came. */
   readonly #queue = new Set<Waiter>()
 
   /** Without limits every call has a place. */
-  constructor(limits: GateLimits | undefined) {
+  constructor(limits: ConcurrencyLimits | undefined) {
     this.#limits = limits
   }
 
@@ -36,7 +36,7 @@ export class Gate {
    * Takes a place. Where there is none, the pause until there is: it ends with `upstream_busy` if that takes too long. Throws
    * `upstream_busy` where too many wait already.
    */
-  enter(): Pause | undefined {
+  acquire(): Pause | undefined {
     if (this.#limits === undefined || this.#taken < this.#limits.limit) {
       this.#taken++
       return undefined
@@ -46,7 +46,7 @@ export class Gate {
   }
 
   /** Gives a place back, once for each that was taken. */
-  leave(): void {
+  release(): void {
     this.#taken--
     const [next] = this.#queue
     if (next === undefined) return

@@ -5,7 +5,7 @@ import type {
   ChatRequest,
   EndpointName,
   EndpointOperation,
-  ParameterFate,
+  ParameterSupport,
   ParameterTable,
   Provider,
   RouteTrace,
@@ -92,31 +92,31 @@ export function droppedParameters(body: Readonly<ChatRequest>, table: ParameterT
   const dropped: string[] = []
   for (const [name, value] of Object.entries(body)) {
     if (!isParameter(name, value)) continue
-    const entry = fateOf(name, table)
-    if (entry.fate === 'refused') {
+    const entry = supportOf(name, table)
+    if (entry.support === 'refused') {
       throw new GatewayError('unsupported_parameter', {
         param: name,
         values: { detail: entry.why === undefined ? '' : ` ${entry.why}` },
       })
     }
-    if (entry.fate === 'dropped') dropped.push(name)
+    if (entry.support === 'dropped') dropped.push(name)
   }
   return dropped
 }
 
 /** What becomes of each parameter of a request. */
-export function parameterFates(body: Readonly<ChatRequest>, table: ParameterTable): RouteTrace['parameters'] {
+export function parameterSupport(body: Readonly<ChatRequest>, table: ParameterTable): RouteTrace['parameters'] {
   if (table === 'verbatim') return table
   const asked = Object.entries(body).filter(([name, value]) => isParameter(name, value))
-  return Object.fromEntries(asked.map(([name]) => [name, fateOf(name, table)]))
+  return Object.fromEntries(asked.map(([name]) => [name, supportOf(name, table)]))
 }
 
 const isParameter = (name: string, value: unknown): boolean => !STRUCTURE.has(name) && !asksForNothing(name, value)
 
-const fateOf = (name: string, table: Exclude<ParameterTable, 'verbatim'>): ParameterFate =>
+const supportOf = (name: string, table: Exclude<ParameterTable, 'verbatim'>): ParameterSupport =>
   Object.hasOwn(table, name) ? table[name]! : DROPPED
 
-const DROPPED: ParameterFate = { fate: 'dropped' }
+const DROPPED: ParameterSupport = { support: 'dropped' }
 
 /** The parameters of a route, for those that the client sent none of, or null. */
 type Defaults = Readonly<Record<string, unknown>>

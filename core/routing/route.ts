@@ -1,7 +1,7 @@
 import type { Timeouts } from '../config/config.ts'
 import type { RetryCause } from '../config/retry-causes.ts'
 import type { Provider, Served } from '../sdk/api.ts'
-import type { Health } from './breaker.ts'
+import type { TargetHealth } from './breaker.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
 /** One model at one upstream. */
@@ -11,7 +11,7 @@ export interface Target {
   readonly served: Served
   readonly provider: Provider
   readonly upstream: UpstreamState
-  readonly health: Health
+  readonly health: TargetHealth
   /** The table does not name the model: if it does not exist, that is the client's affair. */
   readonly passedThrough: boolean
 }

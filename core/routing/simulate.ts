@@ -1,14 +1,14 @@
 import type { RetryCause } from '../config/retry-causes.ts'
 import { type ErrorName, GatewayError } from '../errors.ts'
 import type { Call, Principal } from '../sdk/api.ts'
-import { Itinerary, type Traveller } from './attempt-planner.ts'
+import { AttemptPlanner, type SelectionContext } from './attempt-planner.ts'
 import type { Route, Target } from './route.ts'
 import type { RoutingTable } from './table.ts'
 
 /** Under what circumstances a call is made. */
 export interface Circumstances {
   readonly call: Call
-  readonly traveller: Traveller
+  readonly traveller: SelectionContext
   /** Which namespaces, or models of them, fail and how; a model's own entry counts before its namespace's. */
   readonly failing: ReadonlyMap<string, RetryCause>
   /** Monotonic milliseconds. Rehearsals use up retries as calls do: a minute later they are back. */
@@ -16,7 +16,7 @@ export interface Circumstances {
 }
 
 /** How a call would go. */
-export interface Rehearsal {
+export interface Simulation {
   /** The model ids asked, in order, each with why it failed. */
   readonly tries: readonly { readonly id: string; readonly cause?: RetryCause }[]
   /** The model id that serves the call, or the name of the error that it ends with. */
@@ -36,8 +36,8 @@ const ERRORS: Readonly<Record<RetryCause, ErrorName>> = {
 }
 
 /** Sends a call along its route, as far as it can go without asking any upstream. */
-export function rehearse(route: Route, { call, traveller, failing, now }: Circumstances): Rehearsal {
-  const itinerary = new Itinerary(route, call, traveller)
+export function simulate(route: Route, { call, traveller, failing, now }: Circumstances): Simulation {
+  const itinerary = new AttemptPlanner(route, call, traveller)
   const tries: { id: string; cause?: RetryCause }[] = []
   for (;;) {
     const target = itinerary.next(now)?.candidate.target

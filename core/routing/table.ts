@@ -4,7 +4,7 @@ import type { RetryCause } from '../config/retry-causes.ts'
 import { GatewayError } from '../errors.ts'
 import type { ModelId, Principal, Provider } from '../sdk/api.ts'
 import { matchesGlob } from '../text/glob.ts'
-import type { Catalogue } from './discovery.ts'
+import type { ModelDiscovery } from './discovery.ts'
 import type { Branch, Candidate, Choice, Route, Target } from './route.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
@@ -24,7 +24,7 @@ export interface Namespace {
   readonly models: readonly string[] | undefined
   readonly timeouts: Timeouts
   readonly testKeys: 'sandbox' | 'upstream'
-  readonly catalogue: Catalogue
+  readonly catalogue: ModelDiscovery
 }
 
 /** What a routing table is made of. */

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Provider } from '../sdk/api.ts'
-import { type BreakerState, Health, type Standing } from './breaker.ts'
-import { Gate, type GateLimits, RetryBudget } from './limiter.ts'
+import { type Availability, type BreakerState, TargetHealth } from './breaker.ts'
+import { ConcurrencyLimiter, type ConcurrencyLimits, RetryBudget } from './limiter.ts'
 
 /** What the table says of an upstream's protection. */
 export interface Protection {
   readonly breaker: boolean
-  readonly concurrency?: GateLimits | undefined
+  readonly concurrency?: ConcurrencyLimits | undefined
 }
 
 /** Hears of targets and their breakers. */
@@ -22,34 +22,34 @@ export const UNNAMED = '*'
 
 /** What is known of one namespace's upstream: the places at it, its retries, and the health of each of its models. */
 export class UpstreamState {
-  readonly gate: Gate
+  readonly limiter: ConcurrencyLimiter
   readonly budget = new RetryBudget(performance.now())
   readonly #namespace: string
   readonly #breaker: boolean
   readonly #listener: BreakerListener
-  readonly #healths = new Map<string, Health>()
+  readonly #healths = new Map<string, TargetHealth>()
   /** A table that is only tried may be refused: nobody hears of its targets. */
   #announced = false
 
   constructor(namespace: string, { breaker, concurrency }: Protection, listener: BreakerListener) {
-    this.gate = new Gate(concurrency)
+    this.limiter = new ConcurrencyLimiter(concurrency)
     this.#namespace = namespace
     this.#breaker = breaker
     this.#listener = listener
   }
 
   /** The health of a model that the table names. */
-  named(model: string): Health {
+  named(model: string): TargetHealth {
     const known = this.#healths.get(model)
     if (known !== undefined) return known
-    const health = new Health(this.#breaker, (state) => this.#listener.changed(this.#namespace, model, state))
+    const health = new TargetHealth(this.#breaker, (state) => this.#listener.changed(this.#namespace, model, state))
     this.#healths.set(model, health)
     if (this.#announced) this.#listener.known(this.#namespace, model)
     return health
   }
 
   /** The health of any model. */
-  of(model: string): Health {
+  of(model: string): TargetHealth {
     return this.#healths.get(model) ?? this.named(UNNAMED)
   }
 
@@ -66,7 +66,7 @@ export class UpstreamState {
   }
 
   /** By model. */
-  get healths(): ReadonlyMap<string, Health> {
+  get healths(): ReadonlyMap<string, TargetHealth> {
     return this.#healths
   }
 }
@@ -82,9 +82,9 @@ export interface TargetReport {
   /** `*` for all models that the table does not name. */
   readonly model: string
   readonly breaker: BreakerState
-  readonly standing: Standing
+  readonly availability: Availability
   /** Milliseconds until it may be asked again; 0 where it may be now. */
-  readonly readyIn: number
+  readonly availableInMs: number
   /** Tries under way. */
   readonly busy: number
   /** Milliseconds to the first byte, smoothed; 0 where none is known. */
@@ -128,8 +128,8 @@ export class UpstreamStates {
         namespace,
         model,
         breaker: health.state(now),
-        standing: health.standing(now),
-        readyIn: Math.max(0, health.readyAt - now),
+        availability: health.availability(now),
+        availableInMs: Math.max(0, health.availableAt - now),
         busy: health.busy,
         latency: health.latency,
       })),

@@ -2,7 +2,7 @@ import type { Middleware } from 'koa'
 import type { Static, TSchema } from 'typebox'
 import type { ErrorName, GatewayError } from '../errors.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest, Usage } from './chat.ts'
-import type { ParameterFate } from './parameters.ts'
+import type { ParameterSupport } from './parameters.ts'
 import type { UpstreamRefusal } from './refusals.ts'
 import type { Secret } from './secrets.ts'
 import type { TranslatedChunk, TranslatedCompletion } from './translated.ts'
@@ -19,7 +19,7 @@ export * as chunk from './chunk.ts'
 export { type InlineData, readDataUrl } from './data-url.ts'
 export { isRecord, parseRecord } from './json.ts'
 export { type FactsByModel, modelFacts } from './model-facts.ts'
-export { dropped, invalidValue, mapped, onlyOpenai, type ParameterFate, refused, unsupportedParameter } from './parameters.ts'
+export { dropped, invalidValue, mapped, onlyOpenai, type ParameterSupport, refused, unsupportedParameter } from './parameters.ts'
 export { readRefusal, refusalOf, UpstreamError, type UpstreamRefusal } from './refusals.ts'
 export { Secret, secret } from './secrets.ts'
 export { compileTemplate, type Template } from './template.ts'
@@ -150,12 +150,12 @@ export interface RouteTrace {
   /** The id of the model that was asked for, aliases resolved. */
   readonly route: string
   /** Targets that were not asked, and why: the name of an error. */
-  readonly passedOver: readonly { readonly target: string; readonly why: ErrorName }[]
+  readonly skipped: readonly { readonly target: string; readonly why: ErrorName }[]
   /**
    * What became of each parameter of the request: at the target asked last, or, where none was, at the first passed over for one of
    * them. `verbatim`: all were passed on as they came.
    */
-  readonly parameters: 'verbatim' | Readonly<Record<string, ParameterFate>>
+  readonly parameters: 'verbatim' | Readonly<Record<string, ParameterSupport>>
 }
 
 /** How a call ended. */
@@ -175,7 +175,8 @@ export interface Outcome {
   readonly status: number
   /** What went wrong, where something did: after the head was sent too. */
   readonly error?: GatewayError
-  readonly endpoint: EndpointName
+  /** `none`: the request reached no endpoint of `/v1`. */
+  readonly endpoint: EndpointName | 'none'
   /** Absent where the call ended before its model was known. */
   readonly model?: ModelId
   readonly stream: boolean
@@ -257,7 +258,7 @@ export function defineChain<Schema extends TSchema>(definition: ChainDefinition<
 // ── Provider plugins ────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Per top-level field of the request what becomes of it; a field that is not in the table is dropped. `verbatim`: all are passed on. */
-export type ParameterTable = 'verbatim' | Readonly<Record<string, ParameterFate>>
+export type ParameterTable = 'verbatim' | Readonly<Record<string, ParameterSupport>>
 
 /** One try at one target. */
 export interface Attempt {
@@ -348,7 +349,7 @@ export interface EndpointOperation {
 
 /** A configured provider. Core does the I/O: the provider turns a call into a request and, at need, the reply back. */
 export interface Provider {
-  /** A function where the fates depend on the model, by its upstream name. */
+  /** A function where the supports depend on the model, by its upstream name. */
   readonly parameters: ParameterTable | ((model: string) => ParameterTable)
   /** True where `request` gets a new credential when the one before was refused: then a refusal is tried once more. */
   readonly refreshes?: boolean

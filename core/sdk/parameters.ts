@@ -1,27 +1,27 @@
 import { GatewayError } from '../errors.ts'
 
 /** What becomes of a chat parameter. */
-export type ParameterFate =
-  | { readonly fate: 'mapped'; readonly to: string }
+export type ParameterSupport =
+  | { readonly support: 'mapped'; readonly to: string }
   /** Harmless: left out, and named in `x-umg-params-dropped`. */
-  | { readonly fate: 'dropped' }
+  | { readonly support: 'dropped' }
   /** Leaving it out would change the meaning: 400 `unsupported_parameter`. */
-  | { readonly fate: 'refused'; readonly why?: string }
+  | { readonly support: 'refused'; readonly why?: string }
 
 /** A parameter that is sent; `to`: what the upstream calls it. For a table: `{ temperature: mapped('creativity'), seed: dropped }`. */
-export const mapped = (to: string): ParameterFate => ({ fate: 'mapped', to })
+export const mapped = (to: string): ParameterSupport => ({ support: 'mapped', to })
 
 /** A parameter that is left out. */
-export const dropped: ParameterFate = { fate: 'dropped' }
+export const dropped: ParameterSupport = { support: 'dropped' }
 
 /** A parameter that is refused; `why`: a sentence that says what to do instead. */
-export const refused = (why: string): ParameterFate => ({ fate: 'refused', why })
+export const refused = (why: string): ParameterSupport => ({ support: 'refused', why })
 
 const USE_TOOLS = refused('Use `tools` and `tool_choice`.')
 const NO_SOUND = refused('This provider gives no sound; ask for text.')
 
 /** What hardly any upstream but OpenAI takes. A provider's table ends with it: `{ …, ...onlyOpenai }`; what one does take stands below it. */
-export const onlyOpenai: Readonly<Record<string, ParameterFate>> = {
+export const onlyOpenai: Readonly<Record<string, ParameterSupport>> = {
   verbosity: dropped,
   prediction: dropped,
   service_tier: dropped,

@@ -8,7 +8,7 @@ const POSTGRES_OUTAGE = /^(?:08|53|57|58)/
  * Whether an error of the store means that the database cannot be asked right now, and not that it was asked something wrong: who
  * tries again later may succeed.
  */
-export function isOutage(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code = '', errcode } = error as Error & { readonly code?: string; readonly errcode?: number }
   if (errcode !== undefined) return SQLITE_OUTAGES.includes(errcode & 0xff)

@@ -36,6 +36,7 @@ export function testCall(body: Readonly<Record<string, unknown>> = {}): Call {
     check: chatCompletions.check,
     resolve,
     upstreamHeaders: {},
+    decided: false,
   })
 }
 

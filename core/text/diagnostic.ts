@@ -1,4 +1,12 @@
-import type { Position } from '../config/config.ts'
+/** A place in routes.yaml. */
+export interface Position {
+  /** The file as it was named when it was loaded. */
+  readonly file: string
+  /** From 1. */
+  readonly line: number
+  /** From 1. */
+  readonly column: number
+}
 
 /** One thing that is wrong with routes.yaml, for the person who wrote it. Holds no secret. */
 export interface Diagnostic extends Position {

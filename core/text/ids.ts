@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto'
+import { hash, randomInt, randomUUID } from 'node:crypto'
 
 /** The digits of base 62: no punctuation, so that a double click selects all of an id or a key. */
 export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -39,4 +39,12 @@ export function firstRequestId(time: number): string {
 /** When a request came, by its id. */
 export function timeOfRequest(id: string): number {
   return Number.parseInt(id.slice(4, 16), 16)
+}
+
+/**
+ * What is stored of a secret, and how it is found again: hex SHA-256. Guessing 178 random bits needs no slow hash to be hopeless,
+ * and a look-up by digest tells nothing by its time: who cannot invert SHA-256 cannot choose digests that begin alike.
+ */
+export function digestOf(secret: string): string {
+  return hash('sha256', secret, 'hex')
 }

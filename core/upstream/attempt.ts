@@ -1,5 +1,4 @@
 import { type ErrorName, GatewayError } from '../errors.ts'
-import type { Relay, Source } from '../http/relay.ts'
 import { pluginError } from '../plugins/faults.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import {
@@ -16,7 +15,7 @@ import {
 import type { Receiver, Sending, UpstreamClient } from './client.ts'
 import { Deadlines, type Phase, type PhaseLimits, type PhaseOwner } from './deadlines.ts'
 import { type ByteSink, type Decoding, decoding } from './decode.ts'
-import { privateValues, refusalError, timeoutError, transportError, UpstreamFault } from './failures.ts'
+import { privateValues, refusalError, timeoutError, transportError, UpstreamFailure } from './failures.ts'
 import { type Gatherer, Gathering } from './gathering.ts'
 import { sendLocal } from './local-reply.ts'
 import type { BodyReader, LinkTransform } from './readers/reader.ts'
@@ -24,18 +23,63 @@ import { RefusalReader } from './readers/refusal.ts'
 import { TranslatedReader } from './readers/translated.ts'
 import { VerbatimReader } from './readers/verbatim.ts'
 import { WholeReader } from './readers/whole.ts'
+import type { PausableSource, StreamSink } from './stream-sink.ts'
+
+/** One attempt: whom to ask, how to read the reply, and where a stream goes. */
+export interface AttemptOptions {
+  readonly call: Call
+  readonly served: Served
+  /** How the provider serves the call's endpoint, and reads what a reply that is no success means. */
+  readonly operation: Pick<Provider, 'request' | 'translator' | 'error'>
+  readonly number: number
+  /** The upstream refused the credential of the attempt before. */
+  readonly credentialRefused: boolean
+  /** Whether a parameter that the provider leaves out makes it unfit. */
+  readonly strict: boolean
+  readonly format: ReplyFormat
+  readonly limits: PhaseLimits
+  /** Where the reply goes if it is a stream; undefined for a whole reply. */
+  readonly stream: StreamSink | undefined
+  readonly transforms: readonly LinkTransform[]
+  /** The requested id, where the table passes the model's name through. */
+  readonly passedThrough: string | undefined
+  /** Whether another attempt may follow: then a stream is held until an event that carries something. */
+  readonly hold: boolean
+  /** On a new connection: the one before was stale. */
+  readonly fresh: boolean
+  readonly listener: AttemptListener
+}
+
+/** Hears how an attempt goes. */
+export interface AttemptListener {
+  /** The stream is for the client: no other attempt can take its place. Not called for a whole reply. */
+  onCommitted(): void
+  /** Called once, last. */
+  onEnded(end: AttemptEnd): void
+}
+
+/** How an attempt ended. */
+export interface AttemptEnd {
+  readonly result: 'ok' | 'client_closed' | ErrorName
+  /** Why it failed; absent for `ok` and `client_closed`. */
+  readonly error?: GatewayError
+  /** The whole reply, where it is one. */
+  readonly body?: Buffer
+  /** A stream was on its way to the client already. */
+  readonly committed: boolean
+}
 
 /** How long an upstream may keep its connection open after the end marker. */
 const AFTER_END_MS = 1000
 
-/** One try at one target, from the provider's request to the last byte. */
-export class Attempt implements Receiver, Source, PhaseOwner, Gatherer {
-  readonly #plan: AttemptPlan
+/** One attempt at one target, from the provider's request to the last byte. */
+export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Gatherer {
+  readonly #options: AttemptOptions
   readonly #deadlines: Deadlines
   /** What the provider sees of this. */
-  readonly #seen: SeenAttempt
-  #isCommitted = false
-  readonly #committed = Promise.withResolvers<Buffer | undefined>()
+  readonly #view: ProviderAttempt
+  #abort: AbortController | undefined
+  #commit: 'none' | 'due' | 'done' = 'none'
   #state: 'connecting' | 'sent' | 'heard' | 'over' = 'connecting'
   #request: UpstreamRequest | undefined
   #sending: Sending | undefined
@@ -44,18 +88,18 @@ export class Attempt implements Receiver, Source, PhaseOwner, Gatherer {
   readonly #gathering = new Gathering(this)
   #linger: NodeJS.Timeout | undefined
 
-  constructor(plan: AttemptPlan) {
-    this.#plan = plan
-    this.#seen = new SeenAttempt(plan.number, plan.served.model, plan.credentialRefused)
-    this.#deadlines = new Deadlines(plan.limits, this)
+  constructor(options: AttemptOptions) {
+    this.#options = options
+    this.#view = new AttemptView(this, options)
+    this.#deadlines = new Deadlines(options.limits, this)
   }
 
-  /** Resolves to the body of a whole reply, or to undefined when a stream is committed. Rejects with the GatewayError it failed with. */
-  run(client: UpstreamClient): Promise<Buffer | undefined> {
-    const { operation, call } = this.#plan
+  /** Asks the provider for the request, and sends it. */
+  start(client: UpstreamClient): void {
+    const { operation, call } = this.#options
     this.#deadlines.enter('connect')
     try {
-      const request = operation.request(call, this.#seen)
+      const request = operation.request(call, this.#view)
       if (request instanceof Promise)
         request.then((made) => this.#send(made, client)).catch((thrown: unknown) => this.#threw(thrown))
       // Most are made at once, and cost a call no promise.
@@ -63,7 +107,13 @@ export class Attempt implements Receiver, Source, PhaseOwner, Gatherer {
     } catch (thrown) {
       this.#threw(thrown)
     }
-    return this.#committed.promise
+  }
+
+  /** Aborted when the attempt ends. It is made when asked for: most providers do no I/O of their own. */
+  get signal(): AbortSignal {
+    this.#abort ??= new AbortController()
+    if (this.#state === 'over') this.#abort.abort()
+    return this.#abort.signal
   }
 
   /** Parameters that the provider left out of its request. */
@@ -92,13 +142,13 @@ export class Attempt implements Receiver, Source, PhaseOwner, Gatherer {
     }
     this.dropped = request.dropped ?? this.dropped
     const [unfit] = this.dropped
-    if (this.#plan.strict && unfit !== undefined) throw new GatewayError('unsupported_parameter', { param: unfit })
+    if (this.#options.strict && unfit !== undefined) throw new GatewayError('unsupported_parameter', { param: unfit })
     this.#request = request
-    this.#sending = client.send(request, this, this.#plan.fresh)
+    this.#sending = client.send(request, this, this.#options.fresh)
   }
 
   #threw(thrown: unknown): void {
-    this.fail(pluginError(this.#plan.served.provider, 'request', thrown))
+    this.fail(pluginError(this.#options.served.provider, 'request', thrown))
   }
 
   onSent(): void {
@@ -145,7 +195,9 @@ export class Attempt implements Receiver, Source, PhaseOwner, Gatherer {
     this.stale = stale
     const refused = 'code' in error && error.code === 'UND_ERR_INVALID_ARG'
     this.fail(
-      refused ? pluginError(this.#plan.served.provider, 'request', error) : transportError(error, this.#state !== 'connecting'),
+      refused
+        ? pluginError(this.#options.served.provider, 'request', error)
+        : transportError(error, this.#state !== 'connecting'),
     )
   }
 
@@ -168,56 +220,62 @@ export class Attempt implements Receiver, Source, PhaseOwner, Gatherer {
   /** The client left. */
   abort(): void {
     if (this.#state === 'over') return
-    this.#close('client_closed')
+    this.#end('client_closed')
     this.#sending?.abort()
   }
 
   /** Ends the attempt badly, wherever it is. What the client sees of it is the dispatcher's to say. */
   fail(error: GatewayError): void {
     if (this.#state === 'over') return
-    this.#close(error.row, error)
+    this.#end(error.row, { error })
     this.#sending?.abort()
   }
 
   #readerFor(status: number, headers: Readonly<Record<string, string>>): BodyReader {
-    const { operation, call, format, relay, transforms, hold } = this.#plan
+    const { operation, call, format, stream, transforms, hold } = this.#options
     if (status !== 200) return new RefusalReader({ status, headers }, operation.error)
-    const translator = operation.translator?.(call, this.#seen)
+    const translator = operation.translator?.(call, this.#view)
     // A provider with a wire of its own knows its streams whatever they are called.
     const isNone = translator?.decoder === undefined && /^(?:application\/json|text\/html)\b/.test(headers['content-type'] ?? '')
-    const isStream = relay !== undefined && !isNone
+    const isStream = stream !== undefined && !isNone
     if (!isStream) {
       const closeDelimited = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
       return new WholeReader({ format, call, headers, translator, transforms, closeDelimited })
     }
-    relay.attach(this, translator === undefined ? 'latin1' : 'utf8')
-    if (translator === undefined) return new VerbatimReader({ format, call, relay, transforms, hold })
+    stream.attach(this, translator === undefined ? 'latin1' : 'utf8')
+    if (translator === undefined) return new VerbatimReader({ format, call, stream, transforms, hold })
     const asked = { model: call.model.id, includeUsage: call.includeUsage, choices: call.choices }
-    return new TranslatedReader({ translator, call: asked, relay, transforms, hold, done: format.done ?? '' })
+    return new TranslatedReader({ translator, call: asked, stream, transforms, hold, done: format.done ?? '' })
   }
 
   #read(bytes: Buffer): void {
     this.#guarded(() => {
       this.#reader!.data(bytes)
-      const { relay } = this.#plan
-      if (relay?.ended) {
-        this.#close('ok')
+      const { stream } = this.#options
+      if (stream?.ended) {
+        this.#end('ok')
         this.#linger = setTimeout(() => this.#sending?.abort(), AFTER_END_MS)
-      } else if (relay?.committed && !this.#isCommitted) {
-        this.#isCommitted = true
-        this.#committed.resolve(undefined)
+      } else if (stream?.committed && this.#commit === 'none') {
+        this.#commit = 'due'
+        // Not at once: what the same turn brings may cut the stream before a byte of it has left.
+        queueMicrotask(() => this.#announceCommit())
       }
     })
+  }
+
+  #announceCommit(): void {
+    if (this.#state === 'over') return
+    this.#commit = 'done'
+    this.#options.listener.onCommitted()
   }
 
   #finish(): void {
     this.#guarded(() => {
       const reader = this.#reader!
       reader.end()
-      if (this.#plan.relay !== undefined && reader instanceof WholeReader) {
-        throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFault('NO_STREAM') })
-      }
-      this.#close('ok')
+      if (!(reader instanceof WholeReader)) this.#end('ok')
+      else if (this.#options.stream === undefined) this.#end('ok', { body: reader.body })
+      else throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('NO_STREAM') })
     })
   }
 
@@ -231,18 +289,36 @@ export class Attempt implements Receiver, Source, PhaseOwner, Gatherer {
   }
 
   #refused(refusal: UpstreamRefusal): GatewayError {
-    const hidden = this.#request === undefined ? [] : privateValues(this.#request, this.#plan.call)
-    return refusalError(refusal, { asked: this.#plan.call.model.id, passedThrough: this.#plan.passedThrough, hidden })
+    const hidden = this.#request === undefined ? [] : privateValues(this.#request, this.#options.call)
+    return refusalError(refusal, { asked: this.#options.call.model.id, passedThrough: this.#options.passedThrough, hidden })
   }
 
-  #close(result: AttemptEnd['result'], error?: GatewayError): void {
+  #end(result: AttemptEnd['result'], how: Pick<AttemptEnd, 'error' | 'body'> = {}): void {
     this.#state = 'over'
     this.#decoding?.close()
     this.#deadlines.close()
-    this.#seen.abort()
-    this.#plan.owner.onOver({ result, committed: this.#isCommitted, ...(error && { error }) })
-    if (error !== undefined) this.#committed.reject(error)
-    else this.#committed.resolve(this.#reader instanceof WholeReader ? this.#reader.body : undefined)
+    this.#abort?.abort()
+    const { stream, listener } = this.#options
+    listener.onEnded({ result, committed: this.#commit === 'done' || (stream?.started ?? false), ...how })
+  }
+}
+
+/** An attempt as its provider sees it. */
+class AttemptView implements ProviderAttempt {
+  readonly number: number
+  readonly model: string
+  readonly credentialRefused: boolean
+  readonly #attempt: UpstreamAttempt
+
+  constructor(attempt: UpstreamAttempt, { number, served, credentialRefused }: AttemptOptions) {
+    this.number = number
+    this.model = served.model
+    this.credentialRefused = credentialRefused
+    this.#attempt = attempt
+  }
+
+  get signal(): AbortSignal {
+    return this.#attempt.signal
   }
 }
 
@@ -250,68 +326,3 @@ const NONE: readonly string[] = []
 
 const asGatewayError = (error: unknown): GatewayError =>
   error instanceof GatewayError ? error : new GatewayError('internal_error', { cause: error })
-
-/** One try: whom to ask, how to read the reply, and where a stream goes. */
-export interface AttemptPlan {
-  readonly call: Call
-  readonly served: Served
-  /** How the provider serves the call's endpoint, and reads what a reply that is no success means. */
-  readonly operation: Pick<Provider, 'request' | 'translator' | 'error'>
-  readonly number: number
-  /** The upstream refused the credential of the try before. */
-  readonly credentialRefused: boolean
-  /** Whether a parameter that the provider leaves out makes it unfit. */
-  readonly strict: boolean
-  readonly format: ReplyFormat
-  readonly limits: PhaseLimits
-  /** Where the reply goes if it is a stream; absent for a whole reply. */
-  readonly relay: Relay | undefined
-  readonly transforms: readonly LinkTransform[]
-  /** The requested id, where the table passes the model's name through. */
-  readonly passedThrough: string | undefined
-  /** Whether another target is left to try. */
-  readonly hold: boolean
-  /** On a new connection: the one before was stale. */
-  readonly fresh: boolean
-  readonly owner: AttemptOwner
-}
-
-/** Who hears how an attempt ended. */
-export interface AttemptOwner {
-  /** Called once, before what `run` returned settles. */
-  onOver(end: AttemptEnd): void
-}
-
-/** How an attempt ended, for its record. */
-export interface AttemptEnd {
-  readonly result: 'ok' | 'client_closed' | ErrorName
-  readonly error?: GatewayError
-  /** A stream was on its way to the client already. */
-  readonly committed: boolean
-}
-
-/** A try as its provider sees it. The signal is made when asked for: most providers do no I/O of their own. */
-export class SeenAttempt implements ProviderAttempt {
-  readonly number: number
-  readonly model: string
-  readonly credentialRefused: boolean
-  #controller: AbortController | undefined
-  #aborted = false
-
-  constructor(number: number, model: string, credentialRefused: boolean) {
-    this.number = number
-    this.model = model
-    this.credentialRefused = credentialRefused
-  }
-
-  get signal(): AbortSignal {
-    this.#controller ??= new AbortController()
-    if (this.#aborted) this.#controller.abort()
-    return this.#controller.signal
-  }
-
-  abort(): void {
-    this.#aborted = true
-    this.#controller?.abort()
-  }
-}

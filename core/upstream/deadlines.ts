@@ -1,4 +1,4 @@
-import { Watch, type Watched } from '../async/ticker.ts'
+import { Ticker, type TickListener } from '../async/ticker.ts'
 
 /** Milliseconds that each phase of an attempt may take. */
 export interface PhaseLimits {
@@ -21,12 +21,12 @@ export interface PhaseOwner {
 /** Milliseconds by which a deadline may be noticed late. */
 const TICK_MS = 20
 
-const watch = new Watch<Deadlines>(TICK_MS)
+const watch = new Ticker<Deadlines>(TICK_MS)
 
 /** Follows an attempt through its phases. */
-export class Deadlines implements Watched {
-  before: this | undefined
-  after: this | undefined
+export class Deadlines implements TickListener {
+  previous: this | undefined
+  next: this | undefined
   readonly #limits: PhaseLimits
   readonly #owner: PhaseOwner
   #phase: Phase | undefined
@@ -58,7 +58,7 @@ export class Deadlines implements Watched {
     this.#isWatched = false
   }
 
-  look(now: number): void {
+  onTick(now: number): void {
     if (now < this.#expiresAt) return
     this.stop()
     this.#owner.onExpired(this.#phase!)

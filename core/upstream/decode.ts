@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { GatewayError } from '../errors.ts'
-import { UpstreamFault } from './failures.ts'
+import { UpstreamFailure } from './failures.ts'
 
 /** What takes the plain bytes. */
 export interface ByteSink {
@@ -33,12 +33,13 @@ export interface Decoding {
  */
 export function decoding(encoding: string, sink: ByteSink): Decoding {
   const create = DECODERS.get(encoding.trim().toLowerCase())
-  if (create === undefined) throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFault('CONTENT_ENCODING') })
+  if (create === undefined)
+    throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('CONTENT_ENCODING') })
   const decoder = create()
   decoder.on('data', (bytes: Buffer) => sink.data(bytes))
   decoder.on('end', () => sink.end())
   decoder.on('error', () =>
-    sink.fail(new GatewayError('upstream_invalid_response', { cause: new UpstreamFault('CONTENT_ENCODING') })),
+    sink.fail(new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('CONTENT_ENCODING') })),
   )
   return {
     data: (bytes) => void decoder.write(bytes),

@@ -113,7 +113,7 @@ const TIMEOUTS = {
 
 /** The error for a phase that took too long. */
 export function timeoutError(phase: Phase | 'total'): GatewayError {
-  return new GatewayError('upstream_timeout', { cause: new UpstreamFault(TIMEOUTS[phase]) })
+  return new GatewayError('upstream_timeout', { cause: new UpstreamFailure(TIMEOUTS[phase]) })
 }
 
 /** Codes of a socket that was lost after the request had left: Node's own, OpenSSL's, and undici's for a reply cut short. */
@@ -157,7 +157,7 @@ const FAULTS = {
 } as const
 
 /** The cause of an error that an upstream is to blame for. */
-export class UpstreamFault extends Error {
+export class UpstreamFailure extends Error {
   override readonly name = 'UpstreamFault'
   readonly code: keyof typeof FAULTS
 

@@ -4,7 +4,7 @@ import type { CallsTable, Schema, UsageTable } from '../store/schema.ts'
 import { createSqliteWriter } from '../store/sqlite-writer.ts'
 import type { Statement } from '../store/sqlite-writer-thread.ts'
 import { firstRequestId } from '../text/ids.ts'
-import { MEASURES, tally } from './rollup.ts'
+import { rollUp, TOTALS } from './rollup.ts'
 
 /** Writes calls and their sums down, and removes them again. Throws what the database throws. */
 export interface CallWriter {
@@ -31,7 +31,7 @@ function databaseWriter(db: Kysely<Schema>): CallWriter {
         for (const some of slices(calls))
           for (const { id } of await insertCalls(transaction, some).returning('id').execute()) ids.add(id)
         // A commit whose answer was lost is tried again: what it had written counts once.
-        const sums = tally(calls.filter(({ id }) => ids.has(id)))
+        const sums = rollUp(calls.filter(({ id }) => ids.has(id)))
         for (const some of slices(sums)) await addUsage(transaction, some).execute()
       })
     },
@@ -55,7 +55,7 @@ function threadWriter(file: string, db: Kysely<Schema>): CallWriter {
     async write(calls) {
       await writer.run([
         ...onePerRow(calls, (one) => insertCalls(db, one)),
-        ...onePerRow(tally(calls), (one) => addUsage(db, one)),
+        ...onePerRow(rollUp(calls), (one) => addUsage(db, one)),
       ])
     },
     async remove(horizon) {
@@ -103,7 +103,7 @@ export function addUsage(db: Kysely<Schema>, rows: readonly UsageTable[]) {
       conflict
         .columns(USAGE_KEY)
         .doUpdateSet(({ eb, ref }) =>
-          Object.fromEntries(MEASURES.map((measure) => [measure, eb(`usage.${measure}`, '+', ref(`excluded.${measure}`))])),
+          Object.fromEntries(TOTALS.map((measure) => [measure, eb(`usage.${measure}`, '+', ref(`excluded.${measure}`))])),
         ),
     )
 }

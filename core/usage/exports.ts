@@ -1,7 +1,7 @@
 import type { Store } from '../store/database.ts'
 import { allCalls, type CallFilter, type CallView, viewCalls } from './calls.ts'
 import { labelsOf } from './names.ts'
-import { MEASURES, type Measures } from './rollup.ts'
+import { TOTALS, type Totals } from './rollup.ts'
 import { allSums, nameOf, type UsageQuery } from './usage-report.ts'
 
 const COLUMNS: Readonly<Record<string, (call: CallView) => Cell>> = {
@@ -54,7 +54,7 @@ export async function* callsAsJsonLines(store: Store, filter: CallFilter): Async
 }
 
 /** What the calls of one name come to in one hour or day. */
-interface UsageLine extends Measures {
+interface UsageLine extends Totals {
   readonly t: string
   readonly name: string
   readonly label: string
@@ -62,7 +62,7 @@ interface UsageLine extends Measures {
 
 /** Usage as CSV with a heading: a line for each name in each hour or day that has calls. Throws `invalid_value`. */
 export async function* usageAsCsv(store: Store, query: UsageQuery): AsyncGenerator<string> {
-  const columns = ['t', 'name', 'label', ...MEASURES] as const
+  const columns = ['t', 'name', 'label', ...TOTALS] as const
   yield csvLine(columns)
   for await (const lines of usageLines(store, query))
     yield lines.map((line) => csvLine(columns.map((column) => line[column]))).join('')

@@ -1,6 +1,6 @@
-import { within } from '../async/timeout.ts'
+import { withTimeout } from '../async/timeout.ts'
 import type { Logger } from '../observe/log.ts'
-import { CATALOGUE } from '../observe/metric-definitions.ts'
+import { METRICS } from '../observe/metric-definitions.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { HostCounter, Outcome } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
@@ -83,7 +83,7 @@ export class CallRecorder {
   async close(): Promise<void> {
     this.#closing = true
     clearTimeout(this.#timer)
-    await within(LAST_WRITE_MS, this.#writeRest()).catch(() => undefined)
+    await withTimeout(LAST_WRITE_MS, this.#writeRest()).catch(() => undefined)
     if (this.#waiting.length === 0) return
     this.#dropped.add(this.#waiting.length)
     this.#log.error({ calls: this.#waiting.length }, 'the last calls could not be written down')
@@ -140,7 +140,7 @@ export function openUsage({ store, log, metrics, keep }: UsageParts): {
   close(): Promise<void>
 } {
   const writer = createCallWriter(store)
-  const recorder = new CallRecorder({ writer, log, dropped: metrics.declare(CATALOGUE.usageRowsDropped) })
+  const recorder = new CallRecorder({ writer, log, dropped: metrics.declare(METRICS.usageRowsDropped) })
   const endRetention = keepWithin(keep, { writer, log })
   return {
     recorder,

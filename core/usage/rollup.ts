@@ -15,15 +15,15 @@ type Place = Pick<UsageTable, 'span' | 'at' | 'dimension' | 'scope' | 'name'>
 /** Calls that count in the same places, and what they come to. */
 interface Kind {
   readonly like: CallsTable
-  readonly sums: Measures
+  readonly sums: Totals
 }
 
 /**
  * What calls add to the sums of their hours and days. Lists of models are no usage. The rows come in one order, so that gateways which
  * write at the same time wait for each other and not in a circle.
  */
-export function tally(calls: readonly CallsTable[]): UsageTable[] {
-  const rows = new Map<string, Place & Measures>()
+export function rollUp(calls: readonly CallsTable[]): UsageTable[] {
+  const rows = new Map<string, Place & Totals>()
   for (const { like, sums } of kindsOf(calls)) {
     for (const place of placesOf(like)) {
       const key = `${place.span}\0${place.at}\0${place.dimension}\0${place.scope}\0${place.name}`
@@ -69,7 +69,7 @@ function modelOf({ model, error }: CallsTable): string {
   return (error === 'model_not_found' ? null : model) ?? ''
 }
 
-function sumsOf(call: CallsTable): Measures {
+function sumsOf(call: CallsTable): Totals {
   return {
     requests: 1,
     errors: NO_ERROR.has(call.outcome) ? 0 : 1,
@@ -81,17 +81,17 @@ function sumsOf(call: CallsTable): Measures {
 }
 
 /** What is added up of calls: columns of the table `usage`. */
-export const MEASURES = ['requests', 'errors', 'input_tokens', 'output_tokens', 'cached_tokens', 'reasoning_tokens'] as const
+export const TOTALS = ['requests', 'errors', 'input_tokens', 'output_tokens', 'cached_tokens', 'reasoning_tokens'] as const
 
 /** One number of each. */
-export type Measures = { [Measure in (typeof MEASURES)[number]]: number }
+export type Totals = { [Measure in (typeof TOTALS)[number]]: number }
 
 /** Nothing yet. */
-export function noMeasures(): Measures {
+export function zeroTotals(): Totals {
   return { requests: 0, errors: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0 }
 }
 
 /** Adds to a sum. */
-export function add(sum: Measures, more: Readonly<Measures>): void {
-  for (const measure of MEASURES) sum[measure] += more[measure]
+export function add(sum: Totals, more: Readonly<Totals>): void {
+  for (const measure of TOTALS) sum[measure] += more[measure]
 }

@@ -13,7 +13,7 @@ const FEW_DAYS_MS = 2 * LENGTHS.day
 export type Step = keyof typeof LENGTHS
 
 /** A stretch of time in steps of UTC. Milliseconds since 1970. */
-export interface Stretch {
+export interface TimeRange {
   readonly from: number
   /** Not part of it. */
   readonly to: number
@@ -21,14 +21,14 @@ export interface Stretch {
 }
 
 /** The stretch that is meant where not all of it is said: the last seven days. */
-export function stretchOf({ from, to, step }: { readonly [Part in keyof Stretch]?: Stretch[Part] | undefined }): Stretch {
+export function timeRangeOf({ from, to, step }: { readonly [Part in keyof TimeRange]?: TimeRange[Part] | undefined }): TimeRange {
   const end = to ?? Date.now()
   const begin = from ?? end - WEEK_MS
   return { from: begin, to: end, step: step ?? (end - begin <= FEW_DAYS_MS ? 'hour' : 'day') }
 }
 
 /** When each step of a stretch begins; the first and the last are taken whole. Throws `invalid_value`. */
-export function timesOf({ from, to, step }: Stretch): readonly number[] {
+export function timesOf({ from, to, step }: TimeRange): readonly number[] {
   const length = LENGTHS[step]
   const first = from - (from % length)
   const count = Math.ceil((to - first) / length)

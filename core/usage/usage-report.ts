@@ -2,14 +2,14 @@ import { sql } from 'kysely'
 import type { Store } from '../store/database.ts'
 import type { UsageTable } from '../store/schema.ts'
 import { labelsOf } from './names.ts'
-import { ALL, add, EVERYONE, MEASURES, type Measures, noMeasures } from './rollup.ts'
-import { type Step, type Stretch, timesOf } from './time-range.ts'
+import { ALL, add, EVERYONE, TOTALS, type Totals, zeroTotals } from './rollup.ts'
+import { type Step, type TimeRange, timesOf } from './time-range.ts'
 
 /** By what calls are added up: `model`, `key`, `account`, or `tag:` and its name. */
 export type Dimension = 'model' | 'key' | 'account' | `tag:${string}`
 
 /** Which usage. */
-export interface UsageQuery extends Stretch {
+export interface UsageQuery extends TimeRange {
   readonly group: Dimension
   /** The account whose usage it is; absent: of all. */
   readonly account?: string | undefined
@@ -19,7 +19,7 @@ export interface UsageQuery extends Stretch {
 export type Group = Pick<UsageTable, 'scope' | 'name'>
 
 /** What the calls of a group, or all of them, come to in one hour or day. */
-export interface UsageSum extends Group, Measures {
+export interface UsageSum extends Group, Totals {
   readonly at: number
 }
 
@@ -49,7 +49,7 @@ export async function findSums(
   query: UsageQuery,
   groups: readonly Group[],
 ): Promise<{ readonly all: readonly UsageSum[]; readonly ofGroups: readonly UsageSum[] }> {
-  const columns = ['at', 'scope', 'name', ...MEASURES] as const
+  const columns = ['at', 'scope', 'name', ...TOTALS] as const
   const all = usage(store, query, timesOf(query))
     .where('dimension', '=', ALL)
     .where('scope', '=', query.account ?? EVERYONE)
@@ -73,7 +73,7 @@ export async function* allSums(store: Store, query: UsageQuery): AsyncGenerator<
     let after: Group | undefined
     do {
       const rows = sumsOf(store, query, [at])
-        .select(['at', 'scope', 'name', ...MEASURES])
+        .select(['at', 'scope', 'name', ...TOTALS])
         .orderBy('scope')
         .orderBy('name')
         .limit(PAGE)
@@ -109,8 +109,8 @@ export interface UsageReport {
   /** Those with the most requests first. What has no name is called '', and all after the first twenty `*`. */
   readonly groups: readonly { readonly name: string; readonly label: string }[]
   /** An entry for each hour or day, its values in the order of the groups. */
-  readonly series: readonly { readonly t: string; readonly values: readonly Measures[] }[]
-  readonly totals: Measures
+  readonly series: readonly { readonly t: string; readonly values: readonly Totals[] }[]
+  readonly totals: Totals
 }
 
 /** Groups that stand for themselves; more would be no chart. */
@@ -118,9 +118,9 @@ const MOST_GROUPS = 20
 
 /** One hour or day. */
 interface Moment {
-  readonly all: Measures
+  readonly all: Totals
   /** Of each group. */
-  readonly values: Measures[]
+  readonly values: Totals[]
 }
 
 /** Adds usage up. Throws `invalid_value`. */
@@ -129,8 +129,8 @@ export async function reportUsage(store: Store, query: UsageQuery): Promise<Usag
   const shown = leaders.slice(0, MOST_GROUPS)
   const { all, ofGroups } = await findSums(store, query, shown)
   const names = shown.map((group) => nameOf(query, group))
-  const moments = new Map(timesOf(query).map((at) => [at, { all: noMeasures(), values: names.map(noMeasures) }]))
-  const totals = noMeasures()
+  const moments = new Map(timesOf(query).map((at) => [at, { all: zeroTotals(), values: names.map(zeroTotals) }]))
+  const totals = zeroTotals()
   for (const sum of all) {
     add(moments.get(sum.at)!.all, sum)
     add(totals, sum)
@@ -154,8 +154,8 @@ function addRest(moments: ReadonlyMap<number, Moment>): boolean {
 }
 
 /** Never less than nothing: of old sums, some are removed before others. */
-function restOf({ all, values }: Moment): Measures {
+function restOf({ all, values }: Moment): Totals {
   const rest = { ...all }
-  for (const value of values) for (const measure of MEASURES) rest[measure] = Math.max(rest[measure] - value[measure], 0)
+  for (const value of values) for (const measure of TOTALS) rest[measure] = Math.max(rest[measure] - value[measure], 0)
   return rest
 }

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type ParameterFate, type ParameterTable, type Provider, type ProviderPlugin, Secret } from 'unified-model-gateway/plugin'
+import { type ParameterSupport, type ParameterTable, type Provider, type ProviderPlugin, Secret } from 'unified-model-gateway/plugin'
 import { createProvider, type PluginConfig } from 'unified-model-gateway/plugin/testing'
 
 const FOLDER = new URL('../../plugins/providers/', import.meta.url)
@@ -20,7 +20,7 @@ const CONFIGS: Readonly<Record<string, PluginConfig>> = {
   vertex: { project: 'acme-ai' },
 }
 
-/** A model of each kind, where the fates of parameters depend on it. */
+/** A model of each kind, where the supports of parameters depend on it. */
 const MODELS: Readonly<Record<string, readonly string[]>> = {
   vertex: ['gemini-2.5-pro', 'claude-opus-4-6'],
 }
@@ -71,11 +71,11 @@ function tablesOf(name: string, { parameters }: Provider): readonly ParameterTab
   return models.map(parameters)
 }
 
-/** A fate in a row of a table. */
-export function cell(fate: ParameterFate | undefined): string {
-  switch (fate?.fate) {
+/** A support in a row of a table. */
+export function cell(support: ParameterSupport | undefined): string {
+  switch (support?.support) {
     case 'mapped':
-      return fate.to
+      return support.to
         .split(', ')
         .map((word) => (/^[\w.[\]]+$/.test(word) ? `\`${word}\`` : word))
         .join(', ')

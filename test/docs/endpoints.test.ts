@@ -34,7 +34,7 @@ describe('docs/endpoints.md', () => {
     const fields = [...new Set(['model', ...tables.flatMap(({ parameters }) => Object.keys(parameters))])]
     const [heads, , ...rows] = table('| field | bedrock')
     expect(heads).to.deep.equal(['field', ...tables.map(({ name }) => name)])
-    expect(Object.fromEntries(rows.map(([field, ...fates]) => [field, fates]))).to.deep.equal(
+    expect(Object.fromEntries(rows.map(([field, ...supports]) => [field, supports]))).to.deep.equal(
       Object.fromEntries(fields.map((field) => [`\`${field}\``, tables.map(({ parameters }) => cell(parameters[field]))])),
     )
   })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import type { ParameterFate } from 'unified-model-gateway/plugin'
+import type { ParameterSupport } from 'unified-model-gateway/plugin'
 
 /** The page of a provider in docs/providers. */
 export function providerPage(provider: string): string {
@@ -13,15 +13,15 @@ export function namesIn(page: string, heading: string): string[] {
   return [...table!.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, names]) => names!.replaceAll('`', '').split(', '))
 }
 
-/** Whether a page lists every parameter with its fate, and none besides. */
-export function expectParametersOn(page: string, parameters: Readonly<Record<string, ParameterFate>>): void {
+/** Whether a page lists every parameter with its support, and none besides. */
+export function expectParametersOn(page: string, parameters: Readonly<Record<string, ParameterSupport>>): void {
   const rows = [...page.matchAll(/^\| `(\w+)` \| (mapped|dropped|refused) \| (.*) \|$/gm)]
-  const listed = Object.fromEntries(rows.map(([, name, fate, words]) => [name, [fate, words?.replaceAll('`', '')]]))
-  const expected = Object.entries(parameters).map(([name, fate]) => [name, [fate.fate, wordsOf(fate)]])
+  const listed = Object.fromEntries(rows.map(([, name, support, words]) => [name, [support, words?.replaceAll('`', '')]]))
+  const expected = Object.entries(parameters).map(([name, support]) => [name, [support.support, wordsOf(support)]])
   expect(listed).to.deep.equal(Object.fromEntries(expected))
 }
 
-function wordsOf(fate: ParameterFate): string {
-  if (fate.fate === 'dropped') return ''
-  return (fate.fate === 'mapped' ? fate.to : (fate.why ?? '')).replaceAll('`', '')
+function wordsOf(support: ParameterSupport): string {
+  if (support.support === 'dropped') return ''
+  return (support.support === 'mapped' ? support.to : (support.why ?? '')).replaceAll('`', '')
 }

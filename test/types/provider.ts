@@ -52,13 +52,13 @@ export const requests: Provider['request'][] = [
 
 /** Three things may become of a parameter. */
 export const parameters: ParameterTable = {
-  temperature: { fate: 'mapped', to: 'creativity' },
-  seed: { fate: 'dropped' },
-  tools: { fate: 'refused', why: 'No tools.' },
+  temperature: { support: 'mapped', to: 'creativity' },
+  seed: { support: 'dropped' },
+  tools: { support: 'refused', why: 'No tools.' },
   // @ts-expect-error: mapped to what?
-  top_p: { fate: 'mapped' },
-  // @ts-expect-error: no such fate
-  stop: { fate: 'ignored' },
+  top_p: { support: 'mapped' },
+  // @ts-expect-error: no such support
+  stop: { support: 'ignored' },
 }
 
 /** Translation is synchronous, and gives parts of OpenAI's chunks. */

@@ -26,7 +26,7 @@ export interface Mention {
 }
 
 /** What a schema has to say to a value. */
-export interface Verdict {
+export interface CheckResult {
   readonly errors: readonly ErrorObject[]
   readonly secrets: readonly SecretPlace[]
   readonly mentions: readonly Mention[]
@@ -50,7 +50,7 @@ const VALIDATORS = new WeakMap<TSchema, ValidateFunction>()
  * Holds a value against a schema and fills the schema's defaults into it. Every error is told; of a union, only what its nearest
  * branch misses. Throws a `PluginError` where the schema itself is no JSON Schema.
  */
-export function check(schema: TSchema, value: unknown): Verdict {
+export function check(schema: TSchema, value: unknown): CheckResult {
   const validate = VALIDATORS.get(schema) ?? compile(schema)
   VALIDATORS.set(schema, validate)
   const notes: Notes = { secrets: [], mentions: [] }

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { ERRORS } from '../../errors.ts'
 import type { Path, Problem, Span } from '../file.ts'
 import { asMap } from '../raw-values.ts'
-import type { Table } from '../table.ts'
+import type { RawConfig } from '../table.ts'
 import { where } from './messages.ts'
 import { type DeadEnd, explainDeadEnd, type ModelNames } from './model-names.ts'
 
 /** Expectations of what there is not: whether they hold is another question, which `umg routes test` answers. */
-export function checkExpectations(table: Table, names: ModelNames): readonly Problem[] {
+export function checkExpectations(table: RawConfig, names: ModelNames): readonly Problem[] {
   return Object.entries(asMap(asMap(table.data).expect)).flatMap(([model, expected]) => {
     const path: Path = ['expect', model]
     const dead = names.deadEnd(model)
@@ -26,7 +26,7 @@ export function checkExpectations(table: Table, names: ModelNames): readonly Pro
 }
 
 /** Where a call is expected to end: at an upstream's model, or with an error. */
-function checkEnd(table: Table, path: Path, names: ModelNames): readonly Problem[] {
+function checkEnd(table: RawConfig, path: Path, names: ModelNames): readonly Problem[] {
   const end = table.quotable(path)
   if (end === undefined) return []
   const span = table.source.value(path)
@@ -41,7 +41,7 @@ function checkEnd(table: Table, path: Path, names: ModelNames): readonly Problem
 }
 
 /** What is said to fail: a namespace with an upstream, or a model of one, that the model may be served by. */
-function checkFailing(table: Table, path: Path, { names, model }: { names: ModelNames; model: string }): readonly Problem[] {
+function checkFailing(table: RawConfig, path: Path, { names, model }: { names: ModelNames; model: string }): readonly Problem[] {
   const name = String(path.at(-1))
   const span = table.source.key(path)
   const dead = name.includes('/') ? names.deadEnd(name) : names.deadNamespace(name)
@@ -52,7 +52,7 @@ function checkFailing(table: Table, path: Path, { names, model }: { names: Model
   return [{ span, message: `${where(path)} has no effect: ${JSON.stringify(model)} is never served by it; remove it` }]
 }
 
-function sameAsBefore(table: Table, path: Path, expected: Readonly<Record<string, unknown>>): readonly Problem[] {
+function sameAsBefore(table: RawConfig, path: Path, expected: Readonly<Record<string, unknown>>): readonly Problem[] {
   const index = Number(path.at(-1))
   const failing = (one: unknown) =>
     Object.fromEntries(Object.entries(asMap(asMap(one).failing)).map(([name, cause]) => [name, String(cause)]))

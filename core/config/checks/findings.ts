@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv'
 import { nearest } from '../../text/suggestions.ts'
 import type { Path, Problem } from '../file.ts'
-import type { Table } from '../table.ts'
-import { sentence } from './messages.ts'
+import type { RawConfig } from '../table.ts'
+import { messageFor } from './messages.ts'
 
 /** Says again what other errors say better. */
 const WRAPPERS = ['propertyNames', 'if']
@@ -11,7 +11,7 @@ const WRAPPERS = ['propertyNames', 'if']
  * What a schema's errors say of the file, each at its own place. Left out is what only follows from another error: a field that is
  * missing because it is misspelt, a second fault of one value, a fault of a value whose variable is not set.
  */
-export function toProblems(errors: readonly ErrorObject[], table: Table, base: Path = []): readonly Problem[] {
+export function toProblems(errors: readonly ErrorObject[], table: RawConfig, base: Path = []): readonly Problem[] {
   const told = new Map<string, Problem>()
   for (const error of errors) {
     const path = [...base, ...segments(error.instancePath)]
@@ -31,11 +31,11 @@ export function segments(pointer: string): Path {
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
 }
 
-function toProblem(error: ErrorObject, path: Path, table: Table): Problem {
+function toProblem(error: ErrorObject, path: Path, table: RawConfig): Problem {
   const field = error.keyword === 'required' ? undefined : fieldOf(error)
   const place = field === undefined ? path : [...path, field]
   const span = field === undefined ? table.source.value(path) : table.source.key(place)
-  const message = sentence(error, { path, written: table.quotable(path), reference: table.substitution(path) !== undefined })
+  const message = messageFor(error, { path, written: table.quotable(path), reference: table.substitution(path) !== undefined })
   return { span, message, hide: vouched(error) ? [] : table.literals(place) }
 }
 

@@ -1,11 +1,11 @@
 import type { Path, Problem } from '../file.ts'
 import { asMap } from '../raw-values.ts'
 import { ONCE_MORE, ONLY_ELSEWHERE, RETRY_CAUSES } from '../retry-causes.ts'
-import type { Table } from '../table.ts'
+import type { RawConfig } from '../table.ts'
 import { DURATION, milliseconds } from '../times.ts'
 import { where } from './messages.ts'
 import type { ModelNames } from './model-names.ts'
-import type { LooseRoute } from './routes.ts'
+import type { UncheckedRoute } from './routes.ts'
 
 /** A rule that changes nothing: where it stands, and why. */
 type Inert = readonly [Path, why: string]
@@ -18,7 +18,7 @@ interface Context {
 }
 
 /** Rules of curated models that can never have an effect: whoever wrote one meant something else. */
-export function findInertRules(table: Table, names: ModelNames): readonly Problem[] {
+export function findIneffectiveRules(table: RawConfig, names: ModelNames): readonly Problem[] {
   const context: Context = { names, isWritten: (path) => table.source.has(path) }
   return [...names.routes.values()].flatMap((route) =>
     FINDERS.flatMap((find) => find(route, context)).map(([path, why]) => ({
@@ -28,7 +28,7 @@ export function findInertRules(table: Table, names: ModelNames): readonly Proble
   )
 }
 
-const FINDERS: readonly ((route: LooseRoute, context: Context) => readonly Inert[])[] = [
+const FINDERS: readonly ((route: UncheckedRoute, context: Context) => readonly Inert[])[] = [
   weightsWithoutEffect,
   sameTargetTwice,
   fallbacksTriedBefore,
@@ -36,7 +36,7 @@ const FINDERS: readonly ((route: LooseRoute, context: Context) => readonly Inert
   retriesThatNeverCome,
 ]
 
-function weightsWithoutEffect({ targets, isSingle, fields }: LooseRoute, { isWritten }: Context): readonly Inert[] {
+function weightsWithoutEffect({ targets, isSingle, fields }: UncheckedRoute, { isWritten }: Context): readonly Inert[] {
   return targets.flatMap(({ path, weight }): readonly Inert[] => {
     const place = [...path.slice(0, -1), 'weight']
     if (!isWritten(place)) return []
@@ -46,14 +46,14 @@ function weightsWithoutEffect({ targets, isSingle, fields }: LooseRoute, { isWri
   })
 }
 
-function sameTargetTwice({ targets }: LooseRoute): readonly Inert[] {
+function sameTargetTwice({ targets }: UncheckedRoute): readonly Inert[] {
   return targets.flatMap(({ path, id }, index) => {
     const first = targets.findIndex((target) => target.id === id)
     return first === index ? [] : [[path, `is also targets[${first}]; keep one of them, with both their weights`] as const]
   })
 }
 
-function fallbacksTriedBefore({ targets, fallbacks }: LooseRoute, { names }: Context): readonly Inert[] {
+function fallbacksTriedBefore({ targets, fallbacks }: UncheckedRoute, { names }: Context): readonly Inert[] {
   return fallbacks.flatMap(({ path, id }, index): readonly Inert[] => {
     const before = [...targets, ...fallbacks.slice(0, index)]
     const leaves = [...names.leaves(id)]
@@ -65,14 +65,14 @@ function fallbacksTriedBefore({ targets, fallbacks }: LooseRoute, { names }: Con
   })
 }
 
-function choiceOfOne({ path, isSingle, fields }: LooseRoute, { isWritten }: Context): readonly Inert[] {
+function choiceOfOne({ path, isSingle, fields }: UncheckedRoute, { isWritten }: Context): readonly Inert[] {
   const written = ['choose', 'sticky'].filter((field) => isWritten([...path, field]))
   if (isSingle) return written.map((field) => [[...path, field], 'has no effect: there is one target only; remove it'])
   if (!written.includes('sticky') || !['latency', 'busy'].includes(String(fields.choose))) return []
   return [[[...path, 'sticky'], `has no effect where "choose" is "${fields.choose}"; keep one of the two`]]
 }
 
-function retriesThatNeverCome({ id, path, fields }: LooseRoute, { names, isWritten }: Context): readonly Inert[] {
+function retriesThatNeverCome({ id, path, fields }: UncheckedRoute, { names, isWritten }: Context): readonly Inert[] {
   const { attempts, on } = asMap(fields.retry)
   const [onPath, attemptsPath] = [
     [...path, 'retry', 'on'],
@@ -99,7 +99,7 @@ function mostTries(causes: readonly string[], models: number): number {
 }
 
 /** Deadlines that never pass, because the whole call ends before. */
-export function findInertTimeouts(table: Table, names: ModelNames): readonly Problem[] {
+export function findIneffectiveTimeouts(table: RawConfig, names: ModelNames): readonly Problem[] {
   const namespaces = asMap(asMap(table.data).namespaces)
   const totalOf = (namespace: string) => read(asMap(asMap(namespaces[namespace]).timeouts).total) ?? 0
   const ofNamespaces = Object.entries(namespaces).flatMap(([name, namespace]) =>
@@ -114,7 +114,7 @@ export function findInertTimeouts(table: Table, names: ModelNames): readonly Pro
 }
 
 interface Place {
-  readonly table: Table
+  readonly table: RawConfig
   readonly path: Path
 }
 

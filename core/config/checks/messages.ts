@@ -55,7 +55,7 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
 }
 
 /** What is wrong, in words for the person who wrote the file. */
-export function sentence(error: ErrorObject, place: Place): string {
+export function messageFor(error: ErrorObject, place: Place): string {
   const words = SENTENCES[error.keyword]?.(error, place) ?? error.message ?? 'is not valid'
   if (error.propertyName !== undefined) return `${JSON.stringify(error.propertyName)} in ${where(place.path)} ${words}`
   return /^(unknown|missing) field/.test(words) ? words : `${where(place.path)} ${words}`

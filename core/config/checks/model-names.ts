@@ -1,8 +1,8 @@
 import { matchesGlob } from '../../text/glob.ts'
 import { didYouMean, nearest } from '../../text/suggestions.ts'
 import { asMap, asStrings } from '../raw-values.ts'
-import type { Table } from '../table.ts'
-import { type LooseRoute, readRoutes } from './routes.ts'
+import type { RawConfig } from '../table.ts'
+import { readRoutes, type UncheckedRoute } from './routes.ts'
 
 /** Why a name leads nowhere. */
 export interface DeadEnd {
@@ -22,11 +22,11 @@ export const explainDeadEnd = ({ name, fault, known = [], meant = nearest(name, 
 /** What model names stand for in a table that may yet be wrong. */
 export class ModelNames {
   /** The curated models, by their ids, in the order written. */
-  readonly routes: ReadonlyMap<string, LooseRoute>
+  readonly routes: ReadonlyMap<string, UncheckedRoute>
   readonly #namespaces: Readonly<Record<string, unknown>> | undefined
   readonly #aliases: Readonly<Record<string, unknown>>
 
-  constructor({ data }: Table) {
+  constructor({ data }: RawConfig) {
     const { namespaces, aliases } = asMap(data)
     // Without any, the mistake is another one: the section is misspelt or missing.
     this.#namespaces = namespaces === undefined ? undefined : asMap(namespaces)

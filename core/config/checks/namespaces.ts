@@ -1,7 +1,7 @@
 import { nearest } from '../../text/suggestions.ts'
 import type { Path, Problem } from '../file.ts'
 import { asMap } from '../raw-values.ts'
-import type { Table } from '../table.ts'
+import type { RawConfig } from '../table.ts'
 import { where } from './messages.ts'
 import { isCurated } from './routes.ts'
 
@@ -16,7 +16,7 @@ export const OF_AN_UPSTREAM: Readonly<Record<string, string>> = {
 }
 
 /** Namespaces that are neither of the two kinds, an upstream's and curated, or that mix them. */
-export function checkNamespaces(table: Table): readonly Problem[] {
+export function checkNamespaces(table: RawConfig): readonly Problem[] {
   const { namespaces } = asMap(table.data)
   return Object.entries(asMap(namespaces)).flatMap(([name, namespace]) => {
     // One that is no map is the schema's to refuse.
@@ -30,7 +30,7 @@ export function checkNamespaces(table: Table): readonly Problem[] {
   })
 }
 
-function misplaced(table: Table, path: Path): readonly Problem[] {
+function misplaced(table: RawConfig, path: Path): readonly Problem[] {
   return Object.entries(OF_AN_UPSTREAM)
     .filter(([field]) => table.source.has([...path, field]))
     .map(([field, remedy]) => ({
@@ -40,21 +40,21 @@ function misplaced(table: Table, path: Path): readonly Problem[] {
     }))
 }
 
-function withoutProvider(table: Table, path: Path, namespace: Readonly<Record<string, unknown>>): readonly Problem[] {
+function withoutProvider(table: RawConfig, path: Path, namespace: Readonly<Record<string, unknown>>): readonly Problem[] {
   const unknown = Object.keys(namespace).filter((field) => !KNOWN.has(field))
   if (unknown.some((field) => ['provider', 'models'].includes(nearest(field, [...KNOWN]) ?? ''))) return []
   const message = `missing field "provider" in ${where(path)}; add it, for example provider: openai-compatible`
   return [{ span: table.source.value(path), message, hide: table.literals([...path, 'config']) }]
 }
 
-function mixed(table: Table, path: Path): readonly Problem[] {
+function mixed(table: RawConfig, path: Path): readonly Problem[] {
   const place = [...path, 'models']
   const why = 'must be a list of names, for the namespace has a provider; curated models stand in a namespace without one'
   return [{ span: table.source.key(place), message: `${where(place)} ${why}` }]
 }
 
 function withoutEffect(
-  table: Table,
+  table: RawConfig,
   path: Path,
   { optional, concurrency }: Readonly<Record<string, unknown>>,
 ): readonly Problem[] {
@@ -73,7 +73,7 @@ function withoutEffect(
   }))
 }
 
-function mayBeUnset(table: Table, path: Path): boolean {
+function mayBeUnset(table: RawConfig, path: Path): boolean {
   return [...table.references()].some(
     ([place, { references, filled }]) =>
       place[1] === path[1] && place[0] === path[0] && (!filled || references.some(({ fallback }) => fallback === undefined)),

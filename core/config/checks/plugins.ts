@@ -3,7 +3,7 @@ import { loadPlugin, PluginError, type PluginKind, type Plugins, pluginFiles } f
 import { didYouMean, nearest } from '../../text/suggestions.ts'
 import type { Path, Problem } from '../file.ts'
 import { asMap } from '../raw-values.ts'
-import type { Table } from '../table.ts'
+import type { RawConfig } from '../table.ts'
 import type { FilesRead } from '../watch.ts'
 import { check, type Mention, type SecretPlace } from './check.ts'
 import { segments, toProblems } from './findings.ts'
@@ -32,7 +32,7 @@ const SECTIONS = {
 /** Loads every plugin of a kind that the table names, and holds the `config` beside it against its schema. */
 export async function installPlugins<Kind extends PluginKind>(
   kind: Kind,
-  table: Table,
+  table: RawConfig,
   files: FilesRead,
 ): Promise<Installation<Kind>> {
   const baseDir = dirname(resolve(table.source.file))
@@ -65,7 +65,7 @@ interface Place {
   readonly config: unknown
 }
 
-function findPlaces(kind: PluginKind, table: Table): readonly Place[] {
+function findPlaces(kind: PluginKind, table: RawConfig): readonly Place[] {
   const { section, field } = SECTIONS[kind]
   return Object.entries(asMap(asMap(table.data)[section])).flatMap(([id, entry]) => {
     const path: Path = [section, kind === 'chain' ? Number(id) : id]
@@ -81,7 +81,7 @@ function findPlaces(kind: PluginKind, table: Table): readonly Place[] {
   })
 }
 
-function fitConfig(plugin: Plugins[PluginKind], { config, configPath }: Place, table: Table) {
+function fitConfig(plugin: Plugins[PluginKind], { config, configPath }: Place, table: RawConfig) {
   // A copy: two places may share one config by an alias, and each fills in its own plugin's defaults.
   const own = structuredClone(config)
   const { errors, secrets, mentions } = check(plugin.schema, own)
@@ -92,7 +92,7 @@ function fitConfig(plugin: Plugins[PluginKind], { config, configPath }: Place, t
 }
 
 /** What the config cannot be checked for is not shown either. A name that a reference gave is a secret, and `error` may quote it. */
-function cannotServe({ message }: PluginError, { namePath, configPath }: Place, table: Table): Problem {
+function cannotServe({ message }: PluginError, { namePath, configPath }: Place, table: RawConfig): Problem {
   const name = table.quotable(namePath)
   const said =
     name === undefined
@@ -102,7 +102,7 @@ function cannotServe({ message }: PluginError, { namePath, configPath }: Place, 
 }
 
 /** Seals what a schema calls secret, and tells of each that the file gives away. */
-export function sealSecrets(secrets: readonly SecretPlace[], table: Table, base: Path): readonly Problem[] {
+export function sealSecrets(secrets: readonly SecretPlace[], table: RawConfig, base: Path): readonly Problem[] {
   return secrets.flatMap((secret) => {
     secret.seal()
     const path = [...base, ...segments(secret.pointer)]
@@ -111,7 +111,7 @@ export function sealSecrets(secrets: readonly SecretPlace[], table: Table, base:
   })
 }
 
-function advice(path: Path, table: Table): string {
+function advice(path: Path, table: RawConfig): string {
   return table.substitution(path)
     ? `${where(path)} is a secret: its default would stand here for all to read; write "\${env:NAME}" without one`
     : `${where(path)} is a secret, which this file must not hold: write "\${env:NAME}" or "\${file:/path}"`
@@ -134,7 +134,7 @@ export const declaredNames = (mentions: readonly PlacedMention[], kind: string):
 ]
 
 /** Names that nobody declares. Where no plugin declares any of a kind, some plugin may know them without saying so. */
-export function findUndeclared(table: Table, mentions: readonly PlacedMention[]): readonly Problem[] {
+export function findUndeclared(table: RawConfig, mentions: readonly PlacedMention[]): readonly Problem[] {
   const declared = Map.groupBy(
     mentions.filter(({ declares }) => declares),
     ({ kind }) => kind,

@@ -1,30 +1,30 @@
 import type { Path, Problem } from '../file.ts'
 import { asMap, asStrings } from '../raw-values.ts'
-import type { Table } from '../table.ts'
+import type { RawConfig } from '../table.ts'
 import { checkExpectations } from './expectations.ts'
-import { findInertRules, findInertTimeouts } from './ineffective.ts'
+import { findIneffectiveRules, findIneffectiveTimeouts } from './ineffective.ts'
 import { where } from './messages.ts'
 import { type DeadEnd, explainDeadEnd, ModelNames } from './model-names.ts'
 import { checkNamespaces } from './namespaces.ts'
-import { findCircles, findOvergrown } from './routes.ts'
+import { findCycles, findTooLarge } from './routes.ts'
 
 /** What no schema can see: how the parts of the table belong together. */
-export function checkNames(table: Table): readonly Problem[] {
+export function checkNames(table: RawConfig): readonly Problem[] {
   const names = new ModelNames(table)
-  return [checkReferences, findCircles, findOvergrown, findInertRules, findInertTimeouts, checkExpectations]
+  return [checkReferences, findCycles, findTooLarge, findIneffectiveRules, findIneffectiveTimeouts, checkExpectations]
     .flatMap((find) => find(table, names))
     .concat(checkNamespaces(table))
 }
 
 /** Names in the table that lead nowhere: namespaces of links, and models of aliases, curated models and keys. */
-export function checkReferences(table: Table, names: ModelNames): readonly Problem[] {
+export function checkReferences(table: RawConfig, names: ModelNames): readonly Problem[] {
   return [...lookUps(table, names)].flatMap(([path, dead]) =>
     dead === undefined || table.isUnset(path) ? [] : [complaint(table, path, dead)],
   )
 }
 
 /** Every name of the table, by its path, with what is wrong with it. */
-function* lookUps({ data }: Table, names: ModelNames): Iterable<readonly [Path, DeadEnd | undefined]> {
+function* lookUps({ data }: RawConfig, names: ModelNames): Iterable<readonly [Path, DeadEnd | undefined]> {
   const { chain, aliases, keys } = asMap(data)
   for (const [index, link] of Object.entries(asMap(chain))) {
     for (const [entry, name] of asStrings(asMap(asMap(link).when).namespaces))
@@ -43,13 +43,13 @@ function* lookUps({ data }: Table, names: ModelNames): Iterable<readonly [Path, 
 }
 
 /** What a `${…}` gave is a secret: it is neither quoted nor compared aloud. */
-function complaint(table: Table, path: Path, dead: DeadEnd): Problem {
+function complaint(table: RawConfig, path: Path, dead: DeadEnd): Problem {
   const said = table.quotable(path) === undefined ? `what the reference gives ${dead.fault}` : explainDeadEnd(dead)
   return { span: table.source.value(path), message: `${where(path)}: ${said}` }
 }
 
 /** Entries of `keys` that share what must be their own: usage is counted by name, a caller is found by hash. */
-export function findTwins(table: Table): readonly Problem[] {
+export function findDuplicates(table: RawConfig): readonly Problem[] {
   const keys = Object.values(asMap(asMap(table.data).keys)).map(asMap)
   return (['name', 'hash'] as const).flatMap((field) =>
     keys.flatMap((key, index) => {

@@ -1,24 +1,24 @@
 import type { Path, Problem } from '../file.ts'
 import { asMap } from '../raw-values.ts'
-import type { Table } from '../table.ts'
+import type { RawConfig } from '../table.ts'
 import { where } from './messages.ts'
 import type { ModelNames } from './model-names.ts'
 
 /** A curated model, as far as it can be read from a table that may yet be wrong. */
-export interface LooseRoute {
+export interface UncheckedRoute {
   readonly id: string
   readonly path: Path
   /** Those that name a model. */
-  readonly targets: readonly LooseTarget[]
+  readonly targets: readonly UncheckedTarget[]
   /** Whether there is one target, readable or not. */
   readonly isSingle: boolean
-  readonly fallbacks: readonly LooseTarget[]
+  readonly fallbacks: readonly UncheckedTarget[]
   /** Its other fields. */
   readonly fields: Readonly<Record<string, unknown>>
 }
 
 /** A target or a fallback. */
-export interface LooseTarget {
+export interface UncheckedTarget {
   /** Where its model is named. */
   readonly path: Path
   /** As written. */
@@ -38,8 +38,8 @@ export function isCurated(namespace: unknown): boolean {
 export function readRoutes(
   namespaces: Readonly<Record<string, unknown>>,
   toId: (name: string) => string,
-): ReadonlyMap<string, LooseRoute> {
-  const routes = new Map<string, LooseRoute>()
+): ReadonlyMap<string, UncheckedRoute> {
+  const routes = new Map<string, UncheckedRoute>()
   for (const [name, namespace] of Object.entries(namespaces)) {
     if (!isCurated(namespace)) continue
     for (const [model, route] of Object.entries(asMap(asMap(namespace).models))) {
@@ -55,7 +55,7 @@ interface Reading {
   readonly toId: (name: string) => string
 }
 
-function readRoute(id: string, path: Path, { fields, toId }: Reading): LooseRoute {
+function readRoute(id: string, path: Path, { fields, toId }: Reading): UncheckedRoute {
   const list = (field: string) => (Array.isArray(fields[field]) ? (fields[field] as readonly unknown[]) : [])
   return {
     id,
@@ -75,7 +75,7 @@ function readRoute(id: string, path: Path, { fields, toId }: Reading): LooseRout
 }
 
 /** Curated models that lead back to themselves: no upstream would ever be reached. Each circle is told of once. */
-export function findCircles(table: Table, names: ModelNames): readonly Problem[] {
+export function findCycles(table: RawConfig, names: ModelNames): readonly Problem[] {
   const told = new Set<string>()
   return [...names.routes.keys()].flatMap((id) => {
     const circle = shortestCircle(id, names)
@@ -113,7 +113,7 @@ const MOST = 1000
  * Curated models that lead to too much. Few are enough for that where they name one another again and again: each way counts. Only
  * those are told of that lead to no other such model, so none that goes in a circle: it leads to itself.
  */
-export function findOvergrown(table: Table, { routes }: ModelNames): readonly Problem[] {
+export function findTooLarge(table: RawConfig, { routes }: ModelNames): readonly Problem[] {
   const overgrown = new Set([...routes.keys()].filter((id) => isOvergrown(id, routes)))
   return [...overgrown].flatMap((id) => {
     if (membersOf(id, routes).some((member) => overgrown.has(member.id))) return []
@@ -134,7 +134,7 @@ function isOvergrown(id: string, routes: ModelNames['routes']): boolean {
 }
 
 /** None of a model that is not curated. */
-function membersOf(id: string, routes: ReadonlyMap<string, LooseRoute>): readonly LooseTarget[] {
+function membersOf(id: string, routes: ReadonlyMap<string, UncheckedRoute>): readonly UncheckedTarget[] {
   const { targets = [], fallbacks = [] } = routes.get(id) ?? {}
   return [...targets, ...fallbacks]
 }

@@ -109,8 +109,8 @@ export function runStream(listener: Listener, stream: Bytes | readonly (Bytes | 
   return sink
 }
 
-function readerFor({ call, translator }: Listener, relay: CollectingSink, pieces: readonly (Bytes | UpstreamEvent)[]) {
-  const plan = { relay, transforms: [], hold: false }
+function readerFor({ call, translator }: Listener, stream: CollectingSink, pieces: readonly (Bytes | UpstreamEvent)[]) {
+  const plan = { stream, transforms: [], hold: false }
   if (translator === undefined) return new VerbatimReader({ ...plan, format: chatReply, call })
   const events = pieces.filter((piece): piece is UpstreamEvent => !isBytes(piece))
   return new TranslatedReader({

@@ -1,6 +1,5 @@
 import { isAscii } from 'node:buffer'
 import { type ErrorName, GatewayError } from '../../errors.ts'
-import type { EventSink } from '../../http/relay.ts'
 import { StreamNormaliser } from '../../protocol/normalise.ts'
 import { frame, SseReader } from '../../protocol/sse.ts'
 import {
@@ -13,20 +12,21 @@ import {
   type UpstreamEvent,
   type Usage,
 } from '../../sdk/api.ts'
-import { UpstreamFault } from '../failures.ts'
+import { UpstreamFailure } from '../failures.ts'
+import type { EventSink } from '../stream-sink.ts'
 import { type BodyReader, type LinkTransform, transformChunk } from './reader.ts'
 
 /** What a translated stream is read for. */
 export interface TranslatedPlan {
   readonly translator: Translator
   readonly call: { readonly model: string; readonly includeUsage: boolean; readonly choices: number }
-  readonly relay: EventSink
+  readonly stream: EventSink
   readonly transforms: readonly LinkTransform[]
   readonly hold: boolean
   readonly done: string
 }
 
-/** Reads a stream in an upstream's own protocol: decoder → translator → normaliser → transforms → relay. */
+/** Reads a stream in an upstream's own protocol: decoder → translator → normaliser → transforms → stream. */
 export class TranslatedReader implements BodyReader {
   readonly #plan: TranslatedPlan
   readonly #decoder: UpstreamDecoder
@@ -59,15 +59,15 @@ export class TranslatedReader implements BodyReader {
   }
 
   #finish(): void {
-    const { translator, relay, done } = this.#plan
+    const { translator, stream, done } = this.#plan
     // A translator that is not content with the end has met a cut.
     this.#guarded('upstream_disconnected', () => {
       for (const part of translator.end?.() ?? []) this.#send(this.#normaliser.push(part))
       const last = this.#normaliser.end()
-      if (last === undefined) throw new GatewayError('upstream_disconnected', { cause: new UpstreamFault('STREAM_CUT') })
+      if (last === undefined) throw new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('STREAM_CUT') })
       this.#send(last)
     })
-    relay.end(done)
+    stream.end(done)
   }
 
   #translate(events: Iterable<UpstreamEvent>): void {
@@ -77,11 +77,11 @@ export class TranslatedReader implements BodyReader {
   }
 
   #send(chunks: Iterable<ChatChunk>): void {
-    const { relay, transforms, hold } = this.#plan
+    const { stream, transforms, hold } = this.#plan
     for (const chunk of chunks) {
       const sent = transforms.length === 0 ? chunk : transformChunk(chunk, transforms)
       this.#passed++
-      if (sent !== undefined) relay.push(frame(this.#writer.write(sent)), relay.committed || !hold || isMeaningful(sent))
+      if (sent !== undefined) stream.push(frame(this.#writer.write(sent)), stream.committed || !hold || isMeaningful(sent))
     }
   }
 
@@ -92,7 +92,7 @@ export class TranslatedReader implements BodyReader {
     } catch (cause) {
       throw cause instanceof GatewayError || cause instanceof UpstreamError ? cause : new GatewayError(row, { cause })
     } finally {
-      this.#plan.relay.flush()
+      this.#plan.stream.flush()
     }
   }
 }

@@ -1,16 +1,16 @@
 import { GatewayError } from '../../errors.ts'
-import type { EventSink } from '../../http/relay.ts'
-import type { ReplyFormat, StreamReader } from '../../protocol/format.ts'
+import type { EventReader, ReplyFormat } from '../../protocol/format.ts'
 import { EventTooLongError, frame, SseReader } from '../../protocol/sse.ts'
 import { type ChatChunk, UpstreamError, type Usage } from '../../sdk/api.ts'
-import { UpstreamFault } from '../failures.ts'
+import { UpstreamFailure } from '../failures.ts'
+import type { EventSink } from '../stream-sink.ts'
 import { type BodyReader, type LinkTransform, transformChunk } from './reader.ts'
 
 /** What a passed-through stream is read for. */
 export interface VerbatimPlan {
   readonly format: ReplyFormat
   readonly call: { readonly choices: number; readonly includeUsage: boolean }
-  readonly relay: EventSink
+  readonly stream: EventSink
   readonly transforms: readonly LinkTransform[]
   /** Whether another target is left to try: then the stream is held until an event that carries something. */
   readonly hold: boolean
@@ -19,7 +19,7 @@ export interface VerbatimPlan {
 /** Reads an OpenAI-type stream: every event that is for the client reaches it byte for byte. */
 export class VerbatimReader implements BodyReader {
   readonly #plan: VerbatimPlan
-  readonly #stream: StreamReader
+  readonly #stream: EventReader
   readonly #events: SseReader
   #done = false
   #passed = 0
@@ -48,19 +48,19 @@ export class VerbatimReader implements BodyReader {
       this.#events.push(bytes)
     } catch (error) {
       throw error instanceof EventTooLongError
-        ? new GatewayError('upstream_invalid_response', { cause: new UpstreamFault('EVENT_TOO_LONG') })
+        ? new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('EVENT_TOO_LONG') })
         : error
     } finally {
-      this.#plan.relay.flush()
+      this.#plan.stream.flush()
     }
-    if (this.#done) this.#plan.relay.end(this.#plan.format.done ?? '')
+    if (this.#done) this.#plan.stream.end(this.#plan.format.done ?? '')
   }
 
   end(): void {
     if (this.#done) return
     // Some upstreams leave out the marker: a finish says that the stream is whole, its absence that it was cut.
-    if (!this.#stream.finished) throw new GatewayError('upstream_disconnected', { cause: new UpstreamFault('STREAM_CUT') })
-    this.#plan.relay.end(this.#plan.format.done ?? '')
+    if (!this.#stream.finished) throw new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('STREAM_CUT') })
+    this.#plan.stream.end(this.#plan.format.done ?? '')
   }
 
   #event(data: string, text: string, type: string): void {
@@ -86,31 +86,31 @@ export class VerbatimReader implements BodyReader {
   }
 
   #quiet(text: string): number {
-    const { relay, hold, transforms } = this.#plan
-    const isLookedAt = this.#done || transforms.length > 0 || (hold && !relay.committed)
+    const { stream, hold, transforms } = this.#plan
+    const isLookedAt = this.#done || transforms.length > 0 || (hold && !stream.committed)
     return isLookedAt ? 0 : (this.#stream.quiet?.(text) ?? 0)
   }
 
   #passRun(frames: string, count: number): void {
     this.#passed += count
-    this.#plan.relay.push(frames, true)
+    this.#plan.stream.push(frames, true)
   }
 
   #pass(data: string, text: string, type: string): void {
-    const { relay, hold, transforms } = this.#plan
+    const { stream, hold, transforms } = this.#plan
     this.#passed++
-    const meaningful = relay.committed || !hold || this.#stream.isMeaningful(data, type)
+    const meaningful = stream.committed || !hold || this.#stream.isMeaningful(data, type)
     if (transforms.length === 0) {
-      relay.push(text, meaningful)
+      stream.push(text, meaningful)
       return
     }
     const chunk = transformChunk(parse(data), transforms)
-    if (chunk !== undefined) relay.push(frame(latin1(JSON.stringify(chunk))), meaningful)
+    if (chunk !== undefined) stream.push(frame(latin1(JSON.stringify(chunk))), meaningful)
   }
 
   #onDone(): void {
-    if (!this.#stream.finished && !this.#plan.relay.committed) {
-      throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFault('EMPTY_STREAM') })
+    if (!this.#stream.finished && !this.#plan.stream.committed) {
+      throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('EMPTY_STREAM') })
     }
     this.#done = true
   }
@@ -126,7 +126,7 @@ function parse(data: string): ChatChunk {
 }
 
 const malformed = (): GatewayError =>
-  new GatewayError('upstream_invalid_response', { cause: new UpstreamFault('MALFORMED_EVENT') })
+  new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('MALFORMED_EVENT') })
 
-/** The relay of a passed-through stream writes latin1. */
+/** The stream of a passed-through stream writes latin1. */
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1')

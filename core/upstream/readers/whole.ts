@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { ReplyFormat } from '../../protocol/format.ts'
 import { type Call, type ChatCompletion, type Translator, UpstreamError, type Usage } from '../../sdk/api.ts'
-import { UpstreamFault } from '../failures.ts'
+import { UpstreamFailure } from '../failures.ts'
 import { type BodyReader, type LinkTransform, transformCompletion } from './reader.ts'
 
 /** The largest reply that is read whole, in bytes, decoded. */
@@ -39,7 +39,7 @@ export class WholeReader implements BodyReader {
   data(bytes: Buffer): void {
     this.#size += bytes.length
     if (this.#size > MAX_REPLY)
-      throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFault('REPLY_TOO_LARGE') })
+      throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('REPLY_TOO_LARGE') })
     this.#chunks.push(bytes)
   }
 
@@ -83,8 +83,8 @@ export class WholeReader implements BodyReader {
 
   #notAReply(): GatewayError {
     return this.#plan.closeDelimited
-      ? new GatewayError('upstream_disconnected', { cause: new UpstreamFault('BODY_CUT') })
-      : new GatewayError('upstream_invalid_response', { cause: new UpstreamFault('NO_COMPLETION') })
+      ? new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('BODY_CUT') })
+      : new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('NO_COMPLETION') })
   }
 }
 

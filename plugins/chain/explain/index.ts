@@ -1,4 +1,4 @@
-import { type CallState, defineChain, type ParameterFate, Type } from 'unified-model-gateway/plugin'
+import { type CallState, defineChain, type ParameterSupport, Type } from 'unified-model-gateway/plugin'
 
 const Config = Type.Object(
   {
@@ -42,19 +42,19 @@ export default defineChain({
 /** Empty where the call was refused before it was led anywhere. */
 function explanation({ trace, attempts }: CallState): Record<string, string> {
   if (trace === undefined) return {}
-  const { route, passedOver, parameters } = trace
+  const { route, skipped, parameters } = trace
   return headers({
     'x-umg-route': route,
-    'x-umg-passed-over': passedOver.map(({ target, why }) => `${target} ${why}`).join(', '),
+    'x-umg-skipped': skipped.map(({ target, why }) => `${target} ${why}`).join(', '),
     'x-umg-tries': attempts
       .map(({ namespace, model, result, ms }) => `${namespace}/${model} ${result} ${Math.round(ms)}ms`)
       .join(', '),
-    'x-umg-parameters': parameters === 'verbatim' ? parameters : Object.entries(parameters).map(fate).join(', '),
+    'x-umg-parameters': parameters === 'verbatim' ? parameters : Object.entries(parameters).map(support).join(', '),
   })
 }
 
-const fate = ([name, entry]: [string, ParameterFate]): string =>
-  entry.fate === 'mapped' ? `${name} mapped to ${entry.to}` : `${name} ${entry.fate}`
+const support = ([name, entry]: [string, ParameterSupport]): string =>
+  entry.support === 'mapped' ? `${name} mapped to ${entry.to}` : `${name} ${entry.support}`
 
 /** Printable ASCII, bounded; what is empty is left out. */
 function headers(values: Readonly<Record<string, string>>): Record<string, string> {

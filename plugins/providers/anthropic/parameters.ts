@@ -1,9 +1,9 @@
-import { dropped, mapped, onlyOpenai, type ParameterFate, refused } from 'unified-model-gateway/plugin'
+import { dropped, mapped, onlyOpenai, type ParameterSupport, refused } from 'unified-model-gateway/plugin'
 
 const NO_LOGPROBS = 'Anthropic gives no log probabilities.'
 
 /** What becomes of each field of a chat completion request. docs/providers/anthropic.md is compared with it by a test. */
-export const parameters: Readonly<Record<string, ParameterFate>> = {
+export const parameters: Readonly<Record<string, ParameterSupport>> = {
   model: mapped('model'),
   messages: mapped('messages, system'),
   stream: mapped('stream'),

@@ -5,7 +5,7 @@ import {
   inputTexts,
   isRecord,
   mapped,
-  type ParameterFate,
+  type ParameterSupport,
   type TranslatedEmbeddings,
   toEmbeddings,
   unsupportedParameter,
@@ -13,7 +13,7 @@ import {
 import { type EmbedRequest, toEmbedReply, toEmbedRequest } from 'unified-model-gateway/providers/cohere'
 
 /** What becomes of each field of a request for embeddings: of Titan's, then of Cohere's. docs/endpoints.md is compared with it by a test. */
-export const embeddingParameters: Readonly<Record<string, ParameterFate>> = {
+export const embeddingParameters: Readonly<Record<string, ParameterSupport>> = {
   model: mapped('the path'),
   input: mapped('inputText, texts'),
   encoding_format: mapped('the reply, which the gateway writes'),

@@ -4,7 +4,7 @@ import {
   inputTexts,
   invalidValue,
   mapped,
-  type ParameterFate,
+  type ParameterSupport,
   type TranslatedEmbeddings,
   toEmbeddings,
 } from 'unified-model-gateway/plugin'
@@ -12,7 +12,7 @@ import { toUsage } from './usage.ts'
 import type { WireUsage } from './wire.ts'
 
 /** What becomes of each field of a request for embeddings. docs/endpoints.md is compared with it by a test. */
-export const embeddingParameters: Readonly<Record<string, ParameterFate>> = {
+export const embeddingParameters: Readonly<Record<string, ParameterSupport>> = {
   model: mapped('model'),
   input: mapped('texts'),
   encoding_format: mapped('the reply, which the gateway writes'),

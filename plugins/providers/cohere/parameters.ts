@@ -1,9 +1,9 @@
-import { dropped, mapped, onlyOpenai, type ParameterFate, refused } from 'unified-model-gateway/plugin'
+import { dropped, mapped, onlyOpenai, type ParameterSupport, refused } from 'unified-model-gateway/plugin'
 
 const NO_LOGPROBS = 'Cohere gives log probabilities of pieces of text, not of tokens.'
 
 /** What becomes of each field of a chat completion request. docs/providers/cohere.md is compared with it by a test. */
-export const parameters: Readonly<Record<string, ParameterFate>> = {
+export const parameters: Readonly<Record<string, ParameterSupport>> = {
   model: mapped('model'),
   messages: mapped('messages'),
   stream: mapped('stream'),

@@ -3,13 +3,13 @@ import {
   dropped,
   inputTexts,
   mapped,
-  type ParameterFate,
+  type ParameterSupport,
   type TranslatedEmbeddings,
   toEmbeddings,
 } from 'unified-model-gateway/plugin'
 
 /** What becomes of each field of a request for embeddings. docs/endpoints.md is compared with it by a test. */
-export const embeddingParameters: Readonly<Record<string, ParameterFate>> = {
+export const embeddingParameters: Readonly<Record<string, ParameterSupport>> = {
   model: mapped('the address, requests[].model'),
   input: mapped('requests[].content'),
   encoding_format: mapped('the reply, which the gateway writes'),

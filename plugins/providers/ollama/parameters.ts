@@ -1,7 +1,7 @@
-import { dropped, mapped, onlyOpenai, type ParameterFate, refused } from 'unified-model-gateway/plugin'
+import { dropped, mapped, onlyOpenai, type ParameterSupport, refused } from 'unified-model-gateway/plugin'
 
 /** What becomes of each field of a chat completion request. docs/providers/ollama.md is compared with it by a test. */
-export const parameters: Readonly<Record<string, ParameterFate>> = {
+export const parameters: Readonly<Record<string, ParameterSupport>> = {
   model: mapped('model'),
   messages: mapped('messages'),
   stream: mapped('stream'),

@@ -5,7 +5,7 @@ import {
   inputTexts,
   isRecord,
   mapped,
-  type ParameterFate,
+  type ParameterSupport,
   type TranslatedEmbeddings,
   toEmbeddings,
   unsupportedParameter,
@@ -13,7 +13,7 @@ import {
 import type { VertexModel } from './model-name.ts'
 
 /** What becomes of each field of a request for embeddings: of `:predict`, then of `:embedContent`. docs/endpoints.md is compared with it. */
-export const embeddingParameters: Readonly<Record<string, ParameterFate>> = {
+export const embeddingParameters: Readonly<Record<string, ParameterSupport>> = {
   model: mapped('the address'),
   input: mapped('instances[].content, content'),
   encoding_format: mapped('the reply, which the gateway writes'),

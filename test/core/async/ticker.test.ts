@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import { Watch, type Watched } from '../../../core/async/ticker.ts'
+import { Ticker, type TickListener } from '../../../core/async/ticker.ts'
 
 /** Something that tells when it is looked at. */
-class Sight implements Watched {
-  before: this | undefined
-  after: this | undefined
+class Sight implements TickListener {
+  previous: this | undefined
+  next: this | undefined
   readonly #seen = Promise.withResolvers<number>()
   readonly #onLook: () => void
 
@@ -16,7 +16,7 @@ class Sight implements Watched {
     return this.#seen.promise
   }
 
-  look(now: number): void {
+  onTick(now: number): void {
     this.#seen.resolve(now)
     this.#onLook()
   }
@@ -24,7 +24,7 @@ class Sight implements Watched {
 
 describe('a watch over deadlines', () => {
   it('looks at all that it watches, at the time of the tick', async () => {
-    const watch = new Watch<Sight>(1)
+    const watch = new Ticker<Sight>(1)
     const before = performance.now()
     const both = [new Sight(), new Sight()]
     for (const sight of both) watch.add(sight)
@@ -33,7 +33,7 @@ describe('a watch over deadlines', () => {
   })
 
   it('may be left by what it looks at', async () => {
-    const watch = new Watch<Sight>(1)
+    const watch = new Ticker<Sight>(1)
     const leaving = new Sight(() => watch.remove(leaving))
     const staying = new Sight()
     watch.add(staying)
@@ -43,7 +43,7 @@ describe('a watch over deadlines', () => {
   })
 
   it('watches again after a time in which there was nothing to watch', async () => {
-    const watch = new Watch<Sight>(1)
+    const watch = new Ticker<Sight>(1)
     for (let i = 0; i < 3; i++) {
       const sight = new Sight()
       watch.add(sight)

@@ -4,11 +4,11 @@ import { type ExplainedModel, explainRoute, Written } from '../../../core/cli/ex
 import type { Config } from '../../../core/config/config.ts'
 import { type ErrorName, GatewayError } from '../../../core/errors.ts'
 import { chatReply } from '../../../core/protocol/chat-completions.ts'
-import type { Traveller } from '../../../core/routing/attempt-planner.ts'
+import type { SelectionContext } from '../../../core/routing/attempt-planner.ts'
 import { Dispatch } from '../../../core/routing/dispatch.ts'
-import { verdictOn } from '../../../core/routing/retry.ts'
+import { policyFor } from '../../../core/routing/retry.ts'
 import type { Route } from '../../../core/routing/route.ts'
-import { ANY_KEY, type Rehearsal, rehearse, routeFor } from '../../../core/routing/simulate.ts'
+import { ANY_KEY, routeFor, type Simulation, simulate } from '../../../core/routing/simulate.ts'
 import type { Call } from '../../../core/sdk/api.ts'
 import { UpstreamClient } from '../../../core/upstream/client.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
@@ -41,7 +41,7 @@ describe('what umg explain says', () => {
           return
         }
         const call = fakeCall({ model: each.asked, ...each.body })
-        const rehearsal = rehearse(foretold, {
+        const rehearsal = simulate(foretold, {
           call,
           traveller: travellerOf(each),
           failing: each.failing,
@@ -55,20 +55,20 @@ describe('what umg explain says', () => {
   })
 
   /** Sends the call, and tells what came of it in the words of a rehearsal. */
-  async function happen(route: Route, call: Call, traveller: Traveller): Promise<Rehearsal> {
-    const tries: Rehearsal['tries'][number][] = []
+  async function happen(route: Route, call: Call, traveller: SelectionContext): Promise<Simulation> {
+    const tries: Simulation['tries'][number][] = []
     const dispatch = new Dispatch(
-      { call, route, traveller, format: chatReply, client },
+      { call, route, selection: traveller, format: chatReply, client },
       {
         transforms: [],
-        relay: undefined,
+        stream: undefined,
         onWait: () => undefined,
-        onAttemptOver({ namespace, model, result }) {
+        onAttemptEnded({ namespace, model, result }) {
           const cause = result === 'ok' ? undefined : causeOf(result as ErrorName)
           tries.push({ id: `${namespace}/${model}`, ...(cause !== undefined && { cause }) })
         },
         onServed: () => undefined,
-        onBroken: () => undefined,
+        fail: () => undefined,
       },
     )
     const end = await dispatch.run().then(
@@ -80,7 +80,7 @@ describe('what umg explain says', () => {
 })
 
 /** Where the client chose the model, nobody else is asked for one that does not exist. */
-const causeOf = (row: ErrorName) => (row === 'model_not_found' ? 'not_found' : verdictOn(new GatewayError(row)).cause)
+const causeOf = (row: ErrorName) => (row === 'model_not_found' ? 'not_found' : policyFor(new GatewayError(row)).cause)
 
 /** What `umg explain` would show. */
 function explain(route: Route, each: Case): ExplainedModel {
@@ -90,7 +90,7 @@ function explain(route: Route, each: Case): ExplainedModel {
 }
 
 /** What is shown is what may be asked, and stands in the lines that are shown for it. */
-function expectExplained(explained: ExplainedModel, { tries }: Rehearsal, each: Case): void {
+function expectExplained(explained: ExplainedModel, { tries }: Simulation, each: Case): void {
   const lines = curatedOf(each).text.split('\n')
   for (const { id, at } of membersOf(explained)) expect(lines[Number(at.split(':')[1]) - 1]).to.contain(id)
   const shown = leavesOf(explained)
@@ -115,7 +115,7 @@ function leavesOf(model: ExplainedModel): readonly string[] {
 }
 
 /** Small numbers, so that pauses between tries are short. */
-function travellerOf({ key, seed }: Case): Traveller {
+function travellerOf({ key, seed }: Case): SelectionContext {
   let state = seed
   const random = (): number => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0

@@ -1,5 +1,5 @@
 import type { RetryCause } from '../../../core/config/retry-causes.ts'
-import { Catalogue } from '../../../core/routing/discovery.ts'
+import { ModelDiscovery } from '../../../core/routing/discovery.ts'
 import { type Namespace, RoutingTable } from '../../../core/routing/table.ts'
 import { UpstreamState } from '../../../core/routing/upstream-state.ts'
 import type { LocalReply, ParameterTable, Provider, UpstreamRequest } from '../../../core/sdk/api.ts'
@@ -12,14 +12,14 @@ const LOG = { info: () => undefined, warn: () => undefined, error: () => undefin
 const PARAMETERS: Readonly<Record<(typeof UPSTREAMS)[number], ParameterTable>> = {
   one: 'verbatim',
   two: {
-    temperature: { fate: 'mapped', to: 'temperature' },
-    seed: { fate: 'dropped' },
-    logprobs: { fate: 'mapped', to: 'logprobs' },
+    temperature: { support: 'mapped', to: 'temperature' },
+    seed: { support: 'dropped' },
+    logprobs: { support: 'mapped', to: 'logprobs' },
   },
   three: {
-    temperature: { fate: 'mapped', to: 'temperature' },
-    seed: { fate: 'mapped', to: 'seed' },
-    logprobs: { fate: 'refused' },
+    temperature: { support: 'mapped', to: 'temperature' },
+    seed: { support: 'mapped', to: 'seed' },
+    logprobs: { support: 'refused' },
   },
 }
 
@@ -29,7 +29,7 @@ export function tableOf(each: Case, closed: string): RoutingTable {
     const provider = providerOf(name, each, closed)
     const state = new UpstreamState(name, { breaker: true }, SILENT)
     const upstream = each.asleep.has(name) ? undefined : { name, provider, state }
-    const catalogue = new Catalogue(undefined, LOG)
+    const catalogue = new ModelDiscovery(undefined, LOG)
     return [name, { name, upstream, models: undefined, timeouts: TIMEOUTS, testKeys: 'sandbox', catalogue }]
   })
   const sandbox = {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { difference, outlineOf } from '../../../core/config/diff.ts'
+import { diffTrees, treeOf } from '../../../core/config/diff.ts'
 import { loadConfig } from '../../../core/config/load.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
@@ -85,13 +85,13 @@ describe('the difference between two tables', () => {
     it(`${lines.length === 0 ? 'says nothing of' : 'tells of'} ${what}`, () => {
       const after = BEFORE.replace(from, to)
       expect(after).to.not.equal(BEFORE)
-      expect(difference(outlineOf(BEFORE), outlineOf(after))).to.have.members(lines)
+      expect(diffTrees(treeOf(BEFORE), treeOf(after))).to.have.members(lines)
     })
   }
 
   it('cuts what is too long for a line', () => {
     const after = BEFORE.replace('gpt-4o: openai/gpt-5.5', `gpt-4o: local/${'x'.repeat(500)}`)
-    const [line, ...others] = difference(outlineOf(BEFORE), outlineOf(after))
+    const [line, ...others] = diffTrees(treeOf(BEFORE), treeOf(after))
     expect(others).to.deep.equal([])
     expect(line).to.match(/x…$/).and.have.length.below(200)
   })
@@ -117,7 +117,7 @@ namespaces:
 `
       const before = await outline(text, { KEY: 'first-secret', SAME: 'x' })
       const after = await outline(text, { KEY: 'second-secret', SAME: 'x', LATE: 'third-secret' })
-      expect(difference(before, after)).to.deep.equal([
+      expect(diffTrees(before, after)).to.deep.equal([
         `~ namespace up: config.apiKey: \${env:KEY} has changed`,
         `~ namespace late: config.apiKey: \${env:LATE} has changed`,
       ])

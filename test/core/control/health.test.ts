@@ -109,7 +109,7 @@ describe('the system routes', () => {
     await start()
     const draining = systemRoutes({
       metrics: new Metrics(),
-      reports: { flush() {} },
+      settlement: { flush() {} },
       metricsToken: undefined,
       states: {} as UpstreamStates,
       ready: () => false,

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http'
 import { expect } from 'chai'
 import fc from 'fast-check'
+import type { ParameterizedContext } from 'koa'
 import type { GatewayError } from '../../../core/errors.ts'
-import { checkEnvelope } from '../../../core/http/app.ts'
+import { refuseAmbiguous } from '../../../core/http/app.ts'
 
 interface Envelope {
   readonly headers?: readonly (readonly [name: string, value: string])[]
@@ -24,7 +24,7 @@ function refusal({
     headers: Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value])),
   }
   try {
-    checkEnvelope(request as unknown as IncomingMessage)
+    refuseAmbiguous({ req: request } as unknown as ParameterizedContext, () => Promise.resolve())
   } catch (error) {
     return error as GatewayError
   }

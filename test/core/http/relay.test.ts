@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { expect } from 'chai'
 import { GatewayError } from '../../../core/errors.ts'
-import { Relay, type RelayTimes, type Source } from '../../../core/http/relay.ts'
+import { Relay, type RelayTimes } from '../../../core/http/relay.ts'
+import type { PausableSource } from '../../../core/upstream/stream-sink.ts'
 import { FakeClient } from '../upstream/fake-client.ts'
 
 const PING = ': keep-alive\n\n'
@@ -9,7 +10,7 @@ const SOON = 5
 const NEVER = 3_600_000
 
 /** A source that counts. */
-class FakeSource implements Source {
+class FakeSource implements PausableSource {
   readonly told: string[] = []
 
   pause(): void {
@@ -32,13 +33,13 @@ describe('a stream’s way to its client', () => {
     const head = Promise.withResolvers<void>()
     const client = new FakeClient()
     const source = new FakeSource()
-    const onHead = (): void => {
+    const onHeadDue = (): void => {
       heard.push('head')
       head.resolve()
     }
     const relay = new Relay(
       { heartbeat: NEVER, writeStall: NEVER, ...times },
-      { onHead, onFirstByte: () => heard.push('first byte') },
+      { onHeadDue, onFirstByte: () => heard.push('first byte') },
     )
     open.push(relay)
     relay.attach(source, 'utf8')
@@ -56,10 +57,25 @@ describe('a stream’s way to its client', () => {
     say(relay, 'role', false)
     expect({ heard, committed: relay.committed }).to.deep.equal({ heard: [], committed: false })
     say(relay, 'words')
-    expect({ heard, committed: relay.committed }).to.deep.equal({ heard: ['first byte', 'head'], committed: true })
+    expect({ heard, committed: relay.committed, started: relay.started }).to.deep.equal({
+      heard: [],
+      committed: true,
+      started: false,
+    })
     expect(client.writes).to.deep.equal([])
     relay.open(client.response)
+    expect({ heard, started: relay.started }).to.deep.equal({ heard: ['first byte'], started: true })
     expect(client.text).to.equal('rolewords')
+  })
+
+  it('is held again where another attempt takes the place of one of which nothing had left', () => {
+    const { relay, client } = start()
+    say(relay, 'lost')
+    relay.attach(new FakeSource(), 'utf8')
+    expect(relay.committed).to.equal(false)
+    say(relay, 'words')
+    relay.open(client.response)
+    expect(client.text).to.equal('words')
   })
 
   it('leaves piece by piece once it is open, and each piece at once', () => {
@@ -79,8 +95,8 @@ describe('a stream’s way to its client', () => {
     const { relay, client, heard } = start()
     say(relay, 'a', false)
     relay.end('done')
-    expect(heard).to.deep.equal(['first byte', 'head'])
     relay.open(client.response)
+    expect(heard).to.deep.equal(['first byte'])
     expect(client).to.include({ text: 'adone', ending: 'ended' })
   })
 

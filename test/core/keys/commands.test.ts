@@ -27,7 +27,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       expect(stdout).to.match(/^sk-live-[0-9A-Za-z]{36}\n$/)
       expect(stderr).to.include('never shown again').and.not.include(stdout.trim())
       const directory = createKeyDirectory(await open())
-      expect(await directory.verify(stdout.trim(), new Map())).to.include({ name: 'laptop', kind: 'live' })
+      expect(await directory.verify(stdout.trim())).to.include({ name: 'laptop', kind: 'live' })
       await directory.close()
     })
 
@@ -183,8 +183,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       expect(stderr).to.include('never shown again').and.not.include(stdout.trim())
       const store = await open()
       const directory = createKeyDirectory(store)
-      for (const secret of [created.secret, stdout.trim()])
-        expect(await directory.verify(secret, new Map())).to.include({ name: 'laptop' })
+      for (const secret of [created.secret, stdout.trim()]) expect(await directory.verify(secret)).to.include({ name: 'laptop' })
       await directory.close()
       expect((await findKey(store.db, created.id)).expiresAt).to.be.closeTo(Date.now() + HOUR, 60_000)
     })

@@ -7,15 +7,15 @@ import type { DeclaredKey } from '../../../core/config/config.ts'
 import { GatewayError } from '../../../core/errors.ts'
 import type { ApiKey } from '../../../core/keys/api-key.ts'
 import { createKeyDirectory, type KeyDirectory } from '../../../core/keys/directory.ts'
-import { createSecret, digestOf } from '../../../core/keys/format.ts'
+import { createSecret } from '../../../core/keys/format.ts'
 import { createKey, findKey, revokeKey } from '../../../core/keys/keys.ts'
 import type { Store } from '../../../core/store/database.ts'
+import { digestOf } from '../../../core/text/ids.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { child } from '../store/child.ts'
 import { storesIn } from '../store/stores.ts'
 import { gated } from './gate.ts'
 
-const NONE: ReadonlyMap<string, DeclaredKey> = new Map()
 const LIVE = { name: 'ci', kind: 'live' } as const
 
 async function unavailable(verifying: Promise<unknown>): Promise<void> {
@@ -57,11 +57,11 @@ onEachDatabase('the key directory', (database, kind) => {
   }
 
   const untilRefused = (directory: KeyDirectory, secret: string) =>
-    until(async () => (await directory.verify(secret, NONE)) === undefined)
+    until(async () => (await directory.verify(secret)) === undefined)
 
   it('knows whose a new key is', async () => {
     const { key, secret } = await createKey(store, { ...LIVE, models: ['openai/*', 'acme/smart'], rateClass: 'batch' })
-    const principal = await directoryOf(store).verify(secret, NONE)
+    const principal = await directoryOf(store).verify(secret)
     expect(principal).to.deep.equal({
       keyId: key.id,
       name: 'ci',
@@ -75,32 +75,32 @@ onEachDatabase('the key directory', (database, kind) => {
   it("gives a key without a rate class its account's", async () => {
     await store.db.updateTable('accounts').set({ rate_class: 'standard', models: '["acme/*"]' }).execute()
     const { secret } = await createKey(store, { ...LIVE })
-    expect(await directoryOf(store).verify(secret, NONE)).to.deep.include({ rateClass: 'standard', models: [['acme/*'], ['*']] })
+    expect(await directoryOf(store).verify(secret)).to.deep.include({ rateClass: 'standard', models: [['acme/*'], ['*']] })
   })
 
   it('gives all calls of a key the same principal, which none of them can change', async () => {
     const { secret } = await createKey(store, LIVE)
     const directory = directoryOf(store)
-    const first = await directory.verify(secret, NONE)
-    expect(await directory.verify(secret, NONE)).to.equal(first)
+    const first = await directory.verify(secret)
+    expect(await directory.verify(secret)).to.equal(first)
     expect(first).to.satisfy(Object.isFrozen)
   })
 
   it('knows the labels of a key', async () => {
     const { secret } = await createKey(store, { ...LIVE, tags: { team: 'research' } })
-    expect(await directoryOf(store).verify(secret, NONE)).to.deep.include({ tags: { team: 'research' } })
+    expect(await directoryOf(store).verify(secret)).to.deep.include({ tags: { team: 'research' } })
   })
 
   it('knows nobody by an admin key', async () => {
     const { secret } = await createKey(store, { name: 'terraform', kind: 'admin' })
-    expect(await directoryOf(store).verify(secret, NONE)).to.equal(undefined)
+    expect(await directoryOf(store).verify(secret)).to.equal(undefined)
   })
 
   it('writes down when keys were used, once it is closed at the latest', async () => {
     const { key, secret } = await createKey(store, LIVE)
     const { key: idle } = await createKey(store, LIVE)
     const directory = directoryOf(store)
-    await directory.verify(secret, NONE)
+    await directory.verify(secret)
     expect((await findKey(store.db, key.id)).lastUsedAt).to.equal(undefined)
     await directory.close()
     expect((await findKey(store.db, key.id)).lastUsedAt).to.be.within(key.createdAt, Date.now())
@@ -119,7 +119,7 @@ onEachDatabase('the key directory', (database, kind) => {
     }
     const { key, secret } = await createKey(store, LIVE)
     const directory = directoryOf({ ...store, db: store.db.withPlugin(plugin) })
-    await directory.verify(secret, NONE)
+    await directory.verify(secret)
     fail = true
     mock.timers.tick(60_000)
     await setImmediate()
@@ -129,7 +129,7 @@ onEachDatabase('the key directory', (database, kind) => {
   })
 
   it('does not know a key that nobody created', async () => {
-    expect(await directoryOf(store).verify(createSecret('live'), NONE)).to.equal(undefined)
+    expect(await directoryOf(store).verify(createSecret('live'))).to.equal(undefined)
   })
 
   it('tells keys apart that begin alike', async () => {
@@ -142,15 +142,15 @@ onEachDatabase('the key directory', (database, kind) => {
       .updateTable('keys')
       .set({ digest: digestOf(one) })
       .execute()
-    expect(await directory.verify(one, NONE)).to.include({ keyId: key.id })
-    expect(await directory.verify(other, NONE)).to.equal(undefined)
+    expect(await directory.verify(one)).to.include({ keyId: key.id })
+    expect(await directory.verify(other)).to.equal(undefined)
   })
 
   it('refuses what cannot be a key without asking the database', async () => {
     const directory = directoryOf(store)
     await store.close()
     for (const text of ['', 'sk-live-', 'hunter2', "' OR 1=1 --", createSecret('live').slice(1), 'x'.repeat(10_240)]) {
-      expect(await directory.verify(text, NONE)).to.equal(undefined)
+      expect(await directory.verify(text)).to.equal(undefined)
     }
   })
 
@@ -158,10 +158,10 @@ onEachDatabase('the key directory', (database, kind) => {
     const { secret } = await createKey(store, LIVE)
     const gate = gated(store)
     const directory = directoryOf(gate.store)
-    const calls = Array.from({ length: 50 }, () => directory.verify(secret, NONE))
+    const calls = Array.from({ length: 50 }, () => directory.verify(secret))
     gate.open()
     expect(new Set(await Promise.all(calls))).to.have.property('size', 1)
-    await directory.verify(secret, NONE)
+    await directory.verify(secret)
     expect(gate.asked()).to.equal(1)
   })
 
@@ -170,7 +170,7 @@ onEachDatabase('the key directory', (database, kind) => {
     gate.open()
     const directory = directoryOf(gate.store)
     const wrong = createSecret('live')
-    for (let i = 0; i < 5; i++) await directory.verify(wrong, NONE)
+    for (let i = 0; i < 5; i++) await directory.verify(wrong)
     expect(gate.asked()).to.equal(1)
   })
 
@@ -180,36 +180,36 @@ onEachDatabase('the key directory', (database, kind) => {
     const { key, secret } = await createKey(store, { ...LIVE, expires })
     const [inUse, idle] = [directoryOf(store), directoryOf(store)]
     mock.timers.setTime(expires - 1)
-    expect(await inUse.verify(secret, NONE)).to.include({ keyId: key.id })
+    expect(await inUse.verify(secret)).to.include({ keyId: key.id })
     mock.timers.setTime(expires)
-    expect(await inUse.verify(secret, NONE)).to.equal(undefined)
-    expect(await idle.verify(secret, NONE)).to.equal(undefined)
+    expect(await inUse.verify(secret)).to.equal(undefined)
+    expect(await idle.verify(secret)).to.equal(undefined)
   })
 
   describe('revocation', () => {
     it('in this process holds for the next call', async () => {
       const { key, secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
-      expect(await directory.verify(secret, NONE)).to.include({ keyId: key.id })
+      expect(await directory.verify(secret)).to.include({ keyId: key.id })
       await revokeKey(store, key.id)
-      expect(await directory.verify(secret, NONE)).to.equal(undefined)
+      expect(await directory.verify(secret)).to.equal(undefined)
     })
 
     it('by the command line beside a running gateway holds too', async () => {
       const { key, secret } = await createKey(store, LIVE)
       const { secret: bystander } = await createKey(store, LIVE)
       const directory = directoryOf(store)
-      expect(await directory.verify(secret, NONE)).to.include({ keyId: key.id })
+      expect(await directory.verify(secret)).to.include({ keyId: key.id })
       const other = child(new URL('revoke-key.ts', import.meta.url), url(), key.id)
       expect(await once(other, 'exit')).to.deep.equal([0, null])
       await untilRefused(directory, secret)
-      expect(await directory.verify(bystander, NONE)).to.include({ name: 'ci' })
+      expect(await directory.verify(bystander)).to.include({ name: 'ci' })
     })
 
     it('by another gateway holds soon', async () => {
       const { key, secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
-      await directory.verify(secret, NONE)
+      await directory.verify(secret)
       await revokeKey(await open(), key.id)
       await untilRefused(directory, secret)
     })
@@ -217,21 +217,21 @@ onEachDatabase('the key directory', (database, kind) => {
     it('by any hand, of whatever a key may do, holds too', async () => {
       const { secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
-      await directory.verify(secret, NONE)
+      await directory.verify(secret)
       await (await open()).db.updateTable('accounts').set({ models: '["acme/*"]' }).execute()
-      await until(async () => (await directory.verify(secret, NONE))?.models[0]?.[0] === 'acme/*')
+      await until(async () => (await directory.verify(secret))?.models[0]?.[0] === 'acme/*')
     })
 
     it('that nothing told of holds for the call after the one that asked again, ten seconds later', async () => {
       mock.timers.enable({ apis: ['Date'], now: Date.now() })
       const { key, secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
-      expect(await directory.verify(secret, NONE)).to.include({ keyId: key.id })
+      expect(await directory.verify(secret)).to.include({ keyId: key.id })
       await silently(() => store.db.updateTable('keys').set({ revoked_at: 1 }).execute())
       mock.timers.tick(9_999)
-      expect(await directory.verify(secret, NONE)).to.include({ keyId: key.id })
+      expect(await directory.verify(secret)).to.include({ keyId: key.id })
       mock.timers.tick(1)
-      expect(await directory.verify(secret, NONE)).to.include({ keyId: key.id })
+      expect(await directory.verify(secret)).to.include({ keyId: key.id })
       await untilRefused(directory, secret)
     })
 
@@ -240,11 +240,11 @@ onEachDatabase('the key directory', (database, kind) => {
       const { secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
       await silently(() => store.db.updateTable('keys').set({ revoked_at: 1 }).execute())
-      expect(await directory.verify(secret, NONE)).to.equal(undefined)
+      expect(await directory.verify(secret)).to.equal(undefined)
       await silently(() => store.db.updateTable('keys').set({ revoked_at: null }).execute())
-      expect(await directory.verify(secret, NONE)).to.equal(undefined)
+      expect(await directory.verify(secret)).to.equal(undefined)
       mock.timers.tick(10_000)
-      expect(await directory.verify(secret, NONE)).to.include({ name: 'ci' })
+      expect(await directory.verify(secret)).to.include({ name: 'ci' })
     })
 
     /** A change that the store tells nobody of: SQLite tells no connection of its own changes. */
@@ -257,14 +257,14 @@ onEachDatabase('the key directory', (database, kind) => {
       const { key, secret } = await createKey(store, LIVE)
       const gate = gated(store)
       const directory = directoryOf(gate.store)
-      const early = directory.verify(secret, NONE)
+      const early = directory.verify(secret)
       while (gate.asked() === 0) await setImmediate()
       await revokeKey(store, key.id)
-      const late = directory.verify(secret, NONE)
+      const late = directory.verify(secret)
       gate.open()
       expect(await early).to.include({ keyId: key.id })
       expect(await late).to.equal(undefined)
-      expect(await directory.verify(secret, NONE)).to.equal(undefined)
+      expect(await directory.verify(secret)).to.equal(undefined)
     })
 
     it('is watched for until the directory is closed', async () => {
@@ -284,22 +284,22 @@ onEachDatabase('the key directory', (database, kind) => {
       const { secret } = await createQuietly()
       const { secret: idle } = await createQuietly()
       const directory = directoryOf(store)
-      const principal = await directory.verify(secret, NONE)
+      const principal = await directory.verify(secret)
       await store.close()
-      expect(await directory.verify(secret, NONE)).to.equal(principal)
-      await unavailable(directory.verify(idle, NONE))
-      await unavailable(directory.verify(createSecret('live'), NONE))
+      expect(await directory.verify(secret)).to.equal(principal)
+      await unavailable(directory.verify(idle))
+      await unavailable(directory.verify(createSecret('live')))
     })
 
     it('lets keys in use go on that are due to be asked about again', async () => {
       mock.timers.enable({ apis: ['Date'], now: Date.now() })
       const { secret } = await createQuietly()
       const directory = directoryOf(store)
-      const principal = await directory.verify(secret, NONE)
+      const principal = await directory.verify(secret)
       await store.close()
       for (let i = 0; i < 3; i++) {
         mock.timers.tick(60_000)
-        expect(await directory.verify(secret, NONE)).to.equal(principal)
+        expect(await directory.verify(secret)).to.equal(principal)
         await setImmediate()
       }
     })
@@ -308,23 +308,23 @@ onEachDatabase('the key directory', (database, kind) => {
       mock.timers.enable({ apis: ['setInterval'] })
       const { secret } = await createQuietly()
       const directory = directoryOf({ ...store, changed: () => true })
-      const principal = await directory.verify(secret, NONE)
+      const principal = await directory.verify(secret)
       mock.timers.tick(250)
       mock.timers.tick(250)
       await store.close()
-      for (let i = 0; i < 3; i++) expect(await directory.verify(secret, NONE)).to.equal(principal)
+      for (let i = 0; i < 3; i++) expect(await directory.verify(secret)).to.equal(principal)
       mock.timers.tick(250)
-      expect(await directory.verify(secret, NONE)).to.equal(principal)
+      expect(await directory.verify(secret)).to.equal(principal)
     })
 
     it('lets none go on that this process may have revoked itself', async () => {
       const { secret } = await createQuietly()
       const { key: other } = await createQuietly()
       const directory = directoryOf(store)
-      await directory.verify(secret, NONE)
+      await directory.verify(secret)
       await revokeKey(store, other.id)
       await store.close()
-      await unavailable(directory.verify(secret, NONE))
+      await unavailable(directory.verify(secret))
     })
 
     it('trusts no key any more once revocations could not be seen for five minutes', async () => {
@@ -336,24 +336,24 @@ onEachDatabase('the key directory', (database, kind) => {
         return store.changed()
       }
       const directory = directoryOf({ ...store, changed })
-      const principal = await directory.verify(secret, NONE)
+      const principal = await directory.verify(secret)
       for (const fail of [true, false, true]) {
         failing = fail
         mock.timers.tick(299_000)
       }
-      expect(await directory.verify(secret, NONE)).to.equal(principal)
+      expect(await directory.verify(secret)).to.equal(principal)
       await store.close()
       mock.timers.tick(2_000)
-      await unavailable(directory.verify(secret, NONE))
+      await unavailable(directory.verify(secret))
     })
 
     it('knows every key again as soon as it works', async () => {
       const { key, secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
       await store.db.schema.alterTable('keys').renameTo('hidden').execute()
-      await unavailable(directory.verify(secret, NONE))
+      await unavailable(directory.verify(secret))
       await store.db.schema.alterTable('hidden').renameTo('keys').execute()
-      expect(await directory.verify(secret, NONE)).to.include({ keyId: key.id })
+      expect(await directory.verify(secret)).to.include({ keyId: key.id })
     })
   })
 
@@ -365,36 +365,40 @@ onEachDatabase('the key directory', (database, kind) => {
       gate.open()
       const directory = directoryOf(gate.store)
       const wrong = Array.from({ length: 1001 }, () => createSecret('live'))
-      for (const secret of wrong) await directory.verify(secret, NONE)
-      await directory.verify(wrong[1000]!, NONE)
+      for (const secret of wrong) await directory.verify(secret)
+      await directory.verify(wrong[1000]!)
       expect(gate.asked()).to.equal(1001)
-      await directory.verify(wrong[0]!, NONE)
+      await directory.verify(wrong[0]!)
       expect(gate.asked()).to.equal(1002)
     })
 
     it('keeps keys in use whoever guesses at others', async () => {
       const { secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
-      const principal = await directory.verify(secret, NONE)
-      for (let i = 0; i < 12_000; i++) await directory.verify(createSecret('live'), NONE)
+      const principal = await directory.verify(secret)
+      for (let i = 0; i < 12_000; i++) await directory.verify(createSecret('live'))
       await store.close()
-      expect(await directory.verify(secret, NONE)).to.equal(principal)
+      expect(await directory.verify(secret)).to.equal(principal)
     })
   })
 
   describe('keys of routes.yaml', () => {
-    const declare = (secret: string, key: Partial<DeclaredKey> = {}): ReadonlyMap<string, DeclaredKey> => {
-      const digest = digestOf(secret)
+    const declared = (secret: string, key: Partial<DeclaredKey> = {}): DeclaredKey => {
       const at = { file: 'routes.yaml', line: 1, column: 1 }
-      return new Map([[digest, { name: 'nightly', digest, kind: 'live', models: ['acme/*'], at, ...key }]])
+      return { name: 'nightly', digest: digestOf(secret), kind: 'live', models: ['acme/*'], at, ...key }
+    }
+
+    function directoryWith(...keys: DeclaredKey[]): KeyDirectory {
+      const directory = directoryOf(store)
+      directory.declare(keys)
+      return directory
     }
 
     it('identify without the database', async () => {
       const secret = createSecret('live')
-      const declared = declare(secret, { rateClass: 'batch' })
-      const directory = directoryOf(store)
+      const directory = directoryWith(declared(secret, { rateClass: 'batch' }))
       await store.close()
-      const principal = await directory.verify(secret, declared)
+      const principal = await directory.verify(secret)
       expect(principal).to.deep.equal({
         keyId: 'routes:nightly',
         name: 'nightly',
@@ -403,34 +407,36 @@ onEachDatabase('the key directory', (database, kind) => {
         models: [['acme/*']],
         rateClass: 'batch',
       })
-      expect(await directory.verify(secret, declared)).to.equal(principal)
+      expect(await directory.verify(secret)).to.equal(principal)
     })
 
     it('hold only for the routes.yaml they stand in, and from its first call on', async () => {
       const secret = createSecret('live')
       const directory = directoryOf(store)
-      expect(await directory.verify(secret, NONE)).to.equal(undefined)
-      expect(await directory.verify(secret, declare(secret))).to.include({ name: 'nightly' })
-      expect(await directory.verify(secret, declare(secret, { name: 'weekly' }))).to.include({ name: 'weekly' })
-      expect(await directory.verify(secret, NONE)).to.equal(undefined)
+      expect(await directory.verify(secret)).to.equal(undefined)
+      directory.declare([declared(secret)])
+      expect(await directory.verify(secret)).to.include({ name: 'nightly' })
+      directory.declare([declared(secret, { name: 'weekly' })])
+      expect(await directory.verify(secret)).to.include({ name: 'weekly' })
+      directory.declare([])
+      expect(await directory.verify(secret)).to.equal(undefined)
     })
 
     it('expire', async () => {
       const secret = createSecret('live')
-      expect(await directoryOf(store).verify(secret, declare(secret, { expires: Date.now() - 1 }))).to.equal(undefined)
-      expect(await directoryOf(store).verify(secret, declare(secret, { expires: Date.now() + 60_000 }))).to.include({
-        kind: 'live',
-      })
+      expect(await directoryWith(declared(secret, { expires: Date.now() - 1 })).verify(secret)).to.equal(undefined)
+      const valid = directoryWith(declared(secret, { expires: Date.now() + 60_000 }))
+      expect(await valid.verify(secret)).to.include({ kind: 'live' })
     })
 
     it('are never live under an sk-test- secret, whatever the file says', async () => {
       const secret = createSecret('test')
-      expect(await directoryOf(store).verify(secret, declare(secret, { kind: 'live' }))).to.include({ kind: 'test' })
+      expect(await directoryWith(declared(secret, { kind: 'live' })).verify(secret)).to.include({ kind: 'test' })
     })
 
     it('are test keys where the file says so, whatever their secret', async () => {
       const secret = createSecret('live')
-      expect(await directoryOf(store).verify(secret, declare(secret, { kind: 'test' }))).to.include({ kind: 'test' })
+      expect(await directoryWith(declared(secret, { kind: 'test' })).verify(secret)).to.include({ kind: 'test' })
     })
   })
 })

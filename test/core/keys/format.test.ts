@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { createSecret, digestOf, kindOf, shownOf } from '../../../core/keys/format.ts'
-import { randomBase62 } from '../../../core/text/ids.ts'
+import { createSecret, kindOf, shownOf } from '../../../core/keys/format.ts'
+import { digestOf, randomBase62 } from '../../../core/text/ids.ts'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 // Made once with Python's zlib.crc32; whoever changes the format makes every key in use invalid.

@@ -9,10 +9,11 @@ import { listAudit } from '../../../core/accounts/audit-log.ts'
 import { type ErrorName, GatewayError } from '../../../core/errors.ts'
 import { listKeys, statusOf } from '../../../core/keys/api-key.ts'
 import { createKeyDirectory } from '../../../core/keys/directory.ts'
-import { createSecret, digestOf } from '../../../core/keys/format.ts'
+import { createSecret } from '../../../core/keys/format.ts'
 import type { NewKey } from '../../../core/keys/keys.ts'
 import { createKey, editKey, findKey, revokeKey, rotateKey } from '../../../core/keys/keys.ts'
 import type { Store } from '../../../core/store/database.ts'
+import { digestOf } from '../../../core/text/ids.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { child } from '../store/child.ts'
 import { storesIn } from '../store/stores.ts'
@@ -149,7 +150,7 @@ onEachDatabase('keys', (database, kind) => {
   it('have their secret nowhere but in the answer to who created them', async () => {
     const { key, secret } = await createKey(store, LIVE)
     const directory = createKeyDirectory(store)
-    await directory.verify(secret, new Map())
+    await directory.verify(secret)
     await directory.close()
     const rotated = await rotateKey(store, { id: key.id, overlap: HOUR }, ADA)
     const secrets = [secret, rotated.secret]
@@ -263,7 +264,7 @@ onEachDatabase('keys', (database, kind) => {
       expect([old.replacedBy, made.key.replaces]).to.deep.equal([id, key.id])
       expect(old.expiresAt).to.be.closeTo(Date.now() + HOUR, 5000)
       const directory = createKeyDirectory(store)
-      for (const each of [secret, made.secret]) expect(await directory.verify(each, new Map())).to.include({ name: 'ci' })
+      for (const each of [secret, made.secret]) expect(await directory.verify(each)).to.include({ name: 'ci' })
       await directory.close()
       expect(await actions()).to.have.deep.members([
         ['gateway', 'key.create', key.id],

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { callLine, type LoggedCall } from '../../../core/observe/call-log.ts'
+import { type LoggedCall, logCall } from '../../../core/observe/call-log.ts'
 import { createLog } from '../../../core/observe/log.ts'
 import { GatewayError, type Outcome } from '../../../core/sdk/api.ts'
 import { LogLines } from './log-lines.ts'
@@ -14,7 +14,7 @@ const CALL: LoggedCall = {
 
 function logged(settled: Outcome, call: Partial<LoggedCall> = {}): Record<string, unknown> {
   const lines = new LogLines()
-  callLine(createLog({ level: 'info', stream: lines }), settled, { ...CALL, ...call })
+  logCall(createLog({ level: 'info', stream: lines }), settled, { ...CALL, ...call })
   expect(lines.parsed).to.have.length(1)
   return lines.parsed[0] ?? {}
 }
@@ -54,7 +54,7 @@ describe('The log line of a call', () => {
 
   it('is left out where the log is told to keep silent about such calls', () => {
     const lines = new LogLines()
-    callLine(createLog({ level: 'warn', stream: lines }), outcome(), CALL)
+    logCall(createLog({ level: 'warn', stream: lines }), outcome(), CALL)
     expect(lines.parsed).to.deep.equal([])
   })
 
@@ -146,7 +146,7 @@ describe('The log line of a call', () => {
     })
     const usage = { prompt_tokens: canary as unknown as number, completion_tokens: 1, total_tokens: 1, [canary]: canary }
     const lines = new LogLines()
-    callLine(createLog({ level: 'info', stream: lines }), outcome({ kind: 'client_error', status: 400, error, usage }), {
+    logCall(createLog({ level: 'info', stream: lines }), outcome({ kind: 'client_error', status: 400, error, usage }), {
       ...CALL,
       headers: { authorization: `Bearer ${canary}`, cookie: canary, 'x-api-key': canary, 'x-forwarded-for': canary },
     })

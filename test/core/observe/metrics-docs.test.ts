@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { glob } from 'node:fs/promises'
 import { expect } from 'chai'
 import type { MetricShape } from '../../../core/observe/metric-definitions.ts'
-import { CATALOGUE } from '../../../core/observe/metric-definitions.ts'
+import { METRICS } from '../../../core/observe/metric-definitions.ts'
 
 const ROOT = new URL('../../../', import.meta.url)
 const DOCS = readFileSync(new URL('docs/metrics.md', ROOT), 'utf8')
-const SHAPES: readonly MetricShape[] = Object.values(CATALOGUE)
+const SHAPES: readonly MetricShape[] = Object.values(METRICS)
 
 /** The cells of every table row that begins with a metric's name, under headings that match. */
 function rows(headings: RegExp): string[][] {

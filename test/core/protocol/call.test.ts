@@ -7,7 +7,7 @@ import type { ModelId } from '../../../core/sdk/api.ts'
 const HELLO = '"messages":[{"role":"user","content":"Hello"}]'
 const GOOD = `{"model":"ns/a/b",${HELLO}}`
 
-function clientCall(text: string, upstreamHeaders: Readonly<Record<string, string>> = {}): ClientCall {
+function clientCall(text: string, upstreamHeaders: Readonly<Record<string, string>> = {}, decided = false): ClientCall {
   return new ClientCall(Buffer.from(text), {
     id: 'req_1',
     endpoint: 'chat.completions',
@@ -17,6 +17,7 @@ function clientCall(text: string, upstreamHeaders: Readonly<Record<string, strin
       return slash < 0 ? undefined : { id: name, namespace: name.slice(0, slash), model: name.slice(slash + 1) }
     },
     upstreamHeaders,
+    decided,
   })
 }
 
@@ -197,9 +198,8 @@ describe('a client’s call', () => {
       expect(body).to.deep.equal(JSON.parse(GOOD))
     })
 
-    it('is refused once it is sealed: it is on its way', () => {
-      const call = clientCall(GOOD)
-      call.seal()
+    it('is refused once core has decided where the call goes', () => {
+      const call = clientCall(GOOD, {}, true)
       expect(() => call.edit('/n', 2)).to.throw()
       expect(call.splice({}).toString()).to.equal(GOOD)
     })

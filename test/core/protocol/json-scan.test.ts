@@ -1,17 +1,17 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { MAX_DEPTH, MAX_PARTS, type Member, ScanError, type ScanFault, scanObject } from '../../../core/protocol/json.ts'
+import { MAX_DEPTH, MAX_PARTS, type Member, ScanError, type ScanErrorCode, scanObject } from '../../../core/protocol/json.ts'
 import { objectText, stringText } from './documents.ts'
 
 const scan = (text: string): readonly Member[] => scanObject(Buffer.from(text))
 
 /** Why a text is refused; undefined where it is not. */
-function fault(text: string): ScanFault | undefined {
+function fault(text: string): ScanErrorCode | undefined {
   try {
     scan(text)
   } catch (error) {
     expect(error).to.be.instanceOf(ScanError)
-    return (error as ScanError).fault
+    return (error as ScanError).code
   }
 }
 

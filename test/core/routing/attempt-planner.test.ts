@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { type ErrorName, GatewayError } from '../../../core/errors.ts'
-import { Itinerary, type Stop } from '../../../core/routing/attempt-planner.ts'
+import { AttemptPlanner, type PlannedAttempt } from '../../../core/routing/attempt-planner.ts'
 import type { Candidate, Route } from '../../../core/routing/route.ts'
 import { UpstreamError } from '../../../core/sdk/api.ts'
-import { UpstreamFault } from '../../../core/upstream/failures.ts'
+import { UpstreamFailure } from '../../../core/upstream/failures.ts'
 import { fakeCall } from '../../support/fake-call.ts'
 import { candidate, route } from './routes.ts'
 
@@ -15,14 +15,14 @@ const refused = (row: ErrorName, status: number, retryAfter?: number): GatewayEr
   })
 
 interface Journey {
-  readonly stops: readonly Stop[]
+  readonly stops: readonly PlannedAttempt[]
   readonly error: GatewayError
 }
 
 /** Goes on while there is a next stop; the try at each fails as told, the last of these for all further ones. */
 function travel(way: Route, errors: readonly GatewayError[], body: Record<string, unknown> = {}): Journey {
-  const itinerary = new Itinerary(way, fakeCall({ model: 'acme/smart', ...body }), { key: 'key_1', random: () => 0.5 })
-  const stops: Stop[] = []
+  const itinerary = new AttemptPlanner(way, fakeCall({ model: 'acme/smart', ...body }), { key: 'key_1', random: () => 0.5 })
+  const stops: PlannedAttempt[] = []
   for (let stop = itinerary.next(performance.now()); stop !== undefined; stop = itinerary.next(performance.now())) {
     stops.push(stop)
     itinerary.failed(errors[stops.length - 1] ?? errors.at(-1)!, false)
@@ -72,7 +72,7 @@ describe('the way of a call through the targets of a curated model', () => {
   it('asks another one again where the breaker of the first is open by then', () => {
     const [a, b] = three()
     for (let i = 0; i < 4; i++) a!.target.health.failed(performance.now(), false)
-    const itinerary = new Itinerary(route([a!, b!]), fakeCall({}), { key: 'k', random: () => 0.5 })
+    const itinerary = new AttemptPlanner(route([a!, b!]), fakeCall({}), { key: 'k', random: () => 0.5 })
     for (const { target } of [a!, b!]) {
       expect(itinerary.next(performance.now())?.candidate.target).to.equal(target)
       target.health.failed(performance.now(), false)
@@ -88,13 +88,13 @@ describe('the way of a call through the targets of a curated model', () => {
 
   it('never asks again who did not answer in time: it may still be at work', () => {
     const only = route([candidate('a/1')], { attempts: 3 })
-    expect(asked(travel(only, [failure('upstream_timeout', new UpstreamFault('FIRST_BYTE_TIMEOUT'))]))).to.deep.equal(['a/1'])
+    expect(asked(travel(only, [failure('upstream_timeout', new UpstreamFailure('FIRST_BYTE_TIMEOUT'))]))).to.deep.equal(['a/1'])
   })
 
   it('goes on after a connection that was not made in time as after one that was refused', () => {
     const unwilling = route(three(), { on: new Set(['connect']) })
-    expect(asked(travel(unwilling, [failure('upstream_timeout', new UpstreamFault('CONNECT_TIMEOUT'))]))).to.have.length(3)
-    expect(asked(travel(unwilling, [failure('upstream_timeout', new UpstreamFault('FIRST_BYTE_TIMEOUT'))]))).to.have.length(1)
+    expect(asked(travel(unwilling, [failure('upstream_timeout', new UpstreamFailure('CONNECT_TIMEOUT'))]))).to.have.length(3)
+    expect(asked(travel(unwilling, [failure('upstream_timeout', new UpstreamFailure('FIRST_BYTE_TIMEOUT'))]))).to.have.length(1)
   })
 
   it('makes no more tries than the route allows, and tells the SDK not to repeat them', () => {
@@ -120,16 +120,16 @@ describe('the way of a call through the targets of a curated model', () => {
 
   it('asks targets that rest after the others', () => {
     const [a, b, c] = three()
-    a!.target.health.rest(performance.now(), 60_000)
+    a!.target.health.coolDown(performance.now(), 60_000)
     expect(asked(travel(route([a!, b!, c!]), [failure('upstream_error')]))).to.deep.equal(['b/1', 'c/1', 'a/1'])
   })
 
   it('says when to come again where every breaker is open', () => {
     const only = candidate('a/1')
     for (let i = 0; i < 5; i++) only.target.health.failed(performance.now(), false)
-    const itinerary = new Itinerary(route([only]), fakeCall({}), { key: 'key_1', random: Math.random })
+    const itinerary = new AttemptPlanner(route([only]), fakeCall({}), { key: 'key_1', random: Math.random })
     expect(itinerary.next(performance.now())).to.equal(undefined)
-    expect([itinerary.error.row, itinerary.error.headers['retry-after']]).to.deep.equal(['upstream_resting', '1'])
+    expect([itinerary.error.row, itinerary.error.headers['retry-after']]).to.deep.equal(['upstream_circuit_open', '1'])
   })
 
   it('asks the same upstream again only as often as its budget of retries allows, however many targets it has', () => {
@@ -151,7 +151,10 @@ describe('the way of a call through the targets of a curated model', () => {
   })
 
   it('tries once more, on a new connection, where the one it had was stale', () => {
-    const itinerary = new Itinerary(route([candidate('a/1')], { attempts: 1 }), fakeCall({}), { key: 'k', random: Math.random })
+    const itinerary = new AttemptPlanner(route([candidate('a/1')], { attempts: 1 }), fakeCall({}), {
+      key: 'k',
+      random: Math.random,
+    })
     expect(itinerary.next(0)).to.include({ fresh: false })
     itinerary.failed(failure('upstream_disconnected'), true)
     expect(itinerary.next(0)).to.include({ fresh: true, pauseMs: 0 })
@@ -159,7 +162,7 @@ describe('the way of a call through the targets of a curated model', () => {
     expect(itinerary.next(0)).to.equal(undefined)
   })
 
-  const PICKY = { seed: { fate: 'refused' }, verbosity: { fate: 'dropped' } } as const
+  const PICKY = { seed: { support: 'refused' }, verbosity: { support: 'dropped' } } as const
 
   it('passes over targets that would refuse a parameter', () => {
     const way = route([candidate('a/1', { parameters: PICKY }), candidate('b/1')])

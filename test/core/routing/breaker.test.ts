@@ -1,13 +1,13 @@
 import { expect } from 'chai'
-import { type BreakerState, Health } from '../../../core/routing/breaker.ts'
+import { type BreakerState, TargetHealth } from '../../../core/routing/breaker.ts'
 
 /** A target's health, and the changes of its breaker so far. */
-function target(breaks = true): { health: Health; changes: BreakerState[] } {
+function target(breaks = true): { health: TargetHealth; changes: BreakerState[] } {
   const changes: BreakerState[] = []
-  return { health: new Health(breaks, (state) => changes.push(state)), changes }
+  return { health: new TargetHealth(breaks, (state) => changes.push(state)), changes }
 }
 
-function fail(health: Health, times: number, now: number): void {
+function fail(health: TargetHealth, times: number, now: number): void {
   for (let i = 0; i < times; i++) health.failed(now, false)
 }
 
@@ -15,9 +15,9 @@ describe('the health of a target', () => {
   it('is not asked any more once five tries have failed within ten seconds', () => {
     const { health, changes } = target()
     fail(health, 4, 1000)
-    expect(health.standing(1000)).to.equal('ready')
+    expect(health.availability(1000)).to.equal('available')
     fail(health, 1, 9000)
-    expect([health.standing(9000), health.state(9000)]).to.deep.equal(['shut', 'open'])
+    expect([health.availability(9000), health.state(9000)]).to.deep.equal(['open', 'open'])
     expect(changes).to.deep.equal(['open'])
   })
 
@@ -27,28 +27,28 @@ describe('the health of a target', () => {
       health.succeeded(1000, 10, false)
       if (i % 2 === 1) health.failed(1000, false)
     }
-    expect(health.standing(1000)).to.equal('ready')
+    expect(health.availability(1000)).to.equal('available')
   })
 
   it('forgets what was more than ten seconds ago', () => {
     const { health } = target()
     fail(health, 4, 1000)
     fail(health, 4, 11_500)
-    expect(health.standing(11_500)).to.equal('ready')
+    expect(health.availability(11_500)).to.equal('available')
     fail(health, 1, 200_000)
-    expect(health.standing(200_000)).to.equal('ready')
+    expect(health.availability(200_000)).to.equal('available')
   })
 
   it('lets one probe through after a second, and serves again once that succeeds', () => {
     const { health, changes } = target()
     fail(health, 5, 1000)
-    expect(health.standing(1999)).to.equal('shut')
-    expect([health.standing(2000), health.state(2000)]).to.deep.equal(['ready', 'half_open'])
-    const probe = health.enter()
-    expect(health.standing(2001)).to.equal('shut')
-    health.leave(probe)
+    expect(health.availability(1999)).to.equal('open')
+    expect([health.availability(2000), health.state(2000)]).to.deep.equal(['available', 'half_open'])
+    const probe = health.begin()
+    expect(health.availability(2001)).to.equal('open')
+    health.end(probe)
     health.succeeded(2100, 5, probe)
-    expect([health.standing(2100), health.state(2100)]).to.deep.equal(['ready', 'closed'])
+    expect([health.availability(2100), health.state(2100)]).to.deep.equal(['available', 'closed'])
     expect(changes).to.deep.equal(['open', 'half_open', 'closed'])
   })
 
@@ -58,29 +58,29 @@ describe('the health of a target', () => {
     let now = 0
     const waits: number[] = []
     for (let probe = 0; probe < 7; probe++) {
-      waits.push(health.readyAt - now)
-      now = health.readyAt
-      const isProbe = health.enter()
+      waits.push(health.availableAt - now)
+      now = health.availableAt
+      const isProbe = health.begin()
       health.failed(now, isProbe)
-      health.leave(isProbe)
+      health.end(isProbe)
     }
     expect(waits).to.deep.equal([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
   })
 
   it('is not judged again by tries that were under way when its breaker opened', () => {
     const { health, changes } = target()
-    const early = Array.from({ length: 20 }, () => health.enter())
+    const early = Array.from({ length: 20 }, () => health.begin())
     for (const isProbe of early.slice(0, 10)) {
-      health.leave(isProbe)
+      health.end(isProbe)
       health.failed(1000, isProbe)
     }
-    expect(health.readyAt, 'as after one failure').to.equal(2000)
-    const probe = health.enter()
-    health.leave(early[10]!)
-    expect(health.standing(2000), 'while the probe is out').to.equal('shut')
+    expect(health.availableAt, 'as after one failure').to.equal(2000)
+    const probe = health.begin()
+    health.end(early[10]!)
+    expect(health.availability(2000), 'while the probe is out').to.equal('open')
     health.succeeded(2000, 5, early[11]!)
     expect(health.state(2000)).to.equal('half_open')
-    health.leave(probe)
+    health.end(probe)
     health.succeeded(2000, 5, probe)
     expect(health.state(2000)).to.equal('closed')
     expect(changes).to.deep.equal(['open', 'half_open', 'closed'])
@@ -89,28 +89,28 @@ describe('the health of a target', () => {
   it('lets another probe through when the client of the first has left', () => {
     const { health } = target()
     fail(health, 5, 0)
-    health.leave(health.enter())
-    expect(health.standing(1000)).to.equal('ready')
+    health.end(health.begin())
+    expect(health.availability(1000)).to.equal('available')
   })
 
   it('is asked however often it fails where the operator has switched the breaker off', () => {
     const { health, changes } = target(false)
     fail(health, 100, 1000)
-    expect(health.standing(1000)).to.equal('ready')
+    expect(health.availability(1000)).to.equal('available')
     expect(changes).to.deep.equal([])
   })
 
   it('rests for as long as its upstream has asked, and the longer of two rests counts', () => {
     const { health } = target()
-    health.rest(1000, 5000)
-    health.rest(1000, 1000)
-    expect([health.standing(5999), health.standing(6000)]).to.deep.equal(['resting', 'ready'])
+    health.coolDown(1000, 5000)
+    health.coolDown(1000, 1000)
+    expect([health.availability(5999), health.availability(6000)]).to.deep.equal(['coolingDown', 'available'])
   })
 
   it('knows how many tries are under way and how fast the last ones were', () => {
     const { health } = target()
-    health.enter()
-    health.leave(health.enter())
+    health.begin()
+    health.end(health.begin())
     expect(health.busy).to.equal(1)
     health.succeeded(1000, 100, false)
     health.succeeded(1000, 200, false)

@@ -1,10 +1,10 @@
 import { expect } from 'chai'
 import { ONCE_MORE, ONLY_ELSEWHERE, RETRY_CAUSES } from '../../../core/config/retry-causes.ts'
 import { ERRORS, type ErrorName, GatewayError } from '../../../core/errors.ts'
-import { verdictOn } from '../../../core/routing/retry.ts'
+import { policyFor } from '../../../core/routing/retry.ts'
 
 /** What each cause leads to, by the errors that have it. */
-const verdicts = (Object.keys(ERRORS) as ErrorName[]).map((row) => verdictOn(new GatewayError(row)))
+const verdicts = (Object.keys(ERRORS) as ErrorName[]).map((row) => policyFor(new GatewayError(row)))
 const againAfter = (cause: string) => verdicts.filter((verdict) => verdict.cause === cause).map(({ again }) => again)
 
 describe('the causes that retry.on names', () => {

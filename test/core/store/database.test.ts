@@ -6,7 +6,7 @@ import { expect } from 'chai'
 import { sql } from 'kysely'
 import { audit, COMMAND_LINE } from '../../../core/accounts/audit.ts'
 import { databaseUrl, openStore, type Store } from '../../../core/store/database.ts'
-import { alone } from '../../../core/store/transaction.ts'
+import { exclusively } from '../../../core/store/transaction.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { child } from './child.ts'
 import { FIRST_VERSION } from './first-version.ts'
@@ -94,7 +94,7 @@ onEachDatabase('the database', (database, kind) => {
     // Of one process on SQLite there is one connection: its lock would wait for itself.
     const stores = kind === 'SQLite' ? [store, store, store] : [store, await open(), await open()]
     const decisions = stores.map((store) =>
-      alone(store, async (db) => {
+      exclusively(store, async (db) => {
         const { length } = await db.selectFrom('keys').select('id').execute()
         if (length === 0) await db.insertInto('keys').values(KEY).execute()
         return length

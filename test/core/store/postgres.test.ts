@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { sql } from 'kysely'
 import { openStore, type Store } from '../../../core/store/database.ts'
-import { isOutage } from '../../../core/store/unavailable.ts'
+import { isUnavailable } from '../../../core/store/unavailable.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 import { type Cuttable, cuttable } from '../../support/cuttable.ts'
 import { onPostgres } from '../../support/databases.ts'
@@ -72,9 +72,9 @@ onPostgres('a database server', (database) => {
       await ask()
       await way.cut()
       const failure = await ask().catch((error: unknown) => error)
-      expect(isOutage(failure)).to.equal(true)
+      expect(isUnavailable(failure)).to.equal(true)
       const wrong = await sql`select nonsense`.execute((await open()).db).catch((error: unknown) => error)
-      expect(isOutage(wrong)).to.equal(false)
+      expect(isUnavailable(wrong)).to.equal(false)
       await way.mend()
       expect(await ask()).to.have.length(1)
     })
@@ -105,7 +105,7 @@ onPostgres('a database server', (database) => {
           await way.cut()
         })
         .catch((error: unknown) => error)
-      expect(isOutage(outcome)).to.equal(true)
+      expect(isUnavailable(outcome)).to.equal(true)
       expect(await (await open()).db.selectFrom('keys').select('id').execute()).to.deep.equal([])
     })
   })

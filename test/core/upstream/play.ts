@@ -18,19 +18,24 @@ export type MakeReader = (relay: Relay) => BodyReader
 
 const TIMES = { heartbeat: 60_000, writeStall: 60_000 }
 
-/** Reads a body in these pieces, to an end that HTTP takes for one, and sends what becomes of it to a client. */
+/** Reads a body in these pieces, to an end that HTTP takes for one, and sends its stream to a client whose head goes out at the first commit. */
 export function play(make: MakeReader, pieces: Iterable<Buffer>): Heard {
   const client = new FakeClient()
-  const relay = new Relay(TIMES, { onHead: () => relay.open(client.response), onFirstByte: () => undefined })
+  const relay = new Relay(TIMES, { onHeadDue: () => undefined, onFirstByte: () => undefined })
   const reader = make(relay)
   try {
-    for (const piece of pieces) if (!relay.ended) reader.data(piece)
+    for (const piece of pieces) {
+      if (!relay.ended) reader.data(piece)
+      if (relay.committed && !relay.opened) relay.open(client.response)
+    }
     if (!relay.ended) reader.end()
+    if (!relay.opened) relay.open(client.response)
     return { text: client.text, ending: client.ending }
   } catch (thrown) {
     const context = { asked: 'open/m', passedThrough: undefined, hidden: [] }
     const failure = thrown instanceof UpstreamError ? refusalError(thrown.refusal, context) : thrown
     if (!(failure instanceof GatewayError)) throw failure
+    if (relay.committed && !relay.opened) relay.open(client.response)
     if (relay.opened) relay.fail(failure)
     return { text: client.text, ending: client.ending, failure }
   } finally {

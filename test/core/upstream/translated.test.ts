@@ -23,7 +23,7 @@ const reading: MakeReader = (relay) => {
   return new TranslatedReader({
     translator,
     call,
-    relay,
+    stream: relay,
     transforms: [],
     hold: false,
     done: 'data: [DONE]\n\n',

@@ -17,7 +17,7 @@ const reading =
   (relay) => {
     relay.attach({ pause: () => undefined, resume: () => undefined }, 'latin1')
     const call = { choices, includeUsage }
-    return new VerbatimReader({ format: chatReply, call, relay, transforms: [], hold: false })
+    return new VerbatimReader({ format: chatReply, call, stream: relay, transforms: [], hold: false })
   }
 
 function expectEndOf({ bytes, choices }: OpenaiStream, at: number, heard: Heard): void {

@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import type { UsageTable } from '../../../core/store/schema.ts'
-import { tally } from '../../../core/usage/rollup.ts'
+import { rollUp } from '../../../core/usage/rollup.ts'
 import { rowOf, type Told } from './outcome.ts'
 
 const NOON = Date.UTC(2026, 4, 17, 12, 30)
 const HOUR_MS = 3_600_000
 
-const tallied = (...calls: Told[]): UsageTable[] => tally(calls.map((told, number) => rowOf({ at: NOON, number, ...told })))
+const tallied = (...calls: Told[]): UsageTable[] => rollUp(calls.map((told, number) => rowOf({ at: NOON, number, ...told })))
 
 /** How many requests stand in a place. */
 function requests(rows: readonly UsageTable[], place: Partial<UsageTable>): number | undefined {
@@ -32,7 +32,7 @@ describe('the sums of calls', () => {
 
   it('count a call of nobody once', () => {
     const nobody = rowOf({ error: 'invalid_api_key' })
-    const rows = tally([{ ...nobody, account_id: null, key_id: null, model: null }])
+    const rows = rollUp([{ ...nobody, account_id: null, key_id: null, model: null }])
     const places = rows.filter(({ span }) => span === 'day').map(({ dimension, scope, name }) => [dimension, scope, name])
     expect(places).to.have.deep.members([
       ['all', '', ''],

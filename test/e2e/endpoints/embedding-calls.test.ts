@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 import { expect } from 'chai'
-import { digestOf } from '../../../core/keys/format.ts'
 import { FIN, json, reply, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
+import { digestOf } from '../../../core/text/ids.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { adminDesk, until } from '../usage/desk.ts'
@@ -18,7 +18,7 @@ export default defineProvider({
     request() { throw new Error('no chat here') },
     endpoints: {
       embeddings: {
-        parameters: { dimensions: { fate: 'mapped', to: 'size' }, user: { fate: 'dropped' } },
+        parameters: { dimensions: { support: 'mapped', to: 'size' }, user: { support: 'dropped' } },
         request: (call) => ({ origin, path: '/embed', headers: call.headers, body: JSON.stringify({ texts: inputTexts(call) }) }),
         reply: ({ vectors, count }) => toEmbeddings(vectors, count),
       },

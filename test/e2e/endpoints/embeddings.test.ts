@@ -24,7 +24,7 @@ export default defineProvider({
     request() { throw new Error('no chat here') },
     endpoints: {
       embeddings: {
-        parameters: { dimensions: { fate: 'mapped', to: 'size' }, user: { fate: 'dropped' } },
+        parameters: { dimensions: { support: 'mapped', to: 'size' }, user: { support: 'dropped' } },
         request: (call, { model }) => ({ origin, path: '/embed', headers: call.headers, body: JSON.stringify({ model, texts: call.body.input, size: call.body.dimensions }) }),
         reply: (body) => ({ data: body.vectors.map((embedding) => ({ embedding })), usage: { prompt_tokens: body.count } }),
       },

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { beginSession } from '../../../core/accounts/sessions.ts'
 import { PROCESS, PROCESS_ROUTES } from '../../../core/control/config.ts'
-import type { ManagementParts, Role } from '../../../core/control/operation.ts'
+import type { ManagementServices, Role } from '../../../core/control/operation.ts'
 import { managementRoutes } from '../../../core/control/router.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { refusalOf } from './person.ts'
@@ -59,7 +59,7 @@ const ROLES: Readonly<Record<Role, readonly string[]>> = {
 
 /** The live router's own list: what it serves, whatever the rows say. */
 function served(): string[] {
-  const parts = {} as ManagementParts
+  const parts = {} as ManagementServices
   const routers = [managementRoutes(parts), managementRoutes(parts, PROCESS_ROUTES, PROCESS)]
   const methods = (layer: { readonly methods: readonly string[] }) => layer.methods.filter((method) => method !== 'HEAD')
   return routers.flatMap(({ stack }) => stack.flatMap((layer) => methods(layer).map((method) => `${method} ${layer.path}`)))

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { MISUSES } from '../../../core/plugins/faults.ts'
+import { CONTRACT_VIOLATIONS } from '../../../core/plugins/faults.ts'
 import { hold, json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { readText } from '../../support/sources.ts'
@@ -77,7 +77,7 @@ describe('docs/plugins.md', () => {
 
   it('lists the rules that the log names', () => {
     const listed = Array.from(DOCS.matchAll(/^\| `([A-Z_]+)` +\| (.*?) +\|$/gm), ([, code, text]) => [code, text])
-    expect(listed).to.deep.equal(Object.entries(MISUSES))
+    expect(listed).to.deep.equal(Object.entries(CONTRACT_VIOLATIONS))
   })
 
   it('lists what `ctx.state`, the host and a provider have', () => {

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 import { expect } from 'chai'
-import { digestOf } from '../../../core/keys/format.ts'
 import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
+import { digestOf } from '../../../core/text/ids.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 
 const SECRET = 'sk-live-irZTVfCwhKeI4iywS5HQG4whmyW55h0ds29Q'
@@ -62,7 +62,7 @@ describe('a call that asks to be explained', () => {
     })
 
   const told = (reply: Response): Record<string, string | null> =>
-    Object.fromEntries(['route', 'passed-over', 'tries', 'parameters'].map((name) => [name, reply.headers.get(`x-umg-${name}`)]))
+    Object.fromEntries(['route', 'skipped', 'tries', 'parameters'].map((name) => [name, reply.headers.get(`x-umg-${name}`)]))
 
   it('is told its route, each try with its target, result and time, and what became of each parameter', async () => {
     const reply = await ask({ body: { temperature: 0.5, seed: 7 } })
@@ -71,7 +71,7 @@ describe('a call that asks to be explained', () => {
     expect(tries).to.match(/^one\/a upstream_overloaded \d+ms, two\/claude-sonnet-4-5 ok \d+ms$/)
     expect(others).to.deep.equal({
       route: 'acme/smart',
-      'passed-over': null,
+      skipped: null,
       parameters: 'temperature mapped to temperature, seed dropped',
     })
   })
@@ -81,7 +81,7 @@ describe('a call that asks to be explained', () => {
     expect(reply.status).to.equal(400)
     expect(told(reply)).to.deep.equal({
       route: 'two/claude-sonnet-4-5',
-      'passed-over': 'two/claude-sonnet-4-5 unsupported_parameter',
+      skipped: 'two/claude-sonnet-4-5 unsupported_parameter',
       tries: null,
       parameters: 'logit_bias refused',
     })
@@ -94,7 +94,7 @@ describe('a call that asks to be explained', () => {
   })
 
   it('is told nothing where its key may not ask, or where it did not', async () => {
-    const nothing = { route: null, 'passed-over': null, tries: null, parameters: null }
+    const nothing = { route: null, skipped: null, tries: null, parameters: null }
     expect(told(await ask({ key: gateway.liveKey }))).to.deep.equal(nothing)
     expect(told(await ask({ headers: { 'x-umg-explain': '0' } }))).to.deep.equal(nothing)
     expect(told(await ask({ key: 'sk-live-wrong' }))).to.deep.equal(nothing)

@@ -12,7 +12,7 @@ const UNMET: readonly ErrorName[] = ['request_timeout', 'internal_error', 'servi
 /** Those of upstreams that fail again and again, and those of people who sign in: other tests look after them. */
 const ELSEWHERE: readonly ErrorName[] = [
   'upstream_busy',
-  'upstream_resting',
+  'upstream_circuit_open',
   'unknown_parameter',
   'not_signed_in',
   'sign_in_refused',

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
-import { type SystemParts, systemRoutes } from '../../../core/control/health.ts'
-import { type ApiParts, apiRoutes } from '../../../core/http/app.ts'
+import { type HealthServices, systemRoutes } from '../../../core/control/health.ts'
+import { type ApiServices, apiRoutes } from '../../../core/http/app.ts'
 import { listKeys } from '../../../core/keys/api-key.ts'
-import { createSecret, digestOf } from '../../../core/keys/format.ts'
+import { createSecret } from '../../../core/keys/format.ts'
+import { digestOf } from '../../../core/text/ids.ts'
 import { expectError, type FrontDoor, openFrontDoor } from '../client-faults/front-door.ts'
 import { KEYED, type Route, SYSTEM } from './routes.ts'
 
@@ -152,7 +153,7 @@ describe('without a good key', () => {
   })
 
   it('there is nothing else to get: these are all routes', () => {
-    const routers = [apiRoutes({} as ApiParts), systemRoutes({} as SystemParts)]
+    const routers = [apiRoutes({} as ApiServices), systemRoutes({} as HealthServices)]
     const served = routers.flatMap(({ stack }) => stack.map(({ path }) => path))
     expect(new Set(served)).to.deep.equal(new Set([...KEYED, ...SYSTEM].map(({ path }) => path)))
   })

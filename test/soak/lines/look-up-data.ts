@@ -3,7 +3,7 @@ import { openStore } from '../../../core/store/database.ts'
 import type { CallsTable, KeysTable, Schema } from '../../../core/store/schema.ts'
 import { firstRequestId } from '../../../core/text/ids.ts'
 import { addUsage, insertCalls } from '../../../core/usage/call-writer.ts'
-import { tally } from '../../../core/usage/rollup.ts'
+import { rollUp } from '../../../core/usage/rollup.ts'
 import { randomNumbers } from './versioned-table.ts'
 
 export const KEYS = 100_000
@@ -123,6 +123,6 @@ function callsOf({ begin, count, random }: Day): CallsTable[] {
 
 async function insertDay(db: Kysely<Schema>, calls: readonly CallsTable[]): Promise<void> {
   for (let from = 0; from < calls.length; from += CHUNK) await insertCalls(db, calls.slice(from, from + CHUNK)).execute()
-  const sums = tally(calls)
+  const sums = rollUp(calls)
   for (let from = 0; from < sums.length; from += CHUNK) await addUsage(db, sums.slice(from, from + CHUNK)).execute()
 }

@@ -96,9 +96,9 @@ async function expectParameters(suite: Suite, fixture: EmbeddingsFixture): Promi
   for (const name of new Set([...Object.keys(asks), ...(table === 'verbatim' ? [] : Object.keys(table))])) {
     if (STRUCTURE.has(name)) continue
     const asked = asks[name]
-    const fate = table === 'verbatim' ? 'mapped' : (table[name]?.fate ?? 'dropped')
+    const support = table === 'verbatim' ? 'mapped' : (table[name]?.support ?? 'dropped')
     if (asked === undefined) wrong.push(`${name}: give the suite a request that uses it, in \`embeddings.parameters\``)
-    else if (fate !== fateOf(name, plain, await outcomeOf(suite, fixture, asked))) wrong.push(`${name} is not ${fate}`)
+    else if (support !== supportOf(name, plain, await outcomeOf(suite, fixture, asked))) wrong.push(`${name} is not ${support}`)
   }
   assert.deepEqual(wrong, [])
 }
@@ -119,7 +119,7 @@ async function outcomeOf(suite: Suite, fixture: EmbeddingsFixture, asked: Asked)
   return { sent: sent.at(-1), dropped: reply?.headers.get('x-umg-params-dropped')?.split(', ') ?? [] }
 }
 
-function fateOf(name: string, without: Outcome, { sent, dropped }: Outcome): string {
+function supportOf(name: string, without: Outcome, { sent, dropped }: Outcome): string {
   if (sent === undefined) return 'refused'
   if (sent !== without.sent) return 'mapped'
   return dropped.includes(name) ? 'dropped' : 'ignored'

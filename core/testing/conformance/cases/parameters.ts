@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { tableFor } from '../../../routing/operation.ts'
-import type { ParameterFate } from '../../../sdk/api.ts'
+import type { ParameterSupport } from '../../../sdk/api.ts'
 import type { Asked } from '../../translator/run-translator.ts'
 import { ASKING_FOR_NOTHING, CHAT_PARAMETERS } from '../chat-parameters.ts'
 import { request } from '../requests.ts'
@@ -23,11 +23,11 @@ export function describeParameters(suite: Suite): void {
     return { reply, text, sent: sent.at(-1) }
   }
 
-  /** The names with this fate: of a provider that passes all of them on, all. */
-  function named(fate: ParameterFate['fate']): string[] {
+  /** The names with this support: of a provider that passes all of them on, all. */
+  function named(support: ParameterSupport['support']): string[] {
     const parameters = tableFor(suite.stage.provider, subject.model)
-    if (parameters === 'verbatim') return fate === 'mapped' ? Object.keys(asks) : []
-    return Object.keys(parameters).filter((name) => parameters[name]?.fate === fate && !STRUCTURE.has(name))
+    if (parameters === 'verbatim') return support === 'mapped' ? Object.keys(asks) : []
+    return Object.keys(parameters).filter((name) => parameters[name]?.support === support && !STRUCTURE.has(name))
   }
 
   /** Runs a check of each of them, and tells all that fail. */

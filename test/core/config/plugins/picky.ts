@@ -6,7 +6,11 @@ export default defineProvider({
   name: 'picky',
   schema: Type.Object({}),
   create: () => ({
-    parameters: { temperature: { fate: 'mapped', to: 'temperature' }, seed: { fate: 'dropped' }, logprobs: { fate: 'refused' } },
+    parameters: {
+      temperature: { support: 'mapped', to: 'temperature' },
+      seed: { support: 'dropped' },
+      logprobs: { support: 'refused' },
+    },
     request: () => ({ status: 200, body: [] }),
   }),
 })

@@ -8,7 +8,7 @@ import {
   GatewayError,
   type Model,
   mapped,
-  type ParameterFate,
+  type ParameterSupport,
   type ParameterTable,
   refused,
   secret,
@@ -21,17 +21,17 @@ import {
   type Usage,
 } from 'unified-model-gateway/plugin'
 
-const fates = (names: string, fate: ParameterFate) => Object.fromEntries(names.split(' ').map((name) => [name, fate]))
+const supports = (names: string, support: ParameterSupport) => Object.fromEntries(names.split(' ').map((name) => [name, support]))
 
 const parameters: ParameterTable = {
   temperature: mapped('creativity'),
-  ...fates('max_tokens max_completion_tokens', mapped('words')),
-  ...fates('seed top_p frequency_penalty presence_penalty reasoning_effort verbosity prediction', dropped),
-  ...fates('service_tier store metadata user safety_identifier', dropped),
-  ...fates('prompt_cache_key prompt_cache_retention prompt_cache_options', dropped),
-  ...fates('tools tool_choice parallel_tool_calls functions function_call', refused('Acme calls no tools.')),
-  ...fates('n stop logprobs top_logprobs logit_bias response_format', refused('Acme has no such thing.')),
-  ...fates('modalities audio web_search_options moderation', refused('Acme has no such thing.')),
+  ...supports('max_tokens max_completion_tokens', mapped('words')),
+  ...supports('seed top_p frequency_penalty presence_penalty reasoning_effort verbosity prediction', dropped),
+  ...supports('service_tier store metadata user safety_identifier', dropped),
+  ...supports('prompt_cache_key prompt_cache_retention prompt_cache_options', dropped),
+  ...supports('tools tool_choice parallel_tool_calls functions function_call', refused('Acme calls no tools.')),
+  ...supports('n stop logprobs top_logprobs logit_bias response_format', refused('Acme has no such thing.')),
+  ...supports('modalities audio web_search_options moderation', refused('Acme has no such thing.')),
 }
 
 export default defineProvider({

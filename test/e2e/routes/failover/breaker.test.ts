@@ -57,7 +57,11 @@ describe('a target’s health', () => {
       // After a second an open breaker is ready for a probe.
       const line = await healthOf(pair, model)
       expect(line).to.match(
-        breaker === 'open' ? /(?: open, shut for 1 s| half_open)/ : rests ? / closed, resting for \d\d s/ : / closed, 0/,
+        breaker === 'open'
+          ? /(?: open, next attempt in 1 s| half_open)/
+          : rests
+            ? / closed, cooling down for \d\d s/
+            : / closed, 0/,
       )
       expect(await gateway.metric('umg_circuit_state', { ...target, state: breaker })).to.equal(1)
       expect(await gateway.metric('umg_circuit_state', target)).to.equal(1)

@@ -66,7 +66,7 @@ describe('a target whose credential is refused', () => {
   it('is set aside where the new one is refused too, and the next target serves', async () => {
     const shown = accepting('nothing')
     expect(servedBy(await call(pair, { model: 'renewable/m' }))).to.equal('3 open-second')
-    expect(await healthOf(pair, 'renewing/m')).to.match(/^\[-\] closed, resting for (?:60|5\d) s/)
+    expect(await healthOf(pair, 'renewing/m')).to.match(/^\[-\] closed, cooling down for (?:60|5\d) s/)
     expect(servedBy(await call(pair, { model: 'renewable/m' }))).to.equal('1 open-second')
     expect(shown).to.deep.equal(['Bearer token-1', 'Bearer token-2'])
   })

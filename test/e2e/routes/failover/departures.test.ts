@@ -65,7 +65,9 @@ describe('a client that leaves', () => {
         const { first, second } = pair
         const asked = hitsSince(first, second)
         first.on(() => json(openai.error(429, 'No.'), { status: 429, headers: { 'retry-after': '50' } }))
-        await leave(pair, { model: 'pausing/m', stream }, () => untilHealth(pair, 'open-first/tired', /resting.* 0 under way/))
+        await leave(pair, { model: 'pausing/m', stream }, () =>
+          untilHealth(pair, 'open-first/tired', /cooling down.* 0 under way/),
+        )
         await expectNothingLeft('open-first/tired', asked, [1, 0])
       })
 

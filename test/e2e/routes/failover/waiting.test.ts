@@ -9,13 +9,13 @@ const refusing = (status: number, headers: Record<string, string> = {}) => json(
 
 /** How long a target rests, by what it says with its 429. Some seconds may go by before it is looked at. */
 const FORMS: Readonly<Record<string, { readonly headers: () => Record<string, string>; readonly rest: RegExp }>> = {
-  'in seconds': { headers: () => ({ 'retry-after': '25' }), rest: /^\[-\] closed, resting for 2[0-5] s/ },
-  'in milliseconds': { headers: () => ({ 'retry-after-ms': '24500' }), rest: /^\[-\] closed, resting for 2[0-5] s/ },
+  'in seconds': { headers: () => ({ 'retry-after': '25' }), rest: /^\[-\] closed, cooling down for 2[0-5] s/ },
+  'in milliseconds': { headers: () => ({ 'retry-after-ms': '24500' }), rest: /^\[-\] closed, cooling down for 2[0-5] s/ },
   'as a date': {
     headers: () => ({ 'retry-after': new Date(Date.now() + 25_000).toUTCString() }),
-    rest: /^\[-\] closed, resting for 2\d s/,
+    rest: /^\[-\] closed, cooling down for 2\d s/,
   },
-  'as a year': { headers: () => ({ 'retry-after': '31536000' }), rest: /^\[-\] closed, resting for (?:60|5\d) s/ },
+  'as a year': { headers: () => ({ 'retry-after': '31536000' }), rest: /^\[-\] closed, cooling down for (?:60|5\d) s/ },
 }
 
 const only = (model: string, more: object) => ({ models: { m: { targets: [{ model }], retry: { attempts: 2 }, ...more } } })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { TObject } from 'typebox'
-import type { ParameterFate } from 'unified-model-gateway/plugin'
+import type { ParameterSupport } from 'unified-model-gateway/plugin'
 import plugin from '../../../../plugins/providers/anthropic/index.ts'
 import { parameters } from '../../../../plugins/providers/anthropic/parameters.ts'
 import type { MessagesRequest } from '../../../../plugins/providers/anthropic/wire.ts'
@@ -37,7 +37,8 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
   reasoning_effort: [{ reasoning_effort: 'low', max_tokens: 10_000 }, { thinking: { type: 'enabled', budget_tokens: 2000 } }],
 }
 
-const named = (fate: ParameterFate['fate']) => Object.keys(parameters).filter((name) => parameters[name]?.fate === fate)
+const named = (support: ParameterSupport['support']) =>
+  Object.keys(parameters).filter((name) => parameters[name]?.support === support)
 
 describe('anthropic: what becomes of each parameter', () => {
   for (const name of named('mapped')) {
@@ -52,7 +53,7 @@ describe('anthropic: what becomes of each parameter', () => {
     for (const name of named('refused')) expect(parameters[name], name).to.have.property('why').that.matches(/\.$/)
   })
 
-  it('the page lists every parameter with its fate', () => {
+  it('the page lists every parameter with its support', () => {
     expectParametersOn(providerPage('anthropic'), parameters)
   })
 

@@ -52,9 +52,9 @@ describe('bedrock: what becomes of each parameter', () => {
   }
 
   it('every mapped parameter has its line here', () => {
-    const mapped = Object.keys(parameters).filter((name) => parameters[name]?.fate === 'mapped')
+    const mapped = Object.keys(parameters).filter((name) => parameters[name]?.support === 'mapped')
     expect(mapped).to.have.members([...Object.keys(ARRIVES), ...Object.keys(IN_THE_PATH)])
   })
 
-  it('the page lists every parameter with its fate', () => expectParametersOn(providerPage('bedrock'), parameters))
+  it('the page lists every parameter with its support', () => expectParametersOn(providerPage('bedrock'), parameters))
 })

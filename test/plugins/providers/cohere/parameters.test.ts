@@ -38,9 +38,9 @@ describe('cohere: what becomes of each parameter', () => {
   }
 
   it('every mapped parameter has its line here', () => {
-    const mapped = Object.keys(parameters).filter((name) => parameters[name]?.fate === 'mapped')
+    const mapped = Object.keys(parameters).filter((name) => parameters[name]?.support === 'mapped')
     expect(mapped).to.have.members(Object.keys(ARRIVES))
   })
 
-  it('the page lists every parameter with its fate', () => expectParametersOn(providerPage('cohere'), parameters))
+  it('the page lists every parameter with its support', () => expectParametersOn(providerPage('cohere'), parameters))
 })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { TObject } from 'typebox'
-import type { ParameterFate } from 'unified-model-gateway/plugin'
+import type { ParameterSupport } from 'unified-model-gateway/plugin'
 import plugin from '../../../../plugins/providers/gemini/index.ts'
 import { Facts } from '../../../../plugins/providers/gemini/models.ts'
 import { parameters } from '../../../../plugins/providers/gemini/parameters.ts'
@@ -70,12 +70,13 @@ const VALUES: Readonly<Record<string, unknown>> = {
 
 const MINIMAL: GenerateRequest = { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }], generationConfig: {} }
 const able = (body: object) => translate({ model: 'google/gemini-able', ...body }, { facts: { 'gemini-able': ABLE } })
-const named = (fate: ParameterFate['fate']) => Object.keys(parameters).filter((name) => parameters[name]?.fate === fate)
+const named = (support: ParameterSupport['support']) =>
+  Object.keys(parameters).filter((name) => parameters[name]?.support === support)
 
 describe('gemini: what becomes of each parameter', () => {
   for (const [name, [body, expected]] of Object.entries(ARRIVES)) {
     it(`${name} arrives, and nothing else`, async () => {
-      expect(parameters[name]).to.include({ fate: 'mapped' })
+      expect(parameters[name]).to.include({ support: 'mapped' })
       expect(await able(body)).to.deep.equal({ ...MINIMAL, ...expected })
     })
   }
@@ -100,7 +101,7 @@ describe('gemini: what becomes of each parameter', () => {
     for (const name of named('refused')) expect(parameters[name], name).to.have.property('why').that.matches(/\.$/)
   })
 
-  it('the page lists every parameter with its fate', () => {
+  it('the page lists every parameter with its support', () => {
     expectParametersOn(providerPage('gemini'), parameters)
   })
 

@@ -82,7 +82,7 @@ describe('ollama: the list of models', () => {
 })
 
 describe('ollama: the page', () => {
-  it('lists every parameter with its fate', () => expectParametersOn(providerPage('ollama'), parameters))
+  it('lists every parameter with its support', () => expectParametersOn(providerPage('ollama'), parameters))
 
   it('lists every option', () => {
     expect(namesIn(providerPage('ollama'), 'option')).to.have.members(Object.keys((plugin.schema as TObject).properties))

@@ -1,10 +1,10 @@
-import { dropped, mapped, onlyOpenai, type ParameterFate, refused } from 'unified-model-gateway/plugin'
+import { dropped, mapped, onlyOpenai, type ParameterSupport, refused } from 'unified-model-gateway/plugin'
 
 /**
  * What becomes of each field of a chat completion request. Leave out what is harmless, and let the reply say so; refuse what would
  * change the meaning.
  */
-export const parameters: Readonly<Record<string, ParameterFate>> = {
+export const parameters: Readonly<Record<string, ParameterSupport>> = {
   model: mapped('engine'),
   messages: mapped('turns'),
   stream: mapped('live'),

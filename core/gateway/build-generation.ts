@@ -1,84 +1,22 @@
-import type { Middleware } from 'koa'
 import type { Config, LinkConfig, NamespaceConfig } from '../config/config.ts'
-import { PluginMetrics } from '../observe/gateway-metrics.ts'
-import { guardProvider } from '../plugins/guard.ts'
+import { type ChainLink, composeChain, type LinkGuard } from '../http/chain.ts'
+import { Generation } from '../http/generation.ts'
+import { guardProvider, type PluginTimer } from '../plugins/guard.ts'
 import { createHost, type HostServices } from '../plugins/host.ts'
-import { type InstanceIdentity, type InstancePool, Instances } from '../plugins/instances.ts'
+import { type InstanceIdentity, InstanceLeases, type InstancePool } from '../plugins/instances.ts'
 import { loadPlugin } from '../plugins/registry.ts'
-import { Catalogue } from '../routing/discovery.ts'
+import { ModelDiscovery } from '../routing/discovery.ts'
 import { type NamedProvider, type Namespace, RoutingTable } from '../routing/table.ts'
 import type { Protection, UpstreamState, UpstreamStates } from '../routing/upstream-state.ts'
-import type { CallState, Link, Principal, Provider, ProviderPlugin } from '../sdk/api.ts'
+import type { Principal, Provider, ProviderPlugin } from '../sdk/api.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
-
-/** A link of the chain, ready to run. */
-export interface ChainLink {
-  readonly name: string
-  readonly handle: Middleware<CallState>
-  readonly explain: Link['explain']
-  /** Namespaces whose calls it sees; absent: all calls. */
-  readonly namespaces: ReadonlySet<string> | undefined
-}
-
-/**
- * Everything built from one version of routes.yaml. A call holds one generation from its first byte to its last, so that a reload
- * never changes a call that is under way.
- */
-export class Generation {
-  readonly config: Config
-  readonly links: readonly ChainLink[]
-  readonly table: RoutingTable
-  readonly #instances: Instances
-  readonly #states: ReadonlyMap<string, UpstreamState>
-  #held = 0
-  #retired: PromiseWithResolvers<void> | undefined
-
-  constructor(config: Config, parts: GenerationParts) {
-    this.config = config
-    this.links = parts.links
-    this.table = parts.table
-    this.#instances = parts.instances
-    this.#states = parts.states
-  }
-
-  /** New calls are served by it from now on. */
-  begin({ declaredKeys, states }: Pick<GenerationServices, 'declaredKeys' | 'states'>): void {
-    declaredKeys.current = new Map(this.config.keys.map((key) => [key.digest, key]))
-    this.#instances.settle()
-    states.use(this.#states)
-  }
-
-  /** Keeps the generation for one call, until `release`. */
-  hold(): this {
-    this.#held++
-    return this
-  }
-
-  release(): void {
-    this.#held--
-    if (this.#held === 0) this.#retired?.resolve()
-  }
-
-  /** Resolves when the last call has released the generation, and those of its plugins are closed that no other generation uses. */
-  async retire(): Promise<void> {
-    this.#retired ??= Promise.withResolvers()
-    if (this.#held === 0) this.#retired.resolve()
-    await this.#retired.promise
-    await this.#instances.close()
-  }
-}
-
-interface GenerationParts {
-  readonly links: readonly ChainLink[]
-  readonly table: RoutingTable
-  readonly instances: Instances
-  /** By namespace. */
-  readonly states: ReadonlyMap<string, UpstreamState>
-}
 
 /** What a generation is built with. */
 export interface GenerationServices extends HostServices {
   readonly states: UpstreamStates
+  /** Measures how long plugins run. */
+  readonly plugins: PluginTimer
+  readonly linkGuard: LinkGuard
 }
 
 /**
@@ -86,7 +24,7 @@ export interface GenerationServices extends HostServices {
  * Throws a ConfigError with all that their `create` functions refuse.
  */
 export async function buildGeneration(config: Config, services: GenerationServices, pool: InstancePool): Promise<Generation> {
-  const instances = new Instances(pool)
+  const instances = new InstanceLeases(pool)
   try {
     const builder = new Builder(services, instances)
     const refused: Diagnostic[] = []
@@ -99,7 +37,8 @@ export async function buildGeneration(config: Config, services: GenerationServic
       aliases: config.aliases,
       sandbox: await builder.sandbox(),
     })
-    return new Generation(config, { links, table, instances, states: builder.states })
+    const chain = composeChain(links, services.linkGuard)
+    return new Generation({ config, links, chain, table, instances, states: builder.states })
   } catch (error) {
     await instances.close()
     throw error
@@ -131,30 +70,29 @@ const TEST_KEYS = 'test keys'
 class Builder {
   readonly states = new Map<string, UpstreamState>()
   readonly #services: GenerationServices
-  readonly #instances: Instances
-  readonly #metrics: PluginMetrics
+  readonly #instances: InstanceLeases
 
-  constructor(services: GenerationServices, instances: Instances) {
+  constructor(services: GenerationServices, instances: InstanceLeases) {
     this.#services = services
     this.#instances = instances
-    this.#metrics = new PluginMetrics(services.metrics)
   }
 
   async link({ plugin, config, when, at }: LinkConfig): Promise<ChainLink> {
     const identity = { plugin, place: `chain plugin ${plugin.name}`, config, at }
-    const link = await this.#instances.take(identity, async (life) => {
-      const made = await plugin.create(config as never, createHost(this.#services, life))
+    const link = await this.#instances.take(identity, async (context) => {
+      const made = await plugin.create(config as never, createHost(this.#services, context))
       if (typeof made?.handle !== 'function') throw new Error('create() must return a link: { handle(ctx, next) { … } }')
       return made
     })
     const explain = link.explain && ((principal: Principal) => link.explain!(principal))
-    return { name: plugin.name, handle: link.handle, explain, namespaces: when && new Set(when.namespaces) }
+    return { name: plugin.name, handle: link.handle, explain, namespaces: when === undefined ? 'all' : new Set(when.namespaces) }
   }
 
   async namespace(entry: NamespaceConfig): Promise<Namespace> {
     const { name, plugin, config, models, timeouts, testKeys, dormant, at } = entry
     const common = { name, models, timeouts, testKeys }
-    if (dormant !== undefined) return { ...common, upstream: undefined, catalogue: new Catalogue(undefined, this.#services.log) }
+    if (dormant !== undefined)
+      return { ...common, upstream: undefined, catalogue: new ModelDiscovery(undefined, this.#services.log) }
     const { provider, catalogue } = await this.#provider({ plugin, place: `namespace ${name}`, config, at })
     const state = this.#state(name, provider, entry)
     return { ...common, upstream: { name: plugin.name, provider, state }, catalogue }
@@ -178,13 +116,13 @@ class Builder {
   /** A provider, and what is known of its models: both outlast a reload that does not change its config. */
   #provider(identity: InstanceIdentity & { readonly plugin: ProviderPlugin }) {
     const { plugin, config } = identity
-    return this.#instances.take(identity, async (life) => {
-      const host = createHost(this.#services, life)
+    return this.#instances.take(identity, async (context) => {
+      const host = createHost(this.#services, context)
       const provider = await plugin.create(config as never, host)
       if (typeof provider?.request !== 'function') throw new Error('create() must return a provider: { request(call) { … } … }')
       return {
-        provider: guardProvider(plugin.name, provider, this.#metrics),
-        catalogue: new Catalogue(provider, host.log),
+        provider: guardProvider(plugin.name, provider, this.#services.plugins),
+        catalogue: new ModelDiscovery(provider, host.log),
         close: () => provider.close?.(),
       }
     })

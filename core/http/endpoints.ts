@@ -1,0 +1,103 @@
+import type { ParameterizedContext } from 'koa'
+import { GatewayError } from '../errors.ts'
+import type { CallMetrics } from '../observe/call-metrics.ts'
+import type { ModelEndpoint } from '../protocol/format.ts'
+import type { RequestCheck } from '../protocol/validation.ts'
+import { Dispatch, type DispatchRequest } from '../routing/dispatch.ts'
+import { findModel, listModels } from '../routing/listing.ts'
+import { notFound } from '../routing/table.ts'
+import type { EndpointName, Principal } from '../sdk/api.ts'
+import type { UpstreamClient } from '../upstream/client.ts'
+import type { Exchange } from './exchange.ts'
+
+/** An endpoint of `/v1`: what stands behind the chain. */
+export interface Endpoint {
+  readonly name: EndpointName
+  /** Checks the body of its requests. */
+  readonly check: RequestCheck | 'no body'
+  /** Serves a request. Resolves when the head of the reply may go out, which for a stream may be long before its end. */
+  serve(exchange: Exchange, ctx: ParameterizedContext): Promise<void>
+}
+
+/** What calls are served with, beside their generation. */
+export interface CallServices {
+  readonly calls: CallMetrics
+  readonly upstreams: UpstreamClient
+}
+
+/** The endpoint that sends calls of one format to the upstreams of their model. */
+export function modelEndpoint({ name, check, reply: format }: ModelEndpoint, services: CallServices): Endpoint {
+  const { calls, upstreams: client } = services
+  async function serve(exchange: Exchange): Promise<void> {
+    const principal = requirePrincipal(exchange)
+    const call = await exchange.call()
+    exchange.decide()
+    const route = exchange.generation!.table.route(call.model, principal)
+    exchange.onClosed = calls.started(call.model.namespace)
+    // The client may have left while its body was read.
+    if (exchange.closed) return
+    const request: DispatchRequest = { call, route, format, client, selection: { key: principal.keyId, random: Math.random } }
+    if (call.stream) await openStream(exchange, request)
+    else exchange.body = await dispatch(exchange, request)
+  }
+  return { name, check, serve }
+}
+
+function dispatch(exchange: Exchange, request: DispatchRequest): Promise<Buffer | undefined> {
+  const dispatch = new Dispatch(request, exchange)
+  exchange.dispatched(dispatch)
+  return dispatch.run()
+}
+
+/** Resolves when the stream is committed, or when its client has waited for so long that it needs a sign of life. */
+function openStream(exchange: Exchange, request: DispatchRequest): Promise<void> {
+  return new Promise((resolve, reject) => {
+    exchange.openStream(resolve)
+    dispatch(exchange, request).then(
+      () => resolve(),
+      (error: unknown) => {
+        // Where the head is out already, nobody waits for this promise: `fail` sends an error frame.
+        exchange.fail(error)
+        reject(error)
+      },
+    )
+  })
+}
+
+/** `GET /v1/models`: what the principal may call. */
+export const modelList: Endpoint = {
+  name: 'models',
+  check: 'no body',
+  async serve(exchange) {
+    const data = await listModels(exchange.generation!.table, requirePrincipal(exchange))
+    exchange.body = Buffer.from(JSON.stringify({ object: 'list', data }))
+  },
+}
+
+/** `GET /v1/models/{id}`, with `path` before the id: the id may be percent-encoded. */
+export const oneModel = (path: string): Endpoint => ({
+  name: 'models',
+  check: 'no body',
+  async serve(exchange, ctx) {
+    const principal = requirePrincipal(exchange)
+    const name = decodeOnce(ctx.path.slice(path.length))
+    const model = await findModel(exchange.generation!.table, name, principal)
+    if (model === undefined) throw notFound(name)
+    exchange.body = Buffer.from(JSON.stringify(model))
+  },
+})
+
+/** Core refuses a call that no link has identified: without `auth` the gateway is closed. */
+export function requirePrincipal({ principal }: Exchange): Principal {
+  if (principal === undefined) throw new GatewayError('missing_api_key')
+  return principal
+}
+
+/** `ns%2Fm` (the SDKs) and `ns/m` (people) are the same id; `%252F` is not, and `%zz` is none. */
+function decodeOnce(rawId: string): string {
+  try {
+    return decodeURIComponent(rawId)
+  } catch {
+    throw notFound(rawId)
+  }
+}
