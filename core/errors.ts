@@ -297,3 +297,31 @@ export class GatewayError extends Error {
 function fill(template: string, values: Readonly<Record<string, string | number>>): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''))
 }
+
+/** How an upstream can fail, by the code that the log's `cause` shows. What the HTTP client throws has its own codes. */
+const UPSTREAM_FAILURES = {
+  CONNECT_TIMEOUT: 'no connection in time',
+  FIRST_BYTE_TIMEOUT: 'no reply in time',
+  IDLE_TIMEOUT: 'a pause within the reply that was too long',
+  TOTAL_TIMEOUT: 'no end of the reply in time',
+  CONTENT_ENCODING: 'an encoding that is not known, or is not what it says',
+  REPLY_TOO_LARGE: 'more than is read',
+  BODY_CUT: 'a body that its connection’s end cut short',
+  NO_COMPLETION: 'a body that is no completion',
+  NO_STREAM: 'a completion where a stream was asked for',
+  STREAM_CUT: 'a stream without its end',
+  EMPTY_STREAM: 'a stream with nothing in it but its end',
+  MALFORMED_EVENT: 'an event that is no chunk',
+  EVENT_TOO_LONG: 'an event longer than is read',
+} as const
+
+/** The cause of an error that an upstream is to blame for. */
+export class UpstreamFailure extends Error {
+  override readonly name = 'UpstreamFailure'
+  readonly code: keyof typeof UPSTREAM_FAILURES
+
+  constructor(code: keyof typeof UPSTREAM_FAILURES) {
+    super(UPSTREAM_FAILURES[code])
+    this.code = code
+  }
+}

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { GatewayError } from '../errors.ts'
-import type { PausableSource, StreamSink } from '../upstream/stream-sink.ts'
+import type { PausableSource, StreamSink } from '../upstream/readers/stream-sink.ts'
 
 /** Milliseconds of the relay's own clocks. */
 export interface RelayTimes {

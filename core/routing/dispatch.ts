@@ -8,7 +8,7 @@ import { type AttemptEnd, type AttemptListener, UpstreamAttempt } from '../upstr
 import type { UpstreamClient } from '../upstream/client.ts'
 import { timeoutError } from '../upstream/failures.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
-import type { StreamSink } from '../upstream/stream-sink.ts'
+import type { StreamSink } from '../upstream/readers/stream-sink.ts'
 import { AttemptPlanner, isRenewable, type PlannedAttempt, type SelectionContext } from './attempt-planner.ts'
 import { policyFor } from './retry.ts'
 import type { Route, Target } from './route.ts'

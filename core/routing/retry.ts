@@ -1,7 +1,6 @@
 import type { RetryCause } from '../config/retry-causes.ts'
-import type { ErrorName, GatewayError } from '../errors.ts'
+import { type ErrorName, type GatewayError, UpstreamFailure } from '../errors.ts'
 import { UpstreamError } from '../sdk/api.ts'
-import { UpstreamFailure } from '../upstream/failures.ts'
 
 /** What a failed try says of its target. */
 export interface FailurePolicy {

@@ -1,4 +1,4 @@
-import { type ErrorName, GatewayError } from '../errors.ts'
+import { type ErrorName, GatewayError, UpstreamFailure } from '../errors.ts'
 import { pluginError } from '../plugins/faults.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import {
@@ -15,15 +15,15 @@ import {
 import type { Receiver, Sending, UpstreamClient } from './client.ts'
 import { Deadlines, type Phase, type PhaseLimits, type PhaseOwner } from './deadlines.ts'
 import { type ByteSink, type Decoding, decoding } from './decode.ts'
-import { privateValues, refusalError, timeoutError, transportError, UpstreamFailure } from './failures.ts'
+import { privateValues, refusalError, timeoutError, transportError } from './failures.ts'
 import { type Gatherer, Gathering } from './gathering.ts'
 import { sendLocal } from './local-reply.ts'
 import type { BodyReader, LinkTransform } from './readers/reader.ts'
 import { RefusalReader } from './readers/refusal.ts'
+import type { PausableSource, StreamSink } from './readers/stream-sink.ts'
 import { TranslatedReader } from './readers/translated.ts'
 import { VerbatimReader } from './readers/verbatim.ts'
 import { WholeReader } from './readers/whole.ts'
-import type { PausableSource, StreamSink } from './stream-sink.ts'
 
 /** One attempt: whom to ask, how to read the reply, and where a stream goes. */
 export interface AttemptOptions {

@@ -1,7 +1,6 @@
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { GatewayError } from '../errors.ts'
-import { UpstreamFailure } from './failures.ts'
+import { GatewayError, UpstreamFailure } from '../errors.ts'
 
 /** What takes the plain bytes. */
 export interface ByteSink {

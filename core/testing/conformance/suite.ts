@@ -1,9 +1,9 @@
+/// <reference types="mocha" />
 import type { ProviderUnderTest } from './describe-provider.ts'
 import type { Stage } from './fixture.ts'
 import { type Absent, isAbsent, type Scenarios } from './scenarios.ts'
 
 // `describe` and `it` are mocha's, which whoever calls describeProvider runs.
-/// <reference types="mocha" />
 
 /** A provider's suite, as its cases see it. */
 export interface Suite {

@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../errors.ts'
 import type { ChatChunk, Usage } from '../../sdk/api.ts'
-import type { EventSink } from '../../upstream/stream-sink.ts'
+import type { EventSink } from '../../upstream/readers/stream-sink.ts'
 
 /** Stands where the relay to a client stands, and keeps what it is given. */
 export class CollectingSink implements EventSink {

@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer'
-import { type ErrorName, GatewayError } from '../../errors.ts'
+import { type ErrorName, GatewayError, UpstreamFailure } from '../../errors.ts'
 import { StreamNormaliser } from '../../protocol/normalise.ts'
 import { frame, SseReader } from '../../protocol/sse.ts'
 import {
@@ -12,9 +12,8 @@ import {
   type UpstreamEvent,
   type Usage,
 } from '../../sdk/api.ts'
-import { UpstreamFailure } from '../failures.ts'
-import type { EventSink } from '../stream-sink.ts'
 import { type BodyReader, type LinkTransform, transformChunk } from './reader.ts'
+import type { EventSink } from './stream-sink.ts'
 
 /** What a translated stream is read for. */
 export interface TranslatedPlan {

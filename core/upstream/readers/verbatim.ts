@@ -1,10 +1,9 @@
-import { GatewayError } from '../../errors.ts'
+import { GatewayError, UpstreamFailure } from '../../errors.ts'
 import type { EventReader, ReplyFormat } from '../../protocol/format.ts'
 import { EventTooLongError, frame, SseReader } from '../../protocol/sse.ts'
 import { type ChatChunk, UpstreamError, type Usage } from '../../sdk/api.ts'
-import { UpstreamFailure } from '../failures.ts'
-import type { EventSink } from '../stream-sink.ts'
 import { type BodyReader, type LinkTransform, transformChunk } from './reader.ts'
+import type { EventSink } from './stream-sink.ts'
 
 /** What a passed-through stream is read for. */
 export interface VerbatimPlan {

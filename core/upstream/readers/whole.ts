@@ -1,7 +1,6 @@
-import { GatewayError } from '../../errors.ts'
+import { GatewayError, UpstreamFailure } from '../../errors.ts'
 import type { ReplyFormat } from '../../protocol/format.ts'
 import { type Call, type ChatCompletion, type Translator, UpstreamError, type Usage } from '../../sdk/api.ts'
-import { UpstreamFailure } from '../failures.ts'
 import { type BodyReader, type LinkTransform, transformCompletion } from './reader.ts'
 
 /** The largest reply that is read whole, in bytes, decoded. */

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { expect } from 'chai'
 import { GatewayError } from '../../../core/errors.ts'
 import { Relay, type RelayTimes } from '../../../core/http/relay.ts'
-import type { PausableSource } from '../../../core/upstream/stream-sink.ts'
+import type { PausableSource } from '../../../core/upstream/readers/stream-sink.ts'
 import { FakeClient } from '../upstream/fake-client.ts'
 
 const PING = ': keep-alive\n\n'

@@ -1,9 +1,8 @@
 import { expect } from 'chai'
-import { type ErrorName, GatewayError } from '../../../core/errors.ts'
+import { type ErrorName, GatewayError, UpstreamFailure } from '../../../core/errors.ts'
 import { AttemptPlanner, type PlannedAttempt } from '../../../core/routing/attempt-planner.ts'
 import type { Candidate, Route } from '../../../core/routing/route.ts'
 import { UpstreamError } from '../../../core/sdk/api.ts'
-import { UpstreamFailure } from '../../../core/upstream/failures.ts'
 import { fakeCall } from '../../support/fake-call.ts'
 import { candidate, route } from './routes.ts'
 
