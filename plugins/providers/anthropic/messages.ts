@@ -77,8 +77,7 @@ function addAssistant(draft: Draft, message: ChatMessage, path: string): void {
 }
 
 function toToolUse(draft: Draft, call: ToolCall, path: string): ToolUseBlock {
-  const kind: string = call.type
-  if (kind !== 'function') throw unsupportedParameter(path, 'Anthropic calls functions only.')
+  if (call.type !== 'function') throw unsupportedParameter(path, 'Anthropic calls functions only.')
   const { name, arguments: text } = call.function
   // Arguments that a model garbled, or that were cut off, stay in the history as they are.
   const input = text.trim() === '' ? {} : (parseRecord(text) ?? { arguments: text })

@@ -96,8 +96,7 @@ function addAssistant(draft: Draft, message: ChatMessage, path: string): void {
 }
 
 function toWireCall({ ids }: Draft, call: ToolCall, path: string): WireToolCall {
-  const kind: string = call.type
-  if (kind !== 'function') throw unsupportedParameter(path, 'Cohere calls functions only.')
+  if (call.type !== 'function') throw unsupportedParameter(path, 'Cohere calls functions only.')
   const { name, arguments: text } = call.function
   // Arguments that a model garbled, or that were cut off, stay in the history as they are, within JSON.
   const json = text.trim() === '' ? '{}' : parseRecord(text) === undefined ? JSON.stringify({ arguments: text }) : text

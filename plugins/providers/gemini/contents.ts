@@ -85,8 +85,7 @@ function addAssistant(draft: Draft, message: ChatMessage, path: string): void {
 }
 
 function toCall({ reader }: Draft, call: ToolCall, path: string): FunctionCall {
-  const kind: string = call.type
-  if (kind !== 'function') throw unsupportedParameter(path, 'Gemini calls functions only.')
+  if (call.type !== 'function') throw unsupportedParameter(path, 'Gemini calls functions only.')
   const { name, arguments: text } = call.function
   // Arguments that a model garbled, or that were cut off, stay in the history as they are.
   const args = text.trim() === '' ? {} : (parseRecord(text) ?? { arguments: text })

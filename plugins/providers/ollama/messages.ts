@@ -41,8 +41,7 @@ function toAssistant(message: ChatMessage, path: string, called: Called): Messag
 }
 
 function toCall(call: ToolCall, path: string): WireCall {
-  const kind: string = call.type
-  if (kind !== 'function') throw unsupportedParameter(path, 'Ollama calls functions only.')
+  if (call.type !== 'function') throw unsupportedParameter(path, 'Ollama calls functions only.')
   const { name, arguments: text } = call.function
   // Arguments that a model garbled, or that were cut off, stay in the history as they are.
   const values = text.trim() === '' ? {} : (parseRecord(text) ?? { arguments: text })

@@ -1,4 +1,4 @@
-import { type ChatMessage, type ChatRequest, type ChatTool, GatewayError } from 'unified-model-gateway/plugin'
+import { type ChatMessage, type ChatRequest, type ChatTool, GatewayError, type ToolCall } from 'unified-model-gateway/plugin'
 import type { TalkRequest, Tool, Turn } from './wire.ts'
 
 /** A chat completion request as one of Parrot's. Throws a `GatewayError` (400) for what cannot be said in it. */
@@ -37,8 +37,10 @@ function textOf(content: ChatMessage['content'], param: string): string {
     .join('')
 }
 
-function toCall({ id, function: { name, arguments: text } }: NonNullable<ChatMessage['tool_calls']>[number]) {
-  return { id, name, input: JSON.parse(text || '{}') }
+function toCall(call: ToolCall) {
+  if (call.type !== 'function') return refuse('messages', 'Parrot calls functions only.')
+  const { name, arguments: text } = call.function
+  return { id: call.id, name, input: JSON.parse(text || '{}') }
 }
 
 function toTool(tool: ChatTool, index: number): Tool {
