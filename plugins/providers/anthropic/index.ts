@@ -3,6 +3,7 @@ import {
   defineProvider,
   type Host,
   type Provider,
+  parseBaseUrl,
   type Static,
   secret,
   type Translator,
@@ -57,7 +58,9 @@ const schema = Type.Object(
 export default defineProvider({ apiVersion: API_VERSION, name: 'anthropic', schema, create })
 
 function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<typeof schema>, host: Host): Provider {
-  const { origin, prefix } = readAddress(baseUrl)
+  const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/v1/messages', example: BASE_URL })
+  // A version at the end, as other tools want it, is taken for what it means.
+  const prefix = path.replace(/\/v1$/, '')
   const credentials = { 'x-api-key': apiKey, 'anthropic-version': VERSION }
   return {
     parameters,
@@ -75,12 +78,3 @@ function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<ty
 
 /** Reads the reply to `POST /v1/messages`. */
 export const messagesTranslator = (): Translator => Object.assign(new MessageStream(), { completion: toCompletion })
-
-/** The two halves of an address. A trailing `/v1`, as other tools want it, is taken for what it means. */
-function readAddress(baseUrl: string): { origin: string; prefix: string } {
-  if (!URL.canParse(baseUrl)) {
-    throw new Error(`baseUrl: '${baseUrl}' is not a URL; give the address before /v1/messages, such as ${BASE_URL}`)
-  }
-  const { origin, pathname } = new URL(baseUrl)
-  return { origin, prefix: pathname.replace(/\/+$/, '').replace(/\/v1$/, '') }
-}

@@ -1,4 +1,4 @@
-import { GatewayError, type Secret } from 'unified-model-gateway/plugin'
+import { bearer, GatewayError, type Secret } from 'unified-model-gateway/plugin'
 import { type AwsIdentity, createSigner, type Proof, type Unsigned } from './signature.ts'
 
 /** The credentials of a configuration. None: those that AWS's own tools would find. */
@@ -22,7 +22,7 @@ export function createAuthority(credentials: Credentials, region: string): Autho
   const { apiKey, accessKeyId, secretAccessKey, sessionToken } = credentials
   if (apiKey) {
     if (accessKeyId || secretAccessKey) throw new Error('apiKey and accessKeyId exclude each other: keep one of them')
-    const authorization = apiKey.map((key) => `Bearer ${key}`)
+    const authorization = bearer(apiKey)
     return { prove: async () => ({ authorization }), refreshes: false }
   }
   if (!accessKeyId !== !secretAccessKey) throw new Error('accessKeyId and secretAccessKey go together: give both or neither')

@@ -1,11 +1,10 @@
-import { type Host, isRecord, type Model } from 'unified-model-gateway/plugin'
+import { type BaseUrl, type Host, isRecord, type Model } from 'unified-model-gateway/plugin'
 import type { Authority } from './credentials.ts'
 
 /** Where and as whom to ask. */
 export interface Access {
-  /** Origin and path of Bedrock's control plane. */
-  readonly origin: string
-  readonly prefix: string
+  /** Bedrock's control plane. */
+  readonly control: BaseUrl
   readonly authority: Authority
   readonly host: Pick<Host, 'getJson'>
 }
@@ -44,7 +43,7 @@ async function listProfiles(access: Access, signal: AbortSignal): Promise<readon
 }
 
 async function get(
-  { origin, prefix, authority, host }: Access,
+  { control: { origin, path: prefix }, authority, host }: Access,
   path: string,
   query: Record<string, string>,
   signal: AbortSignal,

@@ -6,6 +6,7 @@ import {
   GatewayError,
   type Host,
   type Provider,
+  parseBaseUrl,
   type Static,
   secret,
   type Translator,
@@ -51,7 +52,8 @@ const schema = Type.Object(
 export default defineProvider({ apiVersion: API_VERSION, name: 'gemini', schema, create })
 
 function create({ apiKey, baseUrl = BASE_URL, facts = {} }: Static<typeof schema>, host: Host): Provider {
-  const { origin, prefix } = readAddress(baseUrl)
+  const { origin, path: base } = parseBaseUrl(baseUrl, { endpoint: '/models', example: BASE_URL })
+  const prefix = /\/v\d\w*$/.test(base) ? base : `${base}/v1beta`
   const credentials = { 'x-goog-api-key': apiKey }
   return {
     parameters,
@@ -97,14 +99,4 @@ function modelOf(call: Call, { model }: Attempt): string {
   const name = model.replace(/^models\//, '')
   if (/^[\w-][\w.-]*$/.test(name)) return name
   throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
-}
-
-/** The two halves of an address. Its path ends with the version of the API. */
-function readAddress(baseUrl: string): { origin: string; prefix: string } {
-  if (!URL.canParse(baseUrl)) {
-    throw new Error(`baseUrl: '${baseUrl}' is not a URL; give the address before /models, such as ${BASE_URL}`)
-  }
-  const { origin, pathname } = new URL(baseUrl)
-  const prefix = pathname.replace(/\/+$/, '')
-  return { origin, prefix: /\/v\d\w*$/.test(prefix) ? prefix : `${prefix}/v1beta` }
 }
