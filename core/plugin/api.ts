@@ -22,6 +22,7 @@ export { type FactsByModel, modelFacts } from './facts.ts'
 export { dropped, mapped, onlyOpenai, type ParameterFate, refused } from './fates.ts'
 export { invalidValue, unsupportedParameter } from './faults.ts'
 export { isRecord, parseRecord } from './json.ts'
+export { type GetPage, type Paging, readPages } from './pages.ts'
 export { readRefusal, refusalOf, UpstreamError, type UpstreamRefusal } from './refusal.ts'
 export { bearer, Secret, secret } from './secret.ts'
 export { compileTemplate, type Template } from './template.ts'
@@ -271,14 +272,16 @@ export interface Attempt {
   readonly credentialRefused: boolean
 }
 
+/** Headers for an upstream, by lower-case names. A `Secret` is opened when it is written. */
+export type UpstreamHeaders = Readonly<Record<string, string | Secret>>
+
 /** What core sends. Final: core adds nothing but framing, so a signature over it holds. Always a POST. */
 export interface UpstreamRequest {
   /** `https://api.example.com`, with no path. */
   readonly origin: string
   /** Path and query, percent-encoded. */
   readonly path: string
-  /** Lower-case names. A `Secret` is opened when it is written. */
-  readonly headers: Readonly<Record<string, string | Secret>>
+  readonly headers: UpstreamHeaders
   readonly body: Buffer | string
   /** Parameters left out beside those of the provider's table. */
   readonly dropped?: readonly string[]
@@ -412,10 +415,7 @@ export interface Host {
    * written. Throws an Error that names no secret; the cause of a refusal is an `UpstreamError` with the upstream's words, without
    * addresses and keys.
    */
-  getJson(
-    url: string,
-    options: { readonly headers: Readonly<Record<string, string | Secret>>; readonly signal: AbortSignal },
-  ): Promise<unknown>
+  getJson(url: string, options: { readonly headers: UpstreamHeaders; readonly signal: AbortSignal }): Promise<unknown>
   /** Aborted when the plugin is closed. */
   readonly signal: AbortSignal
 }

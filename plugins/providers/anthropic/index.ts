@@ -72,7 +72,10 @@ function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<ty
     },
     translator: messagesTranslator,
     error: toRefusal,
-    models: (signal) => listModels({ base: origin + prefix, headers: credentials, host }, signal),
+    models: (signal) =>
+      listModels((query) =>
+        host.getJson(`${origin}${prefix}/v1/models?${new URLSearchParams(query)}`, { headers: credentials, signal }),
+      ),
   }
 }
 

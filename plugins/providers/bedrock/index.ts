@@ -98,7 +98,12 @@ function create(
         decoder: () => new FrameDecoder(),
       }),
     error: toRefusal,
-    models: (signal) => listModels({ control, authority, host }, signal),
+    models: (signal) =>
+      listModels((list) => async (query) => {
+        const path = control.path + list
+        const headers = await authority.prove({ method: 'GET', origin: control.origin, path, query, headers: {} })
+        return host.getJson(`${control.origin}${path}?${new URLSearchParams(query)}`, { headers, signal })
+      }),
   }
 }
 

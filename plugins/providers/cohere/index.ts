@@ -68,6 +68,9 @@ function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, ho
       },
     },
     error: toRefusal,
-    models: (signal) => listModels({ base: origin + prefix, headers: credentials, host }, signal),
+    models: (signal) =>
+      listModels((query) =>
+        host.getJson(`${origin}${prefix}/v1/models?${new URLSearchParams(query)}`, { headers: credentials, signal }),
+      ),
   }
 }

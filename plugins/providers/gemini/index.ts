@@ -21,8 +21,8 @@ import { toRefusal } from './refusal.ts'
 import { toGenerateRequest } from './request.ts'
 import { GenerateStream } from './stream.ts'
 
+export { googlePaging } from './discovery.ts'
 export { type FactsTable, factsOf, factsRow } from './models.ts'
-export { entriesOf } from './pages.ts'
 export { parameters } from './parameters.ts'
 export { toRefusal } from './refusal.ts'
 export { toGenerateRequest } from './request.ts'
@@ -81,7 +81,10 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {} }: Static<typeof schema
       },
     },
     error: toRefusal,
-    models: (signal) => listModels({ url: `${origin}${prefix}/models`, headers: credentials, host }, signal),
+    models: (signal) =>
+      listModels((query) =>
+        host.getJson(`${origin}${prefix}/models?${new URLSearchParams(query)}`, { headers: credentials, signal }),
+      ),
   }
 }
 

@@ -5,11 +5,11 @@ import {
   type Host,
   type Provider,
   parseBaseUrl,
-  type Secret,
   type Static,
   secret,
   type Translator,
   Type,
+  type UpstreamHeaders,
 } from 'unified-model-gateway/plugin'
 import { toCompletion } from './completion.ts'
 import { readModels } from './discovery.ts'
@@ -48,7 +48,7 @@ export default defineProvider({ apiVersion: API_VERSION, name: 'ollama', schema,
 function create({ baseUrl = BASE_URL, apiKey, options, keepAlive }: Static<typeof schema>, host: Host): Provider {
   const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/api/chat', example: BASE_URL })
   const base = `${path.replace(/\/(?:api|v1)$/, '')}/api`
-  const credentials: Readonly<Record<string, Secret>> = apiKey ? { authorization: bearer(apiKey) } : {}
+  const credentials: UpstreamHeaders = apiKey ? { authorization: bearer(apiKey) } : {}
   return {
     parameters,
     request: (call, attempt) => ({

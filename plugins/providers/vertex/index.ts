@@ -98,8 +98,12 @@ function create({ project, region = 'global', credentials, baseUrl, facts = {} }
     translator: (call, attempt) => (isClaude(attempt.model) ? messagesTranslator() : generateTranslator(call)),
     error: (reply) => toRefusal(reply, project),
     async models(signal) {
-      const contextLength = (model: string) => factsFor(model).contextLength
-      return listModels({ ...addresses, headers: await google.headers(), host, contextLength }, signal)
+      const headers = await google.headers()
+      return listModels({
+        get: (publisher) => (query) =>
+          host.getJson(`${addresses.list(publisher)}?${new URLSearchParams(query)}`, { headers, signal }),
+        contextLength: (model) => factsFor(model).contextLength,
+      })
     },
   }
 }
