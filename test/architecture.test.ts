@@ -3,7 +3,7 @@ import { placeOf, readSources, readText, type Source } from './support/sources.t
 
 /** The rooms of core by rank: a file imports from its own rank and from those before it. */
 const RANKS = [
-  /^core\/(errors|suggest|glob|batch|roster|watch|node-version)\.|^core\/json\/|^core\/plugin\/(api|base-url|chat|chunk|data-url|embeddings|facts|fates|faults|json|translated|refusal|secret|template|tool-choice|misuse|pages|plugin-fault|within)[./]/,
+  /^core\/(errors|suggest|glob|batch|roster|watch|node-version)\.|^core\/json\/|^core\/plugin\/(api|base-url|chat|chunk|conversation|data-url|embeddings|facts|fates|faults|json|translated|refusal|secret|template|tool-choice|misuse|pages|plugin-fault|within)[./]/,
   /^core\/(config|store|observe|workers)\/|^core\/plugin\/(plugin-error|locate|resolve-seam|registry|guard|instances|fingerprint|local-modules)\./,
   /^core\/(keys|accounts|usage|limits|upstream)\//,
   /^core\/routing\/|^core\/plugin\/host\./,

@@ -16,6 +16,15 @@ export { type ErrorDetails, type ErrorName, GatewayError } from '../errors.ts'
 export { type BaseUrl, type BaseUrlOptions, parseBaseUrl } from './base-url.ts'
 export * from './chat.ts'
 export * as chunk from './chunk.ts'
+export {
+  argumentsOf,
+  type ConversationVisitor,
+  type IdRule,
+  type MessageVisitor,
+  ToolIds,
+  walkConversation,
+  walkMessages,
+} from './conversation.ts'
 export { type InlineData, readDataUrl } from './data-url.ts'
 export { inputTexts, type TranslatedEmbeddings, toEmbeddings } from './embeddings.ts'
 export { type FactsByModel, modelFacts } from './facts.ts'

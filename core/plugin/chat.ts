@@ -71,10 +71,10 @@ export type ResponseFormat =
     }
 
 /** A call of a tool that the model asks for. */
-export type ToolCall = FunctionCall | CustomToolCall
+export type ToolCall = FunctionToolCall | CustomToolCall
 
 /** A call of a function; `arguments` is JSON, as a text. */
-export interface FunctionCall {
+export interface FunctionToolCall {
   id: string
   type: 'function'
   function: { name: string; arguments: string }

@@ -22,7 +22,6 @@ export { parameters } from './parameters.ts'
 export { toRefusal } from './refusal.ts'
 export { toMessagesRequest } from './request.ts'
 export { toStrictSchema } from './schema.ts'
-export { type IdRule, ToolIds } from './tool-ids.ts'
 
 /** Later versions answer 400 to sampling parameters on every model. */
 const VERSION = '2023-06-01'

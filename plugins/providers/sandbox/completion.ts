@@ -1,4 +1,4 @@
-import type { Call, ChatCompletion, ChatDelta, FunctionCall, Usage } from 'unified-model-gateway/plugin'
+import type { Call, ChatCompletion, ChatDelta, FunctionToolCall, Usage } from 'unified-model-gateway/plugin'
 import type { Answer } from './answer.ts'
 import type { Identity } from './identity.ts'
 
@@ -37,8 +37,8 @@ function messageOf(deltas: readonly ChatDelta[]): ChatCompletion['choices'][numb
   }
 }
 
-function toolCallsOf(deltas: readonly ChatDelta[]): FunctionCall[] {
-  const calls: FunctionCall[] = []
+function toolCallsOf(deltas: readonly ChatDelta[]): FunctionToolCall[] {
+  const calls: FunctionToolCall[] = []
   for (const part of deltas.flatMap(({ tool_calls }) => tool_calls ?? [])) {
     const { index, id, function: piece } = part
     const call = calls[index]

@@ -76,7 +76,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: 'loses-results',
     file: 'request.ts',
-    change: ["return { who: 'tool', call: message.tool_call_id ?? '', says }", "return { who: 'user', says: '' }"],
+    change: ["{ who: 'tool', call: id, says: saysOf(message, path) }", "{ who: 'user', says: '' }"],
     seenBy: "goes through the SDK's loop of tool calls",
   },
   {
