@@ -14,8 +14,12 @@ const RANKS = [
 ]
 
 const SEAM = 'unified-model-gateway/plugin'
-/** What providers share of a wire they both speak, as a stranger's provider may too. */
-const SHARED_WIRE = /^unified-model-gateway\/providers\/[\w-]+$/
+/** Providers whose upstreams speak another provider's wire too: they may import from its folder. */
+const WIRES: Readonly<Record<string, readonly string[]>> = {
+  'azure-openai': ['openai-compatible'],
+  bedrock: ['anthropic', 'cohere'],
+  vertex: ['anthropic', 'gemini'],
+}
 const ENTRY = /^plugins\/(?:chain|providers)\/[\w-]+\/index\.ts$/
 
 const MOST_LINES = 250
@@ -64,6 +68,12 @@ const SOURCES = readSources('{core,plugins,bench}/**/*.{ts,mjs}').filter(({ path
 const CORE = SOURCES.filter(({ path }) => path.startsWith('core/'))
 const PLUGINS = SOURCES.filter(({ path }) => path.startsWith('plugins/'))
 
+/** The folder of a plugin, of any path in it. */
+const folderOf = (path: string): string => path.split('/').slice(0, 3).join('/')
+
+/** The folders of other providers that a plugin may import from. */
+const wiresOf = (path: string): string[] => (WIRES[path.split('/')[2]!] ?? []).map((name) => `plugins/providers/${name}`)
+
 const rankOf = (path: string): number => RANKS.findIndex((rooms) => rooms.test(path))
 const paths = (sources: readonly Source[]): string[] => sources.map(({ path }) => path)
 
@@ -99,14 +109,31 @@ describe('the house', () => {
     for (const path of byPath.keys()) visit(path, [])
   })
 
-  it('has plugins that a stranger could have written: they import their own folder, node:, npm packages and the seam', () => {
+  it('has plugins that import their own folder, node:, npm packages and the seam, as a stranger could', () => {
     const foreign = ({ path, inner, imports }: Source) => {
-      const own = path.split('/').slice(0, 3).join('/')
-      const outside = inner.filter((target) => !target.startsWith(`${own}/`))
-      const ours = imports.filter((name) => name.startsWith('unified-model-gateway') && name !== SEAM && !SHARED_WIRE.test(name))
+      const allowed = [folderOf(path), ...wiresOf(path)]
+      const outside = inner.filter((target) => !allowed.includes(folderOf(target)))
+      const ours = imports.filter((name) => name.startsWith('unified-model-gateway') && name !== SEAM)
       return [...outside, ...ours].map((target) => `${path} imports ${target}`)
     }
     expect(PLUGINS.flatMap(foreign)).to.deep.equal([])
+  })
+
+  it('has providers that import from another only where they speak its wire, and lists no wire that none speaks', () => {
+    const spoken = new Set(PLUGINS.flatMap(({ path, inner }) => inner.map((target) => `${folderOf(path)} ${folderOf(target)}`)))
+    const listed = Object.keys(WIRES).map((name) => `plugins/providers/${name}`)
+    expect(listed.flatMap((own) => wiresOf(own).filter((wire) => !spoken.has(`${own} ${wire}`)))).to.deep.equal([])
+  })
+
+  it('tells in docs/architecture.md who speaks whose wire', () => {
+    const rows = readText('docs/architecture.md').matchAll(/^\| `([\w-]+)` \| (`[^|]+`) \|/gm)
+    const told = Array.from(rows, ([, name, wires]) => [name, wires!.replaceAll('`', '').split(', ')])
+    expect(Object.fromEntries(told)).to.deep.equal(WIRES)
+  })
+
+  it('exports the seam, and nothing of what is inside', () => {
+    const { exports: exported } = JSON.parse(readText('package.json'))
+    expect(Object.keys(exported)).to.have.members(['./plugin', './plugin/testing', './package.json'])
   })
 
   it('names files by what they do', () => {

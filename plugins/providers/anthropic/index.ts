@@ -6,22 +6,14 @@ import {
   parseBaseUrl,
   type Static,
   secret,
-  type Translator,
   Type,
 } from 'unified-model-gateway/plugin'
-import { toCompletion } from './completion.ts'
 import { listModels } from './discovery.ts'
 import { factsOf, factsRow } from './models.ts'
 import { parameters } from './parameters.ts'
 import { toRefusal } from './refusal.ts'
 import { toMessagesRequest } from './request.ts'
-import { MessageStream } from './stream.ts'
-
-export { type FactsTable, factsOf, factsRow } from './models.ts'
-export { parameters } from './parameters.ts'
-export { toRefusal } from './refusal.ts'
-export { toMessagesRequest } from './request.ts'
-export { toStrictSchema } from './schema.ts'
+import { messagesTranslator } from './translator.ts'
 
 /** Later versions answer 400 to sampling parameters on every model. */
 const VERSION = '2023-06-01'
@@ -77,6 +69,3 @@ function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<ty
       ),
   }
 }
-
-/** Reads the reply to `POST /v1/messages`. */
-export const messagesTranslator = (): Translator => Object.assign(new MessageStream(), { completion: toCompletion })

@@ -18,8 +18,6 @@ import { toRefusal } from './refusal.ts'
 import { toChatBody } from './request.ts'
 import { ChatStream } from './stream.ts'
 
-export { type EmbedRequest, toEmbedReply, toEmbedRequest } from './embeddings.ts'
-
 const BASE_URL = 'https://api.cohere.com'
 
 const schema = Type.Object(

@@ -9,23 +9,15 @@ import {
   parseBaseUrl,
   type Static,
   secret,
-  type Translator,
   Type,
 } from 'unified-model-gateway/plugin'
-import { toCompletion } from './completion.ts'
 import { listModels } from './discovery.ts'
 import { embeddingParameters, toBatchEmbeddings, toBatchEmbedRequest } from './embeddings.ts'
 import { factsOf, factsRow } from './models.ts'
 import { parameters } from './parameters.ts'
 import { toRefusal } from './refusal.ts'
-import { toGenerateRequest } from './request.ts'
-import { GenerateStream } from './stream.ts'
-
-export { googlePaging } from './discovery.ts'
-export { type FactsTable, factsOf, factsRow } from './models.ts'
-export { parameters } from './parameters.ts'
-export { toRefusal } from './refusal.ts'
-export { toGenerateRequest } from './request.ts'
+import { generateMethod, toGenerateRequest } from './request.ts'
+import { generateTranslator } from './translator.ts'
 
 const BASE_URL = 'https://generativelanguage.googleapis.com/v1beta'
 
@@ -87,15 +79,6 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {} }: Static<typeof schema
       ),
   }
 }
-
-/** The last segment of the address of a call, after the model's name and a colon. */
-export function generateMethod({ stream }: Call): string {
-  return stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
-}
-
-/** Reads the reply to `:generateContent` or `:streamGenerateContent`. */
-export const generateTranslator = (call: Call): Translator =>
-  Object.assign(new GenerateStream(call), { completion: toCompletion })
 
 /** A client may name any model: what is no name must not become part of the address. */
 function modelOf(call: Call, { model }: Attempt): string {

@@ -16,9 +16,6 @@ import { PRESETS, type Preset, type PresetName } from './presets.ts'
 import { requestBody } from './request.ts'
 import { createTranslator, needsTranslator } from './translate.ts'
 
-export { requestBody } from './request.ts'
-export { createTranslator } from './translate.ts'
-
 const schema = Type.Object(
   {
     preset: Type.Optional(

@@ -1,5 +1,5 @@
 import { type GetPage, type Model, readPages } from 'unified-model-gateway/plugin'
-import { googlePaging } from 'unified-model-gateway/providers/gemini'
+import { googlePaging } from '../gemini/discovery.ts'
 import type { Publisher } from './model-name.ts'
 
 /** What of a publisher's models can chat: the lists hold those for images, embeddings and speech too. */

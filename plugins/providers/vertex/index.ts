@@ -10,21 +10,13 @@ import {
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
-import {
-  type FactsTable as ClaudeFacts,
-  parameters as claudeParameters,
-  factsRow as claudeRow,
-  messagesTranslator,
-} from 'unified-model-gateway/providers/anthropic'
-import {
-  factsOf,
-  type FactsTable as GeminiFacts,
-  parameters as geminiParameters,
-  factsRow as geminiRow,
-  generateMethod,
-  generateTranslator,
-  toGenerateRequest,
-} from 'unified-model-gateway/providers/gemini'
+import { type FactsTable as ClaudeFacts, factsRow as claudeRow } from '../anthropic/models.ts'
+import { parameters as claudeParameters } from '../anthropic/parameters.ts'
+import { messagesTranslator } from '../anthropic/translator.ts'
+import { factsOf, type FactsTable as GeminiFacts, factsRow as geminiRow } from '../gemini/models.ts'
+import { parameters as geminiParameters } from '../gemini/parameters.ts'
+import { generateMethod, toGenerateRequest } from '../gemini/request.ts'
+import { generateTranslator } from '../gemini/translator.ts'
 import { addressesOf } from './address.ts'
 import { claudeMethod, toClaudeRequest } from './claude.ts'
 import { GoogleCredentials } from './credentials.ts'
