@@ -14,14 +14,25 @@ import type { TranslatedChunk, TranslatedCompletion } from './translated.ts'
 
 export { type Static, Type } from 'typebox'
 export { type ErrorDetails, type ErrorName, GatewayError } from '../errors.ts'
+export { type BaseUrl, type BaseUrlOptions, parseBaseUrl } from './base-url.ts'
 export * from './chat.ts'
 export * as chunk from './chunk.ts'
+export {
+  argumentsOf,
+  type ConversationVisitor,
+  type IdRule,
+  type MessageVisitor,
+  ToolIds,
+  walkConversation,
+  walkMessages,
+} from './conversation.ts'
 export { type InlineData, readDataUrl } from './data-url.ts'
 export { isRecord, parseRecord } from './json.ts'
 export { type FactsByModel, modelFacts } from './model-facts.ts'
+export { type GetPage, type Paging, readPages } from './pages.ts'
 export { dropped, invalidValue, mapped, onlyOpenai, type ParameterSupport, refused, unsupportedParameter } from './parameters.ts'
 export { readRefusal, refusalOf, UpstreamError, type UpstreamRefusal } from './refusals.ts'
-export { Secret, secret } from './secrets.ts'
+export { bearer, Secret, secret } from './secrets.ts'
 export { compileTemplate, type Template } from './template.ts'
 export { type AskedTools, readToolChoice } from './tool-choice.ts'
 export type { TranslatedChoice, TranslatedChunk, TranslatedCompletion } from './translated.ts'
@@ -271,14 +282,16 @@ export interface Attempt {
   readonly credentialRefused: boolean
 }
 
+/** Headers for an upstream, by lower-case names. A `Secret` is opened when it is written. */
+export type UpstreamHeaders = Readonly<Record<string, string | Secret>>
+
 /** What core sends. Final: core adds nothing but framing, so a signature over it holds. Always a POST. */
 export interface UpstreamRequest {
   /** `https://api.example.com`, with no path. */
   readonly origin: string
   /** Path and query, percent-encoded. */
   readonly path: string
-  /** Lower-case names. A `Secret` is opened when it is written. */
-  readonly headers: Readonly<Record<string, string | Secret>>
+  readonly headers: UpstreamHeaders
   readonly body: Buffer | string
   /** Parameters left out beside those of the provider's table. */
   readonly dropped?: readonly string[]
@@ -412,10 +425,7 @@ export interface Host {
    * written. Throws an Error that names no secret; the cause of a refusal is an `UpstreamError` with the upstream's words, without
    * addresses and keys.
    */
-  getJson(
-    url: string,
-    options: { readonly headers: Readonly<Record<string, string | Secret>>; readonly signal: AbortSignal },
-  ): Promise<unknown>
+  getJson(url: string, options: { readonly headers: UpstreamHeaders; readonly signal: AbortSignal }): Promise<unknown>
   /** Aborted when the plugin is closed. */
   readonly signal: AbortSignal
 }

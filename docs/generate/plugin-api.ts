@@ -15,6 +15,7 @@ const PARTS: readonly (readonly [file: RegExp, title: string])[] = [
   [/plugin\/(?:chat|translated)\./, "OpenAI's wire"],
   [/plugin\/chunk\./, 'The parts of a translated stream'],
   [/plugin\/(?:secret|template)\./, 'Secrets and templates'],
+  [/plugin\/(?:base-url|pages)\./, 'Addresses and lists of upstreams'],
   [/plugin\/[\w-]+\.ts$/, 'For translating requests'],
   [/testing\/conformance\//, 'The suite of a provider'],
   [/testing\/translator\//, 'Running translators'],

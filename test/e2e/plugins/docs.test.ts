@@ -201,7 +201,7 @@ describe('docs/plugins.md', () => {
     /** A gateway with one of the page's providers, in this namespace. */
     async function serve(namespace: string, plugin: string): Promise<TestGateway> {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of routes.yaml
-      const config = { origin: upstream.origin, token: '${env:TOKEN}' }
+      const config = { baseUrl: upstream.origin, token: '${env:TOKEN}' }
       const routes = { chain: [{ plugin: 'auth' }], namespaces: { [namespace]: { provider: `./${plugin}.ts`, config } } }
       gateway = await startTestGateway({ routes, env: { TOKEN: 'hush' }, files: FILES })
       return gateway
