@@ -52,3 +52,6 @@ export function bearer(apiKey: Secret): Secret {
   }
   return apiKey.map((key) => `Bearer ${key}`)
 }
+
+/** Headers for an upstream, by lower-case names. A `Secret` is opened when it is written. */
+export type UpstreamHeaders = Readonly<Record<string, string | Secret>>

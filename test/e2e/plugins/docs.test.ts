@@ -81,7 +81,7 @@ describe('docs/plugins.md', () => {
   })
 
   it('lists what `ctx.state`, the host and a provider have', () => {
-    const api = readText('core/sdk/api.ts')
+    const api = ['call', 'host', 'plugin'].map((name) => readText(`core/sdk/${name}.ts`)).join('')
     for (const name of ['CallState', 'Host', 'Provider']) {
       const body = new RegExp(`^export interface ${name} \\{([\\s\\S]*?)^\\}`, 'm').exec(api)![1]!
       for (const [, member] of body.matchAll(/^ {2}(?:readonly )?(\w+)\??[(:]/gm)) {
