@@ -28,5 +28,11 @@ export * from './plugin.ts'
 export { readRefusal, refusalOf, UpstreamError, type UpstreamRefusal } from './refusals.ts'
 export { bearer, Secret, secret, type UpstreamHeaders } from './secrets.ts'
 export { compileTemplate, type Template } from './template.ts'
-export type { TranslatedChoice, TranslatedChunk, TranslatedCompletion } from './translated.ts'
-export { inputTexts, type TranslatedEmbeddings, toEmbeddings } from './translated.ts'
+export {
+  inputTexts,
+  type TranslatedChoice,
+  type TranslatedChunk,
+  type TranslatedCompletion,
+  type TranslatedEmbeddings,
+  toEmbeddings,
+} from './translated.ts'
