@@ -39,7 +39,7 @@ function beginExchange({ settlement, open, draining }: AppServices): Koa.Middlew
   return (ctx, next) => {
     const exchange = new Exchange()
     // A link must not put another state in its place.
-    Object.defineProperty(ctx, 'state', { value: new LinkState(exchange), enumerable: true })
+    Object.defineProperty(ctx, 'state', { value: new LinkState(exchange), writable: false, configurable: false })
     ctx.res.setHeader('x-request-id', exchange.id)
     if (draining()) ctx.res.setHeader('connection', 'close')
     open.add(exchange)

@@ -250,7 +250,7 @@ export class Exchange implements DispatchListener, Linked {
 
   /** The attempts that have ended, and the one whose stream is under way. */
   get attemptsSoFar(): readonly AttemptRecord[] {
-    if (this.served === undefined || this.stream === undefined || this.stream.ended) return this.attempts
+    if (this.served === undefined || this.stream === undefined || this.stream.ended) return [...this.attempts]
     return [...this.attempts, { ...this.served, result: 'ok', ms: this.#servedMs }]
   }
 
