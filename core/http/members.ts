@@ -11,7 +11,7 @@ const SCAN_FAULTS: Readonly<Record<Exclude<ScanFault, 'syntax' | 'not_an_object'
 /** The top-level members of a body. Throws a GatewayError (400) for a body that is no object, or not an acceptable one. */
 export function membersOf(bytes: Buffer): readonly Member[] {
   try {
-    return unique(scanObject(bytes))
+    return checked(scanObject(bytes))
   } catch (error) {
     throw refusal(error)
   }
@@ -21,7 +21,7 @@ export function membersOf(bytes: Buffer): readonly Member[] {
 export async function membersOfLarge(bytes: Buffer, workers: Pick<Workers, 'scan'>): Promise<readonly Member[]> {
   try {
     checkBeginning(bytes)
-    return unique(await workers.scan(bytes))
+    return checked(await workers.scan(bytes))
   } catch (error) {
     throw refusal(error)
   }
@@ -39,11 +39,39 @@ function checkBeginning(bytes: Buffer): void {
   }
 }
 
-function unique(members: readonly Member[]): readonly Member[] {
+function checked(members: readonly Member[]): readonly Member[] {
   // Parsers disagree on which of two counts, so that authorisation and upstream could read different models.
   const twice = members.find(({ key }, index) => members.findIndex((other) => other.key === key) < index)
   if (twice !== undefined) throw new GatewayError('duplicate_parameter', { param: twice.key.slice(0, 100) })
+  const folded = members.find(({ key }) => !FIELDS.has(key) && FOLDED.test(key))
+  if (folded !== undefined) throw misspelled(folded.key)
   return members
+}
+
+/** What routing, authorisation and limits read of a body. */
+const FIELDS: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'input',
+  'instructions',
+  'tools',
+  'functions',
+  'response_format',
+  'stream',
+  'stream_options',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'user',
+])
+
+/** Go's encoding/json, for one, ignores case as Unicode does: to such an upstream `Model` is `model`, and so are `ſ` `s`, `K` `k`. */
+const FOLDED = new RegExp(`^(?:${[...FIELDS].join('|')})$`, 'iu')
+
+function misspelled(key: string): GatewayError {
+  // `ſ` has an upper case alone, the Kelvin sign a lower case.
+  return new GatewayError('misspelled_parameter', { param: key, values: { field: key.toUpperCase().toLowerCase() } })
 }
 
 function refusal(error: unknown): unknown {

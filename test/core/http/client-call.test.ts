@@ -102,6 +102,8 @@ describe('a client’s call', () => {
     ['two models, one escaped', `{"model":"ns/a","m\\u006fdel":"ns/b",${HELLO}}`],
     ['two of something else', `{"model":"ns/a","user":"a","user":"b",${HELLO}}`],
     ['two members of a very long name', `{"model":"ns/a","${FILL}":1,"${FILL}":1,${HELLO}}`],
+    ['a model in another case beside its own', `{"model":"ns/a","Model":"ns/b",${HELLO}}`],
+    ['messages in another case beside their own', `{"model":"ns/a",${HELLO},${HELLO.replace('m', 'M')}}`],
     ['no messages', '{"model":"ns/a"}'],
     ['empty messages', '{"model":"ns/a","messages":[]}'],
     ['messages that are a text', '{"model":"ns/a","messages":"Hi"}'],
@@ -127,6 +129,23 @@ describe('a client’s call', () => {
       expect(small.message.length).to.be.below(400)
     })
   }
+
+  it('is told the right name of a field whose case is wrong', () => {
+    for (const [key, field] of [
+      ['MODEL', 'model'],
+      ['N', 'n'],
+      ['Response_Format', 'response_format'],
+      ['max_token\u017f', 'max_tokens'],
+      ['max_to\u212aens', 'max_tokens'],
+    ]) {
+      expect(refusal(`{"${key}":1,"model":"ns/a",${HELLO}}`)).to.deep.equal({
+        message: `Unknown parameter: '${key}'. Write it as '${field}': the case of letters counts.`,
+        type: 'invalid_request_error',
+        param: key,
+        code: 'unknown_parameter',
+      })
+    }
+  })
 
   it('with a large body is refused for what is deep inside it only once someone looks', () => {
     const text = enlarged(`{"model":"ns/a","messages":[{"role":"user","content":"${FILL}"},{"role":"boss"}]}`)
