@@ -5,7 +5,7 @@ import type { Workers } from '../workers/pool.ts'
 const SCAN_FAULTS: Readonly<Record<Exclude<ScanFault, 'syntax' | 'not_an_object'>, string>> = {
   too_deep: 'The request body is nested more than 64 levels deep.',
   too_many_members: 'The request body has more than 256 members at its top level.',
-  too_many_parts: 'A member of the request body has more than 50,000 objects and arrays in it.',
+  too_many_parts: 'The request body has more than 50,000 objects and arrays in it.',
 }
 
 /** The top-level members of a body. Throws a GatewayError (400) for a body that is no object, or not an acceptable one. */
