@@ -2,14 +2,14 @@ import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../errors.ts'
 
-/** The largest request body, in bytes. */
+/** The largest body of a call, in bytes. */
 export const MAX_BODY = 32 << 20
 
 /**
  * Reads a JSON request body of at most `max` bytes into one buffer. Throws 415, 413, 408 or 400 as GatewayErrors; `request.aborted` leaves the promise
  * rejected with `service_unavailable`, for nobody.
  */
-export async function readBody(request: IncomingMessage, response: ServerResponse, max = MAX_BODY): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, response: ServerResponse, max: number): Promise<Buffer> {
   checkHeaders(request, max)
   if (request.headers.expect !== undefined) response.writeContinue()
   const bytes = request.complete ? whole(request, max) : await collect(request, max)

@@ -5,7 +5,7 @@ import type { EndpointName } from '../plugin/api.ts'
 import type { RelayTimes } from '../upstream/relay.ts'
 import type { Workers } from '../workers/pool.ts'
 import type { Arrival } from './arrival.ts'
-import { readBody } from './body.ts'
+import { MAX_BODY, readBody } from './body.ts'
 import type { RequestCheck } from './check.ts'
 import { type CallContext, ClientCall } from './client-call.ts'
 import type { Exchange } from './exchange.ts'
@@ -72,7 +72,9 @@ export class Visit implements Passage, Arrival {
   }
 
   async read(): Promise<ClientCall> {
-    const bytes = await readBody(this.ctx.req, this.ctx.res)
+    const { exchange, generation } = this.#parts
+    const max = Math.min(MAX_BODY, generation.table.maxBody[exchange.principal?.kind ?? 'live'])
+    const bytes = await readBody(this.ctx.req, this.ctx.res, max)
     if (bytes.length < LARGE) return this.#callOf(bytes)
     // Gathering such a body took its time already.
     await othersTurn()

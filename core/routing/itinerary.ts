@@ -56,7 +56,7 @@ export class Itinerary {
   #asked: UpstreamState[] = []
   /** The last try's. */
   #error: GatewayError | undefined
-  /** Why the first candidate that cannot take the call's parameters cannot. */
+  /** Why the first candidate that cannot serve such a call cannot. */
   #unfit: { readonly candidate: Candidate; readonly error: GatewayError } | undefined
   #passedOver: { readonly target: string; readonly why: ErrorName }[] = NOBODY
   /** When the first of those that are shut may be asked again. */
@@ -92,12 +92,12 @@ export class Itinerary {
   /** How the call was led so far. */
   get trace(): RouteTrace {
     const { target } = this.#here?.candidate ?? this.#unfit?.candidate ?? {}
-    const { body, endpoint } = this.#here?.call ?? this.#call
-    const operation = target && operationOf(target.provider, endpoint)
+    const call = this.#here?.call ?? this.#call
+    const operation = target && operationOf(target.provider, call.endpoint)
     return {
       route: this.#route.id,
       passedOver: this.#passedOver,
-      parameters: operation === undefined ? {} : parameterFates(body, tableFor(operation, target!.served.model)),
+      parameters: operation === undefined ? {} : parameterFates(call, tableFor(operation, target!.served.model)),
     }
   }
 
@@ -168,19 +168,18 @@ export class Itinerary {
     if (health.standing(now) === 'shut') return this.#passOverShut(candidate)
     const call = candidate.defaults === undefined ? this.#call : withDefaults(this.#call, candidate.defaults)
     const operation = operationOf(candidate.target.provider, call.endpoint)
-    if (operation === undefined) {
-      this.#unfit ??= { candidate, error: notServed(call) }
-      return this.#passOver(candidate, 'unsupported_endpoint')
-    }
+    if (operation === undefined) return this.#passOverUnfit(candidate, notServed(call))
+    const { maxBody: limit = Number.POSITIVE_INFINITY } = candidate.target.provider
+    if (call.size > limit) return this.#passOverUnfit(candidate, new GatewayError('request_too_large', { values: { limit } }))
     const dropped = this.#fit(candidate, operation, call)
-    if (dropped === undefined) return this.#passOver(candidate, 'unsupported_parameter')
+    if (dropped === undefined) return undefined
     if (!this.#affords(upstream, now)) return this.#passOver(candidate, 'upstream_busy')
     this.#tries++
     const hold = this.#tries < this.#route.retry.attempts
     return { candidate, operation, call, dropped, pauseMs, fresh: false, credentialRefused: false, hold }
   }
 
-  /** What the candidate's provider leaves out; undefined where that would make another request of it. */
+  /** What the candidate's provider leaves out; undefined where that would make another request of it: then it is passed over. */
   #fit(candidate: Candidate, operation: Operation, call: Call): readonly string[] | undefined {
     const { target, strict } = candidate
     const parameters = tableFor(operation, target.served.model)
@@ -191,9 +190,13 @@ export class Itinerary {
       return dropped
     } catch (error) {
       if (!(error instanceof GatewayError) || error.row !== 'unsupported_parameter') throw error
-      this.#unfit ??= { candidate, error }
-      return undefined
+      return this.#passOverUnfit(candidate, error)
     }
+  }
+
+  #passOverUnfit(candidate: Candidate, error: GatewayError): undefined {
+    this.#unfit ??= { candidate, error }
+    this.#passOver(candidate, error.row)
   }
 
   #passOverShut(candidate: Candidate): undefined {

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts'
-import type { ChatRequest, ParameterFate, ParameterTable, Provider, RouteTrace } from '../plugin/api.ts'
+import type { Call, ChatRequest, ParameterFate, ParameterTable, Provider, RouteTrace } from '../plugin/api.ts'
 
 /** Members that are not parameters of the model: core and every provider deal with them. */
 const STRUCTURE = new Set(['model', 'messages', 'input', 'stream', 'stream_options', 'encoding_format'])
@@ -52,9 +52,9 @@ export function droppedParameters(body: Readonly<ChatRequest>, table: ParameterT
 }
 
 /** What becomes of each parameter of a request. */
-export function parameterFates(body: Readonly<ChatRequest>, table: ParameterTable): RouteTrace['parameters'] {
+export function parameterFates(call: Pick<Call, 'body'>, table: ParameterTable): RouteTrace['parameters'] {
   if (table === 'verbatim') return table
-  const asked = Object.entries(body).filter(([name, value]) => isParameter(name, value))
+  const asked = Object.entries(call.body).filter(([name, value]) => isParameter(name, value))
   return Object.fromEntries(asked.map(([name]) => [name, fateOf(name, table)]))
 }
 
