@@ -34,8 +34,10 @@ export class ClientCall implements Call {
   readonly #context: CallContext
   #bytes: Buffer
   #members: readonly Member[]
-  #body: ChatRequest | undefined
+  /** What of the body is parsed in any case: all of a small one. */
   #head: Readonly<Record<string, unknown>>
+  /** A large body, parsed. Held weakly: a call may wait for minutes, and the body can be parsed again. */
+  #body: WeakRef<ChatRequest> | undefined
   #model: ModelId | undefined
   #sealed = false
 
@@ -72,16 +74,17 @@ export class ClientCall implements Call {
   }
 
   get body(): Readonly<ChatRequest> {
-    if (this.#body === undefined) {
-      const body = this.#parseWhole()
-      this.#context.check(body)
-      this.#body = body
-    }
-    return this.#body
+    const known = this.#parsed
+    if (known !== undefined) return known
+    const body = this.#parseWhole()
+    this.#context.check(body)
+    this.#body = new WeakRef(body)
+    return body
   }
 
   member(key: string): unknown {
-    if (this.#body !== undefined) return Object.hasOwn(this.#body, key) ? this.#body[key] : undefined
+    const body = this.#parsed
+    if (body !== undefined) return Object.hasOwn(body, key) ? body[key] : undefined
     const member = this.#members.find((candidate) => candidate.key === key)
     return member && parse(this.#bytes.subarray(member.start, member.end))
   }
@@ -106,10 +109,11 @@ export class ClientCall implements Call {
     const body = structuredClone(this.body) as ChatRequest
     setPointer(body, pointer, value)
     this.#context.check(body)
-    this.#bytes = Buffer.from(JSON.stringify(body))
-    this.#members = membersOf(this.#bytes)
-    this.#body = body
-    this.#head = body
+    const bytes = Buffer.from(JSON.stringify(body))
+    this.#members = membersOf(bytes)
+    this.#bytes = bytes
+    this.#head = this.#isSmall ? body : this.#readSmallMembers()
+    this.#body = new WeakRef(body)
     this.#model = undefined
   }
 
@@ -125,9 +129,16 @@ export class ClientCall implements Call {
     return model
   }
 
+  get #isSmall(): boolean {
+    return this.#bytes.length <= WHOLE_BELOW
+  }
+
+  get #parsed(): ChatRequest | undefined {
+    return this.#isSmall ? (this.#head as ChatRequest) : this.#body?.deref()
+  }
+
   #readHead(): Readonly<Record<string, unknown>> {
-    if (this.#bytes.length <= WHOLE_BELOW) this.#body = this.#parseWhole()
-    const head = this.#body ?? this.#readSmallMembers()
+    const head = this.#isSmall ? this.#parseWhole() : this.#readSmallMembers()
     this.#context.check(head)
     if (head.stream_options != null && head.stream !== true) {
       const detail = "it is only allowed when 'stream' is true"

@@ -12,7 +12,6 @@ export function withDefaults(call: Call, defaults: Defaults): Call {
 class FilledCall implements Call {
   readonly #call: Call
   readonly #missing: Defaults
-  #body: ChatRequest | undefined
 
   constructor(call: Call, missing: Defaults) {
     this.#call = call
@@ -44,8 +43,7 @@ class FilledCall implements Call {
     return this.#call.headers
   }
   get body(): Readonly<ChatRequest> {
-    this.#body ??= { ...this.#call.body, ...this.#missing }
-    return this.#body
+    return { ...this.#call.body, ...this.#missing }
   }
 
   member(key: string): unknown {

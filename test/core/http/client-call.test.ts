@@ -1,8 +1,12 @@
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { GatewayError } from '../../../core/errors.ts'
 import { ClientCall } from '../../../core/http/client-call.ts'
 import { chatCompletions } from '../../../core/http/endpoints/chat-completions.ts'
 import type { ModelId } from '../../../core/plugin/api.ts'
+import { withDefaults } from '../../../core/routing/defaults.ts'
 
 const HELLO = '"messages":[{"role":"user","content":"Hello"}]'
 const GOOD = `{"model":"ns/a/b",${HELLO}}`
@@ -18,6 +22,16 @@ function clientCall(text: string, upstreamHeaders: Readonly<Record<string, strin
     },
     upstreamHeaders,
   })
+}
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+/** Whether nobody holds on to it. A target stays for the turn of the event loop in which someone has looked at it. */
+async function isCollected(ref: WeakRef<object>): Promise<boolean> {
+  await setImmediate()
+  collectGarbage()
+  return ref.deref() === undefined
 }
 
 /** The same text past the size up to which a body is parsed whole. */
@@ -156,6 +170,22 @@ describe('a client’s call', () => {
       .with.property('param', 'messages[1].role')
   })
 
+  it('keeps of a large body, while it waits, nothing but the bytes', async () => {
+    const text = enlarged(GOOD)
+    const edited = clientCall(text)
+    edited.edit('/n', 2)
+    for (const [call, expected] of [
+      [clientCall(text), JSON.parse(text)],
+      [edited, { ...JSON.parse(text), n: 2 }],
+      [withDefaults(clientCall(text), { n: 2 }), { ...JSON.parse(text), n: 2 }],
+    ] as const) {
+      const messages = new WeakRef(call.body.messages)
+      expect(await isCollected(messages)).to.equal(true)
+      expect(call.body).to.deep.equal(expected)
+      expect(call.body.messages, 'it is parsed once for all who look at it').to.equal(call.body.messages)
+    }
+  })
+
   it('cannot teach JSON.parse to overlook what the upstream will read', () => {
     // What it learns, it learns of bodies that begin alike.
     const body = (key: string): string => `{"x_taught":0,"${key}":-1,"model":"ns/a",${HELLO}}`
@@ -198,6 +228,9 @@ describe('a client’s call', () => {
         .to.throw(GatewayError)
         .with.property('param', 'temperature')
       expect(() => call.edit('/messages/7/content', 'x')).to.throw('no such place')
+      expect(() => call.edit('/Model', 'ns/c'))
+        .to.throw(GatewayError)
+        .with.property('param', 'Model')
       expect(call.splice({}).toString()).to.equal(GOOD)
       expect(call.body).to.deep.equal(JSON.parse(GOOD))
     })
