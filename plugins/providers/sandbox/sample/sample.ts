@@ -54,10 +54,9 @@ class Sampler {
     const unsupported = UNSUPPORTED.find((keyword) => keyword in flat)
     if (unsupported !== undefined) throw new Unsampleable(`'${unsupported}' is not supported`)
     for (const keyword of ['anyOf', 'oneOf'] as const) {
-      const { [keyword]: alternatives, ...rest } = flat
-      if (alternatives !== undefined) {
-        return this.#first(list(flat, keyword), (one) => this.value(this.#merge(rest, this.#flatten(one)), depth))
-      }
+      if (!(keyword in flat)) continue
+      const { [keyword]: _, ...rest } = flat
+      return this.#first(list(flat, keyword), (one) => this.value(this.#merge(rest, this.#flatten(one)), depth))
     }
     if ('const' in flat || 'enum' in flat) return this.#written(listed(flat))
     return this.#first(typesOf(flat), (type) => this.#typed(type, flat, depth))
