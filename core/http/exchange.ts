@@ -315,7 +315,11 @@ export class Exchange implements DispatchListener, Linked {
       upstreamHeaders: this.upstreamHeaders,
       decided: false,
     }
-    this.#call = await this.#services!.reader.read(this.#ctx!, this.#callContext)
+    this.#call = await this.#services!.reader.read(
+      this.#ctx!,
+      this.#callContext,
+      generation!.table.maxBody[this.principal?.kind ?? 'live'],
+    )
     return this.#call
   }
 }
