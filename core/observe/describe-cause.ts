@@ -1,5 +1,7 @@
-import { GatewayError, UpstreamError } from '../plugin/api.ts'
+// Not by the seam: every command of the command line would load TypeBox with it.
+import { GatewayError } from '../errors.ts'
 import { PluginFault } from '../plugin/plugin-fault.ts'
+import { UpstreamError } from '../plugin/refusal.ts'
 
 /** The shapes of Node's, undici's, OpenSSL's and SQLite's codes: ECONNRESET, UND_ERR_SOCKET, CERT_HAS_EXPIRED, SQLITE_BUSY. */
 const CODE = /^(?:E[A-Z]{2,16}|[A-Z]{2,16}(?:_[A-Z0-9]{1,24}){1,8})$/

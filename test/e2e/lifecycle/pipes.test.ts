@@ -64,7 +64,7 @@ describe('what a command prints into a pipe', () => {
     })
   }
 
-  it('ends with its reader, without a word', async () => {
+  it('loses its reader, and ends without a word', async () => {
     const { stdout, stderr } = await home.run(['schema'], { script: into('head -n 1') }).ended
     expect(stdout).to.equal('{\n')
     expect(stderr).to.equal('exit code 141\n')
@@ -80,14 +80,14 @@ describe('what a command prints into a pipe', () => {
     ['usage'],
     ['accounts', 'list'],
   ]) {
-    it(`is missed by nobody where there is no reader: umg ${args.join(' ')}`, async () => {
+    it(`has no reader, and ends without a word: umg ${args.join(' ')}`, async () => {
       const { code, stderr } = await home.run(args, { script: INTO_NOBODY }).ended
       expect(stderr).to.equal('')
       expect(code).to.equal(141)
     })
   }
 
-  it('may have a reader that goes: a gateway serves on', async () => {
+  it('loses its reader, and a gateway serves on', async () => {
     const gateway = home.run(['start', '--port', '0', '--routes', 'talkative.yaml', '--drain-delay', '0'], {
       script: READ_ONE_LINE,
     })

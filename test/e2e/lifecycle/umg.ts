@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -73,6 +73,10 @@ export class Home {
 
   write(name: string, text: string): Promise<void> {
     return writeFile(join(this.path, name), text)
+  }
+
+  read(name: string): Promise<string> {
+    return readFile(join(this.path, name), 'utf8')
   }
 
   run(args: readonly string[], options: Omit<RunOptions, 'cwd'> = {}): Umg {
