@@ -64,6 +64,19 @@ const SOURCES = readSources('{core,plugins,bench}/**/*.{ts,mjs}').filter(({ path
 const CORE = SOURCES.filter(({ path }) => path.startsWith('core/'))
 const PLUGINS = SOURCES.filter(({ path }) => path.startsWith('plugins/'))
 
+const TESTS = readSources('test/**/*.ts')
+
+/** The text of a call that begins at a place, to the end of its parentheses. */
+function callAt(code: string, start: number): string {
+  let depth = 0
+  for (let at = code.indexOf('(', start); at < code.length; at++) {
+    if (code[at] === '(') depth++
+    if (code[at] === ')') depth--
+    if (depth === 0) return code.slice(start, at + 1)
+  }
+  return code.slice(start)
+}
+
 const rankOf = (path: string): number => RANKS.findIndex((rooms) => rooms.test(path))
 const paths = (sources: readonly Source[]): string[] => sources.map(({ path }) => path)
 
@@ -131,6 +144,20 @@ describe('the house', () => {
       expect(found).to.deep.equal([])
     })
   }
+
+  it('has tests that close only what was opened: where `before` fails, `after` does not fail for want of it', () => {
+    const unopened = (source: Source): string[] => {
+      const names = Array.from(source.code.matchAll(/^ *let (\w+): [^=\n]+$/gm), ([, name]) => name!)
+      if (names.length === 0) return []
+      const use = new RegExp(`\\b(?:${names.join('|')})!?[.[]`)
+      return [...source.code.matchAll(/\bafter(?:Each)?\(/g)].flatMap(({ index }) => {
+        const hook = callAt(source.code, index)
+        const found = use.exec(hook)
+        return found === null ? [] : [placeOf(source, index + found.index)]
+      })
+    }
+    expect(TESTS.flatMap(unopened)).to.deep.equal([])
+  })
 
   it('says of everything that it exports what it is', () => {
     const EXPORTED = /^export (?:default )?(?:abstract )?(?:async )?(?:const|function\*?|class|interface|type(?! [{*]))\b/m

@@ -65,7 +65,7 @@ describe('docs/commands.md', () => {
       folder = temporaryFolder()
     })
 
-    after(() => folder.remove())
+    after(() => folder?.remove())
 
     it('what umg explain prints of the table in routes.md', async () => {
       const [, table = ''] = /```yaml\n(version:[\s\S]+?)```/.exec(read('docs/routes.md')) ?? []

@@ -30,7 +30,7 @@ describe('what umg explain says', () => {
     closed = await closedOrigin()
   })
 
-  after(() => client.close())
+  after(() => client?.close())
 
   it(`is what happens, on ${RUNS} random tables with calls and failures`, async function () {
     this.timeout(60_000)

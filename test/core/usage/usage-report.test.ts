@@ -28,8 +28,8 @@ onEachDatabase('usage', (create) => {
   })
 
   afterEach(async () => {
-    await writer.close()
-    await store.close()
+    await writer?.close()
+    await store?.close()
   })
 
   const report = (query: Partial<UsageQuery>): Promise<UsageReport> => reportUsage(store, { ...DAYS, group: 'model', ...query })

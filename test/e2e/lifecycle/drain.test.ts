@@ -20,8 +20,8 @@ describe('a gateway that is told to end', () => {
   })
 
   afterEach(async () => {
-    await home.remove()
-    await upstream.close()
+    await home?.remove()
+    await upstream?.close()
   })
 
   const call = (url: string) =>

@@ -101,7 +101,7 @@ describe('docs/plugins.md', () => {
 
     afterEach(() => gateway?.stop())
 
-    after(() => upstream.close())
+    after(() => upstream?.close())
 
     /** A gateway with one of the page's files behind auth, and its provider. */
     async function start(plugin: string, config?: object): Promise<TestGateway> {

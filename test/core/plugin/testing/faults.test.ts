@@ -16,7 +16,7 @@ describe('A scripted fault', () => {
     upstream = await scriptedUpstream()
   })
 
-  afterEach(() => upstream.close())
+  afterEach(() => upstream?.close())
 
   it('is a page of HTML, with any status', async () => {
     upstream.reply(html())
