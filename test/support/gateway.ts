@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import OpenAI from 'openai'
 import { stringify } from 'yaml'
-import { type Gateway, type GatewayTimes, startGateway } from '../../core/gateway.ts'
+import { type GatewayTimes, startGateway } from '../../core/gateway.ts'
 import type { ManagementOptions } from '../../core/http/management/parts.ts'
 import { createKey } from '../../core/keys/keys.ts'
 import { createLog } from '../../core/observe/log.ts'
@@ -54,7 +54,9 @@ export interface TestGateway {
 
 /** Starts a gateway; `stop` ends it and removes its folder. */
 export async function startTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
+  await using opened = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'umg-test-'))
+  opened.defer(() => rm(folder, { recursive: true, force: true }))
   const routes = typeof options.routes === 'string' ? options.routes : stringify({ version: 1, ...options.routes })
   await writeFile(join(folder, 'routes.yaml'), routes)
   for (const [name, text] of Object.entries(options.files ?? {})) {
@@ -63,26 +65,24 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   }
   const store = await openStore(options.database ?? `sqlite:${join(folder, 'gateway.db')}`)
   const log = new Log()
-  let gateway: Gateway
-  try {
-    gateway = await startGateway({
-      routes: join(folder, 'routes.yaml'),
-      env: options.env ?? {},
-      listen: LOOPBACK,
-      ...(options.adminListen && { adminListen: LOOPBACK }),
-      store,
-      log: createLog({ level: 'info', stream: log }),
-      version: 'test',
-      workerThreads: 1,
-      ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
-      ...(options.times && { times: options.times }),
-      ...(options.management && { management: options.management }),
-    })
-  } catch (error) {
+  const gateway = await startGateway({
+    routes: join(folder, 'routes.yaml'),
+    env: options.env ?? {},
+    listen: LOOPBACK,
+    ...(options.adminListen && { adminListen: LOOPBACK }),
+    store,
+    log: createLog({ level: 'info', stream: log }),
+    version: 'test',
+    workerThreads: 1,
+    ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
+    ...(options.times && { times: options.times }),
+    ...(options.management && { management: options.management }),
+  }).catch(async (error: unknown) => {
     await store.close()
-    await rm(folder, { recursive: true, force: true })
     throw error
-  }
+  })
+  let patience = 0
+  opened.defer(() => gateway.drain({ delay: 0, grace: patience }))
   const key: TestGateway['key'] = async (more) => (await createKey(store, { name: 'test', kind: 'live', ...more })).secret
   const liveKey = await key()
   const testKey = await key({ kind: 'test' })
@@ -92,6 +92,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     return (await fetch(`${adminUrl}/metrics`, { headers: { authorization: `Bearer ${options.metricsToken}` } })).text()
   }
 
+  const all = opened.move()
   return {
     url,
     adminUrl,
@@ -119,9 +120,9 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     metric: async (name, labels = {}) => sumOf(await metrics(), name, labels),
     reload: () => gateway.reload('signal'),
     key,
-    async stop(grace = 0) {
-      await gateway.drain({ delay: 0, grace })
-      await rm(folder, { recursive: true, force: true })
+    stop(grace = 0) {
+      patience = grace
+      return all.disposeAsync()
     },
   }
 }

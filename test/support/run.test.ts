@@ -55,6 +55,22 @@ describe('a run of the tests', function () {
     })
   })
 
+  it('ends by itself where a stage cannot be started: what was opened for it is closed, and other suites are run', async () => {
+    const tests = `
+      import { openFrontDoor } from ${JSON.stringify(import.meta.resolve('../e2e/client-faults/front-door.ts'))}
+      describe('a suite', () => {
+        let door
+        before(async () => { door = await openFrontDoor({ chain: [{ plugin: 'absent' }] }) })
+        after(() => door?.stop())
+        it('is not run', () => {})
+      })
+      it('is run', () => {})`
+    const { stdout, stderr, code } = await run(tests, {})
+    expect(stdout).to.match(/1 passing[\s\S]* 1 failing[\s\S]* a suite\n\s+"before all" hook/)
+    expect(stderr).to.equal('')
+    expect(code).to.equal(1)
+  })
+
   it('ends though a test leaves something open, and fails for it', async () => {
     const tests = `import { createServer } from 'node:net'\nit('leaves a server', () => { createServer().listen(0, '127.0.0.1') })`
     const { stdout, stderr, code } = await run(tests, {})
