@@ -12,8 +12,7 @@ import { startUpstream, TOOLS } from '../../bench/subjects.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { describeWith } from '../support/requirements.ts'
 
-describeWith('compiler', 'the tools of the benchmark', function () {
-  this.timeout(30_000)
+describeWith('compiler', 'the tools of the benchmark', () => {
   let scratch: string
   let processes: Processes
   let upstream: number

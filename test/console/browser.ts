@@ -1,19 +1,15 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { describeWith, find } from '../support/requirements.ts'
 
-/** Long enough for a browser that starts on a busy machine. */
-const TIMEOUT_MS = 60_000
-
-/** For something to appear on a page. */
-const PATIENCE_MS = 10_000
+/** For something to appear on a page, on a busy machine. */
+const PATIENCE_MS = 30_000
 
 /** Opens windows; each has cookies of its own, as another person would. */
 export type OpenWindow = (options?: BrowserContextOptions) => Promise<Page>
 
 /** A suite that needs a browser. */
 export function describeInBrowser(title: string, body: (open: OpenWindow) => void): void {
-  describeWith('chromium', title, function () {
-    this.timeout(TIMEOUT_MS)
+  describeWith('chromium', title, () => {
     let browser: Browser
 
     before(async () => {

@@ -9,8 +9,7 @@ import { type TemporaryFolder, temporaryFolder } from '../core/config/temporary-
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
 const SUPPORT = JSON.stringify(import.meta.resolve('./requirements.ts'))
 
-describe('a run of the tests', function () {
-  this.timeout(60_000)
+describe('a run of the tests', () => {
   let folder: TemporaryFolder
 
   before(() => {

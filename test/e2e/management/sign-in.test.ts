@@ -53,7 +53,7 @@ onEachDatabase('the setup link', (database) => {
     expect(outcomes.filter((status) => status === 201)).to.have.length(1)
     expect(outcomes.filter((status) => status !== 201 && status !== 410 && status !== 503)).to.deep.equal([])
     expect(await users()).to.have.length(1)
-  }).timeout(30_000)
+  })
 
   it('is good for an hour', async () => {
     const used = await link()

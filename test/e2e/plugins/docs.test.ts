@@ -56,7 +56,7 @@ describe('docs/plugins.md', () => {
     expect(stdout)
       .to.match(/pass 6\n/)
       .and.to.match(/fail 0\n/)
-  }).timeout(60_000)
+  })
 
   it('tells all that the suite of a provider is given', () => {
     const given = readText('core/plugin/testing/conformance/provider-under-test.ts')
