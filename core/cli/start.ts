@@ -65,7 +65,10 @@ export async function start(options: StartOptions, io: CommandIo): Promise<numbe
   for (const notice of gateway.notices) io.stderr.write(`note: ${notice}\n`)
   io.stdout.write(`listening on ${gateway.url}\n`)
   io.stdout.write(welcome(beginning, gateway.urls))
-  return end
+  const code = await end
+  // Not left to the exit: what is unwritten then is tried again for ever where nobody reads it any more.
+  await new Promise((resolve) => log.flush(resolve))
+  return code
 }
 
 function serve(options: StartOptions, parts: { readonly store: Store; readonly log: Logger }, io: CommandIo): Promise<Gateway> {

@@ -18,7 +18,7 @@ describe('umg explain', () => {
     database = `sqlite:${folder.path}/keys.db`
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   /** The name of the folder is left out of what is printed. */
   async function ask(model: string, options: Partial<ExplainOptions> = {}): Promise<Run> {

@@ -30,7 +30,7 @@ describe('umg schema', () => {
     validate = compile((await run((io) => schema(undefined, io))).stdout)
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   const fits = (table: string): boolean => validate(parse(table))
   const faults = (table: string): unknown[] => {

@@ -15,7 +15,7 @@ describe('umg validate', () => {
     folder = temporaryFolder()
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   async function check(text: string, format: Format, online = false) {
     const file = folder.write('routes.yaml', text)
@@ -87,7 +87,7 @@ describe('umg validate', () => {
       upstream = await scriptedUpstream()
     })
 
-    afterEach(() => upstream.close())
+    afterEach(() => upstream?.close())
 
     const table = (origin: string, rest = '') =>
       `version: 1\n${AUTH}namespaces:\n  far:\n    provider: openai-compatible\n    config: { baseUrl: "${origin}/v1", apiKey: "\${env:KEY}" }\n${rest}`

@@ -103,7 +103,7 @@ describe('the difference between two tables', () => {
       folder = temporaryFolder()
     })
 
-    afterEach(() => folder.remove())
+    afterEach(() => folder?.remove())
 
     const outline = async (text: string, env: NodeJS.ProcessEnv) =>
       (await loadConfig(folder.write('routes.yaml', text), env)).outline

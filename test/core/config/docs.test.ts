@@ -55,7 +55,7 @@ describe('docs/routes.md', () => {
     folder.write('my-audit.ts', `export { default } from '${plugin('auth')}'`)
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   for (const [heading, schema] of Object.entries(SECTIONS)) {
     it(`lists in "${heading}" exactly the fields that the schema has, with their defaults`, () => {

@@ -95,7 +95,7 @@ describe('a reference in routes.yaml', () => {
     folder.write('empty.txt', ' \n')
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   async function read(written: string): Promise<unknown> {
     const text = `version: 1\nchain:\n  - plugin: ${plugin('any')}\n    config:\n      value: ${written}\nnamespaces: {}\n`

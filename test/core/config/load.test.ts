@@ -18,7 +18,7 @@ describe('a routes.yaml that is right', () => {
     folder.write('west.txt', 'value-of-the-file\n')
   })
 
-  afterEach(() => folder.remove())
+  afterEach(() => folder?.remove())
 
   const load = (text: string, env: NodeJS.ProcessEnv = FULL_ENV) => loadConfig(folder.write('routes.yaml', text), env)
   const upstream = (rest = '') =>

@@ -32,7 +32,7 @@ describe('a full routes.yaml', () => {
     folder.write('west.txt', 'value-of-the-file\n')
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   async function diagnose(text: string): Promise<readonly Diagnostic[]> {
     try {

@@ -19,7 +19,7 @@ describe('a secret', () => {
     folder.write('west.txt', CANARY)
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   /** All that a person is shown of a table, right or wrong. */
   async function show(text: string, env: NodeJS.ProcessEnv = FULL_ENV): Promise<string> {

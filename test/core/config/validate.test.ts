@@ -11,7 +11,7 @@ describe('umg validate', () => {
     folder.write('west.txt', 'value-of-the-file')
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   async function run(text: string, { isTTY = false, env = {} }: { isTTY?: boolean; env?: NodeJS.ProcessEnv } = {}) {
     const file = folder.write('routes.yaml', text)

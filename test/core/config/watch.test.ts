@@ -2,6 +2,7 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { FilesRead, FileWatch } from '../../../core/config/watch.ts'
+import { itWith } from '../../support/requirements.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
 /** So long that only what is seen to happen counts. */
@@ -20,8 +21,8 @@ describe('a watch on a file', () => {
   })
 
   afterEach(() => {
-    watch.close()
-    folder.remove()
+    watch?.close()
+    folder?.remove()
   })
 
   function follow(path: string, anyway = NEVER): void {
@@ -83,8 +84,7 @@ describe('a watch on a file', () => {
     await seen(() => rm(at('b')))
   })
 
-  it('looks now and then at what gives no sign', async function () {
-    if (process.platform !== 'linux') this.skip()
+  itWith('linux', 'looks now and then at what gives no sign', async () => {
     const files = new FilesRead()
     await files.read('/proc/uptime')
     follow('/proc/uptime', 5)

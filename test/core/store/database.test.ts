@@ -47,7 +47,7 @@ onEachDatabase('the database', (database, kind) => {
     for (const opener of openers) opener.stdin.write('open\n')
     const outputs = await Promise.all(openers.map((opener) => text(opener.stdout)))
     expect(outputs).to.deep.equal(Array(6).fill('default'))
-  }).timeout(30_000)
+  })
 
   it('is refused when a newer version of the gateway has used it', async () => {
     const store = await open()

@@ -127,7 +127,7 @@ describe('a body', () => {
     door = await openFrontDoor()
   })
 
-  after(() => door.stop())
+  after(() => door?.stop())
 
   for (const [name, body, refusal] of refusedBodies) {
     it(`is refused for ${name}`, async () => {

@@ -37,7 +37,7 @@ describe('the event loop', () => {
     JSON.parse = parse
   })
 
-  after(() => door.stop())
+  after(() => door?.stop())
 
   async function send(body: string): Promise<WireReply> {
     const connection = await door.connect()

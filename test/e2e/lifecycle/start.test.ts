@@ -35,7 +35,7 @@ describe('umg start', () => {
     home = await Home.create({ 'routes.yaml': routes('{ plugin: ./restless.ts }'), 'restless.ts': RESTLESS })
   })
 
-  afterEach(() => home.remove())
+  afterEach(() => home?.remove())
 
   it('says on the first start that succeeds how to try it, and does not show the key again', async () => {
     expect(await home.run(['start', '--routes', 'missing.yaml']).ended).to.deep.include({ code: 1, stdout: '' })

@@ -10,7 +10,7 @@ onSqlite('a browser', (database) => {
   before(async () => {
     stage = await startStage(await database())
   })
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   describe('that another site’s page sends to us', () => {
     /** What a browser says of such a request, and what a page might hope to get away with. */

@@ -53,8 +53,8 @@ describe('a link that misbehaves', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   const call = (deed: string, streamed: boolean) =>
@@ -69,7 +69,7 @@ describe('a link that misbehaves', () => {
   })
 
   afterEach(async () => {
-    open.release()
+    open?.release()
     expect(await bystander).to.match(/"by".*"stander".*\[DONE\]/s)
   })
 

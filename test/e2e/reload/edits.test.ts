@@ -20,7 +20,7 @@ describe('a routing table that is edited', () => {
     gateway = await startTestGateway({ routes: FIRST })
   })
 
-  afterEach(() => gateway.stop())
+  afterEach(() => gateway?.stop())
 
   describe('is served from then on', () => {
     for (const [how, edit] of [

@@ -35,7 +35,7 @@ describe('a plugin in a file', () => {
     gateway = await startTestGateway({ routes: ROUTES, files, times: { load: 300 } })
   })
 
-  afterEach(() => gateway.stop())
+  afterEach(() => gateway?.stop())
 
   async function stamped(): Promise<string | null> {
     const reply = await gateway.fetch('/v1/models')

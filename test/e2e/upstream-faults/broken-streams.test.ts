@@ -8,7 +8,7 @@ describe('an upstream that breaks a stream', () => {
   before(async () => {
     stage = await startStage()
   })
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   for (const dialect of DIALECTS) {
     describe(`(${dialect.name})`, () => {

@@ -43,7 +43,7 @@ function withPair(name: string, options: PairOptions, tests: (on: () => Pair) =>
     before(async () => {
       pair = await startPair({ namespace: { breaker: false }, ...options })
     })
-    after(() => pair.stop())
+    after(() => pair?.stop())
     tests(() => pair)
   })
 }
