@@ -2,7 +2,7 @@ import { GatewayError, UpstreamFailure } from '../../errors.ts'
 import type { EventReader, ReplyFormat } from '../../protocol/format.ts'
 import { EventTooLongError, frame, SseReader } from '../../protocol/sse.ts'
 import { type ChatChunk, UpstreamError, type Usage } from '../../sdk/api.ts'
-import { type BodyReader, type LinkTransform, transformChunk } from './reader.ts'
+import { type BodyReader, hasChoices, type LinkTransform, transformChunk } from './reader.ts'
 import type { EventSink } from './stream-sink.ts'
 
 /** What a passed-through stream is read for. */
@@ -103,8 +103,8 @@ export class VerbatimReader implements BodyReader {
       stream.push(text, meaningful)
       return
     }
-    const chunk = transformChunk(parse(data), transforms)
-    if (chunk !== undefined) stream.push(frame(latin1(JSON.stringify(chunk))), meaningful)
+    const sent = transformChunk(parse(data), transforms)
+    if (sent !== undefined) stream.push(frame(latin1(sent)), meaningful)
   }
 
   #onDone(): void {
@@ -115,13 +115,14 @@ export class VerbatimReader implements BodyReader {
   }
 }
 
-/** What no transform looks at is only glanced at; whoever does must get what it expects. */
+/** A chunk as transforms expect it: some upstreams send events without choices. */
 function parse(data: string): ChatChunk {
   try {
-    return JSON.parse(Buffer.from(data, 'latin1').toString('utf8'))
-  } catch {
-    throw malformed()
-  }
+    const chunk: ChatChunk = JSON.parse(Buffer.from(data, 'latin1').toString('utf8'))
+    chunk.choices ??= []
+    if (hasChoices(chunk)) return chunk
+  } catch {}
+  throw malformed()
 }
 
 const malformed = (): GatewayError =>

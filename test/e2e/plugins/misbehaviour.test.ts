@@ -23,6 +23,8 @@ const FAILING = [
   'hangs after next',
   'transforms badly',
   'sends the wrong kind',
+  'sends a promise that rejects',
+  'sends what is neither',
   'sends what throws',
   'sends too late',
   'transforms too late',
