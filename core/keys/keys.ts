@@ -10,7 +10,7 @@ import { createSecret, type KeyKind, shownOf } from './format.ts'
 
 /** Makes a key. Throws `invalid_value`. */
 export async function createKey(store: Store, key: NewKey, actor: Actor = GATEWAY): Promise<MadeKey> {
-  return changeKeys(store, (db) => insertKey(db, key, actor))
+  return changeKeys(store, undefined, (db) => insertKey(db, key, actor))
 }
 
 /** Changes what a key may do, or what it is called. Throws `object_not_found`, `invalid_value`, or `conflict` for a revoked key. */
@@ -19,7 +19,7 @@ export async function editKey(
   { id, ...settings }: Partial<KeySettings> & { readonly id: string },
   actor: Actor,
 ): Promise<ApiKey> {
-  return changeKeys(store, async (db) => {
+  return changeKeys(store, id, async (db) => {
     const before = await findKey(db, id)
     // An expired key may be renamed and keep its expiry.
     const { expires, ...others } = settings
@@ -36,7 +36,7 @@ export async function editKey(
 
 /** Revokes a key for good; of a revoked one it changes nothing. Throws `object_not_found`. */
 export async function revokeKey(store: Store, id: string, actor: Actor = GATEWAY): Promise<ApiKey> {
-  return changeKeys(store, async (db) => {
+  return changeKeys(store, id, async (db) => {
     const { numUpdatedRows } = await db
       .updateTable('keys')
       .set({ revoked_at: Date.now() })
@@ -57,10 +57,17 @@ export async function findKey(db: Kysely<Schema>, id: string): Promise<ApiKey> {
   return apiKeyOf(row)
 }
 
-/** One transaction for keys and audit trail; when it is over, this process asks the store anew about every key. */
-export async function changeKeys<Result>(store: Store, run: (db: Kysely<Schema>) => Promise<Result>): Promise<Result> {
+/**
+ * One transaction for keys and audit trail; when it is over, this process asks the store anew about every key. `id`: of the key that is
+ * changed; undefined for a new one.
+ */
+export async function changeKeys<Result>(
+  store: Store,
+  id: string | undefined,
+  run: (db: Kysely<Schema>) => Promise<Result>,
+): Promise<Result> {
   const result = await store.db.transaction().execute(run)
-  store.events.emit('keys')
+  store.events.emit('keys', id)
   return result
 }
 
@@ -188,7 +195,7 @@ export interface Rotation {
  * `object_not_found`, or `conflict` for a key that is at its end, or was rotated before.
  */
 export async function rotateKey(store: Store, { id, overlap }: Rotation, actor: Actor): Promise<MadeKey> {
-  return changeKeys(store, async (db) => {
+  return changeKeys(store, id, async (db) => {
     const old = await findKey(db, id)
     const made = await insertKey(db, successorOf(old), actor)
     const now = Date.now()

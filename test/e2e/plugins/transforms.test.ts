@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { json, reply as respond, sse } from '../../../core/plugin/testing.ts'
+import { json, reply as respond, sse } from '../../../core/testing/kit.ts'
 import type { RawReply } from '../../support/raw-http.ts'
 import { ask, type Dialect } from '../sdk/dialect.ts'
 import { openai } from '../sdk/openai-dialect.ts'

@@ -78,4 +78,11 @@ onEachDatabase('a database that is away', (create, kind) => {
     const usage = await desk.get('/usage?group=model')
     expect((usage.json as { totals: { requests: number } }).totals.requests).to.equal(CALLS + 1)
   })
+
+  it('fails no call of a key in use, though this gateway made another key just before', async () => {
+    await gateway.key()
+    const bringBack = await OUTAGES[kind]!(url)
+    await call()
+    await bringBack()
+  })
 })
