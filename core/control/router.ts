@@ -193,8 +193,8 @@ const plain = (address: string): string => address.trim().replace(/^::ffff:(?=\d
  */
 export function checkOrigin({ headers }: IncomingMessage, own: string): void {
   const { authorization, cookie, origin, 'sec-fetch-site': site } = headers
-  // No page can send a header of its own to another site unless that agrees, which we never do.
-  if (authorization !== undefined) return
+  // No page can send a header of its own to another site unless that agrees, which we never do. Beside an empty one the cookie counts.
+  if (authorization !== undefined && authorization !== '') return
   if (site !== undefined ? site === 'same-origin' : isOurs(origin, headers.host, own)) return
   // Neither of the two: it is no browser, and nobody's cookie is used behind their back.
   if (site === undefined && origin === undefined && cookie === undefined) return

@@ -22,6 +22,8 @@ onSqlite('a browser', (database) => {
       'of a browser without Sec-Fetch-Site': { origin: 'https://evil.example' },
       'with an origin that begins like ours': { origin: 'http://127.0.0.1.evil.example' },
       'with neither, and a cookie': { origin: '' },
+      'with an empty key': { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example', authorization: '' },
+      'with a blank key': { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example', authorization: ' ' },
     }
 
     for (const [what, headers] of Object.entries(FOREIGN)) {

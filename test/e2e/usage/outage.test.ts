@@ -82,7 +82,6 @@ onEachDatabase('a database that is away', (create, kind) => {
   it('fails no call of a key in use, though this gateway made another key just before', async () => {
     await gateway.key()
     const bringBack = await OUTAGES[kind]!(url)
-    await call()
-    await bringBack()
+    await call().finally(bringBack)
   })
 })
