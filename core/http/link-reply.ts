@@ -63,7 +63,10 @@ async function writeChunks(exchange: Exchange, relay: Relay, chunks: Chunks, onC
     const sent = transformChunk(copy(chunk, exchange), exchange.transforms)
     if (sent !== undefined) relay.push(frame(sent), true)
     relay.flush()
-    if (relay.committed) onCommitted()
+    if (relay.begun) {
+      relay.commit()
+      onCommitted()
+    }
     await paused?.promise
   }
   relay.end('data: [DONE]\n\n')

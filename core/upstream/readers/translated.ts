@@ -79,7 +79,7 @@ export class TranslatedReader implements BodyReader {
     const { stream, transforms, hold } = this.#plan
     for (const chunk of chunks) {
       this.#passed++
-      const meaningful = stream.committed || !hold || isMeaningful(chunk)
+      const meaningful = stream.begun || !hold || isMeaningful(chunk)
       const sent = transforms.length === 0 ? this.#writer.write(chunk) : transformChunk(chunk, transforms, this.#writer)
       if (sent !== undefined) stream.push(frame(sent), meaningful)
     }

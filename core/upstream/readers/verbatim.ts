@@ -86,7 +86,7 @@ export class VerbatimReader implements BodyReader {
 
   #quiet(text: string): number {
     const { stream, hold, transforms } = this.#plan
-    const isLookedAt = this.#done || transforms.length > 0 || (hold && !stream.committed)
+    const isLookedAt = this.#done || transforms.length > 0 || (hold && !stream.begun)
     return isLookedAt ? 0 : (this.#stream.quiet?.(text) ?? 0)
   }
 
@@ -98,7 +98,7 @@ export class VerbatimReader implements BodyReader {
   #pass(data: string, text: string, type: string): void {
     const { stream, hold, transforms } = this.#plan
     this.#passed++
-    const meaningful = stream.committed || !hold || this.#stream.isMeaningful(data, type)
+    const meaningful = stream.begun || !hold || this.#stream.isMeaningful(data, type)
     if (transforms.length === 0) {
       stream.push(text, meaningful)
       return
@@ -108,7 +108,7 @@ export class VerbatimReader implements BodyReader {
   }
 
   #onDone(): void {
-    if (!this.#stream.finished && !this.#plan.stream.committed) {
+    if (!this.#stream.finished && !this.#plan.stream.begun) {
       throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('EMPTY_STREAM') })
     }
     this.#done = true

@@ -1,6 +1,6 @@
 import { DONE, sse } from '../../../core/testing/kit.ts'
 import { DIALECTS, type Stage, startStage } from '../sdk/stage.ts'
-import { BAD_EVENTS, beginning, CUTS, emptyAfter } from './faults/broken-streams.ts'
+import { BAD_EVENTS, beginning, CUTS, emptyAfter, SUDDEN } from './faults/broken-streams.ts'
 import { CANARY, expectBrokenStream, expectStatus } from './witness.ts'
 
 describe('an upstream that breaks a stream', () => {
@@ -15,6 +15,10 @@ describe('an upstream that breaks a stream', () => {
       for (const fault of CUTS) {
         it(`and ${fault.name} is told of by an error frame`, () =>
           expectBrokenStream(stage, { dialect }, { ...fault, heard: /Once upon/ }))
+      }
+      for (const fault of SUDDEN) {
+        it(`and ${fault.name} together with its first words is answered by a status`, () =>
+          expectStatus(stage, { dialect, stream: true }, fault))
       }
       it('and sends nothing but its end marker is told of by a status', () => {
         const fault = emptyAfter(() => [])

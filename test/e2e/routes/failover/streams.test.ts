@@ -12,6 +12,7 @@ import {
   CUTS,
   cutsAfter,
   emptyAfter,
+  SUDDEN,
 } from '../../upstream-faults/faults/broken-streams.ts'
 import { SILENCE, STALLS, STREAM_PAUSE } from '../../upstream-faults/faults/stalling.ts'
 import { expectBrokenStream, expectStatus, type Fault, post } from '../../upstream-faults/witness.ts'
@@ -34,7 +35,7 @@ const EARLY = [...cutsAfter(announcement), ...badEventsAfter(announcement), empt
 /** Of one that has spoken. */
 const LATE = [...CUTS, ...badEventsAfter(beginning).filter((fault) => !isTiring(fault) && !fault.name.includes('MB'))]
 
-const NUMBERS = numbersFor(EARLY)
+const NUMBERS = numbersFor([...EARLY, ...SUDDEN])
 
 /** Tests on a pair of their own. */
 function withPair(name: string, options: PairOptions, tests: (on: () => Pair) => void): void {
@@ -60,6 +61,13 @@ withPair('a stream of the first of two targets', { models: NUMBERS.models }, (on
   for (const fault of EARLY) {
     for (const way of STREAMED) {
       it(`that ${fault.name} before its first word is replaced by one of the second: ${way.name}`, () =>
+        expectServedBySecond(on(), way, { ...fault, number: NUMBERS.of(fault, true) }))
+    }
+  }
+
+  for (const fault of SUDDEN) {
+    for (const way of STREAMED) {
+      it(`that ${fault.name} together with its first words is replaced by one of the second: ${way.name}`, () =>
         expectServedBySecond(on(), way, { ...fault, number: NUMBERS.of(fault, true) }))
     }
   }
