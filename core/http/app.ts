@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { Router } from '@koa/router'
 import Koa from 'koa'
 import type { LinkedList } from '../async/linked-list.ts'
@@ -9,7 +10,6 @@ import { exchangeOf, LinkState } from './call-state.ts'
 import { type CallServices, modelEndpoint, modelList, oneModel } from './endpoints.ts'
 import { type Endpoint, Exchange, type ExchangeServices } from './exchange.ts'
 import type { Generation } from './generation.ts'
-import { respond } from './respond.ts'
 import type { Settlement } from './settle.ts'
 
 /** What every request of a gateway needs. */
@@ -134,3 +134,39 @@ const serve =
     exchangeOf(ctx).begin(endpoint, generation, ctx, services)
     return generation.chain(ctx as never, () => Promise.resolve())
   }
+
+/** Up to this size a body goes out as one latin1 string, in one write with its head. */
+const ONE_WRITE = 16 * 1024
+
+/** Sends what the call came to: a stream, a whole reply, or an error. */
+export function respond(exchange: Exchange, response: ServerResponse): void {
+  if (exchange.closed) return
+  if (exchange.dropped.length > 0) response.setHeader('x-umg-params-dropped', exchange.dropped.join(', '))
+  if (exchange.failure !== undefined) sendError(exchange.failure, response)
+  else if (exchange.stream !== undefined) openStream(exchange, response)
+  else if (exchange.body !== undefined) sendJson(200, exchange.body, response)
+  else sendError(new GatewayError('internal_error', { cause: new Error('no reply') }), response)
+}
+
+/** Sends an error in OpenAI's shape. The request id is a header, never part of the body. */
+export function sendError(error: GatewayError, response: ServerResponse): void {
+  for (const name in error.headers) response.setHeader(name, error.headers[name]!)
+  sendJson(error.status, Buffer.from(JSON.stringify(error)), response)
+}
+
+function sendJson(status: number, body: Buffer, response: ServerResponse): void {
+  response.statusCode = status
+  response.setHeader('content-type', 'application/json')
+  response.setHeader('content-length', body.length)
+  if (response.req.method === 'HEAD') response.end()
+  else if (body.length <= ONE_WRITE) response.end(body.toString('latin1'), 'latin1')
+  else response.end(body)
+}
+
+function openStream(exchange: Exchange, response: ServerResponse): void {
+  response.statusCode = 200
+  response.setHeader('content-type', 'text/event-stream; charset=utf-8')
+  response.setHeader('cache-control', 'no-cache, no-transform')
+  response.setHeader('x-accel-buffering', 'no')
+  exchange.stream!.open(response)
+}
