@@ -1,6 +1,6 @@
-import { segments } from '../config/checks/findings.ts'
+import { pathOfPointer } from '../config/checks/schema-errors.ts'
 import type { Config } from '../config/config.ts'
-import type { RetryCause } from '../config/retry-causes.ts'
+import type { RetryCause } from '../config/schema/retry-causes.ts'
 import type { LoadedTable } from '../gateway/load.ts'
 import { declaredHolder, findHolderById, type KeyHolder } from '../keys/principal.ts'
 import { ANY_KEY, routeFor } from '../routing/simulate.ts'
@@ -149,7 +149,10 @@ function explainChain({ generation }: LoadedTable, written: Written, { namespace
     if (!sees || explain === undefined) return link
     try {
       const pointers = explain(principal)
-      return { ...link, limits: pointers.flatMap((pointer) => written.entries(['chain', index, 'config', ...segments(pointer)])) }
+      return {
+        ...link,
+        limits: pointers.flatMap((pointer) => written.entries(['chain', index, 'config', ...pathOfPointer(pointer)])),
+      }
     } catch (error) {
       return { ...link, refuses: (error as GatewayError).message }
     }

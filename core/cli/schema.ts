@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { editorSchema } from '../config/editor-schema.ts'
-import { ConfigFile, checkSyntax, toData } from '../config/file.ts'
-import { asMap } from '../config/raw-values.ts'
+import { ConfigFile, checkSyntax, toData } from '../config/file/config-file.ts'
+import { asMap } from '../config/file/raw-config.ts'
+import { editorSchema } from '../config/schema/editor-schema.ts'
 import { builtinNames, loadPlugin, PluginError, type PluginKind, type Plugins } from '../plugins/registry.ts'
 import type { CommandIo } from './io.ts'
 

@@ -1,5 +1,5 @@
 import { FilesRead } from '../config/watch.ts'
-import { type LoadedTable, loadTable } from '../gateway/load.ts'
+import { type LoadedTable, loadGeneration } from '../gateway/load.ts'
 import { openServices } from '../gateway/services.ts'
 import { createLog } from '../observe/log.ts'
 import { InstancePool } from '../plugins/instances.ts'
@@ -22,7 +22,7 @@ export async function tryOut<Result>(
   const services = openServices({ store, log, version: 'tried out', workerThreads: 1 })
   try {
     const source = { routes, env, services, pool: new InstancePool(log), loadTimeout: PATIENCE_MS }
-    const table = await loadTable(source, new FilesRead())
+    const table = await loadGeneration(source, new FilesRead())
     try {
       return await look(table)
     } finally {

@@ -1,9 +1,9 @@
 import { withTimeout } from '../async/timeout.ts'
 import type { Config } from '../config/config.ts'
-import { inFrames } from '../config/report.ts'
+import { addFrames } from '../config/report.ts'
 import type { LoadedTable } from '../gateway/load.ts'
 import { type Model, type Provider, UpstreamError } from '../sdk/api.ts'
-import { ConfigError, type Diagnostic, UnreadableTable } from '../text/diagnostic.ts'
+import { ConfigError, type Diagnostic, UnreadableConfig } from '../text/diagnostic.ts'
 import { didYouMean } from '../text/suggestions.ts'
 import { clean } from '../upstream/failures.ts'
 import { count, type Findings, type Format, printFindings } from './findings.ts'
@@ -30,7 +30,7 @@ export async function validate(file: string, { format, online }: ValidateOptions
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const code = printFindings(toFindings(error, file), format, io)
-    return error instanceof UnreadableTable ? 2 : code
+    return error instanceof UnreadableConfig ? 2 : code
   }
 }
 
@@ -49,7 +49,7 @@ const toFindings = ({ diagnostics }: ConfigError, file: string): Findings => ({
 async function ask(table: LoadedTable): Promise<Omit<Findings, 'file'>> {
   const { asked, errors, notices } = await askUpstreams(table)
   return {
-    errors: inFrames(errors, table.text),
+    errors: addFrames(errors, table.text),
     notices: [...table.notices, ...notices],
     summary: `${summary(table)}; ${count(asked, 'upstream')} asked`,
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
+import { instant, milliseconds } from '../text/times.ts'
 import type { Installed } from './checks/plugins.ts'
 import type {
   Config,
@@ -12,12 +13,11 @@ import type {
   TargetConfig,
   Timeouts,
 } from './config.ts'
-import type { ConfigFile, Path } from './file.ts'
-import type { Reference } from './interpolate.ts'
-import { RETRY_CAUSES, type RetryCause } from './retry-causes.ts'
-import type { CuratedModels } from './schema/route.ts'
-import type { Routes } from './schema/schema.ts'
-import { instant, milliseconds } from './times.ts'
+import type { ConfigFile, Path } from './file/config-file.ts'
+import type { Reference } from './file/interpolate.ts'
+import type { CuratedModels } from './schema/curated-models.ts'
+import { RETRY_CAUSES, type RetryCause } from './schema/retry-causes.ts'
+import type { Routes } from './schema/routes-yaml.ts'
 
 /** The Config that a table means. */
 export function buildConfig(table: CheckedConfig): Config {
@@ -25,7 +25,7 @@ export function buildConfig(table: CheckedConfig): Config {
   const entries = Object.entries(routes.namespaces)
   const [upstream, curated] = [true, false].map((has) => entries.filter(([, { provider }]) => (provider !== undefined) === has))
   return {
-    file: resolve(source.file),
+    file: resolve(source.name),
     sha256: createHash('sha256').update(source.text).digest('hex'),
     chain: routes.chain.map((link, index) => toLink(table, link, index)),
     namespaces: new Map(upstream!.map(([name, entry]) => [name, toNamespace(table, name, entry)])),
@@ -38,7 +38,7 @@ export function buildConfig(table: CheckedConfig): Config {
 }
 
 function toLink({ source, links }: CheckedConfig, { when }: Routes['chain'][number], index: number): LinkConfig {
-  return { ...links.get(String(index))!, ...(when && { when }), at: source.position(source.value(['chain', index])) }
+  return { ...links.get(String(index))!, ...(when && { when }), at: source.position(source.valueSpan(['chain', index])) }
 }
 
 function toNamespace(
@@ -64,7 +64,7 @@ function toNamespace(
       },
     }),
     ...(missing && { dormant: [...new Set(missing)].join(', ') }),
-    at: source.position(source.key(['namespaces', name])),
+    at: source.position(source.keySpan(['namespaces', name])),
   }
 }
 
@@ -89,7 +89,7 @@ function toKey(
     models,
     ...(rateClass !== undefined && { rateClass }),
     ...(expires !== undefined && { expires: instant(expires) }),
-    at: source.position(source.value(['keys', index])),
+    at: source.position(source.valueSpan(['keys', index])),
   }
 }
 
@@ -99,7 +99,7 @@ export function toCurated(table: CheckedConfig, name: string, { models }: Routes
   const routes = Object.entries(models as CuratedModels).map(
     ([model, route]) => [model, toRoute(table, [...path, 'models', model], route)] as const,
   )
-  return { name, routes: new Map(routes), at: table.source.position(table.source.key(path)) }
+  return { name, routes: new Map(routes), at: table.source.position(table.source.keySpan(path)) }
 }
 
 function toRoute(table: CheckedConfig, path: Path, route: CuratedModels[string]): RouteConfig {
@@ -114,13 +114,13 @@ function toRoute(table: CheckedConfig, path: Path, route: CuratedModels[string])
     defaults,
     timeouts: toOwnTimeouts(route.timeouts),
     strict,
-    at: table.source.position(table.source.key(path)),
+    at: table.source.position(table.source.keySpan(path)),
   }
 }
 
 function toTarget({ source, routes }: CheckedConfig, path: Path, { model, weight }: Omit<TargetConfig, 'at'>): TargetConfig {
   const id = Object.hasOwn(routes.aliases, model) ? routes.aliases[model]! : model
-  return { model: id, weight, at: source.position(source.value(path)) }
+  return { model: id, weight, at: source.position(source.valueSpan(path)) }
 }
 
 function toOwnTimeouts(timeouts: CuratedModels[string]['timeouts']): Partial<Timeouts> {
@@ -131,12 +131,13 @@ function toOwnTimeouts(timeouts: CuratedModels[string]['timeouts']): Partial<Tim
 export function toExpectations({ source, routes }: CheckedConfig): readonly Expectation[] {
   return Object.entries(routes.expect).flatMap(([model, expected]) => {
     const path: Path = ['expect', model]
-    if (typeof expected === 'string') return [{ model, failing: new Map(), to: expected, at: source.position(source.key(path)) }]
+    if (typeof expected === 'string')
+      return [{ model, failing: new Map(), to: expected, at: source.position(source.keySpan(path)) }]
     return expected.map(({ failing = {}, to }, index) => ({
       model,
       failing: new Map(Object.entries(failing).map(([name, cause]) => [name, toCause(cause)])),
       to,
-      at: source.position(source.value([...path, index])),
+      at: source.position(source.valueSpan([...path, index])),
     }))
   })
 }

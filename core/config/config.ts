@@ -1,6 +1,6 @@
 import type { ChainPlugin, ProviderPlugin } from '../sdk/api.ts'
 import type { Position } from '../text/diagnostic.ts'
-import type { RetryCause } from './retry-causes.ts'
+import type { RetryCause } from './schema/retry-causes.ts'
 
 /** One version of routes.yaml, read and checked: every name in it leads somewhere, every value has its type. */
 export interface Config {

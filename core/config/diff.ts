@@ -1,8 +1,8 @@
 import { dirname, resolve } from 'node:path'
 import { pluginFiles } from '../plugins/registry.ts'
-import { ConfigFile, type Path, toData } from './file.ts'
-import { asMap } from './raw-values.ts'
-import type { RawConfig } from './table.ts'
+import { ConfigFile, type Path, toData } from './file/config-file.ts'
+import type { RawConfig } from './file/raw-config.ts'
+import { asMap } from './file/raw-config.ts'
 import { digestOf } from './watch.ts'
 
 /**
@@ -150,17 +150,17 @@ export type Digests = ReadonlyMap<string, string>
 /** The digests of a table whose references have been followed, and whose plugins have been loaded. */
 export function digestsOf(table: RawConfig): Digests {
   const filled = [...table.references()].filter(([path, { references }]) => references.length > 0 && !table.isUnset(path))
-  const values = filled.map(([path]) => [keyOf(path), digestOfText(String(table.source.scalar(path)?.value))] as const)
+  const values = filled.map(([path]) => [keyOf(path), digestOfText(String(table.file.scalar(path)?.value))] as const)
   return new Map([...values, ...digestsOfPlugins(table)])
 }
 
 /** Where a table names plugins. */
 const PLUGINS = { chain: 'plugin', namespaces: 'provider' }
 
-function* digestsOfPlugins({ data, source }: RawConfig): Iterable<readonly [string, string]> {
-  const baseDir = dirname(resolve(source.file))
+function* digestsOfPlugins({ values, file }: RawConfig): Iterable<readonly [string, string]> {
+  const baseDir = dirname(resolve(file.name))
   for (const [section, field] of Object.entries(PLUGINS)) {
-    for (const [key, entry] of Object.entries(asMap(asMap(data)[section]))) {
+    for (const [key, entry] of Object.entries(asMap(asMap(values)[section]))) {
       const files = pluginFiles(String(asMap(entry)[field]), baseDir)
       if (files.size > 0) yield [keyOf([section, key, field]), digestOfText([...files.values()].join())]
     }

@@ -1,17 +1,17 @@
 import { resolve } from 'node:path'
-import { ConfigError, UnreadableTable } from '../text/diagnostic.ts'
+import { ConfigError, UnreadableConfig } from '../text/diagnostic.ts'
 import { buildConfig } from './build.ts'
-import { check } from './checks/check.ts'
-import { toProblems } from './checks/findings.ts'
 import { declaredNames, findUndeclared, installPlugins, placed } from './checks/plugins.ts'
-import { checkNames, findDuplicates } from './checks/references.ts'
+import { toProblems } from './checks/schema-errors.ts'
+import { checkNames, findDuplicates } from './checks/unknown-names.ts'
 import type { Config, RouteConfig } from './config.ts'
 import { type ConfigTree, digestsOf, treeOf } from './diff.ts'
-import { ConfigFile, checkSyntax, toData } from './file.ts'
-import { findUnset, type Reference, remedy, substitute } from './interpolate.ts'
+import { ConfigFile, checkSyntax, toData } from './file/config-file.ts'
+import { findUnset, type Reference, remedy, substitute } from './file/interpolate.ts'
+import { RawConfig } from './file/raw-config.ts'
 import { toDiagnostics } from './report.ts'
-import { type Routes, routesSchema } from './schema/schema.ts'
-import { RawConfig } from './table.ts'
+import { type Routes, routesSchema } from './schema/routes-yaml.ts'
+import { validate } from './schema/validate.ts'
 import { FilesRead } from './watch.ts'
 
 /** A Config, and what its author should know though nothing is wrong. */
@@ -35,7 +35,7 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv, files = n
   const { substitutions, problems } = await substitute(source, { env, files })
   const table = new RawConfig(source, toData(source), substitutions)
   const unset = findUnset(table)
-  const { errors, mentions } = check(routesSchema, table.data)
+  const { errors, mentions } = validate(routesSchema, table.values)
   const links = await installPlugins('chain', table, files)
   const providers = await installPlugins('provider', table, files)
   const allMentions = [...mentions.map((mention) => placed(mention, [])), ...links.mentions, ...providers.mentions]
@@ -53,7 +53,7 @@ export async function loadConfig(file: string, env: NodeJS.ProcessEnv, files = n
   if (diagnostics.length > 0) throw new ConfigError(diagnostics)
   const config = buildConfig({
     source,
-    routes: table.data as Routes,
+    routes: table.values as Routes,
     links: links.installed,
     providers: providers.installed,
     dormant: unset.dormant,
@@ -69,7 +69,7 @@ async function readText(file: string, files: FilesRead): Promise<string> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const message = code === 'ENOENT' ? 'there is no such file' : `the file cannot be read (${code})`
-    throw new UnreadableTable([{ file, line: 1, column: 1, message, frame: '' }])
+    throw new UnreadableConfig([{ file, line: 1, column: 1, message, frame: '' }])
   }
 }
 

@@ -1,6 +1,6 @@
 import { codeFrameColumns } from '@babel/code-frame'
 import type { Diagnostic, Position } from '../text/diagnostic.ts'
-import type { ConfigFile, Problem, Span } from './file.ts'
+import type { ConfigFile, Problem, Span } from './file/config-file.ts'
 
 const AROUND = { linesAbove: 2, linesBelow: 1 }
 
@@ -21,7 +21,7 @@ export function toDiagnostics(source: ConfigFile, problems: readonly Problem[]):
 }
 
 /** The diagnostics of a table that was right when it was read: what is said of its places later has no frames yet. */
-export function inFrames(diagnostics: readonly Diagnostic[], text: string): readonly Diagnostic[] {
+export function addFrames(diagnostics: readonly Diagnostic[], text: string): readonly Diagnostic[] {
   const masked = mask(text, [])
   return diagnostics.map((diagnostic) => {
     const { line, column, frame } = diagnostic

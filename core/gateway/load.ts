@@ -1,9 +1,9 @@
 import { TimeoutError, withTimeout } from '../async/timeout.ts'
-import { where } from '../config/checks/messages.ts'
+import { formatPath } from '../config/checks/messages.ts'
 import type { Config, RouteConfig } from '../config/config.ts'
-import { ConfigFile } from '../config/file.ts'
+import { ConfigFile } from '../config/file/config-file.ts'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
-import { inFrames } from '../config/report.ts'
+import { addFrames } from '../config/report.ts'
 import type { FilesRead } from '../config/watch.ts'
 import { GatewayError } from '../errors.ts'
 import type { Generation } from '../http/generation.ts'
@@ -33,7 +33,7 @@ export interface LoadedTable extends LoadedConfig {
 }
 
 /** Reads, checks and builds a routing table. Throws a ConfigError. What comes too late is closed again. */
-export async function loadTable(source: LoadOptions, files: FilesRead): Promise<LoadedTable> {
+export async function loadGeneration(source: LoadOptions, files: FilesRead): Promise<LoadedTable> {
   const building = build(source, files)
   try {
     return await withTimeout(source.loadTimeout, building)
@@ -55,7 +55,7 @@ async function build({ routes, env, services, pool }: LoadOptions, files: FilesR
     await generation.retire()
     throw new ConfigError(faults)
   } catch (error) {
-    throw error instanceof ConfigError ? new ConfigError(inFrames(error.diagnostics, loaded.text)) : error
+    throw error instanceof ConfigError ? new ConfigError(addFrames(error.diagnostics, loaded.text)) : error
   }
 }
 
@@ -87,7 +87,9 @@ export function checkDefaults({ config, table, text }: BuiltRoutes): readonly Di
         const fault = faultOf({ [parameter]: value }, route, candidates)
         if (fault === undefined) return []
         const path = ['namespaces', name, 'models', model, 'defaults', parameter]
-        return [{ ...source.position(source.key(path)), file: route.at.file, message: `${where(path)}: ${fault}`, frame: '' }]
+        return [
+          { ...source.position(source.keySpan(path)), file: route.at.file, message: `${formatPath(path)}: ${fault}`, frame: '' },
+        ]
       })
     }),
   )

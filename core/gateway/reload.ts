@@ -9,7 +9,7 @@ import type { GatewayMetrics } from '../observe/gateway-metrics.ts'
 import { InstancePool } from '../plugins/instances.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
 import type { GenerationServices } from './build-generation.ts'
-import { beginningOf, type LoadedTable, type LoadOptions, loadTable } from './load.ts'
+import { beginningOf, type LoadedTable, type LoadOptions, loadGeneration } from './load.ts'
 
 /** What tables are loaded with. */
 export interface ReloadOptions extends Omit<LoadOptions, 'pool'> {
@@ -49,7 +49,7 @@ export class Reloader {
   static async start(options: ReloadOptions): Promise<Reloader> {
     const source = { ...options, pool: new InstancePool(options.services.log) }
     const files = new FilesRead()
-    const reloader = new Reloader(source, await loadTable(source, files))
+    const reloader = new Reloader(source, await loadGeneration(source, files))
     reloader.#follow(files)
     return reloader
   }
@@ -102,7 +102,7 @@ export class Reloader {
     const at = Date.now()
     let outcome: ReloadOutcome
     try {
-      const built = await loadTable(this.#source, files)
+      const built = await loadGeneration(this.#source, files)
       const changes = diffTrees(this.#built.outline, built.outline)
       this.#swap(built)
       outcome = { at, ok: true, diagnostics: [], difference: changes }

@@ -28,7 +28,7 @@ export class ConfigError extends Error {
 }
 
 /** There is no table to look at: the file cannot be read. */
-export class UnreadableTable extends ConfigError {}
+export class UnreadableConfig extends ConfigError {}
 
 /** The diagnostics as a terminal shows them; `emphasis` decorates the line that names the place and the fault. */
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], emphasis: (text: string) => string): string {

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv'
 import { didYouMean, oneOf } from '../../text/suggestions.ts'
-import type { Path } from '../file.ts'
+import type { Path } from '../file/config-file.ts'
 
 /** What a sentence may say beside the schema's error: never a value, which may be a secret. */
 export interface Place {
@@ -57,12 +57,12 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
 /** What is wrong, in words for the person who wrote the file. */
 export function messageFor(error: ErrorObject, place: Place): string {
   const words = SENTENCES[error.keyword]?.(error, place) ?? error.message ?? 'is not valid'
-  if (error.propertyName !== undefined) return `${JSON.stringify(error.propertyName)} in ${where(place.path)} ${words}`
-  return /^(unknown|missing) field/.test(words) ? words : `${where(place.path)} ${words}`
+  if (error.propertyName !== undefined) return `${JSON.stringify(error.propertyName)} in ${formatPath(place.path)} ${words}`
+  return /^(unknown|missing) field/.test(words) ? words : `${formatPath(place.path)} ${words}`
 }
 
 /** `namespaces.openai.timeouts`, `chain[0].plugin` */
-export function where(path: Path): string {
+export function formatPath(path: Path): string {
   if (path.length === 0) return 'the table'
   return path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`))
@@ -70,7 +70,7 @@ export function where(path: Path): string {
     .replace(/^\./, '')
 }
 
-const within = (path: Path): string => (path.length === 0 ? 'at the top level' : `in ${where(path)}`)
+const within = (path: Path): string => (path.length === 0 ? 'at the top level' : `in ${formatPath(path)}`)
 
 function unknownField({ params, parentSchema }: ErrorObject, { path }: Place): string {
   const field: string = params.additionalProperty ?? params.unevaluatedProperty

@@ -1,11 +1,11 @@
 import { matchesGlob } from '../../text/glob.ts'
 import { didYouMean, nearest } from '../../text/suggestions.ts'
-import { asMap, asStrings } from '../raw-values.ts'
-import type { RawConfig } from '../table.ts'
-import { readRoutes, type UncheckedRoute } from './routes.ts'
+import type { RawConfig } from '../file/raw-config.ts'
+import { asMap, asStrings } from '../file/raw-config.ts'
+import { type RawRoute, readRoutes } from './raw-routes.ts'
 
 /** Why a name leads nowhere. */
-export interface DeadEnd {
+export interface UnknownName {
   /** The part of the name that is at fault. */
   readonly name: string
   readonly fault: string
@@ -16,18 +16,18 @@ export interface DeadEnd {
 }
 
 /** Why, in words. */
-export const explainDeadEnd = ({ name, fault, known = [], meant = nearest(name, known) }: DeadEnd): string =>
+export const explainUnknown = ({ name, fault, known = [], meant = nearest(name, known) }: UnknownName): string =>
   `${JSON.stringify(name)} ${fault}${meant === undefined ? '' : didYouMean(meant, [meant])}`
 
 /** What model names stand for in a table that may yet be wrong. */
 export class ModelNames {
   /** The curated models, by their ids, in the order written. */
-  readonly routes: ReadonlyMap<string, UncheckedRoute>
+  readonly routes: ReadonlyMap<string, RawRoute>
   readonly #namespaces: Readonly<Record<string, unknown>> | undefined
   readonly #aliases: Readonly<Record<string, unknown>>
 
-  constructor({ data }: RawConfig) {
-    const { namespaces, aliases } = asMap(data)
+  constructor({ values }: RawConfig) {
+    const { namespaces, aliases } = asMap(values)
     // Without any, the mistake is another one: the section is misspelt or missing.
     this.#namespaces = namespaces === undefined ? undefined : asMap(namespaces)
     this.#aliases = asMap(aliases)
@@ -41,7 +41,7 @@ export class ModelNames {
   }
 
   /** Why no model goes by this name; undefined where one does, and for an alias, which is looked up at its own place. */
-  deadEnd(name: string): DeadEnd | undefined {
+  unknownModel(name: string): UnknownName | undefined {
     if (Object.hasOwn(this.#aliases, name)) return undefined
     if (name.includes('/')) return this.#deadModel(name)
     const meant = [...this.routes.keys()].find((id) => id.endsWith(`/${name}`))
@@ -50,11 +50,11 @@ export class ModelNames {
   }
 
   /** Why no model fits a glob of model ids. */
-  deadGlob(glob: string): DeadEnd | undefined {
+  unknownGlob(glob: string): UnknownName | undefined {
     const [namespace, model] = split(glob)
     if (namespace.includes('*')) return undefined
     if (!glob.includes('/')) return { name: glob, fault: 'is no model id: write <namespace>/<model>, or <namespace>/* for all' }
-    const dead = this.deadNamespace(namespace)
+    const dead = this.unknownNamespace(namespace)
     if (dead !== undefined || !model.includes('*')) return dead ?? this.#deadModel(glob)
     const { what, known, open } = this.#modelsOf(namespace)
     const some = open || known.some((name) => name.includes('*') || matchesGlob(model, name))
@@ -62,13 +62,13 @@ export class ModelNames {
   }
 
   /** Why there is no such namespace. */
-  deadNamespace(name: string): DeadEnd | undefined {
+  unknownNamespace(name: string): UnknownName | undefined {
     if (this.#namespaces === undefined || Object.hasOwn(this.#namespaces, name)) return undefined
     return { name, fault: 'is no namespace', known: Object.keys(this.#namespaces) }
   }
 
   /** The ids of the upstream models that may serve a model, fallbacks included. */
-  leaves(name: string): ReadonlySet<string> {
+  upstreamModels(name: string): ReadonlySet<string> {
     // Whoever is reached is added while the set is walked; a circle adds nobody.
     const reached = new Set([this.id(name)])
     for (const id of reached) {
@@ -78,9 +78,9 @@ export class ModelNames {
     return new Set([...reached].filter((id) => !this.routes.has(id)))
   }
 
-  #deadModel(id: string): DeadEnd | undefined {
+  #deadModel(id: string): UnknownName | undefined {
     const [namespace, model] = split(id)
-    const dead = this.deadNamespace(namespace)
+    const dead = this.unknownNamespace(namespace)
     if (dead !== undefined) return dead
     const { what, known, open } = this.#modelsOf(namespace)
     return open || known.some((glob) => matchesGlob(glob, model))

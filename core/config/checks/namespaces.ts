@@ -1,9 +1,9 @@
 import { nearest } from '../../text/suggestions.ts'
-import type { Path, Problem } from '../file.ts'
-import { asMap } from '../raw-values.ts'
-import type { RawConfig } from '../table.ts'
-import { where } from './messages.ts'
-import { isCurated } from './routes.ts'
+import type { Path, Problem } from '../file/config-file.ts'
+import type { RawConfig } from '../file/raw-config.ts'
+import { asMap } from '../file/raw-config.ts'
+import { formatPath } from './messages.ts'
+import { isCurated } from './raw-routes.ts'
 
 /** The fields of a namespace that speak of its upstream, which a curated one has not: what to do instead. */
 export const OF_AN_UPSTREAM: Readonly<Record<string, string>> = {
@@ -17,7 +17,7 @@ export const OF_AN_UPSTREAM: Readonly<Record<string, string>> = {
 
 /** Namespaces that are neither of the two kinds, an upstream's and curated, or that mix them. */
 export function checkNamespaces(table: RawConfig): readonly Problem[] {
-  const { namespaces } = asMap(table.data)
+  const { namespaces } = asMap(table.values)
   return Object.entries(asMap(namespaces)).flatMap(([name, namespace]) => {
     // One that is no map is the schema's to refuse.
     if (typeof namespace !== 'object' || namespace === null || Array.isArray(namespace)) return []
@@ -32,10 +32,10 @@ export function checkNamespaces(table: RawConfig): readonly Problem[] {
 
 function misplaced(table: RawConfig, path: Path): readonly Problem[] {
   return Object.entries(OF_AN_UPSTREAM)
-    .filter(([field]) => table.source.has([...path, field]))
+    .filter(([field]) => table.file.has([...path, field]))
     .map(([field, remedy]) => ({
-      span: table.source.key([...path, field]),
-      message: `${where([...path, field])} has no effect: without a provider the namespace has no upstream; ${remedy}`,
+      span: table.file.keySpan([...path, field]),
+      message: `${formatPath([...path, field])} has no effect: without a provider the namespace has no upstream; ${remedy}`,
       hide: table.literals([...path, field]),
     }))
 }
@@ -43,14 +43,14 @@ function misplaced(table: RawConfig, path: Path): readonly Problem[] {
 function withoutProvider(table: RawConfig, path: Path, namespace: Readonly<Record<string, unknown>>): readonly Problem[] {
   const unknown = Object.keys(namespace).filter((field) => !KNOWN.has(field))
   if (unknown.some((field) => ['provider', 'models'].includes(nearest(field, [...KNOWN]) ?? ''))) return []
-  const message = `missing field "provider" in ${where(path)}; add it, for example provider: openai-compatible`
-  return [{ span: table.source.value(path), message, hide: table.literals([...path, 'config']) }]
+  const message = `missing field "provider" in ${formatPath(path)}; add it, for example provider: openai-compatible`
+  return [{ span: table.file.valueSpan(path), message, hide: table.literals([...path, 'config']) }]
 }
 
 function mixed(table: RawConfig, path: Path): readonly Problem[] {
   const place = [...path, 'models']
   const why = 'must be a list of names, for the namespace has a provider; curated models stand in a namespace without one'
-  return [{ span: table.source.key(place), message: `${where(place)} ${why}` }]
+  return [{ span: table.file.keySpan(place), message: `${formatPath(place)} ${why}` }]
 }
 
 function withoutEffect(
@@ -65,11 +65,10 @@ function withoutEffect(
   const why = []
   if (optional === true && !mayBeUnset(table, path))
     why.push([optionalPath, 'the namespace refers to no variable or file that could be missing'] as const)
-  if (asMap(concurrency).queue === 0 && table.source.has(waitPath))
-    why.push([waitPath, '"queue" is 0, so no call waits'] as const)
+  if (asMap(concurrency).queue === 0 && table.file.has(waitPath)) why.push([waitPath, '"queue" is 0, so no call waits'] as const)
   return why.map(([place, reason]) => ({
-    span: table.source.value(place),
-    message: `${where(place)} has no effect: ${reason}; remove it`,
+    span: table.file.valueSpan(place),
+    message: `${formatPath(place)} has no effect: ${reason}; remove it`,
   }))
 }
 

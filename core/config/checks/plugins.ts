@@ -1,13 +1,13 @@
 import { dirname, resolve } from 'node:path'
 import { loadPlugin, PluginError, type PluginKind, type Plugins, pluginFiles } from '../../plugins/registry.ts'
 import { didYouMean, nearest } from '../../text/suggestions.ts'
-import type { Path, Problem } from '../file.ts'
-import { asMap } from '../raw-values.ts'
-import type { RawConfig } from '../table.ts'
+import type { Path, Problem } from '../file/config-file.ts'
+import type { RawConfig } from '../file/raw-config.ts'
+import { asMap } from '../file/raw-config.ts'
+import { type NameUse, type SecretField, validate } from '../schema/validate.ts'
 import type { FilesRead } from '../watch.ts'
-import { check, type Mention, type SecretPlace } from './check.ts'
-import { segments, toProblems } from './findings.ts'
-import { where } from './messages.ts'
+import { formatPath } from './messages.ts'
+import { pathOfPointer, toProblems } from './schema-errors.ts'
 
 /** A plugin at its place in the table, with the config it will be created with. */
 export interface Installed<Kind extends PluginKind> {
@@ -35,7 +35,7 @@ export async function installPlugins<Kind extends PluginKind>(
   table: RawConfig,
   files: FilesRead,
 ): Promise<Installation<Kind>> {
-  const baseDir = dirname(resolve(table.source.file))
+  const baseDir = dirname(resolve(table.file.name))
   const installed = new Map<string, Installed<Kind>>()
   const mentions: PlacedMention[] = []
   const problems: Problem[] = []
@@ -67,7 +67,7 @@ interface Place {
 
 function findPlaces(kind: PluginKind, table: RawConfig): readonly Place[] {
   const { section, field } = SECTIONS[kind]
-  return Object.entries(asMap(asMap(table.data)[section])).flatMap(([id, entry]) => {
+  return Object.entries(asMap(asMap(table.values)[section])).flatMap(([id, entry]) => {
     const path: Path = [section, kind === 'chain' ? Number(id) : id]
     const [namePath, configPath] = [
       [...path, field],
@@ -84,7 +84,7 @@ function findPlaces(kind: PluginKind, table: RawConfig): readonly Place[] {
 function fitConfig(plugin: Plugins[PluginKind], { config, configPath }: Place, table: RawConfig) {
   // A copy: two places may share one config by an alias, and each fills in its own plugin's defaults.
   const own = structuredClone(config)
-  const { errors, secrets, mentions } = check(plugin.schema, own)
+  const { errors, secrets, mentions } = validate(plugin.schema, own)
   const given = sealSecrets(secrets, table, configPath)
   // Of a secret that stands in the file nothing else matters: it has to go.
   const faults = toProblems(errors, table, configPath).filter(({ span }) => !given.some((secret) => secret.span[0] === span[0]))
@@ -98,34 +98,34 @@ function cannotServe({ message }: PluginError, { namePath, configPath }: Place, 
     name === undefined
       ? 'what the reference names cannot serve; write the name here to learn why'
       : `${JSON.stringify(name)} ${message}`
-  return { span: table.source.value(namePath), message: `${where(namePath)}: ${said}`, hide: table.literals(configPath) }
+  return { span: table.file.valueSpan(namePath), message: `${formatPath(namePath)}: ${said}`, hide: table.literals(configPath) }
 }
 
 /** Seals what a schema calls secret, and tells of each that the file gives away. */
-export function sealSecrets(secrets: readonly SecretPlace[], table: RawConfig, base: Path): readonly Problem[] {
+export function sealSecrets(secrets: readonly SecretField[], table: RawConfig, base: Path): readonly Problem[] {
   return secrets.flatMap((secret) => {
     secret.seal()
-    const path = [...base, ...segments(secret.pointer)]
+    const path = [...base, ...pathOfPointer(secret.pointer)]
     const hide = table.literals(path)
-    return hide.length === 0 ? [] : [{ span: table.source.value(path), message: advice(path, table), hide }]
+    return hide.length === 0 ? [] : [{ span: table.file.valueSpan(path), message: advice(path, table), hide }]
   })
 }
 
 function advice(path: Path, table: RawConfig): string {
   return table.substitution(path)
-    ? `${where(path)} is a secret: its default would stand here for all to read; write "\${env:NAME}" without one`
-    : `${where(path)} is a secret, which this file must not hold: write "\${env:NAME}" or "\${file:/path}"`
+    ? `${formatPath(path)} is a secret: its default would stand here for all to read; write "\${env:NAME}" without one`
+    : `${formatPath(path)} is a secret, which this file must not hold: write "\${env:NAME}" or "\${file:/path}"`
 }
 
 /** A mention at its place in the table. */
-export interface PlacedMention extends Omit<Mention, 'pointer'> {
+export interface PlacedMention extends Omit<NameUse, 'pointer'> {
   readonly path: Path
 }
 
 /** A mention of a value that stands at `base`. */
-export const placed = ({ pointer, ...mention }: Mention, base: Path): PlacedMention => ({
+export const placed = ({ pointer, ...mention }: NameUse, base: Path): PlacedMention => ({
   ...mention,
-  path: [...base, ...segments(pointer)],
+  path: [...base, ...pathOfPointer(pointer)],
 })
 
 /** The names of a kind that are declared, each once. */
@@ -146,6 +146,6 @@ export function findUndeclared(table: RawConfig, mentions: readonly PlacedMentio
     // What a reference gave is a secret.
     const isGiven = table.quotable(path) === undefined
     const said = isGiven ? `what the reference gives is no ${kind}` : `${JSON.stringify(name)} is no ${kind}${others}`
-    return [{ span: table.source.value(path), message: `${where(path)}: ${said}` }]
+    return [{ span: table.file.valueSpan(path), message: `${formatPath(path)}: ${said}` }]
   })
 }

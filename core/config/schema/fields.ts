@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
-import { RETRY_CAUSES } from '../retry-causes.ts'
-import { DURATION } from '../times.ts'
+import { DURATION } from '../../text/times.ts'
+import { RETRY_CAUSES } from './retry-causes.ts'
 
 /** A field that may be left out: the check fills its default in, so whoever reads a checked table finds it there. */
 export const defaulted = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema) as unknown as Schema

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
+import { type CuratedModels, curatedModels } from './curated-models.ts'
 import { defaulted, duration, globs, pluginConfig } from './fields.ts'
-import { type CuratedModels, curatedModels } from './route.ts'
 
 const timeouts = Type.Object(
   {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import type { TSchema } from 'typebox'
 import { loadConfig } from '../../../core/config/load.ts'
-import { routesSchema } from '../../../core/config/schema/schema.ts'
+import { routesSchema } from '../../../core/config/schema/routes-yaml.ts'
 import { plugin } from './full-table.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 

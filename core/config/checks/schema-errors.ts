@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import { nearest } from '../../text/suggestions.ts'
-import type { Path, Problem } from '../file.ts'
-import type { RawConfig } from '../table.ts'
+import type { Path, Problem } from '../file/config-file.ts'
+import type { RawConfig } from '../file/raw-config.ts'
 import { messageFor } from './messages.ts'
 
 /** Says again what other errors say better. */
@@ -14,7 +14,7 @@ const WRAPPERS = ['propertyNames', 'if']
 export function toProblems(errors: readonly ErrorObject[], table: RawConfig, base: Path = []): readonly Problem[] {
   const told = new Map<string, Problem>()
   for (const error of errors) {
-    const path = [...base, ...segments(error.instancePath)]
+    const path = [...base, ...pathOfPointer(error.instancePath)]
     const id = `${error.instancePath} ${fieldOf(error) ?? ''}`
     if (WRAPPERS.includes(error.keyword) || told.has(id) || table.isUnset(path) || isMisspelt(error, errors)) continue
     told.set(id, toProblem(error, path, table))
@@ -23,7 +23,7 @@ export function toProblems(errors: readonly ErrorObject[], table: RawConfig, bas
 }
 
 /** The path of a JSON pointer. */
-export function segments(pointer: string): Path {
+export function pathOfPointer(pointer: string): Path {
   return pointer
     .split('/')
     .slice(1)
@@ -34,7 +34,7 @@ export function segments(pointer: string): Path {
 function toProblem(error: ErrorObject, path: Path, table: RawConfig): Problem {
   const field = error.keyword === 'required' ? undefined : fieldOf(error)
   const place = field === undefined ? path : [...path, field]
-  const span = field === undefined ? table.source.value(path) : table.source.key(place)
+  const span = field === undefined ? table.file.valueSpan(path) : table.file.keySpan(place)
   const message = messageFor(error, { path, written: table.quotable(path), reference: table.substitution(path) !== undefined })
   return { span, message, hide: vouched(error) ? [] : table.literals(place) }
 }

@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox'
-import type { ChainPlugin, ProviderPlugin } from '../sdk/api.ts'
-import { closed } from './checks/check.ts'
-import { OF_AN_UPSTREAM } from './checks/namespaces.ts'
-import { routesSchema } from './schema/schema.ts'
+import type { ChainPlugin, ProviderPlugin } from '../../sdk/api.ts'
+import { OF_AN_UPSTREAM } from '../checks/namespaces.ts'
+import { routesSchema } from './routes-yaml.ts'
+import { closed } from './validate.ts'
 
 /** A part of a JSON Schema. */
 type Part = Readonly<Record<string, unknown>>

@@ -4,11 +4,11 @@ import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import type { TSchema } from 'typebox'
 import { PluginError } from '../../plugins/registry.ts'
 import { Secret } from '../../sdk/secrets.ts'
-import { asMap } from '../raw-values.ts'
-import { instant } from '../times.ts'
+import { instant } from '../../text/times.ts'
+import { asMap } from '../file/raw-config.ts'
 
 /** A string that the schema calls a secret. */
-export interface SecretPlace {
+export interface SecretField {
   /** JSON pointer from the checked value. */
   readonly pointer: string
   /** Puts a `Secret` in the string's place. */
@@ -16,7 +16,7 @@ export interface SecretPlace {
 }
 
 /** Names that a value declares, or one that it refers to, where its schema says so. */
-export interface Mention {
+export interface NameUse {
   /** What they are names of, such as `rate class`. */
   readonly kind: string
   /** JSON pointer from the checked value. */
@@ -26,16 +26,16 @@ export interface Mention {
 }
 
 /** What a schema has to say to a value. */
-export interface CheckResult {
+export interface Validation {
   readonly errors: readonly ErrorObject[]
-  readonly secrets: readonly SecretPlace[]
-  readonly mentions: readonly Mention[]
+  readonly secrets: readonly SecretField[]
+  readonly mentions: readonly NameUse[]
 }
 
 /** What is noted beside the errors. */
 interface Notes {
-  readonly secrets: SecretPlace[]
-  readonly mentions: Mention[]
+  readonly secrets: SecretField[]
+  readonly mentions: NameUse[]
 }
 
 const OPTIONS = { strict: false, logger: false, formats: { instant: (text: string) => instant(text) !== undefined } } as const
@@ -50,7 +50,7 @@ const VALIDATORS = new WeakMap<TSchema, ValidateFunction>()
  * Holds a value against a schema and fills the schema's defaults into it. Every error is told; of a union, only what its nearest
  * branch misses. Throws a `PluginError` where the schema itself is no JSON Schema.
  */
-export function check(schema: TSchema, value: unknown): CheckResult {
+export function validate(schema: TSchema, value: unknown): Validation {
   const validate = VALIDATORS.get(schema) ?? compile(schema)
   VALIDATORS.set(schema, validate)
   const notes: Notes = { secrets: [], mentions: [] }
@@ -100,7 +100,7 @@ const noteReferred: SchemaValidateFunction = function noteReferred(this: Notes, 
   return true
 }
 
-function secretPlace({ parentData, parentDataProperty, instancePath }: DataValidationCxt): SecretPlace {
+function secretPlace({ parentData, parentDataProperty, instancePath }: DataValidationCxt): SecretField {
   return {
     pointer: instancePath,
     seal() {

@@ -12,7 +12,7 @@ import {
   visit,
   type YAMLError,
 } from 'yaml'
-import type { Position } from '../text/diagnostic.ts'
+import type { Position } from '../../text/diagnostic.ts'
 
 /** A way into the table: map keys and list indexes, `['chain', 0, 'plugin']`. */
 export type Path = readonly (string | number)[]
@@ -36,13 +36,13 @@ interface Entry {
 /** The text of routes.yaml as a tree whose every key and value knows where it stands. */
 export class ConfigFile {
   /** The file as it was named. */
-  readonly file: string
+  readonly name: string
   readonly text: string
   readonly document: Document.Parsed
   readonly #lines = new LineCounter()
 
   constructor(file: string, text: string) {
-    this.file = file
+    this.name = file
     this.text = text
     const options = { version: '1.2', stringKeys: true, prettyErrors: false, logLevel: 'error' } as const
     this.document = parseDocument(text, { ...options, lineCounter: this.#lines })
@@ -50,18 +50,18 @@ export class ConfigFile {
 
   position(span: Span): Position {
     const { line, col } = this.#lines.linePos(span[0])
-    return { file: this.file, line, column: col }
+    return { file: this.name, line, column: col }
   }
 
   /** Where a key stands; the value's place for what has no key, the parent's for what is not there. */
-  key(path: Path): Span {
-    return spanOf(this.#entry(path)?.key) ?? this.value(path)
+  keySpan(path: Path): Span {
+    return spanOf(this.#entry(path)?.key) ?? this.valueSpan(path)
   }
 
   /** Where a value stands; its key's place where nothing is written, the parent's for what is not there. */
-  value(path: Path): Span {
+  valueSpan(path: Path): Span {
     const entry = this.#entry(path)
-    return spanOf(entry?.value) ?? spanOf(entry?.key) ?? (path.length === 0 ? [0, 0] : this.value(path.slice(0, -1)))
+    return spanOf(entry?.value) ?? spanOf(entry?.key) ?? (path.length === 0 ? [0, 0] : this.valueSpan(path.slice(0, -1)))
   }
 
   /** Whether the file has something at a path. */

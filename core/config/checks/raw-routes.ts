@@ -1,24 +1,23 @@
-import type { Path, Problem } from '../file.ts'
-import { asMap } from '../raw-values.ts'
-import type { RawConfig } from '../table.ts'
-import { where } from './messages.ts'
+import type { Path, Problem } from '../file/config-file.ts'
+import { asMap, type RawConfig } from '../file/raw-config.ts'
+import { formatPath } from './messages.ts'
 import type { ModelNames } from './model-names.ts'
 
 /** A curated model, as far as it can be read from a table that may yet be wrong. */
-export interface UncheckedRoute {
+export interface RawRoute {
   readonly id: string
   readonly path: Path
   /** Those that name a model. */
-  readonly targets: readonly UncheckedTarget[]
+  readonly targets: readonly RawTarget[]
   /** Whether there is one target, readable or not. */
   readonly isSingle: boolean
-  readonly fallbacks: readonly UncheckedTarget[]
+  readonly fallbacks: readonly RawTarget[]
   /** Its other fields. */
   readonly fields: Readonly<Record<string, unknown>>
 }
 
 /** A target or a fallback. */
-export interface UncheckedTarget {
+export interface RawTarget {
   /** Where its model is named. */
   readonly path: Path
   /** As written. */
@@ -38,8 +37,8 @@ export function isCurated(namespace: unknown): boolean {
 export function readRoutes(
   namespaces: Readonly<Record<string, unknown>>,
   toId: (name: string) => string,
-): ReadonlyMap<string, UncheckedRoute> {
-  const routes = new Map<string, UncheckedRoute>()
+): ReadonlyMap<string, RawRoute> {
+  const routes = new Map<string, RawRoute>()
   for (const [name, namespace] of Object.entries(namespaces)) {
     if (!isCurated(namespace)) continue
     for (const [model, route] of Object.entries(asMap(asMap(namespace).models))) {
@@ -55,7 +54,7 @@ interface Reading {
   readonly toId: (name: string) => string
 }
 
-function readRoute(id: string, path: Path, { fields, toId }: Reading): UncheckedRoute {
+function readRoute(id: string, path: Path, { fields, toId }: Reading): RawRoute {
   const list = (field: string) => (Array.isArray(fields[field]) ? (fields[field] as readonly unknown[]) : [])
   return {
     id,
@@ -85,8 +84,8 @@ export function findCycles(table: RawConfig, names: ModelNames): readonly Proble
     const route = names.routes.get(id)!
     const next = circle[1] ?? id
     const { path } = [...route.targets, ...route.fallbacks].find((member) => member.id === next)!
-    const message = `${where(path)} goes in a circle: ${[...circle, id].join(' → ')}; remove one of these steps`
-    return [{ span: table.source.value(path), message }]
+    const message = `${formatPath(path)} goes in a circle: ${[...circle, id].join(' → ')}; remove one of these steps`
+    return [{ span: table.file.valueSpan(path), message }]
   })
 }
 
@@ -118,8 +117,8 @@ export function findTooLarge(table: RawConfig, { routes }: ModelNames): readonly
   return [...overgrown].flatMap((id) => {
     if (membersOf(id, routes).some((member) => overgrown.has(member.id))) return []
     const { path } = routes.get(id)!
-    const message = `${where(path)} leads to more than ${MOST} targets and fallbacks, those of a curated model counted each time it is named; name fewer, or in the place of curated models those of upstreams that they stand for`
-    return [{ span: table.source.key(path), message }]
+    const message = `${formatPath(path)} leads to more than ${MOST} targets and fallbacks, those of a curated model counted each time it is named; name fewer, or in the place of curated models those of upstreams that they stand for`
+    return [{ span: table.file.keySpan(path), message }]
   })
 }
 
@@ -134,7 +133,7 @@ function isOvergrown(id: string, routes: ModelNames['routes']): boolean {
 }
 
 /** None of a model that is not curated. */
-function membersOf(id: string, routes: ReadonlyMap<string, UncheckedRoute>): readonly UncheckedTarget[] {
+function membersOf(id: string, routes: ReadonlyMap<string, RawRoute>): readonly RawTarget[] {
   const { targets = [], fallbacks = [] } = routes.get(id) ?? {}
   return [...targets, ...fallbacks]
 }

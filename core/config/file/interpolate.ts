@@ -1,9 +1,8 @@
 import { dirname, resolve } from 'node:path'
 import { isScalar, Scalar } from 'yaml'
-import type { ConfigFile, Path, Problem } from './file.ts'
-import { asMap } from './raw-values.ts'
-import type { RawConfig } from './table.ts'
-import type { FilesRead } from './watch.ts'
+import type { FilesRead } from '../watch.ts'
+import type { ConfigFile, Path, Problem } from './config-file.ts'
+import { asMap, type RawConfig } from './raw-config.ts'
 
 /** What the references of one scalar came to. */
 export interface Substitution {
@@ -39,7 +38,7 @@ export async function substitute(
       substitutions.set(scalar, await substituteScalar(source, scalar, { env, files }))
     } catch (error) {
       substitutions.set(scalar, { references: [], missing: [], filled: false })
-      problems.push({ span: source.value(path), message: (error as Error).message })
+      problems.push({ span: source.valueSpan(path), message: (error as Error).message })
     }
   }
   return { substitutions, problems }
@@ -69,7 +68,7 @@ async function lookUp(
   source: ConfigFile,
   { env, files }: Surroundings,
 ): Promise<string | undefined> {
-  const value = from === 'env' ? env[name] : await readSecretFile(resolve(dirname(source.file), name), files)
+  const value = from === 'env' ? env[name] : await readSecretFile(resolve(dirname(source.name), name), files)
   return value === undefined || value === '' ? fallback : value
 }
 
@@ -159,14 +158,14 @@ export function remedy(missing: readonly Reference[]): string {
   return [...new Set(steps)].join(' and ')
 }
 
-function optionalNamespace({ data }: RawConfig, [section, name]: Path): string | undefined {
+function optionalNamespace({ values }: RawConfig, [section, name]: Path): string | undefined {
   if (section !== 'namespaces' || name === undefined) return undefined
-  const namespace = asMap(asMap(asMap(data).namespaces)[name])
+  const namespace = asMap(asMap(asMap(values).namespaces)[name])
   return namespace.optional === true ? String(name) : undefined
 }
 
-function problem(reference: Reference, path: Path, { source }: RawConfig): Problem {
-  return { span: source.value(path), message: `${want(reference)}${otherwise(reference, path)}` }
+function problem(reference: Reference, path: Path, { file }: RawConfig): Problem {
+  return { span: file.valueSpan(path), message: `${want(reference)}${otherwise(reference, path)}` }
 }
 
 function want({ from, name }: Reference): string {
