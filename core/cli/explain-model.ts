@@ -1,6 +1,7 @@
 import { stringify } from 'yaml'
 import type { Config, TargetConfig } from '../config/config.ts'
-import { ConfigFile, type Path, toData } from '../config/file/config-file.ts'
+import { ConfigFile } from '../config/file/config-file.ts'
+import type { Path } from '../config/file/path.ts'
 import { asMap } from '../config/file/raw-config.ts'
 import type { Branch, Choice, Route } from '../routing/route.ts'
 
@@ -109,7 +110,7 @@ export class Written {
   constructor(file: string, text: string) {
     this.#file = file
     this.#source = new ConfigFile(file, text)
-    this.#data = toData(this.#source)
+    this.#data = this.#source.toData()
   }
 
   /** `routes.yaml:12`: where a key stands, or an entry of a list. */

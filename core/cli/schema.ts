@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { ConfigFile, checkSyntax, toData } from '../config/file/config-file.ts'
+import { checkSyntax } from '../config/checks/syntax.ts'
+import { ConfigFile } from '../config/file/config-file.ts'
 import { asMap } from '../config/file/raw-config.ts'
 import { editorSchema } from '../config/schema/editor-schema.ts'
 import { builtinNames, loadPlugin, PluginError, type PluginKind, type Plugins } from '../plugins/registry.ts'
@@ -43,7 +44,7 @@ export async function schema(file: string | undefined, { stdout, stderr }: Comma
 async function readTable(file: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   try {
     const source = new ConfigFile(file, await readFile(file, 'utf8'))
-    return checkSyntax(source).readable ? asMap(toData(source)) : undefined
+    return checkSyntax(source).readable ? asMap(source.toData()) : undefined
   } catch {
     return undefined
   }

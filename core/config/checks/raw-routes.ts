@@ -1,28 +1,26 @@
-import type { Path, Problem } from '../file/config-file.ts'
-import { asMap, type RawConfig } from '../file/raw-config.ts'
-import { formatPath } from './messages.ts'
-import type { ModelNames } from './model-names.ts'
+import type { Path } from '../file/path.ts'
+import { asMap } from '../file/raw-config.ts'
 
-/** A curated model, as far as it can be read from a table that may yet be wrong. */
+/** A curated model in a RawConfig. */
 export interface RawRoute {
   readonly id: string
   readonly path: Path
-  /** Those that name a model. */
+  /** The targets that name a model. */
   readonly targets: readonly RawTarget[]
-  /** Whether there is one target, readable or not. */
+  /** Whether there is exactly one target, valid or not. */
   readonly isSingle: boolean
   readonly fallbacks: readonly RawTarget[]
-  /** Its other fields. */
+  /** The other fields. */
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** A target or a fallback. */
+/** A target or a fallback in a RawConfig. */
 export interface RawTarget {
-  /** Where its model is named. */
+  /** The path of the model's name. */
   readonly path: Path
-  /** As written. */
+  /** The model's name as written. */
   readonly name: string
-  /** The model id it stands for. */
+  /** The model id, aliases resolved. */
   readonly id: string
   readonly weight: unknown
 }
@@ -33,7 +31,7 @@ export function isCurated(namespace: unknown): boolean {
   return provider === undefined && typeof models === 'object' && models !== null && !Array.isArray(models)
 }
 
-/** The curated models of the table, by id. What the schema refuses is left out. */
+/** The curated models by id, in the order of the file. Values of a wrong type are left out: the schema reports them. */
 export function readRoutes(
   namespaces: Readonly<Record<string, unknown>>,
   toId: (name: string) => string,
@@ -49,12 +47,12 @@ export function readRoutes(
   return routes
 }
 
-interface Reading {
+interface RouteFields {
   readonly fields: Readonly<Record<string, unknown>>
   readonly toId: (name: string) => string
 }
 
-function readRoute(id: string, path: Path, { fields, toId }: Reading): RawRoute {
+function readRoute(id: string, path: Path, { fields, toId }: RouteFields): RawRoute {
   const list = (field: string) => (Array.isArray(fields[field]) ? (fields[field] as readonly unknown[]) : [])
   return {
     id,
@@ -71,69 +69,4 @@ function readRoute(id: string, path: Path, { fields, toId }: Reading): RawRoute 
       typeof name === 'string' ? [{ path: [...path, 'fallbacks', index], name, id: toId(name), weight: undefined }] : [],
     ),
   }
-}
-
-/** Curated models that lead back to themselves: no upstream would ever be reached. Each circle is told of once. */
-export function findCycles(table: RawConfig, names: ModelNames): readonly Problem[] {
-  const told = new Set<string>()
-  return [...names.routes.keys()].flatMap((id) => {
-    const circle = shortestCircle(id, names)
-    const members = circle.toSorted().join(' ')
-    if (circle.length === 0 || told.has(members)) return []
-    told.add(members)
-    const route = names.routes.get(id)!
-    const next = circle[1] ?? id
-    const { path } = [...route.targets, ...route.fallbacks].find((member) => member.id === next)!
-    const message = `${formatPath(path)} goes in a circle: ${[...circle, id].join(' → ')}; remove one of these steps`
-    return [{ span: table.file.valueSpan(path), message }]
-  })
-}
-
-/** The ids on the shortest way from a curated model back to itself, itself first; empty where there is none. */
-function shortestCircle(start: string, { routes }: ModelNames): readonly string[] {
-  const ways: string[][] = [[start]]
-  const seen = new Set<string>()
-  for (const way of ways) {
-    const { targets = [], fallbacks = [] } = routes.get(way.at(-1)!) ?? {}
-    for (const { id } of [...targets, ...fallbacks]) {
-      if (id === start) return way
-      if (seen.has(id) || !routes.has(id)) continue
-      seen.add(id)
-      ways.push([...way, id])
-    }
-  }
-  return []
-}
-
-/** Targets and fallbacks of one curated model, those of the curated models among them included: each call looks through them all. */
-const MOST = 1000
-
-/**
- * Curated models that lead to too much. Few are enough for that where they name one another again and again: each way counts. Only
- * those are told of that lead to no other such model, so none that goes in a circle: it leads to itself.
- */
-export function findTooLarge(table: RawConfig, { routes }: ModelNames): readonly Problem[] {
-  const overgrown = new Set([...routes.keys()].filter((id) => isOvergrown(id, routes)))
-  return [...overgrown].flatMap((id) => {
-    if (membersOf(id, routes).some((member) => overgrown.has(member.id))) return []
-    const { path } = routes.get(id)!
-    const message = `${formatPath(path)} leads to more than ${MOST} targets and fallbacks, those of a curated model counted each time it is named; name fewer, or in the place of curated models those of upstreams that they stand for`
-    return [{ span: table.file.keySpan(path), message }]
-  })
-}
-
-function isOvergrown(id: string, routes: ModelNames['routes']): boolean {
-  // Whoever is reached is added while the list is walked, once for each way.
-  const reached = [...membersOf(id, routes)]
-  for (const { id } of reached) {
-    if (reached.length > MOST) return true
-    for (const member of membersOf(id, routes)) reached.push(member)
-  }
-  return false
-}
-
-/** None of a model that is not curated. */
-function membersOf(id: string, routes: ReadonlyMap<string, RawRoute>): readonly RawTarget[] {
-  const { targets = [], fallbacks = [] } = routes.get(id) ?? {}
-  return [...targets, ...fallbacks]
 }

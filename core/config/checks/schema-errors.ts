@@ -1,61 +1,53 @@
 import type { ErrorObject } from 'ajv'
 import { nearest } from '../../text/suggestions.ts'
-import type { Path, Problem } from '../file/config-file.ts'
+import type { Problem } from '../file/config-file.ts'
+import { type Path, pathOfPointer } from '../file/path.ts'
 import type { RawConfig } from '../file/raw-config.ts'
 import { messageFor } from './messages.ts'
 
-/** Says again what other errors say better. */
+/** Keywords whose errors only repeat those of their subschemas. */
 const WRAPPERS = ['propertyNames', 'if']
 
 /**
- * What a schema's errors say of the file, each at its own place. Left out is what only follows from another error: a field that is
- * missing because it is misspelt, a second fault of one value, a fault of a value whose variable is not set.
+ * The problems behind the errors of a schema, each at its position. Left out are errors that only follow from another one: a field
+ * that is missing because it is misspelt, a second error of the same value, an error of a value whose variable is not set.
  */
-export function toProblems(errors: readonly ErrorObject[], table: RawConfig, base: Path = []): readonly Problem[] {
-  const told = new Map<string, Problem>()
+export function toProblems(errors: readonly ErrorObject[], raw: RawConfig, base: Path = []): readonly Problem[] {
+  const problems = new Map<string, Problem>()
   for (const error of errors) {
     const path = [...base, ...pathOfPointer(error.instancePath)]
     const id = `${error.instancePath} ${fieldOf(error) ?? ''}`
-    if (WRAPPERS.includes(error.keyword) || told.has(id) || table.isUnset(path) || isMisspelt(error, errors)) continue
-    told.set(id, toProblem(error, path, table))
+    if (WRAPPERS.includes(error.keyword) || problems.has(id) || raw.isUnset(path) || isMisspelt(error, errors)) continue
+    problems.set(id, toProblem(error, path, raw))
   }
-  return [...told.values()]
+  return [...problems.values()]
 }
 
-/** The path of a JSON pointer. */
-export function pathOfPointer(pointer: string): Path {
-  return pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-    .map((part) => (/^\d+$/.test(part) ? Number(part) : part))
-}
-
-function toProblem(error: ErrorObject, path: Path, table: RawConfig): Problem {
+function toProblem(error: ErrorObject, path: Path, raw: RawConfig): Problem {
   const field = error.keyword === 'required' ? undefined : fieldOf(error)
   const place = field === undefined ? path : [...path, field]
-  const span = field === undefined ? table.file.valueSpan(path) : table.file.keySpan(place)
-  const message = messageFor(error, { path, written: table.quotable(path), reference: table.substitution(path) !== undefined })
-  return { span, message, hide: vouched(error) ? [] : table.literals(place) }
+  const span = field === undefined ? raw.file.valueSpan(path) : raw.file.keySpan(place)
+  const message = messageFor(error, { path, written: raw.quotable(path), isReference: raw.substitution(path) !== undefined })
+  return { span, message, hide: mayBeSecret(error) ? raw.literals(place) : [] }
 }
 
-/** The field that an error is about, where it is about one that the schema lacks or misses. */
+/** The field that an error is about; undefined if it is about the value as a whole. */
 function fieldOf({ params, propertyName }: ErrorObject): string | undefined {
   return params.additionalProperty ?? params.unevaluatedProperty ?? params.missingProperty ?? propertyName
 }
 
-/** Whether a field is missing only because its name is misspelt: the unknown field next to it says so. */
+/** Whether a missing field is there under a misspelt name: the error of that unknown field is enough. */
 function isMisspelt({ keyword, instancePath, params }: ErrorObject, errors: readonly ErrorObject[]): boolean {
   if (keyword !== 'required') return false
   const unknown = errors.filter((error) => error.instancePath === instancePath && error.params.additionalProperty !== undefined)
   return unknown.some((error) => nearestField(error) === params.missingProperty)
 }
 
-/** Whether it is known that what stands here is no secret: an unknown field may be a misspelt one. */
-function vouched(error: ErrorObject): boolean {
-  if (error.params.additionalProperty === undefined) return true
+/** Whether the value may be a secret: an unknown field may be a misspelt secret one. */
+function mayBeSecret(error: ErrorObject): boolean {
+  if (error.params.additionalProperty === undefined) return false
   const near = nearestField(error)
-  return near !== undefined && error.parentSchema?.properties?.[near]?.secret !== true
+  return near === undefined || error.parentSchema?.properties?.[near]?.secret === true
 }
 
 function nearestField({ params, parentSchema }: ErrorObject): string | undefined {

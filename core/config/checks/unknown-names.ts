@@ -1,36 +1,24 @@
-import type { Path, Problem } from '../file/config-file.ts'
+import type { Problem } from '../file/config-file.ts'
+import { formatPath, type Path } from '../file/path.ts'
 import { asMap, asStrings, type RawConfig } from '../file/raw-config.ts'
-import { checkExpectations } from './expectations.ts'
-import { findIneffectiveRules, findIneffectiveTimeouts } from './ineffective-rules.ts'
-import { formatPath } from './messages.ts'
-import { explainUnknown, ModelNames, type UnknownName } from './model-names.ts'
-import { checkNamespaces } from './namespaces.ts'
-import { findCycles, findTooLarge } from './raw-routes.ts'
+import { describeUnknown, type ModelNames, type UnknownName } from './model-names.ts'
 
-/** What no schema can see: how the parts of the table belong together. */
-export function checkNames(table: RawConfig): readonly Problem[] {
-  const names = new ModelNames(table)
-  return [checkReferences, findCycles, findTooLarge, findIneffectiveRules, findIneffectiveTimeouts, checkExpectations]
-    .flatMap((find) => find(table, names))
-    .concat(checkNamespaces(table))
-}
-
-/** Names in the table that lead nowhere: namespaces of links, and models of aliases, curated models and keys. */
-export function checkReferences(table: RawConfig, names: ModelNames): readonly Problem[] {
-  return [...lookUps(table, names)].flatMap(([path, dead]) =>
-    dead === undefined || table.isUnset(path) ? [] : [complaint(table, path, dead)],
+/** Finds names of namespaces and models that do not exist: in links, aliases, curated models and keys. */
+export function findUnknownNames(raw: RawConfig, names: ModelNames): readonly Problem[] {
+  return [...resolveNames(raw, names)].flatMap(([path, unknown]) =>
+    unknown === undefined || raw.isUnset(path) ? [] : [toProblem(raw, path, unknown)],
   )
 }
 
-/** Every name of the table, by its path, with what is wrong with it. */
-function* lookUps({ values }: RawConfig, names: ModelNames): Iterable<readonly [Path, UnknownName | undefined]> {
+/** The path of every name, and why it is unknown; undefined if it is known. */
+function* resolveNames({ values }: RawConfig, names: ModelNames): Iterable<readonly [Path, UnknownName | undefined]> {
   const { chain, aliases, keys } = asMap(values)
   for (const [index, link] of Object.entries(asMap(chain))) {
     for (const [entry, name] of asStrings(asMap(asMap(link).when).namespaces))
       yield [['chain', Number(index), 'when', 'namespaces', entry], names.unknownNamespace(name)]
   }
   for (const [alias, id] of Object.entries(asMap(aliases))) {
-    // One without a slash is the schema's to refuse.
+    // The schema reports an id without a slash.
     if (typeof id === 'string' && id.includes('/')) yield [['aliases', alias], names.unknownModel(id)]
   }
   for (const { targets, fallbacks } of names.routes.values())
@@ -41,26 +29,8 @@ function* lookUps({ values }: RawConfig, names: ModelNames): Iterable<readonly [
   }
 }
 
-/** What a `${…}` gave is a secret: it is neither quoted nor compared aloud. */
-function complaint(table: RawConfig, path: Path, dead: UnknownName): Problem {
-  const said = table.quotable(path) === undefined ? `what the reference gives ${dead.fault}` : explainUnknown(dead)
-  return { span: table.file.valueSpan(path), message: `${formatPath(path)}: ${said}` }
-}
-
-/** Entries of `keys` that share what must be their own: usage is counted by name, a caller is found by hash. */
-export function findDuplicates(table: RawConfig): readonly Problem[] {
-  const keys = Object.values(asMap(asMap(table.values).keys)).map(asMap)
-  return (['name', 'hash'] as const).flatMap((field) =>
-    keys.flatMap((key, index) => {
-      const path: Path = ['keys', index, field]
-      const first = keys.findIndex((other) => other[field] === key[field])
-      if (key[field] === undefined || first === index || table.isUnset(path)) return []
-      return [
-        {
-          span: table.file.valueSpan(path),
-          message: `${formatPath(path)} is also that of keys[${first}]; each key needs its own`,
-        },
-      ]
-    }),
-  )
+/** The value of a reference is a secret: the message must neither quote it nor suggest a similar name. */
+function toProblem(raw: RawConfig, path: Path, unknown: UnknownName): Problem {
+  const what = raw.quotable(path) === undefined ? `the value of the reference ${unknown.reason}` : describeUnknown(unknown)
+  return { span: raw.file.valueSpan(path), message: `${formatPath(path)}: ${what}` }
 }

@@ -9,40 +9,39 @@ import {
   type Pair,
   parseDocument,
   type Scalar,
-  visit,
-  type YAMLError,
 } from 'yaml'
 import type { Position } from '../../text/diagnostic.ts'
+import type { Path } from './path.ts'
 
-/** A way into the table: map keys and list indexes, `['chain', 0, 'plugin']`. */
-export type Path = readonly (string | number)[]
-
-/** Offsets into the text: the first character, and the one after the last. Of a map or list, its first character alone. */
+/** Offsets into the text: the first character, and the one after the last. Of a map or list, its first character only. */
 export type Span = readonly [start: number, end: number]
 
-/** Something wrong, and where. */
+/** An error in routes.yaml and its position. */
 export interface Problem {
   readonly span: Span
   readonly message: string
-  /** What no code frame may show, not even another problem's. */
+  /** Text that no code frame may show, not even the frame of another problem. */
   readonly hide?: readonly Span[]
 }
+
+/** The most values that aliases of aliases may expand to, far more than any routes.yaml needs. */
+export const MAX_ALIASES = 10_000
 
 interface Entry {
   readonly key?: Node
   readonly value: Node | null
 }
 
-/** The text of routes.yaml as a tree whose every key and value knows where it stands. */
+/** The text of routes.yaml, and the position of every key and value in it. */
 export class ConfigFile {
-  /** The file as it was named. */
+  /** The file's path as given by the caller. */
   readonly name: string
   readonly text: string
   readonly document: Document.Parsed
   readonly #lines = new LineCounter()
 
-  constructor(file: string, text: string) {
-    this.name = file
+  constructor(name: string, text: string) {
+    this.name = name
     this.text = text
     const options = { version: '1.2', stringKeys: true, prettyErrors: false, logLevel: 'error' } as const
     this.document = parseDocument(text, { ...options, lineCounter: this.#lines })
@@ -53,37 +52,42 @@ export class ConfigFile {
     return { file: this.name, line, column: col }
   }
 
-  /** Where a key stands; the value's place for what has no key, the parent's for what is not there. */
+  /** The span of a key. For an entry without a key, the span of its value; for an absent path, that of its parent. */
   keySpan(path: Path): Span {
     return spanOf(this.#entry(path)?.key) ?? this.valueSpan(path)
   }
 
-  /** Where a value stands; its key's place where nothing is written, the parent's for what is not there. */
+  /** The span of a value. For an empty value, the span of its key; for an absent path, that of its parent. */
   valueSpan(path: Path): Span {
     const entry = this.#entry(path)
     return spanOf(entry?.value) ?? spanOf(entry?.key) ?? (path.length === 0 ? [0, 0] : this.valueSpan(path.slice(0, -1)))
   }
 
-  /** Whether the file has something at a path. */
+  /** Whether the file has an entry at a path. */
   has(path: Path): boolean {
     return this.#entry(path) !== undefined
   }
 
-  /** The scalar at a path, if one is there. */
+  /** The scalar at a path; undefined if there is none. */
   scalar(path: Path): Scalar | undefined {
     const value = this.#entry(path)?.value
     return isScalar(value) ? value : undefined
   }
 
-  /** Every scalar value below a path; keys are not values. One that several places share by an alias is met at each. */
+  /** Every scalar value below a path, keys excluded. A scalar that aliases share is yielded at each of its paths. */
   *scalars(path: Path = []): Iterable<readonly [Path, Scalar]> {
     const node = this.#entry(path)?.value
     if (node) yield* this.#walk(path, node, [])
   }
 
+  /** The values of the file as plain data, with the current values of its scalars. Throws if aliases expand to too many values. */
+  toData(): unknown {
+    return this.document.toJS({ maxAliasCount: MAX_ALIASES })
+  }
+
   *#walk(path: Path, node: Node, above: readonly Node[]): Iterable<readonly [Path, Scalar]> {
     if (isScalar(node)) yield [path, node]
-    // An alias may stand inside its own anchor.
+    // An alias may be inside its own anchor.
     if (above.includes(node)) return
     for (const [segment, { value }] of this.#children(node)) {
       if (value) yield* this.#walk([...path, segment], value, [...above, node])
@@ -93,7 +97,7 @@ export class ConfigFile {
   #entry(path: Path): Entry | undefined {
     let entry: Entry | undefined = { value: this.document.contents }
     for (const segment of path) {
-      // The last of two equal keys is the one whose value counts.
+      // Of two equal keys the last one counts.
       entry = this.#children(entry?.value).findLast(([name]) => String(name) === String(segment))?.[1]
     }
     return entry
@@ -114,60 +118,4 @@ function spanOf(node: Node | null | undefined): Span | undefined {
   const [start = 0, end = 0] = node?.range ?? []
   if (end === start) return undefined
   return isScalar(node) ? [start, end] : [start, start + 1]
-}
-
-/** Bounds what aliases of aliases can grow into, far above what a table needs. */
-const MAX_ALIASES = 10_000
-
-/** The table as plain data, as its scalars stand now. Only of a source that `checkSyntax` found readable. */
-export function toData(source: ConfigFile): unknown {
-  return source.document.toJS({ maxAliasCount: MAX_ALIASES })
-}
-
-/** What the YAML itself has wrong. `readable`: the rest can be checked all the same. */
-export function checkSyntax(source: ConfigFile): { readonly problems: readonly Problem[]; readonly readable: boolean } {
-  const errors: readonly YAMLError[] = [...source.document.errors, ...source.document.warnings]
-  const aliases = brokenAliases(source)
-  return {
-    problems: [...firstOfEachLine(source, errors).map((error) => explain(source, error)), ...aliases],
-    readable: aliases.length === 0 && errors.every(({ code }) => code === 'DUPLICATE_KEY'),
-  }
-}
-
-/** One slip makes the parser stumble several times: what follows on the same line says nothing new. */
-function firstOfEachLine(source: ConfigFile, errors: readonly YAMLError[]): readonly YAMLError[] {
-  const lines = new Map(errors.toReversed().map((error) => [source.position(error.pos).line, error]))
-  return [...lines.values()]
-}
-
-function explain({ text }: ConfigFile, { code, pos, message }: YAMLError): Problem {
-  if (code === 'DUPLICATE_KEY') return { span: pos, message: 'this key stands twice in its map; keep one of them' }
-  if (code === 'MULTIPLE_DOCS')
-    return { span: pos, message: 'a file holds one table; remove this line, or what stands on one side of it' }
-  if (text.slice(0, pos[0]).endsWith('$')) return { span: pos, message: `inside { } and [ ] quote a reference: "\${env:NAME}"` }
-  return { span: pos, message: `not valid YAML: ${message}` }
-}
-
-function brokenAliases(source: ConfigFile): readonly Problem[] {
-  const problems: Problem[] = []
-  visit(source.document, {
-    Alias(_, alias, above) {
-      const anchored = alias.resolve(source.document)
-      const [start = 0, end = 0] = alias.range ?? []
-      if (anchored === undefined)
-        problems.push({ span: [start, end], message: `no anchor "&${alias.source}" stands above this alias` })
-      else if (above.includes(anchored))
-        problems.push({
-          span: [start, end],
-          message: `this alias stands inside its anchor "&${alias.source}": it would never end`,
-        })
-    },
-  })
-  if (problems.length > 0) return problems
-  try {
-    toData(source)
-    return []
-  } catch {
-    return [{ span: [0, 0], message: `the aliases of this file grow into more than ${MAX_ALIASES} values` }]
-  }
 }

@@ -1,15 +1,16 @@
-import type { ConfigFile, Path, Span } from './config-file.ts'
+import type { ConfigFile, Span } from './config-file.ts'
 import type { Substitution, Substitutions } from './interpolate.ts'
+import type { Path } from './path.ts'
 
-/** routes.yaml on its way to a Config: read, its references followed, not yet known to be right. */
+/** The values of a ConfigFile with its references substituted. Not checked: any value may have the wrong type. */
 export class RawConfig {
   readonly file: ConfigFile
   readonly values: unknown
   readonly #substitutions: Substitutions
 
-  constructor(source: ConfigFile, data: unknown, substitutions: Substitutions) {
-    this.file = source
-    this.values = data
+  constructor(file: ConfigFile, substitutions: Substitutions) {
+    this.file = file
+    this.values = file.toData()
     this.#substitutions = substitutions
   }
 
@@ -21,23 +22,23 @@ export class RawConfig {
     }
   }
 
-  /** The references of the scalar at a path; undefined where it has none. */
+  /** The substitution in the scalar at a path; undefined if it holds no references. */
   substitution(path: Path): Substitution | undefined {
     const scalar = this.file.scalar(path)
     return scalar && this.#substitutions.get(scalar)
   }
 
-  /** Whether a value is still the text of a reference that leads nowhere: there is nothing to check. */
+  /** Whether the value at a path is still the text of a reference, because its variable or file is not set: it cannot be checked. */
   isUnset(path: Path): boolean {
     return this.substitution(path)?.filled === false
   }
 
-  /** What the file says at a path, for an error to quote; undefined where a reference says it, whose value is a secret. */
+  /** The text of a value for an error to quote; undefined if it comes from a reference, because then it is a secret. */
   quotable(path: Path): string | undefined {
     return this.substitution(path) ? undefined : this.file.scalar(path)?.source
   }
 
-  /** The scalars below a path that hold text of the file's own, defaults of references included. */
+  /** The scalars below a path whose text is in the file itself, defaults of references included. */
   literals(path: Path): readonly Span[] {
     return [...this.file.scalars(path)].filter(([place]) => this.#isLiteral(place)).map(([place]) => this.file.valueSpan(place))
   }
@@ -50,12 +51,12 @@ export class RawConfig {
   }
 }
 
-/** A map of data that is not checked yet; empty where it is none. A list is a map of its indexes. */
+/** An unchecked value as a map: empty if it is not a map. A list becomes a map by index. */
 export function asMap(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }
 
-/** The strings of a list that is not checked yet, each with its index; none where it is no list. */
+/** The strings of an unchecked value, each with its index: none if it is not a list. */
 export function asStrings(value: unknown): readonly (readonly [number, string])[] {
   return Array.isArray(value) ? [...value.entries()].filter(([, entry]) => typeof entry === 'string') : []
 }

@@ -4,7 +4,7 @@ import { cause, defaulted, duration } from './fields.ts'
 const modelName = Type.String({
   title: 'a model id or an alias',
   pattern: '^[^\\s*]+$',
-  description: 'A `<namespace>/<model>` of this table, of an upstream or curated, or an alias.',
+  description: 'The `<namespace>/<model>` of an upstream model or a curated model in this file, or an alias.',
   examples: ['openai/gpt-5.5'],
 })
 
@@ -12,7 +12,11 @@ const target = Type.Object(
   {
     model: modelName,
     weight: defaulted(
-      Type.Number({ minimum: 0, default: 1, description: 'Its share of the calls, beside the weights of the other targets.' }),
+      Type.Number({
+        minimum: 0,
+        default: 1,
+        description: 'Its share of the calls, relative to the weights of the other targets.',
+      }),
     ),
   },
   { title: 'a target', examples: [{ model: 'openai/gpt-5.5', weight: 80 }] },
@@ -20,12 +24,12 @@ const target = Type.Object(
 
 const retry = Type.Object(
   {
-    attempts: defaulted(Type.Integer({ minimum: 1, default: 3, description: 'The most tries in all, the first one included.' })),
+    attempts: defaulted(Type.Integer({ minimum: 1, default: 3, description: 'The most attempts, the first one included.' })),
     on: Type.Optional(
       Type.Array(cause, {
         minItems: 1,
         uniqueItems: true,
-        description: 'After which failures the next target is tried. Absent: after all of them.',
+        description: 'The failures after which the next target is tried. Absent: all of them.',
         examples: [['connect', 'timeout', 429, '5xx']],
       }),
     ),
@@ -38,12 +42,12 @@ const timeouts = Type.Object(
     connect: Type.Optional(duration('To open a connection to the upstream.')),
     firstByte: Type.Optional(duration('From the request sent to the first byte of the reply.')),
     idle: Type.Optional(duration('Between two pieces of a reply.')),
-    total: Type.Optional(duration('For the whole call, all tries together.')),
+    total: Type.Optional(duration('For the whole call, all attempts together.')),
   },
-  { default: {}, description: "How long calls of this model may take, in the place of its targets' own timeouts." },
+  { default: {}, description: 'How long calls of this model may take: these replace the timeouts of its targets.' },
 )
 
-/** A curated model: a name, and what it stands for. */
+/** A curated model: the targets and fallbacks behind its name, and how they are chosen. */
 export const route = Type.Object({
   targets: Type.Array(target, { minItems: 1, description: 'The models that share the calls, by weight.' }),
   fallbacks: defaulted(
@@ -71,7 +75,7 @@ export const route = Type.Object({
         pattern: '^(?!(model|messages|stream|stream_options)$)',
         examples: ['temperature'],
       },
-      description: 'Parameters that are filled in where the client sends none.',
+      description: 'Parameters that are filled in if the client does not send them.',
       examples: [{ temperature: 0.2 }],
     }),
   ),
@@ -80,17 +84,17 @@ export const route = Type.Object({
     Type.Boolean({
       default: false,
       description:
-        'Refuses a parameter that the provider would leave out, where it would else be left out and named in the reply.',
+        'Refuses a call with a parameter that the provider would drop. Without it, the parameter is dropped and named in the reply.',
     }),
   ),
 })
 
-/** The curated models of a namespace, by the part of their ids behind the slash. */
+/** The curated models of a namespace, by the part of their ids after the slash. */
 export const curatedModels = Type.Record(Type.String(), route, {
   minProperties: 1,
   propertyNames: { title: 'a model name, without spaces and asterisks', pattern: '^[^\\s*]+$', examples: ['smart'] },
-  description: 'Curated models: names that this table gives to models of its other namespaces.',
+  description: 'Curated models: names for models of other namespaces.',
 })
 
-/** What they are once they fit the schema. */
+/** The curated models of a namespace, valid. */
 export type CuratedModels = Static<typeof curatedModels>

@@ -1,35 +1,35 @@
 import type { TSchema } from 'typebox'
 import type { ChainPlugin, ProviderPlugin } from '../../sdk/api.ts'
-import { OF_AN_UPSTREAM } from '../checks/namespaces.ts'
+import { closed } from './closed.ts'
+import { UPSTREAM_FIELDS } from './namespace.ts'
 import { routesSchema } from './routes-yaml.ts'
-import { closed } from './validate.ts'
 
 /** A part of a JSON Schema. */
 type Part = Readonly<Record<string, unknown>>
 
-/** Plugins by the names that routes.yaml gives them. */
+/** Plugins by their names in routes.yaml. */
 export interface NamedPlugins {
   readonly chain: ReadonlyMap<string, ChainPlugin>
   readonly provider: ReadonlyMap<string, ProviderPlugin>
 }
 
-/** A value that stands elsewhere. */
+/** A reference to a value outside routes.yaml. */
 const REFERENCE = { type: 'string', pattern: '\\$\\{[^}]+\\}' }
 
 /**
  * The schema of routes.yaml for editors, as JSON Schema 2020-12: closed at every level, with the schemas of these plugins' configs
- * merged in, and `${…}` allowed wherever a scalar is. Beside it `umg validate` finds what no schema can.
+ * merged in, and `${…}` allowed for every scalar. `umg validate` finds more errors than a schema can.
  */
 export function editorSchema(plugins: NamedPlugins): Part {
-  const table = forEditor(closed(routesSchema), '#') as Part & { readonly properties: Readonly<Record<string, Part>> }
-  const { chain, namespaces } = table.properties
+  const schema = forEditor(closed(routesSchema), '#') as Part & { readonly properties: Readonly<Record<string, Part>> }
+  const { chain, namespaces } = schema.properties
   const [[anyName, namespace]] = Object.entries(namespaces!.patternProperties as Part) as [[string, Part]]
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: 'routes.yaml, the routing table of the Unified Model Gateway',
-    ...table,
+    title: 'routes.yaml of the Unified Model Gateway',
+    ...schema,
     properties: {
-      ...table.properties,
+      ...schema.properties,
       chain: { ...chain, items: withConfigs(chain!.items as Part, 'plugin', plugins.chain) },
       namespaces: {
         ...namespaces,
@@ -40,13 +40,14 @@ export function editorSchema(plugins: NamedPlugins): Part {
   }
 }
 
+/** A namespace has a provider, or curated models. */
 const TWO_KINDS: Part = {
   if: { required: ['provider'] },
   // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword
   then: { properties: { models: { type: 'array' } } },
   else: {
     required: ['models'],
-    properties: { models: { type: 'object' }, ...Object.fromEntries(Object.keys(OF_AN_UPSTREAM).map((field) => [field, false])) },
+    properties: { models: { type: 'object' }, ...Object.fromEntries(UPSTREAM_FIELDS.map((field) => [field, false])) },
   },
 }
 
@@ -83,13 +84,13 @@ const keyOf = (field: string, name: string): string => `${field}:${name}`
 const pointerTo = (field: string, name: string): string =>
   encodeURI(keyOf(field, name).replaceAll('~', '~0').replaceAll('/', '~1'))
 
-/** Keywords of ours that mean nothing to others, and names of schemas that have no place inside another. */
+/** Keywords that only the gateway knows, and keywords that are allowed only at the root of a schema. */
 const OURS = ['secret', 'declares', 'refersTo', '$id', '$schema']
 const ONE = ['items', 'additionalProperties', 'if', 'then', 'else', 'not', 'contains', 'unevaluatedProperties']
 const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems']
 const MAPS = ['properties', 'patternProperties', '$defs', 'dependentSchemas']
 
-/** A schema with `${…}` allowed for its scalars. `root`: where in the whole its own root stands. */
+/** A schema with `${…}` allowed for its scalars. `root`: the pointer to its root in the whole schema. */
 function forEditor(schema: TSchema | Part, root: string): unknown {
   const part = Object.entries(schema as Part).filter(([keyword]) => !OURS.includes(keyword))
   const own = Object.fromEntries(part.map(([keyword, value]) => [keyword, subschemas(keyword, value, root)]))
@@ -109,7 +110,7 @@ function subschemas(keyword: string, value: unknown, root: string): unknown {
   return ONE.includes(keyword) && typeof value === 'object' ? forEditor(value as Part, root) : value
 }
 
-/** Whether a schema takes scalars only, and not every text. */
+/** Whether a schema allows only scalars, and not every string. */
 function isScalar({ type, enum: choices, const: only, pattern, format }: Part): boolean {
   const isText = type === 'string' && (pattern !== undefined || format !== undefined)
   return isText || choices !== undefined || only !== undefined || ['number', 'integer', 'boolean'].includes(String(type))

@@ -1,7 +1,7 @@
 /**
- * Why a try at a target may be followed by another one, as `retry.on` and `expect` name it: no connection; a deadline passed;
- * the connection was lost before the reply; a reply that makes no sense; too many requests; a fault of the upstream; the
- * upstream refuses our credential; it does not have the model.
+ * The failures of an attempt after which another one may be made, as named in `retry.on` and `expect`: no connection; a timeout;
+ * the connection was lost before the reply; an invalid reply; too many requests; an error of the upstream; the upstream refuses our
+ * credential; it does not have the model.
  */
 export const RETRY_CAUSES = [
   'connect',
@@ -17,8 +17,8 @@ export const RETRY_CAUSES = [
 /** One of `RETRY_CAUSES`. */
 export type RetryCause = (typeof RETRY_CAUSES)[number]
 
-/** After these another target is tried, never the same one: it may still be at work, or would only say the same. */
+/** After these another target is tried, never the same one: it may still be working, or would only fail again. */
 export const ONLY_ELSEWHERE: ReadonlySet<string> = new Set<RetryCause>(['timeout', 'credential', 'not_found'])
 
-/** After these one more try is made in all: the call may have been served, and charged for. */
+/** After these one more attempt is made in all: the upstream may have served the call, and charged for it. */
 export const ONCE_MORE: ReadonlySet<string> = new Set<RetryCause>(['disconnected', 'invalid_response'])

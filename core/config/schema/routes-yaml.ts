@@ -14,34 +14,29 @@ const expectation = Type.Object({
   failing: Type.Optional(
     Type.Record(Type.String(), cause, {
       minProperties: 1,
-      description: 'Which namespaces, or models of them, fail, and how. Absent: none.',
+      description: 'The namespaces, or models of them, that fail, each with its cause. Absent: none.',
       examples: [{ openai: '5xx', 'claude/claude-sonnet-5': 'timeout' }],
     }),
   ),
-  to: end('Where calls then end.'),
+  to: end('The upstream model that then serves the calls, or the error that ends them.'),
 })
 
-/** `expect`: what `umg routes test` holds the table against. */
-export const expectations = Type.Record(
+/** The expectations that `umg routes test` checks. */
+const expectations = Type.Record(
   Type.String(),
   Type.Unsafe<string | readonly Static<typeof expectation>[]>({
     type: ['string', 'array'],
     if: { type: 'string' },
     // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword
-    then: end('Where calls end when nothing fails.'),
+    then: end('The upstream model that serves the calls if nothing fails, or the error that ends them.'),
     else: Type.Array(expectation, { minItems: 1 }),
   }),
   {
     default: {},
-    description: 'Where calls should end, by the name that clients use: `umg routes test` holds the table against it.',
+    description: 'What should serve the calls, by the model name that clients use: `umg routes test` checks it.',
     examples: [{ 'acme/smart': 'openai/gpt-5.5' }],
   },
 )
-
-/**
- * What routes.yaml may say: the check, the type, the editor's help and docs/routes.md. A `title` is what errors call the value.
- * Only what runs today stands here. A plugin's own `config` is checked by the plugin's schema, and every map by `closed`.
- */
 
 const when = Type.Object(
   {
@@ -66,16 +61,16 @@ const link = Type.Object({
 })
 
 const key = Type.Object({
-  name: Type.String({ minLength: 1, description: 'What logs and metrics call the key.', examples: ['nightly'] }),
+  name: Type.String({ minLength: 1, description: 'The name of the key in logs and metrics.', examples: ['nightly'] }),
   hash: Type.String({
     title: 'the SHA-256 of the whole key',
     pattern: '^sha256:[0-9a-fA-F]{64}$',
-    description: 'The hash of the key, which is itself written nowhere: `sha256:` and 64 hexadecimal digits.',
+    description: 'The hash of the key, which itself is not stored: `sha256:` and 64 hexadecimal digits.',
     examples: [`sha256:${'0123456789abcdef'.repeat(4)}`],
   }),
   kind: Type.Enum(['live', 'test'], { description: 'Calls with a test key are answered by the sandbox.', examples: ['live'] }),
   models: globs({
-    description: 'The model ids that the key may ask for; `*` stands for any characters.',
+    description: 'The model ids that the key may call; `*` matches any characters.',
     examples: [['openai/*']],
   }),
   class: Type.Optional(
@@ -96,7 +91,10 @@ const key = Type.Object({
   ),
 })
 
-/** The schema of routes.yaml. */
+/**
+ * The schema of routes.yaml. Its validation, its type, the help of editors and the tables of docs/routes.md are made from it. A `title`
+ * is the name of the value in error messages. The schema of a plugin checks the plugin's `config`, and `closed` closes every map.
+ */
 export const routesSchema = Type.Object({
   version: Type.Literal(1, { description: 'The version of this format.' }),
   chain: defaulted(
@@ -118,7 +116,7 @@ export const routesSchema = Type.Object({
     Type.Record(Type.String(), Type.String({ title: 'a model id', pattern: '^[^/]+/.+$', examples: ['openai/gpt-5.5'] }), {
       default: {},
       propertyNames: { title: 'a bare name, without slashes and spaces', pattern: '^[^/\\s]+$', examples: ['gpt-4o'] },
-      description: 'Bare names that clients hard-code, each with the `<namespace>/<model>` it stands for.',
+      description: 'Bare names that clients hard-code, each with its `<namespace>/<model>`.',
     }),
   ),
   keys: defaulted(
@@ -129,6 +127,3 @@ export const routesSchema = Type.Object({
   ),
   expect: defaulted(expectations),
 })
-
-/** routes.yaml once it fits the schema. */
-export type Routes = Static<typeof routesSchema>

@@ -6,60 +6,55 @@ import { PluginError } from '../../plugins/registry.ts'
 import { Secret } from '../../sdk/secrets.ts'
 import { instant } from '../../text/times.ts'
 import { asMap } from '../file/raw-config.ts'
+import { closed } from './closed.ts'
 
-/** A string that the schema calls a secret. */
+/** A string that the schema declares secret. */
 export interface SecretField {
-  /** JSON pointer from the checked value. */
+  /** JSON pointer from the validated value. */
   readonly pointer: string
-  /** Puts a `Secret` in the string's place. */
+  /** Replaces the string by a `Secret`. */
   seal(): void
 }
 
-/** Names that a value declares, or one that it refers to, where its schema says so. */
+/** Names that a value declares, or one name that it refers to, by the keywords `declares` and `refersTo` of its schema. */
 export interface NameUse {
-  /** What they are names of, such as `rate class`. */
+  /** The kind of the names, such as `rate class`. */
   readonly kind: string
-  /** JSON pointer from the checked value. */
+  /** JSON pointer from the validated value. */
   readonly pointer: string
   readonly declares: boolean
   readonly names: readonly string[]
 }
 
-/** What a schema has to say to a value. */
+/** The result of validating a value. */
 export interface Validation {
   readonly errors: readonly ErrorObject[]
   readonly secrets: readonly SecretField[]
-  readonly mentions: readonly NameUse[]
+  readonly names: readonly NameUse[]
 }
 
-/** What is noted beside the errors. */
-interface Notes {
-  readonly secrets: SecretField[]
-  readonly mentions: NameUse[]
+/**
+ * Validates a value against a schema, and fills in the schema's defaults. Reports all errors; of a union, only those of the nearest
+ * branch. Throws a `PluginError` if the schema itself is not valid.
+ */
+export function validate(schema: TSchema, value: unknown): Validation {
+  const validator = VALIDATORS.get(schema) ?? compile(schema)
+  VALIDATORS.set(schema, validator)
+  const found: Found = { secrets: [], names: [] }
+  validator.call(found, value)
+  return { errors: narrowUnions(validator.errors ?? []), ...found }
 }
+
+/** Compiled schemas: namespaces share the schemas of their providers. */
+const VALIDATORS = new WeakMap<TSchema, ValidateFunction>()
 
 const OPTIONS = { strict: false, logger: false, formats: { instant: (text: string) => instant(text) !== undefined } } as const
 
-/** Knows what a schema is. Kept, for that alone takes longer to compile than any plugin's schema. */
-const SCHEMAS = new Ajv2020(OPTIONS)
-
-/** The compiled ones: namespaces share their providers' schemas. */
-const VALIDATORS = new WeakMap<TSchema, ValidateFunction>()
-
-/**
- * Holds a value against a schema and fills the schema's defaults into it. Every error is told; of a union, only what its nearest
- * branch misses. Throws a `PluginError` where the schema itself is no JSON Schema.
- */
-export function validate(schema: TSchema, value: unknown): Validation {
-  const validate = VALIDATORS.get(schema) ?? compile(schema)
-  VALIDATORS.set(schema, validate)
-  const notes: Notes = { secrets: [], mentions: [] }
-  validate.call(notes, value)
-  return { errors: settleUnions(validate.errors ?? []), ...notes }
-}
+/** Validates schemas. Kept, because compiling the meta-schema takes longer than compiling the schema of any plugin. */
+const META = new Ajv2020(OPTIONS)
 
 function compile(schema: TSchema): ValidateFunction {
-  // One Ajv for each schema: two plugins may well give theirs the same `$id`.
+  // One Ajv for each schema: two plugins may use the same `$id`.
   const ajv = new Ajv2020({
     ...OPTIONS,
     allErrors: true,
@@ -68,39 +63,45 @@ function compile(schema: TSchema): ValidateFunction {
     passContext: true,
     validateSchema: false,
   })
-  ajv.addKeyword({ keyword: 'secret', schemaType: 'boolean', errors: false, validate: noteSecret })
-  ajv.addKeyword({ keyword: 'declares', schemaType: 'string', errors: false, validate: noteDeclared })
-  ajv.addKeyword({ keyword: 'refersTo', schemaType: 'string', errors: false, validate: noteReferred })
+  ajv.addKeyword({ keyword: 'secret', schemaType: 'boolean', errors: false, validate: collectSecret })
+  ajv.addKeyword({ keyword: 'declares', schemaType: 'string', errors: false, validate: collectDeclared })
+  ajv.addKeyword({ keyword: 'refersTo', schemaType: 'string', errors: false, validate: collectReferred })
   try {
-    if (SCHEMAS.validateSchema(schema) !== true) {
-      throw new Error(SCHEMAS.errorsText(SCHEMAS.errors?.slice(0, 1), { dataVar: 'schema' }))
+    if (META.validateSchema(schema) !== true) {
+      throw new Error(META.errorsText(META.errors?.slice(0, 1), { dataVar: 'schema' }))
     }
     return ajv.compile(closed(schema))
   } catch (error) {
-    throw new PluginError(`has a schema that is no JSON Schema: ${(error as Error).message}`, { cause: error })
+    throw new PluginError(`has a schema that is not valid JSON Schema: ${(error as Error).message}`, { cause: error })
   }
 }
 
-/** The keyword `secret`: notes where the value stands. Ajv hands on the context of the validation as `this`. */
-const noteSecret: SchemaValidateFunction = function noteSecret(this: Notes, isSecret, _value, _schema, place) {
-  if (isSecret === true && place) this.secrets.push(secretPlace(place))
+/** Collected by the keywords below. Ajv passes it to them as `this`. */
+interface Found {
+  readonly secrets: SecretField[]
+  readonly names: NameUse[]
+}
+
+/** The keyword `secret`: the value is a secret. */
+const collectSecret: SchemaValidateFunction = function collectSecret(this: Found, isSecret, _value, _schema, context) {
+  if (isSecret === true && context) this.secrets.push(secretField(context))
   return true
 }
 
 /** The keyword `declares`: the keys of this map are names of a kind. */
-const noteDeclared: SchemaValidateFunction = function noteDeclared(this: Notes, kind, value, _schema, place) {
-  if (place) this.mentions.push({ kind, pointer: place.instancePath, declares: true, names: Object.keys(asMap(value)) })
+const collectDeclared: SchemaValidateFunction = function collectDeclared(this: Found, kind, value, _schema, context) {
+  if (context) this.names.push({ kind, pointer: context.instancePath, declares: true, names: Object.keys(asMap(value)) })
   return true
 }
 
-/** The keyword `refersTo`: this text is such a name. */
-const noteReferred: SchemaValidateFunction = function noteReferred(this: Notes, kind, value, _schema, place) {
-  if (place && typeof value === 'string')
-    this.mentions.push({ kind, pointer: place.instancePath, declares: false, names: [value] })
+/** The keyword `refersTo`: this string is a name of a kind. */
+const collectReferred: SchemaValidateFunction = function collectReferred(this: Found, kind, value, _schema, context) {
+  if (context && typeof value === 'string')
+    this.names.push({ kind, pointer: context.instancePath, declares: false, names: [value] })
   return true
 }
 
-function secretPlace({ parentData, parentDataProperty, instancePath }: DataValidationCxt): SecretField {
+function secretField({ parentData, parentDataProperty, instancePath }: DataValidationCxt): SecretField {
   return {
     pointer: instancePath,
     seal() {
@@ -110,73 +111,35 @@ function secretPlace({ parentData, parentDataProperty, instancePath }: DataValid
   }
 }
 
-type Part = Readonly<Record<string, unknown>>
-
 /**
- * The schema with every map closed that does not say `additionalProperties` itself: a misspelt field is an error at every level,
- * also in the config of a plugin whose author did not think of it. Maps that an `allOf` puts together are left alone.
+ * For a failed `anyOf` or `oneOf`, Ajv reports the errors of every branch. Only those of one branch are useful: the only branch whose
+ * type fits the value. If there is no such branch, the error of the union itself is kept.
  */
-export function closed(schema: TSchema): TSchema {
-  return closePart(schema as Part) as TSchema
-}
-
-function closePart(part: Part): Part {
-  const { properties, patternProperties, additionalProperties, items } = part
-  // Branches beside properties speak of the same map, each of a part of it.
-  const branches = properties === undefined ? ['anyOf', 'oneOf'].filter((keyword) => Array.isArray(part[keyword])) : []
-  const cases = properties === undefined ? ['then', 'else'].filter((keyword) => part[keyword] !== undefined) : []
-  return {
-    ...part,
-    ...(isPart(properties) && { additionalProperties: false, properties: closeEach(properties) }),
-    ...(isPart(patternProperties) && { patternProperties: closeEach(patternProperties) }),
-    ...(additionalProperties !== undefined && { additionalProperties: closeAny(additionalProperties) }),
-    ...(items !== undefined && { items: closeAny(items) }),
-    ...Object.fromEntries(branches.map((keyword) => [keyword, (part[keyword] as unknown[]).map(closeAny)])),
-    ...Object.fromEntries(cases.map((keyword) => [keyword, closeAny(part[keyword])])),
-  }
-}
-
-function closeEach(parts: Part): Part {
-  return Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, closeAny(part)]))
-}
-
-function closeAny(value: unknown): unknown {
-  return isPart(value) ? closePart(value) : value
-}
-
-function isPart(value: unknown): value is Part {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/**
- * Ajv tells of a failed `anyOf` or `oneOf` what every branch misses. Of these, one branch's errors are worth reading: the only
- * one whose type fits the value. Else the union speaks for itself.
- */
-export function settleUnions(errors: readonly ErrorObject[]): readonly ErrorObject[] {
-  let settled = errors
-  // A union stands after all that its branches say, an outer one after its inner ones.
+function narrowUnions(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  let narrowed = errors
+  // A union's error comes after those of its branches, and an outer union's after those of the inner ones.
   for (const union of errors.toReversed()) {
-    if (isUnion(union) && settled.includes(union)) settled = settle(union, settled)
+    if (isUnion(union) && narrowed.includes(union)) narrowed = narrow(union, narrowed)
   }
-  return settled
+  return narrowed
 }
 
 function isUnion({ keyword }: ErrorObject): boolean {
   return keyword === 'anyOf' || keyword === 'oneOf'
 }
 
-function settle(union: ErrorObject, errors: readonly ErrorObject[]): readonly ErrorObject[] {
+function narrow(union: ErrorObject, errors: readonly ErrorObject[]): readonly ErrorObject[] {
   const prefix = `${union.schemaPath}/`
   const inside = errors.filter(
     (error) => error.schemaPath.startsWith(prefix) && error.instancePath.startsWith(union.instancePath),
   )
   const branches = Map.groupBy(inside, ({ schemaPath }) => schemaPath.slice(prefix.length).split('/', 1)[0])
-  const near = [...branches.values()].filter((branch) => !branch.some((error) => missesWholly(error, union)))
+  const near = [...branches.values()].filter((branch) => !branch.some((error) => isOfOtherType(error, union)))
   const kept = near.length === 1 ? near[0] : [union]
   return errors.filter((error) => kept?.includes(error) || (error !== union && !inside.includes(error)))
 }
 
-/** Whether an error says that the value is another kind of thing altogether. */
-function missesWholly({ keyword, instancePath }: ErrorObject, union: ErrorObject): boolean {
+/** Whether an error says that the value of the union has another type. */
+function isOfOtherType({ keyword, instancePath }: ErrorObject, union: ErrorObject): boolean {
   return instancePath === union.instancePath && ['type', 'const', 'enum'].includes(keyword)
 }

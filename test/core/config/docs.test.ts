@@ -65,7 +65,7 @@ describe('docs/routes.md', () => {
 
   for (const [index, block] of wholeTables(DOC).entries()) {
     it(`shows a whole table, number ${index + 1}, that is right`, async () => {
-      const { config } = await loadConfig(folder.write('routes.yaml', block), KEYS)
+      const config = await loadConfig(folder.write('routes.yaml', block), KEYS)
       expect(config.namespaces.size).to.be.greaterThan(0)
     })
   }
@@ -87,17 +87,17 @@ describe('the routes.yaml that comes with the gateway', () => {
   const VARIABLES = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'OPENROUTER_API_KEY', 'OLLAMA_BASE_URL']
 
   it('works without any credential: the sandbox answers, and notices say what to set', async () => {
-    const { config, notices } = await loadConfig(file, {})
+    const config = await loadConfig(file, {})
     expect(config.chain.map((each) => each.plugin.name)).to.deep.equal(['auth', 'rate-tagging', 'header-stamping'])
     const awake = [...config.namespaces.values()].filter(({ dormant }) => dormant === undefined)
     expect(awake.map(({ name }) => name)).to.deep.equal(['sandbox'])
-    expect(notices.map((notice) => notice.split('set ').at(-1))).to.deep.equal(VARIABLES)
+    expect(config.notices.map((notice) => notice.split('set ').at(-1))).to.deep.equal(VARIABLES)
   })
 
   it('works with all credentials', async () => {
-    const { config, notices } = await loadConfig(file, Object.fromEntries(VARIABLES.map((name) => [name, 'http://127.0.0.1'])))
+    const config = await loadConfig(file, Object.fromEntries(VARIABLES.map((name) => [name, 'http://127.0.0.1'])))
     expect([...config.namespaces.values()].filter(({ dormant }) => dormant !== undefined)).to.deep.equal([])
-    expect(notices).to.deep.equal([])
+    expect(config.notices).to.deep.equal([])
   })
 })
 

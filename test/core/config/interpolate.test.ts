@@ -1,10 +1,9 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 import { expect } from 'chai'
 import { loadConfig } from '../../../core/config/load.ts'
 import { ConfigError } from '../../../core/text/diagnostic.ts'
 import { plugin } from './full-table.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
-
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 
 const ENV = {
   STRING_VALUE: 'value',
@@ -99,7 +98,7 @@ describe('a reference in routes.yaml', () => {
 
   async function read(written: string): Promise<unknown> {
     const text = `version: 1\nchain:\n  - plugin: ${plugin('any')}\n    config:\n      value: ${written}\nnamespaces: {}\n`
-    const { config } = await loadConfig(folder.write('routes.yaml', text), ENV)
+    const config = await loadConfig(folder.write('routes.yaml', text), ENV)
     return (config.chain[0]!.config as { value: unknown }).value
   }
 

@@ -93,7 +93,7 @@ describe('a secret', () => {
     for (const [index, line] of FULL_TABLE.split('\n').entries()) {
       const lines = FULL_TABLE.split('\n').with(index, `${line} # ${key}`)
       const shown = await show(lines.join('\n'))
-      expect(shown).to.contain(`routes.yaml:${index + 1}:${line.length + 4}: an API key stands here in plain text`)
+      expect(shown).to.contain(`routes.yaml:${index + 1}:${line.length + 4}: API key in plain text`)
       expect(shown).not.to.contain('abcDEF')
     }
   })

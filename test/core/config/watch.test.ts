@@ -1,7 +1,8 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { FilesRead, FileWatch } from '../../../core/config/watch.ts'
+import { FilesRead } from '../../../core/config/file/files-read.ts'
+import { FileWatch } from '../../../core/config/watch.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
 /** So long that only what is seen to happen counts. */
@@ -24,8 +25,8 @@ describe('a watch on a file', () => {
     folder.remove()
   })
 
-  function follow(path: string, anyway = NEVER): void {
-    watch = new FileWatch(() => look(), { quiet: 5, patience: 50, anyway })
+  function follow(path: string, poll = NEVER): void {
+    watch = new FileWatch(() => look(), { quiet: 5, longest: 50, poll })
     watch.follow([path])
   }
 
@@ -99,10 +100,10 @@ describe('a watch on a file', () => {
     let looks = 0
     look = () => looks++
     watch.follow([at('etc/file')])
-    watch.soon()
+    watch.touch()
     // One that waits longer would see the same later.
     const seenByOther = new Promise<void>((resolve) => {
-      other = new FileWatch(resolve, { quiet: 30, anyway: NEVER })
+      other = new FileWatch(resolve, { quiet: 30, poll: NEVER })
     })
     other!.follow([at('etc/file')])
     await writeFile(at('etc/file'), 'two')
