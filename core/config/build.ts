@@ -44,8 +44,9 @@ export function buildConfig(raw: RawConfig, resolution: Resolution): Config {
   const { file } = raw
   const values = raw.values as Values
   const { links, dormant, rateClasses } = resolution
-  const entries = Object.entries(values.namespaces)
-  const [upstream, curated] = [true, false].map((has) => entries.filter(([, { provider }]) => (provider !== undefined) === has))
+  const namespaces = Object.entries(values.namespaces)
+  const upstreams = namespaces.filter(([, { provider }]) => provider !== undefined)
+  const curated = namespaces.filter(([, { provider }]) => provider === undefined)
   const config = {
     file: resolve(file.name),
     text: file.text,
@@ -55,8 +56,8 @@ export function buildConfig(raw: RawConfig, resolution: Resolution): Config {
       ...(when && { when }),
       at: file.position(file.valueSpan(['chain', index])),
     })),
-    namespaces: new Map(upstream!.map(([name, entry]) => [name, buildNamespace(name, entry, { file, resolution })])),
-    curated: new Map(curated!.map(([name, entry]) => [name, buildCurated(name, entry, { file, aliases: values.aliases })])),
+    namespaces: new Map(upstreams.map(([name, entry]) => [name, buildNamespace(name, entry, { file, resolution })])),
+    curated: new Map(curated.map(([name, entry]) => [name, buildCurated(name, entry, { file, aliases: values.aliases })])),
     aliases: new Map(Object.entries(values.aliases)),
     keys: values.keys.map((key, index) => buildKey(file, key, index)),
     rateClasses,
@@ -98,7 +99,7 @@ function buildNamespace(
   }
 }
 
-/** Those of a namespace are complete, those of a curated model may not be. */
+/** The timeouts of a namespace are complete, those of a curated model may not be. */
 function inMilliseconds<Durations extends { readonly [Name in keyof Timeouts]?: string }>(
   durations: Durations,
 ): { readonly [Name in keyof Durations]: number } {

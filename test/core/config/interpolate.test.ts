@@ -2,7 +2,7 @@
 import { expect } from 'chai'
 import { loadConfig } from '../../../core/config/load.ts'
 import { ConfigError } from '../../../core/text/diagnostic.ts'
-import { plugin } from './full-table.ts'
+import { plugin } from './full-config.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
 const ENV = {
@@ -21,7 +21,7 @@ const ENV = {
   EMPTY: '',
 }
 
-/** The table of OpenTelemetry's Configuration Data Model, "Environment variable substitution", and what is ours. */
+/** The examples of OpenTelemetry's Configuration Data Model, "Environment variable substitution", and examples of our own. */
 const VALUES: readonly (readonly [written: string, value: unknown])[] = [
   ['${STRING_VALUE}', 'value'],
   ['${BOOL_VALUE}', true],
@@ -67,7 +67,7 @@ const VALUES: readonly (readonly [written: string, value: unknown])[] = [
   ['${file:number.txt}', 7],
 ]
 
-const FAULTS: readonly (readonly [written: string, message: string])[] = [
+const ERRORS: readonly (readonly [written: string, message: string])[] = [
   ['${UNDEFINED_KEY}', 'UNDEFINED_KEY is not set'],
   ['${EMPTY}', 'EMPTY is not set'],
   ['${STRING_VALUE:?error}', '"${STRING_VALUE:?error}" is not a reference'],
@@ -108,7 +108,7 @@ describe('a reference in routes.yaml', () => {
     })
   }
 
-  for (const [written, message] of FAULTS) {
+  for (const [written, message] of ERRORS) {
     it(`such as ${written} is an error`, async () => {
       const error = await read(written).catch((reason: unknown) => reason)
       expect(error).to.be.instanceOf(ConfigError)
@@ -119,7 +119,7 @@ describe('a reference in routes.yaml', () => {
     })
   }
 
-  it('to an absolute path of a file is followed', async () => {
+  it('to a file may have an absolute path', async () => {
     expect(await read(`"\${file:${folder.path}/secret.txt}"`)).to.equal('from a file')
   })
 })

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
 
-/** The path of a plugin of these tests. */
+/** The path of a test plugin. */
 export const plugin = (name: string): string => fileURLToPath(new URL(`plugins/${name}.ts`, import.meta.url))
 
-/** A table in which every field stands that routes.yaml knows. */
-export const FULL_TABLE = `version: 1
+/** A routes.yaml with every field that there is. */
+export const FULL_CONFIG = `version: 1
 chain:
   - plugin: ${plugin('auth')}
   - plugin: ${plugin('audit')}
@@ -86,5 +86,5 @@ expect:
       to: west/mistral
 `
 
-/** The environment that it needs. */
+/** The environment of `FULL_CONFIG`. */
 export const FULL_ENV = { UPSTREAM_KEY: 'value-of-the-variable' }
