@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { RETRY_CAUSES, type RetryCause } from '../config/retry-causes.ts'
+import { RETRY_CAUSES, type RetryCause } from '../config/schema/retry-causes.ts'
 import { didYouMean } from '../text/suggestions.ts'
 import { FORMATS } from './findings.ts'
 import type { CommandIo } from './io.ts'

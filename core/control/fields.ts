@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { instant } from '../config/times.ts'
+import { instant } from '../text/times.ts'
 
 /** Fields that many rows have, so that they are called, checked and described alike. */
 

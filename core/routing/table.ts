@@ -1,6 +1,6 @@
 import { BoundedMap } from '../async/bounded-map.ts'
 import type { CuratedNamespace, RouteConfig, TargetConfig, Timeouts } from '../config/config.ts'
-import type { RetryCause } from '../config/retry-causes.ts'
+import type { RetryCause } from '../config/schema/retry-causes.ts'
 import { GatewayError } from '../errors.ts'
 import type { ModelId, Principal, Provider } from '../sdk/api.ts'
 import { matchesGlob } from '../text/glob.ts'

@@ -54,7 +54,7 @@ describe('umg validate', () => {
     it('says by its exit code that there is nothing to check', async () => {
       const { code, stdout } = await run((io) => validate(`${folder.path}/nowhere.yaml`, { format: 'json' }, io))
       expect(code).to.equal(2)
-      expect(JSON.parse(stdout).errors[0]).to.include({ line: 1, column: 1, message: 'there is no such file' })
+      expect(JSON.parse(stdout).errors[0]).to.include({ line: 1, column: 1, message: 'the file does not exist' })
     })
   })
 
