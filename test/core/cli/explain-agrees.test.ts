@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type ExplainedModel, explainRoute, Written } from '../../../core/cli/explain-model.ts'
+import { type ExplainedModel, explainRoute } from '../../../core/cli/config/explain-route.ts'
+import { RoutesText } from '../../../core/cli/config/routes-text.ts'
 import type { Config } from '../../../core/config/config.ts'
 import { type ErrorName, GatewayError } from '../../../core/errors.ts'
 import { chatReply } from '../../../core/protocol/chat-completions.ts'
@@ -85,7 +86,7 @@ const causeOf = (row: ErrorName) => (row === 'model_not_found' ? 'not_found' : p
 function explain(route: Route, each: Case): ExplainedModel {
   const { curated, text } = curatedOf(each)
   const config = { curated, namespaces: new Map() } as unknown as Config
-  return explainRoute(route, { written: new Written('random.yaml', text), config })
+  return explainRoute(route, config, new RoutesText('random.yaml', text))
 }
 
 /** What is shown is what may be asked, and stands in the lines that are shown for it. */

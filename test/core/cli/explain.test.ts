@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { type ExplainOptions, explain } from '../../../core/cli/explain.ts'
+import { type ExplainOptions, explain } from '../../../core/cli/config/explain.ts'
 import type { RetryCause } from '../../../core/config/schema/retry-causes.ts'
 import { createKey, revokeKey } from '../../../core/keys/keys.ts'
 import { openStore } from '../../../core/store/database.ts'
+import { type CommandRun, runCommand } from '../../support/run-command.ts'
 import { type TemporaryFolder, temporaryFolder } from '../config/temporary-folder.ts'
 import { ACME_ENV, ACME_TABLE } from './acme-table.ts'
-import { type Run, run } from './run.ts'
 
 describe('umg explain', () => {
   let folder: TemporaryFolder
@@ -21,9 +21,9 @@ describe('umg explain', () => {
   after(() => folder?.remove())
 
   /** The name of the folder is left out of what is printed. */
-  async function ask(model: string, options: Partial<ExplainOptions> = {}): Promise<Run> {
+  async function ask(model: string, options: Partial<ExplainOptions> = {}): Promise<CommandRun> {
     const all: ExplainOptions = { routes, data: 'unused', database, format: 'pretty', ...options }
-    const { code, stdout, stderr } = await run((io) => explain(model, all, io), ACME_ENV)
+    const { code, stdout, stderr } = await runCommand((io) => explain(model, all, io), ACME_ENV)
     const plain = (text: string) => text.replaceAll(`${folder.path}/`, '')
     return { code, stdout: plain(stdout), stderr: plain(stderr) }
   }
@@ -41,7 +41,7 @@ acme/smart                                                              routes.y
            any  local/mistral (openai-compatible)                       routes.yaml:37
          choose: busy                                                   routes.yaml:38
    then  claude/claude-sonnet-5 (left out: not set: ANTHROPIC_API_KEY)  routes.yaml:33
-   then  acme/asleep (left out: so is all that it leads to)             routes.yaml:33
+   then  acme/asleep (left out: all its models are left out)            routes.yaml:33
   retry: { attempts: 2 }                                                routes.yaml:34
   defaults: { temperature: 0.2, user: "\${env:WHO}" }                    routes.yaml:35
 
@@ -110,7 +110,7 @@ chain, for the live key routes:nightly (nightly)
     ['acme/smrat', '"acme" has no curated model "smrat"; did you mean "acme/smart"?'],
     ['openai/gpt-5.6', '"openai" does not allow the model "gpt-5.6"; did you mean "gpt-5.5"?'],
     ['claude/claude-sonnet-5', 'claude/claude-sonnet-5 is left out: not set: ANTHROPIC_API_KEY'],
-    ['acme/asleep', 'acme/asleep is left out: so is all that it leads to'],
+    ['acme/asleep', 'acme/asleep is left out: all its models are left out'],
   ] as const) {
     it(`says why ${model} is refused`, async () => {
       const { code, stdout } = await ask(model)

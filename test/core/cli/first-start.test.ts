@@ -7,7 +7,7 @@ import { expect } from 'chai'
 import { stringify } from 'yaml'
 import { editAccount } from '../../../core/accounts/accounts.ts'
 import { GATEWAY } from '../../../core/accounts/audit.ts'
-import { prepareBeginning, welcome } from '../../../core/cli/first-start.ts'
+import { createFirstAccess, formatWelcome } from '../../../core/cli/start/first-start.ts'
 import { type Gateway, startGateway } from '../../../core/gateway/gateway.ts'
 import { createLog } from '../../../core/observe/log.ts'
 import { openStore, type Store } from '../../../core/store/database.ts'
@@ -55,7 +55,7 @@ describe('what the first start shows', () => {
     const log = createLog({ level: 'silent' })
     const listen = { host: '127.0.0.1', port: 0 }
     gateway = await startGateway({ routes, env: {}, listen, store, log, version: 'test', workerThreads: 1 })
-    return welcome(await prepareBeginning(store, gateway), gateway.urls)
+    return formatWelcome(await createFirstAccess(store, gateway), gateway.urls)
   }
 
   /** What the curl line gives that stands in a text, pasted into a shell. */

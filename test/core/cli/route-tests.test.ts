@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { testRoutes } from '../../../core/cli/route-tests.ts'
+import { testRoutes } from '../../../core/cli/config/route-tests.ts'
+import { runCommand } from '../../support/run-command.ts'
 import { type TemporaryFolder, temporaryFolder } from '../config/temporary-folder.ts'
 import { ACME_ENV, ACME_TABLE } from './acme-table.ts'
-import { run } from './run.ts'
 
 describe('umg routes test', () => {
   let folder: TemporaryFolder
@@ -15,7 +15,7 @@ describe('umg routes test', () => {
 
   async function test(expectations: string, table = ACME_TABLE) {
     const file = folder.write('routes.yaml', `${table}${expectations}`)
-    const { code, stdout, stderr } = await run((io) => testRoutes(file, io), ACME_ENV)
+    const { code, stdout, stderr } = await runCommand((io) => testRoutes(file, io), ACME_ENV)
     return { code, stdout: stdout.replaceAll(`${folder.path}/`, ''), stderr: stderr.replaceAll(`${folder.path}/`, '') }
   }
 
@@ -73,7 +73,7 @@ describe('umg routes test', () => {
   it('tells that nothing is expected', async () => {
     const { code, stdout, stderr } = await test('')
     expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' })
-    expect(stderr).to.contain('routes.yaml expects nothing: write what it should do under "expect"')
+    expect(stderr).to.contain('routes.yaml has no expectations: write them under "expect"')
   })
 
   it('tells what is wrong with the table', async () => {

@@ -1,16 +1,15 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { ValidateFunction } from 'ajv'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { schema } from '../../../core/cli/schema.ts'
+import { schema } from '../../../core/cli/config/schema.ts'
+import { runCommand } from '../../support/run-command.ts'
 import { FULL_CONFIG, plugin } from '../config/full-config.ts'
 import { type TemporaryFolder, temporaryFolder } from '../config/temporary-folder.ts'
 import { ACME_TABLE } from './acme-table.ts'
-import { run } from './run.ts'
-
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 
 const PROJECT = new URL('../../../', import.meta.url)
 const read = (name: string): string => readFileSync(new URL(name, PROJECT), 'utf8')
@@ -27,7 +26,7 @@ describe('umg schema', () => {
 
   before(async () => {
     folder = temporaryFolder()
-    validate = compile((await run((io) => schema(undefined, io))).stdout)
+    validate = compile((await runCommand((io) => schema(undefined, io))).stdout)
   })
 
   after(() => folder?.remove())
@@ -39,7 +38,7 @@ describe('umg schema', () => {
   }
 
   it('is what docs/routes.schema.json holds: renew it with `umg schema > docs/routes.schema.json`', async () => {
-    expect((await run((io) => schema(undefined, io))).stdout).to.equal(read('docs/routes.schema.json'))
+    expect((await runCommand((io) => schema(undefined, io))).stdout).to.equal(read('docs/routes.schema.json'))
   })
 
   it('is what the routes.yaml that comes with the gateway names in its first line', () => {
@@ -86,7 +85,7 @@ describe('umg schema', () => {
 
   it('has in it the plugins that a file names, by the names it gives them', async () => {
     const file = folder.write('routes.yaml', FULL_CONFIG)
-    const { code, stdout, stderr } = await run((io) => schema(file, io))
+    const { code, stdout, stderr } = await runCommand((io) => schema(file, io))
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
     const own = compile(stdout)
     expect(own(parse(FULL_CONFIG))).to.equal(true)
@@ -101,7 +100,7 @@ describe('umg schema', () => {
   it('keeps what a schema of a plugin refers to in itself', async () => {
     folder.write('tree.ts', TREE)
     const file = folder.write('routes.yaml', 'version: 1\nnamespaces: { a: { provider: ./tree.ts } }\n')
-    const own = compile((await run((io) => schema(file, io))).stdout)
+    const own = compile((await runCommand((io) => schema(file, io))).stdout)
     const table = (config: string) => parse(`{ version: 1, namespaces: { a: { provider: ./tree.ts, config: ${config} } } }`)
     expect(own(table('{ root: { leaf: { leaf: {} } } }'))).to.equal(true)
     expect(own(table('{ root: { leaf: { laef: {} } } }'))).to.equal(false)
@@ -109,7 +108,7 @@ describe('umg schema', () => {
 
   it('is printed for a wrong table too, and says which plugins are not in it', async () => {
     const file = folder.write('routes.yaml', 'version: 7\nchain: [{ plugin: ./gone.ts }]\nnamespaces: nothing\n')
-    const { code, stdout, stderr } = await run((io) => schema(file, io))
+    const { code, stdout, stderr } = await runCommand((io) => schema(file, io))
     expect(code).to.equal(0)
     expect(JSON.parse(stdout)).to.have.property('$schema', 'https://json-schema.org/draft/2020-12/schema')
     expect(stderr).to.match(/^note: "\.\/gone\.ts" is not there/)
@@ -117,9 +116,9 @@ describe('umg schema', () => {
 
   it('needs a file that can be read', async () => {
     for (const file of [folder.write('broken.yaml', 'a: [\n'), fileURLToPath(new URL('nowhere.yaml', PROJECT))]) {
-      const { code, stderr } = await run((io) => schema(file, io))
+      const { code, stderr } = await runCommand((io) => schema(file, io))
       expect(code).to.equal(2)
-      expect(stderr).to.contain('cannot be read as YAML; umg validate says why')
+      expect(stderr).to.contain('cannot be read as YAML; umg validate shows the errors')
     }
   })
 })

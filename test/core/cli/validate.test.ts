@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import type { Format } from '../../../core/cli/findings.ts'
-import { validate } from '../../../core/cli/validate.ts'
+import { validate } from '../../../core/cli/config/validate.ts'
+import type { Format } from '../../../core/cli/validation-report.ts'
 import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
+import { runCommand } from '../../support/run-command.ts'
 import { type TemporaryFolder, temporaryFolder } from '../config/temporary-folder.ts'
-import { run } from './run.ts'
 
 const AUTH = 'chain: [{ plugin: auth }]\n'
 
@@ -19,7 +19,7 @@ describe('umg validate', () => {
 
   async function check(text: string, format: Format, online = false) {
     const file = folder.write('routes.yaml', text)
-    const { code, stdout, stderr } = await run((io) => validate(file, { format, online }, io), { KEY: 'value-of-the-key' })
+    const { code, stdout, stderr } = await runCommand((io) => validate(file, { format, online }, io), { KEY: 'value-of-the-key' })
     const plain = (written: string) => written.replaceAll(`${folder.path}/`, '')
     return { code, stdout: plain(stdout), stderr: plain(stderr) }
   }
@@ -52,7 +52,7 @@ describe('umg validate', () => {
     })
 
     it('says by its exit code that there is nothing to check', async () => {
-      const { code, stdout } = await run((io) => validate(`${folder.path}/nowhere.yaml`, { format: 'json' }, io))
+      const { code, stdout } = await runCommand((io) => validate(`${folder.path}/nowhere.yaml`, { format: 'json' }, io))
       expect(code).to.equal(2)
       expect(JSON.parse(stdout).errors[0]).to.include({ line: 1, column: 1, message: 'the file does not exist' })
     })
@@ -69,7 +69,7 @@ describe('umg validate', () => {
 
     it('escapes the name of the file', async () => {
       const file = folder.write('a,b:c%.yaml', 'version: 2\nnamespaces: {}\n')
-      const { stdout } = await run((io) => validate(file, { format: 'github' }, io))
+      const { stdout } = await runCommand((io) => validate(file, { format: 'github' }, io))
       expect(stdout).to.contain('/a%2Cb%3Ac%25.yaml,line=1,col=10::version must be 1')
     })
 
@@ -95,7 +95,10 @@ describe('umg validate', () => {
     it('asks the upstream with our credential, and says how many were asked', async () => {
       upstream.on(() => json({ object: 'list', data: [{ id: 'large' }] }))
       const { code, stdout } = await check(table(upstream.origin), 'pretty', true)
-      expect({ code, stdout }).to.deep.equal({ code: 0, stdout: 'routes.yaml is valid: 1 namespace, 1 link; 1 upstream asked\n' })
+      expect({ code, stdout }).to.deep.equal({
+        code: 0,
+        stdout: 'routes.yaml is valid: 1 namespace, 1 link; 1 upstream checked\n',
+      })
       expect(upstream.requests.map(({ path, headers }) => [path, headers.authorization])).to.deep.equal([
         ['/v1/models', 'Bearer value-of-the-key'],
       ])
@@ -163,7 +166,9 @@ describe('umg validate', () => {
       const text = `version: 1\n${AUTH}namespaces:\n  mute: { provider: ./mute.ts }\n  off: { provider: openai-compatible, optional: true, config: { preset: openai, apiKey: "\${env:NOT_SET}" } }\n`
       const { code, stdout } = await check(text, 'pretty', true)
       expect(code).to.equal(0)
-      expect(stdout).to.contain('; 0 upstreams asked\n').and.contain('note: "mute" was not asked: its provider has no way to\n')
+      expect(stdout)
+        .to.contain('; 0 upstreams checked\n')
+        .and.contain('note: the upstream of "mute" was not checked: its provider has no check\n')
     })
 
     it('tells what a plugin throws at the asking', async () => {
