@@ -73,14 +73,17 @@ export function createKeyDirectory(store: Store): KeyDirectory {
   })
 
   async function verify(secret: string): Promise<Principal | undefined> {
-    const kind = kindOf(secret)
-    if (kind === undefined || kind === 'admin') return undefined
     const digest = digestOf(secret)
     const key = declared.get(digest)
-    const holder = key === undefined ? await find(store, memory, digest) : declaredHolder(key, kind)
-    if (holder === undefined || (holder.expiresAt !== undefined && holder.expiresAt <= Date.now())) return undefined
-    if (key === undefined) uses.note(holder.principal.keyId)
-    return holder.principal
+    // The format of a secret is checked where nothing is known of it yet.
+    if (key !== undefined || !memory.known.has(digest)) {
+      const kind = kindOf(secret)
+      if (kind === undefined || kind === 'admin') return undefined
+      if (key !== undefined) return valid(declaredHolder(key, kind))
+    }
+    const principal = valid(await find(store, memory, digest))
+    if (principal !== undefined) uses.note(principal.keyId)
+    return principal
   }
 
   return {
@@ -93,6 +96,11 @@ export function createKeyDirectory(store: Store): KeyDirectory {
       return uses.close()
     },
   }
+}
+
+/** The principal of a holder that has not expired. */
+function valid(holder: KeyHolder | undefined): Principal | undefined {
+  return holder?.expiresAt !== undefined && holder.expiresAt <= Date.now() ? undefined : holder?.principal
 }
 
 async function find(store: Store, memory: Memory, digest: string): Promise<KeyHolder | undefined> {

@@ -17,7 +17,6 @@ import type { Receiver, Sending, UpstreamClient } from './client.ts'
 import { Deadlines, type Phase, type PhaseLimits, type PhaseOwner } from './deadlines.ts'
 import { type ByteSink, type Decoding, decoding } from './decode.ts'
 import { privateValues, refusalError, timeoutError, transportError } from './failures.ts'
-import { type Gatherer, Gathering } from './gathering.ts'
 import { sendLocal } from './local-reply.ts'
 import type { BodyReader, LinkTransform } from './readers/reader.ts'
 import { RefusalReader } from './readers/refusal.ts'
@@ -74,7 +73,7 @@ export interface AttemptEnd {
 const AFTER_END_MS = 1000
 
 /** One attempt at one target, from the provider's request to the last byte. */
-export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Gatherer {
+export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner {
   readonly #options: AttemptOptions
   readonly #deadlines: Deadlines
   /** What the provider sees of this. */
@@ -86,7 +85,6 @@ export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Ga
   #sending: Sending | undefined
   #reader: BodyReader | undefined
   #decoding: Decoding | undefined
-  readonly #gathering = new Gathering(this)
   #linger: NodeJS.Timeout | undefined
 
   constructor(options: AttemptOptions) {
@@ -170,10 +168,6 @@ export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Ga
   }
 
   onData(bytes: Buffer): void {
-    this.#gathering.add(bytes)
-  }
-
-  onGathered(bytes: Buffer): void {
     if (this.#state === 'over') return
     this.#deadlines.enter('idle')
     if (this.#decoding === undefined) this.#read(bytes)
@@ -181,17 +175,12 @@ export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Ga
   }
 
   onEnd(): void {
-    this.#gathering.end()
-  }
-
-  onWhole(): void {
     clearTimeout(this.#linger)
     if (this.#decoding === undefined) this.#finish()
     else this.#decoding.end()
   }
 
   onError(error: Error, stale: boolean): void {
-    this.#gathering.flush()
     clearTimeout(this.#linger)
     this.stale = stale
     const refused = 'code' in error && error.code === 'UND_ERR_INVALID_ARG'
