@@ -1,8 +1,8 @@
 import type { Compilable, Kysely } from 'kysely'
 import type { Store } from '../store/database.ts'
 import type { CallsTable, Schema, UsageTable } from '../store/schema.ts'
-import { createSqliteWriter } from '../store/sqlite-writer.ts'
-import type { Statement } from '../store/sqlite-writer-thread.ts'
+import { createSqliteWriter } from '../store/sqlite-threads.ts'
+import type { Statement } from '../store/sqlite-worker.ts'
 import { firstRequestId } from '../text/ids.ts'
 import { rollUp, TOTALS } from './rollup.ts'
 
