@@ -3,7 +3,7 @@ import { type OpenIdProvider, openIdProvider } from '../accounts/openid.ts'
 import type { ManagementOptions } from '../control/operation.ts'
 import { type Gateway, startGateway } from '../gateway/gateway.ts'
 import type { Listen } from '../http/server.ts'
-import { createLog, type Logger, type LogLevel } from '../observe/log.ts'
+import { createLog, type Log, type LogLevel } from '../observe/log.ts'
 import { Secret } from '../sdk/api.ts'
 import { databaseUrl, openStore, type Store } from '../store/database.ts'
 import { ConfigError } from '../text/diagnostic.ts'
@@ -68,7 +68,7 @@ export async function start(options: StartOptions, io: CommandIo): Promise<numbe
   return end
 }
 
-function serve(options: StartOptions, parts: { readonly store: Store; readonly log: Logger }, io: CommandIo): Promise<Gateway> {
+function serve(options: StartOptions, parts: { readonly store: Store; readonly log: Log }, io: CommandIo): Promise<Gateway> {
   return startGateway({
     ...parts,
     routes: options.routes,
@@ -77,7 +77,7 @@ function serve(options: StartOptions, parts: { readonly store: Store; readonly l
     adminListen: options.adminListen,
     version: options.version,
     workerThreads: options.workers,
-    keep: { requests: options.keepRequests, usage: options.keepUsage },
+    retention: { requests: options.keepRequests, usage: options.keepUsage },
     ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
     management: managementOf(options),
   })
@@ -115,7 +115,7 @@ const ONE_SIGNAL_MS = 1000
  * SIGTERM drains, SIGINT does so without waiting for load balancers; another signal ends it at once. An error that nobody caught
  * drains too: what it left behind is not known. SIGHUP reloads. Resolves to the exit code.
  */
-function ended(gateway: Gateway, log: Logger, options: StartOptions): Promise<number> {
+function ended(gateway: Gateway, log: Log, options: StartOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     let endingSince: number | undefined
     const end = (delay: number, code: number): void => {

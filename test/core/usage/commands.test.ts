@@ -6,15 +6,15 @@ import { createCallWriter } from '../../../core/usage/call-writer.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { runCommand } from '../../support/run-command.ts'
-import { rowOf } from './outcome.ts'
+import { callRowOf } from './outcome.ts'
 
 const NOON = Date.UTC(2026, 4, 17, 12)
 const DAY = { from: NOON, to: NOON + 1 }
 
 const CALLS = [
-  rowOf({ at: NOON, number: 1, model: 'a/one' }),
-  rowOf({ at: NOON, number: 2, model: 'a/two', error: 'upstream_timeout', tags: { team: 'search' } }),
-  rowOf({ at: NOON, number: 3, model: 'a/two' }),
+  callRowOf({ at: NOON, number: 1, model: 'a/one' }),
+  callRowOf({ at: NOON, number: 2, model: 'a/two', error: 'upstream_timeout', tags: { team: 'search' } }),
+  callRowOf({ at: NOON, number: 3, model: 'a/two' }),
 ]
 
 onEachDatabase('umg requests and umg usage', (create) => {
