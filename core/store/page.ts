@@ -1,6 +1,6 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely'
 import { GatewayError } from '../errors.ts'
-import type { Backend } from './database.ts'
+import type { Backend } from './backend.ts'
 
 /** Which page of a list to read. */
 export interface PageQuery {

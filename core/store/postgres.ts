@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { Kysely, PostgresDialect } from 'kysely'
 import { Client, type ClientConfig, Pool, types } from 'pg'
-import type { Backend } from './database.ts'
+import type { Backend } from './backend.ts'
 import { migrate } from './migrate.ts'
 import { StoreError } from './unavailable.ts'
 

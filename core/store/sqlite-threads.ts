@@ -27,7 +27,7 @@ export interface SqliteWriter {
   close(): Promise<void>
 }
 
-/** node:sqlite is synchronous: on the event loop, a query over many rows would hold up every stream. */
+/** node:sqlite is synchronous: on the event loop, a query over many rows would block every stream. */
 export function createSqliteReader(file: string): SqliteReader {
   let starting: Promise<Piscina> | undefined
 

@@ -12,7 +12,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type { Backend } from './database.ts'
+import type { Backend } from './backend.ts'
 import { migrate } from './migrate.ts'
 import { openSqliteFile, sqliteErrorKind, watchKeyChanges } from './sqlite-file.ts'
 import { createSqliteReader } from './sqlite-threads.ts'
