@@ -5,7 +5,7 @@ import { METRICS } from './metric-definitions.ts'
 import type { Metrics } from './metrics.ts'
 
 /** The options of `GatewayMetrics`. */
-export interface GatewayMetricsOptions {
+interface GatewayMetricsOptions {
   /** The version of the package. */
   readonly version: string
   readonly workers: { readonly queueSize: number }

@@ -5,7 +5,7 @@ import { GatewayError, type HostLog, UpstreamError } from '../sdk/api.ts'
 export type { LevelWithSilent as LogLevel } from 'pino'
 
 /** The options of a log. */
-export interface LogOptions {
+interface LogOptions {
   readonly level: LevelWithSilent
   /** Stdout if absent. */
   readonly stream?: DestinationStream

@@ -10,14 +10,14 @@ const IDLE_MS = 60_000
 const READ_TIMEOUT_MS = 30_000
 
 /** Runs queries in threads of their own, each with a connection that can only read. */
-export interface SqliteReader {
+interface SqliteReader {
   /** Throws what the database throws, or an AbortError after 30 s. */
   read<Row>(query: Compilable<Row>): Promise<readonly Row[]>
   close(): Promise<void>
 }
 
 /** Writes to a SQLite file in one thread, so that the event loop never waits for the disk. */
-export interface SqliteWriter {
+interface SqliteWriter {
   /**
    * Runs statements in one transaction, after those of earlier calls. Resolves to how many rows each has changed. Throws what the
    * database throws.
