@@ -1,29 +1,29 @@
 /**
- * Work of one kind that a turn of the event loop brings, done in a row once all sockets of that turn were read. Much of what a call
- * costs is fetching code and data that other work has pushed out of the processor's caches, and waking up who is at the other end of
- * a socket: in a row both are paid once. Nothing waits for more to come: the row is done before the process looks for more, or sleeps.
+ * Collects items of one kind during one iteration of the event loop, and processes them together after all sockets of that iteration
+ * were read. Much of the cost of a call is loading code and data that other work has evicted from the processor's caches, and waking
+ * up the peer of a socket: a batch pays both once. No item waits for later ones: the batch runs before the event loop polls again.
  */
 export class Batch<Item> {
-  readonly #work: (item: Item) => void
-  #waiting: Item[] = []
-  #due: NodeJS.Immediate | undefined
+  readonly #process: (item: Item) => void
+  #items: Item[] = []
+  #immediate: NodeJS.Immediate | undefined
 
-  /** `work` must not throw. */
-  constructor(work: (item: Item) => void) {
-    this.#work = work
+  /** `process` must not throw. */
+  constructor(process: (item: Item) => void) {
+    this.#process = process
   }
 
   add(item: Item): void {
-    this.#waiting.push(item)
-    this.#due ??= setImmediate(() => this.flush())
+    this.#items.push(item)
+    this.#immediate ??= setImmediate(() => this.flush())
   }
 
-  /** Does what has come by now. */
+  /** Processes the items added so far. */
   flush(): void {
-    clearImmediate(this.#due)
-    this.#due = undefined
-    const items = this.#waiting
-    this.#waiting = []
-    for (const item of items) this.#work(item)
+    clearImmediate(this.#immediate)
+    this.#immediate = undefined
+    const items = this.#items
+    this.#items = []
+    for (const item of items) this.#process(item)
   }
 }

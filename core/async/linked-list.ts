@@ -1,13 +1,13 @@
-/** What a roster can hold: it keeps its neighbours itself. */
+/** A member of a `LinkedList`: it holds the references to its neighbours. */
 export interface Linked {
   previous: this | undefined
   next: this | undefined
 }
 
 /**
- * Who is here now: a list in which coming and going cost nothing but four references. A `Set` with as many comings and goings as
- * there are calls leaves outgrown tables behind, and V8's young-generation collector keeps all that they point to: half of a
- * gateway's time went into copying dead calls.
+ * An intrusive doubly linked list: adding and removing write four references and allocate nothing. A `Set` that every call enters and
+ * leaves abandons outgrown tables, and V8's young-generation collector keeps all that they reference: a gateway spent half of its time
+ * copying dead calls.
  */
 export class LinkedList<Member extends Linked> {
   #last: Member | undefined
@@ -18,7 +18,7 @@ export class LinkedList<Member extends Linked> {
     this.#last = member
   }
 
-  /** Once for each member added. */
+  /** Must be called once for each added member. */
   remove(member: Member): void {
     const { previous, next } = member
     if (previous !== undefined) previous.next = next
@@ -28,7 +28,7 @@ export class LinkedList<Member extends Linked> {
     member.next = undefined
   }
 
-  /** Members may leave while they are visited. */
+  /** The newest first. A member may be removed during the iteration. */
   *[Symbol.iterator](): Generator<Member> {
     for (let member = this.#last; member !== undefined; ) {
       const next = member.previous

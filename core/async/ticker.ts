@@ -1,14 +1,14 @@
 import { type Linked, LinkedList } from './linked-list.ts'
 
-/** Something with a deadline. */
+/** A member of a `Ticker`, with a deadline. */
 export interface TickListener extends Linked {
-  /** Called at every tick. `now`: monotonic milliseconds. It may end its being watched. */
+  /** Called at every tick. `now`: monotonic milliseconds. It may remove itself from the ticker. */
   onTick(now: number): void
 }
 
 /**
- * One timer for many deadlines, which hardly ever pass: a timer of its own for each would cost every call more than what it is there
- * for. A deadline is noticed at the next tick.
+ * One timer for many deadlines, most of which never expire: one timer each would cost every call more than the work that it guards.
+ * An expired deadline is noticed at the next tick.
  */
 export class Ticker<Member extends TickListener> {
   readonly #tickMs: number
@@ -24,20 +24,20 @@ export class Ticker<Member extends TickListener> {
     this.#timer ??= setInterval(() => this.#tick(), this.#tickMs).unref()
   }
 
-  /** Once for each member added. */
+  /** Must be called once for each added member. */
   remove(member: Member): void {
     this.#members.remove(member)
   }
 
   #tick(): void {
     const now = performance.now()
-    let some = false
+    let empty = true
     for (const member of this.#members) {
-      some = true
+      empty = false
       member.onTick(now)
     }
-    if (some) return
-    // An idle process sleeps.
+    if (!empty) return
+    // An idle process has no timer.
     clearInterval(this.#timer)
     this.#timer = undefined
   }

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { OpenIdProvider } from '../accounts/openid.ts'
 import type { Generation } from '../http/generation.ts'
-import type { Logger } from '../observe/log.ts'
+import type { Log } from '../observe/log.ts'
 import type { Store } from '../store/database.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 import type { CallRecorder } from '../usage/recorder.ts'
@@ -148,7 +148,7 @@ export interface ConfigState {
 /** What the handlers of the management API work with. */
 export interface ManagementServices extends Pick<ManagementOptions, 'openid' | 'trustedProxies'> {
   readonly store: Store
-  readonly log: Logger
+  readonly log: Log
   readonly recorder: CallRecorder
   readonly version: string
   /** Known once the gateway listens. */

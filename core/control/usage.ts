@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { type Static, Type } from 'typebox'
 import { usageAsCsv } from '../usage/exports.ts'
-import { timeRangeOf, timesOf } from '../usage/time-range.ts'
+import { stepsOf, timeRangeOf } from '../usage/time-range.ts'
 import { type Dimension, reportUsage, type UsageQuery } from '../usage/usage-report.ts'
 import { accountSeenBy } from './accounts.ts'
 import type { Caller } from './caller.ts'
@@ -70,7 +70,7 @@ export const usageRoutes: readonly Route[] = [
     async handle({ caller, query, header }, { store }) {
       const asked = queryOf(caller, query)
       // What is wrong with it is told before a file begins.
-      timesOf(asked)
+      stepsOf(asked)
       header('content-disposition', 'attachment; filename="usage.csv"')
       return Readable.from(usageAsCsv(store, asked))
     },
