@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { diffTrees } from '../config/diff.ts'
 import { FilesRead, FileWatch } from '../config/watch.ts'
-import type { ConfigState, ReloadOutcome, ReloadTrigger } from '../control/operation.ts'
+import type { ConfigState, ReloadOutcome, ReloadTrigger } from '../control/services.ts'
 import type { Generation } from '../http/generation.ts'
 import type { KeyDirectory } from '../keys/directory.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
