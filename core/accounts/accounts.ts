@@ -60,7 +60,7 @@ export async function editAccount(
     const changes = changesBetween(settingsOf(before), settingsOf({ name, models, rateClass }))
     await audit(db, actor, { action: 'account.edit', object: { type: 'account', id, name }, changes })
   })
-  store.events.emit('keys')
+  store.events.emit('keys', id)
   return findAccount(store, id)
 }
 

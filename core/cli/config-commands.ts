@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { RETRY_CAUSES, type RetryCause } from '../config/retry-causes.ts'
+import { RETRY_CAUSES, type RetryCause } from '../config/schema/retry-causes.ts'
 import { didYouMean } from '../text/suggestions.ts'
 import { FORMATS } from './findings.ts'
 import type { CommandIo } from './io.ts'
@@ -9,7 +9,7 @@ import { databaseOption, dataOption } from './options.ts'
  * The commands that look at a routing table, whether a gateway runs with it or not. `end` ends the process, whatever plugins have left
  * behind in it.
  */
-export function addTableCommands(umg: Command, io: CommandIo, end: (code: number) => never): void {
+export function addTableCommands(umg: Command, io: CommandIo, end: (code: number) => Promise<void>): void {
   const table = io.env.UMG_ROUTES ?? 'routes.yaml'
 
   umg
@@ -21,7 +21,7 @@ export function addTableCommands(umg: Command, io: CommandIo, end: (code: number
     .addHelpText('after', VALIDATE_EXAMPLES)
     .action(async (file: string, options) => {
       const { validate } = await import('./validate.ts')
-      end(await validate(file, options, io))
+      await end(await validate(file, options, io))
     })
 
   umg
@@ -37,7 +37,7 @@ export function addTableCommands(umg: Command, io: CommandIo, end: (code: number
     .addHelpText('after', EXPLAIN_EXAMPLES)
     .action(async (model: string, options) => {
       const { explain } = await import('./explain.ts')
-      end(await explain(model, options, io))
+      await end(await explain(model, options, io))
     })
 
   umg
@@ -47,7 +47,7 @@ export function addTableCommands(umg: Command, io: CommandIo, end: (code: number
     .addHelpText('after', SCHEMA_EXAMPLES)
     .action(async (file: string | undefined) => {
       const { schema } = await import('./schema.ts')
-      end(await schema(file, io))
+      await end(await schema(file, io))
     })
 
   const routes = umg.command('routes').description('what a routing table does')
@@ -59,7 +59,7 @@ export function addTableCommands(umg: Command, io: CommandIo, end: (code: number
     .addHelpText('after', ROUTES_TEST_EXAMPLES)
     .action(async (file: string) => {
       const { testRoutes } = await import('./route-tests.ts')
-      end(await testRoutes(file, io))
+      await end(await testRoutes(file, io))
     })
 }
 

@@ -1,4 +1,4 @@
-import { diffTrees, treeOf } from '../config/diff.ts'
+import { diffTexts } from '../config/diff.ts'
 import { ConfigError } from '../text/diagnostic.ts'
 import { askAsAdmin } from './ask-gateway.ts'
 import type { CommandIo } from './io.ts'
@@ -14,7 +14,7 @@ import { printConfigError } from './validate.ts'
 export async function diff(file: string, { url }: { readonly url: string }, io: CommandIo): Promise<0 | 1 | 2> {
   let text: string
   try {
-    text = await tryOut(file, io.env, (table) => table.text)
+    text = await tryOut(file, io.env, ({ config }) => config.text)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     printConfigError(error, file, io)
@@ -22,7 +22,7 @@ export async function diff(file: string, { url }: { readonly url: string }, io: 
   }
   const { body } = await askAsAdmin(url, { method: 'GET', path: '/api/v1/config' }, io.env)
   const running = body as { readonly text: string }
-  const changes = diffTrees(treeOf(running.text), treeOf(text))
+  const changes = diffTexts(running.text, text)
   writeDifference(changes, io)
   return changes.length === 0 ? 0 : 1
 }

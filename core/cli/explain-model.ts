@@ -1,7 +1,8 @@
 import { stringify } from 'yaml'
 import type { Config, TargetConfig } from '../config/config.ts'
-import { ConfigFile, type Path, toData } from '../config/file.ts'
-import { asMap } from '../config/raw-values.ts'
+import { ConfigFile } from '../config/file/config-file.ts'
+import type { Path } from '../config/file/path.ts'
+import { asMap } from '../config/file/raw-config.ts'
 import type { Branch, Choice, Route } from '../routing/route.ts'
 
 /** A model, and what serves it. */
@@ -109,12 +110,12 @@ export class Written {
   constructor(file: string, text: string) {
     this.#file = file
     this.#source = new ConfigFile(file, text)
-    this.#data = toData(this.#source)
+    this.#data = this.#source.toData()
   }
 
   /** `routes.yaml:12`: where a key stands, or an entry of a list. */
   at(path: Path): string {
-    return `${this.#file}:${this.#source.position(this.#source.key(path)).line}`
+    return `${this.#file}:${this.#source.position(this.#source.keySpan(path)).line}`
   }
 
   /** What the file says at a path, as a person would write it on one line; undefined where it says nothing. */

@@ -1,7 +1,7 @@
-import { segments } from '../config/checks/findings.ts'
 import type { Config } from '../config/config.ts'
-import type { RetryCause } from '../config/retry-causes.ts'
-import type { LoadedTable } from '../gateway/load.ts'
+import { pathOfPointer } from '../config/file/path.ts'
+import type { RetryCause } from '../config/schema/retry-causes.ts'
+import type { Generation } from '../http/generation.ts'
 import { declaredHolder, findHolderById, type KeyHolder } from '../keys/principal.ts'
 import { ANY_KEY, routeFor } from '../routing/simulate.ts'
 import type { RoutingTable } from '../routing/table.ts'
@@ -51,17 +51,18 @@ export async function explain(asked: string, options: ExplainOptions, io: Comman
 
 function answer(asked: string, options: ExplainOptions, io: CommandIo): Promise<Explanation> {
   const { routes, key, failing = new Map<string, RetryCause>() } = options
-  return tryOut(routes, io.env, async (table) => {
-    const { namespaces } = table.config
+  return tryOut(routes, io.env, async (generation) => {
+    const { config } = generation
+    const { namespaces } = config
     for (const name of failing.keys()) {
       const [namespace = ''] = name.split('/', 1)
       if (!namespaces.has(namespace))
         throw new NoAnswer(`--failing: there is no upstream "${namespace}"${didYouMean(namespace, [...namespaces.keys()])}`)
     }
-    const holder = key === undefined ? undefined : await findKey(key, table.config, { options, io })
+    const holder = key === undefined ? undefined : await findKey(key, config, { options, io })
     if ((holder?.expiresAt ?? Number.POSITIVE_INFINITY) <= Date.now())
       io.stderr.write('note: the key has expired: its calls are refused\n')
-    return explainCalls(routes, asked, table, { ...(holder && { principal: holder.principal }), failing })
+    return explainCalls(routes, asked, generation, { ...(holder && { principal: holder.principal }), failing })
   })
 }
 
@@ -114,25 +115,28 @@ export interface ExplainedLink {
   readonly refuses?: string
 }
 
-/** Explains what becomes of calls. `file`: the table as the person named it. */
-export function explainCalls(file: string, asked: string, table: LoadedTable, { principal, failing }: Supposition): Explanation {
-  const { config, generation, text } = table
-  const written = new Written(file, text)
+/** Explains what becomes of calls. `file`: the path of routes.yaml as the person gave it. */
+export function explainCalls(
+  file: string,
+  asked: string,
+  generation: Generation,
+  { principal, failing }: Supposition,
+): Explanation {
+  const { config, table } = generation
+  const written = new Written(file, config.text)
   const caller = principal ?? ANY_KEY
-  const route = routeFor(generation.table, asked, caller)
+  const route = routeFor(table, asked, caller)
   const of = config.aliases.get(asked)
   return {
     asked,
     ...(of !== undefined && { alias: { of, at: written.at(['aliases', asked]) } }),
-    ...(route
-      ? { model: explainRoute(route, { written, config }) }
-      : { refused: whyNot(asked, caller, { config, table: generation.table }) }),
+    ...(route ? { model: explainRoute(route, { written, config }) } : { refused: whyNot(asked, caller, { config, table }) }),
     ...(principal && { key: { id: principal.keyId, name: principal.name, kind: principal.kind, account: principal.account } }),
-    chain: explainChain(table, written, { namespace: generation.table.resolve(asked)?.namespace, principal: caller }),
+    chain: explainChain(generation, written, { namespace: table.resolve(asked)?.namespace, principal: caller }),
     ...(route &&
       failing.size > 0 && {
         failing: Object.fromEntries(failing),
-        ways: createSimulator(generation.table)(asked, { ...(principal && { principal }), failing }),
+        ways: createSimulator(table)(asked, { ...(principal && { principal }), failing }),
       }),
   }
 }
@@ -142,14 +146,17 @@ interface Caller {
   readonly principal: Principal
 }
 
-function explainChain({ generation }: LoadedTable, written: Written, { namespace, principal }: Caller): readonly ExplainedLink[] {
-  return generation.links.map(({ name, namespaces, explain }, index) => {
+function explainChain({ links }: Generation, written: Written, { namespace, principal }: Caller): readonly ExplainedLink[] {
+  return links.map(({ name, namespaces, explain }, index) => {
     const sees = namespaces === 'all' || (namespace !== undefined && namespaces.has(namespace))
     const link = { plugin: name, at: written.at(['chain', index]), sees, limits: [] }
     if (!sees || explain === undefined) return link
     try {
       const pointers = explain(principal)
-      return { ...link, limits: pointers.flatMap((pointer) => written.entries(['chain', index, 'config', ...segments(pointer)])) }
+      return {
+        ...link,
+        limits: pointers.flatMap((pointer) => written.entries(['chain', index, 'config', ...pathOfPointer(pointer)])),
+      }
     } catch (error) {
       return { ...link, refuses: (error as GatewayError).message }
     }

@@ -3,7 +3,7 @@ import { AskError, defaultUrl } from './ask-gateway.ts'
 import type { CommandIo } from './io.ts'
 
 /** The commands that talk to a running gateway. `end` ends the process, whatever plugins have left behind in it. */
-export function addGatewayCommands(umg: Command, io: CommandIo, end: (code: number) => never): void {
+export function addGatewayCommands(umg: Command, io: CommandIo, end: (code: number) => Promise<void>): void {
   const { env } = io
   const urlOption = () =>
     new Option('--url <url>', 'where the gateway listens for operators')
@@ -18,7 +18,7 @@ export function addGatewayCommands(umg: Command, io: CommandIo, end: (code: numb
     .addHelpText('after', RELOAD_EXAMPLES)
     .action(async (options) => {
       const { reload } = await import('./reload.ts')
-      end(await answered(reload(options, io), io))
+      await end(await answered(reload(options, io), io))
     })
 
   umg
@@ -29,7 +29,7 @@ export function addGatewayCommands(umg: Command, io: CommandIo, end: (code: numb
     .addHelpText('after', DIFF_EXAMPLES)
     .action(async (file: string, options) => {
       const { diff } = await import('./diff.ts')
-      end(await answered(diff(file, options, io), io))
+      await end(await answered(diff(file, options, io), io))
     })
 
   umg
@@ -39,7 +39,7 @@ export function addGatewayCommands(umg: Command, io: CommandIo, end: (code: numb
     .addHelpText('after', HEALTHCHECK_EXAMPLES)
     .action(async (options) => {
       const { healthcheck } = await import('./healthcheck.ts')
-      end(Math.min(1, await answered(healthcheck(options, io), io)))
+      await end(Math.min(1, await answered(healthcheck(options, io), io)))
     })
 }
 

@@ -1,10 +1,10 @@
 import { COMMAND_LINE } from '../accounts/audit.ts'
-import { instant } from '../config/times.ts'
 import { GatewayError } from '../errors.ts'
 import { type ApiKey, type KeyStatus, listKeys, statusOf } from '../keys/api-key.ts'
 import type { KeyKind } from '../keys/format.ts'
 import { type CreatedKey, createKey, editKey, revokeKey, rotateKey } from '../keys/keys.ts'
 import { everyPage } from '../store/page.ts'
+import { instant } from '../text/times.ts'
 import { tellUnchecked } from './accounts.ts'
 import { iso, type StoreIo, type StoreOptions, withStore, writeJson, writeTable } from './store.ts'
 

@@ -1,7 +1,7 @@
 import { isIP, isIPv6 } from 'node:net'
 import { InvalidArgumentError, Option } from 'commander'
-import { instant } from '../config/times.ts'
 import type { Listen } from '../http/server.ts'
+import { instant } from '../text/times.ts'
 import type { Dimension } from '../usage/usage-report.ts'
 
 /** Parsers of option values. Each throws an `InvalidArgumentError` that says what to write. */

@@ -1,5 +1,5 @@
 import type { Expectation } from '../config/config.ts'
-import type { LoadedTable } from '../gateway/load.ts'
+import type { Generation } from '../http/generation.ts'
 import { ConfigError } from '../text/diagnostic.ts'
 import { bold } from './findings.ts'
 import type { CommandIo } from './io.ts'
@@ -37,8 +37,8 @@ export async function testRoutes(file: string, io: CommandIo): Promise<0 | 1 | 2
   return print(results, file, io)
 }
 
-function testAll({ config, generation }: LoadedTable): readonly Result[] {
-  const forecast = createSimulator(generation.table)
+function testAll({ config, table }: Generation): readonly Result[] {
+  const forecast = createSimulator(table)
   return config.expectations.map((expectation) => {
     const { model, failing, to } = expectation
     const ways = forecast(model, { failing })

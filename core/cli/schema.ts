@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { editorSchema } from '../config/editor-schema.ts'
-import { ConfigFile, checkSyntax, toData } from '../config/file.ts'
-import { asMap } from '../config/raw-values.ts'
+import { checkSyntax } from '../config/checks/syntax.ts'
+import { ConfigFile } from '../config/file/config-file.ts'
+import { asMap } from '../config/file/raw-config.ts'
+import { editorSchema } from '../config/schema/editor-schema.ts'
 import { builtinNames, loadPlugin, PluginError, type PluginKind, type Plugins } from '../plugins/registry.ts'
 import type { CommandIo } from './io.ts'
 
@@ -43,7 +44,7 @@ export async function schema(file: string | undefined, { stdout, stderr }: Comma
 async function readTable(file: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   try {
     const source = new ConfigFile(file, await readFile(file, 'utf8'))
-    return checkSyntax(source).readable ? asMap(toData(source)) : undefined
+    return checkSyntax(source).readable ? asMap(source.toData()) : undefined
   } catch {
     return undefined
   }

@@ -1,4 +1,4 @@
-import type { RetryCause } from '../config/retry-causes.ts'
+import type { RetryCause } from '../config/schema/retry-causes.ts'
 import { ClientCall } from '../protocol/call.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
 import { ANY_KEY, routeFor, type Simulation, simulate } from '../routing/simulate.ts'

@@ -16,14 +16,14 @@ import {
 } from './options.ts'
 
 /** Adds `umg start`. `end` ends the process, whatever plugins have left behind in it. */
-export function addStartCommand(umg: Command, io: CommandIo, end: (code: number) => never): void {
+export function addStartCommand(umg: Command, io: CommandIo, end: (code: number) => Promise<void>): void {
   const { env } = io
   const command = umg.command('start').description('serve')
   for (const option of [...serving(env), ...people()]) command.addOption(option)
   command.addHelpText('after', EXAMPLES).action(async (options) => {
     const { start } = await import('./start.ts')
     const secrets = { metricsToken: env.UMG_METRICS_TOKEN, oidcClientSecret: env.UMG_OIDC_CLIENT_SECRET }
-    end(await start({ ...options, ...secrets, version: umg.version()! }, io))
+    await end(await start({ ...options, ...secrets, version: umg.version()! }, io))
   })
 }
 

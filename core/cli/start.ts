@@ -63,10 +63,28 @@ export async function start(options: StartOptions, io: CommandIo): Promise<numbe
   // Before a word of it is said: whoever reads that line may send a signal.
   const end = ended(gateway, log, options)
   for (const notice of gateway.notices) io.stderr.write(`note: ${notice}\n`)
+  if (hasOpenMetrics(options)) io.stderr.write(OPEN_METRICS)
   io.stdout.write(`listening on ${gateway.url}\n`)
   io.stdout.write(welcome(beginning, gateway.urls))
-  return end
+  const code = await end
+  // Not left to the exit: what is unwritten then is tried again for ever where nobody reads it any more.
+  await new Promise((resolve) => log.flush(resolve))
+  return code
 }
+
+/** Whether other machines can read `/metrics` without a token. */
+export function hasOpenMetrics({
+  host,
+  adminListen,
+  metricsToken,
+}: Pick<StartOptions, 'host' | 'adminListen' | 'metricsToken'>): boolean {
+  return metricsToken === undefined && !LOOPBACK.test(adminListen?.host ?? host)
+}
+
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i
+
+const OPEN_METRICS =
+  'warning: other machines can read /metrics without a token. Set UMG_METRICS_TOKEN, or serve it on --admin-listen 127.0.0.1:9090.\n'
 
 function serve(options: StartOptions, parts: { readonly store: Store; readonly log: Logger }, io: CommandIo): Promise<Gateway> {
   return startGateway({

@@ -1,6 +1,7 @@
-import { FilesRead } from '../config/watch.ts'
-import { type LoadedTable, loadTable } from '../gateway/load.ts'
+import { FilesRead } from '../config/file/files-read.ts'
+import { loadGeneration } from '../gateway/load.ts'
 import { openServices } from '../gateway/services.ts'
+import type { Generation } from '../http/generation.ts'
 import { createLog } from '../observe/log.ts'
 import { InstancePool } from '../plugins/instances.ts'
 import { openStore } from '../store/database.ts'
@@ -15,18 +16,18 @@ const PATIENCE_MS = 30_000
 export async function tryOut<Result>(
   routes: string,
   env: NodeJS.ProcessEnv,
-  look: (table: LoadedTable) => Result | Promise<Result>,
+  look: (generation: Generation) => Result | Promise<Result>,
 ): Promise<Result> {
   const store = await openStore('sqlite::memory:')
   const log = createLog({ level: 'silent' })
   const services = openServices({ store, log, version: 'tried out', workerThreads: 1 })
   try {
     const source = { routes, env, services, pool: new InstancePool(log), loadTimeout: PATIENCE_MS }
-    const table = await loadTable(source, new FilesRead())
+    const generation = await loadGeneration(source, new FilesRead())
     try {
-      return await look(table)
+      return await look(generation)
     } finally {
-      await table.generation.retire()
+      await generation.retire()
     }
   } finally {
     await services.close()

@@ -1,9 +1,9 @@
 import { withTimeout } from '../async/timeout.ts'
 import type { Config } from '../config/config.ts'
-import { inFrames } from '../config/report.ts'
-import type { LoadedTable } from '../gateway/load.ts'
+import { addFrames } from '../config/report.ts'
+import type { Generation } from '../http/generation.ts'
 import { type Model, type Provider, UpstreamError } from '../sdk/api.ts'
-import { ConfigError, type Diagnostic, UnreadableTable } from '../text/diagnostic.ts'
+import { ConfigError, type Diagnostic, UnreadableConfig } from '../text/diagnostic.ts'
 import { didYouMean } from '../text/suggestions.ts'
 import { clean } from '../upstream/failures.ts'
 import { count, type Findings, type Format, printFindings } from './findings.ts'
@@ -23,14 +23,14 @@ export interface ValidateOptions {
  */
 export async function validate(file: string, { format, online }: ValidateOptions, io: CommandIo): Promise<0 | 1 | 2> {
   try {
-    const found = await tryOut(file, io.env, (table) =>
-      online ? ask(table) : { errors: [], notices: table.notices, summary: summary(table) },
+    const found = await tryOut(file, io.env, (generation) =>
+      online ? ask(generation) : { errors: [], notices: generation.config.notices, summary: summary(generation.config) },
     )
     return printFindings({ file, ...found }, format, io)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const code = printFindings(toFindings(error, file), format, io)
-    return error instanceof UnreadableTable ? 2 : code
+    return error instanceof UnreadableConfig ? 2 : code
   }
 }
 
@@ -46,16 +46,17 @@ const toFindings = ({ diagnostics }: ConfigError, file: string): Findings => ({
   summary: '',
 })
 
-async function ask(table: LoadedTable): Promise<Omit<Findings, 'file'>> {
-  const { asked, errors, notices } = await askUpstreams(table)
+async function ask(generation: Generation): Promise<Omit<Findings, 'file'>> {
+  const { asked, errors, notices } = await askUpstreams(generation)
+  const { config } = generation
   return {
-    errors: inFrames(errors, table.text),
-    notices: [...table.notices, ...notices],
-    summary: `${summary(table)}; ${count(asked, 'upstream')} asked`,
+    errors: addFrames(errors, config.text),
+    notices: [...config.notices, ...notices],
+    summary: `${summary(config)}; ${count(asked, 'upstream')} asked`,
   }
 }
 
-function summary({ config: { namespaces, curated, chain } }: LoadedTable): string {
+function summary({ namespaces, curated, chain }: Config): string {
   const models = [...curated.values()].reduce((sum, { routes }) => sum + routes.size, 0)
   return [
     count(namespaces.size + curated.size, 'namespace'),
@@ -78,10 +79,10 @@ export interface Answers {
 }
 
 /** Asks every upstream of a table whether it can be used; those that are left out are not asked. */
-export async function askUpstreams(table: LoadedTable): Promise<Answers> {
+export async function askUpstreams({ config, table }: Generation): Promise<Answers> {
   const answers = await Promise.all(
-    [...table.generation.table.namespaces.values()].flatMap(({ name, upstream }) =>
-      upstream === undefined ? [] : askProvider(name, upstream.provider, table),
+    [...table.namespaces.values()].flatMap(({ name, upstream }) =>
+      upstream === undefined ? [] : askProvider(name, upstream.provider, config),
     ),
   )
   return {
@@ -91,16 +92,16 @@ export async function askUpstreams(table: LoadedTable): Promise<Answers> {
   }
 }
 
-async function askProvider(name: string, provider: Provider, table: LoadedTable): Promise<Answers> {
+async function askProvider(name: string, provider: Provider, config: Config): Promise<Answers> {
   if (provider.check === undefined && provider.models === undefined)
     return { asked: 0, errors: [], notices: [`"${name}" was not asked: its provider has no way to`] }
   try {
     await inTime((signal) => provider.check?.(signal))
     const models = provider.models && (await inTime((signal) => provider.models!(signal)))
-    return { asked: 1, errors: [], notices: models === undefined ? [] : unlisted(name, models, table) }
+    return { asked: 1, errors: [], notices: models === undefined ? [] : unlisted(name, models, config) }
   } catch (error) {
     const message = `namespaces.${name}: ${tell(error)}`
-    return { asked: 1, errors: [{ ...table.config.namespaces.get(name)!.at, message, frame: '' }], notices: [] }
+    return { asked: 1, errors: [{ ...config.namespaces.get(name)!.at, message, frame: '' }], notices: [] }
   }
 }
 
@@ -118,7 +119,7 @@ function tell(error: unknown): string {
 const inTime = <Result>(work: (signal: AbortSignal) => Result | Promise<Result>): Promise<Result> =>
   withTimeout(PATIENCE_MS, Promise.resolve(work(AbortSignal.timeout(PATIENCE_MS))))
 
-function unlisted(namespace: string, models: readonly Model[], { config, text }: LoadedTable): readonly string[] {
+function unlisted(namespace: string, models: readonly Model[], config: Config): readonly string[] {
   const listed = models.map(({ id }) => id)
   return [...namedModels(config)]
     .filter((id) => id.startsWith(`${namespace}/`))
@@ -126,7 +127,7 @@ function unlisted(namespace: string, models: readonly Model[], { config, text }:
     .filter((model) => !listed.includes(model))
     .map((model) => {
       // What a reference gave is a secret.
-      const said = text.includes(model) ? `${namespace}/${model}${didYouMean(model, listed)}` : 'that a reference gives'
+      const said = config.text.includes(model) ? `${namespace}/${model}${didYouMean(model, listed)}` : 'that a reference gives'
       return `"${namespace}" does not list the model ${said}`
     })
 }

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { instant } from '../config/times.ts'
+import { instant } from '../text/times.ts'
 
 /** Schemas of fields that several operations share. A schema with a `title` is a component of the OpenAPI document. */
 

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
-import { diffTrees } from '../config/diff.ts'
-import { FilesRead, FileWatch } from '../config/watch.ts'
+import { diffConfigs } from '../config/diff.ts'
+import { FilesRead } from '../config/file/files-read.ts'
+import { FileWatch } from '../config/watch.ts'
 import type { ConfigState, ReloadOutcome, ReloadTrigger } from '../control/services.ts'
 import type { Generation } from '../http/generation.ts'
 import type { KeyDirectory } from '../keys/directory.ts'
@@ -9,7 +10,7 @@ import type { GatewayMetrics } from '../observe/gateway-metrics.ts'
 import { InstancePool } from '../plugins/instances.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
 import type { GenerationServices } from './build-generation.ts'
-import { beginningOf, type LoadedTable, type LoadOptions, loadTable } from './load.ts'
+import { type LoadOptions, loadGeneration, startOf } from './load.ts'
 
 /** What tables are loaded with. */
 export interface ReloadOptions extends Omit<LoadOptions, 'pool'> {
@@ -31,17 +32,15 @@ export class Reloader {
   readonly #watch = new FileWatch(() => this.#look())
   readonly #retiring = new Set<Promise<void>>()
   #files = new FilesRead()
-  #built: LoadedTable
   #loadedAt = Date.now()
   #lastReload: ReloadOutcome | undefined
   /** Reloads come one after the other. */
   #turn: Promise<unknown> = Promise.resolve()
   #waiting: Promise<ReloadOutcome> | undefined
 
-  private constructor(source: ReloadOptions & LoadOptions, first: LoadedTable) {
+  private constructor(source: ReloadOptions & LoadOptions, first: Generation) {
     this.#source = source
-    this.#built = first
-    this.live = { generation: first.generation }
+    this.live = { generation: first }
     this.#begin(first)
   }
 
@@ -49,20 +48,19 @@ export class Reloader {
   static async start(options: ReloadOptions): Promise<Reloader> {
     const source = { ...options, pool: new InstancePool(options.services.log) }
     const files = new FilesRead()
-    const reloader = new Reloader(source, await loadTable(source, files))
+    const reloader = new Reloader(source, await loadGeneration(source, files))
     reloader.#follow(files)
     return reloader
   }
 
   get state(): ConfigState {
-    const { config, text } = this.#built
-    const { file, sha256 } = config
+    const { file, text, sha256 } = this.live.generation.config
     return { file, text, sha256, loadedAt: this.#loadedAt, ...(this.#lastReload && { lastReload: this.#lastReload }) }
   }
 
   /** What the operator should know of the table. */
   get notices(): readonly string[] {
-    return this.#built.notices
+    return this.live.generation.config.notices
   }
 
   /** Reads the table again, and puts it in use where nothing is wrong with it. Never rejects. */
@@ -102,9 +100,9 @@ export class Reloader {
     const at = Date.now()
     let outcome: ReloadOutcome
     try {
-      const built = await loadTable(this.#source, files)
-      const changes = diffTrees(this.#built.outline, built.outline)
-      this.#swap(built)
+      const generation = await loadGeneration(this.#source, files)
+      const changes = diffConfigs(this.live.generation.config, generation.config)
+      this.#swap(generation)
       outcome = { at, ok: true, diagnostics: [], difference: changes }
     } catch (error) {
       outcome = { at, ok: false, diagnostics: this.#diagnosticsOf(error), difference: [] }
@@ -115,16 +113,16 @@ export class Reloader {
     return outcome
   }
 
-  #swap(built: LoadedTable): void {
+  #swap(generation: Generation): void {
     const before = this.live.generation
-    this.#built = built
     this.#loadedAt = Date.now()
-    this.#begin(built)
+    this.#begin(generation)
     this.#retire(before)
   }
 
-  #begin({ config, generation }: LoadedTable): void {
+  #begin(generation: Generation): void {
     const { services } = this.#source
+    const { config } = generation
     this.live.generation = generation
     generation.begin(services.states)
     services.keys.declare(config.keys)
@@ -144,15 +142,15 @@ export class Reloader {
   #follow(files: FilesRead): void {
     this.#files = files
     this.#watch.follow(files.paths)
-    this.#watch.soon()
+    this.#watch.touch()
   }
 
   #tell(trigger: ReloadTrigger, { ok, difference, diagnostics }: ReloadOutcome): void {
     const { log, gateway } = this.#source.services
     gateway.configReloaded(ok ? 'success' : 'failure')
     if (ok) {
-      const { notices, config } = this.#built
-      log.info({ trigger, sha256: config.sha256, difference, ...(notices.length > 0 && { notices }) }, 'routing table reloaded')
+      const { notices, sha256 } = this.live.generation.config
+      log.info({ trigger, sha256, difference, ...(notices.length > 0 && { notices }) }, 'routing table reloaded')
     } else {
       log.error({ trigger, diagnostics: diagnostics.map(inOneLine) }, 'routing table not reloaded: the one before stays in use')
     }
@@ -162,7 +160,7 @@ export class Reloader {
     if (error instanceof ConfigError) return error.diagnostics
     this.#source.services.log.error({ err: error }, 'routing table not reloaded: an error that nobody foresaw')
     const message = 'loading it failed: the log of the gateway says why'
-    return [{ ...beginningOf(this.#source), message, frame: '' }]
+    return [{ ...startOf(this.#source), message, frame: '' }]
   }
 }
 

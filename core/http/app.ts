@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { Router } from '@koa/router'
 import Koa from 'koa'
 import type { LinkedList } from '../async/linked-list.ts'
@@ -5,11 +6,10 @@ import { type ErrorName, GatewayError } from '../errors.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
 import { embeddings } from '../protocol/embeddings.ts'
 import { responses } from '../protocol/responses.ts'
-import { exchangeOf } from './call-state.ts'
-import { type CallServices, type Endpoint, modelEndpoint, modelList, oneModel } from './endpoints.ts'
-import { Exchange, type ExchangeServices } from './exchange.ts'
+import { exchangeOf, LinkState } from './call-state.ts'
+import { type CallServices, modelEndpoint, modelList, oneModel } from './endpoints.ts'
+import { type Endpoint, Exchange, type ExchangeServices } from './exchange.ts'
 import type { Generation } from './generation.ts'
-import { respond } from './respond.ts'
 import type { Settlement } from './settle.ts'
 
 /** What every request of a gateway needs. */
@@ -39,7 +39,7 @@ function beginExchange({ settlement, open, draining }: AppServices): Koa.Middlew
   return (ctx, next) => {
     const exchange = new Exchange()
     // A link must not put another state in its place.
-    Object.defineProperty(ctx, 'state', { value: exchange.state, enumerable: true })
+    Object.defineProperty(ctx, 'state', { value: new LinkState(exchange), writable: false, configurable: false })
     ctx.res.setHeader('x-request-id', exchange.id)
     if (draining()) ctx.res.setHeader('connection', 'close')
     open.add(exchange)
@@ -134,3 +134,39 @@ const serve =
     exchangeOf(ctx).begin(endpoint, generation, ctx, services)
     return generation.chain(ctx as never, () => Promise.resolve())
   }
+
+/** Up to this size a body goes out as one latin1 string, in one write with its head. */
+const ONE_WRITE = 16 * 1024
+
+/** Sends what the call came to: a stream, a whole reply, or an error. */
+export function respond(exchange: Exchange, response: ServerResponse): void {
+  if (exchange.closed) return
+  if (exchange.dropped.length > 0) response.setHeader('x-umg-params-dropped', exchange.dropped.join(', '))
+  if (exchange.failure !== undefined) sendError(exchange.failure, response)
+  else if (exchange.stream !== undefined) openStream(exchange, response)
+  else if (exchange.body !== undefined) sendJson(200, exchange.body, response)
+  else sendError(new GatewayError('internal_error', { cause: new Error('no reply') }), response)
+}
+
+/** Sends an error in OpenAI's shape. The request id is a header, never part of the body. */
+export function sendError(error: GatewayError, response: ServerResponse): void {
+  for (const name in error.headers) response.setHeader(name, error.headers[name]!)
+  sendJson(error.status, Buffer.from(JSON.stringify(error)), response)
+}
+
+function sendJson(status: number, body: Buffer, response: ServerResponse): void {
+  response.statusCode = status
+  response.setHeader('content-type', 'application/json')
+  response.setHeader('content-length', body.length)
+  if (response.req.method === 'HEAD') response.end()
+  else if (body.length <= ONE_WRITE) response.end(body.toString('latin1'), 'latin1')
+  else response.end(body)
+}
+
+function openStream(exchange: Exchange, response: ServerResponse): void {
+  response.statusCode = 200
+  response.setHeader('content-type', 'text/event-stream; charset=utf-8')
+  response.setHeader('cache-control', 'no-cache, no-transform')
+  response.setHeader('x-accel-buffering', 'no')
+  exchange.stream!.open(response)
+}

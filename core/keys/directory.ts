@@ -1,4 +1,5 @@
 import { BoundedMap } from '../async/bounded-map.ts'
+import { withTimeout } from '../async/timeout.ts'
 import type { DeclaredKey } from '../config/config.ts'
 import { GatewayError } from '../errors.ts'
 import type { Principal } from '../sdk/api.ts'
@@ -27,6 +28,9 @@ export interface KeyDirectory {
  */
 const FRESH_MS = 10_000
 
+/** A call waits no longer for the store. Milliseconds. */
+const LOOK_UP_MS = 900
+
 /** How many keys of either sort are remembered. */
 const MOST_KNOWN = 10_000
 const MOST_UNKNOWN = 1_000
@@ -37,7 +41,7 @@ interface Memory {
   /** When it was asked for. Apart from the known ones, so that guessing cannot push them out. */
   readonly unknown: Map<string, number>
   readonly underWay: Map<string, Promise<KeyHolder | undefined>>
-  /** What was known before somebody elsewhere changed something: it holds where the store cannot be asked. */
+  /** What was known before something else changed: it holds where the store cannot be asked. */
   readonly doubtful: Map<string, KeyHolder>
 }
 
@@ -54,9 +58,14 @@ export function createKeyDirectory(store: Store): KeyDirectory {
   let declared: ReadonlyMap<string, DeclaredKey> = new Map()
   const uses = recordUse(store)
   const stopWatching = watchKeys(store, {
-    doubt() {
-      for (const [digest, { holder }] of memory.known) memory.doubtful.set(digest, holder)
-      memory = newMemory(memory.doubtful)
+    doubt(id) {
+      const { known, doubtful } = memory
+      for (const [digest, { holder }] of known) doubtful.set(digest, holder)
+      if (id !== undefined) {
+        for (const [digest, { principal }] of doubtful)
+          if (principal.keyId === id || principal.account === id) doubtful.delete(digest)
+      }
+      memory = newMemory(doubtful)
     },
     forget() {
       memory = newMemory()
@@ -96,10 +105,10 @@ async function find(store: Store, memory: Memory, digest: string): Promise<KeyHo
   const refusedAt = memory.unknown.get(digest)
   if (refusedAt !== undefined && refusedAt > now - FRESH_MS) return undefined
   try {
-    return await ask(store, memory, digest)
-  } catch (error) {
+    return await withTimeout(LOOK_UP_MS, ask(store, memory, digest))
+  } catch (cause) {
     const holder = memory.doubtful.get(digest)
-    if (holder === undefined) throw error
+    if (holder === undefined) throw new GatewayError('storage_unavailable', { headers: { 'retry-after': '1' }, cause })
     // The calls that follow need not wait for the store to fail again.
     memory.known.set(digest, { holder, askedAt: now })
     return holder
@@ -132,8 +141,6 @@ async function lookUp(
       unknown.set(digest, Date.now())
     } else known.set(digest, { holder, askedAt: Date.now() })
     return holder
-  } catch (cause) {
-    throw new GatewayError('storage_unavailable', { headers: { 'retry-after': '1' }, cause })
   } finally {
     underWay.delete(digest)
   }
@@ -147,9 +154,12 @@ const MAX_FAILED_POLLS = 1200
 
 /** What to do about what is remembered of the store's keys. */
 export interface Watcher {
-  /** Somebody elsewhere changed something: it must be asked for again, if that can be. */
-  doubt(): void
-  /** This process changed it, or the store has failed for so long that nothing of it can be trusted. */
+  /**
+   * Something changed: all must be asked for again, if that can be. `id`: that of the key or account which this process changed; of it
+   * nothing can be trusted.
+   */
+  doubt(id?: string): void
+  /** The store has failed for so long that nothing of it can be trusted. */
   forget(): void
 }
 
@@ -167,9 +177,9 @@ export function watchKeys(store: Store, { doubt, forget }: Watcher): () => void 
     }
   }
   const timer = setInterval(poll, POLL_MS).unref()
-  store.events.on('keys', forget)
+  store.events.on('keys', doubt)
   return () => {
     clearInterval(timer)
-    store.events.off('keys', forget)
+    store.events.off('keys', doubt)
   }
 }

@@ -10,7 +10,7 @@ import { createSecret, type KeyKind, maskOf } from './format.ts'
 
 /** Creates a key. Throws `invalid_value`. */
 export async function createKey(store: Store, key: NewKey, actor: Actor = GATEWAY): Promise<CreatedKey> {
-  return changeKeys(store, (db) => insertKey(db, key, actor))
+  return changeKeys(store, undefined, (db) => insertKey(db, key, actor))
 }
 
 /** Changes the settings of a key. Throws `object_not_found`, `invalid_value`, or `conflict` for a revoked key. */
@@ -19,7 +19,7 @@ export async function editKey(
   { id, ...settings }: Partial<KeySettings> & { readonly id: string },
   actor: Actor,
 ): Promise<ApiKey> {
-  return changeKeys(store, async (db) => {
+  return changeKeys(store, id, async (db) => {
     const before = await findKey(db, id)
     // An expired key may be renamed and keep its expiry.
     const { expires, ...others } = settings
@@ -36,7 +36,7 @@ export async function editKey(
 
 /** Revokes a key; for a revoked key, does nothing. Throws `object_not_found`. */
 export async function revokeKey(store: Store, id: string, actor: Actor = GATEWAY): Promise<ApiKey> {
-  return changeKeys(store, async (db) => {
+  return changeKeys(store, id, async (db) => {
     const { numUpdatedRows } = await db
       .updateTable('keys')
       .set({ revoked_at: Date.now() })
@@ -57,10 +57,17 @@ export async function findKey(db: Kysely<Schema>, id: string): Promise<ApiKey> {
   return apiKeyOf(row)
 }
 
-/** Runs a change of keys and its audit in one transaction; after it, this process looks up every key again. */
-async function changeKeys<Result>(store: Store, run: (db: Kysely<Schema>) => Promise<Result>): Promise<Result> {
+/**
+ * Runs a change of keys and its audit in one transaction; after it, this process looks up every key again. `id`: of the changed key;
+ * undefined for a new one.
+ */
+async function changeKeys<Result>(
+  store: Store,
+  id: string | undefined,
+  run: (db: Kysely<Schema>) => Promise<Result>,
+): Promise<Result> {
   const result = await store.db.transaction().execute(run)
-  store.events.emit('keys')
+  store.events.emit('keys', id)
   return result
 }
 
@@ -186,7 +193,7 @@ export interface Rotation {
  * is not active or was rotated before.
  */
 export async function rotateKey(store: Store, { id, overlap }: Rotation, actor: Actor): Promise<CreatedKey> {
-  return changeKeys(store, async (db) => {
+  return changeKeys(store, id, async (db) => {
     const old = await findKey(db, id)
     const made = await insertKey(db, successorOf(old), actor)
     const now = Date.now()

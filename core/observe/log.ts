@@ -1,6 +1,8 @@
 import { type DestinationStream, type Level, type LevelWithSilent, type Logger, pino } from 'pino'
+// Not by the seam: every command of the command line would load TypeBox with it.
+import { GatewayError } from '../errors.ts'
 import { PluginFailure } from '../plugins/faults.ts'
-import { GatewayError, UpstreamError } from '../sdk/api.ts'
+import { UpstreamError } from '../sdk/refusals.ts'
 
 export type { LevelWithSilent as LogLevel, Logger } from 'pino'
 
@@ -57,12 +59,13 @@ function jsonOf(fields: object): string | undefined {
  * Not synchronous: a slow reader of the log must not hold up calls. Lines are gathered for a tenth of a second, since a write for
  * each would cost as much as the rest of a call; what is unwritten at the exit is flushed by pino.
  */
-function stdout(): DestinationStream & { flushSync(): void } {
+function stdout(): DestinationStream & { flush(done: (error?: Error) => void): void; flushSync(): void } {
   // As bytes: of text that waits, the length in bytes is counted anew with every line.
   const bytes = pino.destination({ fd: 1, sync: false, minLength: 16_000, periodicFlush: 100, contentMode: 'buffer' })
   return {
     // Its types know of text only.
     write: (line) => void bytes.write(Buffer.from(line) as never),
+    flush: (done) => bytes.flush(done),
     flushSync: () => bytes.flushSync(),
   }
 }

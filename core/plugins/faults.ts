@@ -36,6 +36,8 @@ export const CONTRACT_VIOLATIONS = {
   EDIT_AFTER_NEXT: 'call.edit() was called after next()',
   NO_BODY: 'call() and reply.send() are not for the list of models, which has no body',
   REPLY_OF_OTHER_KIND: 'reply.send() takes chunks for a stream, and a completion for any other call',
+  NOT_A_CHUNK: 'reply.transform: chunk() returned neither a chunk nor undefined',
+  NOT_A_COMPLETION: 'reply.transform: completion() returned no completion',
   TOOK_TOO_LONG: 'the plugin took too long',
 } as const
 
@@ -48,4 +50,10 @@ export class ContractViolation extends Error {
     super(CONTRACT_VIOLATIONS[code])
     this.code = code
   }
+}
+
+/** The violation of giving a wrong value. Of a promise it handles the rejection, which would end the process. */
+export function violationBy(value: unknown, code: keyof typeof CONTRACT_VIOLATIONS): ContractViolation {
+  if (value instanceof Promise) value.catch(() => undefined)
+  return new ContractViolation(code)
 }

@@ -39,6 +39,7 @@ export function guardProvider(plugin: string, provider: Provider, timer: PluginT
   return {
     parameters: provider.parameters,
     ...(provider.refreshes && { refreshes: true }),
+    ...(provider.maxBody !== undefined && { maxBody: provider.maxBody }),
     request: timed((call, attempt) => provider.request(call, attempt)),
     // What is absent means something: it stays away.
     ...(provider.translator && { translator: (call, attempt) => reading(() => provider.translator!(call, attempt)) }),

@@ -1,5 +1,5 @@
 import type { Timeouts } from '../config/config.ts'
-import type { RetryCause } from '../config/retry-causes.ts'
+import type { RetryCause } from '../config/schema/retry-causes.ts'
 import type { Provider, Served } from '../sdk/api.ts'
 import type { TargetHealth } from './breaker.ts'
 import type { UpstreamState } from './upstream-state.ts'

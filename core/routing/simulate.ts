@@ -1,4 +1,4 @@
-import type { RetryCause } from '../config/retry-causes.ts'
+import type { RetryCause } from '../config/schema/retry-causes.ts'
 import { type ErrorName, GatewayError } from '../errors.ts'
 import type { Call, Principal } from '../sdk/api.ts'
 import { AttemptPlanner, type SelectionContext } from './attempt-planner.ts'

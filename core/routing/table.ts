@@ -1,6 +1,6 @@
 import { BoundedMap } from '../async/bounded-map.ts'
 import type { CuratedNamespace, RouteConfig, TargetConfig, Timeouts } from '../config/config.ts'
-import type { RetryCause } from '../config/retry-causes.ts'
+import type { RetryCause } from '../config/schema/retry-causes.ts'
 import { GatewayError } from '../errors.ts'
 import type { ModelId, Principal, Provider } from '../sdk/api.ts'
 import { matchesGlob } from '../text/glob.ts'
@@ -51,6 +51,8 @@ export class RoutingTable {
   readonly namespaces: ReadonlyMap<string, Namespace>
   /** Those without. */
   readonly curated: ReadonlyMap<string, CuratedNamespace>
+  /** The largest body that a provider serves to such keys, in bytes. */
+  readonly maxBody: Readonly<Record<Kind, number>>
   readonly #aliases: ReadonlyMap<string, string>
   readonly #sandbox: NamedProvider
   readonly #routes: Readonly<Record<Kind, ReadonlyMap<string, Route>>>
@@ -66,6 +68,7 @@ export class RoutingTable {
     this.#sandbox = sandbox
     const routesOf = (kind: Kind) => buildRoutes(curated.values(), (id) => this.#named(split(id), kind))
     this.#routes = { live: routesOf('live'), test: routesOf('test') }
+    this.maxBody = { live: this.#maxBodyOf('live'), test: this.#maxBodyOf('test') }
   }
 
   /** The model id a name stands for; undefined where it is neither an alias nor `<namespace>/<model>` of a known namespace. */
@@ -129,6 +132,11 @@ export class RoutingTable {
       passedThrough: !isNamed,
     }
     return { target, timeouts: namespace!.timeouts }
+  }
+
+  #maxBodyOf(kind: Kind): number {
+    const upstreams = [...this.namespaces.values()].map((namespace) => this.#upstreamOf(namespace, kind) ?? this.#sandbox)
+    return Math.max(...[this.#sandbox, ...upstreams].map(({ provider }) => provider.maxBody ?? Number.POSITIVE_INFINITY))
   }
 
   #upstreamOf(namespace: Namespace, kind: Kind): NamedProvider | undefined {

@@ -7,8 +7,11 @@ import { StoreError } from './unavailable.ts'
 
 /** The database: accounts, people, keys, and what was done with them. */
 export interface Store extends Backend {
-  /** `keys`: this process changed what keys or accounts may do. Whoever writes such a change emits it: `changed` may not see it. */
-  readonly events: EventEmitter<{ keys: [] }>
+  /**
+   * `keys`: this process changed what keys or accounts may do, that of this id if not a new one. Whoever writes such a change emits it:
+   * `changed` may not see it.
+   */
+  readonly events: EventEmitter<{ keys: [id: string | undefined] }>
 }
 
 /**

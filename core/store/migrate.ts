@@ -4,6 +4,7 @@ import * as accountsAndKeys from './migrations/0001-accounts-and-keys.ts'
 import * as people from './migrations/0002-people.ts'
 import * as calls from './migrations/0003-calls.ts'
 import * as links from './migrations/0004-links.ts'
+import * as auditReplacements from './migrations/0005-audit-replacements.ts'
 import type { Schema } from './schema.ts'
 import { StoreError } from './unavailable.ts'
 
@@ -13,6 +14,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0002-people': people,
   '0003-calls': calls,
   '0004-links': links,
+  '0005-audit-replacements': auditReplacements,
 }
 
 const NEWER =

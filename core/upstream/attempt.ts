@@ -1,4 +1,5 @@
 import { type ErrorName, GatewayError, UpstreamFailure } from '../errors.ts'
+import { closeFacade } from '../plugins/facade.ts'
 import { pluginError } from '../plugins/faults.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import {
@@ -255,17 +256,18 @@ export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Ga
       if (stream?.ended) {
         this.#end('ok')
         this.#linger = setTimeout(() => this.#sending?.abort(), AFTER_END_MS)
-      } else if (stream?.committed && this.#commit === 'none') {
+      } else if (stream?.begun && this.#commit === 'none') {
         this.#commit = 'due'
-        // Not at once: what the same turn brings may cut the stream before a byte of it has left.
-        queueMicrotask(() => this.#announceCommit())
+        // Not at once: what the same turn of the event loop brings may break the stream off before a byte of it has left.
+        queueMicrotask(() => this.#commitStream(stream))
       }
     })
   }
 
-  #announceCommit(): void {
+  #commitStream(stream: StreamSink): void {
     if (this.#state === 'over') return
     this.#commit = 'done'
+    stream.commit()
     this.#options.listener.onCommitted()
   }
 
@@ -298,8 +300,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Ga
     this.#decoding?.close()
     this.#deadlines.close()
     this.#abort?.abort()
-    const { stream, listener } = this.#options
-    listener.onEnded({ result, committed: this.#commit === 'done' || (stream?.started ?? false), ...how })
+    this.#options.listener.onEnded({ result, committed: this.#commit === 'done', ...how })
   }
 }
 
@@ -321,6 +322,8 @@ class AttemptView implements ProviderAttempt {
     return this.#attempt.signal
   }
 }
+
+closeFacade(AttemptView)
 
 const NONE: readonly string[] = []
 

@@ -22,6 +22,6 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
 async function routesSchema(): Promise<string> {
   let text = ''
   const stdout = { write: (more: string) => void (text += more) }
-  await schema(undefined, { stdout, stderr: process.stderr })
+  await schema(undefined, { env: {}, stdout, stderr: process.stderr })
   return text
 }

@@ -10,7 +10,7 @@ describeInBrowser('the console on a listener of its own', (open) => {
     stage = await startConsole({ adminListen: true })
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   it('has a playground that streams, and shows the code for the public address', async () => {
     const page = await open()

@@ -25,7 +25,7 @@ describeInBrowser('the console, every day', (open) => {
     await createAccount(stage.gateway.store, { name: 'Old team', models: ['*'], rateClass: 'retired' }, GATEWAY)
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   const call = (model: string) =>
     stage.gateway.fetch('/v1/chat/completions', { json: { model, messages: [{ role: 'user', content: 'Hi' }] } })

@@ -14,7 +14,7 @@ describeInBrowser('the console without a pointer', (open) => {
     await signInAsAdmin(page, stage)
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   it('skips the navigation with the first key', async () => {
     await page.goto(stage.address('/models'))

@@ -16,7 +16,7 @@ describe('/console', () => {
     gateway = await startTestGateway({ routes: ROUTES })
   })
 
-  after(() => gateway.stop())
+  after(() => gateway?.stop())
 
   const get = (path: string, init?: RequestInit) => fetch(gateway.url + path, init)
 

@@ -17,7 +17,7 @@ describeInBrowser('signing in and out of the console', (open) => {
     await signInAsMember(admin, page, stage)
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   const leave = () => page.context().clearCookies()
 

@@ -64,7 +64,8 @@ keys:
 
 /** Starts it. `models`: those that the upstream says it has. `adminListen`: whether the console has a listener of its own. */
 export async function startConsole({ models = MODELS, adminListen = false } = {}): Promise<ConsoleStage> {
-  const upstream = await scriptedUpstream()
+  await using opened = new AsyncDisposableStack()
+  const upstream = opened.adopt(await scriptedUpstream(), (all) => all.close())
   upstream.on(({ path, json: body }) => {
     if (path.endsWith('/models'))
       return json({ object: 'list', data: models.map((id) => ({ id, object: 'model', owned_by: 'openai' })) })
@@ -77,14 +78,13 @@ export async function startConsole({ models = MODELS, adminListen = false } = {}
     management: { urls: { clients: PUBLIC_URL } },
     adminListen,
   })
+  opened.defer(() => gateway.stop())
   const token = await createSetupToken(gateway.store)
+  const all = opened.move()
   return {
     gateway,
     setupLink: setupLink(gateway.adminUrl, token!),
     address: (path) => `${gateway.adminUrl}/console${path}`,
-    async stop() {
-      await gateway.stop()
-      await upstream.close()
-    },
+    stop: () => all.disposeAsync(),
   }
 }

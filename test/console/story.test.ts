@@ -35,7 +35,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     broken ||= this.currentTest?.state === 'failed'
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   const call = (secret: string) =>
     stage.gateway

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { Command } from 'commander'
 import { addCallCommands } from '../../core/cli/call-commands.ts'
@@ -65,7 +65,7 @@ describe('docs/commands.md', () => {
       folder = temporaryFolder()
     })
 
-    after(() => folder.remove())
+    after(() => folder?.remove())
 
     it('what umg explain prints of the table in routes.md', async () => {
       const [, table = ''] = /```yaml\n(version:[\s\S]+?)```/.exec(read('docs/routes.md')) ?? []
@@ -82,6 +82,15 @@ describe('docs/commands.md', () => {
       const { stdout } = await run((io) => explain('gpt-4o', options, io), { OPENAI_API_KEY: 'a', CLAUDE_KEY: 'b' })
       expect(written).to.equal(stdout.replaceAll(`${folder.path}/`, ''))
     })
+  })
+})
+
+describe('the docs', () => {
+  it('name only programs of node_modules/.bin that npm ci puts there', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { bin?: Record<string, string> }> }
+    const programs = Object.entries(packages).flatMap(([path, { bin = {} }]) => (path === '' ? [] : Object.keys(bin)))
+    for (const page of globSync('{*.md,docs/**/*.md}', { cwd: PROJECT }))
+      for (const [, program] of read(page).matchAll(/node_modules\/\.bin\/(\w+)/g)) expect(programs, page).to.include(program)
   })
 })
 

@@ -94,5 +94,6 @@ function complain(message: string, code: number): number {
   return code
 }
 
-// Whatever a line that did not end in time still does ends here.
-process.exit(await main())
+process.exitCode = await main()
+// Whatever a line that did not end in time still does ends here, once the report is out.
+process.stdout.write('', () => process.exit())

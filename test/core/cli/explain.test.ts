@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type ExplainOptions, explain } from '../../../core/cli/explain.ts'
-import type { RetryCause } from '../../../core/config/retry-causes.ts'
+import type { RetryCause } from '../../../core/config/schema/retry-causes.ts'
 import { createKey, revokeKey } from '../../../core/keys/keys.ts'
 import { openStore } from '../../../core/store/database.ts'
 import { type TemporaryFolder, temporaryFolder } from '../config/temporary-folder.ts'
@@ -18,7 +18,7 @@ describe('umg explain', () => {
     database = `sqlite:${folder.path}/keys.db`
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   /** The name of the folder is left out of what is printed. */
   async function ask(model: string, options: Partial<ExplainOptions> = {}): Promise<Run> {

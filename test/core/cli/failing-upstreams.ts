@@ -1,4 +1,4 @@
-import type { RetryCause } from '../../../core/config/retry-causes.ts'
+import type { RetryCause } from '../../../core/config/schema/retry-causes.ts'
 import { ModelDiscovery } from '../../../core/routing/discovery.ts'
 import { type Namespace, RoutingTable } from '../../../core/routing/table.ts'
 import { UpstreamState } from '../../../core/routing/upstream-state.ts'

@@ -43,8 +43,8 @@ describe('what the first start shows', () => {
   })
 
   afterEach(async () => {
-    await gateway.drain({ delay: 0, grace: 0 })
-    await upstream.close()
+    await gateway?.drain({ delay: 0, grace: 0 })
+    await upstream?.close()
     await rm(folder, { recursive: true })
   })
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { stringify } from 'yaml'
 import type { Config, CuratedNamespace, RouteConfig } from '../../../core/config/config.ts'
-import { RETRY_CAUSES, type RetryCause } from '../../../core/config/retry-causes.ts'
+import { RETRY_CAUSES, type RetryCause } from '../../../core/config/schema/retry-causes.ts'
 
 /** The upstreams of every random table: each has two models. */
 export const UPSTREAMS = ['one', 'two', 'three'] as const

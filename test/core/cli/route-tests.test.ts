@@ -11,7 +11,7 @@ describe('umg routes test', () => {
     folder = temporaryFolder()
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   async function test(expectations: string, table = ACME_TABLE) {
     const file = folder.write('routes.yaml', `${table}${expectations}`)

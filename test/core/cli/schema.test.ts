@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { schema } from '../../../core/cli/schema.ts'
-import { FULL_TABLE, plugin } from '../config/full-table.ts'
+import { FULL_CONFIG, plugin } from '../config/full-config.ts'
 import { type TemporaryFolder, temporaryFolder } from '../config/temporary-folder.ts'
 import { ACME_TABLE } from './acme-table.ts'
 import { run } from './run.ts'
@@ -30,7 +30,7 @@ describe('umg schema', () => {
     validate = compile((await run((io) => schema(undefined, io))).stdout)
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   const fits = (table: string): boolean => validate(parse(table))
   const faults = (table: string): unknown[] => {
@@ -85,12 +85,12 @@ describe('umg schema', () => {
   })
 
   it('has in it the plugins that a file names, by the names it gives them', async () => {
-    const file = folder.write('routes.yaml', FULL_TABLE)
+    const file = folder.write('routes.yaml', FULL_CONFIG)
     const { code, stdout, stderr } = await run((io) => schema(file, io))
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
     const own = compile(stdout)
-    expect(own(parse(FULL_TABLE))).to.equal(true)
-    expect(own(parse(FULL_TABLE.replace('region: west', 'region: wset')))).to.equal(false)
+    expect(own(parse(FULL_CONFIG))).to.equal(true)
+    expect(own(parse(FULL_CONFIG.replace('region: west', 'region: wset')))).to.equal(false)
     expect(Object.keys(JSON.parse(stdout).$defs)).to.include.members([
       `plugin:${plugin('audit')}`,
       'plugin:auth',

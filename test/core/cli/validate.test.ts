@@ -15,7 +15,7 @@ describe('umg validate', () => {
     folder = temporaryFolder()
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   async function check(text: string, format: Format, online = false) {
     const file = folder.write('routes.yaml', text)
@@ -54,7 +54,7 @@ describe('umg validate', () => {
     it('says by its exit code that there is nothing to check', async () => {
       const { code, stdout } = await run((io) => validate(`${folder.path}/nowhere.yaml`, { format: 'json' }, io))
       expect(code).to.equal(2)
-      expect(JSON.parse(stdout).errors[0]).to.include({ line: 1, column: 1, message: 'there is no such file' })
+      expect(JSON.parse(stdout).errors[0]).to.include({ line: 1, column: 1, message: 'the file does not exist' })
     })
   })
 
@@ -87,7 +87,7 @@ describe('umg validate', () => {
       upstream = await scriptedUpstream()
     })
 
-    afterEach(() => upstream.close())
+    afterEach(() => upstream?.close())
 
     const table = (origin: string, rest = '') =>
       `version: 1\n${AUTH}namespaces:\n  far:\n    provider: openai-compatible\n    config: { baseUrl: "${origin}/v1", apiKey: "\${env:KEY}" }\n${rest}`

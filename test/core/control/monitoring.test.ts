@@ -20,7 +20,7 @@ describe('the system routes', () => {
     gateway = await startTestGateway({ routes: ROUTES, ...options })
   }
 
-  afterEach(() => gateway.stop())
+  afterEach(() => gateway?.stop())
 
   const get = (path: string, authorization?: string, url = gateway.url): Promise<Response> =>
     fetch(url + path, { headers: authorization === undefined ? {} : { authorization } })

@@ -15,6 +15,12 @@ import { refusal } from './refusal.ts'
 import { KEY } from './row.ts'
 import { storesIn } from './stores.ts'
 
+/** What SQLite counts neither as a change of a line nor as a removal: of the line with the same id, and in the same place. */
+const REPLACEMENTS = ['id, rowid', "'aud_other', rowid", 'id, null'].map(
+  (line) => `replace into audit (id, rowid, at, action, object_type, object_name, changes)
+    select ${line}, at, action, object_type, object_name, changes from audit`,
+)
+
 onEachDatabase('the database', (database, kind) => {
   const { url, open } = storesIn(database)
 
@@ -47,7 +53,7 @@ onEachDatabase('the database', (database, kind) => {
     for (const opener of openers) opener.stdin.write('open\n')
     const outputs = await Promise.all(openers.map((opener) => text(opener.stdout)))
     expect(outputs).to.deep.equal(Array(6).fill('default'))
-  }).timeout(30_000)
+  })
 
   it('is refused when a newer version of the gateway has used it', async () => {
     const store = await open()
@@ -124,9 +130,17 @@ onEachDatabase('the database', (database, kind) => {
   it('never changes or forgets a line of the audit trail', async () => {
     const store = await open()
     await audit(store.db, COMMAND_LINE, { action: 'key.create', object: { type: 'key', id: 'key_1', name: 'one' } })
+    const changes = [
+      'update audit set actor_name = null',
+      'delete from audit',
+      ...(kind === 'SQLite' ? REPLACEMENTS : ['truncate audit']),
+    ]
     const outcomes = await Promise.all(
-      [store.db.updateTable('audit').set({ actor_name: 'somebody else' }), store.db.deleteFrom('audit')].map((change) =>
-        change.execute().catch((error: Error) => error.message),
+      changes.map((change) =>
+        sql
+          .raw(change)
+          .execute(store.db)
+          .catch((error: Error) => error.message),
       ),
     )
     for (const outcome of outcomes) expect(outcome).to.include('append-only')

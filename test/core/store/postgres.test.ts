@@ -62,8 +62,8 @@ onPostgres('a database server', (database) => {
       store = await openStore(way.url)
     })
     afterEach(async () => {
-      await store.close()
-      await way.cut()
+      await store?.close()
+      await way?.cut()
     })
 
     const ask = () => store.db.selectFrom('accounts').select('id').execute()

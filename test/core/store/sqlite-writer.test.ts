@@ -15,7 +15,7 @@ onSqlite('the thread that writes to a database file', (database) => {
     notes = new DatabaseSync(path)
     notes.exec('create table notes (text)')
   })
-  afterEach(() => notes.close())
+  afterEach(() => notes?.close())
 
   it('writes what it was given while it was starting, before it closes and its process ends', async () => {
     // In a process of its own: in this one something else would keep the event loop alive.

@@ -22,7 +22,7 @@ describe('A scripted reply', () => {
     upstream = await scriptedUpstream()
   })
 
-  afterEach(() => upstream.close())
+  afterEach(() => upstream?.close())
 
   for (const framing of ['length', 'chunked', 'close'] satisfies Framing[]) {
     it(`is read whole by an HTTP client when it is framed by ${framing}`, async () => {

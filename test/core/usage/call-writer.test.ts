@@ -34,8 +34,8 @@ onEachDatabase('the writer of calls', (create) => {
   })
 
   afterEach(async () => {
-    await writer.close()
-    await store.close()
+    await writer?.close()
+    await store?.close()
   })
 
   const calls = (): Promise<readonly CallsTable[]> => store.read(store.db.selectFrom('calls').selectAll().orderBy('id'))

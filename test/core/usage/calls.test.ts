@@ -65,8 +65,8 @@ onEachDatabase('calls', (create) => {
   })
 
   after(async () => {
-    await writer.close()
-    await store.close()
+    await writer?.close()
+    await store?.close()
   })
 
   for (const [name, filter, found] of FILTERS) {

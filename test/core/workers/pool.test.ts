@@ -32,7 +32,7 @@ describe('the worker threads', () => {
     workers = createWorkers({ threads: 1 })
   })
 
-  afterEach(() => workers.close())
+  afterEach(() => workers?.close())
 
   const run = (exportName: string, input?: unknown): Promise<unknown> => workers.run(tasks, exportName, input)
 

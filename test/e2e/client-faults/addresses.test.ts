@@ -44,7 +44,7 @@ describe('an address', () => {
     door = await openFrontDoor()
   })
 
-  after(() => door.stop())
+  after(() => door?.stop())
 
   for (const [method, paths] of [
     ['GET', ELSEWHERE],

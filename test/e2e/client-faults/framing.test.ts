@@ -97,7 +97,7 @@ describe('the envelope of a request', () => {
     door = await openFrontDoor()
   })
 
-  after(() => door.stop())
+  after(() => door?.stop())
 
   for (const fault of FAULTS) {
     it(`is refused for ${fault.name}, and the connection closed`, async () => {

@@ -75,8 +75,8 @@ describe('a call for embeddings', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   const post = (body: object, headers: Record<string, string> = {}, key?: string) =>

@@ -54,8 +54,8 @@ describe('POST /v1/embeddings', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   it('gives the numbers to the SDK, which asks for base64 and decodes it', async () => {

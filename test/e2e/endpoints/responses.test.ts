@@ -73,8 +73,8 @@ describe('POST /v1/responses', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   it("gives the SDK the upstream's response, its bytes untouched", async () => {

@@ -45,8 +45,8 @@ describe('an upstream without the endpoint that is asked', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   const errorOf = async (path: string, model: string) => {

@@ -39,8 +39,8 @@ describe('a gateway with an admin listener', () => {
   })
 
   afterEach(async () => {
-    await (stopping ?? gateway.stop())
-    await upstream.close()
+    await (stopping ?? gateway?.stop())
+    await upstream?.close()
   })
 
   const sdk = (baseURL: string, apiKey = gateway.liveKey) => new OpenAI({ baseURL: `${baseURL}/v1`, apiKey, maxRetries: 0 })

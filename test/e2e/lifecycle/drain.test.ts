@@ -20,8 +20,8 @@ describe('a gateway that is told to end', () => {
   })
 
   afterEach(async () => {
-    await home.remove()
-    await upstream.close()
+    await home?.remove()
+    await upstream?.close()
   })
 
   const call = (url: string) =>
@@ -48,7 +48,7 @@ describe('a gateway that is told to end', () => {
   }
 
   it('says so at once, goes on accepting, and lets the running stream end', async () => {
-    const { umg, url, text } = await streaming('--drain-delay', '2')
+    const { umg, url, text } = await streaming('--drain-delay', '5')
     // npm passes on the signal that the terminal has sent already: twice within a second is once.
     umg.signal('SIGTERM')
     umg.signal('SIGTERM')

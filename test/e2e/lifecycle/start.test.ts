@@ -35,7 +35,7 @@ describe('umg start', () => {
     home = await Home.create({ 'routes.yaml': routes('{ plugin: ./restless.ts }'), 'restless.ts': RESTLESS })
   })
 
-  afterEach(() => home.remove())
+  afterEach(() => home?.remove())
 
   it('says on the first start that succeeds how to try it, and does not show the key again', async () => {
     expect(await home.run(['start', '--routes', 'missing.yaml']).ended).to.deep.include({ code: 1, stdout: '' })
@@ -53,6 +53,7 @@ describe('umg start', () => {
     const ended = await first.umg.ended
     expect(ended.code).to.equal(0)
     expect(ended.stdout).to.contain('"model":"hello"')
+    expect(ended.stderr).to.not.contain('warning')
 
     const second = await home.start()
     second.umg.signal('SIGINT')
@@ -68,6 +69,12 @@ describe('umg start', () => {
     expect(code).to.equal(1)
     expect(stdout).to.contain('an error that nobody caught')
     expect(stdout + stderr).to.not.contain('lost-detail')
+  })
+
+  it('warns of metrics that other machines can read', async () => {
+    const { umg } = await home.start('--host', '0.0.0.0')
+    umg.signal('SIGINT')
+    expect((await umg.ended).stderr).to.match(/^warning: other machines can read \/metrics .*UMG_METRICS_TOKEN/m)
   })
 
   describe('refuses', () => {

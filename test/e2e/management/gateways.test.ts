@@ -5,6 +5,7 @@ import { createSecret } from '../../../core/keys/format.ts'
 import { type Cuttable, cuttable } from '../../support/cuttable.ts'
 import { onEachDatabase, onPostgres } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { find } from '../../support/requirements.ts'
 import { refusalOf } from './person.ts'
 import { type Stage, startStage } from './stage.ts'
 
@@ -25,8 +26,8 @@ onEachDatabase('several gateways on one database', (database) => {
     other = await startTestGateway({ routes: ROUTES, database: url })
   })
   after(async () => {
-    await other.stop()
-    await stage.stop()
+    await other?.stop()
+    await stage?.stop()
   })
 
   it('all know a key that one of them made, and all refuse it soon after one revoked it', async () => {
@@ -55,8 +56,8 @@ onPostgres('a gateway whose database goes away', (database) => {
     stage = await startStage(way.url)
   })
   afterEach(async () => {
-    await stage.stop()
-    await way.cut()
+    await stage?.stop()
+    await way?.cut()
   })
 
   it('goes on for keys in use, cannot tell of others, refuses nobody, and recovers by itself', async () => {
@@ -111,7 +112,7 @@ onPostgres('a gateway whose database goes away', (database) => {
 
   /** The same database, by the way that is never cut. */
   async function directUrl(): Promise<string> {
-    const direct = new URL(process.env.UMG_TEST_POSTGRES!)
+    const direct = new URL(find('postgres')!)
     direct.pathname = new URL(way.url).pathname
     return direct.href
   }

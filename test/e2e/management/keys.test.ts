@@ -12,7 +12,7 @@ onEachDatabase('a key', (database) => {
   before(async () => {
     stage = await startStage(await database())
   })
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   type Made = { readonly id: string; readonly secret: string } & Record<string, unknown>
 

@@ -85,8 +85,8 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
     issuer.redirectTo(`${stage.gateway.url}/api/v1/oidc/callback`)
   })
   after(async () => {
-    await stage.stop()
-    await issuer.stop()
+    await stage?.stop()
+    await issuer?.stop()
     mock.restoreAll()
   })
 

@@ -16,7 +16,7 @@ onEachDatabase('people', (database) => {
   })
   beforeEach(() => stage.restore())
   afterEach(() => mock.timers.reset())
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   async function invite(email = 'cy@example.com', more: object = {}): Promise<Record<string, unknown>> {
     const { status, body } = await stage.admin.post('/invitations', { email, role: 'member', account_id: stage.account, ...more })

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { check } from '../../../core/config/checks/check.ts'
+import { validate } from '../../../core/config/schema/validate.ts'
 import type { Operation } from '../../../core/control/operation.ts'
 import { API_BASE } from '../../../core/control/operation.ts'
 import { OPERATIONS } from '../../../core/control/operations.ts'
@@ -106,5 +106,5 @@ function expectSchema(method: Method, path: string, { body, status, text }: Told
   if (row === undefined) throw new Error(`no route is ${method} ${plain}`)
   expect(status, `${method} ${plain}`).to.equal(row.status ?? (row.reply || row.streams ? 200 : 204))
   if (row.reply === undefined) expect(row.streams ? '' : text).to.equal('')
-  else expect(check(row.reply, structuredClone(body)).errors, `${method} ${plain}: ${text}`).to.deep.equal([])
+  else expect(validate(row.reply, structuredClone(body)).errors, `${method} ${plain}: ${text}`).to.deep.equal([])
 }

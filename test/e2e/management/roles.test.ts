@@ -77,7 +77,7 @@ onEachDatabase('the management API', (database) => {
   before(async () => {
     stage = await startStage(await database())
   })
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   /** Who asks, by name: the headers that say so. A session of its own each time, for some routes end it. */
   const CALLERS: Readonly<Record<string, () => Promise<Record<string, string>>>> = {

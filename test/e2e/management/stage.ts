@@ -54,7 +54,10 @@ export interface Stage {
 
 /** Starts a gateway that its first people have set up. */
 export async function startStage(database: string, management?: ManagementOptions): Promise<Stage> {
-  const gateway = await startTestGateway({ routes: ROUTES, database, ...(management && { management }) })
+  await using opened = new AsyncDisposableStack()
+  const gateway = opened.adopt(await startTestGateway({ routes: ROUTES, database, ...(management && { management }) }), (all) =>
+    all.stop(),
+  )
   const { url, store } = gateway
   const { db } = store
   hashed ??= hashPassword(PASSWORD)
@@ -88,7 +91,8 @@ export async function startStage(database: string, management?: ManagementOption
 
   await restore()
   const people = { admin, member, program, adminKey, adminId, memberId, account: account.id }
-  return { gateway, ...people, stranger, restore, stop: () => gateway.stop() }
+  const all = opened.move()
+  return { gateway, ...people, stranger, restore, stop: () => all.disposeAsync() }
 }
 
 /** A text that stands nowhere else. */

@@ -23,7 +23,7 @@ onSqlite('the console', (database) => {
   before(async () => {
     stage = await startStage(await database())
   })
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   it('shows a member the models of their account, and why some do not answer', async () => {
     const models = async () => (await stage.member.get('/models')).body.data

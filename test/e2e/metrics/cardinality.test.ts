@@ -96,7 +96,7 @@ describe('names that clients make up', () => {
     expect(series.get('umg_requests_total')).to.be.greaterThan(200)
     for (const [name, count] of series) expect(count, name).to.be.at.most(1001)
     expect(series.get('umg_requests_in_flight')).to.equal(3)
-  }).timeout(30_000)
+  })
 })
 
 const KINDS: readonly OutcomeKind[] = [

@@ -1,12 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { expect } from 'chai'
 import { startTestGateway } from '../../support/gateway.ts'
-
-const HAS_PROMTOOL = spawnSync('promtool', ['--version']).status === 0
+import { itWith } from '../../support/requirements.ts'
 
 describe('the metrics', () => {
-  it(`satisfy Prometheus' own linter${HAS_PROMTOOL ? '' : ' (promtool is not installed here)'}`, async function () {
-    if (!HAS_PROMTOOL) return this.skip()
+  itWith('promtool', "satisfy Prometheus' own linter", async () => {
     const gateway = await startTestGateway({
       routes: {
         chain: [

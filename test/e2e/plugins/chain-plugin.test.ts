@@ -15,8 +15,8 @@ describe('a chain plugin from outside the installation', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   const start = () =>

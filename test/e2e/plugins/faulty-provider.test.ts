@@ -51,8 +51,8 @@ describe('a provider that fails', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   for (const { place, streamed, expected, ...more } of FAULTS) {

@@ -20,7 +20,7 @@ describe('POST /-/reload', () => {
     adminKey = await gateway.key({ kind: 'admin' })
   })
 
-  afterEach(() => gateway.stop())
+  afterEach(() => gateway?.stop())
 
   const write = (text: string) => writeFile(join(gateway.folder, 'routes.yaml'), text)
 
@@ -96,7 +96,7 @@ describe('an operator at the terminal', () => {
     env = { UMG_ADMIN_KEY: await gateway.key({ kind: 'admin' }), UMG_ADMIN_LISTEN: new URL(gateway.adminUrl).host }
   })
 
-  afterEach(() => gateway.stop())
+  afterEach(() => gateway?.stop())
 
   const at = (name: string): string => join(gateway.folder, name)
 

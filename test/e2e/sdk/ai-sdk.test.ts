@@ -22,7 +22,7 @@ describe('the Vercel AI SDK', () => {
     stage = await startStage()
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   const modelFor = (dialect: Dialect) =>
     createOpenAICompatible({

@@ -23,7 +23,7 @@ describe('auth and routing, as the SDK and curl see them', () => {
     stage.upstream(openai).on(() => json(openai.whole({ text: ['Hello!'] })))
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   const authorized = (authorization: string) => ({ authorization, 'content-type': 'application/json' })
   const good = () => authorized(`Bearer ${stage.gateway.liveKey}`)

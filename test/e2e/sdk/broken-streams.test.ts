@@ -31,7 +31,7 @@ describe('a stream that breaks, as the SDK sees it', () => {
     stage = await startStage()
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   for (const dialect of DIALECTS) {
     const [begin] = splitAfter(dialect.events(TEXT), 'Hel')

@@ -13,7 +13,7 @@ describe('a client that leaves', () => {
     stage = await startStage()
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   for (const dialect of DIALECTS) {
     for (const stream of [false, true]) {

@@ -74,8 +74,8 @@ describe('errors, as the SDK sees them', () => {
   })
 
   after(async () => {
-    await stage.stop()
-    await elsewhere.close()
+    await stage?.stop()
+    await elsewhere?.close()
   })
 
   const create = (body: OpenAI.ChatCompletionCreateParams, options?: OpenAI.RequestOptions) =>

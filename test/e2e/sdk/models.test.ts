@@ -31,7 +31,7 @@ describe('models, as the SDK sees them', () => {
     stage.upstream(anthropic).on(() => json(CLAUDE_MODELS))
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   it('lists every model of every upstream, each under its namespace, though one upstream is down', async () => {
     const ids: string[] = []

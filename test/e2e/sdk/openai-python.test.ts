@@ -1,7 +1,8 @@
 import { expect } from 'chai'
 import { FIN, json, sse } from '../../../core/testing/kit.ts'
+import { describeWith, find } from '../../support/requirements.ts'
 import { ask, modelOf, type Said, splitAfter, USED } from './dialect.ts'
-import { findPython, OpenAIPython } from './openai-python.ts'
+import { OpenAIPython } from './openai-python.ts'
 import { DIALECTS, type Stage, startStage } from './stage.ts'
 
 const TEXT: Said = { text: ['Hel', 'lo ', '€ 😀'] }
@@ -13,25 +14,18 @@ const WEATHER: Said = {
   ],
 }
 
-const python = findPython()
-
-describe('openai-python', () => {
-  if (python === undefined) {
-    it.skip('is served (skipped: no python3 with the package openai is here; UMG_TEST_PYTHON can name one)')
-    return
-  }
-
+describeWith('python', 'openai-python', () => {
   let stage: Stage
   let client: OpenAIPython
 
   before(async () => {
     stage = await startStage()
-    client = new OpenAIPython(python, { baseURL: `${stage.gateway.url}/v1`, apiKey: stage.gateway.liveKey })
+    client = new OpenAIPython(find('python')!, { baseURL: `${stage.gateway.url}/v1`, apiKey: stage.gateway.liveKey })
   })
 
   after(async () => {
-    await client.close()
-    await stage.stop()
+    await client?.close()
+    await stage?.stop()
   })
 
   for (const dialect of DIALECTS) {

@@ -49,7 +49,7 @@ describe('between the two sides', () => {
     stage = await startStage()
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   for (const dialect of DIALECTS) {
     const credential = dialect === openai ? ['authorization'] : ['x-api-key', 'anthropic-version']

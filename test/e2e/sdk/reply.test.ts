@@ -15,7 +15,7 @@ describe('a reply that is not a stream, as the SDK sees it', () => {
     stage = await startStage()
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   for (const dialect of DIALECTS) {
     describe(`(${dialect.name})`, () => {

@@ -17,7 +17,7 @@ describe('a request body, as the SDK and curl send it', () => {
     for (const dialect of DIALECTS) stage.upstream(dialect).on(() => json(dialect.whole({ text: ['Hello!'] })))
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   const received = () => stage.upstream(openai).requests.at(-1)!
 

@@ -26,7 +26,7 @@ describe('request validation, as the SDK and curl see it', () => {
     for (const dialect of DIALECTS) stage.upstream(dialect).on(() => json(dialect.whole({ text: ['Hello!'] })))
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   const last = (dialect: Dialect): ReceivedRequest => stage.upstream(dialect).requests.at(-1)!
 

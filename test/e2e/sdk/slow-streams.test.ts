@@ -12,7 +12,7 @@ describe('a stream whose upstream is silent', () => {
     stage = await startStage({ times: { heartbeat: 20 } })
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   for (const dialect of DIALECTS) {
     it(`is kept alive by comments, and is none the worse for it (${dialect.name})`, async () => {
@@ -45,7 +45,7 @@ describe('a stream whose client takes nothing', () => {
     stage = await startStage({ times: { writeStall: 50 } })
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   for (const dialect of DIALECTS) {
     it(`stops its upstream, and is given up (${dialect.name})`, async () => {

@@ -32,8 +32,9 @@ export interface StageOptions extends Pick<TestGatewayOptions, 'database' | 'fil
 }
 
 export async function startStage({ chain = [], namespace, others, ...options }: StageOptions = {}): Promise<Stage> {
-  const open = await scriptedUpstream()
-  const claude = await scriptedUpstream()
+  await using opened = new AsyncDisposableStack()
+  const open = opened.adopt(await scriptedUpstream(), (all) => all.close())
+  const claude = opened.adopt(await scriptedUpstream(), (all) => all.close())
   const gateway = await startTestGateway({
     ...options,
     env: { OPEN_KEY: openai.apiKey, CLAUDE_KEY: anthropic.apiKey },
@@ -56,6 +57,8 @@ export async function startStage({ chain = [], namespace, others, ...options }: 
       },
     },
   })
+  opened.defer(() => gateway.stop())
+  const all = opened.move()
   return {
     gateway,
     upstream: (dialect) => ({ open, claude })[dialect.namespace],
@@ -67,9 +70,6 @@ export async function startStage({ chain = [], namespace, others, ...options }: 
         body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
       })
     },
-    async stop() {
-      await gateway.stop()
-      await Promise.all([open.close(), claude.close()])
-    },
+    stop: () => all.disposeAsync(),
   }
 }

@@ -48,8 +48,8 @@ describe('a stream, as it goes over the wire', () => {
   })
 
   after(async () => {
-    await stage.stop()
-    await quirky.close()
+    await stage?.stop()
+    await quirky?.close()
   })
 
   for (const dialect of DIALECTS) {

@@ -41,7 +41,7 @@ describe('a stream, as the SDK sees it', () => {
     stage = await startStage()
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   for (const dialect of DIALECTS) {
     describe(`(${dialect.name})`, () => {

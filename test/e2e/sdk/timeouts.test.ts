@@ -16,7 +16,7 @@ describe('an upstream that never answers, as the SDK sees it', () => {
     patient = await startStage({ namespace, times: { heartbeat: 5 } })
   })
 
-  after(() => Promise.all([stage.stop(), patient.stop()]))
+  after(() => Promise.all([stage?.stop(), patient?.stop()]))
 
   for (const dialect of DIALECTS) {
     for (const stream of [false, true]) {
@@ -42,7 +42,7 @@ describe('an upstream that stops in the middle, as the SDK sees it', () => {
     stage = await startStage({ namespace: { timeouts: { idle: '100ms' } } })
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   for (const dialect of DIALECTS) {
     it(`is a 504 (${dialect.name})`, async () => {

@@ -64,8 +64,8 @@ describe('an upstream’s address and credential', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await Promise.all([open.close(), claude.close(), elsewhere.close()])
+    await gateway?.stop()
+    await Promise.all([open?.close(), claude?.close(), elsewhere?.close()])
   })
 
   const last = (dialect: Dialect): ReceivedRequest => (dialect === openai ? open : claude).requests.at(-1)!

@@ -43,7 +43,7 @@ describe('no secret gets out', () => {
 
   after(async () => {
     process.stderr.write = write
-    await work.stop()
+    await work?.stop()
   })
 
   it('by calls that end in every way that there is', () => {

@@ -119,7 +119,7 @@ describe('without a good key', () => {
     door = await openFrontDoor()
   })
 
-  after(() => door.stop())
+  after(() => door?.stop())
 
   /** Asks for a route with what is offered, and checks that it is refused before anything else happens. */
   async function expectUnauthorized(route: Route, offer: Offer, code: string | null): Promise<void> {

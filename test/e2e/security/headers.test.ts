@@ -70,7 +70,7 @@ describe('headers', () => {
     door = await openFrontDoor()
   })
 
-  after(() => door.stop())
+  after(() => door?.stop())
 
   async function ask(lines: readonly string[], body = GOOD_BODY) {
     const connection = await door.connect()

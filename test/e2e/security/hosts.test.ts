@@ -47,7 +47,7 @@ describe('whatever a request says of the host it was sent to,', () => {
     door = await openFrontDoor()
   })
 
-  after(() => door.stop())
+  after(() => door?.stop())
 
   async function ask(
     { method, path, target = path, body = '' }: Route,

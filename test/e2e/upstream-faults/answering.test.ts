@@ -10,7 +10,7 @@ describe('an upstream that cannot begin a reply', () => {
   before(async () => {
     stage = await startStage()
   })
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   for (const fault of BAD_BEGINNINGS) {
     for (const asked of EVERY_WAY) it(`${fault.name}: ${asked.name}`, () => expectStatus(stage, asked, fault))
@@ -27,8 +27,8 @@ describe('an upstream that answers before it has read the request', () => {
     })
   })
   after(async () => {
-    await stage.stop()
-    await early.close()
+    await stage?.stop()
+    await early?.close()
   })
 
   for (const stream of [false, true]) {

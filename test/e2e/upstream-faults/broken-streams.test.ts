@@ -1,6 +1,6 @@
 import { DONE, sse } from '../../../core/testing/kit.ts'
 import { DIALECTS, type Stage, startStage } from '../sdk/stage.ts'
-import { BAD_EVENTS, beginning, CUTS } from './faults/broken-streams.ts'
+import { BAD_EVENTS, beginning, CUTS, emptyAfter, SUDDEN } from './faults/broken-streams.ts'
 import { CANARY, expectBrokenStream, expectStatus } from './witness.ts'
 
 describe('an upstream that breaks a stream', () => {
@@ -8,7 +8,7 @@ describe('an upstream that breaks a stream', () => {
   before(async () => {
     stage = await startStage()
   })
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   for (const dialect of DIALECTS) {
     describe(`(${dialect.name})`, () => {
@@ -16,6 +16,15 @@ describe('an upstream that breaks a stream', () => {
         it(`and ${fault.name} is told of by an error frame`, () =>
           expectBrokenStream(stage, { dialect }, { ...fault, heard: /Once upon/ }))
       }
+      for (const fault of SUDDEN) {
+        it(`and ${fault.name} together with its first words is answered by a status`, () =>
+          expectStatus(stage, { dialect, stream: true }, fault))
+      }
+      it('and sends nothing but its end marker is told of by a status', () => {
+        const fault = emptyAfter(() => [])
+        return expectStatus(stage, { dialect, stream: true }, fault)
+      })
+
       for (const { name, event, failure, retryAfter } of BAD_EVENTS) {
         it(`by ${name} is told of by an error frame`, () => {
           const script = () => sse([...beginning(dialect), event, ...dialect.events({ text: [CANARY] })])

@@ -14,8 +14,8 @@ describe('an upstream that cannot be reached', () => {
   })
 
   after(async () => {
-    await stage.stop()
-    places.close()
+    await stage?.stop()
+    places?.close()
   })
 
   for (const [index, { name, failure }] of PLACES.entries()) {

@@ -24,7 +24,7 @@ describe('a stream that an upstream sends', () => {
   before(async () => {
     stage = await startStage()
   })
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   /** Whether the official SDK takes it for a success. */
   async function satisfiesSdk(request: object): Promise<boolean> {

@@ -21,7 +21,7 @@ describe('a client notices nothing of an upstream that', () => {
   before(async () => {
     stage = await startStage()
   })
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   for (const asked of EVERY_WAY) {
     for (const [name, script] of Object.entries(AROUND)) {

@@ -17,7 +17,7 @@ describe('an upstream that refuses', () => {
   before(async () => {
     stage = await startStage()
   })
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   for (const fault of REFUSALS) {
     for (const asked of EVERY_WAY) it(`${fault.name}: ${asked.name}`, () => expectStatus(stage, asked, fault))
@@ -66,7 +66,7 @@ describe('an upstream that does not know the model which the table names', () =>
   before(async () => {
     stage = await startStage({ namespace: { models: ['gpt-x', 'claude-sonnet-4-6'] } })
   })
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   for (const asked of EVERY_WAY) {
     it(`is the operator’s affair: ${asked.name}`, () => expectStatus(stage, asked, answering(404, MODEL_NOT_FOUND)))

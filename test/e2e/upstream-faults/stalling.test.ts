@@ -15,7 +15,7 @@ describe('an upstream that keeps a client waiting', () => {
       before(async () => {
         stage = await startStage({ namespace: { timeouts }, times })
       })
-      after(() => stage.stop())
+      after(() => stage?.stop())
       tests(() => stage)
     })
   }

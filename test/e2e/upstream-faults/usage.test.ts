@@ -20,7 +20,7 @@ describe('an upstream that says of its usage', () => {
   before(async () => {
     stage = await startStage()
   })
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   async function loggedTokens(stream: boolean, usage: string): Promise<{ status: number; estimated: unknown; tokens: unknown }> {
     const wire = (text: string): string => text.replace(TOLD, usage)

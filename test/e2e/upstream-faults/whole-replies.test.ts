@@ -8,7 +8,7 @@ describe('an upstream whose reply is none', () => {
   before(async () => {
     stage = await startStage()
   })
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   for (const fault of BAD_REPLIES) {
     for (const asked of EVERY_WAY) it(`${fault.name}: ${asked.name}`, () => expectStatus(stage, asked, fault))

@@ -31,7 +31,7 @@ onEachDatabase('a member of one account', (create) => {
     await writer.close()
   })
 
-  after(() => gateway.stop())
+  after(() => gateway?.stop())
 
   for (const path of [
     '/requests',

@@ -19,7 +19,7 @@ describe('the command line beside a running gateway', () => {
     home = await Home.create({ 'routes.yaml': ROUTES })
   })
 
-  afterEach(() => home.remove())
+  afterEach(() => home?.remove())
 
   const umg = (...args: string[]): Promise<Ended> => home.run(args).ended
 

@@ -22,7 +22,7 @@ describe('lists and files of requests and usage', () => {
     await writer.close()
   })
 
-  after(() => gateway.stop())
+  after(() => gateway?.stop())
 
   it('come page by page, the last of which says so', async () => {
     const ids: string[] = []

@@ -64,8 +64,8 @@ onEachDatabase('what links took of a call', (create) => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   async function rowOfCall(id: string): Promise<CallView> {

@@ -45,7 +45,7 @@ describe('requests as they end', () => {
     admin = await adminDesk(gateway)
   })
 
-  afterEach(() => gateway.stop())
+  afterEach(() => gateway?.stop())
 
   async function open(desk: Desk, signal?: AbortSignal): Promise<Events> {
     const reply = await desk.open('/requests/live', signal)

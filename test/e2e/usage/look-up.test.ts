@@ -182,7 +182,7 @@ onEachDatabase('the look-up of a request', (create) => {
     desk = await adminDesk(stage.gateway)
   })
 
-  after(() => stage.stop())
+  after(() => stage?.stop())
 
   /** What was told of each call as soon as it was over. */
   const told = new Map<string, CallView>()

@@ -4,6 +4,7 @@ import { Client, escapeIdentifier } from 'pg'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { find } from '../../support/requirements.ts'
 import { adminDesk, type Desk, until } from './desk.ts'
 
 /** Takes a database away. Resolves to what brings it back. */
@@ -22,7 +23,7 @@ const lock: Outage = async (url) => {
 /** Nobody is let in any more, and who is in is thrown out. */
 const closeDown: Outage = async (url) => {
   const name = new URL(url).pathname.slice(1)
-  const server = new Client(process.env.UMG_TEST_POSTGRES)
+  const server = new Client(find('postgres'))
   await server.connect()
   await server.query(`alter database ${escapeIdentifier(name)} allow_connections false`)
   await server.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
@@ -51,7 +52,7 @@ onEachDatabase('a database that is away', (create, kind) => {
     await call()
   })
 
-  afterEach(() => gateway.stop())
+  afterEach(() => gateway?.stop())
 
   /** Resolves to the request id. */
   async function call(): Promise<string> {
@@ -76,5 +77,11 @@ onEachDatabase('a database that is away', (create, kind) => {
     expect(await gateway.metric('umg_usage_rows_dropped_total')).to.equal(0)
     const usage = await desk.get('/usage?group=model')
     expect((usage.json as { totals: { requests: number } }).totals.requests).to.equal(CALLS + 1)
+  })
+
+  it('fails no call of a key in use, though this gateway made another key just before', async () => {
+    await gateway.key()
+    const bringBack = await OUTAGES[kind]!(url)
+    await call().finally(bringBack)
   })
 })

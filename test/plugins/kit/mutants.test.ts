@@ -52,7 +52,7 @@ const MUTANTS: readonly Mutant[] = [
     name: 'has-its-key-in-the-address',
     file: 'index.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a piece of the template's source
-    change: ['path: `${prefix}/v1/talk`', 'path: `${prefix}/v1/talk?key=${apiKey.reveal()}`'],
+    change: ['path: `${path}/v1/talk`', 'path: `${path}/v1/talk?key=${apiKey.reveal()}`'],
     seenBy: 'sends its credential in headers: no URL and no body has it',
   },
   {
@@ -76,7 +76,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: 'loses-results',
     file: 'request.ts',
-    change: ["return { who: 'tool', call: message.tool_call_id ?? '', says }", "return { who: 'user', says: '' }"],
+    change: ["{ who: 'tool', call: id, says: saysOf(message, path) }", "{ who: 'user', says: '' }"],
     seenBy: "goes through the SDK's loop of tool calls",
   },
   {

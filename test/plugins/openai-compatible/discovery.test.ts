@@ -20,9 +20,8 @@ describe('openai-compatible: the models of an upstream', () => {
   }
 
   afterEach(async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
+    server?.closeAllConnections()
+    await server?.[Symbol.asyncDispose]()
   })
 
   const list = (baseUrl: string, signal = new AbortController().signal): Promise<readonly Model[]> =>

@@ -45,7 +45,7 @@ describe('a target’s health', () => {
   before(async () => {
     pair = await startPair({ models: ROWS.length, firstNamespace: { timeouts: { firstByte: '200ms' } } })
   })
-  after(() => pair.stop())
+  after(() => pair?.stop())
 
   for (const [number, { name, script, stream = false, breaker, rests = false }] of ROWS.entries()) {
     it(`is seen in /readyz and the metrics, after five calls that ${name}`, async () => {
@@ -79,7 +79,7 @@ describe('the breaker of the first of two targets', () => {
     })
     pair.second.on(() => cleanReply(openai, false))
   })
-  afterEach(() => pair.stop())
+  afterEach(() => pair?.stop())
 
   const callDuo = async (): Promise<string> => servedBy(await call(pair, { model: 'duo/m' }))
 

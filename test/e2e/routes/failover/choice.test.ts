@@ -23,7 +23,7 @@ describe('two targets that share the calls', () => {
     })
     for (const upstream of [pair.first, pair.second]) upstream.on(() => cleanReply(openai, false))
   })
-  afterEach(() => pair.stop())
+  afterEach(() => pair?.stop())
 
   /** Who serves each call, all of them made at once. */
   const serving = async (requests: readonly Parameters<typeof call>[1][], key?: string): Promise<string[]> =>

@@ -30,7 +30,7 @@ describe('an upstream that gets so many calls at once', () => {
     })
     pair.second.on(() => cleanReply(openai, false))
   })
-  after(() => pair.stop())
+  after(() => pair?.stop())
 
   /** Has the upstream serve when it is told to, and takes a place at it. */
   async function occupied(model: string): Promise<{ readonly door: Hold; readonly first: Promise<Heard> }> {

@@ -19,8 +19,8 @@ describe('the connection to the first of two targets', () => {
     })
   })
   after(async () => {
-    await pair.stop()
-    places.close()
+    await pair?.stop()
+    places?.close()
   })
 
   for (const [index, { name, failure }] of PLACES.entries()) {

@@ -42,7 +42,7 @@ describe('a target whose credential is refused', () => {
     })
     pair.second.on(() => cleanReply(openai, false))
   })
-  afterEach(() => pair.stop())
+  afterEach(() => pair?.stop())
 
   /** The first upstream takes one token only. Resolves to those that it has been shown. */
   function accepting(token: string): string[] {

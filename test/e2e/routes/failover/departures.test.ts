@@ -33,8 +33,8 @@ describe('a client that leaves', () => {
     })
   })
   after(async () => {
-    await pair.stop()
-    deaf.close()
+    await pair?.stop()
+    deaf?.close()
   })
 
   /** Nothing of it is left: no call, no try at a target, no further one. */

@@ -25,7 +25,7 @@ describe('where the first of two targets', () => {
   before(async () => {
     pair = await startPair({ models: NUMBERS.models, namespace: { breaker: false } })
   })
-  after(() => pair.stop())
+  after(() => pair?.stop())
 
   for (const fault of FAULTS) {
     for (const way of EVERY_WAY) {

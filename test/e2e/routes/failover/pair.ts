@@ -42,8 +42,9 @@ export const targetsOf = (dialect: Dialect, number = 0) => ({
 /** Starts a pair; both upstreams do as they are told by `on` and `reply`. */
 export async function startPair(options: PairOptions = {}): Promise<Pair> {
   const { models = 1, route, namespace, firstNamespace, others, ...rest } = options
-  const first = await scriptedUpstream()
-  const second = await scriptedUpstream()
+  await using opened = new AsyncDisposableStack()
+  const first = opened.adopt(await scriptedUpstream(), (all) => all.close())
+  const second = opened.adopt(await scriptedUpstream(), (all) => all.close())
   const origins = { first: first.origin, second: second.origin }
   const gateway = await startTestGateway({
     ...rest,
@@ -58,15 +59,9 @@ export async function startPair(options: PairOptions = {}): Promise<Pair> {
       },
     },
   })
-  return {
-    gateway,
-    first,
-    second,
-    async stop() {
-      await gateway.stop()
-      await Promise.all([first.close(), second.close()])
-    },
-  }
+  opened.defer(() => gateway.stop())
+  const all = opened.move()
+  return { gateway, first, second, stop: () => all.disposeAsync() }
 }
 
 const upstreamNamespaces = (place: string, origin: string, more?: object) => ({

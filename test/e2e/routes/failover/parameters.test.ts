@@ -28,7 +28,7 @@ describe('the parameters of a call', () => {
       }),
     })
   })
-  after(() => pair.stop())
+  after(() => pair?.stop())
 
   /** The first target fails, or serves; the second serves. */
   function script(first: 'fails' | 'serves', model: string): () => readonly Record<string, unknown>[] {

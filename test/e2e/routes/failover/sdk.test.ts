@@ -68,7 +68,7 @@ describe('the official SDK', () => {
   before(async () => {
     pair = await startPair({ models: 2 * rows.length, namespace: { breaker: false }, route: { retry: { attempts: 2 } } })
   })
-  after(() => pair.stop())
+  after(() => pair?.stop())
 
   for (const [name, answer] of Object.entries(KINDS)) {
     for (const way of EVERY_WAY) {

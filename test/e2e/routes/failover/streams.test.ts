@@ -11,6 +11,8 @@ import {
   beginning,
   CUTS,
   cutsAfter,
+  emptyAfter,
+  SUDDEN,
 } from '../../upstream-faults/faults/broken-streams.ts'
 import { SILENCE, STALLS, STREAM_PAUSE } from '../../upstream-faults/faults/stalling.ts'
 import { expectBrokenStream, expectStatus, type Fault, post } from '../../upstream-faults/witness.ts'
@@ -28,12 +30,12 @@ const badEventsAfter = (begun: Beginning): readonly Fault[] =>
   }))
 
 /** Faults of a stream that has not said a word yet. */
-const EARLY = [...cutsAfter(announcement), ...badEventsAfter(announcement)]
+const EARLY = [...cutsAfter(announcement), ...badEventsAfter(announcement), emptyAfter(announcement)]
 
 /** Of one that has spoken. */
 const LATE = [...CUTS, ...badEventsAfter(beginning).filter((fault) => !isTiring(fault) && !fault.name.includes('MB'))]
 
-const NUMBERS = numbersFor(EARLY)
+const NUMBERS = numbersFor([...EARLY, ...SUDDEN])
 
 /** Tests on a pair of their own. */
 function withPair(name: string, options: PairOptions, tests: (on: () => Pair) => void): void {
@@ -42,7 +44,7 @@ function withPair(name: string, options: PairOptions, tests: (on: () => Pair) =>
     before(async () => {
       pair = await startPair({ namespace: { breaker: false }, ...options })
     })
-    after(() => pair.stop())
+    after(() => pair?.stop())
     tests(() => pair)
   })
 }
@@ -59,6 +61,13 @@ withPair('a stream of the first of two targets', { models: NUMBERS.models }, (on
   for (const fault of EARLY) {
     for (const way of STREAMED) {
       it(`that ${fault.name} before its first word is replaced by one of the second: ${way.name}`, () =>
+        expectServedBySecond(on(), way, { ...fault, number: NUMBERS.of(fault, true) }))
+    }
+  }
+
+  for (const fault of SUDDEN) {
+    for (const way of STREAMED) {
+      it(`that ${fault.name} together with its first words is replaced by one of the second: ${way.name}`, () =>
         expectServedBySecond(on(), way, { ...fault, number: NUMBERS.of(fault, true) }))
     }
   }

@@ -32,7 +32,7 @@ describe('a target that asks for patience', () => {
       }),
     })
   })
-  after(() => pair.stop())
+  after(() => pair?.stop())
 
   for (const [number, [form, { headers, rest }]] of forms.entries()) {
     it(`${form} is left alone for so long, a minute at most, while there is another`, async () => {
@@ -76,7 +76,7 @@ describe('the time of a call', () => {
       route: { timeouts: { total: '500ms' } },
     })
   })
-  after(() => pair.stop())
+  after(() => pair?.stop())
 
   const model = 'claude-0/claude-sonnet-4-6'
 

@@ -1,4 +1,4 @@
-import { chunk, FIN, head, RST, sse } from '../../../../core/testing/kit.ts'
+import { chunk, FIN, head, pieces, RST, type Step, sse } from '../../../../core/testing/kit.ts'
 import { type Dialect, splitAfter } from '../../sdk/dialect.ts'
 import { AUTHENTICATION, DISCONNECTED, ERROR, type Failure, INVALID, OVERLOADED, RATE_LIMITED } from '../failures.ts'
 import { CANARY, type Fault } from '../witness.ts'
@@ -43,6 +43,13 @@ export const BAD_EVENTS: readonly {
   { name: 'an event of 9 MB', event: `data: {"id":"${'x'.repeat(9 << 20)}"}\n\n`, failure: INVALID },
 ]
 
+/** A stream in order that has neither words nor a finish: its end marker comes at once, or after a beginning. */
+export const emptyAfter = (begun: Beginning): Fault => ({
+  name: 'ends in order',
+  script: (dialect) => sse([...begun(dialect), dialect.events({}).at(-1)!]),
+  failure: INVALID,
+})
+
 /** Ways to stop after a beginning. */
 export const cutsAfter = (begun: Beginning): readonly Fault[] => [
   {
@@ -74,3 +81,13 @@ export const CUTS: readonly Fault[] = [
   ...cutsAfter(beginning),
   { name: 'ends it just before the finish', script: (dialect) => sse(unfinished(dialect)), failure: DISCONNECTED },
 ]
+
+/** Cuts and bad events that one read of the connection brings together with the first words. */
+export const SUDDEN: readonly (Fault & { readonly retryAfter?: string })[] = [
+  ...CUTS.filter(({ name }) => /in order|within|before/.test(name)),
+  ...BAD_EVENTS.filter(({ name }) => !name.includes('MB')).map(({ name, event, ...fault }) => ({
+    ...fault,
+    name: `says ${name}`,
+    script: (dialect: Dialect) => sse([...beginning(dialect), event]),
+  })),
+].map((fault) => ({ ...fault, script: (dialect) => pieces([...(fault.script(dialect) as Iterable<Step>)], Infinity) }))

@@ -22,8 +22,8 @@ describe('anthropic: discovery', () => {
   })
 
   after(() => {
-    server.closeAllConnections()
-    server.close()
+    server?.closeAllConnections()
+    server?.close()
   })
 
   async function discover(signal = new AbortController().signal) {

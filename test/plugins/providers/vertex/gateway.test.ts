@@ -21,7 +21,7 @@ describe('vertex: in a gateway', () => {
     })
   })
 
-  afterEach(() => gateway.stop())
+  afterEach(() => gateway?.stop())
 
   it('a token that was refused is replaced, and the client never hears of it', async () => {
     const refusal = failure(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.')
