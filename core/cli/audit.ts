@@ -1,4 +1,4 @@
-import { type AuditFilter, type AuditView, listAudit, viewAudit } from '../accounts/audit-log.ts'
+import { type AuditFilter, type AuditView, listAudit, viewAudit } from '../accounts/audit.ts'
 import { type StoreIo, type StoreOptions, withStore, writeJson, writeTable } from './store.ts'
 
 /** What `umg audit` takes. */

@@ -1,7 +1,7 @@
 import { COMMAND_LINE } from '../accounts/audit.ts'
 import { type Invitation, invite, listInvitations, withdrawInvitation } from '../accounts/invitations.ts'
-import { invitationLink } from '../accounts/links.ts'
-import type { User } from '../accounts/users.ts'
+import { invitationLink } from '../accounts/tokens.ts'
+import type { User } from '../accounts/user.ts'
 import { everyPage } from '../store/page.ts'
 import { iso, type StoreIo, type StoreOptions, withStore, writeJson, writeTable } from './store.ts'
 

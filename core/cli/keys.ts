@@ -2,7 +2,7 @@ import { COMMAND_LINE } from '../accounts/audit.ts'
 import { GatewayError } from '../errors.ts'
 import { type ApiKey, type KeyStatus, listKeys, statusOf } from '../keys/api-key.ts'
 import type { KeyKind } from '../keys/format.ts'
-import { createKey, editKey, type MadeKey, revokeKey, rotateKey } from '../keys/keys.ts'
+import { type CreatedKey, createKey, editKey, revokeKey, rotateKey } from '../keys/keys.ts'
 import { everyPage } from '../store/page.ts'
 import { instant } from '../text/times.ts'
 import { tellUnchecked } from './accounts.ts'
@@ -112,7 +112,7 @@ function tagOf(text: string): [name: string, value: string] {
   throw new GatewayError('invalid_value', { param: '--tags', values: { detail: 'write a name and a value: team=research' } })
 }
 
-function writeSecret({ json }: StoreOptions, io: StoreIo, { key, secret }: MadeKey): void {
+function writeSecret({ json }: StoreOptions, io: StoreIo, { key, secret }: CreatedKey): void {
   const { id, name, kind, ...rest } = view(key)
   if (json) writeJson(io, { id, name, kind, secret, ...rest })
   else {
@@ -128,7 +128,7 @@ const view = (key: ApiKey) => ({
   id: key.id,
   name: key.name,
   kind: key.kind,
-  key: key.shown,
+  key: key.masked,
   status: statusOf(key),
   account: key.account.id,
   models: key.models,
@@ -145,7 +145,7 @@ const cells = (key: ApiKey): string[] => [
   key.id,
   key.name,
   key.kind,
-  key.shown,
+  key.masked,
   key.models.join(' '),
   iso(key.createdAt),
   key.expiresAt === undefined ? 'never' : iso(key.expiresAt),

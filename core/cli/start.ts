@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { type OpenIdProvider, openIdProvider } from '../accounts/openid.ts'
-import type { ManagementOptions } from '../control/operation.ts'
+import type { ManagementOptions } from '../control/services.ts'
 import { type Gateway, startGateway } from '../gateway/gateway.ts'
 import type { Listen } from '../http/server.ts'
 import { createLog, type Log, type LogLevel } from '../observe/log.ts'

@@ -1,18 +1,18 @@
 import type { Store } from '../store/database.ts'
 
-/** How exactly it is known when a key was last used. */
-export const WRITTEN_MS = 60_000
-/** Keys per statement: thousands at once would hold up the streams for as long. */
+/** The time of last use is written at most this often. */
+export const LAST_USED_RESOLUTION_MS = 60_000
+/** Keys per statement: SQLite runs in this thread, and thousands at once would delay streams. */
 const BATCH = 500
 
-/** Notes when keys are used, and writes it down about once a minute, off the path of the calls. */
+/** Records which keys are used, and writes the time about once a minute, off the path of calls. */
 export interface UseRecorder {
   note(keyId: string): void
-  /** Writes down what is left. */
+  /** Writes what is not written yet. */
   close(): Promise<void>
 }
 
-/** Where the store fails, the note is kept for the next time; nothing of a call depends on it. */
+/** If the store fails, the uses are written the next time; no call depends on it. */
 export function recordUse(store: Store): UseRecorder {
   let used = new Set<string>()
 
@@ -32,7 +32,7 @@ export function recordUse(store: Store): UseRecorder {
     }
   }
 
-  const timer = setInterval(write, WRITTEN_MS).unref()
+  const timer = setInterval(write, LAST_USED_RESOLUTION_MS).unref()
   return {
     note: (keyId) => void used.add(keyId),
     async close() {

@@ -82,6 +82,6 @@ onEachDatabase('an unavailable database', (create, kind) => {
   it('fails no call of a key in use, though this gateway made another key just before', async () => {
     await gateway.key()
     const unblock = await BLOCKS[kind]!(url)
-    await call().finally(bringBack)
+    await call().finally(unblock)
   })
 })
