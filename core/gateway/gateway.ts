@@ -1,5 +1,5 @@
 import type { Router } from '@koa/router'
-import { LinkedList } from '../async/linked-list.ts'
+import { LinkedList } from '../async/event-loop.ts'
 import { LIFECYCLE_BASE, lifecycleOperations } from '../control/config.ts'
 import { consoleRouter } from '../control/console.ts'
 import { type MonitoringServices, monitoringRouter } from '../control/monitoring.ts'

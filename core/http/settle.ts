@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { Batch } from '../async/batch.ts'
+import { Batch } from '../async/event-loop.ts'
 import { withTimeout } from '../async/timeout.ts'
 import type { GatewayError } from '../errors.ts'
 import { logCall } from '../observe/call-log.ts'

@@ -1,5 +1,5 @@
+import { Ticker, type TickListener } from '../async/event-loop.ts'
 import { type Pause, pause } from '../async/pause.ts'
-import { Ticker, type TickListener } from '../async/ticker.ts'
 import { GatewayError } from '../errors.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
 import type { ReplyFormat } from '../protocol/format.ts'

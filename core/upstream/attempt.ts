@@ -1,4 +1,4 @@
-import { Ticker, type TickListener } from '../async/ticker.ts'
+import { Ticker, type TickListener } from '../async/event-loop.ts'
 import { type ErrorName, GatewayError, UpstreamFailure } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { callProvider, type PluginTimer, pluginError } from '../plugins/faults.ts'
@@ -238,7 +238,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
   #readerFor(status: number, headers: Readonly<Record<string, string>>): BodyReader {
     const { operation, call, served, format, stream, transforms, hold } = this.#options
     if (status !== 200) return new RefusalReader({ status, headers }, operation, served.provider)
-    const translator = callProvider(served.provider, () => operation.translator?.(call, this.#view))
+    const translator = operation.translator && callProvider(served.provider, () => operation.translator!(call, this.#view))
     // A provider with a wire of its own knows its streams whatever they are called.
     const isNone = translator?.decoder === undefined && /^(?:application\/json|text\/html)\b/.test(headers['content-type'] ?? '')
     const isStream = stream !== undefined && !isNone

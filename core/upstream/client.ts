@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici'
-import { Batch } from '../async/batch.ts'
+import { Batch } from '../async/event-loop.ts'
 import { Secret, type UpstreamRequest } from '../sdk/api.ts'
 
 /** What an attempt hears of its request. Any of these may be the last thing it hears. */

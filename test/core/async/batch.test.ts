@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Batch } from '../../../core/async/batch.ts'
+import { Batch } from '../../../core/async/event-loop.ts'
 
 describe('a batch', () => {
   it('processes its items in their order, after the current iteration of the event loop', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Ticker, type TickListener } from '../../../core/async/ticker.ts'
+import { Ticker, type TickListener } from '../../../core/async/event-loop.ts'
 
 /** A member that resolves at its first tick. */
 class Member implements TickListener {
