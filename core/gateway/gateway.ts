@@ -1,10 +1,10 @@
 import type { Router } from '@koa/router'
-import { LinkedList } from '../async/linked-list.ts'
-import { PROCESS, PROCESS_ROUTES } from '../control/config.ts'
-import { consoleRoutes } from '../control/console.ts'
-import { type HealthServices, systemRoutes } from '../control/health.ts'
-import type { ManagementOptions, ManagementServices, ReloadOutcome, ReloadTrigger, Urls } from '../control/operation.ts'
-import { managementRoutes } from '../control/router.ts'
+import { LinkedList } from '../async/event-loop.ts'
+import { LIFECYCLE_BASE, lifecycleOperations } from '../control/config.ts'
+import { consoleRouter } from '../control/console.ts'
+import { type MonitoringServices, monitoringRouter } from '../control/monitoring.ts'
+import { managementRouter } from '../control/router.ts'
+import type { ManagementOptions, ManagementServices, ReloadOutcome, ReloadTrigger, Urls } from '../control/services.ts'
 import { type ApiServices, type AppServices, apiRoutes } from '../http/app.ts'
 import { CallReader } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -76,7 +76,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const reloader = opened.adopt(await Reloader.start({ ...options, services, loadTimeout: times.load }), (all) => all.close())
   const settlement = opened.adopt(new Settlement({ ...services, hookTimeout: times.link }), (last) => last.flush())
   const { live } = reloader
-  let draining = false
+  const lifecycle = { draining: false }
   const app: AppServices & ApiServices = {
     ...services,
     live,
@@ -84,7 +84,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     open: new LinkedList<Exchange>(),
     reader: new CallReader(services.workers),
     relayTimes: times,
-    draining: () => draining,
+    lifecycle,
   }
   const management: ManagementServices = {
     ...options,
@@ -95,13 +95,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     config: () => reloader.state,
     reload: (trigger) => reloader.reload(trigger),
   }
-  const health = { ...services, settlement, metricsToken: options.metricsToken, ready: () => !draining }
-  const operators = operatorRoutes(health, management)
+  const monitoring: MonitoringServices = {
+    ...services,
+    settlement,
+    metricsToken: options.metricsToken,
+    ready: () => !lifecycle.draining,
+  }
+  const operators = operatorRouters(monitoring, management)
   const listeners = await openListeners(app, { clients: [apiRoutes(app)], operators }, options)
 
   const running = opened.move()
   async function drain({ delay, grace }: DrainTimes): Promise<void> {
-    draining = true
+    lifecycle.draining = true
     await passed(delay)
     recorder.end()
     await listeners.stop(grace)
@@ -112,12 +117,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return { ...listeners, urls: management.urls(), notices: reloader.notices, live, reload, drain }
 }
 
-/** All that is for operators. */
-const operatorRoutes = (health: HealthServices, management: ManagementServices): readonly Router[] => [
-  systemRoutes(health),
-  consoleRoutes(),
-  managementRoutes(management),
-  managementRoutes(management, PROCESS_ROUTES, PROCESS),
+/** The routers for operators. */
+const operatorRouters = (monitoring: MonitoringServices, management: ManagementServices): readonly Router[] => [
+  monitoringRouter(monitoring),
+  consoleRouter(),
+  managementRouter(management),
+  managementRouter(management, lifecycleOperations, LIFECYCLE_BASE),
 ]
 
 const passed = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

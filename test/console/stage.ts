@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
-import { setupLink } from '../../core/accounts/links.ts'
+
 import { createSetupToken } from '../../core/accounts/setup.ts'
+import { setupLink } from '../../core/accounts/tokens.ts'
 import { json, openaiReply, scriptedUpstream, sse } from '../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 

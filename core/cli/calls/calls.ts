@@ -3,7 +3,7 @@ import type { Store } from '../../store/database.ts'
 import type { CallsTable } from '../../store/schema.ts'
 import { type CallFilter, type CallView, findCall, findCalls, viewCalls } from '../../usage/calls.ts'
 import { callsAsCsv, callsAsJsonLines, usageAsCsv, usageAsJsonLines } from '../../usage/exports.ts'
-import { add, TOTALS, type Totals, zeroTotals } from '../../usage/rollup.ts'
+import { addTotals, TOTALS, type Totals, zeroTotals } from '../../usage/rollup.ts'
 import { type TimeRange, timeRangeOf } from '../../usage/time-range.ts'
 import { type Dimension, reportUsage, type UsageReport } from '../../usage/usage-report.ts'
 import { type CommandIo, type TableFormat, writeCells, writeChunks, writeJson, writeTable } from '../output.ts'
@@ -115,7 +115,7 @@ function formatTokens({ input, output, cached, reasoning, estimated }: NonNullab
 
 function usageTable(group: Dimension, { groups, series, totals }: UsageReport): string[][] {
   const sums = groups.map(zeroTotals)
-  for (const { values } of series) for (const [index, value] of values.entries()) add(sums[index]!, value)
+  for (const { values } of series) for (const [index, value] of values.entries()) addTotals(sums[index]!, value)
   const headings = [group.replace(/^tag:/, ''), ...TOTALS].map((heading) => heading.replace('_', ' ').toUpperCase())
   return [headings, ...groups.map(({ label }, index) => usageRow(label, sums[index]!)), usageRow('TOTAL', totals)]
 }

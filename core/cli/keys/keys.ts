@@ -2,7 +2,7 @@ import { COMMAND_LINE } from '../../accounts/audit.ts'
 import { GatewayError } from '../../errors.ts'
 import { type ApiKey, type KeyStatus, listKeys, statusOf } from '../../keys/api-key.ts'
 import type { KeyKind } from '../../keys/format.ts'
-import { createKey, editKey, type MadeKey, revokeKey, rotateKey } from '../../keys/keys.ts'
+import { type CreatedKey, createKey, editKey, revokeKey, rotateKey } from '../../keys/keys.ts'
 import { everyPage } from '../../store/page.ts'
 import { instant } from '../../text/times.ts'
 import { type CommandIo, formatTime, type TableFormat, writeJson, writeTable } from '../output.ts'
@@ -107,7 +107,7 @@ function tagOf(text: string): [name: string, value: string] {
   throw new GatewayError('invalid_value', { param: '--tags', values: { detail: 'write a name and a value: team=research' } })
 }
 
-function writeSecret({ json }: StoreOptions, { key, secret }: MadeKey, io: CommandIo): void {
+function writeSecret({ json }: StoreOptions, { key, secret }: CreatedKey, io: CommandIo): void {
   const { id, name, kind, ...rest } = toJson(key)
   if (json) {
     writeJson({ id, name, kind, secret, ...rest }, io)
@@ -122,7 +122,7 @@ const toJson = (key: ApiKey) => ({
   id: key.id,
   name: key.name,
   kind: key.kind,
-  key: key.shown,
+  key: key.masked,
   status: statusOf(key),
   account: key.account.id,
   models: key.models,
@@ -138,7 +138,7 @@ const TABLE: TableFormat<ApiKey> = {
     ID: ({ id }) => id,
     NAME: ({ name }) => name,
     KIND: ({ kind }) => kind,
-    KEY: ({ shown }) => shown,
+    KEY: ({ masked }) => masked,
     MODELS: ({ models }) => models.join(' '),
     CREATED: ({ createdAt }) => formatTime(createdAt),
     EXPIRES: ({ expiresAt }) => (expiresAt === undefined ? 'never' : formatTime(expiresAt)),

@@ -1,4 +1,4 @@
-import { type AuditFilter, type AuditView, listAudit, viewAudit } from '../../accounts/audit-log.ts'
+import { type AuditFilter, type AuditView, listAudit, viewAudit } from '../../accounts/audit.ts'
 import { type CommandIo, type TableFormat, writeJson, writeTable } from '../output.ts'
 import { type StoreOptions, withStore } from '../store.ts'
 

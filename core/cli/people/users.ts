@@ -1,5 +1,6 @@
 import { COMMAND_LINE } from '../../accounts/audit.ts'
-import { editUser, endUserSessions, listUsers, type User, type UserSettings } from '../../accounts/users.ts'
+import type { User } from '../../accounts/user.ts'
+import { editUser, endUserSessions, listUsers, type UserSettings } from '../../accounts/users.ts'
 import { everyPage } from '../../store/page.ts'
 import { type CommandIo, formatTime, type TableFormat, writeJson, writeTable } from '../output.ts'
 import { type ObjectOptions, type StoreOptions, withStore } from '../store.ts'

@@ -1,6 +1,6 @@
-import { setupLink } from '../../accounts/links.ts'
 import { createSetupToken } from '../../accounts/setup.ts'
-import type { Urls } from '../../control/operation.ts'
+import { setupLink } from '../../accounts/tokens.ts'
+import type { Urls } from '../../control/services.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import type { Generation } from '../../http/generation.ts'
 import { listKeys } from '../../keys/api-key.ts'

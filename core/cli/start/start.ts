@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { type OpenIdProvider, openIdProvider } from '../../accounts/openid.ts'
-import type { ManagementOptions } from '../../control/operation.ts'
+import type { ManagementOptions } from '../../control/services.ts'
 import { type Gateway, startGateway } from '../../gateway/gateway.ts'
 import type { Listen } from '../../http/server.ts'
-import { createLog, type Logger, type LogLevel } from '../../observe/log.ts'
+import { createLog, type Log, type LogLevel } from '../../observe/log.ts'
 import { Secret } from '../../sdk/api.ts'
 import { databaseUrl, openStore, type Store } from '../../store/database.ts'
 import { ConfigError } from '../../text/diagnostic.ts'
@@ -68,7 +68,7 @@ export async function start(options: StartOptions, io: CommandIo): Promise<numbe
   io.stdout.write(formatWelcome(access, gateway.urls))
   const code = await ended
   // Before the exit, which would retry unwritten lines forever if nothing reads them any more.
-  await new Promise((resolve) => log.flush(resolve))
+  await log.flush()
   return code
 }
 
@@ -86,7 +86,7 @@ const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i
 const OPEN_METRICS =
   'warning: other machines can read /metrics without a token. Set UMG_METRICS_TOKEN, or serve it on --admin-listen 127.0.0.1:9090.\n'
 
-function startOn(store: Store, log: Logger, options: StartOptions, io: CommandIo): Promise<Gateway> {
+function startOn(store: Store, log: Log, options: StartOptions, io: CommandIo): Promise<Gateway> {
   return startGateway({
     store,
     log,
@@ -96,7 +96,7 @@ function startOn(store: Store, log: Logger, options: StartOptions, io: CommandIo
     adminListen: options.adminListen,
     version: options.version,
     workerThreads: options.workers,
-    keep: { requests: options.keepRequests, usage: options.keepUsage },
+    retention: { requests: options.keepRequests, usage: options.keepUsage },
     ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
     management: managementOf(options),
   })
@@ -136,7 +136,7 @@ const SAME_SIGNAL_MS = 1000
  * Drains the gateway on SIGTERM; on SIGINT without the delay for load balancers; a second signal ends the process at once. Drains also
  * on an uncaught exception, which leaves an unknown state. Reloads on SIGHUP. Resolves to the exit code.
  */
-function untilSignal(gateway: Gateway, log: Logger, options: StartOptions): Promise<number> {
+function untilSignal(gateway: Gateway, log: Log, options: StartOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     let drainingSince: number | undefined
     const drain = (delay: number, code: number): void => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { listAudit } from '../../../core/accounts/audit-log.ts'
+import { listAudit } from '../../../core/accounts/audit.ts'
 import { acceptInvitation } from '../../../core/accounts/invitations.ts'
 import { createAccountCommand, editAccountCommand, listAccountsCommand } from '../../../core/cli/people/accounts.ts'
 import { inviteCommand, listInvitationsCommand, withdrawCommand } from '../../../core/cli/people/invitations.ts'

@@ -84,7 +84,7 @@ onEachDatabase('people', (database) => {
       const other = { email: 'Bob@example.com', role: 'admin', account_id: stage.account }
       const refused = await stage.admin.post('/invitations', other)
       expect(outcome(refused)).to.deep.equal([409, 'conflict'])
-      expect(refused.body.message).to.include(`as member of ${stage.account}`)
+      expect(refused.body.message).to.include(`with the role member in the account ${stage.account}`)
       const token = tokenOf((await invite('Bob@example.com')).link)
       const bob = stage.stranger()
       const { body } = await accept(token, bob, { name: 'Bob', password: 'another battery staple' })

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { validate } from '../../../core/config/schema/validate.ts'
-import type { Route } from '../../../core/control/operation.ts'
-import { BASE } from '../../../core/control/operation.ts'
-import { ROUTES } from '../../../core/control/operations.ts'
+import type { Operation } from '../../../core/control/operation.ts'
+import { API_BASE } from '../../../core/control/operation.ts'
+import { OPERATIONS } from '../../../core/control/operations.ts'
 
 /** A reply of the management API. */
 export interface Told {
@@ -18,7 +18,7 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-type Method = Route['method']
+type Method = Operation['method']
 
 /** Somebody before a browser: keeps the cookies it is given, and sends what a page of the console would. */
 export class Person {
@@ -57,7 +57,7 @@ export class Person {
 
   /** Sends a request. What comes back with success is held against the schema of its route. */
   async call(method: Method, path: string, body?: object, { headers = {} }: RequestOptions = {}): Promise<Told> {
-    const response = await fetch(`${this.#url}${BASE}${path}`, {
+    const response = await fetch(`${this.#url}${API_BASE}${path}`, {
       method,
       redirect: 'manual',
       headers: {
@@ -100,9 +100,9 @@ export async function refusalOf(response: Response): Promise<readonly [status: n
 
 function expectSchema(method: Method, path: string, { body, status, text }: Told): void {
   const [plain = ''] = path.split('?')
-  const fits = ({ path: pattern }: Route) =>
+  const fits = ({ path: pattern }: Operation) =>
     new RegExp(`^${pattern.replace('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(plain)
-  const row = ROUTES.filter((route) => route.method === method).find((route) => route.path === plain || fits(route))
+  const row = OPERATIONS.filter((route) => route.method === method).find((route) => route.path === plain || fits(route))
   if (row === undefined) throw new Error(`no route is ${method} ${plain}`)
   expect(status, `${method} ${plain}`).to.equal(row.status ?? (row.reply || row.streams ? 200 : 204))
   if (row.reply === undefined) expect(row.streams ? '' : text).to.equal('')

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { expect } from 'chai'
-import { clientAddress } from '../../../core/control/router.ts'
+import { clientAddress } from '../../../core/control/origin.ts'
 
 /** A request over a connection from `remoteAddress`. */
 const request = (remoteAddress: string, forwarded?: string): IncomingMessage =>

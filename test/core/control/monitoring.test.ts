@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { expect } from 'chai'
 import Koa from 'koa'
-import { systemRoutes } from '../../../core/control/health.ts'
+import { monitoringRouter } from '../../../core/control/monitoring.ts'
 import { listen } from '../../../core/http/server.ts'
 import { Metrics } from '../../../core/observe/metrics.ts'
 import type { UpstreamStates } from '../../../core/routing/upstream-state.ts'
@@ -107,7 +107,7 @@ describe('the system routes', () => {
 
   it('tell balancers to look elsewhere while the gateway drains, and still that it lives', async () => {
     await start()
-    const draining = systemRoutes({
+    const draining = monitoringRouter({
       metrics: new Metrics(),
       settlement: { flush() {} },
       metricsToken: undefined,

@@ -6,20 +6,20 @@ import type { Metrics } from '../observe/metrics.ts'
 import type { TargetReport, UpstreamStates } from '../routing/upstream-state.ts'
 import type { Secret } from '../sdk/api.ts'
 
-/** What the operator's routes tell. */
-export interface HealthServices {
+/** What the monitoring endpoints report. */
+export interface MonitoringServices {
   readonly metrics: Metrics
-  /** Of calls that have ended: a scrape is to know of all of them. */
+  /** Flushed by a scrape, which includes all calls that have ended. */
   readonly settlement: Pick<Settlement, 'flush'>
-  /** Asked for by `/metrics`, where it is set. */
+  /** Required by `/metrics`, if set. */
   readonly metricsToken: Secret | undefined
   readonly states: UpstreamStates
-  /** False from SIGTERM on: load balancers should look elsewhere. */
+  /** False after SIGTERM: load balancers should stop sending calls. */
   ready(): boolean
 }
 
-/** `/livez`, `/readyz`, `/metrics`. They reach no model and no chain. */
-export function systemRoutes({ metrics, settlement, metricsToken, states, ready }: HealthServices): Router {
+/** Creates the router of `/livez`, `/readyz` and `/metrics`. */
+export function monitoringRouter({ metrics, settlement, metricsToken, states, ready }: MonitoringServices): Router {
   const checkToken = (authorization: string): void => {
     if (metricsToken !== undefined && !bears(authorization, metricsToken)) throw new GatewayError('metrics_token_required')
   }
@@ -46,7 +46,7 @@ export function systemRoutes({ metrics, settlement, metricsToken, states, ready 
 
 const WAITING = { coolingDown: 'cooling down for', open: 'next attempt in' } as const
 
-/** `[+] openai/gpt-5.5: closed, 3 under way, 120 ms`, in the manner of Kubernetes' own `/readyz?verbose`. */
+/** `[+] openai/gpt-5.5: closed, 3 under way, 120 ms to the first byte`, in the format of Kubernetes' `/readyz?verbose`. */
 function targetLine({ namespace, model, breaker, availability, availableInMs, busy, latency }: TargetReport): string {
   const facts = [
     breaker,
