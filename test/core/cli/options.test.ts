@@ -34,13 +34,13 @@ const WRONG: readonly (readonly [(text: string) => unknown, string])[] = [
 
 describe('the value of an option', () => {
   for (const [read, text, wanted] of GOOD) {
-    it(`may be ${text}`, () => {
+    it(`can be ${text}`, () => {
       expect(read(text)).to.deep.equal(wanted)
     })
   }
 
   for (const [read, text] of WRONG) {
-    it(`is not ${text === '' ? 'empty' : text} (${read.name}), and the refusal says what to write`, () => {
+    it(`cannot be ${text === '' ? 'empty' : text} (${read.name}); the error says what to write`, () => {
       expect(() => read(text))
         .to.throw(InvalidArgumentError)
         .with.property('message')

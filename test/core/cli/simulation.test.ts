@@ -19,7 +19,7 @@ import { type Case, cases, curatedOf } from './random-tables.ts'
 
 const RUNS = 1000
 
-describe('what umg explain says', () => {
+describe('umg explain', () => {
   let client: UpstreamClient
   let closed: string
 
@@ -30,35 +30,35 @@ describe('what umg explain says', () => {
 
   after(() => client?.close())
 
-  it(`is what happens, on ${RUNS} random tables with calls and failures`, async () => {
+  it(`simulates the attempts that calls really make, on ${RUNS} random tables with calls and failures`, async () => {
     await fc.assert(
       fc.asyncProperty(cases, async (each) => {
-        const [foretold, real] = [tableOf(each, closed), tableOf(each, closed)].map((table) =>
-          routeFor(table, each.asked, ANY_KEY),
+        const [simulated, real] = [tableOf(each, closed), tableOf(each, closed)].map((table) =>
+          routeFor(table, each.model, ANY_KEY),
         )
-        if (foretold === undefined || real === undefined) {
-          expect(each.asleep.size).to.be.greaterThan(0)
+        if (simulated === undefined || real === undefined) {
+          expect(each.dormant.size).to.be.greaterThan(0)
           return
         }
-        const call = fakeCall({ model: each.asked, ...each.body })
-        const rehearsal = simulate(foretold, {
+        const call = fakeCall({ model: each.model, ...each.body })
+        const simulation = simulate(simulated, {
           call,
-          traveller: travellerOf(each),
+          selection: selectionOf(each),
           failing: each.failing,
           now: performance.now(),
         })
-        expect(await happen(real, call, travellerOf(each))).to.deep.equal(rehearsal)
-        expectExplained(explain(foretold, each), rehearsal, each)
+        expect(await dispatch(real, call, selectionOf(each))).to.deep.equal(simulation)
+        expectExplained(explain(simulated, each), simulation, each)
       }),
       { numRuns: RUNS },
     )
   })
 
-  /** Sends the call, and tells what came of it in the words of a rehearsal. */
-  async function happen(route: Route, call: Call, traveller: SelectionContext): Promise<Simulation> {
+  /** Sends a call. Resolves to its attempts and its end, as a simulation has them. */
+  async function dispatch(route: Route, call: Call, selection: SelectionContext): Promise<Simulation> {
     const tries: Simulation['tries'][number][] = []
-    const dispatch = new Dispatch(
-      { call, route, selection: traveller, format: chatReply, client, timer: { ran: () => undefined } },
+    const dispatched = new Dispatch(
+      { call, route, selection, format: chatReply, client, timer: { ran: () => undefined } },
       {
         transforms: [],
         stream: undefined,
@@ -71,7 +71,7 @@ describe('what umg explain says', () => {
         fail: () => undefined,
       },
     )
-    const end = await dispatch.run().then(
+    const end = await dispatched.run().then(
       () => tries.at(-1)!.id,
       (error: GatewayError) => error.row,
     )
@@ -79,23 +79,23 @@ describe('what umg explain says', () => {
   }
 })
 
-/** Where the client chose the model, nobody else is asked for one that does not exist. */
+/** If the client named the upstream's model, no other target is tried for one that does not exist. */
 const causeOf = (row: ErrorName) => (row === 'model_not_found' ? 'not_found' : policyFor(new GatewayError(row)).cause)
 
-/** What `umg explain` would show. */
+/** The explanation of a route. */
 function explain(route: Route, each: Case): ExplainedModel {
   const { curated, text } = curatedOf(each)
   const config = { curated, namespaces: new Map() } as unknown as Config
   return explainRoute(route, config, new RoutesText('random.yaml', text))
 }
 
-/** What is shown is what may be asked, and stands in the lines that are shown for it. */
+/** Expects that the explanation shows every target that can be tried, with its line in the file. */
 function expectExplained(explained: ExplainedModel, { tries }: Simulation, each: Case): void {
   const lines = curatedOf(each).text.split('\n')
   for (const { id, at } of membersOf(explained)) expect(lines[Number(at.split(':')[1]) - 1]).to.contain(id)
   const shown = leavesOf(explained)
   expect(shown).to.include.members(tries.map(({ id }) => id))
-  expect(shown.filter((id) => each.asleep.has(id.split('/', 1)[0]!))).to.deep.equal([])
+  expect(shown.filter((id) => each.dormant.has(id.split('/', 1)[0]!))).to.deep.equal([])
   const plain =
     each.failing.size === 0 &&
     each.routes.every(({ defaults }) => Object.keys(defaults).length === 0) &&
@@ -108,14 +108,14 @@ function expectExplained(explained: ExplainedModel, { tries }: Simulation, each:
 const membersOf = ({ targets = [], fallbacks = [] }: ExplainedModel): readonly ExplainedModel[] =>
   [...targets, ...fallbacks].flatMap((member) => [member, ...membersOf(member)])
 
-/** The models of upstreams that can be reached. */
+/** The models whose upstreams are not left out. */
 function leavesOf(model: ExplainedModel): readonly string[] {
   if (model.provider !== undefined) return [model.id]
   return [...(model.targets ?? []), ...(model.fallbacks ?? [])].flatMap(leavesOf)
 }
 
-/** Small numbers, so that pauses between tries are short. */
-function travellerOf({ key, seed }: Case): SelectionContext {
+/** Its random numbers are small, so that the delays between attempts are short. */
+function selectionOf({ key, seed }: Case): SelectionContext {
   let state = seed
   const random = (): number => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
