@@ -7,17 +7,17 @@ import { fileURLToPath } from 'node:url'
 
 const UMG = fileURLToPath(new URL('../../../core/umg.mjs', import.meta.url))
 
-/** Of the environment only what starts a program: what the machine sets must not decide a test. */
+/** The variables that a program needs. Others of the machine could change the result of a test. */
 const BARE = { PATH: process.env.PATH, HOME: process.env.HOME }
 
-/** How a process ended, and what it said. */
+/** The exit code and output of a process. */
 export interface Ended {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** A process of the command line, in a folder of its own that goes with it. */
+/** A process of the command line. */
 export class Umg {
   readonly #child: ChildProcess
   readonly ended: Promise<Ended>
@@ -31,7 +31,7 @@ export class Umg {
     this.ended = once(this.#child, 'close').then(([code]) => ({ code, stdout: this.stdout, stderr: this.stderr }))
   }
 
-  /** Waits until what it prints fits. Throws what the process said if it ends before. */
+  /** Waits until the output matches. Throws the errors of a process that ends before. */
   async says(pattern: RegExp, stream: 'stdout' | 'stderr' = 'stdout'): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this[stream])
@@ -49,13 +49,13 @@ export class Umg {
 interface RunOptions {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
-  /** Another Node than the one that runs the tests. */
+  /** The path of Node. Absent: the one that runs the tests. */
   readonly node?: string
-  /** What a shell does with the command, which is its "$@". */
+  /** The shell script that runs the command, which is its "$@". */
   readonly script?: string
 }
 
-/** A folder with a routing table, in which commands run; `remove` ends those that still do. */
+/** A folder in which commands run. */
 export class Home {
   readonly path: string
   readonly #running: Umg[] = []
@@ -64,7 +64,7 @@ export class Home {
     this.path = path
   }
 
-  /** `files`: their texts by name. */
+  /** `files`: texts by file name. */
   static async create(files: Readonly<Record<string, string>>): Promise<Home> {
     const home = new Home(await mkdtemp(join(tmpdir(), 'umg-home-')))
     for (const [name, text] of Object.entries(files)) await home.write(name, text)
@@ -85,13 +85,14 @@ export class Home {
     return umg
   }
 
-  /** Starts a gateway on a free port; resolves once it listens. */
+  /** Starts a gateway on a free port. Resolves once it listens. */
   async start(...flags: string[]): Promise<{ readonly umg: Umg; readonly url: string }> {
     const umg = this.run(['start', '--port', '0', ...flags])
     const [, url] = await umg.says(/^listening on (\S+)$/m)
     return { umg, url: url! }
   }
 
+  /** Kills the processes that run, and removes the folder. */
   async remove(): Promise<void> {
     for (const umg of this.#running) umg.signal('SIGKILL')
     await Promise.all(this.#running.map(({ ended }) => ended))
