@@ -16,10 +16,10 @@ const PARTS: readonly (readonly [file: RegExp, title: string])[] = [
   [/plugin\/chunk\./, 'The parts of a translated stream'],
   [/plugin\/(?:secret|template)\./, 'Secrets and templates'],
   [/plugin\/[\w-]+\.ts$/, 'For translating requests'],
-  [/testing\/conformance\//, 'The suite of a provider'],
+  [/testing\/(?:conformance\/|describe-provider\.)/, 'The suite of a provider'],
   [/testing\/translator\//, 'Running translators'],
-  [/testing\/link\//, 'Running links'],
-  [/testing\/(?:create-provider|test-\w+|secrets)\./, 'Providers, calls and hosts for a test'],
+  [/testing\/(?:link\/|gateway\/client-reply\.)/, 'Running links'],
+  [/testing\/gateway\//, 'Providers, calls and hosts for a test'],
   [/testing\//, 'The scripted upstream'],
 ]
 

@@ -1,6 +1,12 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type ParameterSupport, type ParameterTable, type Provider, type ProviderPlugin, Secret } from 'unified-model-gateway/plugin'
+import {
+  type ParameterSupport,
+  type ParameterTable,
+  type Provider,
+  type ProviderPlugin,
+  Secret,
+} from 'unified-model-gateway/plugin'
 import { createProvider, type PluginConfig } from 'unified-model-gateway/plugin/testing'
 
 const FOLDER = new URL('../../plugins/providers/', import.meta.url)

@@ -4,8 +4,8 @@ import { readSources } from '../../support/sources.ts'
 
 const TESTS = readSources('test/**/*.test.ts')
 
-describe('every provider that comes with the gateway', () => {
-  it('goes through the suite of describeProvider', async () => {
+describe('Every built-in provider', () => {
+  it('is tested by describeProvider', async () => {
     const described = TESTS.filter(({ code }) => /\bdescribeProvider\(/.test(code)).flatMap(({ inner }) => inner)
     const names = await builtinNames('provider')
     expect(names.filter((name) => !described.includes(`plugins/providers/${name}/index.ts`))).to.deep.equal([])

@@ -1,14 +1,36 @@
-import type { ChatChunk, ChatCompletion, ChatDelta, FinishReason, Usage } from '../sdk/api.ts'
+import type { ChatChunk, ChatCompletion, ChatDelta, FinishReason, Usage } from '../../sdk/api.ts'
 import { DONE, event } from './replies.ts'
-import { finishOf, type Said, type SaidTool } from './said.ts'
+
+/** A tool call, as the client reads it. */
+export interface SaidTool {
+  readonly name: string
+  readonly arguments: Readonly<Record<string, unknown>>
+}
+
+/** The content of a reply, in OpenAI's terms. A part that is left out must be absent from the reply. */
+export interface Said {
+  readonly text?: string
+  readonly reasoning?: string
+  readonly refusal?: string
+  readonly tools?: readonly SaidTool[]
+  /** Default: `tool_calls` if there are tools, else `stop`. */
+  readonly finish?: FinishReason
+  /** The fields to compare. */
+  readonly usage?: Partial<Usage>
+}
+
+/** The finish reason of a reply. */
+export function finishOf({ finish, tools = [] }: Said): FinishReason {
+  return finish ?? (tools.length > 0 ? 'tool_calls' : 'stop')
+}
 
 const HEAD = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'some-model-2026' }
 
 const USAGE: Usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
 
 /**
- * What an upstream that speaks OpenAI's protocol answers to say this: as a whole reply, and as the events of a stream, each text and
- * each tool's arguments in two pieces. The usage is 5 and 2 tokens, if it does not say another.
+ * The reply of an OpenAI-compatible upstream with this content: whole, and as the events of a stream, each text and each tool's
+ * arguments in two pieces. The default usage is 5 and 2 tokens.
  */
 export function openaiReply(says: Said): { readonly whole: ChatCompletion; readonly stream: readonly string[] } {
   const { text, reasoning, refusal, tools = [] } = says
@@ -55,7 +77,7 @@ function toolDeltas(tool: SaidTool, index: number): ChatDelta[] {
   return [{ index, ...toolStart(tool, index) }, ...pieces].map((part) => ({ tool_calls: [part] }))
 }
 
-/** Never within a character. */
+/** Splits between two characters, never within one. */
 function halves(text = ''): string[] {
   const characters = [...text]
   const middle = Math.ceil(characters.length / 2)

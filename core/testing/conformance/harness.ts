@@ -1,74 +1,88 @@
 import type OpenAI from 'openai'
 import type { Provider } from '../../sdk/api.ts'
-import { createProvider } from '../doubles.ts'
-import { replaceSecrets, startPluginGateway } from '../plugin-gateway.ts'
-import { json } from '../replies.ts'
-import type { Script } from '../script.ts'
-import { type ReceivedRequest, type RequestHandler, type ScriptedUpstream, scriptedUpstream } from '../scripted-upstream.ts'
-import { Doorman } from '../test-auth.ts'
-import type { ProviderUnderTest } from './describe-provider.ts'
-import { isAbsent } from './scenarios.ts'
+import { createProvider } from '../gateway/doubles.ts'
+import { replaceSecrets, startPluginGateway } from '../gateway/plugin-gateway.ts'
+import { TestAuth } from '../gateway/test-auth.ts'
+import { json } from '../upstream/replies.ts'
+import type { Script } from '../upstream/script.ts'
+import {
+  type ReceivedRequest,
+  type RequestHandler,
+  type ScriptedUpstream,
+  scriptedUpstream,
+} from '../upstream/scripted-upstream.ts'
+import { isAbsent, type ProviderUnderTest } from './provider-under-test.ts'
 
 /** The namespace of the provider under test. */
 export const NAMESPACE = 'under-test'
 
-/** A header that a chain plugin adds to each call's upstream request. */
+/** A header that a chain plugin adds to each upstream request. */
 export const LINK_HEADER = { 'x-from-a-link': 'yes' } as const
 
-/** The provider under test in a real gateway, with the official SDK before it and a scripted upstream behind it. */
-export interface Stage {
-  /** An instance of the provider that no call goes through. */
+/** The client's API key: no upstream may see it. */
+export const CLIENT_KEY = 'sk-live-of-the-client'
+
+/** A provider's suite, as its cases see it. */
+export interface Suite {
+  readonly subject: ProviderUnderTest
+  /** Exists only while a case runs. */
+  readonly harness: Harness
+}
+
+/** The provider under test in a real gateway, between the official SDK and a scripted upstream. */
+export interface Harness {
+  /** A second instance of the provider, which serves no call. */
   readonly provider: Provider
   readonly upstream: ScriptedUpstream
-  /** The requests for completions so far. */
-  readonly asked: readonly ReceivedRequest[]
+  /** The upstream requests so far, without those for tokens and for the list of models. */
+  readonly received: readonly ReceivedRequest[]
   /** The texts of all secrets in the configuration. */
   readonly secrets: readonly string[]
-  /** Answers all requests for completions from now on. */
+  /** Sets the upstream's reply to all following calls. */
   answer(script: Script | RequestHandler): void
   /** The official SDK, without retries. */
   readonly sdk: OpenAI
-  /** A request as curl would send it. */
+  /** Sends a chat completion request without the SDK. */
   post(body: object, init?: RequestInit): Promise<Response>
   stop(): Promise<void>
 }
 
-/** Starts it all. */
-export async function startStage(subject: ProviderUnderTest): Promise<Stage> {
+/** Starts the upstream and the gateway. */
+export async function startHarness(subject: ProviderUnderTest): Promise<Harness> {
   const upstream = await scriptedUpstream()
   try {
-    return await stageBefore(upstream, subject)
+    return await startBefore(upstream, subject)
   } catch (error) {
     await upstream.close()
     throw error
   }
 }
 
-async function stageBefore(
+async function startBefore(
   upstream: ScriptedUpstream,
   { plugin, config, discovery, besides }: ProviderUnderTest,
-): Promise<Stage> {
+): Promise<Harness> {
   const configured = config(upstream)
   const secrets: string[] = []
   replaceSecrets(configured, (secret) => secrets.push(secret.reveal()))
-  const asked: ReceivedRequest[] = []
+  const received: ReceivedRequest[] = []
   let script: Script | RequestHandler = []
   upstream.on((request) => {
-    const aside = besides?.(request) ?? (request.method === 'GET' ? listing(discovery, request) : undefined)
-    if (aside !== undefined) return aside
-    asked.push(request)
+    const other = besides?.(request) ?? (request.method === 'GET' ? listing(discovery, request) : undefined)
+    if (other !== undefined) return other
+    received.push(request)
     return typeof script === 'function' ? script(request) : script
   })
   const { default: Sdk } = await import('openai').catch(() => ({ default: undefined }))
   const provider = await createProvider(plugin, configured)
   const gateway = await startPluginGateway({
-    chain: [{ plugin: new Doorman(LINK_HEADER).plugin }],
+    chain: [{ plugin: new TestAuth(LINK_HEADER).plugin }],
     namespaces: { [NAMESPACE]: { plugin, config: configured } },
   })
   return {
     provider,
     upstream,
-    asked,
+    received,
     secrets,
     answer(next) {
       script = next
@@ -90,9 +104,6 @@ async function stageBefore(
     },
   }
 }
-
-/** What the client signs in with: it is for the gateway only. */
-export const CLIENT_KEY = 'sk-live-of-the-client'
 
 function listing(discovery: ProviderUnderTest['discovery'], request: ReceivedRequest): Script | Promise<Script> | undefined {
   if (isAbsent(discovery) || discovery.answers === undefined) return undefined

@@ -2,10 +2,10 @@ import { STATUS_CODES } from 'node:http'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { type Bytes, FIN, Hold, isBytes, type RST, type Step } from './script.ts'
 
-/** Header names as they shall be written; a list of values is one line each. */
+/** Header names in the spelling to send; a list of values becomes one line each. */
 export type HeaderLines = Readonly<Record<string, string | readonly string[]>>
 
-/** How a reply says where its body ends: its length, chunks, or the end of the connection. */
+/** How the end of a reply's body is marked: by its length, by chunks, or by the end of the connection. */
 export type Framing = 'length' | 'chunked' | 'close'
 
 /** How a reply is sent. */
@@ -19,7 +19,7 @@ export interface ReplyOptions {
   readonly trailers?: HeaderLines
 }
 
-/** A status line and headers, and nothing that was not asked for. Also an interim reply: `head(103, { link: '…' })`. */
+/** A status line and exactly these headers. Also for an interim reply: `head(103, { link: '…' })`. */
 export function head(status: number, headers: HeaderLines = {}): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Unknown'}\r\n${headerLines(headers)}\r\n`
 }
@@ -35,7 +35,7 @@ export function lastChunk(trailers: HeaderLines = {}): string {
   return `0\r\n${headerLines(trailers)}\r\n`
 }
 
-/** A whole reply: the head, and the body framed. Steps of the body that are not bytes stay where they stand. */
+/** A whole reply: the head and the framed body. Steps of the body that are not bytes keep their positions. */
 export function reply(body: readonly Step[], options: ReplyOptions = {}): Step[] {
   const { status = 200, headers = {}, framing = 'length', trailers } = options
   switch (framing) {
@@ -68,27 +68,27 @@ function lengthOf(body: readonly Step[]): number {
 /** The end marker of OpenAI's streams. */
 export const DONE = 'data: [DONE]\n\n'
 
-/** What some servers put before the first event; a decoder drops it (HTML standard, "parsing an event stream"). */
+/** The byte order mark that some servers send before the first event; a decoder drops it (HTML standard, "parsing an event stream"). */
 export const BOM = '\uFEFF'
 
-/** The text of one event: `data` as JSON, under a type where one is given. */
+/** The text of one event: `data` as JSON, with an `event:` line if a type is given. */
 export function event(data: unknown, type?: string): string {
   return `${type === undefined ? '' : `event: ${type}\n`}data: ${JSON.stringify(data)}\n\n`
 }
 
-/** The text of a comment, as servers send it to keep a connection open. */
+/** The text of a comment, which servers send to keep a connection open. */
 export function comment(text: string): string {
   return `: ${text}\n\n`
 }
 
-/** The same text with other line ends: all three of `\n`, `\r\n` and `\r` are legal in an event stream. */
+/** Returns the text with other line ends: `\n`, `\r\n` and `\r` are all legal in an event stream. */
 export function withLineEnds(text: string, lineEnd: '\r\n' | '\r'): string {
   return text.replaceAll('\n', lineEnd)
 }
 
 /**
- * A stream of events, chunked, each event a chunk of its own. An object becomes an event's JSON; strings and bytes go out as
- * they are, so that `comment('ping')`, `BOM`, `DONE` and broken events can stand among them, and so can holds and ends.
+ * A chunked stream of events, one chunk each. An object becomes an event's JSON; strings and bytes are sent unchanged, such as
+ * `comment('ping')`, `BOM`, `DONE` and broken events. Holds and ends may stand among them.
  */
 export function sse(items: readonly (Step | object)[], options: ReplyOptions = {}): Step[] {
   const headers = { 'content-type': 'text/event-stream', ...options.headers }
@@ -103,8 +103,8 @@ function isStep(item: Step | object): item is Step {
 }
 
 /**
- * The same bytes in other writes: split after every `at` bytes, or at the given offsets, however they were divided before.
- * Holds and ends stay where they stand. `Infinity` joins all in one write.
+ * The same bytes in other writes: split after every `at` bytes, or at the given offsets, whatever the original writes. Holds and
+ * ends keep their positions. `Infinity` joins all bytes in one write.
  */
 export function pieces(script: readonly Step[], at: number | readonly number[]): Step[] {
   let offset = 0
@@ -118,7 +118,7 @@ export function pieces(script: readonly Step[], at: number | readonly number[]):
   })
 }
 
-/** The script up to its first `count` bytes, and then the end of the connection. */
+/** The script up to its first `count` bytes, followed by the end of the connection. */
 export function cut(script: readonly Step[], count: number, ending: typeof FIN | typeof RST = FIN): Step[] {
   const kept: Step[] = []
   let left = count
@@ -135,7 +135,7 @@ export function cut(script: readonly Step[], count: number, ending: typeof FIN |
   return [...kept, ending]
 }
 
-/** Neighbouring bytes become one buffer. */
+/** Joins adjacent bytes to one buffer. */
 function joined(script: readonly Step[]): Step[] {
   const steps: Step[] = []
   for (const step of script) {
@@ -148,13 +148,13 @@ function joined(script: readonly Step[]): Step[] {
 }
 
 function multiples(every: number, start: number, end: number): number[] {
-  if (!(every >= 1)) throw new RangeError(`pieces of ${every} bytes cannot be cut: give a number from 1, or offsets`)
+  if (!(every >= 1)) throw new RangeError(`pieces of ${every} bytes are impossible: give a number from 1, or offsets`)
   const found: number[] = []
   for (let cut = (Math.floor(start / every) + 1) * every; cut < end; cut += every) found.push(cut)
   return found
 }
 
-/** A page of HTML, as a proxy in the way sends it: with status 200, if nothing else is asked for. */
+/** A page of HTML, as an intermediate proxy sends it. Default status: 200. */
 export function html(options: ReplyOptions = {}): Step[] {
   const page = '<!doctype html>\n<html><head><title>Welcome</title></head><body><h1>It works!</h1></body></html>\n'
   return reply([page], { ...options, headers: { 'content-type': 'text/html; charset=utf-8', ...options.headers } })
@@ -162,16 +162,16 @@ export function html(options: ReplyOptions = {}): Step[] {
 
 const ENCODERS = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync } as const
 
-/** A reply whose body is compressed, though nobody asked for it. Its bytes go out in one write. */
+/** A reply with a compressed body, which is sent in one write. */
 export function encoded(encoding: keyof typeof ENCODERS, body: Bytes | readonly Bytes[], options: ReplyOptions = {}): Step[] {
   const bytes = Buffer.concat((isBytes(body) ? [body] : body).map((piece) => Buffer.from(piece)))
   return reply([ENCODERS[encoding](bytes)], { ...options, headers: { ...options.headers, 'content-encoding': encoding } })
 }
 
-/** The forms in which upstreams say how long to wait: RFC 9110's two, and the milliseconds of OpenAI and its SDKs. */
+/** The forms of `retry-after`: the two of RFC 9110, and the milliseconds of OpenAI and its SDKs. */
 export const RETRY_AFTER_FORMS = ['seconds', 'date', 'milliseconds'] as const
 
-/** The header by which an upstream asks to be left alone for so many seconds: put it beside a 429 or a 503. */
+/** The header of a 429 or a 503 that asks clients to wait for so many seconds. */
 export function retryAfter(seconds: number, form: (typeof RETRY_AFTER_FORMS)[number] = 'seconds'): HeaderLines {
   switch (form) {
     case 'seconds':

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { type ChainPlugin, type ProviderPlugin, Secret } from '../sdk/api.ts'
+import { type ChainPlugin, type ProviderPlugin, Secret } from '../../sdk/api.ts'
 
 /** A plugin and its configuration. */
 export interface Configured<Plugin extends ChainPlugin | ProviderPlugin> {
@@ -10,13 +10,13 @@ export interface Configured<Plugin extends ChainPlugin | ProviderPlugin> {
   readonly config?: PluginConfig
 }
 
-/** What stands in the table of a gateway under test. */
-export interface PluginTable {
+/** The routes.yaml of a gateway under test: its chain and its namespaces. */
+export interface PluginRoutes {
   readonly chain: readonly Configured<ChainPlugin>[]
   readonly namespaces: Readonly<Record<string, Configured<ProviderPlugin>>>
 }
 
-/** A real gateway on a free port of loopback, with nothing in it but the plugins of its table. */
+/** A real gateway on a free loopback port, with the given plugins only. */
 export interface PluginGateway {
   /** `http://127.0.0.1:12345` */
   readonly url: string
@@ -26,19 +26,19 @@ export interface PluginGateway {
 }
 
 /**
- * Starts a gateway that reads its table as any other does: plugins are loaded and checked, secrets come from the environment. Throws
- * what an operator would be told.
+ * Starts a gateway from a real routes.yaml: plugins are loaded and checked, secrets come from the environment. Throws the gateway's
+ * error for an invalid configuration.
  */
-export async function startPluginGateway(table: PluginTable): Promise<PluginGateway> {
+export async function startPluginGateway(content: PluginRoutes): Promise<PluginGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'umg-kit-'))
   const remove = () => rm(folder, { recursive: true, force: true })
   try {
-    const { routes, env } = await write(folder, table)
-    // Late, because a test that only scripts an upstream need not wait for all of the gateway to be loaded.
+    const { routes, env } = await write(folder, content)
+    // Imported late: a test that only scripts an upstream does not load the whole gateway.
     const [{ startGateway }, { createLog }, { openStore }] = await Promise.all([
-      import('../gateway/gateway.ts'),
-      import('../observe/log.ts'),
-      import('../store/database.ts'),
+      import('../../gateway/gateway.ts'),
+      import('../../observe/log.ts'),
+      import('../../store/database.ts'),
     ])
     const log: Record<string, unknown>[] = []
     const gateway = await startGateway({
@@ -64,12 +64,12 @@ export async function startPluginGateway(table: PluginTable): Promise<PluginGate
   }
 }
 
-/** Writes `routes.yaml` and a module for each plugin. Returns the file's path, and the variables that hold the secrets. */
-async function write(folder: string, { chain, namespaces }: PluginTable): Promise<{ routes: string; env: NodeJS.ProcessEnv }> {
+/** Writes `routes.yaml` and a module for each plugin. Returns the file's path and the environment variables with the secrets. */
+async function write(folder: string, { chain, namespaces }: PluginRoutes): Promise<{ routes: string; env: NodeJS.ProcessEnv }> {
   const env: NodeJS.ProcessEnv = {}
   const entryOf = async (field: 'plugin' | 'provider', { plugin, config = {} }: Configured<ChainPlugin | ProviderPlugin>) => {
     const module = `./${crypto.randomUUID()}.mjs`
-    await writeFile(join(folder, module), handOver(plugin))
+    await writeFile(join(folder, module), registerPlugin(plugin))
     const withReferences = replaceSecrets(config, (secret) => {
       const name = `SECRET_${Object.keys(env).length}`
       env[name] = secret.reveal()
@@ -77,41 +77,41 @@ async function write(folder: string, { chain, namespaces }: PluginTable): Promis
     })
     return { [field]: module, config: withReferences }
   }
-  const table = {
+  const content = {
     version: 1,
     chain: await Promise.all(chain.map((link) => entryOf('plugin', link))),
     namespaces: Object.fromEntries(
       await Promise.all(
         Object.entries(namespaces).map(async ([name, provider]) => {
-          // Tests make an upstream fail again and again.
+          // Tests make an upstream fail repeatedly.
           return [name, { ...(await entryOf('provider', provider)), breaker: false }] as const
         }),
       ),
     ),
   }
   const routes = join(folder, 'routes.yaml')
-  await writeFile(routes, stringify(table))
+  await writeFile(routes, stringify(content))
   return { routes, env }
 }
 
-/** Plugins that a test has as objects, by number: the gateway under test imports them by a module that stands for each. */
-const HANDED: (ChainPlugin | ProviderPlugin)[] = []
+/** The plugins under test. The gateway imports each through a generated module, which gets it from here by its index. */
+const REGISTERED: (ChainPlugin | ProviderPlugin)[] = []
 
-/** Keeps a plugin for `handed`, and returns the source of a module that exports it as a plugin's module does. */
-export function handOver(plugin: ChainPlugin | ProviderPlugin): string {
-  const number = HANDED.push(plugin) - 1
-  return `import { handed } from ${JSON.stringify(import.meta.url)}\nexport default handed(${number})\n`
+/** Registers a plugin. Returns the source of a module that exports it. */
+export function registerPlugin(plugin: ChainPlugin | ProviderPlugin): string {
+  const index = REGISTERED.push(plugin) - 1
+  return `import { registeredPlugin } from ${JSON.stringify(import.meta.url)}\nexport default registeredPlugin(${index})\n`
 }
 
-/** The plugin that was handed over under a number. */
-export function handed(number: number): ChainPlugin | ProviderPlugin | undefined {
-  return HANDED[number]
+/** The registered plugin with this index. */
+export function registeredPlugin(index: number): ChainPlugin | ProviderPlugin | undefined {
+  return REGISTERED[index]
 }
 
-/** A plugin's configuration as a test writes it: what `routes.yaml` would say, with a `Secret` where a credential stands. */
+/** A plugin's configuration as in `routes.yaml`, but with each credential as a `Secret`. */
 export type PluginConfig = Readonly<Record<string, unknown>>
 
-/** The same configuration with each `Secret` in it replaced. */
+/** Returns the configuration with each `Secret` replaced. */
 export function replaceSecrets(config: unknown, replace: (secret: Secret) => unknown): unknown {
   if (config instanceof Secret) return replace(config)
   if (Array.isArray(config)) return config.map((entry) => replaceSecrets(entry, replace))

@@ -1,14 +1,14 @@
-import { check } from '../config/checks/check.ts'
-import { ClientCall } from '../protocol/call.ts'
-import { chatCompletions } from '../protocol/chat-completions.ts'
-import { createMemoryLimits } from '../quota/memory.ts'
-import type { Attempt, Call, Host, ModelId, Provider, ProviderPlugin } from '../sdk/api.ts'
-import { getJson } from '../upstream/get-json.ts'
+import { check } from '../../config/checks/check.ts'
+import { ClientCall } from '../../protocol/call.ts'
+import { chatCompletions } from '../../protocol/chat-completions.ts'
+import { createMemoryLimits } from '../../quota/memory.ts'
+import type { Attempt, Call, Host, ModelId, Provider, ProviderPlugin } from '../../sdk/api.ts'
+import { getJson } from '../../upstream/get-json.ts'
 import { type PluginConfig, replaceSecrets } from './plugin-gateway.ts'
 
 /**
- * Makes a provider as the gateway does: its configuration is held against its schema, and defaults are filled in. Throws an Error
- * that says what does not fit, or what `create` throws.
+ * Creates a provider as the gateway does: validates its configuration and fills in defaults. Throws an Error that names the invalid
+ * field, or what `create` throws.
  */
 export async function createProvider(
   plugin: ProviderPlugin,
@@ -26,8 +26,8 @@ export async function createProvider(
 const MINIMAL = { model: 'test/some-model', messages: [{ role: 'user', content: 'Hello' }] }
 
 /**
- * A call as a provider gets it, for a body laid over a minimal request. Read and checked as the gateway does it: throws the 400 that
- * a client would get for it.
+ * The `Call` that a provider gets, from fields added to a minimal request. Validated as by the gateway: throws the client's 400 if the
+ * request is invalid.
  */
 export function testCall(body: Readonly<Record<string, unknown>> = {}): Call {
   return new ClientCall(Buffer.from(JSON.stringify({ ...MINIMAL, ...body })), {
@@ -45,23 +45,23 @@ function resolve(id: string): ModelId | undefined {
   return slash < 1 ? undefined : { id, namespace: id.slice(0, slash), model: id.slice(slash + 1) }
 }
 
-/** The first try at a call's model, with a signal that nobody aborts. */
+/** The first attempt at a call's model, with a signal that is never aborted. */
 export function testAttempt(call: Call, overrides: Partial<Attempt> = {}): Attempt {
   const { signal } = new AbortController()
   return { number: 1, model: call.model.model, signal, credentialRefused: false, ...overrides }
 }
 
-const NOTHING = { add: () => undefined, observe: () => undefined }
+const DISCARD = { add: () => undefined, observe: () => undefined }
 
 /**
- * A host for a plugin under test. Limits are kept and `getJson` asks; functions are run at once, in this thread; the log and the
- * metrics keep nothing; every prompt has ten tokens, and no key is anybody's.
+ * A host for a plugin under test. Limits are kept in memory and `getJson` sends requests; `offload` runs functions in this thread; the
+ * log and the metrics discard everything; every prompt has ten tokens, and no key is valid.
  */
 export function testHost(overrides: Partial<Host> = {}): Host {
   const silent = (): void => {}
   return {
     log: { info: silent, warn: silent, error: silent },
-    metrics: { counter: () => NOTHING, histogram: () => NOTHING },
+    metrics: { counter: () => DISCARD, histogram: () => DISCARD },
     keys: { verify: async () => undefined },
     limits: createMemoryLimits(),
     countTokens: async () => 10,
