@@ -30,8 +30,12 @@ const ROOMS = [
 ] as const
 
 const SEAM = 'unified-model-gateway/plugin'
-/** What providers share of a wire they both speak, as a stranger's provider may too. */
-const SHARED_WIRE = /^unified-model-gateway\/providers\/[\w-]+$/
+/** Providers whose upstreams speak another provider's wire too: they may import from its folder. */
+const WIRES: Readonly<Record<string, readonly string[]>> = {
+  'azure-openai': ['openai-compatible'],
+  bedrock: ['anthropic', 'cohere'],
+  vertex: ['anthropic', 'gemini'],
+}
 const ENTRY = /^plugins\/(?:chain|providers)\/[\w-]+\/index\.ts$/
 
 /** A file of more lines has more than one subject. */
@@ -79,6 +83,13 @@ const PLUGINS = SOURCES.filter(({ path }) => path.startsWith('plugins/'))
 const rankOf = (path: string): number => ROOMS.indexOf(path.split('/')[1] as (typeof ROOMS)[number])
 /** What lies in `core/` itself is a room of its own. */
 const folderOf = (path: string): string => (/^core\/[^/]+$/.test(path) ? path : path.slice(0, path.lastIndexOf('/')))
+
+/** The folder of a plugin, of any path in it. */
+const pluginOf = (path: string): string => path.split('/').slice(0, 3).join('/')
+
+/** The folders of other providers that a plugin may import from. */
+const wiresOf = (path: string): string[] => (WIRES[path.split('/')[2]!] ?? []).map((name) => `plugins/providers/${name}`)
+
 const paths = (sources: readonly Source[]): string[] => sources.map(({ path }) => path)
 
 /** Where the code of a file fits a pattern. */
@@ -137,14 +148,31 @@ describe('the source tree', () => {
     expect(circlesOf(folders)).to.deep.equal([])
   })
 
-  it('has plugins that a stranger could have written: they import their own folder, node:, npm packages and the seam', () => {
+  it('has plugins that import their own folder, node:, npm packages and the seam, as a stranger could', () => {
     const foreign = ({ path, inner, imports }: Source) => {
-      const own = path.split('/').slice(0, 3).join('/')
-      const outside = inner.filter((target) => !target.startsWith(`${own}/`))
-      const ours = imports.filter((name) => name.startsWith('unified-model-gateway') && name !== SEAM && !SHARED_WIRE.test(name))
+      const allowed = [pluginOf(path), ...wiresOf(path)]
+      const outside = inner.filter((target) => !allowed.includes(pluginOf(target)))
+      const ours = imports.filter((name) => name.startsWith('unified-model-gateway') && name !== SEAM)
       return [...outside, ...ours].map((target) => `${path} imports ${target}`)
     }
     expect(PLUGINS.flatMap(foreign)).to.deep.equal([])
+  })
+
+  it('has providers that import from another only where they speak its wire, and lists no wire that none speaks', () => {
+    const spoken = new Set(PLUGINS.flatMap(({ path, inner }) => inner.map((target) => `${folderOf(path)} ${folderOf(target)}`)))
+    const listed = Object.keys(WIRES).map((name) => `plugins/providers/${name}`)
+    expect(listed.flatMap((own) => wiresOf(own).filter((wire) => !spoken.has(`${own} ${wire}`)))).to.deep.equal([])
+  })
+
+  it('tells in docs/architecture.md who speaks whose wire', () => {
+    const rows = readText('docs/architecture.md').matchAll(/^\| `([\w-]+)` \| (`[^|]+`) \|/gm)
+    const told = Array.from(rows, ([, name, wires]) => [name, wires!.replaceAll('`', '').split(', ')])
+    expect(Object.fromEntries(told)).to.deep.equal(WIRES)
+  })
+
+  it('exports the seam, and nothing of what is inside', () => {
+    const { exports: exported } = JSON.parse(readText('package.json'))
+    expect(Object.keys(exported)).to.have.members(['./plugin', './plugin/testing', './package.json'])
   })
 
   it('names files by what they do', () => {

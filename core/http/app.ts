@@ -5,9 +5,9 @@ import { type ErrorName, GatewayError } from '../errors.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
 import { embeddings } from '../protocol/embeddings.ts'
 import { responses } from '../protocol/responses.ts'
-import { exchangeOf } from './call-state.ts'
-import { type CallServices, type Endpoint, modelEndpoint, modelList, oneModel } from './endpoints.ts'
-import { Exchange, type ExchangeServices } from './exchange.ts'
+import { exchangeOf, LinkState } from './call-state.ts'
+import { type CallServices, modelEndpoint, modelList, oneModel } from './endpoints.ts'
+import { type Endpoint, Exchange, type ExchangeServices } from './exchange.ts'
 import type { Generation } from './generation.ts'
 import { respond } from './respond.ts'
 import type { Settlement } from './settle.ts'
@@ -39,7 +39,7 @@ function beginExchange({ settlement, open, draining }: AppServices): Koa.Middlew
   return (ctx, next) => {
     const exchange = new Exchange()
     // A link must not put another state in its place.
-    Object.defineProperty(ctx, 'state', { value: exchange.state, enumerable: true })
+    Object.defineProperty(ctx, 'state', { value: new LinkState(exchange), writable: false, configurable: false })
     ctx.res.setHeader('x-request-id', exchange.id)
     if (draining()) ctx.res.setHeader('connection', 'close')
     open.add(exchange)

@@ -1,5 +1,6 @@
 import type { ParameterizedContext } from 'koa'
 import type { GatewayError } from '../errors.ts'
+import { closeFacade } from '../plugins/facade.ts'
 import type {
   AttemptRecord,
   Call,
@@ -106,6 +107,4 @@ function replyOf(exchange: Exchange): Reply {
   })
 }
 
-// By its constructor a plugin would reach the class, and by that what the class can do.
-Reflect.deleteProperty(LinkState.prototype, 'constructor')
-Object.freeze(LinkState.prototype)
+closeFacade(LinkState)

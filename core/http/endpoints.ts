@@ -1,23 +1,12 @@
-import type { ParameterizedContext } from 'koa'
 import { GatewayError } from '../errors.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { ModelEndpoint } from '../protocol/format.ts'
-import type { RequestCheck } from '../protocol/validation.ts'
 import { Dispatch, type DispatchRequest } from '../routing/dispatch.ts'
 import { findModel, listModels } from '../routing/listing.ts'
 import { notFound } from '../routing/table.ts'
-import type { EndpointName, Principal } from '../sdk/api.ts'
+import type { Principal } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
-import type { Exchange } from './exchange.ts'
-
-/** An endpoint of `/v1`: what stands behind the chain. */
-export interface Endpoint {
-  readonly name: EndpointName
-  /** Checks the body of its requests. */
-  readonly check: RequestCheck | 'no body'
-  /** Serves a request. Resolves when the head of the reply may go out, which for a stream may be long before its end. */
-  serve(exchange: Exchange, ctx: ParameterizedContext): Promise<void>
-}
+import type { Endpoint, Exchange } from './exchange.ts'
 
 /** What calls are served with, beside their generation. */
 export interface CallServices {

@@ -1,14 +1,18 @@
+import type { ServerResponse } from 'node:http'
 import type { ParameterizedContext } from 'koa'
 import type { Linked } from '../async/linked-list.ts'
 import { GatewayError } from '../errors.ts'
 import { ContractViolation, PluginFailure } from '../plugins/faults.ts'
 import type { CallContext, ClientCall } from '../protocol/call.ts'
+import type { RequestCheck } from '../protocol/validation.ts'
 import type { Dispatch, DispatchListener, Tokens } from '../routing/dispatch.ts'
+import type { RoutingTable } from '../routing/table.ts'
 import type {
   AttemptRecord,
-  CallState,
   ChatChunk,
   ChatCompletion,
+  EndpointName,
+  LinkRecord,
   ModelId,
   Outcome,
   OutcomeKind,
@@ -21,12 +25,47 @@ import type {
 import { newRequestId } from '../text/ids.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { CallReader } from './body.ts'
-import { LinkState } from './call-state.ts'
-import type { LinkRun } from './chain.ts'
-import type { Endpoint } from './endpoints.ts'
-import type { Generation } from './generation.ts'
 import { Relay, type RelayTimes } from './relay.ts'
-import type { HookRunner, SentReply, SettledHook } from './settle.ts'
+import { Stopwatch } from './stopwatch.ts'
+
+/** The generation that serves a call until `release`. */
+export interface HeldGeneration {
+  readonly table: RoutingTable
+  release(): void
+}
+
+/** A link that runs in the call, and its own time. */
+export interface MeasuredLink {
+  /** The plugin's name. */
+  readonly name: string
+  /** `now`: monotonic milliseconds. */
+  record(now: number): LinkRecord
+}
+
+/** An endpoint of `/v1`: what stands behind the chain. */
+export interface Endpoint {
+  readonly name: EndpointName
+  /** Checks the body of its requests. */
+  readonly check: RequestCheck | 'no body'
+  /** Serves a request. Resolves when the head of the reply may go out, which for a stream may be long before its end. */
+  serve(exchange: Exchange, ctx: ParameterizedContext): Promise<void>
+}
+
+/** A function that a link wants to run when its call is settled. */
+export interface SettledHook {
+  /** The link's name. */
+  readonly link: string
+  readonly fn: (outcome: Outcome) => void | Promise<void>
+}
+
+/** Runs settled hooks. */
+export interface HookRunner {
+  /** Undefined where the hook is done at once. */
+  run(hook: SettledHook, outcome: Outcome): Promise<void> | undefined
+}
+
+/** What is asked of a reply when it is over. */
+export type SentReply = Pick<ServerResponse, 'statusCode' | 'writableFinished'>
 
 /** What a link answered with, instead of the upstream. */
 export interface LinkReply {
@@ -45,20 +84,18 @@ export class Exchange implements DispatchListener, Linked {
   previous: this | undefined
   next: this | undefined
   readonly id: string
-  /** What links see of this. */
-  readonly state: CallState = new LinkState(this)
   readonly tags: Record<string, string> = {}
   readonly upstreamHeaders: Record<string, string> = {}
   principal: Principal | undefined
 
   /** The endpoint of `/v1` that was reached, and the generation that serves it; undefined where none was. */
   endpoint: Endpoint | undefined
-  generation: Generation | undefined
+  generation: HeldGeneration | undefined
 
   /** The link that runs, to know which one asks for what. */
   currentLink = 'core'
   /** The links that ran, the outermost first. */
-  readonly linkRuns: LinkRun[] = []
+  readonly linkRuns: MeasuredLink[] = []
   /** The innermost link's first: a reply passes the chain from bottom to top. */
   readonly transforms: LinkTransform[] = []
   readonly settledHooks: SettledHook[] = []
@@ -103,7 +140,7 @@ export class Exchange implements DispatchListener, Linked {
   }
 
   /** The request has reached an endpoint of `/v1`. */
-  begin(endpoint: Endpoint, generation: Generation, ctx: ParameterizedContext, services: ExchangeServices): void {
+  begin(endpoint: Endpoint, generation: HeldGeneration, ctx: ParameterizedContext, services: ExchangeServices): void {
     this.endpoint = endpoint
     this.generation = generation
     this.#ctx = ctx
@@ -160,7 +197,7 @@ export class Exchange implements DispatchListener, Linked {
     if (this.#callContext !== undefined) this.#callContext.decided = true
   }
 
-  enterLink(run: LinkRun): void {
+  enterLink(run: MeasuredLink): void {
     this.currentLink = run.name
     this.linkRuns.push(run)
   }
@@ -213,7 +250,7 @@ export class Exchange implements DispatchListener, Linked {
 
   /** The attempts that have ended, and the one whose stream is under way. */
   get attemptsSoFar(): readonly AttemptRecord[] {
-    if (this.served === undefined || this.stream === undefined || this.stream.ended) return this.attempts
+    if (this.served === undefined || this.stream === undefined || this.stream.ended) return [...this.attempts]
     return [...this.attempts, { ...this.served, result: 'ok', ms: this.#servedMs }]
   }
 
@@ -290,39 +327,4 @@ function kindOf(error: GatewayError | undefined): OutcomeKind {
   if (error.status === 429) return 'rate_limited'
   if (error.fault === 'upstream') return 'upstream_error'
   return error.fault === 'gateway' ? 'gateway_error' : 'client_error'
-}
-
-/** How long a call has taken since its request arrived, and how much of that it waited for upstreams, in milliseconds. */
-export class Stopwatch {
-  readonly #startedAt = performance.now()
-  #waited = 0
-  #overheadAtHead: number | undefined
-  #waitingSince: number | undefined
-
-  /** The wait under way; 0 where there is none. */
-  get waitedMs(): number {
-    return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince
-  }
-
-  /** `overhead`: in the gateway itself, until the reply's head. */
-  elapsed(): { readonly total: number; readonly overhead: number } {
-    const total = performance.now() - this.#startedAt
-    return { total, overhead: this.#overheadAtHead ?? Math.max(total - this.#waited - this.waitedMs, 0) }
-  }
-
-  /** The reply begins: what it takes from now on is the upstream's time, and the client's. */
-  head(): void {
-    this.#overheadAtHead ??= this.elapsed().overhead
-  }
-
-  /** An upstream was asked. */
-  wait(): void {
-    this.#waitingSince = performance.now()
-  }
-
-  /** The upstream has answered, or failed. */
-  stopWaiting(): void {
-    this.#waited += this.waitedMs
-    this.#waitingSince = undefined
-  }
 }

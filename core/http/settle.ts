@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Batch } from '../async/batch.ts'
 import { withTimeout } from '../async/timeout.ts'
 import type { GatewayError } from '../errors.ts'
@@ -8,23 +8,7 @@ import type { PluginMetrics } from '../observe/gateway-metrics.ts'
 import type { Logger } from '../observe/log.ts'
 import type { Outcome } from '../sdk/api.ts'
 import type { CallRecorder } from '../usage/recorder.ts'
-import { Exchange } from './exchange.ts'
-
-/** A function that a link wants to run when its call is settled. */
-export interface SettledHook {
-  /** The link's name. */
-  readonly link: string
-  readonly fn: (outcome: Outcome) => void | Promise<void>
-}
-
-/** Runs settled hooks. */
-export interface HookRunner {
-  /** Undefined where the hook is done at once. */
-  run(hook: SettledHook, outcome: Outcome): Promise<void> | undefined
-}
-
-/** What is asked of a reply when it is over. */
-export type SentReply = Pick<ServerResponse, 'statusCode' | 'writableFinished'>
+import { Exchange, type HookRunner, type SentReply, type SettledHook } from './exchange.ts'
 
 /** What hears of settled calls. */
 export interface SettlementOptions {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts'
+import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation } from '../plugins/faults.ts'
 import type { Call, ChatRequest, EndpointName, ModelId } from '../sdk/api.ts'
 import { type Member, ScanError, type ScanErrorCode, scanObject, setPointer, spliceObject } from './json.ts'
@@ -154,6 +155,8 @@ export class ClientCall implements Call {
     return head
   }
 }
+
+closeFacade(ClientCall)
 
 /** Stand for what is not parsed: arrays that are too large to be empty. */
 const UNREAD: Readonly<Record<string, readonly unknown[]>> = { messages: [{ role: 'user', content: '' }], input: [''] }

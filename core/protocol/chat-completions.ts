@@ -38,14 +38,11 @@ const part = byType({
 })
 
 const toolCall = {
+  ...byType({
+    function: shape({ function: shape({ name: string, arguments: string }) }),
+    custom: shape({ custom: shape({ name: string, input: string }) }),
+  }),
   ...shape({ id: string, type: string }),
-  allOf: [
-    {
-      if: shape({ type: { const: 'function' } }),
-      // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword
-      then: shape({ function: shape({ name: string, arguments: string }) }),
-    },
-  ],
 }
 
 const message = {

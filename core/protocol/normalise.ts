@@ -11,6 +11,7 @@ import type {
   Usage,
 } from '../sdk/api.ts'
 import { FINISH_REASONS, type FinishReason } from '../sdk/chat.ts'
+import { isRecord } from '../sdk/json.ts'
 import { readUsage } from './usage.ts'
 
 /**
@@ -57,7 +58,7 @@ export class StreamNormaliser {
       for (const call of tools.values()) {
         // A tool called without arguments: clients parse the concatenation, and '' is not JSON.
         const missing = { tool_calls: [{ index: call.index, function: { arguments: '{}' } }] }
-        if (call.empty) chunks.push(this.#chunk({ index, delta: missing, finish_reason: null }))
+        if (call.isFunction && call.empty) chunks.push(this.#chunk({ index, delta: missing, finish_reason: null }))
       }
       chunks.push(this.#chunk({ ...extras, index, delta: {}, finish_reason: finishOf(finish, tools.size > 0) }))
     }
@@ -117,27 +118,45 @@ class ChoiceState {
   finish: string | undefined
   /** What came beside an empty delta: its fields travel with the finish. */
   readonly extras: Record<string, unknown> = {}
-  /** By the translator's own number. */
-  readonly tools = new Map<number, { readonly index: number; empty: boolean }>()
+  /** By the upstream's own number; where it gives none, by the id. */
+  readonly tools = new Map<number | string, StreamedCall>()
+  /** The key of the call that the last part belongs to. */
+  #latest: number | string = 0
 
   /** What a delta says, its tool calls numbered as the client counts; undefined where it says nothing. */
   read(delta: ChatDelta): ChatDelta | undefined {
     const said = withoutEmpty(delta)
-    return said?.tool_calls ? { ...said, tool_calls: said.tool_calls.map((call) => this.#renumber(call)) } : said
+    if (!Array.isArray(said?.tool_calls)) return said
+    return { ...said, tool_calls: said.tool_calls.map((part) => (isRecord(part) ? this.#renumber(part) : part)) }
   }
 
-  #renumber(call: ToolCallDelta): ToolCallDelta {
-    const first = !this.tools.has(call.index)
-    const known = this.tools.get(call.index) ?? { index: this.tools.size, empty: true }
-    this.tools.set(call.index, known)
-    const text = call.function?.arguments ?? ''
-    if (text !== '') known.empty = false
-    if (first) return { ...call, index: known.index, type: 'function', function: { ...call.function, arguments: text } }
+  #renumber(part: ToolCallDelta): ToolCallDelta {
+    this.#latest = part.index ?? (part.id || this.#latest)
+    const known = this.tools.get(this.#latest)
+    const call = known ?? { index: this.tools.size, isFunction: isFunction(part), empty: true }
+    this.tools.set(this.#latest, call)
+    if (!call.isFunction) return { ...part, index: call.index }
+    const text = part.function?.arguments ?? ''
+    if (text !== '') call.empty = false
+    if (known === undefined)
+      return { ...part, index: call.index, type: 'function', function: { ...part.function, arguments: text } }
     // Clients concatenate: an id or a name that came again would be doubled. What else there is may be a signature.
-    const { id: _, type: __, function: ___, ...rest } = call
-    return { ...rest, index: known.index, function: { arguments: text } }
+    const { id: _, type: __, function: ___, ...rest } = part
+    return { ...rest, index: call.index, function: { arguments: text } }
   }
 }
+
+/** A tool call of a stream. */
+interface StreamedCall {
+  readonly index: number
+  /** False for custom tools, and kinds yet to come: their parts pass as they are. */
+  readonly isFunction: boolean
+  /** Whether a function has got no arguments so far. */
+  empty: boolean
+}
+
+/** Some vendors leave the type out. */
+const isFunction = ({ type, custom }: ToolCallDelta): boolean => (type ?? (custom ? 'custom' : 'function')) === 'function'
 
 /** The role is ours to say, and a null or empty text says nothing. Nearly always a delta is as it should be. */
 function withoutEmpty(delta: ChatDelta): ChatDelta | undefined {
@@ -184,15 +203,19 @@ export function normaliseCompletion(translated: TranslatedCompletion, model: str
         role: 'assistant',
         content: message.content ?? null,
         refusal: message.refusal ?? null,
-        ...(message.tool_calls && { tool_calls: message.tool_calls.map(wholeCall) }),
+        ...(Array.isArray(message.tool_calls) && { tool_calls: message.tool_calls.map(wholeCall) }),
       },
       finish_reason: finishOf(finish_reason, (message.tool_calls?.length ?? 0) > 0),
     })),
   }
 }
 
-/** Mistral leaves the type out, and the SDK throws where it is not. Arguments are a JSON text, which nothing is none. */
+/**
+ * Mistral leaves the type out, and the SDK throws where it is not. Arguments are a JSON text, which nothing is none. What is no call of a
+ * function stays as it is.
+ */
 function wholeCall(call: ToolCall): ToolCall {
-  const { arguments: text } = call.function
-  return { ...call, type: 'function', function: { ...call.function, arguments: text === '' ? '{}' : text } }
+  if (call?.function === undefined || !isRecord(call.function)) return call
+  const { type = 'function', function: called } = call
+  return { ...call, type, function: { ...called, arguments: called.arguments || '{}' } }
 }

@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts'
+import { closeFacade } from '../plugins/facade.ts'
 import type {
   Attempt,
   Call,
@@ -178,3 +179,5 @@ class FilledCall implements Call {
     this.#call.edit(pointer, value)
   }
 }
+
+closeFacade(FilledCall)

@@ -70,12 +70,25 @@ export type ResponseFormat =
       json_schema: { name: string; description?: string; schema?: Record<string, unknown>; strict?: boolean | null }
     }
 
-/** A call of a tool that the model asks for; `arguments` is JSON, as a text. */
-export interface ToolCall {
+/** A call of a tool that the model asks for. */
+export type ToolCall = FunctionToolCall | CustomToolCall
+
+/** A call of a function; `arguments` is JSON, as a text. */
+export interface FunctionToolCall {
   id: string
   type: 'function'
   function: { name: string; arguments: string }
   /** What a provider must get back with the call in the next turn, under its own name: signatures, reasoning. */
+  extra_content?: Record<string, unknown>
+  [key: string]: unknown
+}
+
+/** A call of a custom tool, whose input is plain text. */
+export interface CustomToolCall {
+  id: string
+  type: 'custom'
+  custom: { name: string; input: string }
+  function?: undefined
   extra_content?: Record<string, unknown>
   [key: string]: unknown
 }
@@ -155,8 +168,9 @@ export interface ToolCallDelta {
   /** In a translator: any number that is the same for all parts of one call; core renumbers from 0. */
   index: number
   id?: string
-  type?: 'function'
+  type?: 'function' | 'custom'
   function?: { name?: string; arguments?: string }
+  custom?: { name?: string; input?: string }
   extra_content?: Record<string, unknown>
   [key: string]: unknown
 }

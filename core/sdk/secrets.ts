@@ -44,3 +44,14 @@ export class Secret {
 export function secret(options: { readonly description: string }) {
   return Type.Unsafe<Secret>({ type: 'string', minLength: 1, secret: true, ...options })
 }
+
+/** The `Authorization` header of a key. Throws an Error where the key cannot stand in a header. */
+export function bearer(apiKey: Secret): Secret {
+  if (!/^[\x21-\x7e]+$/.test(apiKey.reveal())) {
+    throw new Error('apiKey has a character that no key can hold, such as a space or a line break; look at where it is read from')
+  }
+  return apiKey.map((key) => `Bearer ${key}`)
+}
+
+/** Headers for an upstream, by lower-case names. A `Secret` is opened when it is written. */
+export type UpstreamHeaders = Readonly<Record<string, string | Secret>>

@@ -1,4 +1,5 @@
 import { type ErrorName, GatewayError, UpstreamFailure } from '../errors.ts'
+import { closeFacade } from '../plugins/facade.ts'
 import { pluginError } from '../plugins/faults.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import {
@@ -321,6 +322,8 @@ class AttemptView implements ProviderAttempt {
     return this.#attempt.signal
   }
 }
+
+closeFacade(AttemptView)
 
 const NONE: readonly string[] = []
 

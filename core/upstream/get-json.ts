@@ -1,5 +1,5 @@
 import { type Dispatcher, request } from 'undici'
-import { readRefusal, Secret, UpstreamError } from '../sdk/api.ts'
+import { readRefusal, Secret, UpstreamError, type UpstreamHeaders } from '../sdk/api.ts'
 import { clean, valuesSent } from './failures.ts'
 
 /** The largest document read, and the largest refusal, in bytes. */
@@ -12,7 +12,7 @@ const MAX_REFUSAL = 64 << 10
  */
 export async function getJson(
   url: string,
-  { headers, signal }: { readonly headers: Readonly<Record<string, string | Secret>>; readonly signal: AbortSignal },
+  { headers, signal }: { readonly headers: UpstreamHeaders; readonly signal: AbortSignal },
 ): Promise<unknown> {
   const opened = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value instanceof Secret ? value.reveal() : value]),

@@ -14,7 +14,7 @@ const FOLDER = new URL('../../plugins/providers/', import.meta.url)
 const apiKey = new Secret('any')
 
 /** For each provider the least configuration with which it can be made: nothing is sent. */
-const CONFIGS: Readonly<Record<string, PluginConfig>> = {
+export const CONFIGS: Readonly<Record<string, PluginConfig>> = {
   anthropic: { apiKey },
   'azure-openai': { baseUrl: 'https://acme.openai.azure.com', apiKey },
   bedrock: { region: 'us-east-1', apiKey },

@@ -22,7 +22,7 @@ export function expectWhole({ choices, usage }: Pick<ChatCompletion, 'choices' |
     text: content ?? '',
     reasoning: reasoning_content ?? '',
     refusal: refusal ?? '',
-    tools: tool_calls.map(({ function: { name, arguments: text } }) => ({ name, arguments: JSON.parse(text) })),
+    tools: tool_calls.map(({ function: called }) => ({ name: called!.name, arguments: JSON.parse(called!.arguments) })),
     finish: finish_reason,
   })
   // Clients recognise a message without text by null.

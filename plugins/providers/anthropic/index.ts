@@ -3,25 +3,17 @@ import {
   defineProvider,
   type Host,
   type Provider,
+  parseBaseUrl,
   type Static,
   secret,
-  type Translator,
   Type,
 } from 'unified-model-gateway/plugin'
-import { toCompletion } from './completion.ts'
 import { listModels } from './discovery.ts'
 import { factsOf, factsRow } from './models.ts'
 import { parameters } from './parameters.ts'
 import { toRefusal } from './refusal.ts'
 import { toMessagesRequest } from './request.ts'
-import { MessageStream } from './stream.ts'
-
-export { type FactsTable, factsOf, factsRow } from './models.ts'
-export { parameters } from './parameters.ts'
-export { toRefusal } from './refusal.ts'
-export { toMessagesRequest } from './request.ts'
-export { toStrictSchema } from './schema.ts'
-export { type IdRule, ToolIds } from './tool-ids.ts'
+import { messagesTranslator } from './translator.ts'
 
 /** Later versions answer 400 to sampling parameters on every model. */
 const VERSION = '2023-06-01'
@@ -57,7 +49,9 @@ const schema = Type.Object(
 export default defineProvider({ apiVersion: API_VERSION, name: 'anthropic', schema, create })
 
 function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<typeof schema>, host: Host): Provider {
-  const { origin, prefix } = readAddress(baseUrl)
+  const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/v1/messages', example: BASE_URL })
+  // A version at the end, as other tools want it, is taken for what it means.
+  const prefix = path.replace(/\/v1$/, '')
   const credentials = { 'x-api-key': apiKey, 'anthropic-version': VERSION }
   return {
     parameters,
@@ -69,18 +63,9 @@ function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<ty
     },
     translator: messagesTranslator,
     error: toRefusal,
-    models: (signal) => listModels({ base: origin + prefix, headers: credentials, host }, signal),
+    models: (signal) =>
+      listModels((query) =>
+        host.getJson(`${origin}${prefix}/v1/models?${new URLSearchParams(query)}`, { headers: credentials, signal }),
+      ),
   }
-}
-
-/** Reads the reply to `POST /v1/messages`. */
-export const messagesTranslator = (): Translator => Object.assign(new MessageStream(), { completion: toCompletion })
-
-/** The two halves of an address. A trailing `/v1`, as other tools want it, is taken for what it means. */
-function readAddress(baseUrl: string): { origin: string; prefix: string } {
-  if (!URL.canParse(baseUrl)) {
-    throw new Error(`baseUrl: '${baseUrl}' is not a URL; give the address before /v1/messages, such as ${BASE_URL}`)
-  }
-  const { origin, pathname } = new URL(baseUrl)
-  return { origin, prefix: pathname.replace(/\/+$/, '').replace(/\/v1$/, '') }
 }

@@ -36,6 +36,9 @@ export function toUpstreamError(error: WireError | undefined): UpstreamError {
 
 function meaningOf(error: WireError, status: number): UpstreamRefusal {
   const message = typeof error.message === 'string' ? error.message : ''
-  const cause = error.type === 'invalid_request_error' && CAUSES.find(([words]) => words.test(message))?.[1]
-  return { ...(cause || (TYPES.get(error.type) ?? { status })), ...(message && { message }) }
+  const isInvalid = error.type === 'invalid_request_error'
+  const cause = isInvalid && CAUSES.find(([words]) => words.test(message))?.[1]
+  // Of a 422 too this is the type.
+  const known = isInvalid && status === 422 ? undefined : TYPES.get(error.type)
+  return { ...(cause || (known ?? { status })), ...(message && { message }) }
 }

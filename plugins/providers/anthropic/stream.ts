@@ -28,6 +28,8 @@ export class MessageStream {
   #model = ''
   #kept = 0
   #calls = 0
+  /** Whether the message has any content. */
+  #said = false
   #stopReason: unknown
   #usage: WireUsage = {}
   #over = false
@@ -41,15 +43,15 @@ export class MessageStream {
   event({ data }: UpstreamEvent): readonly TranslatedChunk[] {
     if (this.#over) return []
     const text = TEXT_DELTA.exec(data)
-    if (text !== null) return [chunk.content(text[1]!)]
+    if (text !== null) return this.#say([chunk.content(text[1]!)])
     const event: StreamEvent = JSON.parse(data)
     switch (event.type) {
       case 'message_start':
         return this.#startMessage(event.message ?? {})
       case 'content_block_start':
-        return this.#startBlock(event.index, event.content_block ?? {})
+        return this.#say(this.#startBlock(event.index, event.content_block ?? {}))
       case 'content_block_delta':
-        return this.#continueBlock(this.#open.get(event.index), event.delta ?? {})
+        return this.#say(this.#continueBlock(this.#open.get(event.index), event.delta ?? {}))
       case 'content_block_stop':
         return this.#stopBlock(event.index)
       case 'message_delta':
@@ -70,6 +72,11 @@ export class MessageStream {
   end(): readonly TranslatedChunk[] {
     if (!this.#over) throw new Error('The stream ended before message_stop.')
     return []
+  }
+
+  #say(content: readonly TranslatedChunk[]): readonly TranslatedChunk[] {
+    this.#said ||= content.length > 0
+    return content
   }
 
   #startMessage({ id, model, usage }: MessageReply): readonly TranslatedChunk[] {
@@ -135,6 +142,7 @@ export class MessageStream {
   }
 
   #finish(): readonly TranslatedChunk[] {
+    if (!this.#said && this.#stopReason == null) throw new Error('The message has neither content nor a stop reason.')
     const finish = chunk.finish(toFinishReason(this.#stopReason))
     const usage = toUsage(this.#usage)
     return usage === undefined ? [finish] : [finish, chunk.usage(usage)]

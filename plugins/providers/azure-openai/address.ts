@@ -1,4 +1,4 @@
-import { parseBaseUrl } from 'unified-model-gateway/providers/openai-compatible'
+import { parseBaseUrl } from 'unified-model-gateway/plugin'
 
 /** What a resource is asked for. */
 export type Operation = 'chat/completions' | 'embeddings' | 'responses'
@@ -21,7 +21,7 @@ const NAME = /^[\w-][\w.-]*$/
  * API of deployments, without one `/openai/v1`. Throws an Error where it is no address.
  */
 export function addressOf(baseUrl: string, apiVersion?: string): Address {
-  const { origin, path } = parseBaseUrl(baseUrl)
+  const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/chat/completions', example: 'https://acme.openai.azure.com' })
   const base = `${path.replace(/\/openai(?:\/v1)?$/, '')}/openai`
   const scope = scopeOf(new URL(origin).hostname)
   if (apiVersion === undefined) {

@@ -1,15 +1,12 @@
 import type { AccessToken, TokenCredential } from '@azure/identity'
-import { type Attempt, type Call, GatewayError, Secret } from 'unified-model-gateway/plugin'
-
-/** What a request carries to be let in. */
-export type AuthHeaders = Readonly<Record<string, Secret>>
+import { type Attempt, type Call, GatewayError, Secret, type UpstreamHeaders } from 'unified-model-gateway/plugin'
 
 /** Who gives a resource's requests their credential. */
 export interface Credentials {
   /** For what is no call. Throws an Error for the operator where there is none. */
-  headers(): Promise<AuthHeaders>
+  headers(): Promise<UpstreamHeaders>
   /** For one try of a call: a new one where the one it had was refused. Throws `GatewayError` where there is none. */
-  forCall(call: Call, attempt: Attempt): Promise<AuthHeaders>
+  forCall(call: Call, attempt: Attempt): Promise<UpstreamHeaders>
 }
 
 /** A resource's key: always the same. */
@@ -45,14 +42,14 @@ export class EntraCredentials implements Credentials {
     this.#open = open
   }
 
-  async headers(): Promise<AuthHeaders> {
+  async headers(): Promise<UpstreamHeaders> {
     const { token } = await this.#token().catch((error: GatewayError) => {
       throw error.cause
     })
     return toHeaders(token)
   }
 
-  async forCall(call: Call, { credentialRefused }: Attempt): Promise<AuthHeaders> {
+  async forCall(call: Call, { credentialRefused }: Attempt): Promise<UpstreamHeaders> {
     let { token } = await this.#token()
     if (credentialRefused && token === this.#given.get(call)) {
       this.#source = undefined
@@ -92,7 +89,7 @@ async function defaultSource(): Promise<TokenCredential> {
   return new DefaultAzureCredential()
 }
 
-const toHeaders = (token: string): AuthHeaders => ({ authorization: new Secret(`Bearer ${token}`) })
+const toHeaders = (token: string): UpstreamHeaders => ({ authorization: new Secret(`Bearer ${token}`) })
 
 /** What the library throws, as far as it is looked at: of several sources that failed, all their errors. */
 interface Thrown {

@@ -12,7 +12,7 @@ import {
   Type,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
-import { requestBody } from 'unified-model-gateway/providers/openai-compatible'
+import { requestBody } from '../openai-compatible/request.ts'
 import { addressOf, type Operation } from './address.ts'
 import { EntraCredentials, keyCredentials } from './credentials.ts'
 import { toRefusal } from './refusal.ts'

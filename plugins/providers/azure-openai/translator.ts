@@ -1,5 +1,5 @@
 import type { TranslatedChunk, Translator } from 'unified-model-gateway/plugin'
-import { createTranslator } from 'unified-model-gateway/providers/openai-compatible'
+import { createTranslator } from '../openai-compatible/translate.ts'
 
 /**
  * OpenAI's format, but for what Azure's filters add. A stream begins with a chunk of no choice, no id and no model that says what the

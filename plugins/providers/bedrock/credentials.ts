@@ -1,5 +1,5 @@
-import { GatewayError, type Secret } from 'unified-model-gateway/plugin'
-import { type AwsIdentity, createSigner, type Proof, type Unsigned } from './signature.ts'
+import { bearer, GatewayError, type Secret, type UpstreamHeaders } from 'unified-model-gateway/plugin'
+import { type AwsIdentity, createSigner, type Unsigned } from './signature.ts'
 
 /** The credentials of a configuration. None: those that AWS's own tools would find. */
 export interface Credentials {
@@ -11,8 +11,8 @@ export interface Credentials {
 
 /** Proves to Bedrock who sends a request. */
 export interface Authority {
-  /** `refresh`: the identity used before was refused. Rejects with `GatewayError` where there is none. */
-  prove(request: Unsigned, refresh?: boolean): Promise<Proof>
+  /** The headers that prove it. `refresh`: the identity used before was refused. Rejects with `GatewayError` where there is none. */
+  prove(request: Unsigned, refresh?: boolean): Promise<UpstreamHeaders>
   /** Whether there may be a new identity to be had. */
   readonly refreshes: boolean
 }
@@ -22,7 +22,7 @@ export function createAuthority(credentials: Credentials, region: string): Autho
   const { apiKey, accessKeyId, secretAccessKey, sessionToken } = credentials
   if (apiKey) {
     if (accessKeyId || secretAccessKey) throw new Error('apiKey and accessKeyId exclude each other: keep one of them')
-    const authorization = apiKey.map((key) => `Bearer ${key}`)
+    const authorization = bearer(apiKey)
     return { prove: async () => ({ authorization }), refreshes: false }
   }
   if (!accessKeyId !== !secretAccessKey) throw new Error('accessKeyId and secretAccessKey go together: give both or neither')

@@ -1,56 +1,37 @@
-import { type Host, isRecord, type Model } from 'unified-model-gateway/plugin'
-import type { Authority } from './credentials.ts'
+import { type GetPage, isRecord, type Model, type Paging, readPages } from 'unified-model-gateway/plugin'
 
-/** Where and as whom to ask. */
-export interface Access {
-  /** Origin and path of Bedrock's control plane. */
-  readonly origin: string
-  readonly prefix: string
-  readonly authority: Authority
-  readonly host: Pick<Host, 'getJson'>
+/** Asks Bedrock's control plane for the list at a path. */
+export type GetList = (path: string) => GetPage
+
+/** "ListFoundationModels", Amazon Bedrock API reference: all of them are on one page. */
+const MODELS: Paging = {
+  entries: 'modelSummaries',
+  query: { byOutputModality: 'TEXT' },
+  cursor: 'nextToken',
+  next: () => undefined,
 }
 
-/** Ten thousand profiles are more than an account has; an upstream that goes on for ever is cut off there. */
-const MAX_PAGES = 10
-
-/**
- * The models that write, and the inference profiles that reach one, by the names that calls give them. Throws where Bedrock cannot be
- * asked. ("ListFoundationModels", "ListInferenceProfiles", Amazon Bedrock API reference.)
- */
-export async function listModels(access: Access, signal: AbortSignal): Promise<readonly Model[]> {
-  const [models, profiles] = await Promise.all([listFoundationModels(access, signal), listProfiles(access, signal)])
-  const owners = new Map(models.map((model) => [String(model.modelId), textOf(model.providerName)]))
-  return [...models.flatMap(toModel), ...profiles.flatMap((profile) => toProfile(profile, owners))]
+/** "ListInferenceProfiles", Amazon Bedrock API reference. */
+const PROFILES: Paging = {
+  entries: 'inferenceProfileSummaries',
+  query: { maxResults: '1000' },
+  cursor: 'nextToken',
+  next: ({ nextToken }) => nextToken,
 }
 
 type Row = Readonly<Record<string, unknown>>
 
-async function listFoundationModels(access: Access, signal: AbortSignal): Promise<readonly Row[]> {
-  return rowsOf(await get(access, '/foundation-models', { byOutputModality: 'TEXT' }, signal), 'modelSummaries')
-}
-
-async function listProfiles(access: Access, signal: AbortSignal): Promise<readonly Row[]> {
-  const profiles: Row[] = []
-  let token = ''
-  for (let page = 0; page < MAX_PAGES; page++) {
-    const query = { maxResults: '1000', ...(token && { nextToken: token }) }
-    const reply = await get(access, '/inference-profiles', query, signal)
-    profiles.push(...rowsOf(reply, 'inferenceProfileSummaries'))
-    const next = isRecord(reply) ? (textOf(reply.nextToken) ?? '') : ''
-    if (next === '' || next === token) break
-    token = next
-  }
-  return profiles
-}
-
-async function get(
-  { origin, prefix, authority, host }: Access,
-  path: string,
-  query: Record<string, string>,
-  signal: AbortSignal,
-) {
-  const headers = await authority.prove({ method: 'GET', origin, path: prefix + path, query, headers: {} })
-  return host.getJson(`${origin}${prefix}${path}?${new URLSearchParams(query)}`, { headers, signal })
+/**
+ * The models that write, and the inference profiles that reach one, by the names that calls give them. Throws where Bedrock cannot be
+ * asked.
+ */
+export async function listModels(get: GetList): Promise<readonly Model[]> {
+  const [models, profiles] = await Promise.all([
+    readPages(get('/foundation-models'), MODELS),
+    readPages(get('/inference-profiles'), PROFILES),
+  ])
+  const owners = new Map(models.map((model) => [String(model.modelId), textOf(model.providerName)]))
+  return [...models.flatMap(toModel), ...profiles.flatMap((profile) => toProfile(profile, owners))]
 }
 
 /** A model that can be called by its own name; the others are reached by a profile. */
@@ -64,18 +45,14 @@ function toModel({ modelId, providerName, modelLifecycle, inferenceTypesSupporte
 /** AWS's own profiles are called by their id, those of the account by their ARN. */
 function toProfile(profile: Row, owners: ReadonlyMap<string, string | undefined>): Model[] {
   const id = textOf(profile.type === 'APPLICATION' ? profile.inferenceProfileArn : profile.inferenceProfileId)
-  const targets = rowsOf(profile, 'models').map(({ modelArn }) => String(modelArn).replace(/^.*\//, ''))
+  const reached = Array.isArray(profile.models) ? profile.models.filter(isRecord) : []
+  const targets = reached.map(({ modelArn }) => String(modelArn).replace(/^.*\//, ''))
   const model = targets.find((target) => owners.has(target))
   return id === undefined || model === undefined || profile.status !== 'ACTIVE' ? [] : [{ id, ...ownedBy(owners.get(model)) }]
 }
 
 function ownedBy(owner: string | undefined): Pick<Model, 'owned_by'> {
   return owner === undefined ? {} : { owned_by: owner.toLowerCase() }
-}
-
-function rowsOf(reply: unknown, name: string): readonly Row[] {
-  const rows = isRecord(reply) ? reply[name] : undefined
-  return Array.isArray(rows) ? rows.filter(isRecord) : []
 }
 
 function textOf(value: unknown): string | undefined {

@@ -10,7 +10,7 @@ import {
   toEmbeddings,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
-import { type EmbedRequest, toEmbedReply, toEmbedRequest } from 'unified-model-gateway/providers/cohere'
+import { type EmbedRequest, toEmbedReply, toEmbedRequest } from '../cohere/embeddings.ts'
 
 /** What becomes of each field of a request for embeddings: of Titan's, then of Cohere's. docs/endpoints.md is compared with it by a test. */
 export const embeddingParameters: Readonly<Record<string, ParameterSupport>> = {

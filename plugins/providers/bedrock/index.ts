@@ -5,6 +5,7 @@ import {
   defineProvider,
   type Host,
   type Provider,
+  parseBaseUrl,
   type Static,
   secret,
   Type,
@@ -62,8 +63,14 @@ function create(
   host: Host,
 ): Provider {
   const authority = createAuthority(credentials, region)
-  const { origin, prefix } = readAddress('baseUrl', baseUrl ?? `https://bedrock-runtime.${region}.amazonaws.com`)
-  const control = readAddress('discoveryUrl', discoveryUrl ?? baseUrl ?? `https://bedrock.${region}.amazonaws.com`)
+  const runtimeUrl = `https://bedrock-runtime.${region}.amazonaws.com`
+  const controlUrl = `https://bedrock.${region}.amazonaws.com`
+  const { origin, path: prefix } = parseBaseUrl(baseUrl ?? runtimeUrl, { endpoint: '/model', example: runtimeUrl })
+  const control = parseBaseUrl(discoveryUrl ?? baseUrl ?? controlUrl, {
+    field: 'discoveryUrl',
+    endpoint: '/foundation-models',
+    example: controlUrl,
+  })
   async function ask(call: Call, { model, credentialRefused }: Attempt, operation: string, request: object) {
     const path = `${prefix}/model/${encode(model)}/${operation}`
     const body = JSON.stringify(request)
@@ -91,18 +98,16 @@ function create(
         decoder: () => new FrameDecoder(),
       }),
     error: toRefusal,
-    models: (signal) => listModels({ ...control, authority, host }, signal),
+    models: (signal) =>
+      listModels((list) => async (query) => {
+        const path = control.path + list
+        const headers = await authority.prove({ method: 'GET', origin: control.origin, path, query, headers: {} })
+        return host.getJson(`${control.origin}${path}?${new URLSearchParams(query)}`, { headers, signal })
+      }),
   }
 }
 
 /** Every sign but letters, digits and `-_.~`, as AWS's tools encode a path: an ARN's colons and slashes too. */
 function encode(model: string): string {
   return encodeURIComponent(model).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
-}
-
-/** The two halves of an address. */
-function readAddress(option: string, url: string): { origin: string; prefix: string } {
-  if (!URL.canParse(url)) throw new Error(`${option}: '${url}' is not a URL; give an address such as https://bedrock.example.com`)
-  const { origin, pathname } = new URL(url)
-  return { origin, prefix: pathname.replace(/\/+$/, '') }
 }

@@ -1,5 +1,13 @@
-import { type ChatMessage, invalidValue, parseRecord, type ToolCall, unsupportedParameter } from 'unified-model-gateway/plugin'
-import { ToolIds } from 'unified-model-gateway/providers/anthropic'
+import {
+  argumentsOf,
+  type ChatMessage,
+  type ConversationVisitor,
+  type FunctionToolCall,
+  invalidValue,
+  ToolIds,
+  unsupportedParameter,
+  walkConversation,
+} from 'unified-model-gateway/plugin'
 import { keepLatestCachePoints } from './cache-points.ts'
 import { type Reading, toBlocks, toText } from './content.ts'
 import { DocumentNames } from './document-names.ts'
@@ -14,25 +22,6 @@ export interface Conversation {
   readonly messages: readonly Message[]
 }
 
-/** A conversation under way. */
-interface Draft extends Reading {
-  readonly model: string
-  readonly system: SystemBlock[]
-  readonly turns: { readonly role: Message['role']; readonly content: Block[] }[]
-  readonly ids: ToolIds
-}
-
-type Speaker = (draft: Draft, message: ChatMessage, path: string) => void
-
-const SPEAKERS: Readonly<Record<ChatMessage['role'], Speaker>> = {
-  developer: addSystem,
-  system: addSystem,
-  user: addUser,
-  assistant: addAssistant,
-  tool: addToolResult,
-  function: refuseFunction,
-}
-
 /** Stands for the user where the assistant speaks first, which Bedrock does not take. */
 const SILENCE = '…'
 
@@ -41,91 +30,88 @@ const SILENCE = '…'
  * result or a result no call.
  */
 export function toConversation(messages: readonly ChatMessage[], model: string, facts: ModelFacts): Conversation {
-  const ids = new ToolIds(facts.shortToolIds ? MISTRAL_IDS : BEDROCK_IDS)
-  const draft: Draft = { model, system: [], turns: [], ids, names: new DocumentNames(), caching: facts.caching }
-  for (const [index, message] of messages.entries()) SPEAKERS[message.role](draft, message, `messages[${index}]`)
-  expectAnswers(draft, 'messages')
-  trimLastWords(draft)
-  const { system, turns } = draft
-  keepLatestCachePoints([system, ...turns.map(({ content }) => content)])
-  if (turns[0]?.role === 'assistant') turns.unshift({ role: 'user', content: toText(SILENCE) })
-  if (turns.length > 0) return { system, messages: turns }
-  // Bedrock needs a message; who sends instructions alone means them to be followed.
-  if (system.length === 0) throw invalidValue('messages', 'every message is empty')
-  return { system: [], messages: [{ role: 'user', content: system }] }
+  const draft = new Draft(model, facts)
+  walkConversation(messages, draft)
+  return draft.finish()
 }
 
-function addSystem(draft: Draft, message: ChatMessage, path: string): void {
-  for (const block of toBlocks(message.content, `${path}.content`, draft)) {
-    if (!('text' in block || 'cachePoint' in block))
-      throw unsupportedParameter(`${path}.content`, 'Bedrock takes instructions as text.')
-    draft.system.push(block)
+class Draft implements ConversationVisitor<ToolUseBlock> {
+  readonly #model: string
+  readonly #reading: Reading
+  readonly #ids: ToolIds
+  readonly #system: SystemBlock[] = []
+  readonly #turns: { readonly role: Message['role']; readonly content: Block[] }[] = []
+
+  constructor(model: string, { caching, shortToolIds }: ModelFacts) {
+    this.#model = model
+    this.#reading = { names: new DocumentNames(), caching }
+    this.#ids = new ToolIds(shortToolIds ? MISTRAL_IDS : BEDROCK_IDS)
   }
-}
 
-function addUser(draft: Draft, message: ChatMessage, path: string): void {
-  expectAnswers(draft, path)
-  say(draft, 'user', toBlocks(message.content, `${path}.content`, draft))
-}
+  system(message: ChatMessage, path: string): void {
+    for (const block of this.#blocksOf(message, path)) {
+      if (!('text' in block || 'cachePoint' in block))
+        throw unsupportedParameter(`${path}.content`, 'Bedrock takes instructions as text.')
+      this.#system.push(block)
+    }
+  }
 
-function addAssistant(draft: Draft, message: ChatMessage, path: string): void {
-  expectAnswers(draft, path)
-  if (message.function_call != null) throw unsupportedParameter(`${path}.function_call`, 'Use `tool_calls`.')
-  if (message.audio != null) throw unsupportedParameter(`${path}.audio`, 'Send what was said as text.')
-  const words = [...toBlocks(message.content, `${path}.content`, draft), ...toText(message.refusal)]
-  const steps = (message.tool_calls ?? []).map((call, index) => ({
-    thoughts: fromFreight(call, draft.model),
-    call: toToolUse(draft, call, `${path}.tool_calls[${index}]`),
-  }))
-  const [first, ...others] = steps
-  say(draft, 'assistant', [...(first?.thoughts ?? []), ...words, ...(first ? [first.call] : [])])
-  for (const { thoughts, call } of others) say(draft, 'assistant', [...thoughts, call])
-}
+  user(message: ChatMessage, path: string): void {
+    this.#say('user', this.#blocksOf(message, path))
+  }
 
-function toToolUse(draft: Draft, call: ToolCall, path: string): ToolUseBlock {
-  const kind: string = call.type
-  if (kind !== 'function') throw unsupportedParameter(path, 'Bedrock calls functions only.')
-  const { name, arguments: text } = call.function
-  // Arguments that a model garbled, or that were cut off, stay in the history as they are.
-  const input = text.trim() === '' ? {} : (parseRecord(text) ?? { arguments: text })
-  return { toolUse: { toolUseId: draft.ids.call(call.id), name, input } }
-}
+  assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): readonly ToolUseBlock[] {
+    const words = [...this.#blocksOf(message, path), ...toText(message.refusal)]
+    const thoughts = calls.map((call) => fromFreight(call, this.#model))
+    const steps = calls.map((call) => this.#toToolUse(call))
+    this.#say('assistant', [...(thoughts[0] ?? []), ...words])
+    for (const [index, step] of steps.entries()) this.#say('assistant', [...(index > 0 ? thoughts[index]! : []), step])
+    return steps
+  }
 
-function addToolResult(draft: Draft, message: ChatMessage, path: string): void {
-  const toolUseId = draft.ids.result(message.tool_call_id ?? '')
-  if (toolUseId === undefined)
-    throw invalidValue(`${path}.tool_call_id`, 'no tool call before it has this id and waits for a result')
-  const blocks = toBlocks(message.content, `${path}.content`, draft)
-  const cachePoint = blocks.find((block) => 'cachePoint' in block)
-  const content = blocks.filter((block) => !('cachePoint' in block)).map((block) => toResultContent(block, `${path}.content`))
-  // A result must have something in it, and blank words are refused.
-  const toolResult = { toolUseId, content: content.length > 0 ? content : [{ json: {} }] }
-  say(draft, 'user', [{ toolResult }, ...(cachePoint ? [cachePoint] : [])])
+  tool(message: ChatMessage, path: string, { toolUse: { toolUseId } }: ToolUseBlock): void {
+    const blocks = this.#blocksOf(message, path)
+    const cachePoint = blocks.find((block) => 'cachePoint' in block)
+    const content = blocks.filter((block) => !('cachePoint' in block)).map((block) => toResultContent(block, `${path}.content`))
+    // A result must have something in it, and blank words are refused.
+    const toolResult = { toolUseId, content: content.length > 0 ? content : [{ json: {} }] }
+    this.#say('user', [{ toolResult }, ...(cachePoint ? [cachePoint] : [])])
+  }
+
+  finish(): Conversation {
+    const [system, turns] = [this.#system, this.#turns]
+    this.#trimLastWords()
+    keepLatestCachePoints([system, ...turns.map(({ content }) => content)])
+    if (turns[0]?.role === 'assistant') turns.unshift({ role: 'user', content: toText(SILENCE) })
+    if (turns.length > 0) return { system, messages: turns }
+    // Bedrock needs a message; who sends instructions alone means them to be followed.
+    if (system.length === 0) throw invalidValue('messages', 'every message is empty')
+    return { system: [], messages: [{ role: 'user', content: system }] }
+  }
+
+  #blocksOf(message: ChatMessage, path: string): Block[] {
+    return toBlocks(message.content, `${path}.content`, this.#reading)
+  }
+
+  #toToolUse(call: FunctionToolCall): ToolUseBlock {
+    return { toolUse: { toolUseId: this.#ids.take(call.id), name: call.function.name, input: argumentsOf(call) } }
+  }
+
+  #say(role: Message['role'], blocks: readonly Block[]): void {
+    if (blocks.length === 0) return
+    if (this.#turns.at(-1)?.role !== role) this.#turns.push({ role, content: [] })
+    for (const block of blocks) this.#turns.at(-1)!.content.push(block)
+  }
+
+  /** Models go on from a last assistant message, and answer 400 where it ends in white space. */
+  #trimLastWords(): void {
+    const turn = this.#turns.at(-1)
+    const last = turn?.content.at(-1)
+    if (turn?.role === 'assistant' && last && 'text' in last) turn.content.splice(-1, 1, ...toText(last.text.trimEnd()))
+  }
 }
 
 function toResultContent(block: Block, path: string): ResultContent {
   if ('text' in block || 'image' in block || 'document' in block) return block
   throw unsupportedParameter(path, 'Tools answer with text, images and files.')
-}
-
-function refuseFunction(_: Draft, __: ChatMessage, path: string): void {
-  throw unsupportedParameter(`${path}.role`, 'Use `tool_calls` and the role `tool`.')
-}
-
-function expectAnswers({ ids }: Draft, path: string): void {
-  if (ids.unanswered === undefined) return
-  throw invalidValue(path, `the tool call '${ids.unanswered}' before it has no message with role 'tool' that gives its result`)
-}
-
-function say({ turns }: Draft, role: Message['role'], blocks: readonly Block[]): void {
-  if (blocks.length === 0) return
-  if (turns.at(-1)?.role !== role) turns.push({ role, content: [] })
-  for (const block of blocks) turns.at(-1)!.content.push(block)
-}
-
-/** Models go on from a last assistant message, and answer 400 where it ends in white space. */
-function trimLastWords({ turns }: Draft): void {
-  const turn = turns.at(-1)
-  const last = turn?.content.at(-1)
-  if (turn?.role === 'assistant' && last && 'text' in last) turn.content.splice(-1, 1, ...toText(last.text.trimEnd()))
 }

@@ -6,7 +6,7 @@ import {
   type ResponseFormat,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
-import { toStrictSchema } from 'unified-model-gateway/providers/anthropic'
+import { toStrictSchema } from '../anthropic/schema.ts'
 import { toConversation } from './messages.ts'
 import { factsOf, type ModelFacts } from './models.ts'
 import { toReasoning } from './reasoning.ts'

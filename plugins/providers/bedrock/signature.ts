@@ -1,6 +1,6 @@
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
-import { Secret } from 'unified-model-gateway/plugin'
+import { Secret, type UpstreamHeaders } from 'unified-model-gateway/plugin'
 
 /** An identity of AWS. `sessionToken`: one for a while only. */
 export interface AwsIdentity {
@@ -20,13 +20,13 @@ export interface Unsigned {
   readonly body?: string
 }
 
-/** The headers that prove who sends a request. */
-export type Proof = Readonly<Record<string, string | Secret>>
-
 const CONFIDENTIAL: ReadonlySet<string> = new Set(['authorization', 'x-amz-security-token'])
 
 /** Signs requests to Bedrock by AWS Signature Version 4. Rejects where there is no identity. */
-export function createSigner(region: string, identity: () => Promise<AwsIdentity>): (request: Unsigned) => Promise<Proof> {
+export function createSigner(
+  region: string,
+  identity: () => Promise<AwsIdentity>,
+): (request: Unsigned) => Promise<UpstreamHeaders> {
   const signer = new SignatureV4({ service: 'bedrock', region, credentials: identity, sha256: Sha256 })
   return async function sign({ method, origin, path, query = {}, headers, body }) {
     const { protocol, hostname, host } = new URL(origin)

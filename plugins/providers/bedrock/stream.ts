@@ -25,6 +25,8 @@ export class ConverseStream {
   #reasoning: ReasoningBlock[] = []
   #kept = 0
   #calls = 0
+  /** Whether the reply has any content. */
+  #said = false
   #stopped: { readonly reason: unknown } | undefined
   #metadata: { readonly usage?: WireUsage | null } | undefined
 
@@ -45,9 +47,9 @@ export class ConverseStream {
     const event: StreamEvent = JSON.parse(frame.data)
     switch (frame.type) {
       case 'contentBlockStart':
-        return this.#startBlock(event.contentBlockIndex, event.start?.toolUse)
+        return this.#say(this.#startBlock(event.contentBlockIndex, event.start?.toolUse))
       case 'contentBlockDelta':
-        return this.#continueBlock(event.contentBlockIndex, event.delta ?? {})
+        return this.#say(this.#continueBlock(event.contentBlockIndex, event.delta ?? {}))
       case 'contentBlockStop':
         this.#stopBlock(event.contentBlockIndex)
         return []
@@ -66,6 +68,11 @@ export class ConverseStream {
   end(): readonly TranslatedChunk[] {
     if (!this.over) throw new Error('The stream ended before messageStop and metadata.')
     return []
+  }
+
+  #say(content: readonly TranslatedChunk[]): readonly TranslatedChunk[] {
+    this.#said ||= content.length > 0
+    return content
   }
 
   #startBlock(index: number | undefined, toolUse: ReplyToolUse | null | undefined): readonly TranslatedChunk[] {
@@ -112,7 +119,9 @@ export class ConverseStream {
 
   #finish(): readonly TranslatedChunk[] {
     if (this.#stopped === undefined || this.#metadata === undefined) return []
-    const finish = chunk.finish(toFinishReason(this.#stopped.reason, this.#calls > 0))
+    const { reason } = this.#stopped
+    if (!this.#said && reason == null) throw new Error('The reply has neither content nor a stop reason.')
+    const finish = chunk.finish(toFinishReason(reason, this.#calls > 0))
     const usage = toUsage(this.#metadata.usage)
     return usage === undefined ? [finish] : [finish, chunk.usage(usage)]
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { IdRule } from 'unified-model-gateway/providers/anthropic'
+import type { IdRule } from 'unified-model-gateway/plugin'
 
 /** The ids of tool calls that Bedrock takes (`ToolUseBlock.toolUseId`). */
 export const BEDROCK_IDS: IdRule = toRule(/^[a-zA-Z0-9_-]{1,64}$/, 40)

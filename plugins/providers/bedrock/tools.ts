@@ -6,7 +6,7 @@ import {
   readToolChoice,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
-import { toStrictSchema } from 'unified-model-gateway/providers/anthropic'
+import { toStrictSchema } from '../anthropic/schema.ts'
 import type { ModelFacts } from './models.ts'
 import type { Message, Tool, ToolChoice, ToolConfig } from './wire.ts'
 

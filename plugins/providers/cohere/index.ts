@@ -1,4 +1,14 @@
-import { API_VERSION, defineProvider, type Host, type Provider, type Static, secret, Type } from 'unified-model-gateway/plugin'
+import {
+  API_VERSION,
+  bearer,
+  defineProvider,
+  type Host,
+  type Provider,
+  parseBaseUrl,
+  type Static,
+  secret,
+  Type,
+} from 'unified-model-gateway/plugin'
 import { toCompletion } from './completion.ts'
 import { listModels } from './discovery.ts'
 import { embeddingParameters, toEmbedReply, toEmbedRequest } from './embeddings.ts'
@@ -7,8 +17,6 @@ import { parameters } from './parameters.ts'
 import { toRefusal } from './refusal.ts'
 import { toChatBody } from './request.ts'
 import { ChatStream } from './stream.ts'
-
-export { type EmbedRequest, toEmbedReply, toEmbedRequest } from './embeddings.ts'
 
 const BASE_URL = 'https://api.cohere.com'
 
@@ -35,8 +43,10 @@ const schema = Type.Object(
 export default defineProvider({ apiVersion: API_VERSION, name: 'cohere', schema, create })
 
 function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, host: Host): Provider {
-  const { origin, prefix } = readAddress(baseUrl)
-  const credentials = { authorization: apiKey.map((key) => `Bearer ${key}`) }
+  const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/v2/chat', example: BASE_URL })
+  // A version at the end, as other tools want it, is taken for what it means.
+  const prefix = path.replace(/\/v[12]$/, '')
+  const credentials = { authorization: bearer(apiKey) }
   return {
     parameters,
     request(call, { model }) {
@@ -56,15 +66,9 @@ function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, ho
       },
     },
     error: toRefusal,
-    models: (signal) => listModels({ base: origin + prefix, headers: credentials, host }, signal),
+    models: (signal) =>
+      listModels((query) =>
+        host.getJson(`${origin}${prefix}/v1/models?${new URLSearchParams(query)}`, { headers: credentials, signal }),
+      ),
   }
-}
-
-/** The two halves of an address. A trailing version, as other tools want it, is taken for what it means. */
-function readAddress(baseUrl: string): { origin: string; prefix: string } {
-  if (!URL.canParse(baseUrl)) {
-    throw new Error(`baseUrl: '${baseUrl}' is not a URL; give the address before /v2/chat, such as ${BASE_URL}`)
-  }
-  const { origin, pathname } = new URL(baseUrl)
-  return { origin, prefix: pathname.replace(/\/+$/, '').replace(/\/v[12]$/, '') }
 }

@@ -25,6 +25,8 @@ export class ChatStream {
   #plan = ''
   #thinking = ''
   #calls = 0
+  /** Whether the reply has any content. */
+  #said = false
   #over = false
 
   /** Whether message-end has come. */
@@ -41,17 +43,17 @@ export class ChatStream {
         return typeof id === 'string' ? [{ id, choices: [] }] : []
       case 'content-start':
       case 'content-delta':
-        return this.#addContent(delta?.message?.content ?? {})
+        return this.#say(this.#addContent(delta?.message?.content ?? {}))
       case 'tool-plan-delta':
         this.#plan += this.#keep(delta?.message?.tool_plan)
-        return pieceOf(chunk.reasoning, delta?.message?.tool_plan)
+        return this.#say(pieceOf(chunk.reasoning, delta?.message?.tool_plan))
       case 'tool-call-start':
-        return this.#startCall(index, delta?.message?.tool_calls ?? {})
+        return this.#say(this.#startCall(index, delta?.message?.tool_calls ?? {}))
       case 'tool-call-delta':
         return this.#continueCall(index, delta?.message?.tool_calls ?? {})
       case 'message-end':
         this.#over = true
-        return finish(delta ?? {})
+        return this.#finish(delta ?? {})
       default:
         return []
     }
@@ -61,6 +63,11 @@ export class ChatStream {
   end(): readonly TranslatedChunk[] {
     if (!this.#over) throw new Error('The stream ended before message-end.')
     return []
+  }
+
+  #say(content: readonly TranslatedChunk[]): readonly TranslatedChunk[] {
+    this.#said ||= content.length > 0
+    return content
   }
 
   #addContent({ text, thinking }: ReplyContent): readonly TranslatedChunk[] {
@@ -95,12 +102,13 @@ export class ChatStream {
     open.held = undefined
     return text === '' ? [] : [chunk.toolArguments(open.call, text)]
   }
-}
 
-function finish({ finish_reason, error, usage }: NonNullable<StreamEvent['delta']>): readonly TranslatedChunk[] {
-  const end = chunk.finish(toFinishReason(finish_reason, error))
-  const tokens = toUsage(usage)
-  return tokens === undefined ? [end] : [end, chunk.usage(tokens)]
+  #finish({ finish_reason, error, usage }: NonNullable<StreamEvent['delta']>): readonly TranslatedChunk[] {
+    const end = chunk.finish(toFinishReason(finish_reason, error))
+    if (!this.#said && finish_reason == null) throw new Error('The reply has neither content nor a finish reason.')
+    const tokens = toUsage(usage)
+    return tokens === undefined ? [end] : [end, chunk.usage(tokens)]
+  }
 }
 
 function pieceOf(toChunk: (text: string) => TranslatedChunk, text: unknown): readonly TranslatedChunk[] {

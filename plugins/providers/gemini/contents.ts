@@ -1,8 +1,15 @@
-import { type ChatMessage, invalidValue, parseRecord, type ToolCall, unsupportedParameter } from 'unified-model-gateway/plugin'
+import {
+  argumentsOf,
+  type ChatMessage,
+  type ConversationVisitor,
+  type FunctionToolCall,
+  invalidValue,
+  unsupportedParameter,
+  walkConversation,
+} from 'unified-model-gateway/plugin'
 import type { ModelFacts } from './models.ts'
 import { toParts, toText } from './parts.ts'
 import { signaturesOf } from './signatures.ts'
-import { ToolStep } from './tool-step.ts'
 import type { Content, FunctionCall, Part } from './wire.ts'
 
 /** A conversation in Google's shape. */
@@ -18,24 +25,10 @@ export interface Reader {
   readonly callIds: boolean
 }
 
-/** A conversation under way. */
-interface Draft {
-  readonly reader: Reader
-  readonly system: string[]
-  readonly turns: { readonly role: 'user' | 'model'; readonly parts: Part[] }[]
-  /** The function calls whose results are not all there yet. */
-  step?: ToolStep
-}
-
-type Speaker = (draft: Draft, message: ChatMessage, path: string) => void
-
-const SPEAKERS: Readonly<Record<ChatMessage['role'], Speaker>> = {
-  developer: addSystem,
-  system: addSystem,
-  user: addUser,
-  assistant: addAssistant,
-  tool: addToolResult,
-  function: refuseFunction,
+/** A function call as Google gets it, and what it gave. */
+interface Answered {
+  readonly call: FunctionCall
+  output?: string
 }
 
 /**
@@ -43,83 +36,82 @@ const SPEAKERS: Readonly<Record<ChatMessage['role'], Speaker>> = {
  * result no call.
  */
 export function toConversation(messages: readonly ChatMessage[], reader: Reader): Conversation {
-  const draft: Draft = { reader, system: [], turns: [] }
-  for (const [index, message] of messages.entries()) SPEAKERS[message.role](draft, message, `messages[${index}]`)
-  expectAnswers(draft, 'messages')
-  const system = draft.system.join('\n')
-  if (draft.turns.length > 0) {
-    return { ...(system && { systemInstruction: { parts: toText(system) } }), contents: draft.turns }
+  const draft = new Draft(reader)
+  walkConversation(messages, draft)
+  return draft.finish()
+}
+
+class Draft implements ConversationVisitor<Answered> {
+  readonly #reader: Reader
+  readonly #system: string[] = []
+  readonly #turns: { readonly role: 'user' | 'model'; readonly parts: Part[] }[] = []
+  /** The function calls of the last message that has some. */
+  #step: readonly Answered[] = []
+  #unanswered = 0
+
+  constructor(reader: Reader) {
+    this.#reader = reader
   }
-  // Google needs a turn; who sends instructions alone means them to be followed.
-  if (system === '') throw invalidValue('messages', 'every message is empty')
-  return { contents: [{ role: 'user', parts: toText(system) }] }
-}
 
-function addSystem(draft: Draft, message: ChatMessage, path: string): void {
-  for (const part of toParts(message.content, `${path}.content`)) {
-    if (!('text' in part)) throw unsupportedParameter(`${path}.content`, 'Gemini takes instructions as text.')
-    draft.system.push(part.text)
+  system(message: ChatMessage, path: string): void {
+    for (const part of toParts(message.content, `${path}.content`)) {
+      if (!('text' in part)) throw unsupportedParameter(`${path}.content`, 'Gemini takes instructions as text.')
+      this.#system.push(part.text)
+    }
+  }
+
+  user(message: ChatMessage, path: string): void {
+    this.#say('user', toParts(message.content, `${path}.content`))
+  }
+
+  assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): readonly Answered[] {
+    this.#say('model', [...toParts(message.content, `${path}.content`), ...toText(message.refusal)])
+    if (calls.length === 0) return []
+    this.#step = calls.map((call) => ({ call: this.#toCall(call) }))
+    this.#unanswered = calls.length
+    const signatures = signaturesOf(calls, this.#reader.facts)
+    const parts = this.#step.map(({ call: functionCall }, index): Part => {
+      const thoughtSignature = signatures[index]
+      return { functionCall, ...(thoughtSignature !== undefined && { thoughtSignature }) }
+    })
+    this.#say('model', parts)
+    return this.#step
+  }
+
+  /** Google wants all results in the turn after the calls, as many as there were and, where it knows no ids, in their order. */
+  tool(message: ChatMessage, path: string, answered: Answered): void {
+    const texts = toParts(message.content, `${path}.content`).map((part) => {
+      if (!('text' in part)) throw unsupportedParameter(`${path}.content`, 'Gemini takes the results of tools as text.')
+      return part.text
+    })
+    answered.output = texts.join('')
+    if (--this.#unanswered === 0) this.#turns.push({ role: 'user', parts: this.#step.map(toResponse) })
+  }
+
+  finish(): Conversation {
+    const system = this.#system.join('\n')
+    if (this.#turns.length > 0) {
+      return { ...(system && { systemInstruction: { parts: toText(system) } }), contents: this.#turns }
+    }
+    // Google needs a turn; who sends instructions alone means them to be followed.
+    if (system === '') throw invalidValue('messages', 'every message is empty')
+    return { contents: [{ role: 'user', parts: toText(system) }] }
+  }
+
+  #toCall(call: FunctionToolCall): FunctionCall {
+    return { ...(this.#reader.callIds && call.id !== '' && { id: call.id }), name: call.function.name, args: argumentsOf(call) }
+  }
+
+  /** Adds to the turn, or begins one: the results of functions stand in a turn of their own. */
+  #say(role: 'user' | 'model', parts: readonly Part[]): void {
+    if (parts.length === 0) return
+    const turn = this.#turns.at(-1)
+    const isOpen = turn?.role === role && !turn.parts.some((part) => 'functionResponse' in part)
+    if (isOpen) turn.parts.push(...parts)
+    else this.#turns.push({ role, parts: [...parts] })
   }
 }
 
-function addUser(draft: Draft, message: ChatMessage, path: string): void {
-  expectAnswers(draft, path)
-  say(draft, 'user', toParts(message.content, `${path}.content`))
-}
-
-function addAssistant(draft: Draft, message: ChatMessage, path: string): void {
-  expectAnswers(draft, path)
-  if (message.function_call != null) throw unsupportedParameter(`${path}.function_call`, 'Use `tool_calls`.')
-  if (message.audio != null) throw unsupportedParameter(`${path}.audio`, 'Send what was said as text.')
-  say(draft, 'model', [...toParts(message.content, `${path}.content`), ...toText(message.refusal)])
-  const calls = message.tool_calls ?? []
-  if (calls.length === 0) return
-  const step = calls.map((call, index) => ({ clientId: call.id, call: toCall(draft, call, `${path}.tool_calls[${index}]`) }))
-  const signatures = signaturesOf(calls, draft.reader.facts)
-  const parts = step.map(({ call: functionCall }, index): Part => {
-    const thoughtSignature = signatures[index]
-    return { functionCall, ...(thoughtSignature !== undefined && { thoughtSignature }) }
-  })
-  say(draft, 'model', parts)
-  draft.step = new ToolStep(step)
-}
-
-function toCall({ reader }: Draft, call: ToolCall, path: string): FunctionCall {
-  const kind: string = call.type
-  if (kind !== 'function') throw unsupportedParameter(path, 'Gemini calls functions only.')
-  const { name, arguments: text } = call.function
-  // Arguments that a model garbled, or that were cut off, stay in the history as they are.
-  const args = text.trim() === '' ? {} : (parseRecord(text) ?? { arguments: text })
-  return { ...(reader.callIds && call.id !== '' && { id: call.id }), name, args }
-}
-
-function addToolResult(draft: Draft, message: ChatMessage, path: string): void {
-  const texts = toParts(message.content, `${path}.content`).map((part) => {
-    if (!('text' in part)) throw unsupportedParameter(`${path}.content`, 'Gemini takes the results of tools as text.')
-    return part.text
-  })
-  if (!draft.step?.answer(message.tool_call_id ?? '', texts.join(''))) {
-    throw invalidValue(`${path}.tool_call_id`, 'no tool call before it has this id and waits for a result')
-  }
-  if (draft.step.unanswered !== undefined) return
-  draft.turns.push({ role: 'user', parts: [...draft.step.turn().parts] })
-  delete draft.step
-}
-
-function refuseFunction(_: Draft, __: ChatMessage, path: string): void {
-  throw unsupportedParameter(`${path}.role`, 'Use `tool_calls` and the role `tool`.')
-}
-
-function expectAnswers({ step }: Draft, path: string): void {
-  if (step?.unanswered === undefined) return
-  throw invalidValue(path, `the tool call '${step.unanswered}' before it has no message with role 'tool' that gives its result`)
-}
-
-/** Adds to the turn, or begins one: the results of functions stand in a turn of their own. */
-function say({ turns }: Draft, role: 'user' | 'model', parts: readonly Part[]): void {
-  if (parts.length === 0) return
-  const turn = turns.at(-1)
-  const isOpen = turn?.role === role && !turn.parts.some((part) => 'functionResponse' in part)
-  if (isOpen) turn.parts.push(...parts)
-  else turns.push({ role, parts: [...parts] })
+function toResponse({ call: { id, name }, output = '' }: Answered): Part {
+  return { functionResponse: { ...(id !== undefined && { id }), name, response: { output } } }
 }

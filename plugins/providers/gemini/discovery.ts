@@ -1,10 +1,20 @@
-import type { Model } from 'unified-model-gateway/plugin'
-import { entriesOf, type List } from './pages.ts'
+import { type GetPage, type Model, type Paging, readPages } from 'unified-model-gateway/plugin'
 
-/** The models the key may chat with. `url`: of the list. Throws where Google cannot be asked. */
-export async function listModels(list: Omit<List, 'pageSize'>, signal: AbortSignal): Promise<readonly Model[]> {
-  const models = await entriesOf('models', { ...list, pageSize: 1000 }, signal)
-  return models.flatMap(toModel)
+/** How Google's lists come in pages. `entries`: the name of what is listed. */
+export function googlePaging(entries: string, pageSize: number): Paging {
+  return {
+    entries,
+    query: { pageSize: String(pageSize) },
+    cursor: 'pageToken',
+    next: ({ nextPageToken }) => nextPageToken,
+  }
+}
+
+const PAGING = googlePaging('models', 1000)
+
+/** The models the key may chat with. `get`: asks for `/models`. Throws where Google cannot be asked. */
+export async function listModels(get: GetPage): Promise<readonly Model[]> {
+  return (await readPages(get, PAGING)).flatMap(toModel)
 }
 
 function toModel({ name, inputTokenLimit, supportedGenerationMethods: methods }: Readonly<Record<string, unknown>>): Model[] {

@@ -6,25 +6,18 @@ import {
   GatewayError,
   type Host,
   type Provider,
+  parseBaseUrl,
   type Static,
   secret,
-  type Translator,
   Type,
 } from 'unified-model-gateway/plugin'
-import { toCompletion } from './completion.ts'
 import { listModels } from './discovery.ts'
 import { embeddingParameters, toBatchEmbeddings, toBatchEmbedRequest } from './embeddings.ts'
 import { factsOf, factsRow } from './models.ts'
 import { parameters } from './parameters.ts'
 import { toRefusal } from './refusal.ts'
-import { toGenerateRequest } from './request.ts'
-import { GenerateStream } from './stream.ts'
-
-export { type FactsTable, factsOf, factsRow } from './models.ts'
-export { entriesOf } from './pages.ts'
-export { parameters } from './parameters.ts'
-export { toRefusal } from './refusal.ts'
-export { toGenerateRequest } from './request.ts'
+import { generateMethod, toGenerateRequest } from './request.ts'
+import { generateTranslator } from './translator.ts'
 
 const BASE_URL = 'https://generativelanguage.googleapis.com/v1beta'
 
@@ -51,7 +44,8 @@ const schema = Type.Object(
 export default defineProvider({ apiVersion: API_VERSION, name: 'gemini', schema, create })
 
 function create({ apiKey, baseUrl = BASE_URL, facts = {} }: Static<typeof schema>, host: Host): Provider {
-  const { origin, prefix } = readAddress(baseUrl)
+  const { origin, path: base } = parseBaseUrl(baseUrl, { endpoint: '/models', example: BASE_URL })
+  const prefix = /\/v\d\w*$/.test(base) ? base : `${base}/v1beta`
   const credentials = { 'x-goog-api-key': apiKey }
   return {
     parameters,
@@ -79,32 +73,16 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {} }: Static<typeof schema
       },
     },
     error: toRefusal,
-    models: (signal) => listModels({ url: `${origin}${prefix}/models`, headers: credentials, host }, signal),
+    models: (signal) =>
+      listModels((query) =>
+        host.getJson(`${origin}${prefix}/models?${new URLSearchParams(query)}`, { headers: credentials, signal }),
+      ),
   }
 }
-
-/** The last segment of the address of a call, after the model's name and a colon. */
-export function generateMethod({ stream }: Call): string {
-  return stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
-}
-
-/** Reads the reply to `:generateContent` or `:streamGenerateContent`. */
-export const generateTranslator = (call: Call): Translator =>
-  Object.assign(new GenerateStream(call), { completion: toCompletion })
 
 /** A client may name any model: what is no name must not become part of the address. */
 function modelOf(call: Call, { model }: Attempt): string {
   const name = model.replace(/^models\//, '')
   if (/^[\w-][\w.-]*$/.test(name)) return name
   throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
-}
-
-/** The two halves of an address. Its path ends with the version of the API. */
-function readAddress(baseUrl: string): { origin: string; prefix: string } {
-  if (!URL.canParse(baseUrl)) {
-    throw new Error(`baseUrl: '${baseUrl}' is not a URL; give the address before /models, such as ${BASE_URL}`)
-  }
-  const { origin, pathname } = new URL(baseUrl)
-  const prefix = pathname.replace(/\/+$/, '')
-  return { origin, prefix: /\/v\d\w*$/.test(prefix) ? prefix : `${prefix}/v1beta` }
 }

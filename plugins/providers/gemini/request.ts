@@ -1,4 +1,11 @@
-import { type ChatRequest, GatewayError, isRecord, type ResponseFormat, unsupportedParameter } from 'unified-model-gateway/plugin'
+import {
+  type Call,
+  type ChatRequest,
+  GatewayError,
+  isRecord,
+  type ResponseFormat,
+  unsupportedParameter,
+} from 'unified-model-gateway/plugin'
 import { type Reader, toConversation } from './contents.ts'
 import type { ModelFacts } from './models.ts'
 import { toResponseSchema } from './schema.ts'
@@ -11,6 +18,11 @@ import type { GenerateRequest, GenerationConfig } from './wire.ts'
 export interface Translated {
   readonly request: GenerateRequest
   readonly dropped: readonly string[]
+}
+
+/** The last segment of the address of a call, after the model's name and a colon. */
+export function generateMethod({ stream }: Call): string {
+  return stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
 }
 
 /** A chat completion request as one for `:generateContent`. Throws `GatewayError` (400) for what cannot be honoured. */

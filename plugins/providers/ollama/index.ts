@@ -1,15 +1,16 @@
 import {
   API_VERSION,
+  bearer,
   defineProvider,
   type Host,
   type Provider,
-  type Secret,
+  parseBaseUrl,
   type Static,
   secret,
   type Translator,
   Type,
+  type UpstreamHeaders,
 } from 'unified-model-gateway/plugin'
-import { bearer, parseBaseUrl } from 'unified-model-gateway/providers/openai-compatible'
 import { toCompletion } from './completion.ts'
 import { readModels } from './discovery.ts'
 import { LineDecoder } from './lines.ts'
@@ -45,9 +46,9 @@ const schema = Type.Object(
 export default defineProvider({ apiVersion: API_VERSION, name: 'ollama', schema, create })
 
 function create({ baseUrl = BASE_URL, apiKey, options, keepAlive }: Static<typeof schema>, host: Host): Provider {
-  const { origin, path } = parseBaseUrl(baseUrl)
+  const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/api/chat', example: BASE_URL })
   const base = `${path.replace(/\/(?:api|v1)$/, '')}/api`
-  const credentials: Readonly<Record<string, Secret>> = apiKey ? { authorization: bearer(apiKey) } : {}
+  const credentials: UpstreamHeaders = apiKey ? { authorization: bearer(apiKey) } : {}
   return {
     parameters,
     request: (call, attempt) => ({

@@ -1,5 +1,3 @@
-import type { Secret } from 'unified-model-gateway/plugin'
-
 const FRAMING = 'the gateway sets it'
 const HOP_BY_HOP = 'it concerns a single connection (RFC 9110 §7.6.1)'
 
@@ -38,12 +36,4 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): Readonl
     checked.set(name, value)
   }
   return Object.fromEntries(checked)
-}
-
-/** The `Authorization` header for a key. Throws where the key cannot stand in a header. */
-export function bearer(apiKey: Secret): Secret {
-  if (!/^[\x21-\x7e]+$/.test(apiKey.reveal())) {
-    throw new Error('apiKey has a character that no key can hold, such as a space or a line break; look at where it is read from')
-  }
-  return apiKey.map((key) => `Bearer ${key}`)
 }

@@ -1,24 +1,20 @@
 import {
   API_VERSION,
+  bearer,
   type Call,
   defineProvider,
   type EndpointOperation,
+  parseBaseUrl,
   secret,
   Type,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
 import { readModels } from './discovery.ts'
 import { readEndpointRefusal } from './endpoint-refusal.ts'
-import { bearer, checkHeaders } from './headers.ts'
+import { checkHeaders } from './headers.ts'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
 import { requestBody } from './request.ts'
-import { parseBaseUrl } from './target.ts'
 import { createTranslator, needsTranslator } from './translate.ts'
-
-export { bearer } from './headers.ts'
-export { requestBody } from './request.ts'
-export { parseBaseUrl } from './target.ts'
-export { createTranslator } from './translate.ts'
 
 const schema = Type.Object(
   {
@@ -51,13 +47,13 @@ export default defineProvider({
     const preset: Preset | undefined = name && PRESETS[name]
     const address = baseUrl ?? preset?.baseUrl
     if (address === undefined) throw new Error('name the upstream: set preset to a known vendor, or baseUrl to an address')
-    const target = parseBaseUrl(address)
+    const { origin, path: base } = parseBaseUrl(address, { endpoint: '/chat/completions', example: PRESETS.openai.baseUrl })
     const own = { ...checkHeaders(headers), ...(apiKey && { authorization: bearer(apiKey) }) }
     const quirks = preset?.quirks ?? []
     const error = quirks.find((quirk) => quirk.error)?.error
     const ask = (path: string, call: Call, body: Buffer): UpstreamRequest => ({
-      origin: target.origin,
-      path: `${target.path}${path}`,
+      origin,
+      path: base + path,
       headers: { ...call.headers, ...own },
       body,
     })
@@ -72,7 +68,7 @@ export default defineProvider({
       endpoints: { embeddings: passedOn('/embeddings'), responses: passedOn('/responses') },
       ...(needsTranslator(quirks) && { translator: () => createTranslator(quirks) }),
       ...(error && { error }),
-      models: async (signal) => readModels(await host.getJson(`${target.origin}${target.path}/models`, { headers: own, signal })),
+      models: async (signal) => readModels(await host.getJson(`${origin}${base}/models`, { headers: own, signal })),
     }
   },
 })

@@ -9,6 +9,7 @@ import { noStreamOptions } from './quirks/no-stream-options.ts'
 import { thinkingParts } from './quirks/thinking-parts.ts'
 import { toolCallParts } from './quirks/tool-call-parts.ts'
 import { toolFinish } from './quirks/tool-finish.ts'
+import { uncountedReasoning } from './quirks/uncounted-reasoning.ts'
 import { usageInsideChunks } from './quirks/usage-inside-chunks.ts'
 
 /** What is known of one vendor: docs/presets.md is the same table in prose, and a test compares them. */
@@ -148,7 +149,9 @@ export const PRESETS = {
   xai: {
     baseUrl: 'https://api.x.ai/v1',
     keyVariable: 'XAI_API_KEY',
-    quirks: [],
+    quirks: [
+      uncountedReasoning, // recorded (github.com/vercel/ai, packages/xai): 12 + 1 + 290 reasoning = 303
+    ],
     source: 'https://docs.x.ai/api/integrations',
   },
   zai: {

@@ -1,4 +1,4 @@
-import type { Call, ChatCompletion, ChatDelta, ToolCall, Usage } from 'unified-model-gateway/plugin'
+import type { Call, ChatCompletion, ChatDelta, FunctionToolCall, Usage } from 'unified-model-gateway/plugin'
 import type { Answer } from './answer.ts'
 import type { Identity } from './identity.ts'
 
@@ -37,13 +37,13 @@ function messageOf(deltas: readonly ChatDelta[]): ChatCompletion['choices'][numb
   }
 }
 
-function toolCallsOf(deltas: readonly ChatDelta[]): ToolCall[] {
-  const calls: ToolCall[] = []
+function toolCallsOf(deltas: readonly ChatDelta[]): FunctionToolCall[] {
+  const calls: FunctionToolCall[] = []
   for (const part of deltas.flatMap(({ tool_calls }) => tool_calls ?? [])) {
-    const { index, id, type, function: piece } = part
+    const { index, id, function: piece } = part
     const call = calls[index]
     if (call !== undefined) call.function.arguments += piece!.arguments!
-    else calls[index] = { id: id!, type: type!, function: { name: piece!.name!, arguments: '' } }
+    else calls[index] = { id: id!, type: 'function', function: { name: piece!.name!, arguments: '' } }
   }
   return calls
 }

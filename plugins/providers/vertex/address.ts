@@ -1,3 +1,4 @@
+import { parseBaseUrl } from 'unified-model-gateway/plugin'
 import type { Publisher, VertexModel } from './model-name.ts'
 
 /** Where Vertex AI is. */
@@ -26,11 +27,7 @@ const MULTI_REGIONS = new Set(['us', 'eu'])
 
 /** The addresses. Throws an Error where `baseUrl` is none. */
 export function addressesOf({ project, region, baseUrl = hostOf(region) }: Location): Addresses {
-  if (!URL.canParse(baseUrl)) {
-    throw new Error(`baseUrl: '${baseUrl}' is not a URL; give the address before /projects, such as ${hostOf(region)}`)
-  }
-  const { origin, pathname } = new URL(baseUrl)
-  const prefix = pathname.replace(/\/+$/, '')
+  const { origin, path: prefix } = parseBaseUrl(baseUrl, { endpoint: '/projects', example: hostOf(region) })
   const versioned = (version: string): string => (/\/v\d\w*$/.test(prefix) ? prefix : `${prefix}/${version}`)
   return {
     origin,

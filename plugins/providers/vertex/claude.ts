@@ -1,5 +1,6 @@
 import type { ChatRequest } from 'unified-model-gateway/plugin'
-import { type FactsTable, factsOf, toMessagesRequest } from 'unified-model-gateway/providers/anthropic'
+import { type FactsTable, factsOf } from '../anthropic/models.ts'
+import { toMessagesRequest } from '../anthropic/request.ts'
 
 /** The version of the Messages API as Vertex AI has it, in the body where Anthropic wants a header. */
 const VERSION = 'vertex-2023-10-16'

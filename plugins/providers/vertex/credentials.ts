@@ -1,10 +1,7 @@
 import { GoogleAuth, JWT } from 'google-auth-library'
-import { type Attempt, type Call, GatewayError, parseRecord, Secret } from 'unified-model-gateway/plugin'
+import { type Attempt, type Call, GatewayError, parseRecord, Secret, type UpstreamHeaders } from 'unified-model-gateway/plugin'
 
 const SCOPES = ['https://www.googleapis.com/auth/cloud-platform']
-
-/** What a request carries to be let in. */
-export type AuthHeaders = Readonly<Record<string, string | Secret>>
 
 /** Whatever of google-auth-library gives tokens, and renews them before they expire. */
 interface TokenSource {
@@ -31,7 +28,7 @@ export class GoogleCredentials {
   }
 
   /** For what is no call: a list of models. Throws an Error for the operator where Google gives none. */
-  async headers(): Promise<AuthHeaders> {
+  async headers(): Promise<UpstreamHeaders> {
     const headers = await this.#ask().catch((error: GatewayError) => {
       throw error.cause
     })
@@ -39,7 +36,7 @@ export class GoogleCredentials {
   }
 
   /** For one try of a call: new ones where the ones it had were refused. Throws `GatewayError` where Google gives none. */
-  async forCall(call: Call, { credentialRefused }: Attempt): Promise<AuthHeaders> {
+  async forCall(call: Call, { credentialRefused }: Attempt): Promise<UpstreamHeaders> {
     let headers = await this.#ask()
     if (credentialRefused && headers.get('authorization') === this.#given.get(call)) {
       this.#source = this.#open()
@@ -68,7 +65,7 @@ function readKey(key: Secret): { readonly email: string; readonly key: string; r
   )
 }
 
-function toHeaders(headers: Headers): AuthHeaders {
+function toHeaders(headers: Headers): UpstreamHeaders {
   return Object.fromEntries([...headers].map(([name, value]) => [name, name === 'authorization' ? new Secret(value) : value]))
 }
 

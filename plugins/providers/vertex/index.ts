@@ -10,21 +10,13 @@ import {
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
-import {
-  type FactsTable as ClaudeFacts,
-  parameters as claudeParameters,
-  factsRow as claudeRow,
-  messagesTranslator,
-} from 'unified-model-gateway/providers/anthropic'
-import {
-  factsOf,
-  type FactsTable as GeminiFacts,
-  parameters as geminiParameters,
-  factsRow as geminiRow,
-  generateMethod,
-  generateTranslator,
-  toGenerateRequest,
-} from 'unified-model-gateway/providers/gemini'
+import { type FactsTable as ClaudeFacts, factsRow as claudeRow } from '../anthropic/models.ts'
+import { parameters as claudeParameters } from '../anthropic/parameters.ts'
+import { messagesTranslator } from '../anthropic/translator.ts'
+import { factsOf, type FactsTable as GeminiFacts, factsRow as geminiRow } from '../gemini/models.ts'
+import { parameters as geminiParameters } from '../gemini/parameters.ts'
+import { generateMethod, toGenerateRequest } from '../gemini/request.ts'
+import { generateTranslator } from '../gemini/translator.ts'
 import { addressesOf } from './address.ts'
 import { claudeMethod, toClaudeRequest } from './claude.ts'
 import { GoogleCredentials } from './credentials.ts'
@@ -98,8 +90,12 @@ function create({ project, region = 'global', credentials, baseUrl, facts = {} }
     translator: (call, attempt) => (isClaude(attempt.model) ? messagesTranslator() : generateTranslator(call)),
     error: (reply) => toRefusal(reply, project),
     async models(signal) {
-      const contextLength = (model: string) => factsFor(model).contextLength
-      return listModels({ ...addresses, headers: await google.headers(), host, contextLength }, signal)
+      const headers = await google.headers()
+      return listModels({
+        get: (publisher) => (query) =>
+          host.getJson(`${addresses.list(publisher)}?${new URLSearchParams(query)}`, { headers, signal }),
+        contextLength: (model) => factsFor(model).contextLength,
+      })
     },
   }
 }

@@ -1,6 +1,6 @@
 import { isRecord, parseRecord, type UpstreamRefusal } from 'unified-model-gateway/plugin'
-import { toRefusal as toClaudeRefusal } from 'unified-model-gateway/providers/anthropic'
-import { toRefusal as toGoogleRefusal } from 'unified-model-gateway/providers/gemini'
+import { toRefusal as toClaudeRefusal } from '../anthropic/refusal.ts'
+import { toRefusal as toGoogleRefusal } from '../gemini/refusal.ts'
 
 /** What a reply with an error status means, whoever wrote it: a Claude's own errors come as Anthropic's, all others as Google's. */
 export function toRefusal(reply: { readonly status: number; readonly body: string }, project: string): UpstreamRefusal {

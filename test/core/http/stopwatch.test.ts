@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { Stopwatch } from '../../../core/http/exchange.ts'
+import { Stopwatch } from '../../../core/http/stopwatch.ts'
 
 /** Lets the clock go on. */
 function pass(ms: number): void {

@@ -1,5 +1,12 @@
 import { expect } from 'chai'
-import type { ChatChunk, ChatDelta, ToolCallDelta, TranslatedChunk, Usage } from 'unified-model-gateway/plugin'
+import type {
+  ChatChunk,
+  ChatDelta,
+  ToolCallDelta,
+  TranslatedChunk,
+  TranslatedCompletion,
+  Usage,
+} from 'unified-model-gateway/plugin'
 import { normaliseCompletion, StreamNormaliser } from '../../../core/protocol/normalise.ts'
 
 const USAGE: Usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
@@ -106,6 +113,40 @@ describe('a translated stream', () => {
         .map((call) => call.function?.arguments)
         .join('')
     expect([argumentsOf(0), argumentsOf(1)]).to.deep.equal(['{}', '{"x":1}'])
+  })
+
+  it('tells calls apart by their ids where the upstream gives them no index', () => {
+    const part = (more: object) => more as ToolCallDelta
+    const parts = [
+      says({
+        tool_calls: [
+          part({ id: 'a', function: { name: 'f', arguments: '{"x":1}' } }),
+          part({ id: 'b', function: { name: 'g', arguments: '{' } }),
+        ],
+      }),
+      says({ tool_calls: [part({ id: '', function: { arguments: '}' } })] }),
+      finish('tool_calls'),
+    ]
+    const calls = deltasOf(parts).flatMap(({ tool_calls }) => tool_calls ?? [])
+    expect(calls.map(({ index, id, function: called }) => [index, id, called?.arguments])).to.deep.equal([
+      [0, 'a', '{"x":1}'],
+      [1, 'b', '{'],
+      [1, undefined, '}'],
+    ])
+  })
+
+  it('leaves tool calls of a kind that it does not know as they are', () => {
+    const [first, again, strange] = [
+      { index: 0, id: 'a', type: 'custom', custom: { name: 'sql', input: '' } },
+      { index: 0, custom: { input: 'select 1' } },
+      { index: 1, id: 'b', type: 'shell', shell: { commands: [] } },
+    ] as unknown as ToolCallDelta[]
+    const parts = [says({ tool_calls: [first!] }), says({ tool_calls: [again!, strange!] }), finish('stop')]
+    expect(deltasOf(parts).flatMap(({ tool_calls }) => tool_calls ?? [])).to.deep.equal([first, again, strange])
+    for (const tool_calls of [{ a: 1 }, [null, 'x']]) {
+      const [, said] = deltasOf([says({ tool_calls } as unknown as ChatDelta), finish('stop')])
+      expect(said).to.deep.equal({ tool_calls })
+    }
   })
 
   it('finishes each choice once, by a word of OpenAI’s, and only at the very end', () => {
@@ -230,5 +271,14 @@ describe('a translated completion', () => {
       message: { ...message, role: 'assistant' },
       finish_reason: 'length',
     })
+  })
+
+  it('leaves tool calls of a kind that it does not know as they are', () => {
+    const strange = [{ id: 'b', type: 'shell', shell: { commands: [] } }, { id: 'c', function: null }, null, 'x']
+    for (const tool_calls of [strange, { a: 1 }]) {
+      const message = { tool_calls } as unknown as TranslatedCompletion['choices'][number]['message']
+      const { choices } = normaliseCompletion({ choices: [{ message, finish_reason: 'stop' }] }, 'ns/m')
+      expect(choices[0]!.message.tool_calls).to.deep.equal(tool_calls)
+    }
   })
 })

@@ -62,6 +62,11 @@ describe('a chat completion request', () => {
       parts({ type: 'text', text: '' }, { type: 'image_url', image_url: {} }),
       missing('messages[0].content[1].image_url.url'),
     ],
+    [
+      'a call of a custom tool without input',
+      calling({ id: 'c', type: 'custom', custom: { name: 'sql' } }),
+      missing('messages[0].tool_calls[0].custom.input'),
+    ],
     ['a call of no function', calling({ id: 'c', type: 'function' }), missing('messages[0].tool_calls[0].function')],
     [
       'a call of no name',

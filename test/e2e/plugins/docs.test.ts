@@ -81,7 +81,7 @@ describe('docs/plugins.md', () => {
   })
 
   it('lists what `ctx.state`, the host and a provider have', () => {
-    const api = readText('core/sdk/api.ts')
+    const api = ['call', 'host', 'plugin'].map((name) => readText(`core/sdk/${name}.ts`)).join('')
     for (const name of ['CallState', 'Host', 'Provider']) {
       const body = new RegExp(`^export interface ${name} \\{([\\s\\S]*?)^\\}`, 'm').exec(api)![1]!
       for (const [, member] of body.matchAll(/^ {2}(?:readonly )?(\w+)\??[(:]/gm)) {
@@ -201,7 +201,7 @@ describe('docs/plugins.md', () => {
     /** A gateway with one of the page's providers, in this namespace. */
     async function serve(namespace: string, plugin: string): Promise<TestGateway> {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of routes.yaml
-      const config = { origin: upstream.origin, token: '${env:TOKEN}' }
+      const config = { baseUrl: upstream.origin, token: '${env:TOKEN}' }
       const routes = { chain: [{ plugin: 'auth' }], namespaces: { [namespace]: { provider: `./${plugin}.ts`, config } } }
       gateway = await startTestGateway({ routes, env: { TOKEN: 'hush' }, files: FILES })
       return gateway

@@ -31,6 +31,7 @@ const TYPES: Readonly<Record<number, string>> = {
   403: 'permission_error',
   404: 'not_found_error',
   413: 'request_too_large',
+  422: 'invalid_request_error',
   429: 'rate_limit_error',
   500: 'api_error',
   504: 'timeout_error',

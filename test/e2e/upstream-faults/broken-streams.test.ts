@@ -1,6 +1,6 @@
 import { DONE, sse } from '../../../core/testing/kit.ts'
 import { DIALECTS, type Stage, startStage } from '../sdk/stage.ts'
-import { BAD_EVENTS, beginning, CUTS } from './faults/broken-streams.ts'
+import { BAD_EVENTS, beginning, CUTS, emptyAfter } from './faults/broken-streams.ts'
 import { CANARY, expectBrokenStream, expectStatus } from './witness.ts'
 
 describe('an upstream that breaks a stream', () => {
@@ -16,6 +16,11 @@ describe('an upstream that breaks a stream', () => {
         it(`and ${fault.name} is told of by an error frame`, () =>
           expectBrokenStream(stage, { dialect }, { ...fault, heard: /Once upon/ }))
       }
+      it('and sends nothing but its end marker is told of by a status', () => {
+        const fault = emptyAfter(() => [])
+        return expectStatus(stage, { dialect, stream: true }, fault)
+      })
+
       for (const { name, event, failure, retryAfter } of BAD_EVENTS) {
         it(`by ${name} is told of by an error frame`, () => {
           const script = () => sse([...beginning(dialect), event, ...dialect.events({ text: [CANARY] })])

@@ -52,7 +52,7 @@ const MUTANTS: readonly Mutant[] = [
     name: 'sends-its-key-in-the-url',
     file: 'index.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a piece of the template's source
-    change: ['path: `${prefix}/v1/talk`', 'path: `${prefix}/v1/talk?key=${apiKey.reveal()}`'],
+    change: ['path: `${path}/v1/talk`', 'path: `${path}/v1/talk?key=${apiKey.reveal()}`'],
     failingCase: 'sends its credential in headers only, not in a URL or a body',
   },
   {
@@ -76,7 +76,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: 'loses-tool-results',
     file: 'request.ts',
-    change: ["return { who: 'tool', call: message.tool_call_id ?? '', says }", "return { who: 'user', says: '' }"],
+    change: ["{ who: 'tool', call: id, says: saysOf(message, path) }", "{ who: 'user', says: '' }"],
     failingCase: "completes the SDK's loop of tool calls",
   },
   {

@@ -153,7 +153,7 @@ describe('openai-compatible: a configuration that cannot work says what to mend'
   it('credentials in the address, which are not repeated', () => {
     const create = () => createProvider({ baseUrl: 'https://me:hunter2@host/v1' })
     expect(create)
-      .to.throw(Error, /apiKey/)
+      .to.throw(Error, /baseUrl must hold no credentials/)
       .with.property('message')
       .that.does.not.include('hunter2')
   })

@@ -123,7 +123,7 @@ describe('openai-compatible: a translated stream', () => {
       ]),
     )
     const calls = completion.choices[0]!.message.tool_calls!
-    expect(calls.map(({ function: { arguments: text } }) => JSON.parse(text).city)).to.deep.equal(['Oslo', 'Rome', 'Bonn'])
+    expect(calls.map(({ function: called }) => JSON.parse(called!.arguments).city)).to.deep.equal(['Oslo', 'Rome', 'Bonn'])
     expect(completion.choices[0]!.finish_reason).to.equal('tool_calls')
   })
 
@@ -137,7 +137,7 @@ describe('openai-compatible: a translated stream', () => {
       ]),
     )
     const calls = completion.choices[0]!.message.tool_calls!
-    expect(calls.map(({ function: { arguments: text } }) => text)).to.deep.equal(['{"x":1}', '{}'])
+    expect(calls.map(({ function: called }) => called!.arguments)).to.deep.equal(['{"x":1}', '{}'])
   })
 
   it('follows interleaved parts by their index', () => {

@@ -17,7 +17,7 @@ const called = async (body: Record<string, unknown>) => {
   return { finish: choice!.finish_reason, content: choice!.message.content, calls: choice!.message.tool_calls ?? [] }
 }
 
-const namesOf = async (body: Record<string, unknown>) => (await called(body)).calls.map((call) => call.function.name)
+const namesOf = async (body: Record<string, unknown>) => (await called(body)).calls.map((call) => call.function!.name)
 
 describe('sandbox: tools', () => {
   it('a required tool is called, with arguments that fit its schema', async () => {
@@ -28,8 +28,8 @@ describe('sandbox: tools', () => {
       .to.include({ type: 'function' })
       .and.have.property('id')
       .that.matches(/^call_/)
-    expect(calls[0]!.function.name).to.equal('weather')
-    expect(JSON.parse(calls[0]!.function.arguments)).to.deep.equal({ city: 'sandbox', unit: 'C', days: 3 })
+    expect(calls[0]!.function!.name).to.equal('weather')
+    expect(JSON.parse(calls[0]!.function!.arguments)).to.deep.equal({ city: 'sandbox', unit: 'C', days: 3 })
   })
 
   it('a named tool is called, one without parameters with an empty object', async () => {
@@ -54,7 +54,7 @@ describe('sandbox: tools', () => {
 
   it('the message can ask for calls, several at once', async () => {
     const { calls } = await called(saying('sandbox: tool=time,weather,time'))
-    expect(calls.map((call) => call.function.name)).to.deep.equal(['time', 'weather', 'time'])
+    expect(calls.map((call) => call.function!.name)).to.deep.equal(['time', 'weather', 'time'])
     expect(new Set(calls.map(({ id }) => id))).to.have.length(3)
   })
 
@@ -79,9 +79,9 @@ describe('sandbox: tools', () => {
     const { calls } = await called(body)
     for (const [index, call] of calls.entries()) {
       const [first, ...rest] = parts.filter((part) => part.index === index)
-      expect(first).to.deep.include({ type: 'function', function: { name: call.function.name, arguments: '' } })
+      expect(first).to.deep.include({ type: 'function', function: { name: call.function!.name, arguments: '' } })
       expect(first!.id).to.match(/^call_[0-9a-f]{24}$/)
-      expect(rest.map((part) => part.function!.arguments).join('')).to.equal(call.function.arguments)
+      expect(rest.map((part) => part.function!.arguments).join('')).to.equal(call.function!.arguments)
       expect(rest.every((part) => part.id === undefined && part.function!.name === undefined)).to.equal(true)
     }
     expect(parts.filter(({ index }) => index === 1)).to.have.length.greaterThan(3)
@@ -90,7 +90,7 @@ describe('sandbox: tools', () => {
   it('a limit cuts arguments short, as it does at OpenAI', async () => {
     const { finish, calls } = await called({ tool_choice: 'required', max_tokens: 3 })
     expect(finish).to.equal('length')
-    expect(calls[0]!.function.arguments).to.equal('{"city":"sandbox",')
+    expect(calls[0]!.function!.arguments).to.equal('{"city":"sandbox",')
   })
 
   it('a tool that is not there is a 400', async () => {

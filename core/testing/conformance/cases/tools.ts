@@ -68,10 +68,10 @@ async function secondTurn({ subject, harness }: Suite, fixture: ReplyFixture, st
   harness.answer(stream ? streamScript(subject, streamBody(fixture)) : wholeScript(fixture))
   const reply = await (await harness.post({ ...request, stream })).text()
   const message = stream ? messageOf(reply) : (JSON.parse(reply) as ChatCompletion).choices[0]!.message
-  const results = message.tool_calls!.map(({ id, function: { name } }, index) => ({
+  const results = message.tool_calls!.map(({ id, function: called }, index) => ({
     role: 'tool' as const,
     tool_call_id: id,
-    content: resultOf(name, index),
+    content: resultOf(called!.name, index),
   }))
   harness.answer(wholeScript(subject.scenarios.text))
   const answer = await harness.post({ ...request, messages: [...request.messages, message, ...results] })

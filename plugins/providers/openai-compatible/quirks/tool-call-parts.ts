@@ -17,7 +17,7 @@ export const toolCallParts: Quirk = {
     }
     const renumber = (choice: TranslatedChoice): TranslatedChoice => {
       const parts = choice.delta?.tool_calls
-      if (parts == null) return choice
+      if (!Array.isArray(parts)) return choice
       const numbering = numberingOf(choice.index ?? 0)
       return { ...choice, delta: { ...choice.delta, tool_calls: parts.map((part) => numbering.number(part)) } }
     }

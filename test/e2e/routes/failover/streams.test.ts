@@ -11,6 +11,7 @@ import {
   beginning,
   CUTS,
   cutsAfter,
+  emptyAfter,
 } from '../../upstream-faults/faults/broken-streams.ts'
 import { SILENCE, STALLS, STREAM_PAUSE } from '../../upstream-faults/faults/stalling.ts'
 import { expectBrokenStream, expectStatus, type Fault, post } from '../../upstream-faults/witness.ts'
@@ -28,7 +29,7 @@ const badEventsAfter = (begun: Beginning): readonly Fault[] =>
   }))
 
 /** Faults of a stream that has not said a word yet. */
-const EARLY = [...cutsAfter(announcement), ...badEventsAfter(announcement)]
+const EARLY = [...cutsAfter(announcement), ...badEventsAfter(announcement), emptyAfter(announcement)]
 
 /** Of one that has spoken. */
 const LATE = [...CUTS, ...badEventsAfter(beginning).filter((fault) => !isTiring(fault) && !fault.name.includes('MB'))]

@@ -43,6 +43,13 @@ export const BAD_EVENTS: readonly {
   { name: 'an event of 9 MB', event: `data: {"id":"${'x'.repeat(9 << 20)}"}\n\n`, failure: INVALID },
 ]
 
+/** A stream in order that has neither words nor a finish: its end marker comes at once, or after a beginning. */
+export const emptyAfter = (begun: Beginning): Fault => ({
+  name: 'ends in order',
+  script: (dialect) => sse([...begun(dialect), dialect.events({}).at(-1)!]),
+  failure: INVALID,
+})
+
 /** Ways to stop after a beginning. */
 export const cutsAfter = (begun: Beginning): readonly Fault[] => [
   {

@@ -15,6 +15,7 @@ describe('anthropic: what an error means', () => {
     [402, 'billing_error', { status: 429, code: 'insufficient_quota' }],
     [403, 'permission_error', { status: 403 }],
     [404, 'not_found_error', { status: 404 }],
+    [422, 'invalid_request_error', { status: 422 }],
     [413, 'request_too_large', { status: 413 }],
     [429, 'rate_limit_error', { status: 429 }],
     [500, 'api_error', { status: 500 }],

@@ -42,7 +42,7 @@ describe('anthropic: where a call goes', () => {
 
   it('an address that is none says what to give instead', async () => {
     const failure = await anthropic({ baseUrl: 'https://' }).catch((error: unknown) => error)
-    expect(String(failure)).to.contain("'https://' is not a URL; give the address before /v1/messages")
+    expect(String(failure)).to.contain('baseUrl must be an http or https URL: give the address before /v1/messages')
   })
 })
 

@@ -133,6 +133,23 @@ describe('anthropic: a stream that fails', () => {
     expect(String(await failureOf(play([])))).to.contain('ended before message_stop')
   })
 
+  it('an end without content and without a stop reason is no reply', async () => {
+    const start = event({ type: 'message_start', message: { id: 'msg_1', model: 'm' } })
+    const block = event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
+    const stop = event({ type: 'message_stop' })
+    for (const events of [[stop], [start, stop], [start, block, stop]]) {
+      expect(String(await failureOf(play(events)))).to.contain('neither content nor a stop reason')
+    }
+  })
+
+  it('an end with one of them is a reply', async () => {
+    const told = event({ type: 'message_delta', delta: { stop_reason: 'end_turn' } })
+    const words = event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } })
+    for (const one of [told, words]) {
+      expect(hear(await play([one, event({ type: 'message_stop' })])).finishes).to.deep.equal(['stop'])
+    }
+  })
+
   it('no cut of a stream reads as a whole reply', async () => {
     const events = fixture('text-before-tools')
     for (let end = 0; end < events.length; end++) {

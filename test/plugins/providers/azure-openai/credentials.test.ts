@@ -36,7 +36,7 @@ function entra() {
   const credentials = new EntraCredentials(SCOPE, source.open)
   const tokenFor = async (call = testCall(), attempt: Parameters<typeof testAttempt>[1] = {}) => {
     const { authorization } = await credentials.forCall(call, testAttempt(call, attempt))
-    return authorization!.reveal()
+    return (authorization as Secret).reveal()
   }
   return { source, credentials, tokenFor }
 }

@@ -82,10 +82,10 @@ describe('bedrock: discovery', () => {
   it('a list without an end, or that repeats itself, is cut off', async () => {
     answer({}, () => ({ nextToken: `page-${upstream.requests.length}` }))
     await discover()
-    expect(upstream.requests).to.have.length(11)
+    expect(upstream.requests).to.have.length(31)
     answer({}, () => ({ nextToken: 'same' }))
     await discover()
-    expect(upstream.requests).to.have.length(11 + 3)
+    expect(upstream.requests).to.have.length(31 + 3)
   })
 
   it('models may be listed elsewhere than they are called', async () => {

@@ -42,8 +42,12 @@ describe('bedrock: where a call goes', () => {
 
   it('an address that is none, and a region that is none, say what to give instead', async () => {
     const failure = async (config: PluginConfig) => String(await bedrock(config).catch((error: unknown) => error))
-    expect(await failure({ baseUrl: 'https://' })).to.contain("baseUrl: 'https://' is not a URL")
-    expect(await failure({ discoveryUrl: 'https://' })).to.contain("discoveryUrl: 'https://' is not a URL")
+    expect(await failure({ baseUrl: 'https://' })).to.contain(
+      'baseUrl must be an http or https URL: give the address before /model,',
+    )
+    expect(await failure({ discoveryUrl: 'https://' })).to.contain(
+      'discoveryUrl must be an http or https URL: give the address before /foundation-models',
+    )
     expect(await failure({ region: 'Frankfurt' })).to.contain('region')
   })
 

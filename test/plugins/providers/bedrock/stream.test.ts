@@ -135,6 +135,15 @@ describe('bedrock: a stream that fails', () => {
     }
   })
 
+  it('an end without content and without a stop reason is no reply', async () => {
+    const stop = [event({ messageStop: {} }), END[1]!]
+    for (const frames of [stop, [START, ...stop], stop.toReversed()]) {
+      expect(await failureOf(frames)).to.include({ row: 'upstream_invalid_response' })
+    }
+    const words = event({ contentBlockDelta: { contentBlockIndex: 0, delta: { text: 'Hi' } } })
+    expect(await hear([START, words, ...stop])).to.include({ content: 'Hi', finish: 'stop' })
+  })
+
   it('a model that wrote nonsense has not answered', async () => {
     for (const stopReason of ['malformed_model_output', 'malformed_tool_use']) {
       expect(await failureOf([START, event({ messageStop: { stopReason } }), END[1]!])).to.include({ row: 'upstream_error' })

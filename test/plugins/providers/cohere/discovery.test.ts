@@ -48,10 +48,10 @@ describe('cohere: discovery', () => {
   it('a list without an end, or that repeats itself, is cut off', async () => {
     answer(() => ({ next_page_token: `page-${upstream.requests.length}` }))
     await discover()
-    expect(upstream.requests).to.have.length(10)
+    expect(upstream.requests).to.have.length(30)
     answer(() => ({ next_page_token: 'same' }))
     await discover()
-    expect(upstream.requests).to.have.length(10 + 2)
+    expect(upstream.requests).to.have.length(30 + 2)
   })
 
   it('a refused credential says so, and not what it is', async () => {

@@ -22,7 +22,9 @@ describe('cohere: where a call goes', () => {
   }
 
   it('an address that is none says what to give instead', async () => {
-    expect(await failureOf({ baseUrl: 'https://' })).to.contain("baseUrl: 'https://' is not a URL")
+    expect(await failureOf({ baseUrl: 'https://' })).to.contain(
+      'baseUrl must be an http or https URL: give the address before /v2/chat',
+    )
     expect(await failureOf({ baseUrl: 'api.cohere.com' })).to.contain('baseUrl')
   })
 })

@@ -34,7 +34,7 @@ describe('cohere: recorded replies', () => {
     const { content, reasoning_content, tool_calls } = message
     expect(content).to.equal(null)
     expect(reasoning_content).to.match(/^I will use the weather tool/)
-    expect(tool_calls?.map(({ function: called }) => [called.name, JSON.parse(called.arguments)])).to.deep.equal([
+    expect(tool_calls?.map(({ function: called }) => [called!.name, JSON.parse(called!.arguments)])).to.deep.equal([
       ['weather', CITY],
       ['cityAttractions', CITY_TOO],
     ])

@@ -93,6 +93,13 @@ describe('cohere: a stream that fails', () => {
     }
   })
 
+  it('an end without content and without a finish reason is no reply', async () => {
+    for (const events of [[end({})], [START, end({})], [START, content({ text: '' }), end({})]]) {
+      expect(await failureOf(events)).to.include({ row: 'upstream_invalid_response' })
+    }
+    expect(await hear([content({ text: 'Hi' }), end({})])).to.include({ content: 'Hi', finish: 'stop' })
+  })
+
   it('what is no JSON is no event', async () => {
     expect(await failureOf([START, event('<html>'), end()])).to.include({ row: 'upstream_invalid_response' })
   })

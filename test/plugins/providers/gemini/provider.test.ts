@@ -48,7 +48,7 @@ describe('gemini: where a call goes', () => {
 
   it('an address that is none says what to give instead', async () => {
     const failure = await gemini({ baseUrl: 'https://' }).catch((error: unknown) => error)
-    expect(String(failure)).to.contain("'https://' is not a URL; give the address before /models")
+    expect(String(failure)).to.contain('baseUrl must be an http or https URL: give the address before /models')
   })
 })
 

@@ -55,7 +55,7 @@ describe('ollama: a whole reply', () => {
     const [first, second] = choices[0]!.message.tool_calls!
     expect(first!.id).to.match(/^call_/)
     expect(first!.id).not.to.equal(second!.id)
-    expect(first!.function.arguments).to.equal('{}')
+    expect(first!.function!.arguments).to.equal('{}')
   })
 
   it('calls no tool that it does not name', async () => {

@@ -41,7 +41,7 @@ describe('vertex: where a call goes', () => {
   })
 
   for (const [config, words] of [
-    [{ baseUrl: 'https://' }, "'https://' is not a URL; give the address before /projects"],
+    [{ baseUrl: 'https://' }, 'baseUrl must be an http or https URL: give the address before /projects'],
     [{ project: 'a/b' }, 'the config of vertex/project'],
     [{ region: 'us.evil.example' }, 'the config of vertex/region'],
     [{ region: '' }, 'the config of vertex/region'],

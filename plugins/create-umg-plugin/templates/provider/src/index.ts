@@ -1,4 +1,4 @@
-import { defineProvider, secret, Type } from 'unified-model-gateway/plugin'
+import { bearer, defineProvider, parseBaseUrl, secret, Type } from 'unified-model-gateway/plugin'
 import { parameters } from './parameters.ts'
 import { toRefusal } from './refusal.ts'
 import { createTranslator } from './reply.ts'
@@ -19,17 +19,15 @@ export default defineProvider({
   schema,
 
   create({ baseUrl, apiKey }, host) {
-    if (!URL.canParse(baseUrl)) throw new Error(`baseUrl: '${baseUrl}' is not a URL; write https://api.parrot.example`)
-    const { origin, pathname } = new URL(baseUrl)
-    const prefix = pathname.replace(/\/$/, '')
-    const authorization = apiKey.map((key) => `Bearer ${key}`)
+    const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/v1/talk', example: 'https://api.parrot.example' })
+    const authorization = bearer(apiKey)
 
     return {
       parameters,
 
       request: (call, { model }) => ({
         origin,
-        path: `${prefix}/v1/talk`,
+        path: `${path}/v1/talk`,
         headers: { ...call.headers, authorization },
         body: JSON.stringify(toTalkRequest(call.body, model)),
       }),
@@ -39,7 +37,7 @@ export default defineProvider({
       error: toRefusal,
 
       async models(signal) {
-        const listed = await host.getJson(`${origin}${prefix}/v1/engines`, { headers: { authorization }, signal })
+        const listed = await host.getJson(`${origin}${path}/v1/engines`, { headers: { authorization }, signal })
         return (listed as { engines: { name: string }[] }).engines.map(({ name }) => ({ id: name, owned_by: 'parrot' }))
       },
     }

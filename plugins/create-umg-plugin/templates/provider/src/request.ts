@@ -1,12 +1,19 @@
-import { type ChatMessage, type ChatRequest, type ChatTool, GatewayError } from 'unified-model-gateway/plugin'
-import type { TalkRequest, Tool, Turn } from './wire.ts'
+import {
+  argumentsOf,
+  type ChatMessage,
+  type ChatRequest,
+  type ChatTool,
+  GatewayError,
+  walkConversation,
+} from 'unified-model-gateway/plugin'
+import type { Call, TalkRequest, Tool, Turn } from './wire.ts'
 
 /** A chat completion request as one of Parrot's. Throws a `GatewayError` (400) for what cannot be said in it. */
 export function toTalkRequest(body: Readonly<ChatRequest>, engine: string): TalkRequest {
   const words = body.max_completion_tokens ?? body.max_tokens
   return {
     engine,
-    turns: body.messages.map(toTurn),
+    turns: toTurns(body.messages),
     ...(body.tools && { tools: body.tools.map(toTool) }),
     ...(words != null && { words }),
     ...(body.temperature != null && { creativity: body.temperature }),
@@ -14,19 +21,20 @@ export function toTalkRequest(body: Readonly<ChatRequest>, engine: string): Talk
   }
 }
 
-function toTurn(message: ChatMessage, index: number): Turn {
-  const says = textOf(message.content, `messages[${index}].content`)
-  switch (message.role) {
-    case 'developer':
-    case 'system':
-      return { who: 'director', says }
-    case 'assistant':
-      return { who: 'parrot', says, ...(message.tool_calls && { calls: message.tool_calls.map(toCall) }) }
-    case 'tool':
-      return { who: 'tool', call: message.tool_call_id ?? '', says }
-    default:
-      return { who: 'user', says }
-  }
+function toTurns(messages: readonly ChatMessage[]): readonly Turn[] {
+  const turns: Turn[] = []
+  const saysOf = ({ content }: ChatMessage, path: string) => textOf(content, `${path}.content`)
+  walkConversation<Call>(messages, {
+    system: (message, path) => turns.push({ who: 'director', says: saysOf(message, path) }),
+    user: (message, path) => turns.push({ who: 'user', says: saysOf(message, path) }),
+    assistant(message, path, asked) {
+      const calls = asked.map((call) => ({ id: call.id, name: call.function.name, input: argumentsOf(call) }))
+      turns.push({ who: 'parrot', says: saysOf(message, path), ...(calls.length > 0 && { calls }) })
+      return calls
+    },
+    tool: (message, path, { id }) => turns.push({ who: 'tool', call: id, says: saysOf(message, path) }),
+  })
+  return turns
 }
 
 /** Of a list of parts, the texts: what else is in it would be lost. */
@@ -35,10 +43,6 @@ function textOf(content: ChatMessage['content'], param: string): string {
   return content
     .map((part, index) => (part.type === 'text' ? part.text : refuse(`${param}[${index}]`, 'Parrot reads text only.')))
     .join('')
-}
-
-function toCall({ id, function: { name, arguments: text } }: NonNullable<ChatMessage['tool_calls']>[number]) {
-  return { id, name, input: JSON.parse(text || '{}') }
 }
 
 function toTool(tool: ChatTool, index: number): Tool {
