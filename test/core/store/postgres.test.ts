@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import { openStore, type Store } from '../../../core/store/database.ts'
 import { isUnavailable } from '../../../core/store/unavailable.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
-import { type Cuttable, cuttable } from '../../support/cuttable.ts'
 import { onPostgres } from '../../support/databases.ts'
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
 import { refusal } from './refusal.ts'
 import { KEY } from './row.ts'
 import { storesIn } from './stores.ts'
@@ -55,33 +55,33 @@ onPostgres('a database server', (database) => {
   })
 
   describe('whose connections break', () => {
-    let way: Cuttable
+    let proxy: TcpProxy
     let store: Store
     beforeEach(async () => {
-      way = await cuttable(url())
-      store = await openStore(way.url)
+      proxy = await startTcpProxy(url())
+      store = await openStore(proxy.url)
     })
     afterEach(async () => {
       await store.close()
-      await way.cut()
+      await proxy.disconnect()
     })
 
     const ask = () => store.db.selectFrom('accounts').select('id').execute()
 
     it('is an outage, not a wrong question, and is over when the server is back', async () => {
       await ask()
-      await way.cut()
+      await proxy.disconnect()
       const failure = await ask().catch((error: unknown) => error)
       expect(isUnavailable(failure)).to.equal(true)
       const wrong = await sql`select nonsense`.execute((await open()).db).catch((error: unknown) => error)
       expect(isUnavailable(wrong)).to.equal(false)
-      await way.mend()
+      await proxy.reconnect()
       expect(await ask()).to.have.length(1)
     })
 
     it('cannot tell of changes meanwhile, and tells of what may have been missed', async () => {
       expect(store.changed()).to.equal(false)
-      await way.cut()
+      await proxy.disconnect()
       const lost = () => {
         try {
           return store.changed()
@@ -91,7 +91,7 @@ onPostgres('a database server', (database) => {
       }
       while (lost() !== 'lost') await setImmediate()
       await (await open()).db.insertInto('keys').values(KEY).execute()
-      await way.mend()
+      await proxy.reconnect()
       let told = lost()
       for (; told === 'lost'; told = lost()) await setTimeout(10)
       expect([told, store.changed()]).to.deep.equal([true, false])
@@ -102,7 +102,7 @@ onPostgres('a database server', (database) => {
         .transaction()
         .execute(async (transaction) => {
           await transaction.insertInto('keys').values(KEY).execute()
-          await way.cut()
+          await proxy.disconnect()
         })
         .catch((error: unknown) => error)
       expect(isUnavailable(outcome)).to.equal(true)

@@ -4,24 +4,24 @@ import type { CallView } from '../../../core/usage/calls.ts'
 import { rowOf } from '../../core/usage/outcome.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { adminDesk, type Desk, memberDesk } from './desk.ts'
+import { type ApiClient, adminClient, memberClient } from './api-client.ts'
 
 /** What only those of its own account may see. */
 const SECRET = 'theirs/secret-model'
 
 onEachDatabase('a member of one account', (create) => {
   let gateway: TestGateway
-  let admin: Desk
-  let ours: Desk
+  let admin: ApiClient
+  let ours: ApiClient
   let account: string
   let others: string
   let theirCall: string
 
   before(async () => {
     gateway = await startTestGateway({ routes: { chain: [{ plugin: 'auth' }], namespaces: {} }, database: await create() })
-    admin = await adminDesk(gateway)
-    const [us, them] = [await memberDesk(gateway, 'Us'), await memberDesk(gateway, 'Them')]
-    ours = us.desk
+    admin = await adminClient(gateway)
+    const [us, them] = [await memberClient(gateway, 'Us'), await memberClient(gateway, 'Them')]
+    ours = us.client
     account = us.account
     others = them.account
     const theirs = rowOf({ number: 2, account: others, model: SECRET, key: 'key_theirs', tags: { team: 'secret-team' } })

@@ -6,7 +6,7 @@ import { createCallWriter } from '../../../core/usage/call-writer.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { rowOf, type Told } from '../../core/usage/outcome.ts'
 import { type Ended, Home, type Umg } from '../lifecycle/umg.ts'
-import { until } from './desk.ts'
+import { until } from './api-client.ts'
 
 const ROUTES = 'version: 1\nchain: [{ plugin: auth }]\nnamespaces: { box: { provider: sandbox } }\n'
 const DAY_MS = 86_400_000

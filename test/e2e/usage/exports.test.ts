@@ -3,18 +3,18 @@ import { createCallWriter } from '../../../core/usage/call-writer.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { rowOf, type Told } from '../../core/usage/outcome.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { adminDesk, type Desk } from './desk.ts'
+import { type ApiClient, adminClient } from './api-client.ts'
 
 const NOON = Date.UTC(2026, 4, 17, 12)
 const CALLS = 1200
 
 describe('lists and files of requests and usage', () => {
   let gateway: TestGateway
-  let desk: Desk
+  let client: ApiClient
 
   before(async () => {
     gateway = await startTestGateway({ routes: { chain: [{ plugin: 'auth' }], namespaces: {} } })
-    desk = await adminDesk(gateway)
+    client = await adminClient(gateway)
     const writer = createCallWriter(gateway.store)
     const write = (calls: readonly Told[]) => writer.write(calls.map(rowOf))
     await write(Array.from({ length: CALLS - 1 }, (_, number) => ({ at: NOON + number, number, key: `key_${number % 30}` })))
@@ -28,7 +28,7 @@ describe('lists and files of requests and usage', () => {
     const ids: string[] = []
     let cursor: string | null = ''
     while (cursor !== null) {
-      const { json } = await desk.get(`/requests?limit=200${cursor && `&cursor=${cursor}`}`)
+      const { json } = await client.get(`/requests?limit=200${cursor && `&cursor=${cursor}`}`)
       const { data, next_cursor } = json as { data: CallView[]; next_cursor: string | null }
       ids.push(...data.map(({ id }) => id))
       cursor = next_cursor
@@ -38,7 +38,7 @@ describe('lists and files of requests and usage', () => {
   })
 
   it('hold every call once, the newest first, as CSV', async () => {
-    const { headers, text } = await desk.get('/requests.csv')
+    const { headers, text } = await client.get('/requests.csv')
     expect(headers.get('content-type')).to.equal('text/csv; charset=utf-8')
     expect(headers.get('content-disposition')).to.equal('attachment; filename="requests.csv"')
     const lines = text.trimEnd().split('\r\n')
@@ -50,7 +50,7 @@ describe('lists and files of requests and usage', () => {
   })
 
   it('hold every call once as JSON Lines, each as the look-up shows it', async () => {
-    const { headers, text } = await desk.get('/requests.jsonl')
+    const { headers, text } = await client.get('/requests.jsonl')
     expect(headers.get('content-type')).to.equal('application/jsonl; charset=utf-8')
     const calls = text
       .trimEnd()
@@ -58,21 +58,21 @@ describe('lists and files of requests and usage', () => {
       .map((line) => JSON.parse(line) as CallView)
     expect(new Set(calls.map(({ id }) => id))).to.have.length(CALLS)
     const [newest] = calls
-    expect((await desk.get(`/requests/${newest!.id}`)).json as CallView).to.deep.equal(newest)
+    expect((await client.get(`/requests/${newest!.id}`)).json as CallView).to.deep.equal(newest)
   })
 
   it('hold what their filters say', async () => {
-    const { text } = await desk.get('/requests.jsonl?key_id=key_7')
+    const { text } = await client.get('/requests.jsonl?key_id=key_7')
     const keys = text
       .trimEnd()
       .split('\n')
       .map((line) => (JSON.parse(line) as CallView).key?.id)
     expect(keys).to.deep.equal(Array.from({ length: 40 }, () => 'key_7'))
-    expect((await desk.get('/requests.csv?status=502')).text.trimEnd().split('\r\n')).to.have.length(1)
+    expect((await client.get('/requests.csv?status=502')).text.trimEnd().split('\r\n')).to.have.length(1)
   })
 
   it('hold the usage of every key, not only of the first twenty', async () => {
-    const { headers, text } = await desk.get('/usage.csv?group=key&from=2026-05-01&to=2026-06-01')
+    const { headers, text } = await client.get('/usage.csv?group=key&from=2026-05-01&to=2026-06-01')
     expect(headers.get('content-disposition')).to.equal('attachment; filename="usage.csv"')
     const lines = text.trimEnd().split('\r\n')
     expect(lines[0]).to.equal('t,name,label,requests,errors,input_tokens,output_tokens,cached_tokens,reasoning_tokens')
@@ -92,7 +92,7 @@ describe('lists and files of requests and usage', () => {
     ['more hours than a chart shows', '/usage?group=model&step=hour&from=2026-01-01&to=2026-02-01', 'to'],
   ] as const) {
     it(`are refused for ${name}, by name`, async () => {
-      const { status, json } = await desk.get(path)
+      const { status, json } = await client.get(path)
       expect([status, (json as { error: { param: string } }).error.param]).to.deep.equal([400, param])
     })
   }

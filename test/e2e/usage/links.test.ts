@@ -14,7 +14,7 @@ import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ask, hello } from '../plugins/openai-wire.ts'
 import { strangers } from '../plugins/stranger-files.ts'
-import { adminDesk, type Desk, until } from './desk.ts'
+import { type ApiClient, adminClient, until } from './api-client.ts'
 
 /** What the slow link takes on the way in, and again on the way out. Milliseconds. */
 const SLOW_MS = 15
@@ -39,7 +39,7 @@ const sumOf = (parts: readonly { readonly ms: number }[]) => parts.reduce((sum, 
 onEachDatabase('what links took of a call', (create) => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
-  let desk: Desk
+  let client: ApiClient
 
   before(async () => {
     upstream = await scriptedUpstream()
@@ -60,7 +60,7 @@ onEachDatabase('what links took of a call', (create) => {
       files: strangers('slow.ts', 'answerer.ts', 'unruly.ts', 'gate.ts'),
       times: { link: LIMIT_MS },
     })
-    desk = await adminDesk(gateway)
+    client = await adminClient(gateway)
   })
 
   after(async () => {
@@ -70,7 +70,7 @@ onEachDatabase('what links took of a call', (create) => {
 
   async function rowOfCall(id: string): Promise<CallView> {
     await gateway.logged((line) => line.id === id)
-    return (await desk.get(`/requests/${id}`)).json as CallView
+    return (await client.get(`/requests/${id}`)).json as CallView
   }
 
   async function call(body: object, init: Parameters<TestGateway['fetch']>[1] = {}): Promise<CallView> {
@@ -133,13 +133,13 @@ onEachDatabase('what links took of a call', (create) => {
 
   it('is told the same once it is written', async () => {
     const told = await call({})
-    const list = async () => ((await desk.get('/requests')).json as { data: CallView[] }).data
+    const list = async () => ((await client.get('/requests')).json as { data: CallView[] }).data
     const written = await until(list, (all) => all.some(({ id }) => id === told.id))
     expect(written.find(({ id }) => id === told.id)).to.deep.equal(told)
   })
 
   it('is not known of calls from before it was kept', async () => {
-    const { id, links, attempts } = (await desk.get(`/requests/${OLD_CALL.id}`)).json as CallView
+    const { id, links, attempts } = (await client.get(`/requests/${OLD_CALL.id}`)).json as CallView
     expect([id, links, attempts.length]).to.deep.equal([OLD_CALL.id, [], 1])
   })
 })

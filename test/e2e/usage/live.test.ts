@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { adminDesk, type Desk, memberDesk } from './desk.ts'
+import { type ApiClient, adminClient, memberClient } from './api-client.ts'
 
 /** Server-sent events of a reply, one at a time. */
 class Events {
@@ -36,19 +36,19 @@ class Events {
 
 describe('requests as they end', () => {
   let gateway: TestGateway
-  let admin: Desk
+  let admin: ApiClient
 
   beforeEach(async () => {
     gateway = await startTestGateway({
       routes: { chain: [{ plugin: 'auth' }], namespaces: { box: { provider: 'sandbox' } } },
     })
-    admin = await adminDesk(gateway)
+    admin = await adminClient(gateway)
   })
 
   afterEach(() => gateway.stop())
 
-  async function open(desk: Desk, signal?: AbortSignal): Promise<Events> {
-    const reply = await desk.open('/requests/live', signal)
+  async function open(client: ApiClient, signal?: AbortSignal): Promise<Events> {
+    const reply = await client.open('/requests/live', signal)
     expect(reply.headers.get('content-type')).to.equal('text/event-stream')
     const events = new Events(reply)
     // It begins with a sign of life: from there on no call is missed.
@@ -74,9 +74,9 @@ describe('requests as they end', () => {
   })
 
   it('are told to a member where they are of their account', async () => {
-    const { desk, account } = await memberDesk(gateway, 'Us')
+    const { client, account } = await memberClient(gateway, 'Us')
     const key = await gateway.key({ account })
-    const events = await open(desk)
+    const events = await open(client)
     await call()
     const ours = await call(key)
     expect((await events.call()).id).to.equal(ours)

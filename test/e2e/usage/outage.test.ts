@@ -4,7 +4,7 @@ import { Client, escapeIdentifier } from 'pg'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { adminDesk, type Desk, until } from './desk.ts'
+import { type ApiClient, adminClient, until } from './api-client.ts'
 
 /** Takes a database away. Resolves to what brings it back. */
 type Outage = (url: string) => Promise<() => Promise<void>>
@@ -39,7 +39,7 @@ const CALLS = 30
 onEachDatabase('a database that is away', (create, kind) => {
   let url: string
   let gateway: TestGateway
-  let desk: Desk
+  let client: ApiClient
 
   beforeEach(async () => {
     url = await create()
@@ -47,7 +47,7 @@ onEachDatabase('a database that is away', (create, kind) => {
       routes: { chain: [{ plugin: 'auth' }], namespaces: { box: { provider: 'sandbox' } } },
       database: url,
     })
-    desk = await adminDesk(gateway)
+    client = await adminClient(gateway)
     await call()
   })
 
@@ -68,13 +68,13 @@ onEachDatabase('a database that is away', (create, kind) => {
     await gateway.logged(({ msg }) => String(msg).startsWith('calls cannot be written down'))
     await bringBack()
     const list = async () => {
-      const { status, json } = await desk.get('/requests?limit=200')
+      const { status, json } = await client.get('/requests?limit=200')
       return status === 200 ? (json as { data: CallView[] }).data.map(({ id }) => id) : []
     }
     const written = await until(list, (found) => found.length > CALLS)
     expect(written).to.include.members(ids)
     expect(await gateway.metric('umg_usage_rows_dropped_total')).to.equal(0)
-    const usage = await desk.get('/usage?group=model')
+    const usage = await client.get('/usage?group=model')
     expect((usage.json as { totals: { requests: number } }).totals.requests).to.equal(CALLS + 1)
   })
 })

@@ -2,11 +2,11 @@ import { expect } from 'chai'
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream'
 import type { ChatCompletion, ChatDelta, TranslatedChunk, Translator, UpstreamError } from 'unified-model-gateway/plugin'
 import { normaliseCompletion, StreamNormaliser } from '../../../core/protocol/normalise.ts'
-import { fakeTry } from '../../support/fake-call.ts'
+import { fakeCallAndAttempt } from '../../support/fake-call.ts'
 import { createProvider } from './provider.ts'
 import { recorded, recordedEvents } from './recorded.ts'
 
-const translatorOf = (preset: string): Translator => createProvider({ preset }).translator!(...fakeTry())
+const translatorOf = (preset: string): Translator => createProvider({ preset }).translator!(...fakeCallAndAttempt())
 
 const translate = (preset: string, events: readonly (string | object)[]): TranslatedChunk[] => {
   const translator = translatorOf(preset)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { fakeTry } from '../../../support/fake-call.ts'
+import { fakeCallAndAttempt } from '../../../support/fake-call.ts'
 import { recorded } from '../../openai-compatible/recorded.ts'
 import { anthropic, hear, play } from './support.ts'
 
@@ -15,7 +15,7 @@ async function listen(lines: string) {
 }
 
 async function complete(text: string) {
-  const { choices, usage } = (await anthropic()).translator!(...fakeTry()).completion(JSON.parse(text))
+  const { choices, usage } = (await anthropic()).translator!(...fakeCallAndAttempt()).completion(JSON.parse(text))
   return { ...choices[0]!.message, finish_reason: choices[0]!.finish_reason, usage }
 }
 

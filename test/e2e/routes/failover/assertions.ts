@@ -2,20 +2,20 @@ import { expect } from 'chai'
 import { FIN, json, type Script, type ScriptedUpstream, type Step, sse } from '../../../../core/testing/kit.ts'
 import type { RawReply } from '../../../support/raw-http.ts'
 import { ask, type Dialect } from '../../sdk/dialect.ts'
+import { DIALECTS } from '../../sdk/fixture.ts'
 import { openai, USAGE_EVENT } from '../../sdk/openai-dialect.ts'
-import { DIALECTS } from '../../sdk/stage.ts'
+import { type Fault, PROVIDERS, post } from '../../upstream-faults/assertions.ts'
 import { readCounters, risen } from '../../upstream-faults/counters.ts'
-import { type Fault, PROVIDERS, post } from '../../upstream-faults/witness.ts'
-import { curated, otherThan, type Pair, targetsOf } from './pair.ts'
+import { curated, type FailoverFixture, otherThan, targetsOf } from './fixture.ts'
 
-/** A call to a curated model. `dialect`: that of its first target; the second speaks the other one. */
+/** A call to a curated model. `dialect`: the first target's; the second uses the other one. */
 export interface Way {
   readonly dialect: Dialect
   readonly stream: boolean
   readonly name: string
 }
 
-/** The two mixed in both orders, whole and streamed. */
+/** Both orders of the dialects, whole and streamed. */
 export const EVERY_WAY: readonly Way[] = DIALECTS.flatMap((dialect) =>
   [false, true].map((stream) => ({
     dialect,
@@ -26,27 +26,31 @@ export const EVERY_WAY: readonly Way[] = DIALECTS.flatMap((dialect) =>
 
 const SAID = { text: ['Grüß', ' dich 🌍'] }
 
-/** What a clean reply says. */
+/** The text of a clean reply. */
 export const TEXT = SAID.text.join('')
 
 /** A clean reply in a dialect. */
 export const cleanReply = (dialect: Dialect, stream: boolean): Step[] =>
   stream ? sse(dialect.events(SAID)) : json(dialect.whole(SAID))
 
-/** The same, and then an end of the connection: the next call finds none on which this one left something. */
+/** Closes the connection after a script, so that calls share none. */
 async function* closing(script: Script): AsyncGenerator<Step> {
   yield* script
   yield FIN
 }
 
-/** A fault of the first target, by which the call goes on to the second: its clean reply is all that the client has of it. */
-export async function expectServedBySecond(pair: Pair, way: Way, fault: Fault & { readonly number?: number }): Promise<void> {
-  const { gateway } = pair
+/** Expects a call whose first target fails to be served by the second: the client gets the clean reply only. */
+export async function expectServedBySecond(
+  fixture: FailoverFixture,
+  way: Way,
+  fault: Fault & { readonly number?: number },
+): Promise<void> {
+  const { gateway } = fixture
   const { dialect, stream } = way
   const namespace = curated(dialect, fault.number)
-  const hits = scripted(pair, way, fault)
+  const hits = scripted(fixture, way, fault)
   const before = readCounters(await gateway.metrics())
-  const reply = await post(pair, { dialect, stream, namespace })
+  const reply = await post(fixture, { dialect, stream, namespace })
   const text = await reply.text()
   expectClean(reply, text, way, fault.number)
   await gateway.logged(({ id }) => id === reply.headers['x-request-id'])
@@ -60,8 +64,8 @@ export async function expectServedBySecond(pair: Pair, way: Way, fault: Fault & 
   })
 }
 
-/** The text that the official SDK makes of the reply. */
-export async function sdkText({ gateway }: Pair, { dialect, stream }: Way, number?: number): Promise<string> {
+/** The reply's text as the official SDK reads it. */
+export async function sdkText({ gateway }: FailoverFixture, { dialect, stream }: Way, number?: number): Promise<string> {
   const request = ask(dialect, { model: `${curated(dialect, number)}/${dialect.model}` })
   const { completions } = gateway.openai().chat
   if (!stream) return (await completions.create(request)).choices[0]!.message.content!
@@ -71,9 +75,13 @@ export async function sdkText({ gateway }: Pair, { dialect, stream }: Way, numbe
 }
 
 /**
- * Has the first target fail and the second serve. The function expects that each was asked once, once all that was asked is closed.
+ * Makes the first target fail and the second reply. Returns a function that expects one request to each, all closed.
  */
-function scripted({ first, second }: Pair, { dialect, stream }: Way, fault: Pick<Fault, 'script'>): () => Promise<void> {
+function scripted(
+  { first, second }: FailoverFixture,
+  { dialect, stream }: Way,
+  fault: Pick<Fault, 'script'>,
+): () => Promise<void> {
   first.on(() => closing(fault.script(dialect)))
   second.on(() => closing(cleanReply(otherThan(dialect), stream)))
   const asked = hitsSince(first, second)
@@ -83,13 +91,13 @@ function scripted({ first, second }: Pair, { dialect, stream }: Way, fault: Pick
   }
 }
 
-/** How often each upstream is asked from now on. */
+/** Counts the requests to each upstream from now on. */
 export function hitsSince(...upstreams: readonly ScriptedUpstream[]): () => number[] {
   const before = upstreams.map(({ requests }) => requests.length)
   return () => upstreams.map(({ requests }, index) => requests.length - before[index]!)
 }
 
-/** The second target's reply, as clean as if it had been the only one: byte for byte what it sent where it is passed through. */
+/** Expects the second target's reply as if there were no first; byte for byte if it is passed through. */
 function expectClean(reply: RawReply, text: string, { dialect, stream }: Way, number?: number): void {
   const second = otherThan(dialect)
   expect(reply.status, text).to.equal(200)
@@ -101,7 +109,7 @@ function expectClean(reply: RawReply, text: string, { dialect, stream }: Way, nu
   else expect(translatedText(text, stream)).to.deep.equal({ text: TEXT, finish: 'stop', model: asked })
 }
 
-/** What a client gets of OpenAI's clean reply. */
+/** OpenAI's clean reply as the client receives it. */
 const wireText = (stream: boolean): string =>
   stream
     ? openai
@@ -110,7 +118,7 @@ const wireText = (stream: boolean): string =>
         .join('')
     : JSON.stringify(openai.whole(SAID))
 
-/** What a translated reply says. A stream has nothing but events, and its end marker once. */
+/** The content of a translated reply. A stream must have events only, and one end marker. */
 function translatedText(body: string, stream: boolean): { text: string; finish: string | null; model: string } {
   if (!stream) {
     const { choices, model } = JSON.parse(body)

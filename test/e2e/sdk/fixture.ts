@@ -6,32 +6,33 @@ import { anthropic } from './anthropic-dialect.ts'
 import type { Dialect } from './dialect.ts'
 import { openai } from './openai-dialect.ts'
 
-/** Both ways in which the gateway handles replies: what a client gets must be alike. */
+/** Both ways in which the gateway handles replies, with the same results for clients. */
 export const DIALECTS: readonly Dialect[] = [openai, anthropic]
 
-/** What a test lets an upstream do, it does again and again. */
+/** Off: upstreams of these tests fail repeatedly. */
 const breaker = false
 
-/** A gateway with a namespace for each dialect, and the upstreams behind them. */
-export interface Stage {
+/** A gateway with a namespace and an upstream for each dialect. */
+export interface Fixture {
   readonly gateway: TestGateway
   upstream(dialect: Dialect): ScriptedUpstream
-  /** Asks for a completion as curl would, with the live key. */
+  /** Sends a chat completion request without the SDK, with the live key. */
   post(body: object | string | Buffer, headers?: Readonly<Record<string, string>>): Promise<RawReply>
   stop(): Promise<void>
 }
 
-/** What of a stage may differ from the defaults. */
-export interface StageOptions extends Pick<TestGatewayOptions, 'database' | 'files' | 'times'> {
+/** Changes to the default gateway. */
+export interface FixtureOptions extends Pick<TestGatewayOptions, 'database' | 'files' | 'times'> {
   /** Links after `auth`. */
   readonly chain?: readonly object[]
-  /** Of both namespaces: `timeouts`, `models`. */
+  /** Settings of both namespaces: `timeouts`, `models`. */
   readonly namespace?: object
-  /** Namespaces beside the two. */
+  /** Further namespaces. */
   readonly others?: object
 }
 
-export async function startStage({ chain = [], namespace, others, ...options }: StageOptions = {}): Promise<Stage> {
+/** Starts the gateway and both upstreams. */
+export async function startFixture({ chain = [], namespace, others, ...options }: FixtureOptions = {}): Promise<Fixture> {
   const open = await scriptedUpstream()
   const claude = await scriptedUpstream()
   const gateway = await startTestGateway({

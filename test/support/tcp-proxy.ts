@@ -1,17 +1,18 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A way to a server that can be cut, as when it goes down, and mended. */
-export interface Cuttable {
-  /** The same URL, by this way. */
+/** A TCP proxy to a server, which can simulate that the server is unavailable. */
+export interface TcpProxy {
+  /** The server's URL with the proxy's address. */
   readonly url: string
   /** Breaks all connections, and refuses new ones. */
-  cut(): Promise<void>
-  mend(): Promise<void>
+  disconnect(): Promise<void>
+  /** Accepts connections again. */
+  reconnect(): Promise<void>
 }
 
-/** Opens a way to the server of a URL on a port of its own. */
-export async function cuttable(url: string): Promise<Cuttable> {
+/** Starts a proxy to the server of a URL on a free port. */
+export async function startTcpProxy(url: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(url)
   const sockets = new Set<Socket>()
   const server = createServer((near) => {
@@ -32,15 +33,15 @@ export async function cuttable(url: string): Promise<Cuttable> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const here = server.address() as AddressInfo
-  const way = new URL(url)
-  way.host = `127.0.0.1:${here.port}`
+  const proxied = new URL(url)
+  proxied.host = `127.0.0.1:${here.port}`
   return {
-    url: way.href,
-    async cut() {
+    url: proxied.href,
+    async disconnect() {
       server.close()
       for (const socket of sockets) socket.destroy()
     },
-    async mend() {
+    async reconnect() {
       server.listen(here.port, '127.0.0.1')
       await once(server, 'listening')
     },

@@ -5,31 +5,31 @@ import { BASE } from '../../../core/control/operation.ts'
 import { ROUTES } from '../../../core/control/operations.ts'
 
 /** A reply of the management API. */
-export interface Told {
+export interface ApiReply {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The body, parsed. Of an error, what stands in `error`. */
+  /** The parsed body. Of an error, its `error` member. */
   readonly body: Record<string, unknown> & { readonly data?: readonly Record<string, unknown>[] }
 }
 
-/** How a request differs from the console's own. */
+/** Changes to the console's own request. */
 export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
 type Method = Route['method']
 
-/** Somebody before a browser: keeps the cookies it is given, and sends what a page of the console would. */
-export class Person {
+/** A client of the management API: keeps cookies as a browser does, and sends the console's requests. */
+export class ApiClient {
   readonly #url: string
   readonly #authorization: Readonly<Record<string, string>>
   /** By name. */
   readonly cookies = new Map<string, string>()
-  /** All that was told so far. */
-  readonly heard: Told[] = []
+  /** All replies so far. */
+  readonly replies: ApiReply[] = []
 
-  /** `key`: a program with an admin key, in place of a person. */
+  /** `key`: an admin key, for a program. Without it, the client signs in by cookies. */
   constructor(url: string, key?: string) {
     this.#url = url
     this.#authorization = key === undefined ? {} : { authorization: `Bearer ${key}` }
@@ -39,24 +39,24 @@ export class Person {
     return Array.from(this.cookies, ([name, value]) => `${name}=${value}`).join('; ')
   }
 
-  get(path: string, options?: RequestOptions): Promise<Told> {
+  get(path: string, options?: RequestOptions): Promise<ApiReply> {
     return this.call('GET', path, undefined, options)
   }
 
-  post(path: string, body: object = {}, options?: RequestOptions): Promise<Told> {
+  post(path: string, body: object = {}, options?: RequestOptions): Promise<ApiReply> {
     return this.call('POST', path, body, options)
   }
 
-  patch(path: string, body: object): Promise<Told> {
+  patch(path: string, body: object): Promise<ApiReply> {
     return this.call('PATCH', path, body)
   }
 
-  delete(path: string): Promise<Told> {
+  delete(path: string): Promise<ApiReply> {
     return this.call('DELETE', path, {})
   }
 
-  /** Sends a request. What comes back with success is held against the schema of its route. */
-  async call(method: Method, path: string, body?: object, { headers = {} }: RequestOptions = {}): Promise<Told> {
+  /** Sends a request. Validates a successful reply against the schema of its route. */
+  async call(method: Method, path: string, body?: object, { headers = {} }: RequestOptions = {}): Promise<ApiReply> {
     const response = await fetch(`${this.#url}${BASE}${path}`, {
       method,
       redirect: 'manual',
@@ -69,10 +69,10 @@ export class Person {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     this.#keepCookies(response.headers)
-    const told = await read(response)
-    this.heard.push(told)
-    if (response.ok) expectSchema(method, path, told)
-    return told
+    const reply = await read(response)
+    this.replies.push(reply)
+    if (response.ok) expectSchema(method, path, reply)
+    return reply
   }
 
   #keepCookies(headers: Headers): void {
@@ -84,7 +84,7 @@ export class Person {
   }
 }
 
-async function read(response: Response): Promise<Told> {
+async function read(response: Response): Promise<ApiReply> {
   const { status, headers } = response
   const text = await response.text()
   const isJson = headers.get('content-type')?.startsWith('application/json')
@@ -92,13 +92,13 @@ async function read(response: Response): Promise<Told> {
   return { status, headers, text, body: response.ok ? parsed : (parsed.error ?? {}) }
 }
 
-/** Status and code of a refusal that came another way. */
+/** Status and code of an error reply to a plain `fetch`. */
 export async function refusalOf(response: Response): Promise<readonly [status: number, code: unknown]> {
   const { error } = (await response.json()) as { readonly error: { readonly code: unknown } }
   return [response.status, error.code]
 }
 
-function expectSchema(method: Method, path: string, { body, status, text }: Told): void {
+function expectSchema(method: Method, path: string, { body, status, text }: ApiReply): void {
   const [plain = ''] = path.split('?')
   const fits = ({ path: pattern }: Route) =>
     new RegExp(`^${pattern.replace('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(plain)

@@ -10,12 +10,12 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
 }
 
-/** Rules that colours alone decide: all that a second look in other colours can find. */
+/** Rules that depend on colours only, to check another colour scheme. */
 const OF_COLOURS = ['color-contrast', 'link-in-text-block']
 
-/** Rules of axe that a page breaks in a way that keeps people out, each with what breaks it. */
-export async function barriers(page: Page, rules: 'all' | 'colours'): Promise<string[]> {
-  // As a debugger would, not as a script of the page: its content security policy would refuse it.
+/** The serious and critical violations of axe's rules on a page, each with its element. */
+export async function accessibilityViolations(page: Page, rules: 'all' | 'colours'): Promise<string[]> {
+  // Evaluated by the debugger: the page's content security policy refuses foreign scripts.
   await page.evaluate(AXE)
   const options = { resultTypes: ['violations'], ...(rules === 'colours' && { runOnly: OF_COLOURS }) }
   const { violations } = await page.evaluate<{ violations: Violation[] }>(`axe.run(document, ${JSON.stringify(options)})`)

@@ -3,26 +3,26 @@ import { expect } from 'chai'
 import { rawHttp } from '../../../support/raw-http.ts'
 import { ask } from '../../sdk/dialect.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
-import type { Pair } from './pair.ts'
+import type { FailoverFixture } from './fixture.ts'
 
 /** A chat completion request; the rest of it is always the same. `model`: `<namespace>/<model>`. */
 export type Request = { readonly model: string; readonly stream?: boolean; readonly [parameter: string]: unknown }
 
-/** What a client hears. */
-export interface Heard {
+/** A reply as the client reads it. */
+export interface Reply {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** The error's code, where it is one. */
+  /** The code of an error reply, else null. */
   readonly code: string | null
-  /** False where the reply broke off. */
+  /** False if the reply broke off. */
   readonly complete: boolean
 }
 
 const PATH = '/v1/chat/completions'
 
-/** Asks for a completion, with the live key if no other. */
-export async function call({ gateway }: Pair, request: Request, key = gateway.liveKey): Promise<Heard> {
+/** Sends a chat completion request. Default key: the live one. */
+export async function call({ gateway }: FailoverFixture, request: Request, key = gateway.liveKey): Promise<Reply> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const reply = await rawHttp(gateway.url + PATH, { method: 'POST', headers, body: JSON.stringify(ask(openai, request)) })
   const text = await reply.text()
@@ -30,11 +30,11 @@ export async function call({ gateway }: Pair, request: Request, key = gateway.li
   return { status: reply.status, headers: reply.headers, text, code, complete: reply.complete }
 }
 
-/** The number of tries that a call took, and who served it: `2 open-second`. */
-export const servedBy = ({ headers }: Heard): string => `${headers['x-umg-attempts']} ${headers['x-umg-namespace']}`
+/** The number of attempts of a call and the namespace that served it: `2 open-second`. */
+export const servedBy = ({ headers }: Reply): string => `${headers['x-umg-attempts']} ${headers['x-umg-namespace']}`
 
-/** Makes a call whose client leaves once `when` has resolved. Resolves when the call is settled. */
-export async function leave({ gateway }: Pair, request: Request, when: () => Promise<unknown>): Promise<void> {
+/** Makes a call whose client disconnects when `when` has resolved. Resolves when the call has settled. */
+export async function leave({ gateway }: FailoverFixture, request: Request, when: () => Promise<unknown>): Promise<void> {
   const client = new AbortController()
   const id = `leaving-${gateway.log.length}`
   const headers = { 'x-client-request-id': id }
@@ -49,19 +49,19 @@ export async function leave({ gateway }: Pair, request: Request, when: () => Pro
   expect(line).to.include({ status: 499, outcome: 'client_closed' })
 }
 
-/** The line of a target in `/readyz?verbose`, without its namespace and model. */
-export async function healthOf({ gateway }: Pair, id: string): Promise<string> {
+/** The line of a target in `/readyz?verbose`, without the model id. */
+export async function healthOf({ gateway }: FailoverFixture, id: string): Promise<string> {
   const text = await (await gateway.fetch('/readyz?verbose')).text()
   const line = text.split('\n').find((each) => each.includes(` ${id}: `))
   return line === undefined ? expect.fail(`no ${id} in ${text}`) : line.replace(` ${id}:`, '')
 }
 
-/** Resolves when the line of a target looks like this. */
-export async function untilHealth(pair: Pair, id: string, pattern: RegExp): Promise<void> {
-  while (!pattern.test(await healthOf(pair, id)));
+/** Resolves when the line of a target matches. */
+export async function untilHealth(fixture: FailoverFixture, id: string, pattern: RegExp): Promise<void> {
+  while (!pattern.test(await healthOf(fixture, id)));
 }
 
-/** Resolves when so many calls to a namespace are under way. */
-export async function untilInFlight({ gateway }: Pair, namespace: string, count: number): Promise<void> {
+/** Resolves when a namespace has `count` calls in flight. */
+export async function untilInFlight({ gateway }: FailoverFixture, namespace: string, count: number): Promise<void> {
   while ((await gateway.metric('umg_requests_in_flight', { namespace })) !== count);
 }

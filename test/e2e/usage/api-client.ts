@@ -4,41 +4,45 @@ import { beginSession } from '../../../core/accounts/sessions.ts'
 import { createUser } from '../../../core/accounts/users.ts'
 import type { TestGateway } from '../../support/gateway.ts'
 
-/** What a request of the management API came to. */
-export interface Told {
+/** A reply of the management API. */
+export interface ApiReply {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The reply as JSON, where it is. */
+  /** The parsed body, if it is JSON. */
   readonly json: never
 }
 
-/** Asks the management API of a gateway, as somebody. */
-export interface Desk {
-  get(path: string): Promise<Told>
-  /** The reply as it comes. */
+/** A signed-in client of the management API. */
+export interface ApiClient {
+  get(path: string): Promise<ApiReply>
+  /** Sends a request. Resolves to the response before its body is read. */
   open(path: string, signal?: AbortSignal): Promise<Response>
 }
 
-/** As a program with an admin key. */
-export async function adminDesk(gateway: TestGateway): Promise<Desk> {
-  const key = await gateway.key({ name: 'desk', kind: 'admin' })
-  return desk(gateway, { authorization: `Bearer ${key}` })
+/** A client with an admin key. */
+export async function adminClient(gateway: TestGateway): Promise<ApiClient> {
+  const key = await gateway.key({ name: 'api-client', kind: 'admin' })
+  return client(gateway, { authorization: `Bearer ${key}` })
 }
 
-/** As a member of a new account, who is signed in. */
-export async function memberDesk(gateway: TestGateway, name: string): Promise<{ readonly desk: Desk; readonly account: string }> {
+/** A client signed in as a member of a new account. */
+export async function memberClient(
+  gateway: TestGateway,
+  name: string,
+): Promise<{ readonly client: ApiClient; readonly account: string }> {
   const { store } = gateway
   const account = await createAccount(store, { name, models: ['*'], rateClass: null }, COMMAND_LINE)
   const credential = { password: 'never used' }
   const person = { email: `${account.id}@example.com`, name, role: 'member', accountId: account.id, credential } as const
   const user = await createUser(store.db, person, '127.0.0.1')
   const token = await beginSession(store.db, user.id)
-  return { desk: desk(gateway, { cookie: `umg_session=${token}` }), account: account.id }
+  return { client: client(gateway, { cookie: `umg_session=${token}` }), account: account.id }
 }
 
-function desk(gateway: TestGateway, headers: Readonly<Record<string, string>>): Desk {
-  const open: Desk['open'] = (path, signal) => fetch(`${gateway.adminUrl}/api/v1${path}`, { headers, ...(signal && { signal }) })
+function client(gateway: TestGateway, headers: Readonly<Record<string, string>>): ApiClient {
+  const open: ApiClient['open'] = (path, signal) =>
+    fetch(`${gateway.adminUrl}/api/v1${path}`, { headers, ...(signal && { signal }) })
   return {
     open,
     async get(path) {
@@ -50,7 +54,7 @@ function desk(gateway: TestGateway, headers: Readonly<Record<string, string>>): 
   }
 }
 
-/** Asks again and again, until the answer fits: what is written by and by is there in the end. */
+/** Repeats a request until the reply fits: usage is written in the background. */
 export async function until<Answer>(ask: () => Promise<Answer>, fits: (answer: Answer) => boolean): Promise<Answer> {
   for (;;) {
     const answer = await ask()

@@ -3,34 +3,34 @@ import { DONE, json, type ScriptedUpstream, scriptedUpstream, sse } from '../../
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts'
 import { type RawConnection, rawConnection, type WireReply } from '../../support/raw-connection.ts'
 
-/** A gateway before one upstream that answers everything, met by bytes alone. */
-export interface FrontDoor {
+/** A gateway with one upstream that answers everything, and clients that send raw bytes. */
+export interface Fixture {
   readonly gateway: TestGateway
   readonly upstream: ScriptedUpstream
   connect(allowHalfOpen?: boolean): Promise<RawConnection>
-  /** The bytes of a call that would be served but for what the test changes. */
+  /** The bytes of a valid call, with the test's changes. */
   call(changes?: CallBytes): Buffer
   stop(): Promise<void>
 }
 
-/** What of a call may differ from a good one. */
+/** Changes to a valid call. */
 export interface CallBytes {
   /** Default: `POST /v1/chat/completions HTTP/1.1`. */
   readonly requestLine?: string
-  /** Header lines beside Host, the key and the content type, or in place of those of the same name. */
+  /** Header lines besides Host, the key and the content type. Each replaces the one of the same name. */
   readonly lines?: readonly string[]
   /** Names, in lower case, of header lines to leave out. */
   readonly without?: readonly string[]
   readonly body?: string | Buffer
-  /** Default: `length`. `none`: the lines say it. */
+  /** Default: `length`. `none`: no Content-Length is added. */
   readonly framing?: 'length' | 'none'
 }
 
-export interface FrontDoorOptions extends Pick<TestGatewayOptions, 'files'> {
+export interface FixtureOptions extends Pick<TestGatewayOptions, 'files'> {
   readonly chain?: readonly object[]
 }
 
-/** The body of a good call. */
+/** The body of a valid call. */
 export const GOOD_BODY = '{"model":"up/some-model","messages":[{"role":"user","content":"Hi"}]}'
 
 export const COMPLETION = {
@@ -53,8 +53,8 @@ const chunk = (delta: object, finish_reason: string | null = null) => ({
 /** The same completion as a stream. */
 export const CHUNKS = [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Hi!' }), chunk({}, 'stop')]
 
-/** Opens the door. `chain`: in place of `auth`. */
-export async function openFrontDoor({ chain = [{ plugin: 'auth' }], files }: FrontDoorOptions = {}): Promise<FrontDoor> {
+/** Starts the gateway and its upstream. `chain`: replaces `auth`. */
+export async function startFixture({ chain = [{ plugin: 'auth' }], files }: FixtureOptions = {}): Promise<Fixture> {
   const upstream = await scriptedUpstream()
   upstream.on(({ headers }) => (headers.accept === 'text/event-stream' ? sse([...CHUNKS, DONE]) : json(COMPLETION)))
   const gateway = await startTestGateway({
@@ -87,7 +87,7 @@ function callBytes(key: string, { requestLine, lines = [], without = [], body = 
 
 const nameOf = (line: string): string => line.slice(0, line.indexOf(':')).toLowerCase()
 
-/** How a refusal looks on the wire. */
+/** An expected error reply. */
 export interface Refusal {
   readonly status: number
   readonly code: string | null
@@ -95,7 +95,7 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** OpenAI's shape of an error, whole and nothing else, and the request id beside it. */
+/** Expects an error in OpenAI's shape with a request id, and nothing else. Returns its message. */
 export function expectError({ status, headers, body }: WireReply, refusal: Refusal): string {
   expect(status, body).to.equal(refusal.status)
   expect(headers).to.include({ 'content-type': 'application/json', ...refusal.headers })

@@ -3,31 +3,32 @@ import { type ScriptedUpstream, scriptedUpstream } from '../../../../core/testin
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../../support/gateway.ts'
 import { anthropic } from '../../sdk/anthropic-dialect.ts'
 import type { Dialect } from '../../sdk/dialect.ts'
+import { DIALECTS } from '../../sdk/fixture.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
-import { DIALECTS } from '../../sdk/stage.ts'
 
-/** A gateway with curated models, and the two upstreams behind each of them, which speak either dialect. */
-export interface Pair {
+/** A gateway with curated models of two targets each, at two upstreams that both speak either dialect. */
+export interface FailoverFixture {
   readonly gateway: TestGateway
   readonly first: ScriptedUpstream
   readonly second: ScriptedUpstream
   stop(): Promise<void>
 }
 
-/** What a pair is made for. */
-export interface PairOptions extends Pick<TestGatewayOptions, 'times' | 'files'> {
-  /** How many curated models it has for each dialect of the first target: each has targets of its own, that no other call made sick. */
+/** Settings of the gateway. */
+export interface FailoverOptions extends Pick<TestGatewayOptions, 'times' | 'files'> {
+  /** The number of curated models for each dialect of the first target. Each has its own targets, whose health no other call affects. */
   readonly models?: number
-  /** What the curated models have beside their targets. */
+  /** Settings of the curated models besides their targets. */
   readonly route?: object
-  /** Of the namespaces of the first upstream, and of both. */
+  /** Settings of the first upstream's namespaces. */
   readonly firstNamespace?: object
+  /** Settings of both upstreams' namespaces. */
   readonly namespace?: object
-  /** Other namespaces. */
+  /** Further namespaces. */
   readonly others?: (origins: { readonly first: string; readonly second: string }) => object
 }
 
-/** The dialect that a model's second target speaks where its first speaks this one. */
+/** The dialect of a model's second target if the first uses this one. */
 export const otherThan = (dialect: Dialect): Dialect => DIALECTS.find((each) => each !== dialect)!
 
 /** The namespace of a dialect's curated model, by its number; the model is the dialect's own. */
@@ -39,8 +40,8 @@ export const targetsOf = (dialect: Dialect, number = 0) => ({
   second: `${otherThan(dialect).namespace}-second/m${number}`,
 })
 
-/** Starts a pair; both upstreams do as they are told by `on` and `reply`. */
-export async function startPair(options: PairOptions = {}): Promise<Pair> {
+/** Starts the gateway and both upstreams, which reply by `on` and `reply`. */
+export async function startFailover(options: FailoverOptions = {}): Promise<FailoverFixture> {
   const { models = 1, route, namespace, firstNamespace, others, ...rest } = options
   const first = await scriptedUpstream()
   const second = await scriptedUpstream()
@@ -69,13 +70,13 @@ export async function startPair(options: PairOptions = {}): Promise<Pair> {
   }
 }
 
-const upstreamNamespaces = (place: string, origin: string, more?: object) => ({
-  [`open-${place}`]: {
+const upstreamNamespaces = (position: string, origin: string, more?: object) => ({
+  [`open-${position}`]: {
     provider: 'openai-compatible',
     config: { baseUrl: `${origin}/v1`, apiKey: '${env:OPEN_KEY}' },
     ...more,
   },
-  [`claude-${place}`]: { provider: 'anthropic', config: { baseUrl: origin, apiKey: '${env:CLAUDE_KEY}' }, ...more },
+  [`claude-${position}`]: { provider: 'anthropic', config: { baseUrl: origin, apiKey: '${env:CLAUDE_KEY}' }, ...more },
 })
 
 const curatedNamespaces = (dialect: Dialect, count: number, route?: object) =>

@@ -8,17 +8,17 @@ import { createUser } from '../../../core/accounts/users.ts'
 import type { ManagementOptions } from '../../../core/control/operation.ts'
 import { createKey } from '../../../core/keys/keys.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { Person } from './person.ts'
+import { ApiClient } from './api-client.ts'
 
-/** Everybody's. */
+/** The password of every user. */
 export const PASSWORD = 'correct horse battery staple'
 
-/** Made once: it takes its time. */
+/** Hashed once: hashing is slow. */
 let hashed: Promise<string> | undefined
 
 const ADDRESS = '127.0.0.1'
 
-/** A routing table with all that the management API shows. */
+/** A routes.yaml with everything that the management API shows. */
 const ROUTES = `
 version: 1
 chain: [{ plugin: auth }]
@@ -34,33 +34,33 @@ keys:
   - { name: nightly, hash: "sha256:${'ab'.repeat(32)}", kind: live, models: ["acme/*"], class: batch, expires: 2999-01-31 }
 `
 
-/** A gateway that is set up: an admin, a member of an account of their own, and a program with an admin key. */
-export interface Stage {
+/** A gateway with an admin, a member of another account, and a program with an admin key. */
+export interface Fixture {
   readonly gateway: TestGateway
-  readonly admin: Person
-  readonly member: Person
-  readonly program: Person
+  readonly admin: ApiClient
+  readonly member: ApiClient
+  readonly program: ApiClient
   readonly adminKey: string
   /** The id of the member's account. */
   readonly account: string
   readonly adminId: string
   readonly memberId: string
-  /** Somebody who has not signed in. */
-  stranger(): Person
-  /** Makes the people what they were, signed in anew, and forgets all others and every try to sign in. */
+  /** A client that has not signed in. */
+  newClient(): ApiClient
+  /** Restores and signs in both users, and deletes all other users, invitations and sign-in attempts. */
   restore(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts a gateway that its first people have set up. */
-export async function startStage(database: string, management?: ManagementOptions): Promise<Stage> {
+/** Starts the gateway and creates its users. */
+export async function startFixture(database: string, management?: ManagementOptions): Promise<Fixture> {
   const gateway = await startTestGateway({ routes: ROUTES, database, ...(management && { management }) })
   const { url, store } = gateway
   const { db } = store
   hashed ??= hashPassword(PASSWORD)
   const credential = { password: await hashed }
   const cookie = management?.urls?.people?.startsWith('https:') ? '__Host-umg_session' : 'umg_session'
-  const stranger = () => new Person(url)
+  const newClient = () => new ApiClient(url)
   const ada = { email: 'ada@example.com', name: 'Ada', role: 'admin', accountId: 'default', credential } as const
   const { id: adminId } = await createUser(db, ada, ADDRESS)
   const account = await createAccount(store, { name: 'Acme', models: ['sandbox/*', 'acme/*'], rateClass: null }, GATEWAY)
@@ -68,12 +68,12 @@ export async function startStage(database: string, management?: ManagementOption
   await admit(db, invitation, { name: 'Bob', credential, address: ADDRESS })
   const { id: memberId } = await db.selectFrom('users').select('id').where('name', '=', 'Bob').executeTakeFirstOrThrow()
   const { secret: adminKey } = await createKey(store, { name: 'terraform', kind: 'admin' })
-  const [admin, member, program] = [stranger(), stranger(), new Person(url, adminKey)]
+  const [admin, member, program] = [newClient(), newClient(), new ApiClient(url, adminKey)]
 
   async function restore(): Promise<void> {
     for (const table of ['sessions', 'invitations', 'sign_in_tries'] as const) await db.deleteFrom(table).execute()
     await db.deleteFrom('users').where('id', 'not in', [adminId, memberId]).execute()
-    for (const [id, role, person] of [
+    for (const [id, role, client] of [
       [adminId, 'admin', admin],
       [memberId, 'member', member],
     ] as const) {
@@ -82,14 +82,14 @@ export async function startStage(database: string, management?: ManagementOption
         .set({ ...credential, role, disabled_at: null })
         .where('id', '=', id)
         .execute()
-      person.cookies.set(cookie, await beginSession(db, id))
+      client.cookies.set(cookie, await beginSession(db, id))
     }
   }
 
   await restore()
   const people = { admin, member, program, adminKey, adminId, memberId, account: account.id }
-  return { gateway, ...people, stranger, restore, stop: () => gateway.stop() }
+  return { gateway, ...people, newClient, restore, stop: () => gateway.stop() }
 }
 
-/** A text that stands nowhere else. */
+/** A unique text. */
 export const unique = (what: string): string => `${what} ${randomBytes(6).toString('hex')}`
