@@ -4,7 +4,7 @@ import type { CallsTable, KeysTable, Schema } from '../../../core/store/schema.t
 import { firstRequestId } from '../../../core/text/ids.ts'
 import { addUsage, insertCalls } from '../../../core/usage/call-writer.ts'
 import { rollUp } from '../../../core/usage/rollup.ts'
-import { randomNumbers } from './versioned-table.ts'
+import { randomNumbers } from './versioned-routes.ts'
 
 export const KEYS = 100_000
 export const CALLS = 1_000_000
@@ -18,12 +18,12 @@ const BUSY_KEYS = KEYS / 100
 /** Rows of one statement. */
 const CHUNK = 500
 
-/** An id that is found by its number. */
+/** The id of a key, by its number. */
 export const keyId = (number: number): string => `key_soak${String(number).padStart(16, '0')}`
 export const accountOf = (key: number): string => `acc_soak${String(key % ACCOUNTS).padStart(16, '0')}`
 export const modelOf = (number: number): string => `open/model-${number % MODELS}`
 
-/** Fills an empty database: so many keys, and so many calls of the last thirty days. Resolves to the id of one of their middle. */
+/** Fills an empty database with keys and with calls of the last thirty days. Resolves to the id of a call from the middle. */
 export async function fill(url: string, progress: (message: string) => void): Promise<string> {
   const store = await openStore(url)
   const random = randomNumbers(7)
@@ -86,7 +86,7 @@ interface Day {
   random(): number
 }
 
-/** The calls of a day, one in thirty failed, one in ten thousand by the gateway's own fault. */
+/** The calls of a day: one in thirty failed, one in ten thousand by an error of the gateway. */
 function callsOf({ begin, count, random }: Day): CallsTable[] {
   return Array.from({ length: count }, (_, index) => {
     const at = begin + Math.floor((index / count) * DAY_MS)

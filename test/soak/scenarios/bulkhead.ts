@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Hold, hold, json } from '../../../core/testing/kit.ts'
 import { openai } from '../../e2e/sdk/openai-dialect.ts'
+import { atRate } from '../at-rate.ts'
 import { bodyOf, type Client, createClient } from '../client.ts'
-import { atMost, exactly, type Line } from '../line.ts'
-import { paced } from '../paced.ts'
-import { namespaceOf, plainTable } from '../plain-table.ts'
-import type { SoakedGateway, Stage } from '../stage.ts'
+import type { SoakedGateway, SoakFixture } from '../fixture.ts'
+import { namespaceOf, plainRoutes } from '../plain-routes.ts'
+import { atMost, exactly, type Scenario } from '../scenario.ts'
 
 const WAITING = 500
 const PLACES = 300
@@ -15,29 +15,29 @@ const SECONDS = 5
 const SLOWER_MS = 5
 const SETTLE_MS = 1000
 
-const TABLE = plainTable(
+const TABLE = plainRoutes(
   namespaceOf('hanging', `, concurrency: { limit: ${PLACES}, queue: ${WAITING - PLACES}, wait: 5m }`) + namespaceOf('lively'),
 )
 
 const ANSWER = json(openai.whole({ text: ['Hello!'] }))
 
 /** An upstream hangs, and hundreds wait for it: those who ask another one notice nothing. */
-export const bulkhead: Line = {
+export const bulkhead: Scenario = {
   name: 'bulkhead',
   seconds: 150,
   table: TABLE,
-  async run(stage, progress) {
-    const { gateway } = stage
+  async run(fixture, progress) {
+    const { gateway } = fixture
     const waiting = createClient(gateway, gateway.keys.many)
     const lively = createClient(gateway, gateway.keys.many)
-    serve(stage, hold())
+    serve(fixture, hold())
     await p99(lively)
     const slower: number[] = []
     let refused = 0
     for (let round = 1; round <= ROUNDS; round++) {
       const alone = await p99(lively)
       const door = hold()
-      serve(stage, door)
+      serve(fixture, door)
       const calls = Array.from({ length: WAITING }, () => waiting.call(bodyOf({ model: 'hanging/m' })))
       await allWait(gateway)
       const beside = await p99(lively)
@@ -55,12 +55,12 @@ export const bulkhead: Line = {
     lively.close()
     return [
       atMost(SLOWER_MS, 'ms', `slower beside ${WAITING} that wait, p99, median of ${ROUNDS} rounds`, median(slower)),
-      exactly(ROUNDS, `calls refused by 503, of ${ROUNDS} for which there was neither place nor queue`, refused),
+      exactly(ROUNDS, `calls refused by 503, of ${ROUNDS} for which there was neither a place nor a queue`, refused),
     ]
   },
 }
 
-function serve({ open }: Stage, door: Hold): void {
+function serve({ open }: SoakFixture, door: Hold): void {
   open.on(({ path }) => (path.startsWith('/hanging/') ? [door, ...ANSWER] : ANSWER))
 }
 
@@ -72,7 +72,7 @@ async function allWait(gateway: SoakedGateway): Promise<void> {
 
 /** Milliseconds in which all calls but one in a hundred are served. */
 async function p99(client: Client): Promise<number> {
-  const answers = await paced(PER_SECOND, PER_SECOND * SECONDS, () => client.call(bodyOf({ model: 'lively/m' })))
+  const answers = await atRate(PER_SECOND, PER_SECOND * SECONDS, () => client.call(bodyOf({ model: 'lively/m' })))
   return answers.map(({ took }) => took).toSorted((a, b) => a - b)[Math.floor(answers.length * 0.99)]!
 }
 

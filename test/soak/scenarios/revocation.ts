@@ -1,12 +1,12 @@
-import { atMost, exactly, type Finding } from '../line.ts'
+import type { SoakedGateway } from '../fixture.ts'
 import { createKey, revokeKey, statusOf } from '../management.ts'
-import type { SoakedGateway } from '../stage.ts'
+import { atMost, exactly, type Finding } from '../scenario.ts'
 
 const RUNS = 100
 const LATEST_MS = 1000
 
 /** A key that one of several gateways revokes: that one refuses its next call, the others soon. */
-export async function tryRevocation(gateways: readonly SoakedGateway[]): Promise<readonly Finding[]> {
+export async function checkRevocation(gateways: readonly SoakedGateway[]): Promise<readonly Finding[]> {
   const [first, ...others] = gateways as [SoakedGateway, ...SoakedGateway[]]
   let acceptedAfter = 0
   let slowest = 0

@@ -3,45 +3,45 @@ import { hold, json } from '../../../core/testing/kit.ts'
 import { openai } from '../../e2e/sdk/openai-dialect.ts'
 import { type RawConnection, rawConnection } from '../../support/raw-connection.ts'
 import { bodyOf, callBytes, createClient } from '../client.ts'
-import { settled } from '../holdings.ts'
-import { atMost, exactly, type Finding, type Line, within } from '../line.ts'
-import type { SoakedGateway, Stage } from '../stage.ts'
+import type { SoakedGateway, SoakFixture } from '../fixture.ts'
+import { idleResources } from '../resources.ts'
+import { atMost, exactly, type Finding, type Scenario, within } from '../scenario.ts'
 import { type Phase, phasesOf } from './abort-phases.ts'
 
-/** In each phase. */
+/** Disconnects in each phase. */
 const ABORTS = 200
 
-/** Calls that a key of the class `few` may have under way: routes.yaml. */
+/** Concurrent calls of a key of the class `few`: routes.yaml. */
 const PLACES = 16
 
-/** Half a close counts as one too: what waits for the reply may be gone all the same. */
+/** Ways to disconnect. A half-close counts as one: nobody may be reading the reply. */
 const WAYS: readonly ((connection: RawConnection) => void)[] = [
   ({ socket }) => socket.destroy(),
   ({ socket }) => socket.resetAndDestroy(),
   ({ socket }) => socket.end(),
 ]
 
-/** Clients that leave: whatever the gateway was doing for them ends, and nothing of it is left. */
-export const aborts: Line = {
+/** Clients that disconnect: all work for them ends, and all resources are released. */
+export const aborts: Scenario = {
   name: 'aborts',
   seconds: 45,
-  async run(stage, progress) {
-    const { gateway } = stage
-    const phases = phasesOf(stage)
+  async run(fixture, progress) {
+    const { gateway } = fixture
+    const phases = phasesOf(fixture)
     for (const phase of phases) for (let index = 0; index < 6; index++) await leave(gateway, phase, index)
-    const before = await settled(gateway)
+    const before = await idleResources(gateway)
     const countedBefore = await clientsClosed(gateway)
-    progress(`${ABORTS} clients leave in each of ${phases.length} phases`)
+    progress(`${ABORTS} clients disconnect in each of ${phases.length} phases`)
     const times = await Promise.all(phases.map((phase) => leaveOften(gateway, phase)))
-    const after = await settled(gateway)
+    const after = await idleResources(gateway)
     const counted = (await clientsClosed(gateway)) - countedBefore
-    progress('the places they held are taken again')
+    progress('the concurrent calls of the key are used again')
     return [
       ...phases.map(({ name }, index) => atMost(250, 'ms', `closed after an abort ${name}, p99`, p99(times[index]!))),
       exactly(ABORTS * phases.length, 'aborts counted as client_closed', counted),
       exactly(0, 'calls in flight afterwards', await gateway.metric('umg_requests_in_flight')),
       within(2, 'descriptors', after.descriptors - before.descriptors),
-      ...(await placesLeft(stage)),
+      ...(await placesLeft(fixture)),
     ]
   },
 }
@@ -52,13 +52,13 @@ async function leaveOften(gateway: SoakedGateway, phase: Phase): Promise<number[
   return times
 }
 
-/** Every way of leaving meets streams and whole replies. Resolves to the milliseconds until what was done for the client had ended. */
+/** Disconnects from a stream or a whole reply. Resolves to the milliseconds until the upstream connection has closed. */
 async function leave(gateway: SoakedGateway, phase: Phase, index: number): Promise<number> {
   const arrived = phase.arrival()
   const connection = await rawConnection(gateway.url)
   connection.write(callBytes(gateway.keys.few, bodyOf({ model: phase.model, stream: index % 2 === 0 })))
   const { gone } = await Promise.race([arrived, answered(connection)])
-  // Before, while, and after the gateway has taken in what the upstream sent last.
+  // Before, while and after the gateway reads the upstream's last bytes.
   await delay(index % 10)
   const leftAt = performance.now()
   WAYS[index % WAYS.length]!(connection)
@@ -75,8 +75,8 @@ async function answered(connection: RawConnection): Promise<never> {
 
 const clientsClosed = (gateway: SoakedGateway): Promise<number> => gateway.metric('umg_requests_total', 'outcome="client_closed"')
 
-/** A place that was not given back is missing here; one that was given back twice is one too many. */
-async function placesLeft({ gateway, open }: Stage): Promise<Finding[]> {
+/** Expects the key to have all its concurrent calls again, no more and no fewer. */
+async function placesLeft({ gateway, open }: SoakFixture): Promise<Finding[]> {
   const gate = hold()
   let waiting = 0
   open.on(() => {

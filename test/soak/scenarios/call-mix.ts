@@ -5,16 +5,16 @@ import type { Dialect } from '../../e2e/sdk/dialect.ts'
 import { openai } from '../../e2e/sdk/openai-dialect.ts'
 import type { Answer } from '../client.ts'
 
-/** One kind of call: what is asked, what the upstream does, and how it must end. */
+/** One kind of call: its request, the upstream's script, and the expected end. */
 export interface Kind {
   readonly dialect: Dialect
-  /** What it is called, which is the name of the model too. */
+  /** Its name, which is also the model's. */
   readonly name: string
   readonly stream: boolean
-  /** Of a hundred calls. */
+  /** Calls of this kind in a hundred. */
   readonly share: number
   readonly script: () => Script
-  /** The client leaves when this has come. */
+  /** The client disconnects after this text. */
   readonly leaveAt?: string
   isExpected(answer: Answer): boolean
 }
@@ -97,15 +97,15 @@ const KINDS: readonly Kind[] = [
   },
 ]
 
-/** A hundred calls in which the kinds have their shares. */
+/** A hundred calls with the shares of the kinds. */
 const HUNDRED = KINDS.flatMap((kind) => Array<Kind>(kind.share).fill(kind))
 
-/** Some number without a divisor in common with a hundred: the kinds alternate. */
+/** Coprime to a hundred, so that the kinds alternate. */
 const STEP = 37
 
 export const kindOf = (index: number): Kind => HUNDRED[(index * STEP) % HUNDRED.length]!
 
-/** Has the upstreams do what each kind says. */
+/** Sets the upstreams' scripts for all kinds. */
 export function serveKinds(upstreams: Readonly<Record<Dialect['namespace'], ScriptedUpstream>>): void {
   for (const [namespace, upstream] of Object.entries(upstreams)) {
     upstream.on((request) => {

@@ -1,27 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { bodyOf, type Client, createClient } from '../client.ts'
-import { serveEndless } from '../endless.ts'
-import { atMost, exactly, type Finding, type Line } from '../line.ts'
-import type { SoakedGateway } from '../stage.ts'
+import { serveEndlessStreams } from '../endless-streams.ts'
+import type { SoakedGateway } from '../fixture.ts'
+import { atMost, exactly, type Finding, type Scenario } from '../scenario.ts'
 import { HOSTILE, type HostileBody } from './hostile-bodies.ts'
 
 const LATEST_MS = 50
 
-/** How often each body is sent: what others do on this machine must not decide. */
+/** Repetitions of each body: the median ignores other load on the machine. */
 const TIMES = 5
 
-/** For what a body leaves behind: writing it on, the log, garbage. */
+/** Time for the work after a body: forwarding it, the log, garbage collection. */
 const AFTERMATH_MS = 200
 
 const STREAMS = 20
 
-/** Bodies made to be slow: nobody else waits for them. */
-export const eventLoop: Line = {
+/** Bodies made to be slow must not delay other calls. */
+export const eventLoop: Scenario = {
   name: 'event-loop',
   seconds: 40,
   async run({ gateway, open }, progress) {
     const over = new AbortController()
-    serveEndless(open, over.signal)
+    serveEndlessStreams(open, over.signal)
     const client = createClient(gateway, gateway.keys.many)
     const streams = Array.from({ length: STREAMS }, () => client.call(bodyOf({ model: 'open/endless', stream: true })))
     const findings: Finding[] = []
@@ -37,7 +37,7 @@ export const eventLoop: Line = {
   },
 }
 
-/** How late the event loop was each time, at worst, in milliseconds. Throws where the body is not answered as it must be. */
+/** The longest delay of the event loop for each repetition, in milliseconds. Throws if the status differs from the expected one. */
 async function latenessesOf({ name, body, status }: HostileBody, client: Client, gateway: SoakedGateway): Promise<number[]> {
   const times: number[] = []
   for (let time = 0; time < TIMES; time++) {

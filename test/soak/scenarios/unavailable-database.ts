@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { atMost, exactly, type Finding } from '../line.ts'
+import type { SoakedGateway } from '../fixture.ts'
 import { createKey, statusOf } from '../management.ts'
 import type { Postgres } from '../postgres.ts'
-import type { SoakedGateway } from '../stage.ts'
+import { atMost, exactly, type Finding } from '../scenario.ts'
 
 const OUTAGE_MS = 30_000
 const RECOVERY_MS = 5000
@@ -12,7 +12,10 @@ const PAUSE_MS = 20
 const WRITTEN_MS = 5000
 
 /** The database is gone for half a minute: who is known is served, who is not is told to wait, and nobody's key is called wrong. */
-export async function tryOutage(gateways: readonly SoakedGateway[], postgres: Postgres): Promise<readonly Finding[]> {
+export async function checkUnavailableDatabase(
+  gateways: readonly SoakedGateway[],
+  postgres: Postgres,
+): Promise<readonly Finding[]> {
   const [known, strange, late] = await Promise.all(['known', 'strange', 'late'].map((name) => createKey(gateways[0]!, name)))
   const calls = new Calls(gateways)
   for (const gateway of gateways) await calls.make(gateway, known!.secret)

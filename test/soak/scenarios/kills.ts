@@ -1,32 +1,32 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { openStore, type Store } from '../../../core/store/database.ts'
 import { bodyOf, createClient } from '../client.ts'
-import { exactly, type Finding } from '../line.ts'
+import type { SoakedGateway, SoakFixture } from '../fixture.ts'
 import { createKey } from '../management.ts'
-import type { SoakedGateway, Stage } from '../stage.ts'
+import { exactly, type Finding } from '../scenario.ts'
 
 const KILLS = 100
-/** How long a gateway writes before it is killed, at most: long enough for calls to be written down. */
+/** The longest time until a gateway is killed: enough for calls to be stored. */
 const WRITING_MS = 2000
-/** Who make keys at the same time, and who call. */
+/** Concurrent loops that create keys, and as many that call. */
 const WRITERS = 4
 
-/** Where a gateway is killed, again and again. */
+/** The database of a gateway that is killed repeatedly. */
 export interface Victim {
-  /** What findings call the database. */
+  /** The database's name in findings. */
   readonly name: string
   readonly url: string
 }
 
-/** A gateway is killed while it writes: what it has acknowledged is there, and nothing is half there. */
-export async function tryKills(
-  stage: Stage,
+/** Kills a gateway while it writes: everything acknowledged must be stored, and nothing partially. */
+export async function checkKills(
+  fixture: SoakFixture,
   { name, url }: Victim,
   progress: (message: string) => void,
 ): Promise<readonly Finding[]> {
   const acknowledged: string[] = []
   for (let kill = 0; kill < KILLS; kill++) {
-    const gateway = await stage.start(url)
+    const gateway = await fixture.start(url)
     const writing = write(gateway, acknowledged)
     await delay(Math.random() * WRITING_MS)
     process.kill(gateway.pid, 'SIGKILL')
@@ -35,15 +35,15 @@ export async function tryKills(
   }
   const store = await openStore(url)
   try {
-    const [keys, told] = [await keysIn(store), await toldIn(store)]
+    const [keys, audited] = [await keysIn(store), await auditedIn(store)]
     const after = `${name}: killed ${KILLS} times while writing:`
     return [
       exactly(0, `${after} of ${acknowledged.length} acknowledged keys, lost`, acknowledged.filter((id) => !keys.has(id)).length),
-      exactly(0, `${after} of their audit rows, lost`, acknowledged.filter((id) => !told.has(id)).length),
+      exactly(0, `${after} of their audit rows, lost`, acknowledged.filter((id) => !audited.has(id)).length),
       exactly(
         0,
         `${after} keys without an audit row, or the reverse`,
-        [...keys].filter((id) => !told.has(id)).length + [...told].filter((id) => !keys.has(id)).length,
+        [...keys].filter((id) => !audited.has(id)).length + [...audited].filter((id) => !keys.has(id)).length,
       ),
       exactly(0, `${after} of ${await callsIn(store)} calls, not in the sums`, (await callsIn(store)) - (await summedIn(store))),
     ]
@@ -52,7 +52,7 @@ export async function tryKills(
   }
 }
 
-/** Makes keys and calls until the gateway is gone. */
+/** Creates keys and calls until the gateway is killed. */
 async function write(gateway: SoakedGateway, acknowledged: string[]): Promise<void> {
   const client = createClient(gateway, gateway.keys.many)
   const makeKeys = async (): Promise<never> => {
@@ -70,7 +70,7 @@ const idsOf = (rows: readonly { readonly id: string | null }[]): ReadonlySet<str
 
 const keysIn = async (store: Store) => idsOf(await store.read(store.db.selectFrom('keys').select('id')))
 
-const toldIn = async (store: Store) =>
+const auditedIn = async (store: Store) =>
   idsOf(await store.read(store.db.selectFrom('audit').select('object_id as id').where('action', '=', 'key.create')))
 
 async function callsIn(store: Store): Promise<number> {

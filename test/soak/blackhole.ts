@@ -2,16 +2,16 @@ import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 
-/** A port that nobody answers on: a connection to it is never refused, and never made. */
-export interface DeafServer extends AsyncDisposable {
+/** A port to which connections are neither accepted nor refused. */
+export interface Blackhole extends AsyncDisposable {
   readonly port: number
 }
 
-/** The fewest connections that Linux makes before a server accepts them: one more than the backlog, which is at least 1. */
+/** The smallest backlog. Linux completes one more connection than this before the server accepts any. */
 const BACKLOG = 1
 
-/** Listens in a thread that never gets round to accepting, and fills the backlog. */
-export async function startDeafServer(): Promise<DeafServer> {
+/** Listens in a blocked thread, and fills the backlog. */
+export async function startBlackhole(): Promise<Blackhole> {
   const thread = new Worker(new URL(import.meta.url))
   const [port] = (await once(thread, 'message')) as [number]
   const fillers = Array.from({ length: BACKLOG + 1 }, () => connect(port, '127.0.0.1'))

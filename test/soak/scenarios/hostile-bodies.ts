@@ -1,8 +1,8 @@
-/** A body that tries to keep the event loop busy. */
+/** A body made to block the event loop. */
 export interface HostileBody {
   readonly name: string
   readonly body: Buffer
-  /** How it must be answered. */
+  /** The expected status. */
   readonly status: number
 }
 
@@ -11,7 +11,7 @@ const MESSAGES = '{"model":"open/whole","messages":['
 const filled = (content: string, count: number): Buffer =>
   Buffer.from(`${MESSAGES}${Array(count).fill(`{"role":"user","content":"${content}"}`).join()}]}`)
 
-/** From what is seen through at the first byte to what must be let through. */
+/** From bodies that are refused at the first byte to bodies that must be forwarded. */
 export const HOSTILE: readonly HostileBody[] = [
   { name: '20 MB of brackets', body: Buffer.alloc(20 << 20, '['), status: 400 },
   { name: '20 MB of brackets for messages', body: Buffer.from(MESSAGES + '['.repeat(20 << 20)), status: 400 },

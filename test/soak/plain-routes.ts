@@ -1,5 +1,5 @@
-/** A table with these namespaces, as lines of YAML, behind the links that every call passes; nobody's rate is limited. */
-export const plainTable = (namespaces: string): string => `version: 1
+/** A routes.yaml with these namespaces, given as lines of YAML, and the usual links without limits. */
+export const plainRoutes = (namespaces: string): string => `version: 1
 chain:
   - plugin: auth
   - plugin: rate-tagging
@@ -7,6 +7,6 @@ chain:
 namespaces:
 ${namespaces}`
 
-/** A namespace for a path of the upstream, with more of it where that is given. */
+/** A namespace for a path of the upstream, with optional further settings. */
 export const namespaceOf = (name: string, more = ''): string =>
   `  ${name}: { provider: openai-compatible, config: { baseUrl: "\${env:SOAK_OPEN}/${name}" }${more} }\n`

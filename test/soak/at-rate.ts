@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Makes so many calls, each at its time, and waits for all of them. */
-export async function paced<Ended>(perSecond: number, count: number, call: (index: number) => Promise<Ended>): Promise<Ended[]> {
+/** Makes `count` calls at a constant rate, and waits for all of them. */
+export async function atRate<Ended>(perSecond: number, count: number, call: (index: number) => Promise<Ended>): Promise<Ended[]> {
   const startedAt = performance.now()
   const calls: Promise<Ended>[] = []
   for (let index = 0; index < count; index++) {

@@ -1,74 +1,78 @@
 import { join } from 'node:path'
-import { watchBystander } from '../bystander.ts'
+import { startBackgroundClient } from '../background-client.ts'
 import { bodyOf, createClient } from '../client.ts'
-import { serveEndless } from '../endless.ts'
-import { atMost, exactly, type Finding, type Line } from '../line.ts'
+import { serveEndlessStreams } from '../endless-streams.ts'
+import type { SoakedGateway, SoakFixture } from '../fixture.ts'
 import { startPostgres } from '../postgres.ts'
-import type { SoakedGateway, Stage } from '../stage.ts'
-import { accountOf, DAY_MS, fill, keyId, modelOf } from './look-up-data.ts'
+import { atMost, exactly, type Finding, type Scenario } from '../scenario.ts'
+import { accountOf, DAY_MS, fill, keyId, modelOf } from './query-data.ts'
 
 const SLOWEST_MS = 200
 const LATEST_MS = 50
 const STREAMS = 20
-/** What others do on this machine must not decide. */
+/** Repetitions of each query: the median ignores other load on the machine. */
 const ROUNDS = 5
 
-/** What is asked, and what kind of question it is. */
-interface Question {
+/** A query of the management API and its kind. */
+interface Query {
   readonly kind: string
   readonly path: string
 }
 
-/** A database as full as it gets: people look into it, and no stream waits for them. */
-export const lookUp: Line = {
-  name: 'look-up',
+/** Queries of a full database must be fast, and must not delay streams. */
+export const queries: Scenario = {
+  name: 'queries',
   seconds: 900,
-  async run(stage, progress) {
-    const postgres = await startPostgres(stage.place)
-    const databases = { SQLite: `sqlite:${join(stage.place.scratch, 'full.db')}`, PostgreSQL: postgres.url }
+  async run(fixture, progress) {
+    const postgres = await startPostgres(fixture.workspace)
+    const databases = { SQLite: `sqlite:${join(fixture.workspace.scratch, 'full.db')}`, PostgreSQL: postgres.url }
     const findings: Finding[] = []
     for (const [name, url] of Object.entries(databases)) {
-      const tell = (message: string) => progress(`${name}: ${message}`)
-      const middle = await fill(url, tell)
-      // As it would have done by itself in the thirty days.
+      const report = (message: string) => progress(`${name}: ${message}`)
+      const middle = await fill(url, report)
+      // PostgreSQL would have done so itself during the thirty days.
       if (url === postgres.url) await postgres.query('vacuum analyze')
-      findings.push(...(await lookInto(stage, url, { name, middle, tell })))
+      findings.push(...(await runQueries(fixture, url, { name, middle, report })))
     }
     return findings
   },
 }
 
-interface Full {
+interface FullDatabase {
   readonly name: string
-  /** An id of the middle of its calls. */
+  /** The id of a call from the middle. */
   readonly middle: string
-  tell(message: string): void
+  report(message: string): void
 }
 
-async function lookInto({ open, start }: Stage, url: string, { name, middle, tell }: Full): Promise<readonly Finding[]> {
+async function runQueries(
+  { open, start }: SoakFixture,
+  url: string,
+  { name, middle, report }: FullDatabase,
+): Promise<readonly Finding[]> {
   const startedAt = performance.now()
   const gateway = await start(url)
-  tell(`started in ${Math.round(performance.now() - startedAt)} ms`)
+  report(`started in ${Math.round(performance.now() - startedAt)} ms`)
   const over = new AbortController()
-  serveEndless(open, over.signal)
+  serveEndlessStreams(open, over.signal)
   const client = createClient(gateway, gateway.keys.many)
   const streams = Array.from({ length: STREAMS }, () => client.call(bodyOf({ model: 'open/endless', stream: true })))
-  const bystander = watchBystander(gateway, 'open/whole')
-  const questions = questionsAbout(middle)
-  const times = new Map<Question, number[]>(questions.map((question) => [question, []]))
+  const background = startBackgroundClient(gateway, 'open/whole')
+  const requests = queriesFor(middle)
+  const times = new Map<Query, number[]>(requests.map((query) => [query, []]))
   const late: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
     await gateway.lateness()
-    for (const question of questions) times.get(question)!.push(await ask(gateway, question.path))
+    for (const query of requests) times.get(query)!.push(await ask(gateway, query.path))
     late.push(await gateway.lateness())
   }
-  await bystander.leave()
+  await background.stop()
   over.abort()
   const broken = (await Promise.all(streams)).filter(({ body }) => !body.endsWith('data: [DONE]\n\n'))
   client.close()
   process.kill(gateway.pid, 'SIGINT')
-  for (const [{ path }, took] of times) tell(`${path}: ${took.map(Math.round).join(', ')} ms`)
-  tell(`late: ${late.map(Math.round).join(', ')} ms`)
+  for (const [{ path }, took] of times) report(`${path}: ${took.map(Math.round).join(', ')} ms`)
+  report(`late: ${late.map(Math.round).join(', ')} ms`)
   return [
     ...slowest(name, times),
     atMost(LATEST_MS, 'ms', `${name}: the event loop late meanwhile, median of ${ROUNDS} rounds`, median(late)),
@@ -76,16 +80,16 @@ async function lookInto({ open, start }: Stage, url: string, { name, middle, tel
   ]
 }
 
-/** Of each kind the question that was slowest, in the middle of its times. */
-function slowest(name: string, times: ReadonlyMap<Question, readonly number[]>): Finding[] {
+/** For each kind, the median time of its slowest query. */
+function slowest(name: string, times: ReadonlyMap<Query, readonly number[]>): Finding[] {
   const kinds = Map.groupBy(times, ([{ kind }]) => kind)
-  return [...kinds].map(([kind, questions]) => {
-    const worst = Math.max(...questions.map(([, took]) => median(took)))
-    return atMost(SLOWEST_MS, 'ms', `${name}: ${kind}, slowest of ${questions.length}, each the median of ${ROUNDS}`, worst)
+  return [...kinds].map(([kind, requests]) => {
+    const worst = Math.max(...requests.map(([, took]) => median(took)))
+    return atMost(SLOWEST_MS, 'ms', `${name}: ${kind}, slowest of ${requests.length}, each the median of ${ROUNDS}`, worst)
   })
 }
 
-function questionsAbout(middle: string): readonly Question[] {
+function queriesFor(middle: string): readonly Query[] {
   const day = (ago: number) => new Date(Date.now() - ago * DAY_MS).toISOString()
   const account = accountOf(7)
   const of = (kind: string, ...paths: readonly string[]) => paths.map((path) => ({ kind, path }))
@@ -117,7 +121,7 @@ function questionsAbout(middle: string): readonly Question[] {
       `/requests?q=${middle.slice(4, 16)}`,
       '/requests?q=ffff',
     ),
-    ...of('a look-up', `/requests/${middle}`, `/requests?q=${middle}`),
+    ...of('a request by its id', `/requests/${middle}`, `/requests?q=${middle}`),
     ...of(
       'usage',
       usage('model'),
@@ -133,7 +137,7 @@ function questionsAbout(middle: string): readonly Question[] {
   ]
 }
 
-/** Milliseconds until the whole answer is there. Throws where it is another than it should be. */
+/** The milliseconds of a query. Throws if it fails. */
 async function ask({ url, keys }: SoakedGateway, path: string): Promise<number> {
   const startedAt = performance.now()
   const reply = await fetch(`${url}/api/v1${path}`, { headers: { authorization: `Bearer ${keys.admin}` } })

@@ -4,8 +4,8 @@ import { chunkOf, openai } from '../e2e/sdk/openai-dialect.ts'
 
 const EVENT_MS = 50
 
-/** Streams go on, an event every 50 ms, until `over`; what is asked for whole is answered at once. */
-export function serveEndless(open: ScriptedUpstream, over: AbortSignal): void {
+/** Replies with streams of an event every 50 ms until `over` is aborted, and with immediate whole replies. */
+export function serveEndlessStreams(open: ScriptedUpstream, over: AbortSignal): void {
   const [head, first, ...rest] = sse([...openai.events({ text: ['Hello!'] })])
   const [, again] = sse([chunkOf({ content: 'Hello!' })])
 

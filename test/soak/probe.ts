@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import { getHeapSpaceStatistics } from 'node:v8'
-import type { Holdings } from './holdings.ts'
+import type { ProcessResources } from './resources.ts'
 
-/** Opens a small server that looks at the process it runs in: `/holdings` and `/lateness`. Resolves to its base URL. */
-export async function openWindow(): Promise<string> {
+/** Starts a small server that measures its own process: `/resources` and `/lateness`. Resolves to its base URL. */
+export async function startProbe(): Promise<string> {
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()
 
-  /** Milliseconds that the event loop was late, at worst, since this was last asked. */
+  /** The longest delay of the event loop since the last request, in milliseconds. */
   function lateness(): number {
     const worst = delay.max / 1e6
     delay.reset()
@@ -20,16 +20,16 @@ export async function openWindow(): Promise<string> {
   }
 
   const server = createServer(async ({ url }, response) => {
-    const answer = url === '/holdings' ? await holdings() : lateness()
-    // A connection that stays would be counted the next time.
+    const answer = url === '/resources' ? await resources() : lateness()
+    // A kept connection would be counted the next time.
     response.writeHead(200, { connection: 'close' }).end(JSON.stringify(answer))
   })
   await once(server.listen(0, '127.0.0.1'), 'listening')
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-async function holdings(): Promise<Holdings> {
-  // Between collections finalizers run, and free what only the next one finds.
+async function resources(): Promise<ProcessResources> {
+  // Finalizers run between collections, and free objects for the next one.
   for (let collection = 0; collection < 3; collection++) {
     globalThis.gc!()
     await turn()
@@ -40,11 +40,11 @@ async function holdings(): Promise<Holdings> {
     external,
     arrayBuffers,
     descriptors: readdirSync('/proc/self/fd').length,
-    resources: process.getActiveResourcesInfo(),
+    handles: process.getActiveResourcesInfo(),
   }
 }
 
-/** Without the spaces of code: V8 compiles for as long as a program runs. */
+/** The heap without the code spaces: V8 compiles as long as a program runs. */
 function heapOfData(): number {
   const spaces = getHeapSpaceStatistics().filter(({ space_name }) => !/code|trusted/.test(space_name))
   return spaces.reduce((sum, { space_used_size }) => sum + space_used_size, 0)

@@ -1,17 +1,17 @@
-import type { Stage } from './stage.ts'
+import type { SoakFixture } from './fixture.ts'
 
-/** One promise that only time and numbers can try. */
-export interface Line {
+/** A test of limits that only show after some time or many calls. */
+export interface Scenario {
   readonly name: string
-  /** How long it may take. */
+  /** Its timeout. */
   readonly seconds: number
-  /** The text of a routing table of its own, to edit. Absent: routes.yaml. */
+  /** The text of its own routes.yaml. Default: routes.yaml of this folder. */
   readonly table?: string
-  /** Tries the promise on a gateway of its own. `progress` is told what is being done. */
-  run(stage: Stage, progress: (message: string) => void): Promise<readonly Finding[]>
+  /** Runs with its own gateway. `progress` prints the current step. */
+  run(fixture: SoakFixture, progress: (message: string) => void): Promise<readonly Finding[]>
 }
 
-/** What was found of one part of a promise. */
+/** One measured value and its limit. */
 export interface Finding {
   readonly what: string
   readonly measured: string
@@ -19,22 +19,22 @@ export interface Finding {
   readonly met: boolean
 }
 
-/** What must not be more than so much. NaN is too much. */
+/** A value of at most `limit`. NaN exceeds it. */
 export function atMost(limit: number, unit: string, what: string, measured: number): Finding {
   return { what, measured: `${rounded(measured)} ${unit}`, allowed: `at most ${limit} ${unit}`, met: measured <= limit }
 }
 
-/** What must be so much and nothing else. */
+/** A value that must equal `expected`. */
 export function exactly(expected: number, what: string, measured: number): Finding {
   return { what, measured: rounded(measured), allowed: rounded(expected), met: measured === expected }
 }
 
-/** What must be the same as before, or nearly: not more than `limit` away from it. */
+/** A change of at most `limit` in either direction. */
 export function within(limit: number, what: string, change: number): Finding {
   const sign = change > 0 ? '+' : ''
   return { what, measured: `${sign}${rounded(change)}`, allowed: `±${limit}`, met: Math.abs(change) <= limit }
 }
 
-/** Two digits of what is small, and no fraction of what is not. */
+/** Two significant digits below 10, no fraction above. */
 const rounded = (value: number): string =>
   (Math.abs(value) < 10 ? Number(value.toPrecision(2)) : Math.round(value)).toLocaleString('en')

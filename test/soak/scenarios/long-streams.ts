@@ -8,15 +8,15 @@ const MB = 1024 * KB
 /** One write of a stream: four events of 16 KB. */
 const PIECE = chunk(chunkOf({ content: 'x'.repeat(16 * KB) }).repeat(4))
 
-/** Bytes per second of all streams together: at full speed they would leave the gateway no time for anybody else. */
+/** Bytes per second of all streams together: at full speed they would leave the gateway no time for other calls. */
 const PACE = 120 * MB
 
-/** Where nothing has moved for so long, every stream is stuck. */
+/** If nothing is sent for so long, every stream is stuck. */
 const STILL_MS = 1_000
 
-/** An upstream of streams as long as their model says, `open/20` of 20 MB; `open/small` is answered at once. */
+/** An upstream with streams of the length in the model's name, 20 MB for `open/20`; `open/small` gets an immediate reply. */
 export class LongStreams {
-  /** Streams that were sent to their end. */
+  /** Streams sent to their end. */
   ended = 0
   /** Their connections' ends. */
   #closing: Promise<void>[] = []
@@ -33,7 +33,7 @@ export class LongStreams {
     })
   }
 
-  /** Resolves when all streams are stuck. Throws where the first was cut before the last was. */
+  /** Resolves when all streams are stuck. Throws if the gateway cuts one before that. */
   async stuck(): Promise<void> {
     this.#closed = 0
     for (let last = -1; last !== this.#sent; ) {

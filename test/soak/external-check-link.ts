@@ -1,9 +1,9 @@
 import { defineChain, Type } from 'unified-model-gateway/plugin'
 
-/** A link that asks a service about each call, as a guardrail does, and gives up when the client does. */
+/** A link that checks each call with an external service, as a guardrail does, and stops when the client disconnects. */
 export default defineChain({
   apiVersion: 1,
-  name: 'lookup',
+  name: 'external-check',
   schema: Type.Object({ url: Type.String() }, { additionalProperties: false }),
   create: ({ url }) => ({
     async handle(ctx, next) {

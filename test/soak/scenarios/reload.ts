@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { json, type ReceivedRequest, type ScriptedUpstream, type Step, sse } from '../../../core/testing/kit.ts'
 import { openai } from '../../e2e/sdk/openai-dialect.ts'
 import { type Answer, bodyOf, type Client, createClient } from '../client.ts'
-import { settled } from '../holdings.ts'
-import { exactly, type Finding, type Line, within } from '../line.ts'
-import type { SoakedGateway } from '../stage.ts'
-import { EditedTable, randomNumbers, versionedTable } from './versioned-table.ts'
+import type { SoakedGateway } from '../fixture.ts'
+import { idleResources } from '../resources.ts'
+import { exactly, type Finding, type Scenario, within } from '../scenario.ts'
+import { EditedRoutes, randomNumbers, versionedRoutes } from './versioned-routes.ts'
 
 const SECONDS = 60
 const EDITS = 1000
@@ -18,27 +18,27 @@ const EVENTS = 50
 const PAUSE_MS = 200
 
 /** A table that is edited all the time, rightly and wrongly: no call fails for it, and in the end the last good version serves. */
-export const reload: Line = {
+export const reload: Scenario = {
   name: 'reload',
   seconds: 150,
-  table: versionedTable(0),
+  table: versionedRoutes(0),
   async run({ gateway, open, folder }, progress) {
     serveVersions(open)
-    const table = new EditedTable(folder, randomNumbers(7))
+    const table = new EditedRoutes(folder, randomNumbers(7))
     const client = createClient(gateway, gateway.keys.many)
     progress('warming up')
     await under(client, 5, () => editFor(table, 5))
     await isLoaded(gateway, table)
-    const before = { holdings: await settled(gateway), clients: client.connections }
+    const before = { resources: await idleResources(gateway), clients: client.connections }
     progress(`${EDITS} edits in ${SECONDS} seconds`)
     const tally = await under(client, SECONDS, () => editFor(table, SECONDS))
     await isLoaded(gateway, table)
     progress('one more that is wrong')
-    await table.spoil()
+    await table.writeInvalid()
     while ((await gateway.metric('umg_config_last_reload_successful')) === 1) await delay(100)
-    const after = { holdings: await settled(gateway), clients: client.connections }
+    const after = { resources: await idleResources(gateway), clients: client.connections }
     client.close()
-    const drift = after.holdings.descriptors - after.clients - (before.holdings.descriptors - before.clients)
+    const drift = after.resources.descriptors - after.clients - (before.resources.descriptors - before.clients)
     return [
       ...tally,
       exactly(1, 'the last good version serves', await serves(gateway, table)),
@@ -114,7 +114,7 @@ const answerTo = (client: Client, stream: boolean): Promise<Answer> =>
   client.call(bodyOf({ model: 'up/m', stream })).catch(() => NO_ANSWER)
 
 /** Edits at random moments, as many a second as make up the number in all, and at last one that is right. */
-async function editFor(table: EditedTable, seconds: number): Promise<void> {
+async function editFor(table: EditedRoutes, seconds: number): Promise<void> {
   const random = randomNumbers(seconds)
   const startedAt = performance.now()
   let at = startedAt
@@ -126,10 +126,10 @@ async function editFor(table: EditedTable, seconds: number): Promise<void> {
   await table.write()
 }
 
-const serves = (gateway: SoakedGateway, { text }: EditedTable): Promise<number> =>
+const serves = (gateway: SoakedGateway, { text }: EditedRoutes): Promise<number> =>
   gateway.metric('umg_config_info', createHash('sha256').update(text).digest('hex'))
 
-async function isLoaded(gateway: SoakedGateway, table: EditedTable): Promise<void> {
+async function isLoaded(gateway: SoakedGateway, table: EditedRoutes): Promise<void> {
   while ((await serves(gateway, table)) === 0) await delay(100)
 }
 

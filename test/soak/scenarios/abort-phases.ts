@@ -2,25 +2,25 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Hold, hold, type ReceivedRequest, reply, type Script, sse } from '../../../core/testing/kit.ts'
 import { openai } from '../../e2e/sdk/openai-dialect.ts'
-import type { Stage } from '../stage.ts'
+import type { SoakFixture } from '../fixture.ts'
 
-/** Where in a call its client leaves. */
+/** A phase of a call in which the client disconnects. */
 export interface Phase {
-  /** To be read after "an abort". */
+  /** Completes "an abort …". */
   readonly name: string
-  /** What is asked for. One call at a time is made in a phase. */
+  /** The model to call. One call at a time is made in a phase. */
   readonly model: string
-  /** Resolves when the next call has come to the phase. */
+  /** Resolves when the next call has reached the phase. */
   arrival(): Promise<Arrival>
 }
 
-/** A call that has come to its phase. */
+/** A call that has reached its phase. */
 export interface Arrival {
-  /** Resolves when the connection that was made for the call has closed. */
+  /** Resolves when the connection of the call has closed. */
   gone(): Promise<void>
 }
 
-/** What an upstream sends of a reply before it stalls: the events of a stream, or the body of a whole reply. */
+/** An upstream that stalls in the middle of a reply. */
 interface Stalling {
   readonly name: string
   readonly model: string
@@ -32,7 +32,7 @@ const EVENTS = openai.events(SAID)
 const BODY = JSON.stringify(openai.whole(SAID))
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** The first is the service that a link asks, the others are the upstream. */
+/** The first is the external service of a link, the others are the upstream. */
 const STALLING: readonly Stalling[] = [
   { name: 'in a link', model: 'guarded/link', script: (_, stall) => [stall] },
   { name: 'before the head', model: 'open/head', script: (_, stall) => [stall] },
@@ -51,11 +51,11 @@ const STALLING: readonly Stalling[] = [
   },
 ]
 
-/** All phases, on a stage whose upstream now stalls wherever a model's name says. */
-export function phasesOf({ open, deafPort }: Pick<Stage, 'open' | 'deafPort'>): readonly Phase[] {
+/** All phases. The upstream stalls where the name of the model says. */
+export function phasesOf({ open, blackholePort }: Pick<SoakFixture, 'open' | 'blackholePort'>): readonly Phase[] {
   const awaited = new Map<string, (arrival: Arrival) => void>()
   open.on((request) => {
-    const { name, script } = STALLING.find(({ model }) => model.endsWith(`/${placeOf(request)}`))!
+    const { name, script } = STALLING.find(({ model }) => model.endsWith(`/${phaseOf(request)}`))!
     const stall = hold()
     void stall.reached.then(() => awaited.get(name)!({ gone: () => request.closed }))
     return script(request.headers.accept === 'text/event-stream', stall)
@@ -65,13 +65,13 @@ export function phasesOf({ open, deafPort }: Pick<Stage, 'open' | 'deafPort'>): 
     model,
     arrival: () => new Promise<Arrival>((resolve) => awaited.set(name, resolve)),
   }))
-  return [...stalling, { name: 'while it connects', model: 'deaf/model', arrival: () => connecting(deafPort) }]
+  return [...stalling, { name: 'while it connects', model: 'blackhole/model', arrival: () => connecting(blackholePort) }]
 }
 
-const placeOf = (request: ReceivedRequest): unknown =>
-  request.path === '/lookup' ? 'link' : (request.json() as { readonly model: unknown }).model
+const phaseOf = (request: ReceivedRequest): unknown =>
+  request.path === '/check' ? 'link' : (request.json() as { readonly model: unknown }).model
 
-/** A connection that is being made is seen by nobody but the kernel. */
+/** Only the kernel knows of a connection that is being established. */
 async function connecting(port: number): Promise<Arrival> {
   while (!(await isConnecting(port))) await delay(2)
   return {
@@ -81,7 +81,7 @@ async function connecting(port: number): Promise<Arrival> {
   }
 }
 
-/** Whether a connection to a port of loopback waits for the answer to its SYN: state 02 in /proc/net/tcp (Linux, proc_net_tcp.rst). */
+/** Whether a connection to a loopback port waits for the reply to its SYN: state 02 in /proc/net/tcp (Linux, proc_net_tcp.rst). */
 async function isConnecting(port: number): Promise<boolean> {
   const hex = port.toString(16).toUpperCase().padStart(4, '0')
   return (await readFile('/proc/net/tcp', 'latin1')).includes(` 0100007F:${hex} 02 `)

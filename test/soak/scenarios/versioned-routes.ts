@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 
 const LINK = fileURLToPath(new URL('../versioned-link.ts', import.meta.url))
 
-/** A table that says twice which version it is: to the upstream in a header by a link, and in the path by the namespace. */
-export const versionedTable = (version: number): string => `version: 1
+/** A routes.yaml that sends its version to the upstream twice: in a header by a link, and in the path by the namespace. */
+export const versionedRoutes = (version: number): string => `version: 1
 chain:
   - plugin: auth
   - plugin: rate-tagging
@@ -27,8 +27,8 @@ export function randomNumbers(seed: number): () => number {
   }
 }
 
-/** The file of a table, edited in every way that people, editors and Kubernetes have. */
-export class EditedTable {
+/** A routes.yaml that is edited in every way that people, editors and Kubernetes use. */
+export class EditedRoutes {
   readonly #folder: string
   readonly #random: () => number
   #version = 0
@@ -41,30 +41,30 @@ export class EditedTable {
 
   /** The text of the newest version. */
   get text(): string {
-    return versionedTable(this.#version)
+    return versionedRoutes(this.#version)
   }
 
-  /** Some edit; the text may be wrong for it. */
+  /** A random edit, valid or invalid. */
   async edit(): Promise<void> {
     const edits = [...this.#valid, ...this.#wrong]
     await edits[Math.floor(this.#random() * edits.length)]!()
   }
 
-  /** The next version, whole. */
+  /** Writes the next version. */
   async write(): Promise<void> {
     this.#version++
     await writeFile(this.#at('routes.yaml'), this.text)
   }
 
-  /** What no gateway should take. */
-  async spoil(): Promise<void> {
+  /** Writes an invalid version. */
+  async writeInvalid(): Promise<void> {
     await writeFile(this.#at('routes.yaml'), `${this.text}namespases: {}\n`)
   }
 
   readonly #valid = [() => this.write(), () => this.#replace(), () => this.#swap()]
 
   readonly #wrong = [
-    () => this.spoil(),
+    () => this.writeInvalid(),
     () => writeFile(this.#at('routes.yaml'), `${this.text}namespaces: {{\n`),
     () => writeFile(this.#at('routes.yaml'), this.text.slice(0, Math.floor(this.#random() * (this.text.length - 20)))),
     () => writeFile(this.#at('routes.yaml'), this.text.replace('SOAK_OPEN', 'SOAK_NOBODY')),

@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { bodyOf, createClient } from './client.ts'
-import type { SoakedGateway } from './stage.ts'
+import type { SoakedGateway } from './fixture.ts'
 
-/** A client of a gateway that is under stress: whatever others do, it must be served. */
-export interface Bystander {
-  /** Ends its calls. Resolves to the milliseconds that the slowest took; to infinity where one was not answered 200. */
-  leave(): Promise<number>
+/** A client that must be served while the gateway is under stress. */
+export interface BackgroundClient {
+  /** Ends its calls. Resolves to the milliseconds of the slowest, or to infinity if one did not get a 200. */
+  stop(): Promise<number>
 }
 
 const PAUSE_MS = 50
 
-/** Makes one small call after another, of a model that the upstream answers at once. */
-export function watchBystander(gateway: SoakedGateway, model: string): Bystander {
+/** Makes one small call after another, to a model that the upstream answers immediately. */
+export function startBackgroundClient(gateway: SoakedGateway, model: string): BackgroundClient {
   const client = createClient(gateway, gateway.keys.many)
-  let leaving = false
+  let stopped = false
   let slowest = 0
 
   async function call(): Promise<number> {
@@ -22,7 +22,7 @@ export function watchBystander(gateway: SoakedGateway, model: string): Bystander
   }
 
   async function callOften(): Promise<void> {
-    while (!leaving) {
+    while (!stopped) {
       slowest = Math.max(slowest, await call().catch(() => Number.POSITIVE_INFINITY))
       await delay(PAUSE_MS)
     }
@@ -30,8 +30,8 @@ export function watchBystander(gateway: SoakedGateway, model: string): Bystander
 
   const calling = callOften()
   return {
-    async leave() {
-      leaving = true
+    async stop() {
+      stopped = true
       await calling
       client.close()
       return slowest

@@ -1,61 +1,61 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { bodyOf, type Client, createClient } from '../client.ts'
-import { growth, type Holdings, settled } from '../holdings.ts'
-import { atMost, exactly, type Line, within } from '../line.ts'
-import { type Kind, kindOf, serveKinds } from './mix.ts'
+import { growth, idleResources, type ProcessResources } from '../resources.ts'
+import { atMost, exactly, type Scenario, within } from '../scenario.ts'
+import { type Kind, kindOf, serveKinds } from './call-mix.ts'
 
 const PER_SECOND = 200
 const SECONDS_A_ROUND = 5
-/** Caches, compiled code and pools are full after these. */
+/** Rounds to fill caches and pools and to compile code. */
 const WARM_UP_ROUNDS = 4
 const ROUNDS = 12
 
 const MB = 1024 * 1024
 
-/** A minute of calls of every kind: what the gateway holds between them stays the same. */
-export const leak: Line = {
+/** A minute of calls of every kind: the gateway's resources between them must not grow. */
+export const leak: Scenario = {
   name: 'leak',
   seconds: 110,
   async run({ gateway, open, claude }, progress) {
     serveKinds({ open, claude })
     const client = createClient(gateway, gateway.keys.many)
-    const looks: Look[] = []
+    const measurements: Measurement[] = []
     let unexpected = 0
     for (let round = 0; round < WARM_UP_ROUNDS + ROUNDS; round++) {
       progress(`round ${round + 1} of ${WARM_UP_ROUNDS + ROUNDS}${round < WARM_UP_ROUNDS ? ', warming up' : ''}`)
       unexpected += await callAll(client)
       if (round >= WARM_UP_ROUNDS - 1)
-        looks.push({ at: performance.now(), holdings: await settled(gateway), clients: client.connections })
+        measurements.push({ at: performance.now(), resources: await idleResources(gateway), clients: client.connections })
     }
     client.close()
     return [
       exactly(0, `calls of ${(WARM_UP_ROUNDS + ROUNDS) * SECONDS_A_ROUND * PER_SECOND} that ended unlike their kind`, unexpected),
-      atMost(1, 'MB a minute', 'growth of memory', slope(looks) / MB),
+      atMost(1, 'MB a minute', 'growth of memory', slope(measurements) / MB),
       within(
         2,
         'descriptors',
-        drift(looks, ({ holdings, clients }) => holdings.descriptors - clients),
+        drift(measurements, ({ resources, clients }) => resources.descriptors - clients),
       ),
       within(
         2,
         'timers and requests',
-        drift(looks, ({ holdings }) => holdings.resources.filter(isNoSocket).length),
+        drift(measurements, ({ resources }) => resources.handles.filter(isNoSocket).length),
       ),
       exactly(0, 'calls in flight afterwards', await gateway.metric('umg_requests_in_flight')),
     ]
   },
 }
 
-/** What was there after a round. */
-interface Look {
+/** The resources after a round. */
+interface Measurement {
   /** Milliseconds. */
   readonly at: number
-  readonly holdings: Holdings
-  /** Connections that the client keeps. */
+  readonly resources: ProcessResources
+  /** The client's open connections. */
   readonly clients: number
 }
 
-/** Makes a round of calls, each at its time, and waits for all of them. Resolves to how many ended unlike their kind. */
+/** Makes a round of calls at a constant rate. Resolves to the number of calls with an unexpected end. */
 async function callAll(client: Client): Promise<number> {
   const startedAt = performance.now()
   const calls: Promise<boolean>[] = []
@@ -74,16 +74,17 @@ async function endsAsExpected(client: Client, { dialect, name, stream, leaveAt, 
   }
 }
 
-/** How much more there was in the end. */
-const drift = (looks: readonly Look[], count: (look: Look) => number): number => count(looks.at(-1)!) - count(looks[0]!)
+/** The change from the first to the last measurement. */
+const drift = (measurements: readonly Measurement[], count: (measurement: Measurement) => number): number =>
+  count(measurements.at(-1)!) - count(measurements[0]!)
 
-/** Sockets are descriptors, and counted there. */
+/** Sockets are counted as descriptors. */
 const isNoSocket = (resource: string): boolean => resource !== 'TCPSocketWrap'
 
 /** Bytes a minute, by least squares. */
-function slope(looks: readonly Look[]): number {
-  const [first] = looks as [Look]
-  const points = looks.map(({ at, holdings }) => ({ x: (at - first.at) / 60_000, y: growth(first.holdings, holdings) }))
+function slope(measurements: readonly Measurement[]): number {
+  const [first] = measurements as [Measurement]
+  const points = measurements.map(({ at, resources }) => ({ x: (at - first.at) / 60_000, y: growth(first.resources, resources) }))
   const mean = (axis: 'x' | 'y') => points.reduce((sum, point) => sum + point[axis], 0) / points.length
   const [x, y] = [mean('x'), mean('y')]
   const covariance = points.reduce((sum, point) => sum + (point.x - x) * (point.y - y), 0)
