@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect } from 'chai'
 import OpenAI from 'openai'
-import { openStore } from '../../../core/store/database.ts'
+import { openStore, type Store } from '../../../core/store/database.ts'
 import { createCallWriter } from '../../../core/usage/call-writer.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { rowOf, type Told } from '../../core/usage/outcome.ts'
@@ -27,28 +27,41 @@ describe('the command line beside a running gateway', () => {
   async function callOnce(): Promise<string> {
     const { umg, url } = await home.start()
     running = umg
-    const [apiKey] = await umg.says(/sk-test-\w+/)
+    const [apiKey] = await umg.prints(/sk-test-\w+/)
     const client = new OpenAI({ baseURL: `${url}/v1`, apiKey })
     const messages = [{ role: 'user' as const, content: 'Hello!' }]
     const { request_id } = await client.chat.completions.create({ model: 'box/any', messages }).withResponse()
     return request_id!
   }
 
+  /** Runs queries on the gateway's database. A command for each query would be slow. */
+  async function withStore<Result>(use: (store: Store) => Promise<Result>): Promise<Result> {
+    const store = await openStore(`sqlite:${join(home.path, 'data', 'gateway.db')}`)
+    return use(store).finally(() => store.close())
+  }
+
+  /** Resolves when the gateway has written a request. */
+  const untilWritten = (id: string) =>
+    withStore(({ read, db }) =>
+      until(
+        () => read(db.selectFrom('calls').select('id').where('id', '=', id)),
+        (rows) => rows.length === 1,
+      ),
+    )
+
   /** Writes calls into the database that the next gateway finds. */
   async function write(calls: readonly Told[]): Promise<void> {
-    const store = await openStore(`sqlite:${join(home.path, 'data', 'gateway.db')}`)
-    const writer = createCallWriter(store)
-    await writer.write(calls.map((told, number) => rowOf({ number, ...told })))
-    await writer.close()
-    await store.close()
+    await withStore(async (store) => {
+      const writer = createCallWriter(store)
+      await writer.write(calls.map((told, number) => rowOf({ number, ...told })))
+      await writer.close()
+    })
   }
 
   it('shows a request, by its id and by how that begins', async () => {
     const id = await callOnce()
-    const shown = await until(
-      () => umg('requests', 'show', id, '--json'),
-      ({ code }) => code === 0,
-    )
+    await untilWritten(id)
+    const shown = await umg('requests', 'show', id, '--json')
     expect(JSON.parse(shown.stdout) as CallView).to.include({ id, model: 'box/any', status: 200 })
     const { stdout, code } = await umg('requests', 'show', id.slice(0, 20))
     expect(code).to.equal(0)
@@ -59,10 +72,7 @@ describe('the command line beside a running gateway', () => {
 
   it('keeps every request that was written when the gateway is killed, and the database whole', async () => {
     const id = await callOnce()
-    await until(
-      () => umg('requests', 'show', id),
-      ({ code }) => code === 0,
-    )
+    await untilWritten(id)
     running!.signal('SIGKILL')
     await running!.ended
     const { umg: again } = await home.start()
@@ -85,8 +95,14 @@ describe('the command line beside a running gateway', () => {
       { at: now, key: 'key_new' },
     ])
     await home.start('--keep-requests', '24h', '--keep-usage', '7d')
-    const usage = () => umg('usage', '--group', 'key', '--format', 'csv', '--from', new Date(now - 399 * DAY_MS).toISOString())
-    const { stdout } = await until(usage, (ended) => !ended.stdout.includes('key_older'))
+    await withStore(({ read, db }) =>
+      until(
+        () => read(db.selectFrom('usage').select('name').where('name', '=', 'key_older')),
+        (rows) => rows.length === 0,
+      ),
+    )
+    const from = new Date(now - 399 * DAY_MS).toISOString()
+    const { stdout } = await umg('usage', '--group', 'key', '--format', 'csv', '--from', from)
     expect(stdout).to.include('key_old,').and.to.include('key_new,')
     expect((await umg('requests', 'list', '--format', 'jsonl')).stdout).to.match(/^\{.*"key_new".*\}\n$/)
   })
