@@ -1,13 +1,13 @@
 import type { CommandIo } from '../../core/cli/io.ts'
 
-/** What became of a command that ran in this process. */
+/** The result of a command that ran in this process. */
 export interface CommandRun {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Runs a command, and collects what it says. */
+/** Runs a command, and collects its output. */
 export async function runCommand(command: (io: CommandIo) => Promise<number>): Promise<CommandRun> {
   const written = { stdout: '', stderr: '' }
   const collect = (name: 'stdout' | 'stderr') => ({

@@ -59,7 +59,7 @@ describe('docs/plugins.md', () => {
   })
 
   it('tells all that the suite of a provider is given', () => {
-    const given = readText('core/testing/conformance/describe-provider.ts')
+    const given = readText('core/testing/describe-provider.ts')
     const members = Array.from(given.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm), ([, name]) => name!)
     const [, section] = /^### A whole provider$([\s\S]*?)^## /m.exec(DOCS)!
     expect(members.filter((name) => !section!.includes(`\`${name}`))).to.deep.equal([])

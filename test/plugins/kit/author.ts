@@ -4,18 +4,18 @@ import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** What `npm create umg-plugin` copies. */
+/** The folder that `npm create umg-plugin` copies from. */
 export const TEMPLATES = join(ROOT, 'plugins/create-umg-plugin/templates')
 
-/** The environment of npm's scripts: what is installed is on the path. */
+/** The environment of npm's scripts: installed commands are on the PATH. */
 export const TOOLS = { PATH: `${join(ROOT, 'node_modules/.bin')}:${dirname(process.execPath)}:${process.env.PATH}` }
 
-/** What a new plugin has installed, by name. */
+/** The devDependencies of a new plugin: version ranges by name. */
 export async function devDependencies(): Promise<Readonly<Record<string, string>>> {
   return JSON.parse(await readFile(join(TEMPLATES, 'both/package.json'), 'utf8')).devDependencies
 }
 
-/** Does without a network what npm install does, for all plugins in a folder. */
+/** Links the devDependencies into a folder, as `npm install` would, but without a network. */
 export async function install(folder: string): Promise<void> {
   for (const name of Object.keys(await devDependencies())) {
     const place = join(folder, 'node_modules', name)

@@ -3,16 +3,16 @@ import { pluginApiPage } from '../../../docs/generate/plugin-api.ts'
 import { providersPage } from '../../../docs/generate/providers.ts'
 import { readText } from '../../support/sources.ts'
 
-describe('the pages that `npm run docs` writes are up to date:', () => {
-  it('docs/plugin-api.md says what the types say', () => {
+describe('The pages that `npm run docs` generates', () => {
+  it('include docs/plugin-api.md, up to date with the types', () => {
     expect(readText('docs/plugin-api.md') === pluginApiPage(), 'run `npm run docs`').to.equal(true)
   })
 
-  it("docs/providers.md says what the providers' tables say", async () => {
+  it("include docs/providers.md, up to date with the providers' parameter tables", async () => {
     expect(readText('docs/providers.md') === (await providersPage()), 'run `npm run docs`').to.equal(true)
   })
 
-  it('docs/plugin-api.md leads to everything that it lists', () => {
+  it('have a heading for every link in docs/plugin-api.md', () => {
     const page = readText('docs/plugin-api.md')
     const headings = page.match(/^#+ .+$/gm)!.map((line) => line.replace(/^#+ /, '').replaceAll('`', ''))
     const linked = Array.from(page.matchAll(/\[`?([^\]`]+)`?\]\(#[\w-]+\)/g), ([, name]) => name!)
