@@ -1,4 +1,4 @@
-import { describeCause } from '../observe/log.ts'
+import { describeCause } from '../observe/describe-cause.ts'
 
 /** What a running gateway answered. */
 export interface Answer {

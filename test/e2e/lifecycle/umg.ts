@@ -7,12 +7,8 @@ import { fileURLToPath } from 'node:url'
 
 const UMG = fileURLToPath(new URL('../../../core/umg.mjs', import.meta.url))
 
-/** The environment of commands: other variables of this machine must not affect tests. The compile cache halves their start. */
-const ENVIRONMENT = {
-  PATH: process.env.PATH,
-  HOME: process.env.HOME,
-  NODE_COMPILE_CACHE: join(tmpdir(), 'umg-test-compile-cache'),
-}
+/** The environment of commands: other variables of this machine must not affect tests. */
+const ENVIRONMENT = { PATH: process.env.PATH, HOME: process.env.HOME }
 
 /** The exit code and the output of a process. */
 export interface Ended {
