@@ -2,10 +2,10 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { Context } from 'koa'
 import type { TObject } from 'typebox'
 import { EMAIL_PATTERN } from '../accounts/user.ts'
-import { instant } from '../text/times.ts'
 import { GatewayError } from '../errors.ts'
 import { readBody } from '../http/body.ts'
 import { explain } from '../protocol/validation.ts'
+import { instant } from '../text/times.ts'
 
 /** The largest body of a request, in bytes. */
 const MAX_BODY = 256 * 1024

@@ -1,6 +1,6 @@
 import { IconTrash, IconUserPlus } from '@tabler/icons-react'
 import { useState } from 'react'
-import { type Invitation, useInvitations, useWithdrawInvitation } from '../../api/accounts.ts'
+import { type CreatedInvitation, type Invitation, useInvitations, useWithdrawInvitation } from '../../api/accounts.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { Nothing } from '../../ui/nothing.tsx'
 import { Refusals } from '../../ui/refusals.tsx'
@@ -8,13 +8,13 @@ import { RowAction } from '../../ui/row-action.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import type { Creation } from './accounts-tab.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
-import { LinkDialog, type MadeLink } from './link-dialog.tsx'
+import { LinkDialog } from './link-dialog.tsx'
 
 /** Invitations that wait for an answer. */
 export function InvitationsTab({ creating, onClose }: Creation) {
   const list = useInvitations()
   const withdraw = useWithdrawInvitation()
-  const [made, setMade] = useState<MadeLink>()
+  const [created, setCreated] = useState<CreatedInvitation>()
   const columns: readonly Column<Invitation>[] = [
     { header: 'E-mail', cell: ({ email }) => email },
     { header: 'Account', cell: ({ account }) => account.name },
@@ -47,12 +47,12 @@ export function InvitationsTab({ creating, onClose }: Creation) {
         <InviteDialog
           onInvited={(link) => {
             onClose()
-            setMade(link)
+            setCreated(link)
           }}
           onClose={onClose}
         />
       )}
-      {made !== undefined && <LinkDialog made={made} onDone={() => setMade(undefined)} />}
+      {created !== undefined && <LinkDialog invitation={created} onDone={() => setCreated(undefined)} />}
     </>
   )
 }

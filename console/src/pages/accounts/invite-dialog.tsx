@@ -1,11 +1,10 @@
 import { Input, SegmentedControl, TextInput } from '@mantine/core'
 import { useId } from 'react'
-import { useInvite } from '../../api/accounts.ts'
+import { type CreatedInvitation, useInvite } from '../../api/accounts.ts'
 import { type Role, useSignedIn } from '../../api/session.ts'
 import { AccountField } from '../../ui/account-field.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
-import type { MadeLink } from './link-dialog.tsx'
 
 const ROLES = [
   { value: 'member', label: 'Member' },
@@ -19,7 +18,7 @@ const ABOUT: Readonly<Record<Role, string>> = {
 
 /** Who hears of the invitation. */
 export interface InviteDialogProps {
-  readonly onInvited: (link: MadeLink) => void
+  readonly onInvited: (link: CreatedInvitation) => void
   readonly onClose: () => void
 }
 

@@ -1,6 +1,6 @@
 import { Code, Stack, Text } from '@mantine/core'
 import { IconHistory } from '@tabler/icons-react'
-import { type AuditRow, useAudit } from '../../api/operations.ts'
+import { type AuditEntry, useAudit } from '../../api/operations.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { Nothing } from '../../ui/nothing.tsx'
@@ -13,7 +13,7 @@ import { TimeAgo } from '../../ui/time-ago.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { Changes } from './changes.tsx'
 
-const COLUMNS: readonly Column<AuditRow>[] = [
+const COLUMNS: readonly Column<AuditEntry>[] = [
   { header: 'Action', cell: ({ action }) => <Code>{action}</Code> },
   { header: 'When', cell: ({ at }) => <TimeAgo at={at} /> },
   { header: 'Who', cell: (row) => <Who row={row} /> },
@@ -56,7 +56,7 @@ export function AuditPage() {
   )
 }
 
-function Who({ row: { actor, ip } }: { readonly row: AuditRow }) {
+function Who({ row: { actor, ip } }: { readonly row: AuditEntry }) {
   return (
     <Stack gap={0}>
       <Text size="sm">{actor?.name ?? 'Unknown'}</Text>
@@ -69,7 +69,7 @@ function Who({ row: { actor, ip } }: { readonly row: AuditRow }) {
   )
 }
 
-function What({ object: { type, name } }: Pick<AuditRow, 'object'>) {
+function What({ object: { type, name } }: Pick<AuditEntry, 'object'>) {
   return (
     <Stack gap={0}>
       <Text size="sm">{name}</Text>

@@ -1,12 +1,12 @@
 import { Alert, Anchor, Code, Group, List, Paper, Text } from '@mantine/core'
 import { Link } from 'react-router'
-import type { ConfigStatus } from '../../api/operations.ts'
+import type { Config } from '../../api/operations.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { StatusLabel } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 
 /** Which file is served since when, and what the last reload changed, or why it did not. */
-export function ReloadCard({ config: { file, sha256, loaded_at, last_reload } }: { readonly config: ConfigStatus }) {
+export function ReloadCard({ config: { file, sha256, loaded_at, last_reload } }: { readonly config: Config }) {
   return (
     <Paper withBorder p="md">
       <Group justify="space-between" gap="sm">
@@ -29,7 +29,7 @@ export function ReloadCard({ config: { file, sha256, loaded_at, last_reload } }:
   )
 }
 
-function Reload({ reload: { at, ok, diagnostics, difference } }: { readonly reload: NonNullable<ConfigStatus['last_reload']> }) {
+function Reload({ reload: { at, ok, diagnostics, difference } }: { readonly reload: NonNullable<Config['last_reload']> }) {
   if (!ok)
     return (
       <Alert color="red" mt="md" title="The last change was refused; the table before it is still served">

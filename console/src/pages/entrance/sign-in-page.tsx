@@ -1,6 +1,6 @@
 import { Alert, Button, Divider, PasswordInput, Skeleton, Stack, TextInput } from '@mantine/core'
 import { Navigate, useSearchParams } from 'react-router'
-import { useSession, useSignIn, useSignInWays } from '../../api/session.ts'
+import { useSession, useSignIn, useSignInMethods } from '../../api/session.ts'
 import { Failure } from '../../ui/failure.tsx'
 import { useFields } from '../../ui/use-fields.ts'
 import { Entrance } from './entrance.tsx'
@@ -9,24 +9,24 @@ import { Entrance } from './entrance.tsx'
 export function SignInPage() {
   const [search] = useSearchParams()
   const { data: session } = useSession()
-  const ways = useSignInWays()
+  const methods = useSignInMethods()
   const refused = search.get('error')
   if (session != null) return <Navigate to={placeWithin(search.get('next'))} replace />
   return (
     <Entrance title="Sign in" about="API keys, usage and requests of your gateway.">
-      {ways.data?.setup_needed && <SetupNeeded />}
+      {methods.data?.setup_needed && <SetupNeeded />}
       {refused !== null && <Refused code={refused} />}
-      {ways.error !== null && <Failure error={ways.error} onRetry={() => void ways.refetch()} />}
-      {ways.isPending && <Skeleton h={180} />}
-      {ways.data !== undefined && !ways.data.setup_needed && (
+      {methods.error !== null && <Failure error={methods.error} onRetry={() => void methods.refetch()} />}
+      {methods.isPending && <Skeleton h={180} />}
+      {methods.data !== undefined && !methods.data.setup_needed && (
         <Stack>
-          {ways.data.oidc !== null && (
-            <Button component="a" href={ways.data.oidc.path} variant="default" fullWidth>
-              Continue with {ways.data.oidc.name}
+          {methods.data.oidc !== null && (
+            <Button component="a" href={methods.data.oidc.path} variant="default" fullWidth>
+              Continue with {methods.data.oidc.name}
             </Button>
           )}
-          {ways.data.oidc !== null && ways.data.password && <Divider label="or" />}
-          {ways.data.password && <PasswordForm />}
+          {methods.data.oidc !== null && methods.data.password && <Divider label="or" />}
+          {methods.data.password && <PasswordForm />}
         </Stack>
       )}
     </Entrance>

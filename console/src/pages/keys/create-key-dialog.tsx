@@ -1,6 +1,6 @@
 import { Input, SegmentedControl, Select } from '@mantine/core'
 import { useId, useState } from 'react'
-import { type KeyKind, type NewKey, useCreateKey } from '../../api/keys.ts'
+import { type CreatedApiKey, type KeyKind, useCreateKey } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { AccountField } from '../../ui/account-field.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
@@ -13,7 +13,7 @@ const INITIAL: KeyValues = { name: '', models: [], rate_class: '', tags: {} }
 
 /** Who hears of the key. */
 export interface CreateKeyDialogProps {
-  readonly onCreated: (key: NewKey) => void
+  readonly onCreated: (key: CreatedApiKey) => void
   readonly onClose: () => void
 }
 

@@ -1,7 +1,7 @@
 import { Button, SegmentedControl } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
-import { type ApiKey, type NewKey, useKeys } from '../../api/keys.ts'
+import { type ApiKey, type CreatedApiKey, useKeys } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { AccountFilter } from '../../ui/account-filter.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
@@ -26,7 +26,7 @@ const STATUSES = [
 /** What is open above the list. A new key's secret lives here, in the page's memory, until its dialog is done. */
 type Open =
   | { readonly dialog: 'edit' | 'rotate' | 'revoke'; readonly key: ApiKey }
-  | { readonly dialog: 'saved'; readonly key: NewKey }
+  | { readonly dialog: 'saved'; readonly key: CreatedApiKey }
 
 /** API keys: find, create, rotate, revoke. */
 export function KeysPage() {
@@ -36,7 +36,7 @@ export function KeysPage() {
   const list = useKeys(filters)
   const create = (): void => setFilters({ new: '1' })
   const close = (): void => setOpen(undefined)
-  function show(key: NewKey): void {
+  function show(key: CreatedApiKey): void {
     setFilters({ new: '' })
     setOpen({ dialog: 'saved', key })
   }

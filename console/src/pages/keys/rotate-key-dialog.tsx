@@ -1,6 +1,6 @@
 import { Radio, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { type ApiKey, type NewKey, useRotateKey } from '../../api/keys.ts'
+import { type ApiKey, type CreatedApiKey, useRotateKey } from '../../api/keys.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 
 const HOUR = 3600
@@ -16,7 +16,7 @@ const OVERLAPS = [
 /** What rotating is about. */
 export interface RotateKeyDialogProps {
   readonly apiKey: ApiKey
-  readonly onRotated: (key: NewKey) => void
+  readonly onRotated: (key: CreatedApiKey) => void
   readonly onClose: () => void
 }
 

@@ -1,7 +1,7 @@
 import { Alert, Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { NewKey } from '../../api/keys.ts'
+import type { CreatedApiKey } from '../../api/keys.ts'
 import { useModels } from '../../api/models.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
@@ -10,7 +10,7 @@ import { useStay } from '../../ui/use-stay.ts'
 import { curlLine } from './curl-line.ts'
 
 /** The one time that a secret is shown: nothing but "Done" closes it, and only once it was said to be saved. */
-export function SavedKeyDialog({ apiKey, onDone }: { readonly apiKey: NewKey; readonly onDone: () => void }) {
+export function SavedKeyDialog({ apiKey, onDone }: { readonly apiKey: CreatedApiKey; readonly onDone: () => void }) {
   const [saved, setSaved] = useState(false)
   useStay(!saved)
   const { gateway } = useSignedIn()

@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core'
 import { useKeys } from '../../api/keys.ts'
-import { MOST_CHOICES } from '../../api/list.ts'
+import { MAX_CHOICES } from '../../api/list.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { AccountFilter } from '../../ui/account-filter.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
@@ -37,7 +37,7 @@ export interface RequestFiltersBarProps {
 /** Search and filters above the list. */
 export function RequestFiltersBar({ filters, onChange }: RequestFiltersBarProps) {
   const { user } = useSignedIn()
-  const { rows: keys = [] } = useKeys({ limit: MOST_CHOICES })
+  const { rows: keys = [] } = useKeys({ limit: MAX_CHOICES })
   return (
     <FilterBar>
       <SearchField label="Request id" value={filters.q} onSearch={(q) => onChange({ q: q.trim() })} width={240} />

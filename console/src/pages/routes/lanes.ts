@@ -1,4 +1,4 @@
-import type { Health, RouteNamespace, RouteTable, RouteTarget } from '../../api/operations.ts'
+import type { Health, Namespace, RoutingTable, Target } from '../../api/operations.ts'
 
 /** One choice at the right end of a lane. */
 export interface LaneEnd {
@@ -24,12 +24,12 @@ export interface Lane {
 }
 
 /** The table as lanes: one for each curated route, one for each namespace with a provider. */
-export function lanesOf({ aliases, namespaces }: RouteTable): readonly Lane[] {
+export function lanesOf({ aliases, namespaces }: RoutingTable): readonly Lane[] {
   const named = namespaces.flatMap((namespace) => [...curated(namespace), ...passing(namespace)])
   return named.map((lane) => ({ ...lane, aliases: aliases.filter(({ to }) => leadsTo(to, lane.name)).map(({ name }) => name) }))
 }
 
-function curated({ name, routes }: RouteNamespace): Omit<Lane, 'aliases'>[] {
+function curated({ name, routes }: Namespace): Omit<Lane, 'aliases'>[] {
   return routes.map((route) => ({
     name: `${name}/${route.name}`,
     line: route.line,
@@ -39,14 +39,14 @@ function curated({ name, routes }: RouteNamespace): Omit<Lane, 'aliases'>[] {
   }))
 }
 
-function passing({ name, line, provider, dormant, models = [] }: RouteNamespace): Omit<Lane, 'aliases'>[] {
+function passing({ name, line, provider, dormant, models = [] }: Namespace): Omit<Lane, 'aliases'>[] {
   if (provider === null) return []
   return [{ name: `${name}/*`, line, dormant, models, ends: [{ name: provider, kind: 'provider' }] }]
 }
 
 const endOf =
   (kind: LaneEnd['kind']) =>
-  ({ model, share, health }: RouteTarget): LaneEnd => ({
+  ({ model, share, health }: Target): LaneEnd => ({
     name: model,
     kind,
     ...(health && { health }),

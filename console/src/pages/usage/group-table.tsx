@@ -1,5 +1,5 @@
 import { Table, Text } from '@mantine/core'
-import type { Measures } from '../../api/usage.ts'
+import type { UsageTotals } from '../../api/usage.ts'
 import { exactly, percent } from '../../ui/numbers.ts'
 import styles from './group-table.module.css'
 
@@ -8,7 +8,7 @@ export interface GroupRow {
   readonly name: string
   readonly label: string
   readonly color: string
-  readonly totals: Measures
+  readonly totals: UsageTotals
 }
 
 /** The chart's legend, and all its numbers. */

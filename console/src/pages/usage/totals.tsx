@@ -1,10 +1,10 @@
 import { Paper, SimpleGrid, Skeleton, Text } from '@mantine/core'
-import type { Measures } from '../../api/usage.ts'
+import type { UsageTotals } from '../../api/usage.ts'
 import { exactly, percent, roughly } from '../../ui/numbers.ts'
 import styles from './totals.module.css'
 
 /** The sums of the chosen time, in a row. */
-export function Totals({ totals }: { readonly totals: Measures | undefined }) {
+export function Totals({ totals }: { readonly totals: UsageTotals | undefined }) {
   const { requests = 0, errors = 0, input_tokens = 0, output_tokens = 0, cached_tokens = 0 } = totals ?? {}
   const tiles = [
     { name: 'Requests', value: roughly(requests), exact: exactly(requests) },

@@ -4,7 +4,7 @@ import { AccountFilter } from '../../ui/account-filter.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { RangeField } from '../../ui/range-field.tsx'
 import { rangeChoices, type Time } from '../../ui/ranges.ts'
-import { MEASURES } from './measures.ts'
+import { METRICS } from './metrics.ts'
 
 /** What the page is asked, as the address says it. */
 export interface UsageFilters extends Time, Record<string, string> {
@@ -13,7 +13,7 @@ export interface UsageFilters extends Time, Record<string, string> {
   /** The tag's name, where the group is `tag`. */
   readonly tag: string
   readonly account_id: string
-  readonly measure: string
+  readonly metric: string
 }
 
 const RANGE_CHOICES = rangeChoices('24h', '7d', '30d', '90d')
@@ -54,9 +54,9 @@ export function UsageFiltersBar({ filters, onChange }: UsageFiltersBarProps) {
       )}
       <NativeSelect
         aria-label="Measure"
-        data={Object.entries(MEASURES).map(([value, label]) => ({ value, label }))}
-        value={filters.measure}
-        onChange={({ currentTarget }) => onChange({ measure: currentTarget.value })}
+        data={Object.entries(METRICS).map(([value, label]) => ({ value, label }))}
+        value={filters.metric}
+        onChange={({ currentTarget }) => onChange({ metric: currentTarget.value })}
       />
     </FilterBar>
   )

@@ -12,12 +12,12 @@ import { spanOf, stepOf } from '../../ui/ranges.ts'
 import { useFilters } from '../../ui/use-filters.ts'
 import { groupColor } from './colors.ts'
 import { GroupTable } from './group-table.tsx'
-import { groupTotals, MEASURES, measureOf } from './measures.ts'
+import { groupTotals, METRICS, metricOf } from './metrics.ts'
 import { StackedChart } from './stacked-chart.tsx'
 import { Totals } from './totals.tsx'
 import { type UsageFilters, UsageFiltersBar } from './usage-filters.tsx'
 
-const DEFAULTS: UsageFilters = { range: '7d', from: '', to: '', group: 'model', tag: 'team', account_id: '', measure: 'requests' }
+const DEFAULTS: UsageFilters = { range: '7d', from: '', to: '', group: 'model', tag: 'team', account_id: '', metric: 'requests' }
 
 /** What was used, over time, by whom. */
 export function UsagePage() {
@@ -65,7 +65,7 @@ export function UsagePage() {
 
 function Chart({ usage, filters }: { readonly usage: Usage; readonly filters: UsageFilters }) {
   const dark = useComputedColorScheme() === 'dark'
-  const measure = measureOf(filters.measure)
+  const metric = metricOf(filters.metric)
   const { times, rows } = useMemo(() => {
     const totals = groupTotals(usage.groups.length, usage.series)
     return {
@@ -75,15 +75,15 @@ function Chart({ usage, filters }: { readonly usage: Usage; readonly filters: Us
         label,
         color: groupColor(index, dark),
         totals: totals[index]!,
-        values: usage.series.map(({ values }) => values[index]?.[measure] ?? 0),
+        values: usage.series.map(({ values }) => values[index]?.[metric] ?? 0),
       })),
     }
-  }, [usage, measure, dark])
+  }, [usage, metric, dark])
   const what = filters.group === 'tag' ? filters.tag : filters.group
   return (
     <Paper withBorder p="md">
       <StackedChart
-        label={`${MEASURES[measure]} per ${usage.step}, by ${what}; the table below has the numbers`}
+        label={`${METRICS[metric]} per ${usage.step}, by ${what}; the table below has the numbers`}
         step={usage.step}
         times={times}
         groups={rows}
