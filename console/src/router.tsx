@@ -18,9 +18,9 @@ export const router: ReturnType<typeof createBrowserRouter> = createBrowserRoute
       errorElement: <PageError />,
       hydrateFallbackElement: <></>,
       children: [
-        page('/sign-in', async () => (await import('./pages/entrance/sign-in-page.tsx')).SignInPage),
-        page('/setup', async () => (await import('./pages/entrance/setup-page.tsx')).SetupPage),
-        page('/invitation', async () => (await import('./pages/entrance/invitation-page.tsx')).InvitationPage),
+        page('/sign-in', async () => (await import('./pages/auth/sign-in-page.tsx')).SignInPage),
+        page('/setup', async () => (await import('./pages/auth/setup-page.tsx')).SetupPage),
+        page('/invitation', async () => (await import('./pages/auth/invitation-page.tsx')).InvitationPage),
         {
           element: <Guard />,
           children: [

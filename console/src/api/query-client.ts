@@ -2,14 +2,14 @@ import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { ApiError } from './http.ts'
 import { SESSION } from './session.ts'
 
-const MOST_RETRIES = 2
+const MAX_RETRIES = 2
 
 /** The cache of all that was read. A session that ended anywhere ends everywhere: the shell then asks to sign in again. */
 export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: endSession }),
   mutationCache: new MutationCache({ onError: endSession }),
   defaultOptions: {
-    queries: { staleTime: 10_000, retry: (failures, error) => failures < MOST_RETRIES && mayPass(error) },
+    queries: { staleTime: 10_000, retry: (failures, error) => failures < MAX_RETRIES && mayPass(error) },
   },
 })
 

@@ -53,8 +53,8 @@ function Jumps() {
       <Combobox.EventsTarget>
         <TextInput
           data-autofocus
-          aria-label="Where to"
-          placeholder="A page, or a request id"
+          aria-label="Go to"
+          placeholder="Page or request id"
           variant="unstyled"
           size="md"
           px="md"
@@ -65,7 +65,7 @@ function Jumps() {
           onChange={({ currentTarget }) => setText(currentTarget.value)}
         />
       </Combobox.EventsTarget>
-      <Combobox.Options className={styles.options} aria-label="Where to">
+      <Combobox.Options className={styles.options} aria-label="Go to">
         {jumps.map(({ path, name, icon: Icon, hint }) => (
           <Combobox.Option key={path} value={path}>
             <Group gap="sm">
@@ -77,7 +77,7 @@ function Jumps() {
             </Group>
           </Combobox.Option>
         ))}
-        {jumps.length === 0 && <Combobox.Empty>Nothing is called that.</Combobox.Empty>}
+        {jumps.length === 0 && <Combobox.Empty>No matches</Combobox.Empty>}
       </Combobox.Options>
     </Combobox>
   )

@@ -15,7 +15,7 @@ const ACTIONS: readonly (Jump & { readonly role: Role })[] = [
   { path: '/keys?new=1', name: 'Create an API key', icon: IconKey, hint: 'Action', words: 'new secret', role: 'member' },
   {
     path: '/accounts?tab=invitations&new=1',
-    name: 'Invite somebody',
+    name: 'Invite a user',
     icon: IconUserPlus,
     hint: 'Action',
     words: 'user member',
@@ -28,7 +28,7 @@ const ACTIONS: readonly (Jump & { readonly role: Role })[] = [
 export function jumpsFor(text: string, role: Role): readonly Jump[] {
   const wanted = text.trim().toLowerCase()
   if (/^req_\w+$/.test(wanted))
-    return [{ path: `/requests/${wanted}`, name: wanted, icon: IconActivity, hint: 'Look up the request', words: '' }]
+    return [{ path: `/requests/${wanted}`, name: wanted, icon: IconActivity, hint: 'Open the request', words: '' }]
   const pages = sectionsFor(role).flatMap(({ name: hint, pages }) => pages.map((page) => ({ ...page, hint })))
   const all: readonly Jump[] = [...pages, ...ACTIONS.filter((action) => role === 'admin' || action.role === 'member')]
   const fits = all.filter(({ name, words }) => `${name} ${words}`.toLowerCase().includes(wanted))

@@ -9,9 +9,9 @@ export function PageError() {
   return (
     <Container size="xs" pt="20vh">
       <Stack align="flex-start">
-        <Failure error={error} title="This page broke" />
+        <Failure error={error} title="This page failed to load" />
         <Button variant="default" onClick={() => window.location.reload()}>
-          Load it again
+          Reload
         </Button>
       </Stack>
     </Container>

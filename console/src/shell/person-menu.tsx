@@ -55,7 +55,7 @@ export function PersonMenu() {
           data={SCHEMES}
           value={colorScheme}
           onChange={(value) => setColorScheme(value as MantineColorScheme)}
-          aria-label="Colours"
+          aria-label="Color scheme"
         />
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => signOut.mutate({})}>

@@ -21,7 +21,7 @@ export function Shell() {
       padding={{ base: 'md', sm: 'xl' }}
     >
       <a className={styles.skip} href="#page">
-        Skip to the page
+        Skip to content
       </a>
       <AppShell.Header hiddenFrom="sm">
         <Group h="100%" px="md" justify="space-between">

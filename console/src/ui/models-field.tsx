@@ -17,7 +17,7 @@ export function ModelsField({ value, onChange, none, error }: ModelsFieldProps) 
   return (
     <TagsInput
       label="Allowed models"
-      description="Names, or patterns such as openai/*"
+      description="Model ids, or globs such as openai/*"
       placeholder={value.length === 0 ? none : undefined}
       data={[...namespaces, ...models.map(({ id }) => id)]}
       limit={50}

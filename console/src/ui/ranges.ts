@@ -19,7 +19,7 @@ const LONGEST_BY_HOUR = 3 * DAY
 
 /** The ranges as a field offers them. */
 export function rangeChoices(...names: readonly (keyof typeof RANGES)[]): readonly { value: string; label: string }[] {
-  return [...names.map((value) => ({ value, label: RANGES[value].label })), { value: CUSTOM, label: 'Between two days' }]
+  return [...names.map((value) => ({ value, label: RANGES[value].label })), { value: CUSTOM, label: 'Custom range' }]
 }
 
 /** A stretch of time, RFC 3339. `to` is not part of it; absent: up to whenever it is asked. */

@@ -11,7 +11,7 @@ export interface RateClassFieldProps extends ReturnType<Fields<{ readonly rate_c
 export function RateClassField({ none, ...field }: RateClassFieldProps) {
   const { data } = useConfig()
   const classes = data?.rate_classes ?? []
-  const said = { label: 'Rate class', description: 'How much it may use: a class of routes.yaml' }
+  const said = { label: 'Rate class', description: 'Its limits: a class of routes.yaml' }
   // Where no plugin declares any, one may know them all the same.
   if (classes.length === 0) return <TextInput placeholder={none} {...said} {...field} />
   const lost = [field.value].filter((value) => value !== '' && !classes.includes(value))

@@ -1,6 +1,6 @@
 import { CloseButton, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
-import { useLateText } from './use-late-text.ts'
+import { useDebouncedText } from './use-debounced-text.ts'
 
 /** A search: told after a pause in typing. */
 export interface SearchFieldProps {
@@ -12,7 +12,7 @@ export interface SearchFieldProps {
 
 /** A field to search in, whose text also comes from the address. */
 export function SearchField({ label, value, onSearch, width = 280 }: SearchFieldProps) {
-  const [text, change] = useLateText(value, onSearch)
+  const [text, change] = useDebouncedText(value, onSearch)
   return (
     <TextInput
       aria-label={label}

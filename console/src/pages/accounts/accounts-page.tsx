@@ -13,7 +13,7 @@ export function AccountsPage() {
   return (
     <Page
       title="Accounts & users"
-      about="An account owns API keys and bounds what they may do. People sign in to one account; they come by invitation."
+      about="An account owns API keys and limits them. Each user belongs to one account and joins by invitation."
       actions={
         tab === 'accounts' ? (
           <Button leftSection={<IconPlus size={16} />} onClick={() => setFilters({ new: '1' })}>
@@ -21,7 +21,7 @@ export function AccountsPage() {
           </Button>
         ) : (
           <Button leftSection={<IconUserPlus size={16} />} onClick={() => setFilters({ tab: 'invitations', new: '1' })}>
-            Invite somebody
+            Invite a user
           </Button>
         )
       }

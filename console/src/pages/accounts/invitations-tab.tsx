@@ -2,7 +2,7 @@ import { IconTrash, IconUserPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import { type CreatedInvitation, type Invitation, useInvitations, useWithdrawInvitation } from '../../api/accounts.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
-import { Nothing } from '../../ui/nothing.tsx'
+import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { Refusals } from '../../ui/refusals.tsx'
 import { RowAction } from '../../ui/row-action.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
@@ -25,7 +25,7 @@ export function InvitationsTab({ creating, onClose }: Creation) {
       header: '',
       width: 48,
       cell: ({ id, email }) => (
-        <RowAction icon={IconTrash} label={`Withdraw the invitation of ${email}`} onClick={() => withdraw.mutate({ id })} />
+        <RowAction icon={IconTrash} label={`Withdraw the invitation for ${email}`} onClick={() => withdraw.mutate({ id })} />
       ),
     },
   ]
@@ -38,9 +38,9 @@ export function InvitationsTab({ creating, onClose }: Creation) {
         list={list}
         rowKey={({ id }) => id}
         empty={
-          <Nothing icon={IconUserPlus} title="Nobody is invited">
-            You get a link to send: whoever opens it chooses a password, and is in.
-          </Nothing>
+          <EmptyMessage icon={IconUserPlus} title="No open invitations">
+            An invitation is a link. The person who opens it chooses a password and is signed in.
+          </EmptyMessage>
         }
       />
       {creating && (

@@ -30,7 +30,7 @@ export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
   const { values, set, text } = useFields({ email: '', role: 'member' as Role, account_id: account.id }, invite.error)
   return (
     <FormDialog
-      title="Invite somebody"
+      title="Invite a user"
       action="Create invitation"
       pending={invite.isPending}
       refusal={besidesFields(invite.error, ['email'])}

@@ -3,7 +3,7 @@ import { IconDots, IconUsers } from '@tabler/icons-react'
 import { type User, useEditUser, useEndSessions, useUsers } from '../../api/accounts.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
-import { Nothing } from '../../ui/nothing.tsx'
+import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { Refusals } from '../../ui/refusals.tsx'
 import { StatusLabel } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
@@ -38,7 +38,7 @@ export function UsersTab() {
         list={list}
         rowKey={({ id }) => id}
         muted={({ disabled }) => disabled}
-        empty={<Nothing icon={IconUsers} title="No users" />}
+        empty={<EmptyMessage icon={IconUsers} title="No users" />}
       />
     </>
   )

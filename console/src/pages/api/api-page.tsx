@@ -20,7 +20,7 @@ export function ApiPage() {
   return (
     <Page
       title="API"
-      about="All that this console does, for programs. They authenticate by an admin key, which can call no model."
+      about="Everything this console does, for programs. They authenticate with an admin key, which cannot call models."
       actions={
         <Button component="a" href={address('/openapi.json')} download variant="default" leftSection={<IconDownload size={16} />}>
           OpenAPI
@@ -49,7 +49,7 @@ interface OperationListProps {
 function OperationList({ operations, chosen, onChoose }: OperationListProps) {
   const tags = [...new Set(operations.map(({ tag }) => tag))]
   return (
-    <ScrollArea.Autosize className={styles.list} component="nav" aria-label="Routes" viewportProps={{ tabIndex: -1 }}>
+    <ScrollArea.Autosize className={styles.list} component="nav" aria-label="Operations" viewportProps={{ tabIndex: -1 }}>
       {tags.map((tag) => (
         <Box key={tag} mb="sm">
           <Text size="xs" fw={500} c="dimmed" tt="capitalize" px={8} mb={2} component="h2">

@@ -60,8 +60,7 @@ function Part({ title, children }: { readonly title: string; readonly children: 
 
 const schemaOf = (content: Content | undefined): Schema | undefined => content?.content?.['application/json']?.schema
 
-const noSchema = (content: Content | undefined): string =>
-  Object.keys(content?.content ?? {})[0] ?? 'Nothing: the status says it.'
+const noSchema = (content: Content | undefined): string => Object.keys(content?.content ?? {})[0] ?? 'No content'
 
 /** Parameters, shown as the fields of one object. */
 function parametersOf({ parameters }: Operation): Schema {

@@ -14,7 +14,7 @@ export function ConfigPage() {
   return (
     <Page
       title="Config"
-      about="The routing table as it is served. It is edited where it lies, and takes effect when it is saved; secrets never show here."
+      about="The routes.yaml in use. Edit the file on the gateway's machine; it is reloaded when you save it. Secrets are never shown."
     >
       {error !== null && data === undefined && <Failure error={error} onRetry={() => void refetch()} />}
       {error === null && data === undefined && <Skeleton h={480} />}

@@ -13,7 +13,7 @@ export function ReloadCard({ config: { file, sha256, loaded_at, last_reload } }:
         <Group gap={4}>
           <Code>{file}</Code>
           <Text size="sm" c="dimmed">
-            served since <TimeAgo at={loaded_at} />
+            in use since <TimeAgo at={loaded_at} />
           </Text>
         </Group>
         <Group gap={4}>
@@ -32,7 +32,7 @@ export function ReloadCard({ config: { file, sha256, loaded_at, last_reload } }:
 function Reload({ reload: { at, ok, diagnostics, difference } }: { readonly reload: NonNullable<Config['last_reload']> }) {
   if (!ok)
     return (
-      <Alert color="red" mt="md" title="The last change was refused; the table before it is still served">
+      <Alert color="red" mt="md" title="The last change was rejected; the previous configuration stays in use">
         <TimeAgo at={at} />
         <List size="sm" mt="xs">
           {diagnostics.map(({ line, column, message }) => (
@@ -57,7 +57,7 @@ function Reload({ reload: { at, ok, diagnostics, difference } }: { readonly relo
         {difference.map((change) => (
           <List.Item key={change}>{change}</List.Item>
         ))}
-        {difference.length === 0 && <List.Item c="dimmed">Nothing changed in what it means.</List.Item>}
+        {difference.length === 0 && <List.Item c="dimmed">Nothing changed in effect.</List.Item>}
       </List>
     </>
   )

@@ -139,7 +139,7 @@ models:
 const openWebUi: Client = {
   id: 'open-webui',
   name: 'Open WebUI',
-  where: 'In a terminal; in a running one: Admin Panel, Settings, Connections, OpenAI API',
+  where: 'In a terminal; in a running instance: Admin Panel, Settings, Connections, OpenAI API',
   snippet: ({ baseUrl }) => `docker run -d -p 3000:8080 \\
   -e OPENAI_API_BASE_URL=${baseUrl} \\
   -e OPENAI_API_KEY="$OPENAI_API_KEY" \\
@@ -149,8 +149,8 @@ const openWebUi: Client = {
 
 const other: Client = {
   id: 'other',
-  name: 'Anything else',
-  where: 'In the environment: every official OpenAI SDK reads these two',
+  name: 'Other clients',
+  where: 'Environment variables that every official OpenAI SDK reads',
   snippet: ({ baseUrl }) => `export OPENAI_BASE_URL=${baseUrl}
 export OPENAI_API_KEY=sk-live-…`,
 }

@@ -20,7 +20,7 @@ export function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; re
   const { id, name, models, rate_class, tags, expires_at } = apiKey
   const fields = useFields<KeyValues>({ name, models: withoutAll(models), tags, rate_class: rate_class ?? '' }, edit.error)
   const [expiry, setExpiry] = useState(KEEP)
-  const kept = expires_at === null ? 'Never, as now' : `${absoluteTime(expires_at)}, as now`
+  const kept = expires_at === null ? 'Never (unchanged)' : `${absoluteTime(expires_at)} (unchanged)`
 
   function submit(): void {
     const expires = expiry === KEEP ? expires_at : expiryOf(expiry)

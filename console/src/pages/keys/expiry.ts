@@ -15,7 +15,7 @@ export const EXPIRY_CHOICES: readonly { readonly value: string; readonly label: 
 ]
 
 /** What is chosen where nobody chose. */
-export const USUAL_EXPIRY = '90'
+export const DEFAULT_EXPIRY = '90'
 
 /** The instant that a choice means, RFC 3339; null: never. */
 export function expiryOf(choice: string): string | null {

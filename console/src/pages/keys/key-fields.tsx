@@ -24,7 +24,7 @@ export function KeyFields({ fields, refusal }: { readonly fields: Fields<KeyValu
     <>
       <TextInput
         label="Name"
-        placeholder="What it is for: nightly batch"
+        placeholder="Its purpose, such as nightly batch"
         required
         maxLength={100}
         data-autofocus
@@ -33,7 +33,7 @@ export function KeyFields({ fields, refusal }: { readonly fields: Fields<KeyValu
       <ModelsField
         value={values.models}
         onChange={(models) => set('models', models)}
-        none="Every model of the account"
+        none="All models of the account"
         error={atField(refusal, 'models')}
       />
       {user.role === 'admin' && <RateClassField {...text('rate_class')} none="The account's" />}

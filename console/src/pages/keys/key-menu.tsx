@@ -43,7 +43,7 @@ export function KeyMenu({ apiKey, onEdit, onRotate, onRevoke }: KeyMenuProps) {
 
 function DeclaredLock({ source }: { readonly source: string }) {
   const { user } = useSignedIn()
-  const words = `Managed in ${source}`
+  const words = `Declared in ${source}`
   const line = source.split(':').at(-1)
   return (
     <Tooltip label={words}>

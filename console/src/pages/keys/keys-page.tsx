@@ -43,7 +43,7 @@ export function KeysPage() {
   return (
     <Page
       title="API keys"
-      about="A key lets a client call models. Give each client its own: then one can be ended without the others."
+      about="With a key, a client can call models. Give each client its own key, so that you can revoke one without affecting the others."
       actions={
         <Button leftSection={<IconPlus size={16} />} onClick={create}>
           Create key
@@ -52,7 +52,7 @@ export function KeysPage() {
     >
       <FilterBar>
         <SearchField
-          label="Search by name, prefix or last four"
+          label="Search by name, first or last characters"
           value={filters.q}
           onSearch={(q) => setFilters({ q })}
           width={300}

@@ -20,10 +20,10 @@ export function RevokeKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; 
       <Alert color="red">
         Clients that use this key are refused from the next request on. This cannot be undone.{' '}
         {last_used_at === null ? (
-          'It was never used.'
+          'The key was never used.'
         ) : (
           <b>
-            It was used <TimeAgo at={last_used_at} />.
+            It was last used <TimeAgo at={last_used_at} />.
           </b>
         )}
       </Alert>

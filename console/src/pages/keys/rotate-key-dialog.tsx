@@ -7,7 +7,7 @@ const HOUR = 3600
 
 /** How long the old secret goes on, in seconds. */
 const OVERLAPS = [
-  { value: '0', label: 'Ends now', description: 'Clients that still use it are refused at once.' },
+  { value: '0', label: 'Stops working now', description: 'Clients that still use it are refused at once.' },
   { value: String(HOUR), label: 'Works for 1 more hour' },
   { value: String(24 * HOUR), label: 'Works for 24 more hours' },
   { value: String(7 * 24 * HOUR), label: 'Works for 7 more days' },
@@ -33,7 +33,9 @@ export function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyDialogP
       onSubmit={() => rotate.mutate({ id: apiKey.id, overlap: Number(overlap) }, { onSuccess: onRotated })}
       onClose={onClose}
     >
-      <Text size="sm">You get a new secret with the same name and bounds. Put it in place while the old one still works.</Text>
+      <Text size="sm">
+        This creates a new secret with the same name and limits. Switch your clients to it while the old one still works.
+      </Text>
       <Radio.Group label="The old secret" value={overlap} onChange={setOverlap}>
         <Stack gap="xs" mt="xs">
           {OVERLAPS.map((choice) => (

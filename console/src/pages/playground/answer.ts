@@ -52,7 +52,7 @@ export function add(answer: Answer, { choices = [], usage, error }: Reply): Answ
     reasoning: answer.reasoning + (reasoning_content ?? reasoning ?? ''),
     ...(choice?.finish_reason != null && { finish: choice.finish_reason }),
     ...(usage != null && { usage }),
-    ...(error !== undefined && { error: error.message ?? 'The reply says that something went wrong, and not what.' }),
+    ...(error !== undefined && { error: error.message ?? 'The reply is an error without a message.' }),
   }
 }
 
@@ -77,7 +77,7 @@ export async function readStream(
   }
   return done || answer.error !== undefined
     ? answer
-    : { ...answer, error: 'The stream ended before its end marker: the answer may be cut.' }
+    : { ...answer, error: 'The stream ended without its end marker: the reply may be incomplete.' }
 }
 
 /** JSON, or the error that it is none. */
@@ -85,6 +85,6 @@ export function parse(text: string): Reply {
   try {
     return JSON.parse(text) as Reply
   } catch {
-    return { error: { message: 'The reply is not JSON: see it raw.' } }
+    return { error: { message: 'The reply is not JSON: see the Raw tab.' } }
   }
 }

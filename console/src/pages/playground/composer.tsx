@@ -28,7 +28,7 @@ export function Composer({ running, obstacle, onSend, onStop }: ComposerProps) {
     >
       <Textarea
         aria-label="Message"
-        placeholder="Ask something"
+        placeholder="Type a message"
         autosize
         minRows={3}
         maxRows={12}
@@ -43,7 +43,7 @@ export function Composer({ running, obstacle, onSend, onStop }: ComposerProps) {
       />
       <Group justify="space-between" mt="xs">
         <Text size="xs" c="dimmed">
-          {obstacle ?? 'Enter sends, Shift + Enter begins a new line'}
+          {obstacle ?? 'Enter to send, Shift + Enter for a new line'}
         </Text>
         {running ? (
           <Button color="gray" leftSection={<IconPlayerStopFilled size={16} />} onClick={onStop}>

@@ -1,9 +1,9 @@
 import { Alert, Stack, Text } from '@mantine/core'
 import { IconMessageCircle } from '@tabler/icons-react'
-import { Nothing } from '../../ui/nothing.tsx'
+import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { type Answer, STOPPED } from './answer.ts'
 import styles from './conversation.module.css'
-import type { Turn } from './question.ts'
+import type { Turn } from './settings.ts'
 
 /** What was said, and the answer as it comes. */
 export interface ConversationProps {
@@ -19,9 +19,9 @@ export function Conversation({ turns, answer, running }: ConversationProps) {
   const pending = running || answer.error !== undefined
   if (turns.length === 0)
     return (
-      <Nothing icon={IconMessageCircle} title="Say something">
-        What you send goes through the gateway as any client's call does, and appears under Usage and Requests.
-      </Nothing>
+      <EmptyMessage icon={IconMessageCircle} title="Send a message">
+        Your messages go through the gateway like the calls of any client, and appear under Usage and Requests.
+      </EmptyMessage>
     )
   return (
     <Stack gap="lg" aria-live="polite" aria-busy={running}>

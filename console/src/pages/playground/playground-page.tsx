@@ -10,7 +10,7 @@ import { Composer } from './composer.tsx'
 import { Conversation } from './conversation.tsx'
 import { useHeldKey } from './key-memory.ts'
 import styles from './playground-page.module.css'
-import { bodyOf, INITIAL_SETTINGS, type Turn } from './question.ts'
+import { bodyOf, INITIAL_SETTINGS, type Turn } from './settings.ts'
 import { SettingsPanel } from './settings-panel.tsx'
 import { useAnswer } from './use-answer.ts'
 

@@ -26,7 +26,7 @@ export function useAnswer() {
     try {
       tell(await exchange({ secret, body, signal: controller.signal, began, tell }))
     } catch {
-      tell({ ...latest, error: controller.signal.aborted ? STOPPED : 'The connection to the gateway broke.' })
+      tell({ ...latest, error: controller.signal.aborted ? STOPPED : 'The connection to the gateway was lost.' })
     }
     tell({ ...latest, totalMs: performance.now() - began })
     setRunning(false)

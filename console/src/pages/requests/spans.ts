@@ -27,7 +27,7 @@ export function spansOf({ links, attempts, ms: { total } }: TimedCall): readonly
   })
   const from = chain.at(-1)?.to ?? 0
   const to = Math.max(tries[0]?.from ?? total, from)
-  return [...chain, { name: 'Gateway', detail: 'reading, checking, waiting', from, to, kind: 'gateway' }, ...tries]
+  return [...chain, { name: 'Gateway', detail: 'reading, validating, waiting', from, to, kind: 'gateway' }, ...tries]
 }
 
 /** One after the other from `begin` on; none reaches beyond `end`. */

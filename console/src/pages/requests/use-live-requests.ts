@@ -3,7 +3,7 @@ import { address } from '../../api/http.ts'
 import type { RequestRow } from '../../api/requests.ts'
 
 /** Older rows leave at the end. */
-const MOST_ROWS = 200
+const MAX_ROWS = 200
 
 /** The tail of calls as they settle, the newest first. */
 export interface LiveRequests {
@@ -23,7 +23,7 @@ export function useLiveRequests(): LiveRequests {
     source.onopen = () => setConnected(true)
     source.onerror = () => setConnected(false)
     source.onmessage = ({ data }: MessageEvent<string>) =>
-      setRows((before) => [JSON.parse(data) as RequestRow, ...before].slice(0, MOST_ROWS))
+      setRows((before) => [JSON.parse(data) as RequestRow, ...before].slice(0, MAX_ROWS))
     source.addEventListener('missed', ({ data }: MessageEvent<string>) =>
       setMissed((before) => before + (JSON.parse(data) as { readonly calls: number }).calls),
     )

@@ -9,7 +9,7 @@ export function Waterfall({ row }: { readonly row: TimedCall }) {
   const share = (ms: number): string => `${total === 0 ? 0 : (100 * ms) / total}%`
   return (
     <div className={styles.waterfall}>
-      <ol className={styles.spans} aria-label="Where the time went">
+      <ol className={styles.spans} aria-label="Timeline">
         {spansOf(row).map(({ name, detail, from, to, kind }, index) => (
           <li key={`${index} ${name}`} className={styles.span}>
             <div className={styles.words}>

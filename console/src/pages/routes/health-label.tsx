@@ -5,8 +5,8 @@ import { StatusLabel, type Tone } from '../../ui/status-label.tsx'
 /** The states of a breaker, for people. */
 const STATES: Readonly<Record<Health, { readonly label: string; readonly tone: Tone }>> = {
   closed: { label: 'Healthy', tone: 'good' },
-  half_open: { label: 'Being probed', tone: 'warning' },
-  open: { label: 'Resting', tone: 'bad' },
+  half_open: { label: 'Half-open', tone: 'warning' },
+  open: { label: 'Circuit open', tone: 'bad' },
 }
 
 /** How a target is doing. */

@@ -11,7 +11,7 @@ export function RoutesPage() {
   return (
     <Page
       title="Routes"
-      about="From the name that a client sends to what answers it. A line's width is a target's share; dashed ones are tried when those before have failed."
+      about="From the model that a client requests to the targets that serve it. A line's width is the target's share of the calls; dashed lines are fallbacks."
     >
       {error !== null && data === undefined && <Failure error={error} onRetry={() => void refetch()} />}
       {error === null && data === undefined && <Skeleton h={420} />}

@@ -19,7 +19,7 @@ export function GroupTable({ rows, what }: { readonly rows: readonly GroupRow[];
         <Table.Thead>
           <Table.Tr>
             <Table.Th tt="capitalize">{what}</Table.Th>
-            {['Requests', 'Errors', 'Input tokens', 'Output tokens', 'From cache'].map((header) => (
+            {['Requests', 'Errors', 'Input tokens', 'Output tokens', 'Cached'].map((header) => (
               <Table.Th key={header} className={styles.number}>
                 {header}
               </Table.Th>

@@ -6,7 +6,7 @@ export const METRICS: Readonly<Record<keyof UsageTotals, string>> = {
   errors: 'Errors',
   input_tokens: 'Input tokens',
   output_tokens: 'Output tokens',
-  cached_tokens: 'Tokens from cache',
+  cached_tokens: 'Cached tokens',
   reasoning_tokens: 'Reasoning tokens',
 }
 

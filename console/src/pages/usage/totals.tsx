@@ -11,7 +11,7 @@ export function Totals({ totals }: { readonly totals: UsageTotals | undefined })
     { name: 'Errors', value: percent(errors, requests), exact: `${exactly(errors)} of ${exactly(requests)}` },
     { name: 'Input tokens', value: roughly(input_tokens), exact: exactly(input_tokens) },
     { name: 'Output tokens', value: roughly(output_tokens), exact: exactly(output_tokens) },
-    { name: 'Input from cache', value: percent(cached_tokens, input_tokens), exact: `${exactly(cached_tokens)} tokens` },
+    { name: 'Cached input', value: percent(cached_tokens, input_tokens), exact: `${exactly(cached_tokens)} tokens` },
   ]
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm">

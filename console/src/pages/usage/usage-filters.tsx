@@ -53,7 +53,7 @@ export function UsageFiltersBar({ filters, onChange }: UsageFiltersBarProps) {
         />
       )}
       <NativeSelect
-        aria-label="Measure"
+        aria-label="Metric"
         data={Object.entries(METRICS).map(([value, label]) => ({ value, label }))}
         value={filters.metric}
         onChange={({ currentTarget }) => onChange({ metric: currentTarget.value })}

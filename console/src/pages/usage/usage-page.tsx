@@ -4,8 +4,8 @@ import { useMemo } from 'react'
 import { Link } from 'react-router'
 import { address } from '../../api/http.ts'
 import { type Usage, useUsage } from '../../api/usage.ts'
+import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Nothing } from '../../ui/nothing.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Page } from '../../ui/page.tsx'
 import { spanOf, stepOf } from '../../ui/ranges.ts'
@@ -24,13 +24,13 @@ export function UsagePage() {
   const [filters, setFilters] = useFilters(DEFAULTS)
   const now = useNow()
   const span = spanOf(filters, now)
-  const question = {
+  const query = {
     ...span,
     step: stepOf(span, now),
     group: filters.group === 'tag' ? `tag:${filters.tag || DEFAULTS.tag}` : filters.group,
     account_id: filters.account_id,
   }
-  const { data, error, refetch, isPlaceholderData } = useUsage(question)
+  const { data, error, refetch, isPlaceholderData } = useUsage(query)
   return (
     <Page
       title="Usage"
@@ -38,7 +38,7 @@ export function UsagePage() {
       actions={
         <Button
           component="a"
-          href={address('/usage.csv', question)}
+          href={address('/usage.csv', query)}
           download
           variant="default"
           leftSection={<IconDownload size={16} />}
@@ -97,16 +97,16 @@ function Chart({ usage, filters }: { readonly usage: Usage; readonly filters: Us
 
 function NoUsage() {
   return (
-    <Nothing
+    <EmptyMessage
       icon={IconChartBar}
-      title="Nothing was called in this time"
+      title="No usage in this time range"
       action={
         <Button component={Link} to="/connect" variant="default" size="xs">
           Connect a client
         </Button>
       }
     >
-      Choose a longer time, or make the first call: it shows here within seconds.
-    </Nothing>
+      Choose a longer time range, or make a call: it appears here within seconds.
+    </EmptyMessage>
   )
 }

@@ -3,7 +3,7 @@ import { useEffect } from 'react'
 import { useBlocker } from 'react-router'
 
 /** While `stay`, neither the browser's Back nor a link leads away, and closing the page asks first. */
-export function useStay(stay: boolean): void {
+export function useLeaveGuard(stay: boolean): void {
   const blocker = useBlocker(stay)
   useEffect(() => {
     if (blocker.state === 'blocked') blocker.reset()

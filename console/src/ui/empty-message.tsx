@@ -1,10 +1,10 @@
 import { EmptyState } from '@mantine/core'
 import type { Icon } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import styles from './nothing.module.css'
+import styles from './empty-message.module.css'
 
 /** Instead of nothing: why there is none, and what to do next. */
-export interface NothingProps {
+export interface EmptyMessageProps {
   readonly icon: Icon
   readonly title: string
   readonly children?: ReactNode
@@ -12,7 +12,7 @@ export interface NothingProps {
 }
 
 /** What a list shows while it has no rows. */
-export function Nothing({ icon: Icon, title, children, action }: NothingProps) {
+export function EmptyMessage({ icon: Icon, title, children, action }: EmptyMessageProps) {
   return (
     <EmptyState
       className={styles.frame}

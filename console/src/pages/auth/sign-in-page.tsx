@@ -3,7 +3,7 @@ import { Navigate, useSearchParams } from 'react-router'
 import { useSession, useSignIn, useSignInMethods } from '../../api/session.ts'
 import { Failure } from '../../ui/failure.tsx'
 import { useFields } from '../../ui/use-fields.ts'
-import { Entrance } from './entrance.tsx'
+import { AuthCard } from './auth-card.tsx'
 
 /** Signs in by password or at the OpenID provider, and goes on to where somebody wanted to go. */
 export function SignInPage() {
@@ -13,7 +13,7 @@ export function SignInPage() {
   const refused = search.get('error')
   if (session != null) return <Navigate to={placeWithin(search.get('next'))} replace />
   return (
-    <Entrance title="Sign in" about="API keys, usage and requests of your gateway.">
+    <AuthCard title="Sign in" about="API keys, usage and requests of your gateway.">
       {methods.data?.setup_needed && <SetupNeeded />}
       {refused !== null && <Refused code={refused} />}
       {methods.error !== null && <Failure error={methods.error} onRetry={() => void methods.refetch()} />}
@@ -29,7 +29,7 @@ export function SignInPage() {
           {methods.data.password && <PasswordForm />}
         </Stack>
       )}
-    </Entrance>
+    </AuthCard>
   )
 }
 
@@ -38,23 +38,23 @@ const placeWithin = (next: string | null): string => (next !== null && /^\/(?![/
 
 /** Why the OpenID provider's sign-in came to nothing, by the code that the gateway sends back. */
 const REFUSALS: Readonly<Record<string, string>> = {
-  openid_refused: 'You are known there, and not here: ask an admin for an invitation with the same e-mail address.',
-  storage_unavailable: 'The gateway cannot reach its database right now. Try again shortly.',
+  openid_refused: 'No user here has your e-mail address: ask an admin for an invitation to this address.',
+  storage_unavailable: 'The gateway cannot reach its database. Try again shortly.',
 }
 
 function Refused({ code }: { readonly code: string }) {
   return (
     <Alert color="red" role="alert" mb="md">
-      {REFUSALS[code] ?? 'The sign-in did not succeed. Try again.'}
+      {REFUSALS[code] ?? 'Signing in failed. Try again.'}
     </Alert>
   )
 }
 
 function SetupNeeded() {
   return (
-    <Alert title="Nobody can sign in yet">
-      The gateway printed a one-time setup link when it started. Open it to become the first admin; where it is lost or older than
-      an hour, restart the gateway for a new one.
+    <Alert title="There are no users yet">
+      The gateway printed a one-time setup link when it started. Open it to become the first admin. If the link is lost or older
+      than an hour, restart the gateway to get a new one.
     </Alert>
   )
 }
