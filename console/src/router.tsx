@@ -5,13 +5,13 @@ import { Guard } from './shell/guard.tsx'
 import { NotFound } from './shell/not-found.tsx'
 import { PageError } from './shell/page-error.tsx'
 
-/** A page whose code is loaded when it is first opened. */
+/** A route whose code is loaded on the first visit. */
 const page = (path: string, load: () => Promise<ComponentType>): RouteObject => ({
   path,
   lazy: async () => ({ Component: await load() }),
 })
 
-/** Every address of the console. */
+/** The routes of the console. */
 export const router: ReturnType<typeof createBrowserRouter> = createBrowserRouter(
   [
     {
@@ -25,7 +25,7 @@ export const router: ReturnType<typeof createBrowserRouter> = createBrowserRoute
           element: <Guard />,
           children: [
             {
-              // Within the shell, so that the navigation stays.
+              // Inside the shell, so that the navigation stays visible.
               errorElement: <PageError />,
               children: [
                 { path: '/', element: <Navigate to="/keys" replace /> },

@@ -4,7 +4,7 @@ import { useSignedIn } from '../api/session.ts'
 import { EmptyMessage } from '../ui/empty-message.tsx'
 import { Page } from '../ui/page.tsx'
 
-/** Around pages for admins: tells a member so, who followed a link. The gateway itself refuses what they load. */
+/** Shows pages for admins to admins only. The gateway itself refuses their requests to members. */
 export function AdminsOnly() {
   const { user } = useSignedIn()
   if (user.role === 'admin') return <Outlet />

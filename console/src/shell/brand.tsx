@@ -1,7 +1,7 @@
 import { Anchor, Group, Text } from '@mantine/core'
 import { Link } from 'react-router'
 
-/** The mark and the name; leads to the first page. */
+/** The logo and the name: a link to the home page. */
 export function Brand() {
   return (
     <Anchor component={Link} to="/" underline="never" c="var(--mantine-color-text)" aria-label="Unified Model Gateway, home page">

@@ -8,7 +8,7 @@ import styles from './jump-list.module.css'
 import { closeJumpList, openJumpList, useJumpListOpen } from './jump-list-state.ts'
 import { jumpsFor } from './jumps.ts'
 
-/** ⌘K or Ctrl-K: a page, an action or a request id, by a few letters. */
+/** ⌘K or Ctrl-K: finds a page, an action or a request. */
 export function JumpList() {
   const open = useJumpListOpen()
   useHotkeys([['mod+K', openUnlessAsked]], [])
@@ -31,7 +31,7 @@ export function JumpList() {
   )
 }
 
-/** Not over another dialog: it may hold what is shown once. */
+/** Not over another dialog: it may show a secret that is shown once. */
 function openUnlessAsked(): void {
   if (document.querySelector('[role="dialog"]') === null) openJumpList()
 }
@@ -42,7 +42,7 @@ function Jumps() {
   const navigate = useNavigate()
   const combobox = useCombobox({ opened: true })
   const jumps = jumpsFor(text, user.role)
-  // Once the options of this text are there: Enter takes the first.
+  // After the options are rendered, so that Enter selects the first.
   useEffect(() => void combobox.selectFirstOption(), [text])
   function go(path: string): void {
     closeJumpList()

@@ -2,7 +2,7 @@ import { type Icon, IconActivity, IconKey, IconUser, IconUserPlus } from '@table
 import type { Role } from '../api/session.ts'
 import { sectionsFor } from './navigation.ts'
 
-/** Somewhere to go. */
+/** A destination. */
 export interface Jump {
   readonly path: string
   readonly name: string
@@ -24,7 +24,7 @@ const ACTIONS: readonly (Jump & { readonly role: Role })[] = [
   { path: '/profile', name: 'Your profile', icon: IconUser, hint: 'Page', words: 'password sessions sign out', role: 'member' },
 ]
 
-/** What the letters may mean to a role: what begins with them first. Something like a request id is looked up. */
+/** The destinations of a role that match a text, those first whose name begins with it. A request id leads to the request. */
 export function jumpsFor(text: string, role: Role): readonly Jump[] {
   const wanted = text.trim().toLowerCase()
   if (/^req_\w+$/.test(wanted))

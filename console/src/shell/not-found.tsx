@@ -4,7 +4,7 @@ import { Link } from 'react-router'
 import { EmptyMessage } from '../ui/empty-message.tsx'
 import { Page } from '../ui/page.tsx'
 
-/** For an address that leads nowhere. */
+/** The page for an unknown URL. */
 export function NotFound() {
   return (
     <Page title="Page not found">

@@ -19,7 +19,7 @@ const SCHEMES = [
   { value: 'auto', label: 'System' },
 ]
 
-/** Who is signed in: the own page, the colours, the way out. */
+/** The user's menu: the profile, the color scheme, and signing out. */
 export function PersonMenu() {
   const { user, account } = useSignedIn()
   const { colorScheme, setColorScheme } = useMantineColorScheme()

@@ -5,7 +5,7 @@ import { useConfig } from '../api/operations.ts'
 import { useSignedIn } from '../api/session.ts'
 import { TimeAgo } from '../ui/time-ago.tsx'
 
-/** Tells an admin on every page that the table on disk was refused, and that the older one serves. */
+/** Warns admins on every page that the changed routes.yaml was rejected. */
 export function ReloadBanner() {
   const { user } = useSignedIn()
   const { pathname } = useLocation()

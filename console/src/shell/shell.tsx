@@ -8,11 +8,11 @@ import { ReloadBanner } from './reload-banner.tsx'
 import styles from './shell.module.css'
 import { Sidebar } from './sidebar.tsx'
 
-/** Around every page of somebody signed in: the navigation, and what is to be known everywhere. */
+/** The frame of every page for signed-in users: the navigation and the banner. */
 export function Shell() {
   const [open, { toggle, close }] = useDisclosure()
   const { pathname } = useLocation()
-  // On a phone the navigation closes once it led somewhere.
+  // On a phone the navigation closes after a page was chosen.
   useEffect(close, [pathname])
   return (
     <AppShell

@@ -2,7 +2,7 @@ import { Select } from '@mantine/core'
 import { useAccounts } from '../api/accounts.ts'
 import { MAX_CHOICES } from '../api/list.ts'
 
-/** Chooses an account by its name. */
+/** Selects an account. */
 export function AccountField({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) {
   const { rows = [] } = useAccounts(MAX_CHOICES)
   return (

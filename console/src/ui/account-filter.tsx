@@ -2,7 +2,7 @@ import { NativeSelect } from '@mantine/core'
 import { useAccounts } from '../api/accounts.ts'
 import { MAX_CHOICES } from '../api/list.ts'
 
-/** Narrows a list to one account. */
+/** Filters a list by account. */
 export function AccountFilter({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) {
   const { rows = [] } = useAccounts(MAX_CHOICES)
   return (

@@ -3,7 +3,7 @@ import type { Icon } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import styles from './empty-message.module.css'
 
-/** Instead of nothing: why there is none, and what to do next. */
+/** Says why a list is empty, and what to do. */
 export interface EmptyMessageProps {
   readonly icon: Icon
   readonly title: string
@@ -11,7 +11,7 @@ export interface EmptyMessageProps {
   readonly action?: ReactNode
 }
 
-/** What a list shows while it has no rows. */
+/** The content of an empty list. */
 export function EmptyMessage({ icon: Icon, title, children, action }: EmptyMessageProps) {
   return (
     <EmptyState

@@ -1,9 +1,9 @@
 import { PasswordInput, type PasswordInputProps } from '@mantine/core'
 
-/** Characters that the gateway asks for at least. */
+/** The gateway's minimum, in characters. */
 export const MIN_PASSWORD_LENGTH = 12
 
-/** A password to choose. */
+/** A field for a new password. */
 export function NewPassword(props: PasswordInputProps) {
   return (
     <PasswordInput

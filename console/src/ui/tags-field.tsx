@@ -1,7 +1,7 @@
 import { TagsInput } from '@mantine/core'
 import { useState } from 'react'
 
-/** Names and values, by which usage can be told apart. */
+/** The tags of a key: names and values. */
 export interface TagsFieldProps {
   readonly value: Readonly<Record<string, string>>
   readonly onChange: (tags: Record<string, string>) => void

@@ -6,7 +6,7 @@ import { AccountsTab } from './accounts-tab.tsx'
 import { InvitationsTab } from './invitations-tab.tsx'
 import { UsersTab } from './users-tab.tsx'
 
-/** Accounts, the people in them, and those who are invited. */
+/** Accounts, users and invitations. */
 export function AccountsPage() {
   const [{ tab, new: creating }, setFilters] = useFilters({ tab: 'accounts', new: '' })
   const dialog = { creating: creating !== '', onClose: () => setFilters({ new: '' }) }

@@ -10,7 +10,7 @@ import { RowAction } from '../../ui/row-action.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import { AccountDialog } from './account-dialog.tsx'
 
-/** A dialog that the address can open. */
+/** A dialog that the URL can open. */
 export interface Creation {
   readonly creating: boolean
   readonly onClose: () => void

@@ -10,7 +10,7 @@ import type { Creation } from './accounts-tab.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { LinkDialog } from './link-dialog.tsx'
 
-/** Invitations that wait for an answer. */
+/** The open invitations. */
 export function InvitationsTab({ creating, onClose }: Creation) {
   const list = useInvitations()
   const withdraw = useWithdrawInvitation()

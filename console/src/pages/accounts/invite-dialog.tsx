@@ -16,13 +16,13 @@ const ABOUT: Readonly<Record<Role, string>> = {
   admin: 'Sees and changes everything on this gateway.',
 }
 
-/** Who hears of the invitation. */
+/** The handlers of the dialog. */
 export interface InviteDialogProps {
   readonly onInvited: (link: CreatedInvitation) => void
   readonly onClose: () => void
 }
 
-/** Asks who is to come, into which account, as what. */
+/** Invites a user into an account, with a role. */
 export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
   const { account } = useSignedIn()
   const invite = useInvite()

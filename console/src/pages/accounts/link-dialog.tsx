@@ -3,7 +3,7 @@ import type { CreatedInvitation } from '../../api/accounts.ts'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 
-/** The new invitation, and the end of the dialog. */
+/** The new invitation, and the handler of closing. */
 export interface LinkDialogProps {
   readonly invitation: CreatedInvitation
   readonly onDone: () => void

@@ -8,7 +8,7 @@ import { Refusals } from '../../ui/refusals.tsx'
 import { StatusLabel } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 
-/** Everybody who signs in. */
+/** The users. */
 export function UsersTab() {
   const list = useUsers()
   const edit = useEditUser()
@@ -65,7 +65,7 @@ function RoleBadge({ role }: Pick<User, 'role'>) {
   )
 }
 
-/** What can be done with a user. */
+/** The actions on a user. */
 interface UserMenuProps {
   readonly user: User
   readonly onEdit: (change: { readonly id: string; readonly role?: User['role']; readonly disabled?: boolean }) => void

@@ -12,7 +12,7 @@ import { OperationView } from './operation-view.tsx'
 
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`
 
-/** The management API: all that the console does, for programs. */
+/** The documentation of the management API. */
 export function ApiPage() {
   const { data: operations, error, refetch } = useOperations()
   const [{ route }, setFilters] = useFilters({ route: '' })
@@ -39,7 +39,7 @@ export function ApiPage() {
   )
 }
 
-/** The routes by what they are about. */
+/** The operations, grouped by tag. */
 interface OperationListProps {
   readonly operations: readonly Operation[]
   readonly chosen: Operation

@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 
 const RANGE_CHOICES = rangeChoices('24h', '7d', '30d', '90d')
 
-/** Who did what, when, from where. */
+/** The audit trail. */
 export function AuditPage() {
   const [filters, setFilters] = useFilters({ range: '30d', from: '', to: '', action: '', actor: '' })
   const { action, actor } = filters

@@ -3,14 +3,14 @@ import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import styles from './auth-card.module.css'
 
-/** What somebody came for. */
+/** The content of the card. */
 export interface AuthCardProps {
   readonly title: string
   readonly about?: ReactNode
   readonly children: ReactNode
 }
 
-/** Where somebody comes in who is not signed in: one card, one thing to do. */
+/** The frame of the pages for people who are not signed in: a card with one form. */
 export function AuthCard({ title, about, children }: AuthCardProps) {
   useDocumentTitle(`${title} · Unified Model Gateway`)
   return (

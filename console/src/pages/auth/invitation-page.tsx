@@ -7,13 +7,13 @@ import { besidesFields, useFields } from '../../ui/use-fields.ts'
 import { AuthCard } from './auth-card.tsx'
 import { useLinkToken } from './link-token.ts'
 
-/** Behind an invitation's link: makes the invited user. */
+/** The page of an invitation's link: creates the invited user. */
 export function InvitationPage() {
   const token = useLinkToken()
   const { data: session } = useSession()
   const person = useInvitedPerson(token)
   if (session != null) {
-    // Accepting has signed the invited person in; anybody else came with a link that is not theirs.
+    // Accepting signs the invited person in; another user opened a link that is not theirs.
     return session.user.email === person.data?.email ? <Navigate to="/" replace /> : <SignedInAlready session={session} />
   }
   if (token === '' || person.error !== null) return <NoInvitation error={person.error} />

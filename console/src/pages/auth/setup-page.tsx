@@ -7,7 +7,7 @@ import { besidesFields, useFields } from '../../ui/use-fields.ts'
 import { AuthCard } from './auth-card.tsx'
 import { useLinkToken } from './link-token.ts'
 
-/** Behind the one-time setup link: makes the first admin. */
+/** The page of the setup link: creates the first admin. */
 export function SetupPage() {
   const token = useLinkToken()
   const { data: session } = useSession()

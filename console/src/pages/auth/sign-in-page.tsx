@@ -5,7 +5,7 @@ import { Failure } from '../../ui/failure.tsx'
 import { useFields } from '../../ui/use-fields.ts'
 import { AuthCard } from './auth-card.tsx'
 
-/** Signs in by password or at the OpenID provider, and goes on to where somebody wanted to go. */
+/** Signs in by password or by the OpenID provider, then continues to the requested page. */
 export function SignInPage() {
   const [search] = useSearchParams()
   const { data: session } = useSession()
@@ -33,10 +33,10 @@ export function SignInPage() {
   )
 }
 
-/** Only addresses of the console: whoever made the link does not choose where people land. */
+/** Only paths of the console: a link must not redirect to another site. */
 const placeWithin = (next: string | null): string => (next !== null && /^\/(?![/\\])/.test(next) ? next : '/')
 
-/** Why the OpenID provider's sign-in came to nothing, by the code that the gateway sends back. */
+/** The messages for a failed sign-in by the OpenID provider, by the code in the URL. */
 const REFUSALS: Readonly<Record<string, string>> = {
   openid_refused: 'No user here has your e-mail address: ask an admin for an invitation to this address.',
   storage_unavailable: 'The gateway cannot reach its database. Try again shortly.',

@@ -6,7 +6,7 @@ import { Page } from '../../ui/page.tsx'
 import { ReloadCard } from './reload-card.tsx'
 import { YamlView } from './yaml-view.tsx'
 
-/** The table that is served, and how the last change to it went. The file stays the one truth: it is edited where it lies. */
+/** The routes.yaml in use, read-only, and the outcome of the last reload. */
 export function ConfigPage() {
   const [search] = useSearchParams()
   const { data, error, refetch } = useConfig()

@@ -5,7 +5,7 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { StatusLabel } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 
-/** Which file is served since when, and what the last reload changed, or why it did not. */
+/** The file, when it was loaded, and the changes or errors of the last reload. */
 export function ReloadCard({ config: { file, sha256, loaded_at, last_reload } }: { readonly config: Config }) {
   return (
     <Paper withBorder p="md">

@@ -1,16 +1,16 @@
-/** What a snippet is made for. */
+/** The values in a snippet. */
 export interface Setting {
   /** Ends in `/v1`. */
   readonly baseUrl: string
   readonly model: string
 }
 
-/** A client, and how it is told where the gateway is. */
+/** A client, and how to configure it. */
 export interface Client {
-  /** In the address of the page. */
+  /** In the URL of the page. */
   readonly id: string
   readonly name: string
-  /** What must be there first; absent: nothing. */
+  /** The command that installs it; absent if there is nothing to install. */
   readonly install?: string
   /** Where the snippet goes. */
   readonly where: string
@@ -155,5 +155,5 @@ const other: Client = {
 export OPENAI_API_KEY=sk-live-…`,
 }
 
-/** The clients that people have, the simplest first. */
+/** Common clients, the simplest first. */
 export const CLIENTS: readonly Client[] = [curl, node, python, aiSdk, langchain, langchainJs, continueDev, openWebUi, other]

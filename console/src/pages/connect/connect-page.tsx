@@ -12,7 +12,7 @@ import { Step } from './step.tsx'
 
 const ANY_MODEL = 'sandbox/hello'
 
-/** How each client is told to use this gateway: two settings, whichever it is. */
+/** How to configure each client to use this gateway. */
 export function ConnectPage() {
   const { gateway } = useSignedIn()
   const [{ client: id, model }, setFilters] = useFilters({ client: CLIENTS[0]!.id, model: ANY_MODEL })

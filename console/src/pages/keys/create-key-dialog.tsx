@@ -11,13 +11,13 @@ import { KINDS } from './kinds.ts'
 
 const INITIAL: KeyValues = { name: '', models: [], rate_class: '', tags: {} }
 
-/** Who hears of the key. */
+/** The handlers of the dialog. */
 export interface CreateKeyDialogProps {
   readonly onCreated: (key: CreatedApiKey) => void
   readonly onClose: () => void
 }
 
-/** Asks what a new key shall be. */
+/** Creates a key. */
 export function CreateKeyDialog({ onCreated, onClose }: CreateKeyDialogProps) {
   const { user, account } = useSignedIn()
   const create = useCreateKey()

@@ -3,7 +3,7 @@ import type { Model } from '../../api/models.ts'
 
 const SANDBOX = 'sandbox/hello'
 
-/** A command that works as pasted: a model that the key may call, and the key. */
+/** A curl command that works as pasted, with the key and a model that it may call. */
 export function curlLine(
   baseUrl: string,
   { kind, secret }: Pick<CreatedApiKey, 'kind' | 'secret'>,

@@ -10,10 +10,10 @@ import { KeyFields, type KeyValues, keyFieldsOf } from './key-fields.tsx'
 
 const KEEP = 'keep'
 
-/** The field shows all models as nothing chosen. */
+/** The field is empty for all models. */
 const withoutAll = (models: readonly string[]): readonly string[] => models.filter((glob) => glob !== '*')
 
-/** Changes a key's name and bounds; its secret stays what and where it is. */
+/** Changes the settings of a key; its secret stays the same. */
 export function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
   const { user } = useSignedIn()
   const edit = useEditKey()

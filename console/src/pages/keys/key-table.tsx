@@ -16,10 +16,10 @@ const TONES: Readonly<Record<KeyStatus, Tone>> = { active: 'good', expired: 'war
 
 const WORDS: Readonly<Record<KeyStatus, string>> = { active: 'Active', expired: 'Expired', revoked: 'Revoked' }
 
-/** The keys, and what is done with each. */
+/** The keys, and the actions on each. */
 export interface KeyTableProps extends Omit<KeyMenuProps, 'apiKey'> {
   readonly list: List<ApiKey>
-  /** Filters are set: that there is none does not mean that there never was. */
+  /** Whether filters are set: then an empty list does not mean that there are no keys. */
   readonly filtered: boolean
   readonly onCreate: () => void
 }

@@ -23,7 +23,7 @@ const STATUSES = [
   { value: 'revoked', label: 'Revoked' },
 ]
 
-/** What is open above the list. A new key's secret lives here, in the page's memory, until its dialog is done. */
+/** The open dialog. A new secret is kept here, in the page's memory, until its dialog is closed. */
 type Open =
   | { readonly dialog: 'edit' | 'rotate' | 'revoke'; readonly key: ApiKey }
   | { readonly dialog: 'saved'; readonly key: CreatedApiKey }

@@ -5,7 +5,7 @@ import { FormDialog } from '../../ui/form-dialog.tsx'
 
 const HOUR = 3600
 
-/** How long the old secret goes on, in seconds. */
+/** How long the old secret stays valid, in seconds. */
 const OVERLAPS = [
   { value: '0', label: 'Stops working now', description: 'Clients that still use it are refused at once.' },
   { value: String(HOUR), label: 'Works for 1 more hour' },
@@ -13,14 +13,14 @@ const OVERLAPS = [
   { value: String(7 * 24 * HOUR), label: 'Works for 7 more days' },
 ]
 
-/** What rotating is about. */
+/** The key to rotate, and the handlers. */
 export interface RotateKeyDialogProps {
   readonly apiKey: ApiKey
   readonly onRotated: (key: CreatedApiKey) => void
   readonly onClose: () => void
 }
 
-/** Makes a new secret with the same bounds, and asks when the old one ends. */
+/** Rotates a key; asks how long the old secret stays valid. */
 export function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyDialogProps) {
   const rotate = useRotateKey()
   const [overlap, setOverlap] = useState(String(24 * HOUR))

@@ -9,7 +9,7 @@ import { SecretField } from '../../ui/secret-field.tsx'
 import { useLeaveGuard } from '../../ui/use-leave-guard.ts'
 import { curlLine } from './curl-line.ts'
 
-/** The one time that a secret is shown: nothing but "Done" closes it, and only once it was said to be saved. */
+/** Shows a new secret, once: only "Done" closes the dialog, and only after "I have saved this key" is checked. */
 export function SavedKeyDialog({ apiKey, onDone }: { readonly apiKey: CreatedApiKey; readonly onDone: () => void }) {
   const [saved, setSaved] = useState(false)
   useLeaveGuard(!saved)

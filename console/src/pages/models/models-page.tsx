@@ -22,7 +22,7 @@ const COLUMNS: readonly Column<Model>[] = [
   { header: 'Try', width: 120, cell: ({ id, available }) => available && <TryLink id={id} /> },
 ]
 
-/** The models that the account may call, as far as they are named or found. */
+/** The models that the account may call, as far as they are named or discovered. */
 export function ModelsPage() {
   const [{ q }, setFilters] = useFilters({ q: '' })
   const query = useModels()

@@ -7,7 +7,7 @@ import { holdKey, useHeldKey } from './key-memory.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Which key the playground calls with: one made for an hour, or one pasted. Neither leaves the page's memory. */
+/** Selects the key of the playground: a new one for an hour, or a pasted one. It is kept in the page's memory only. */
 export function KeyChoice() {
   const { user } = useSignedIn()
   const held = useHeldKey(user.id)

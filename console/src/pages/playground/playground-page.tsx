@@ -16,7 +16,7 @@ import { useAnswer } from './use-answer.ts'
 
 const RAW_HEIGHT = 560
 
-/** Tries a model as a client would: the answer as it streams, its raw events, and the code that does the same. */
+/** Calls a model as a client would: shows the streamed reply, its raw events, and the same request as code. */
 export function PlaygroundPage() {
   const [{ model }, setFilters] = useFilters({ model: INITIAL_SETTINGS.model })
   const [others, setOthers] = useState(INITIAL_SETTINGS)

@@ -3,7 +3,7 @@ import { ModelSelect } from '../../ui/model-select.tsx'
 import { KeyChoice } from './key-choice.tsx'
 import type { Settings } from './settings.ts'
 
-/** The settings, and who hears of a change. */
+/** The settings, and the handler of changes. */
 export interface SettingsPanelProps {
   readonly settings: Settings
   readonly onChange: (changes: Partial<Settings>) => void

@@ -6,7 +6,7 @@ import { NewPassword } from '../../ui/new-password.tsx'
 import { Page } from '../../ui/page.tsx'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
 
-/** Who one is here, and what one may change of it. */
+/** The user's profile, password and sessions. */
 export function ProfilePage() {
   const { user, account, gateway } = useSignedIn()
   const signOut = useSignOut()

@@ -10,7 +10,7 @@ import { useLiveRequests } from './use-live-requests.ts'
 
 const STILL = { error: null, refetch: () => {} }
 
-/** Calls as they settle. Paused, the rows stand still to be read, while new ones are counted. */
+/** Calls as they end. While paused, the rows do not change, and new ones are counted. */
 export function LiveTail() {
   const { rows, connected, missed } = useLiveRequests()
   const [frozen, setFrozen] = useState<readonly RequestRow[]>()

@@ -8,7 +8,7 @@ import { absoluteTime, duration } from '../../ui/time-words.ts'
 import { FAULTS, StatusCell } from './status-cell.tsx'
 import { Waterfall } from './waterfall.tsx'
 
-/** All that is kept of a call. */
+/** The details of a call. */
 export function RequestDetails({ row }: { readonly row: RequestRow }) {
   const { id, fault, error } = row
   return (

@@ -25,7 +25,7 @@ const DEFAULTS: RequestsFilters = {
   live: '',
 }
 
-/** Calls: the list with its filters, or their tail as they happen; each call in detail. */
+/** Calls: the filtered list or the live tail, and the details of one call. */
 export function RequestsPage() {
   const [filters, setFilters] = useFilters(DEFAULTS)
   const { id } = useParams()
@@ -72,7 +72,7 @@ function Recorded({ filters, onChange }: RecordedProps) {
   )
 }
 
-/** An id is looked up whenever it was; everything else within the chosen time. */
+/** A search by id ignores the time range. */
 function queryOf({ q, model, key_id, account_id, fault, ...time }: RequestsFilters, now: number) {
   return { q, model, key_id, account_id, fault, ...(q === '' && spanOf(time, now)) }
 }

@@ -5,7 +5,7 @@ import { Page } from '../../ui/page.tsx'
 import { LaneView } from './lane-view.tsx'
 import { lanesOf } from './lanes.ts'
 
-/** The routing table, drawn: from the names that clients use to what answers them, with its health. */
+/** The routing table as a graph: from the names that clients use to the targets, with their health. */
 export function RoutesPage() {
   const { data, error, refetch } = useRoutes()
   return (

@@ -3,7 +3,7 @@ import type { UsageTotals } from '../../api/usage.ts'
 import { exactly, percent } from '../../ui/numbers.ts'
 import styles from './group-table.module.css'
 
-/** A group with its colour in the chart and its sums. */
+/** A group with its color in the chart and its totals. */
 export interface GroupRow {
   readonly name: string
   readonly label: string
@@ -11,7 +11,7 @@ export interface GroupRow {
   readonly totals: UsageTotals
 }
 
-/** The chart's legend, and all its numbers. */
+/** The legend of the chart, with the totals of each group. */
 export function GroupTable({ rows, what }: { readonly rows: readonly GroupRow[]; readonly what: string }) {
   return (
     <Table.ScrollContainer minWidth={640} scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': `Usage by ${what}` } }}>

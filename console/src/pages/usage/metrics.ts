@@ -1,6 +1,6 @@
 import type { UsageTotals } from '../../api/usage.ts'
 
-/** What the chart may show. */
+/** The metrics that the chart can show. */
 export const METRICS: Readonly<Record<keyof UsageTotals, string>> = {
   requests: 'Requests',
   errors: 'Errors',
@@ -10,10 +10,10 @@ export const METRICS: Readonly<Record<keyof UsageTotals, string>> = {
   reasoning_tokens: 'Reasoning tokens',
 }
 
-/** The name of a metric in the address, or the first. */
+/** The metric of a name in the URL, or the first. */
 export const metricOf = (name: string): keyof UsageTotals => (name in METRICS ? (name as keyof UsageTotals) : 'requests')
 
-/** The sum of each metric over all steps, per group. */
+/** The totals of each group over all steps. */
 export function groupTotals(
   count: number,
   series: readonly { readonly values: readonly UsageTotals[] }[],

@@ -3,7 +3,7 @@ import type { UsageTotals } from '../../api/usage.ts'
 import { exactly, percent, roughly } from '../../ui/numbers.ts'
 import styles from './totals.module.css'
 
-/** The sums of the chosen time, in a row. */
+/** The totals of the time range. */
 export function Totals({ totals }: { readonly totals: UsageTotals | undefined }) {
   const { requests = 0, errors = 0, input_tokens = 0, output_tokens = 0, cached_tokens = 0 } = totals ?? {}
   const tiles = [

@@ -6,7 +6,7 @@ import { RangeField } from '../../ui/range-field.tsx'
 import { rangeChoices, type Time } from '../../ui/ranges.ts'
 import { METRICS } from './metrics.ts'
 
-/** What the page is asked, as the address says it. */
+/** The filters, as the URL has them. */
 export interface UsageFilters extends Time, Record<string, string> {
   /** `model`, `key`, `account` or `tag`. */
   readonly group: string
@@ -18,13 +18,13 @@ export interface UsageFilters extends Time, Record<string, string> {
 
 const RANGE_CHOICES = rangeChoices('24h', '7d', '30d', '90d')
 
-/** The filters, and who hears of a change. */
+/** The filters, and the handler of changes. */
 export interface UsageFiltersBarProps {
   readonly filters: UsageFilters
   readonly onChange: (changes: Partial<UsageFilters>) => void
 }
 
-/** Which time, grouped by what, and which number. */
+/** The time range, the grouping and the metric. */
 export function UsageFiltersBar({ filters, onChange }: UsageFiltersBarProps) {
   const { user } = useSignedIn()
   const groups = [

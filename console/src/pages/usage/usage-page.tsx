@@ -19,7 +19,7 @@ import { type UsageFilters, UsageFiltersBar } from './usage-filters.tsx'
 
 const DEFAULTS: UsageFilters = { range: '7d', from: '', to: '', group: 'model', tag: 'team', account_id: '', metric: 'requests' }
 
-/** What was used, over time, by whom. */
+/** Usage over time, by group. */
 export function UsagePage() {
   const [filters, setFilters] = useFilters(DEFAULTS)
   const now = useNow()
