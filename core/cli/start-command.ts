@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
-import { KEEP } from '../usage/retention.ts'
+import { DEFAULT_RETENTION } from '../usage/retention.ts'
 import type { CommandIo } from './io.ts'
 import {
   databaseOption,
@@ -49,11 +49,11 @@ const serving = (env: NodeJS.ProcessEnv): readonly Option[] => [
   new Option('--keep-requests <time>', 'how long requests are remembered: 12h, 30d')
     .env('UMG_KEEP_REQUESTS')
     .argParser(toKeep)
-    .default(KEEP.requests, '30d'),
+    .default(DEFAULT_RETENTION.requests, '30d'),
   new Option('--keep-usage <time>', 'how long their sums of each day are')
     .env('UMG_KEEP_USAGE')
     .argParser(toKeep)
-    .default(KEEP.usage, '400d'),
+    .default(DEFAULT_RETENTION.usage, '400d'),
   new Option('--log-level <level>')
     .env('UMG_LOG_LEVEL')
     .choices(['trace', 'debug', 'info', 'warn', 'error', 'silent'])

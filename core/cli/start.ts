@@ -3,7 +3,7 @@ import { type OpenIdProvider, openIdProvider } from '../accounts/openid.ts'
 import type { ManagementOptions } from '../control/services.ts'
 import { type Gateway, startGateway } from '../gateway/gateway.ts'
 import type { Listen } from '../http/server.ts'
-import { createLog, type Logger, type LogLevel } from '../observe/log.ts'
+import { createLog, type Log, type LogLevel } from '../observe/log.ts'
 import { Secret } from '../sdk/api.ts'
 import { databaseUrl, openStore, type Store } from '../store/database.ts'
 import { ConfigError } from '../text/diagnostic.ts'
@@ -68,7 +68,7 @@ export async function start(options: StartOptions, io: CommandIo): Promise<numbe
   io.stdout.write(welcome(beginning, gateway.urls))
   const code = await end
   // Not left to the exit: what is unwritten then is tried again for ever where nobody reads it any more.
-  await new Promise((resolve) => log.flush(resolve))
+  await log.flush()
   return code
 }
 
@@ -86,7 +86,7 @@ const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i
 const OPEN_METRICS =
   'warning: other machines can read /metrics without a token. Set UMG_METRICS_TOKEN, or serve it on --admin-listen 127.0.0.1:9090.\n'
 
-function serve(options: StartOptions, parts: { readonly store: Store; readonly log: Logger }, io: CommandIo): Promise<Gateway> {
+function serve(options: StartOptions, parts: { readonly store: Store; readonly log: Log }, io: CommandIo): Promise<Gateway> {
   return startGateway({
     ...parts,
     routes: options.routes,
@@ -95,7 +95,7 @@ function serve(options: StartOptions, parts: { readonly store: Store; readonly l
     adminListen: options.adminListen,
     version: options.version,
     workerThreads: options.workers,
-    keep: { requests: options.keepRequests, usage: options.keepUsage },
+    retention: { requests: options.keepRequests, usage: options.keepUsage },
     ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
     management: managementOf(options),
   })
@@ -133,7 +133,7 @@ const ONE_SIGNAL_MS = 1000
  * SIGTERM drains, SIGINT does so without waiting for load balancers; another signal ends it at once. An error that nobody caught
  * drains too: what it left behind is not known. SIGHUP reloads. Resolves to the exit code.
  */
-function ended(gateway: Gateway, log: Logger, options: StartOptions): Promise<number> {
+function ended(gateway: Gateway, log: Log, options: StartOptions): Promise<number> {
   return new Promise((resolve, reject) => {
     let endingSince: number | undefined
     const end = (delay: number, code: number): void => {

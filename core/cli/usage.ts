@@ -1,5 +1,5 @@
 import { usageAsCsv, usageAsJsonLines } from '../usage/exports.ts'
-import { add, TOTALS, type Totals, zeroTotals } from '../usage/rollup.ts'
+import { addTotals, TOTALS, type Totals, zeroTotals } from '../usage/rollup.ts'
 import { type TimeRange, timeRangeOf } from '../usage/time-range.ts'
 import { type Dimension, reportUsage, type UsageReport } from '../usage/usage-report.ts'
 import { writeAll } from './requests.ts'
@@ -25,7 +25,7 @@ export async function usageCommand(options: UsageOptions, io: StoreIo): Promise<
 
 function tableOf(group: Dimension, { groups, series, totals }: UsageReport): string[][] {
   const sums = groups.map(zeroTotals)
-  for (const { values } of series) for (const [place, value] of values.entries()) add(sums[place]!, value)
+  for (const { values } of series) for (const [place, value] of values.entries()) addTotals(sums[place]!, value)
   const headings = [group.replace(/^tag:/, ''), ...TOTALS].map((heading) => heading.replace('_', ' ').toUpperCase())
   return [headings, ...groups.map(({ label }, place) => row(label, sums[place]!)), row('TOTAL', totals)]
 }

@@ -1,6 +1,6 @@
 import type { OpenIdProvider } from '../accounts/openid.ts'
 import type { Generation } from '../http/generation.ts'
-import type { Logger } from '../observe/log.ts'
+import type { Log } from '../observe/log.ts'
 import type { Store } from '../store/database.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 import type { CallRecorder } from '../usage/recorder.ts'
@@ -8,7 +8,7 @@ import type { CallRecorder } from '../usage/recorder.ts'
 /** What the operations of the management API use. */
 export interface ManagementServices extends Pick<ManagementOptions, 'openid' | 'trustedProxies'> {
   readonly store: Store
-  readonly log: Logger
+  readonly log: Log
   readonly recorder: CallRecorder
   readonly version: string
   /** Known once the gateway listens. */

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { type Static, Type } from 'typebox'
 import { usageAsCsv } from '../usage/exports.ts'
-import { timeRangeOf, timesOf } from '../usage/time-range.ts'
+import { stepsOf, timeRangeOf } from '../usage/time-range.ts'
 import { type Dimension, reportUsage, type UsageQuery } from '../usage/usage-report.ts'
 import { accountScope, type Caller } from './caller.ts'
 import { fromTime, oneOf, time } from './fields.ts'
@@ -69,7 +69,7 @@ export const usageOperations: readonly Operation[] = [
     async handle({ caller, query, setHeader }, { store }) {
       const usage = queryOf(caller, query)
       // Throws for an invalid range, before the file begins.
-      timesOf(usage)
+      stepsOf(usage)
       setHeader('content-disposition', 'attachment; filename="usage.csv"')
       return Readable.from(usageAsCsv(store, usage))
     },

@@ -1,7 +1,6 @@
 import type { Config, LinkConfig, NamespaceConfig } from '../config/config.ts'
 import { type ChainLink, composeChain, type LinkGuard } from '../http/chain.ts'
 import { Generation } from '../http/generation.ts'
-import { guardProvider, type PluginTimer } from '../plugins/guard.ts'
 import { createHost, type HostServices } from '../plugins/host.ts'
 import { type InstanceIdentity, InstanceLeases, type InstancePool } from '../plugins/instances.ts'
 import { loadPlugin } from '../plugins/registry.ts'
@@ -14,8 +13,6 @@ import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
 /** What a generation is built with. */
 export interface GenerationServices extends HostServices {
   readonly states: UpstreamStates
-  /** Measures how long plugins run. */
-  readonly plugins: PluginTimer
   readonly linkGuard: LinkGuard
 }
 
@@ -121,7 +118,7 @@ class Builder {
       const provider = await plugin.create(config as never, host)
       if (typeof provider?.request !== 'function') throw new Error('create() must return a provider: { request(call) { … } … }')
       return {
-        provider: guardProvider(plugin.name, provider, this.#services.plugins),
+        provider,
         catalogue: new ModelDiscovery(provider, host.log),
         close: () => provider.close?.(),
       }

@@ -1,5 +1,5 @@
 import type { Router } from '@koa/router'
-import { LinkedList } from '../async/linked-list.ts'
+import { LinkedList } from '../async/event-loop.ts'
 import { LIFECYCLE_BASE, lifecycleOperations } from '../control/config.ts'
 import { consoleRouter } from '../control/console.ts'
 import { type MonitoringServices, monitoringRouter } from '../control/monitoring.ts'
@@ -76,7 +76,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const reloader = opened.adopt(await Reloader.start({ ...options, services, loadTimeout: times.load }), (all) => all.close())
   const settlement = opened.adopt(new Settlement({ ...services, hookTimeout: times.link }), (last) => last.flush())
   const { live } = reloader
-  let draining = false
+  const lifecycle = { draining: false }
   const app: AppServices & ApiServices = {
     ...services,
     live,
@@ -84,7 +84,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     open: new LinkedList<Exchange>(),
     reader: new CallReader(services.workers),
     relayTimes: times,
-    draining: () => draining,
+    lifecycle,
   }
   const management: ManagementServices = {
     ...options,
@@ -95,13 +95,18 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     config: () => reloader.state,
     reload: (trigger) => reloader.reload(trigger),
   }
-  const monitoring: MonitoringServices = { ...services, settlement, metricsToken: options.metricsToken, ready: () => !draining }
+  const monitoring: MonitoringServices = {
+    ...services,
+    settlement,
+    metricsToken: options.metricsToken,
+    ready: () => !lifecycle.draining,
+  }
   const operators = operatorRouters(monitoring, management)
   const listeners = await openListeners(app, { clients: [apiRoutes(app)], operators }, options)
 
   const running = opened.move()
   async function drain({ delay, grace }: DrainTimes): Promise<void> {
-    draining = true
+    lifecycle.draining = true
     await passed(delay)
     recorder.end()
     await listeners.stop(grace)

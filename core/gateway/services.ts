@@ -1,8 +1,8 @@
 import { LinkGuard } from '../http/chain.ts'
 import { createKeyDirectory, type KeyDirectory } from '../keys/directory.ts'
-import { CallMetrics } from '../observe/call-metrics.ts'
-import { BreakerMetrics, GatewayMetrics, PluginMetrics } from '../observe/gateway-metrics.ts'
-import type { Logger } from '../observe/log.ts'
+import { CallMetrics, PluginMetrics } from '../observe/call-metrics.ts'
+import { BreakerMetrics, GatewayMetrics } from '../observe/gateway-metrics.ts'
+import type { Log } from '../observe/log.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { createMemoryLimits } from '../quota/memory.ts'
 import { UpstreamStates } from '../routing/upstream-state.ts'
@@ -10,7 +10,7 @@ import type { Store } from '../store/database.ts'
 import { UpstreamClient } from '../upstream/client.ts'
 import { getJson } from '../upstream/get-json.ts'
 import { type CallRecorder, openUsage } from '../usage/recorder.ts'
-import { KEEP, type Keep } from '../usage/retention.ts'
+import { DEFAULT_RETENTION, type Retention } from '../usage/retention.ts'
 import { createWorkers, type Workers } from '../workers/pool.ts'
 import type { GenerationServices } from './build-generation.ts'
 
@@ -20,19 +20,19 @@ const LINK_TIMEOUT_MS = 10_000
 /** What services are made of. */
 export interface ServiceOptions {
   readonly store: Store
-  readonly log: Logger
+  readonly log: Log
   /** The package's. */
   readonly version: string
   readonly workerThreads: number
   /** How long calls are remembered. */
-  readonly keep?: Keep
+  readonly retention?: Retention
   /** Milliseconds that a link may take, `next` excluded. */
   readonly linkTimeout?: number
 }
 
 /** What outlives every version of routes.yaml. */
 export interface Services extends GenerationServices {
-  readonly log: Logger
+  readonly log: Log
   readonly metrics: Metrics
   readonly keys: KeyDirectory
   readonly workers: Workers
@@ -52,11 +52,11 @@ export function openServices({
   log,
   version,
   workerThreads,
-  keep = KEEP,
+  retention = DEFAULT_RETENTION,
   linkTimeout = LINK_TIMEOUT_MS,
 }: ServiceOptions): Services {
   const metrics = new Metrics()
-  const usage = openUsage({ store, log, metrics, keep })
+  const usage = openUsage({ store, log, metrics, retention })
   const workers = createWorkers({ threads: workerThreads })
   const keys = createKeyDirectory(store)
   const upstreams = new UpstreamClient()

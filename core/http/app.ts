@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
 import { Router } from '@koa/router'
 import Koa from 'koa'
-import type { LinkedList } from '../async/linked-list.ts'
+import type { LinkedList } from '../async/event-loop.ts'
 import { type ErrorName, GatewayError } from '../errors.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
 import { embeddings } from '../protocol/embeddings.ts'
 import { responses } from '../protocol/responses.ts'
-import { exchangeOf, LinkState } from './call-state.ts'
+import { exchangeOf, LinkState } from './chain.ts'
 import { type CallServices, modelEndpoint, modelList, oneModel } from './endpoints.ts'
 import { type Endpoint, Exchange, type ExchangeServices } from './exchange.ts'
 import type { Generation } from './generation.ts'
@@ -17,8 +17,8 @@ export interface AppServices {
   readonly settlement: Settlement
   /** Requests under way. */
   readonly open: LinkedList<Exchange>
-  /** True while the gateway drains: every reply closes its connection. */
-  draining(): boolean
+  /** While the gateway drains every reply closes its connection. */
+  readonly lifecycle: { readonly draining: boolean }
 }
 
 /** The Koa application of one listener. */
@@ -35,13 +35,13 @@ export function createApp(services: AppServices, routers: readonly Router[]): Ko
 }
 
 /** Gives the request its id and its exchange, and settles it when its connection is done with it. */
-function beginExchange({ settlement, open, draining }: AppServices): Koa.Middleware {
+function beginExchange({ settlement, open, lifecycle }: AppServices): Koa.Middleware {
   return (ctx, next) => {
     const exchange = new Exchange()
     // A link must not put another state in its place.
     Object.defineProperty(ctx, 'state', { value: new LinkState(exchange), writable: false, configurable: false })
     ctx.res.setHeader('x-request-id', exchange.id)
-    if (draining()) ctx.res.setHeader('connection', 'close')
+    if (lifecycle.draining) ctx.res.setHeader('connection', 'close')
     open.add(exchange)
     ctx.res.once('close', () => {
       open.remove(exchange)

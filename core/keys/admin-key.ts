@@ -1,7 +1,7 @@
 import type { Store } from '../store/database.ts'
 import { digestOf } from '../text/ids.ts'
+import { LAST_USED_RESOLUTION_MS } from './directory.ts'
 import { kindOf } from './format.ts'
-import { LAST_USED_RESOLUTION_MS } from './last-used.ts'
 
 /** An admin key: authenticates a program at the management API. */
 export interface AdminKey {

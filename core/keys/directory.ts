@@ -6,7 +6,6 @@ import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 import { digestOf } from '../text/ids.ts'
 import { kindOf } from './format.ts'
-import { recordUse } from './last-used.ts'
 import { declaredHolder, findHolder, type KeyHolder } from './principal.ts'
 
 /** Tells whom a key identifies. */
@@ -73,14 +72,17 @@ export function createKeyDirectory(store: Store): KeyDirectory {
   })
 
   async function verify(secret: string): Promise<Principal | undefined> {
-    const kind = kindOf(secret)
-    if (kind === undefined || kind === 'admin') return undefined
     const digest = digestOf(secret)
     const key = declared.get(digest)
-    const holder = key === undefined ? await find(store, memory, digest) : declaredHolder(key, kind)
-    if (holder === undefined || (holder.expiresAt !== undefined && holder.expiresAt <= Date.now())) return undefined
-    if (key === undefined) uses.note(holder.principal.keyId)
-    return holder.principal
+    // The format of a secret is checked where nothing is known of it yet.
+    if (key !== undefined || !memory.known.has(digest)) {
+      const kind = kindOf(secret)
+      if (kind === undefined || kind === 'admin') return undefined
+      if (key !== undefined) return valid(declaredHolder(key, kind))
+    }
+    const principal = valid(await find(store, memory, digest))
+    if (principal !== undefined) uses.note(principal.keyId)
+    return principal
   }
 
   return {
@@ -93,6 +95,11 @@ export function createKeyDirectory(store: Store): KeyDirectory {
       return uses.close()
     },
   }
+}
+
+/** The principal of a holder that has not expired. */
+function valid(holder: KeyHolder | undefined): Principal | undefined {
+  return holder?.expiresAt !== undefined && holder.expiresAt <= Date.now() ? undefined : holder?.principal
 }
 
 async function find(store: Store, memory: Memory, digest: string): Promise<KeyHolder | undefined> {
@@ -181,5 +188,47 @@ export function watchKeys(store: Store, { doubt, forget }: Watcher): () => void 
   return () => {
     clearInterval(timer)
     store.events.off('keys', doubt)
+  }
+}
+
+/** The time of last use is written at most this often. */
+export const LAST_USED_RESOLUTION_MS = 60_000
+/** Keys per statement: SQLite runs in this thread, and thousands at once would delay streams. */
+const BATCH = 500
+
+/** Records which keys are used, and writes the time about once a minute, off the path of calls. */
+export interface UseRecorder {
+  note(keyId: string): void
+  /** Writes what is not written yet. */
+  close(): Promise<void>
+}
+
+/** If the store fails, the uses are written the next time; no call depends on it. */
+export function recordUse(store: Store): UseRecorder {
+  let used = new Set<string>()
+
+  async function write(): Promise<void> {
+    const ids = [...used]
+    used = new Set()
+    const last_used_at = Date.now()
+    while (ids.length > 0) {
+      const batch = ids.slice(0, BATCH)
+      try {
+        await store.db.updateTable('keys').set({ last_used_at }).where('id', 'in', batch).execute()
+      } catch {
+        used = new Set([...ids, ...used])
+        return
+      }
+      ids.splice(0, BATCH)
+    }
+  }
+
+  const timer = setInterval(write, LAST_USED_RESOLUTION_MS).unref()
+  return {
+    note: (keyId) => void used.add(keyId),
+    async close() {
+      clearInterval(timer)
+      await write()
+    },
   }
 }

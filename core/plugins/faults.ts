@@ -6,6 +6,12 @@ import { GatewayError } from '../errors.ts'
  */
 export type PluginPhase = 'handle' | 'settled' | 'request' | 'reply'
 
+/** Records how long plugins run. */
+export interface PluginTimer {
+  /** `ms`: the plugin's own time, in milliseconds. */
+  ran(plugin: string, phase: PluginPhase, ms: number): void
+}
+
 /** What a plugin threw, and which one it was: the client reads `plugin_error`, the log this. */
 export class PluginFailure extends Error {
   override readonly name = 'PluginFault'
@@ -23,6 +29,15 @@ export class PluginFailure extends Error {
 export function pluginError(plugin: string, phase: PluginPhase, thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
   return new GatewayError('plugin_error', { cause: new PluginFailure(plugin, phase, thrown) })
+}
+
+/** Calls a provider while a reply is read. What it throws is its own fault, not the upstream's. */
+export function callProvider<Result>(provider: string, work: () => Result): Result {
+  try {
+    return work()
+  } catch (thrown) {
+    throw pluginError(provider, 'reply', thrown)
+  }
 }
 
 /** What a link may not do with its call, by the word that the log's `cause` has for it; docs/plugins.md explains them. */

@@ -42,6 +42,9 @@ type Kind = Principal['kind']
 /** How many names that the table does not write are remembered, per kind of key. */
 const MOST_PASSED_THROUGH = 1000
 
+/** How many routes are remembered per principal. */
+const MOST_REMEMBERED = 100
+
 /** One try, and one more on a new connection where the first met a stale one. */
 const ONE_TRY = { attempts: 1, on: new Set<RetryCause>() } as const
 
@@ -60,6 +63,8 @@ export class RoutingTable {
     live: new BoundedMap(MOST_PASSED_THROUGH),
     test: new BoundedMap(MOST_PASSED_THROUGH),
   }
+
+  readonly #routesFor = new WeakMap<Principal, BoundedMap<string, Route>>()
 
   constructor({ namespaces, curated, aliases, sandbox }: TableParts) {
     this.namespaces = namespaces
@@ -80,12 +85,23 @@ export class RoutingTable {
     return this.namespaces.has(model.namespace) || this.curated.has(model.namespace) ? model : undefined
   }
 
-  /** What serves a call. Throws `model_not_found` alike for what is not there and for what the principal may not call. */
+  /** What serves a call. Throws `model_not_found` alike for an unknown model and for one that the principal may not call. */
   route(model: ModelId, principal: Principal): Route {
+    const known = this.#routesFor.get(principal)?.get(model.id)
+    if (known !== undefined) return known
     const { kind } = principal
     const route = this.mayCall(model, principal) ? (this.#routes[kind].get(model.id) ?? this.#passing(model, kind)) : undefined
     if (route === undefined) throw notFound(model.id)
+    this.#remember(principal, model, route)
     return route
+  }
+
+  /** A frozen principal does not change: what it may call is decided once. */
+  #remember(principal: Principal, { id }: ModelId, route: Route): void {
+    if (!Object.isFrozen(principal)) return
+    const routes = this.#routesFor.get(principal) ?? new BoundedMap<string, Route>(MOST_REMEMBERED)
+    this.#routesFor.set(principal, routes)
+    routes.set(id, route)
   }
 
   /** Whether the namespace, the account and the key all allow a model. */

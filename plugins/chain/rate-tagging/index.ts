@@ -1,6 +1,5 @@
 import { type CallState, defineChain, Type } from 'unified-model-gateway/plugin'
-import { admit } from './admission.ts'
-import { createClasses, RATE, rateHeaders } from './classes.ts'
+import { admit, createClasses, RATE, rateHeaders } from './limits.ts'
 import { compileTags, createTagMetrics } from './tags.ts'
 
 const NAME = '^[A-Za-z0-9][A-Za-z0-9_-]*$'
@@ -75,12 +74,12 @@ export default defineChain({
         const { principal } = state
         // Core refuses a call that nobody answers for; a list of models costs no upstream anything.
         if (principal === undefined || state.endpoint === 'models') return next()
-        state.onSettled((outcome) => countTagged(state.tags, outcome))
+        if (config.metrics !== undefined) state.onSettled((outcome) => countTagged(state.tags, outcome))
 
         const rateClass = classOf(principal)
         const setTags = () =>
           tags.set(state.tags, { principal, rateClass: rateClass.name, model: state.model, header: (name) => ctx.get(name) })
-        setTags()
+        if (config.tags !== undefined) setTags()
         const call = tags.needModel || rateClass.limits.tokens !== undefined ? await state.call() : undefined
         if (tags.needModel) setTags()
 

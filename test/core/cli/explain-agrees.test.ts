@@ -57,7 +57,7 @@ describe('what umg explain says', () => {
   async function happen(route: Route, call: Call, traveller: SelectionContext): Promise<Simulation> {
     const tries: Simulation['tries'][number][] = []
     const dispatch = new Dispatch(
-      { call, route, selection: traveller, format: chatReply, client },
+      { call, route, selection: traveller, format: chatReply, client, timer: { ran: () => undefined } },
       {
         transforms: [],
         stream: undefined,

@@ -95,7 +95,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
         writeFileSync(url().slice('sqlite:'.length), 'not a database '.repeat(100))
         const { code, stdout, stderr } = await create()
         expect([code, stdout]).to.deep.equal([1, ''])
-        expect(stderr).to.include('Put a backup in its place')
+        expect(stderr).to.include('Restore a backup')
       })
 
     it('makes a key for the management API, and one for another account', async () => {

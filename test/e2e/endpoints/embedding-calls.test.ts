@@ -4,7 +4,7 @@ import { FIN, json, reply, type ScriptedUpstream, scriptedUpstream } from '../..
 import { digestOf } from '../../../core/text/ids.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { adminDesk, until } from '../usage/desk.ts'
+import { adminClient, poll } from '../usage/api-client.ts'
 
 const OPS = 'sk-live-irZTVfCwhKeI4iywS5HQG4whmyW55h0ds29Q'
 
@@ -170,9 +170,9 @@ describe('a call for embeddings', () => {
   it('leaves a row of usage', async () => {
     upstream.reply(json({ vectors: [[1]], count: 12 }))
     const id = (await post({ model: 'own/e', input: 'a' })).headers.get('x-request-id')
-    const desk = await adminDesk(gateway)
-    const { json: row } = await until(
-      () => desk.get(`/requests/${id}`),
+    const api = await adminClient(gateway)
+    const { json: row } = await poll(
+      () => api.get(`/requests/${id}`),
       ({ status }) => status === 200,
     )
     expect(row as CallView).to.deep.include({ endpoint: 'embeddings', model: 'own/e', outcome: 'ok' })

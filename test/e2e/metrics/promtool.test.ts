@@ -25,7 +25,7 @@ describe('the metrics', () => {
     })
     try {
       const messages = [{ role: 'user', content: 'Hi' }]
-      // One of each kind: served, streamed, refused by the limit, refused for want of a key.
+      // One of each kind: served, streamed, refused by the limit, refused for an invalid key.
       for (const [stream, key] of [[false], [true], [true], [false, 'sk-live-nonsense']] as const) {
         const reply = await gateway.fetch('/v1/chat/completions', { json: { model: 'sandbox/hello', messages, stream }, key })
         await reply.text()

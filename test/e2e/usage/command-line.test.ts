@@ -4,9 +4,9 @@ import OpenAI from 'openai'
 import { openStore } from '../../../core/store/database.ts'
 import { createCallWriter } from '../../../core/usage/call-writer.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
-import { rowOf, type Told } from '../../core/usage/outcome.ts'
+import { type CallFields, callRowOf } from '../../core/usage/outcome.ts'
 import { type Ended, Home, type Umg } from '../lifecycle/umg.ts'
-import { until } from './desk.ts'
+import { poll } from './api-client.ts'
 
 const ROUTES = 'version: 1\nchain: [{ plugin: auth }]\nnamespaces: { box: { provider: sandbox } }\n'
 const DAY_MS = 86_400_000
@@ -34,18 +34,18 @@ describe('the command line beside a running gateway', () => {
     return request_id!
   }
 
-  /** Writes calls into the database that the next gateway finds. */
-  async function write(calls: readonly Told[]): Promise<void> {
+  /** Writes calls to the database of the next gateway. */
+  async function write(calls: readonly CallFields[]): Promise<void> {
     const store = await openStore(`sqlite:${join(home.path, 'data', 'gateway.db')}`)
     const writer = createCallWriter(store)
-    await writer.write(calls.map((told, number) => rowOf({ number, ...told })))
+    await writer.write(calls.map((call, number) => callRowOf({ number, ...call })))
     await writer.close()
     await store.close()
   }
 
-  it('shows a request, by its id and by how that begins', async () => {
+  it('shows a request by its id and by a prefix of it', async () => {
     const id = await callOnce()
-    const shown = await until(
+    const shown = await poll(
       () => umg('requests', 'show', id, '--json'),
       ({ code }) => code === 0,
     )
@@ -57,9 +57,9 @@ describe('the command line beside a running gateway', () => {
       .and.to.match(/^attempt 1 +box\/any: ok, \S+ ms$/m)
   })
 
-  it('keeps every request that was written when the gateway is killed, and the database whole', async () => {
+  it('keeps every written request and an intact database when the gateway is killed', async () => {
     const id = await callOnce()
-    await until(
+    await poll(
       () => umg('requests', 'show', id),
       ({ code }) => code === 0,
     )
@@ -70,14 +70,14 @@ describe('the command line beside a running gateway', () => {
     expect((await umg('requests', 'show', id)).code).to.equal(0)
   })
 
-  it('writes the last request down when the gateway is told to end', async () => {
+  it('shows the last request after the gateway has drained', async () => {
     const id = await callOnce()
     running!.signal('SIGINT')
     expect((await running!.ended).code).to.equal(0)
     expect((await umg('requests', 'show', id)).code).to.equal(0)
   })
 
-  it('removes what need not be kept', async () => {
+  it('removes requests and usage after their retention', async () => {
     const now = Date.now()
     await write([
       { at: now - 3 * DAY_MS, key: 'key_old' },
@@ -86,12 +86,12 @@ describe('the command line beside a running gateway', () => {
     ])
     await home.start('--keep-requests', '24h', '--keep-usage', '7d')
     const usage = () => umg('usage', '--group', 'key', '--format', 'csv', '--from', new Date(now - 399 * DAY_MS).toISOString())
-    const { stdout } = await until(usage, (ended) => !ended.stdout.includes('key_older'))
+    const { stdout } = await poll(usage, (ended) => !ended.stdout.includes('key_older'))
     expect(stdout).to.include('key_old,').and.to.include('key_new,')
     expect((await umg('requests', 'list', '--format', 'jsonl')).stdout).to.match(/^\{.*"key_new".*\}\n$/)
   })
 
-  it('says what is wrong with what it is asked', async () => {
+  it('explains an invalid option', async () => {
     const group = await umg('usage', '--group', 'prompt')
     expect(group.code).to.equal(2)
     expect(group.stderr).to.include('Give model, key, account or tag:NAME.')

@@ -1,22 +1,22 @@
 import { expect } from 'chai'
 import { createCallWriter } from '../../../core/usage/call-writer.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
-import { rowOf, type Told } from '../../core/usage/outcome.ts'
+import { type CallFields, callRowOf } from '../../core/usage/outcome.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { adminDesk, type Desk } from './desk.ts'
+import { type ApiClient, adminClient } from './api-client.ts'
 
 const NOON = Date.UTC(2026, 4, 17, 12)
 const CALLS = 1200
 
-describe('lists and files of requests and usage', () => {
+describe('lists and exports of requests and usage', () => {
   let gateway: TestGateway
-  let desk: Desk
+  let api: ApiClient
 
   before(async () => {
     gateway = await startTestGateway({ routes: { chain: [{ plugin: 'auth' }], namespaces: {} } })
-    desk = await adminDesk(gateway)
+    api = await adminClient(gateway)
     const writer = createCallWriter(gateway.store)
-    const write = (calls: readonly Told[]) => writer.write(calls.map(rowOf))
+    const write = (calls: readonly CallFields[]) => writer.write(calls.map(callRowOf))
     await write(Array.from({ length: CALLS - 1 }, (_, number) => ({ at: NOON + number, number, key: `key_${number % 30}` })))
     await write([{ at: NOON + CALLS, model: '=cmd|"calc"', error: 'model_not_found', tags: { team: 'a,b' } }])
     await writer.close()
@@ -24,11 +24,11 @@ describe('lists and files of requests and usage', () => {
 
   after(() => gateway?.stop())
 
-  it('come page by page, the last of which says so', async () => {
+  it('are read page by page, up to the last page', async () => {
     const ids: string[] = []
     let cursor: string | null = ''
     while (cursor !== null) {
-      const { json } = await desk.get(`/requests?limit=200${cursor && `&cursor=${cursor}`}`)
+      const { json } = await api.get(`/requests?limit=200${cursor && `&cursor=${cursor}`}`)
       const { data, next_cursor } = json as { data: CallView[]; next_cursor: string | null }
       ids.push(...data.map(({ id }) => id))
       cursor = next_cursor
@@ -37,8 +37,8 @@ describe('lists and files of requests and usage', () => {
     expect(ids).to.deep.equal(ids.toSorted().toReversed())
   })
 
-  it('hold every call once, the newest first, as CSV', async () => {
-    const { headers, text } = await desk.get('/requests.csv')
+  it('have every call once, newest first, as CSV', async () => {
+    const { headers, text } = await api.get('/requests.csv')
     expect(headers.get('content-type')).to.equal('text/csv; charset=utf-8')
     expect(headers.get('content-disposition')).to.equal('attachment; filename="requests.csv"')
     const lines = text.trimEnd().split('\r\n')
@@ -49,8 +49,8 @@ describe('lists and files of requests and usage', () => {
     expect(lines[1]).to.include(`,"'=cmd|""calc""",`).and.to.include(',"{""team"":""a,b""}"')
   })
 
-  it('hold every call once as JSON Lines, each as the look-up shows it', async () => {
-    const { headers, text } = await desk.get('/requests.jsonl')
+  it('have every call once as JSON Lines, each as the look-up shows it', async () => {
+    const { headers, text } = await api.get('/requests.jsonl')
     expect(headers.get('content-type')).to.equal('application/jsonl; charset=utf-8')
     const calls = text
       .trimEnd()
@@ -58,21 +58,21 @@ describe('lists and files of requests and usage', () => {
       .map((line) => JSON.parse(line) as CallView)
     expect(new Set(calls.map(({ id }) => id))).to.have.length(CALLS)
     const [newest] = calls
-    expect((await desk.get(`/requests/${newest!.id}`)).json as CallView).to.deep.equal(newest)
+    expect((await api.get(`/requests/${newest!.id}`)).json as CallView).to.deep.equal(newest)
   })
 
-  it('hold what their filters say', async () => {
-    const { text } = await desk.get('/requests.jsonl?key_id=key_7')
+  it('have only the calls that match their filters', async () => {
+    const { text } = await api.get('/requests.jsonl?key_id=key_7')
     const keys = text
       .trimEnd()
       .split('\n')
       .map((line) => (JSON.parse(line) as CallView).key?.id)
     expect(keys).to.deep.equal(Array.from({ length: 40 }, () => 'key_7'))
-    expect((await desk.get('/requests.csv?status=502')).text.trimEnd().split('\r\n')).to.have.length(1)
+    expect((await api.get('/requests.csv?status=502')).text.trimEnd().split('\r\n')).to.have.length(1)
   })
 
-  it('hold the usage of every key, not only of the first twenty', async () => {
-    const { headers, text } = await desk.get('/usage.csv?group=key&from=2026-05-01&to=2026-06-01')
+  it('have the usage of every key, not only of the first twenty', async () => {
+    const { headers, text } = await api.get('/usage.csv?group=key&from=2026-05-01&to=2026-06-01')
     expect(headers.get('content-disposition')).to.equal('attachment; filename="usage.csv"')
     const lines = text.trimEnd().split('\r\n')
     expect(lines[0]).to.equal('t,name,label,requests,errors,input_tokens,output_tokens,cached_tokens,reasoning_tokens')
@@ -81,18 +81,18 @@ describe('lists and files of requests and usage', () => {
   })
 
   for (const [name, path, param] of [
-    ['a status that is none', '/requests?status=nine', 'status'],
-    ['a time that is none', '/requests?from=yesterday', 'from'],
-    ['a fault that is none', '/requests.csv?fault=mine', 'fault'],
-    ['a filter that there is not', '/requests?prompt=hello', 'prompt'],
-    ['a filter twice', '/requests?model=a&model=b', 'model'],
-    ['usage by nothing', '/usage', 'group'],
-    ['usage by something else', '/usage?group=prompt', 'group'],
-    ['a time that ends before it begins', '/usage.csv?group=model&from=2026-02-01&to=2026-01-01', 'to'],
-    ['more hours than a chart shows', '/usage?group=model&step=hour&from=2026-01-01&to=2026-02-01', 'to'],
+    ['an invalid status', '/requests?status=nine', 'status'],
+    ['an invalid time', '/requests?from=yesterday', 'from'],
+    ['an invalid fault', '/requests.csv?fault=mine', 'fault'],
+    ['an unknown filter', '/requests?prompt=hello', 'prompt'],
+    ['a duplicate filter', '/requests?model=a&model=b', 'model'],
+    ['usage without a group', '/usage', 'group'],
+    ['usage by an unknown group', '/usage?group=prompt', 'group'],
+    ['a time range that ends before it begins', '/usage.csv?group=model&from=2026-02-01&to=2026-01-01', 'to'],
+    ['too many hours', '/usage?group=model&step=hour&from=2026-01-01&to=2026-02-01', 'to'],
   ] as const) {
-    it(`are refused for ${name}, by name`, async () => {
-      const { status, json } = await desk.get(path)
+    it(`are refused for ${name}, with the parameter's name`, async () => {
+      const { status, json } = await api.get(path)
       expect([status, (json as { error: { param: string } }).error.param]).to.deep.equal([400, param])
     })
   }

@@ -5,13 +5,13 @@ import type { CallView } from '../../../core/usage/calls.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { find } from '../../support/requirements.ts'
-import { adminDesk, type Desk, until } from './desk.ts'
+import { type ApiClient, adminClient, poll } from './api-client.ts'
 
-/** Takes a database away. Resolves to what brings it back. */
-type Outage = (url: string) => Promise<() => Promise<void>>
+/** Makes a database unavailable. Resolves to a function that makes it available again. */
+type Block = (url: string) => Promise<() => Promise<void>>
 
-/** Another process writes, and does not come to an end. */
-const lock: Outage = async (url) => {
+/** Another connection holds the write lock. */
+const lock: Block = async (url) => {
   const other = new DatabaseSync(url.slice('sqlite:'.length))
   other.exec('begin immediate')
   return async () => {
@@ -20,8 +20,8 @@ const lock: Outage = async (url) => {
   }
 }
 
-/** Nobody is let in any more, and who is in is thrown out. */
-const closeDown: Outage = async (url) => {
+/** The server refuses new connections, and ends the open ones. */
+const disconnect: Block = async (url) => {
   const name = new URL(url).pathname.slice(1)
   const server = new Client(find('postgres'))
   await server.connect()
@@ -33,14 +33,14 @@ const closeDown: Outage = async (url) => {
   }
 }
 
-const OUTAGES: Readonly<Record<string, Outage>> = { SQLite: lock, PostgreSQL: closeDown }
+const BLOCKS: Readonly<Record<string, Block>> = { SQLite: lock, PostgreSQL: disconnect }
 
 const CALLS = 30
 
-onEachDatabase('a database that is away', (create, kind) => {
+onEachDatabase('an unavailable database', (create, kind) => {
   let url: string
   let gateway: TestGateway
-  let desk: Desk
+  let api: ApiClient
 
   beforeEach(async () => {
     url = await create()
@@ -48,7 +48,7 @@ onEachDatabase('a database that is away', (create, kind) => {
       routes: { chain: [{ plugin: 'auth' }], namespaces: { box: { provider: 'sandbox' } } },
       database: url,
     })
-    desk = await adminDesk(gateway)
+    api = await adminClient(gateway)
     await call()
   })
 
@@ -63,25 +63,25 @@ onEachDatabase('a database that is away', (create, kind) => {
     return reply.headers.get('x-request-id')!
   }
 
-  it('fails no call, and has every row when it is back', async () => {
-    const bringBack = await OUTAGES[kind]!(url)
+  it('fails no call, and gets every row when it is available again', async () => {
+    const unblock = await BLOCKS[kind]!(url)
     const ids = await Promise.all(Array.from({ length: CALLS }, call))
-    await gateway.logged(({ msg }) => String(msg).startsWith('calls cannot be written down'))
-    await bringBack()
+    await gateway.logged(({ msg }) => msg === 'cannot write usage rows, retrying')
+    await unblock()
     const list = async () => {
-      const { status, json } = await desk.get('/requests?limit=200')
+      const { status, json } = await api.get('/requests?limit=200')
       return status === 200 ? (json as { data: CallView[] }).data.map(({ id }) => id) : []
     }
-    const written = await until(list, (found) => found.length > CALLS)
+    const written = await poll(list, (found) => found.length > CALLS)
     expect(written).to.include.members(ids)
     expect(await gateway.metric('umg_usage_rows_dropped_total')).to.equal(0)
-    const usage = await desk.get('/usage?group=model')
+    const usage = await api.get('/usage?group=model')
     expect((usage.json as { totals: { requests: number } }).totals.requests).to.equal(CALLS + 1)
   })
 
   it('fails no call of a key in use, though this gateway made another key just before', async () => {
     await gateway.key()
-    const bringBack = await OUTAGES[kind]!(url)
-    await call().finally(bringBack)
+    const unblock = await BLOCKS[kind]!(url)
+    await call().finally(unblock)
   })
 })

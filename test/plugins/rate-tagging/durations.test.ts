@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { goDuration } from '../../../plugins/chain/rate-tagging/classes.ts'
+import { goDuration } from '../../../plugins/chain/rate-tagging/limits.ts'
 
 describe('a duration as OpenAI says it', () => {
   const said: readonly (readonly [ms: number, text: string])[] = [
