@@ -4,10 +4,10 @@ import { useSession, useSetup } from '../../api/session.ts'
 import { Failure } from '../../ui/failure.tsx'
 import { NewPassword } from '../../ui/new-password.tsx'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
-import { Entrance } from './entrance.tsx'
+import { AuthCard } from './auth-card.tsx'
 import { useLinkToken } from './link-token.ts'
 
-/** Behind the one-time setup link: makes the first admin. */
+/** The page of the setup link: creates the first admin. */
 export function SetupPage() {
   const token = useLinkToken()
   const { data: session } = useSession()
@@ -17,7 +17,7 @@ export function SetupPage() {
   if (session != null) return <Navigate to="/" replace />
   if (token === '') return <NoToken />
   return (
-    <Entrance title="Set up your gateway" about="You become its first admin; everybody else comes by invitation.">
+    <AuthCard title="Set up your gateway" about="You become the first admin. All other users join by invitation.">
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -34,14 +34,16 @@ export function SetupPage() {
           </Button>
         </Stack>
       </form>
-    </Entrance>
+    </AuthCard>
   )
 }
 
 function NoToken() {
   return (
-    <Entrance title="Set up your gateway">
-      <Alert>Open the whole setup link that the gateway printed when it started: this address lacks its token.</Alert>
-    </Entrance>
+    <AuthCard title="Set up your gateway">
+      <Alert>
+        This link is incomplete: its token is missing. Open the complete setup link that the gateway printed at its start.
+      </Alert>
+    </AuthCard>
   )
 }

@@ -1,17 +1,17 @@
 import { Box, Paper, Text, Title } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
-import styles from './entrance.module.css'
+import styles from './auth-card.module.css'
 
-/** What somebody came for. */
-export interface EntranceProps {
+/** The content of the card. */
+export interface AuthCardProps {
   readonly title: string
   readonly about?: ReactNode
   readonly children: ReactNode
 }
 
-/** Where somebody comes in who is not signed in: one card, one thing to do. */
-export function Entrance({ title, about, children }: EntranceProps) {
+/** The frame of the pages for people who are not signed in: a card with one form. */
+export function AuthCard({ title, about, children }: AuthCardProps) {
   useDocumentTitle(`${title} · Unified Model Gateway`)
   return (
     <Box component="main" className={styles.room}>

@@ -1,60 +1,60 @@
 import { Alert, Button, Divider, PasswordInput, Skeleton, Stack, TextInput } from '@mantine/core'
 import { Navigate, useSearchParams } from 'react-router'
-import { useSession, useSignIn, useSignInWays } from '../../api/session.ts'
+import { useSession, useSignIn, useSignInMethods } from '../../api/session.ts'
 import { Failure } from '../../ui/failure.tsx'
 import { useFields } from '../../ui/use-fields.ts'
-import { Entrance } from './entrance.tsx'
+import { AuthCard } from './auth-card.tsx'
 
-/** Signs in by password or at the OpenID provider, and goes on to where somebody wanted to go. */
+/** Signs in by password or by the OpenID provider, then continues to the requested page. */
 export function SignInPage() {
   const [search] = useSearchParams()
   const { data: session } = useSession()
-  const ways = useSignInWays()
+  const methods = useSignInMethods()
   const refused = search.get('error')
   if (session != null) return <Navigate to={placeWithin(search.get('next'))} replace />
   return (
-    <Entrance title="Sign in" about="API keys, usage and requests of your gateway.">
-      {ways.data?.setup_needed && <SetupNeeded />}
+    <AuthCard title="Sign in" about="API keys, usage and requests of your gateway.">
+      {methods.data?.setup_needed && <SetupNeeded />}
       {refused !== null && <Refused code={refused} />}
-      {ways.error !== null && <Failure error={ways.error} onRetry={() => void ways.refetch()} />}
-      {ways.isPending && <Skeleton h={180} />}
-      {ways.data !== undefined && !ways.data.setup_needed && (
+      {methods.error !== null && <Failure error={methods.error} onRetry={() => void methods.refetch()} />}
+      {methods.isPending && <Skeleton h={180} />}
+      {methods.data !== undefined && !methods.data.setup_needed && (
         <Stack>
-          {ways.data.oidc !== null && (
-            <Button component="a" href={ways.data.oidc.path} variant="default" fullWidth>
-              Continue with {ways.data.oidc.name}
+          {methods.data.oidc !== null && (
+            <Button component="a" href={methods.data.oidc.path} variant="default" fullWidth>
+              Continue with {methods.data.oidc.name}
             </Button>
           )}
-          {ways.data.oidc !== null && ways.data.password && <Divider label="or" />}
-          {ways.data.password && <PasswordForm />}
+          {methods.data.oidc !== null && methods.data.password && <Divider label="or" />}
+          {methods.data.password && <PasswordForm />}
         </Stack>
       )}
-    </Entrance>
+    </AuthCard>
   )
 }
 
-/** Only addresses of the console: whoever made the link does not choose where people land. */
+/** Only paths of the console: a link must not redirect to another site. */
 const placeWithin = (next: string | null): string => (next !== null && /^\/(?![/\\])/.test(next) ? next : '/')
 
-/** Why the OpenID provider's sign-in came to nothing, by the code that the gateway sends back. */
+/** The messages for a failed sign-in by the OpenID provider, by the code in the URL. */
 const REFUSALS: Readonly<Record<string, string>> = {
-  openid_refused: 'You are known there, and not here: ask an admin for an invitation with the same e-mail address.',
-  storage_unavailable: 'The gateway cannot reach its database right now. Try again shortly.',
+  openid_refused: 'No user here has your e-mail address: ask an admin for an invitation to this address.',
+  storage_unavailable: 'The gateway cannot reach its database. Try again shortly.',
 }
 
 function Refused({ code }: { readonly code: string }) {
   return (
     <Alert color="red" role="alert" mb="md">
-      {REFUSALS[code] ?? 'The sign-in did not succeed. Try again.'}
+      {REFUSALS[code] ?? 'Signing in failed. Try again.'}
     </Alert>
   )
 }
 
 function SetupNeeded() {
   return (
-    <Alert title="Nobody can sign in yet">
-      The gateway printed a one-time setup link when it started. Open it to become the first admin; where it is lost or older than
-      an hour, restart the gateway for a new one.
+    <Alert title="There are no users yet">
+      The gateway printed a one-time setup link when it started. Open it to become the first admin. If the link is lost or older
+      than an hour, restart the gateway to get a new one.
     </Alert>
   )
 }

@@ -1,18 +1,18 @@
 import { EmptyState } from '@mantine/core'
 import type { Icon } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import styles from './nothing.module.css'
+import styles from './empty-message.module.css'
 
-/** Instead of nothing: why there is none, and what to do next. */
-export interface NothingProps {
+/** Says why a list is empty, and what to do. */
+export interface EmptyMessageProps {
   readonly icon: Icon
   readonly title: string
   readonly children?: ReactNode
   readonly action?: ReactNode
 }
 
-/** What a list shows while it has no rows. */
-export function Nothing({ icon: Icon, title, children, action }: NothingProps) {
+/** The content of an empty list. */
+export function EmptyMessage({ icon: Icon, title, children, action }: EmptyMessageProps) {
   return (
     <EmptyState
       className={styles.frame}

@@ -4,7 +4,7 @@ export interface Turn {
   readonly content: string
 }
 
-/** How the model is asked. Numbers are texts as typed; empty: the model's own. */
+/** The settings of a request. Numbers are kept as typed; empty: the model's default. */
 export interface Settings {
   readonly model: string
   readonly system: string
@@ -14,7 +14,7 @@ export interface Settings {
   readonly stream: boolean
 }
 
-/** What the page begins with. */
+/** The settings of a new page. */
 export const INITIAL_SETTINGS: Settings = {
   model: 'sandbox/hello',
   system: '',

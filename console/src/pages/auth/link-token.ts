@@ -2,8 +2,8 @@ import { useEffect, useState } from 'react'
 import { useLocation } from 'react-router'
 
 /**
- * The token of a one-time link: all that stands after the `#`, which browsers never send, so that no log of any server has it. It is
- * taken out of the address at once, and lives in the page's memory only.
+ * The token of a one-time link: its fragment, which browsers never send, so that no server's log contains it. It is removed from the
+ * address bar at once, and kept in the page's memory only.
  */
 export function useLinkToken(): string {
   const { hash } = useLocation()

@@ -3,14 +3,14 @@ import { useEffect, useState } from 'react'
 
 const PAUSE_MS = 250
 
-/** The text of a field that tells of it after a pause in typing, and follows what the address says. */
-export function useLateText(value: string, onText: (text: string) => void): readonly [string, (text: string) => void] {
+/** The state of a text field: calls `onText` after a pause in typing, and follows `value`. */
+export function useDebouncedText(value: string, onText: (text: string) => void): readonly [string, (text: string) => void] {
   const [text, setText] = useState(value)
-  const tell = useDebouncedCallback(onText, PAUSE_MS)
+  const notify = useDebouncedCallback(onText, PAUSE_MS)
   useEffect(() => setText(value), [value])
   function change(next: string): void {
     setText(next)
-    tell(next)
+    notify(next)
   }
   return [text, change]
 }

@@ -2,13 +2,13 @@ import { useWindowEvent } from '@mantine/hooks'
 import { useEffect } from 'react'
 import { useBlocker } from 'react-router'
 
-/** While `stay`, neither the browser's Back nor a link leads away, and closing the page asks first. */
-export function useStay(stay: boolean): void {
-  const blocker = useBlocker(stay)
+/** While `active`, blocks navigation within the console, and asks before the page is closed. */
+export function useLeaveGuard(active: boolean): void {
+  const blocker = useBlocker(active)
   useEffect(() => {
     if (blocker.state === 'blocked') blocker.reset()
   }, [blocker])
   useWindowEvent('beforeunload', (event) => {
-    if (stay) event.preventDefault()
+    if (active) event.preventDefault()
   })
 }

@@ -4,21 +4,21 @@ import { type Session, useAcceptInvitation, useInvitedPerson, useSession, useSig
 import { Failure } from '../../ui/failure.tsx'
 import { NewPassword } from '../../ui/new-password.tsx'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
-import { Entrance } from './entrance.tsx'
+import { AuthCard } from './auth-card.tsx'
 import { useLinkToken } from './link-token.ts'
 
-/** Behind an invitation's link: makes the invited user. */
+/** The page of an invitation's link: creates the invited user. */
 export function InvitationPage() {
   const token = useLinkToken()
   const { data: session } = useSession()
   const person = useInvitedPerson(token)
   if (session != null) {
-    // Accepting has signed the invited person in; anybody else came with a link that is not theirs.
+    // Accepting signs the invited person in; another user opened a link that is not theirs.
     return session.user.email === person.data?.email ? <Navigate to="/" replace /> : <SignedInAlready session={session} />
   }
   if (token === '' || person.error !== null) return <NoInvitation error={person.error} />
   return (
-    <Entrance
+    <AuthCard
       title="Accept your invitation"
       about={
         person.data === undefined ? (
@@ -29,7 +29,7 @@ export function InvitationPage() {
       }
     >
       <AcceptForm token={token} email={person.data?.email ?? ''} />
-    </Entrance>
+    </AuthCard>
   )
 }
 
@@ -60,30 +60,30 @@ function AcceptForm({ token, email }: { readonly token: string; readonly email: 
 function SignedInAlready({ session: { user } }: { readonly session: Session }) {
   const signOut = useSignOut()
   return (
-    <Entrance
+    <AuthCard
       title="Accept your invitation"
-      about={`You are signed in as ${user.name}. Sign out to accept an invitation for somebody else.`}
+      about={`You are signed in as ${user.name}. Sign out to accept an invitation for another person.`}
     >
       <Button fullWidth loading={signOut.isPending} onClick={() => signOut.mutate({})}>
-        Sign out and go on
+        Sign out and continue
       </Button>
-    </Entrance>
+    </AuthCard>
   )
 }
 
 function NoInvitation({ error }: { readonly error: Error | null }) {
   return (
-    <Entrance title="Accept your invitation">
+    <AuthCard title="Accept your invitation">
       <Stack>
         {error === null ? (
-          <Alert>Open the whole link that you were sent: this address lacks its token.</Alert>
+          <Alert>This link is incomplete: its token is missing. Open the complete link that you received.</Alert>
         ) : (
           <Failure error={error} title="This invitation cannot be used" />
         )}
         <Anchor component={Link} to="/sign-in" size="sm">
-          You have an account already? Sign in
+          Already have an account? Sign in
         </Anchor>
       </Stack>
-    </Entrance>
+    </AuthCard>
   )
 }
