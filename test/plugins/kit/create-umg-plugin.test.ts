@@ -1,16 +1,10 @@
-import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { startTestGateway } from '../../support/gateway.ts'
-import { devDependencies, install, ROOT, TOOLS } from './author.ts'
-
-const CREATE = join(ROOT, 'plugins/create-umg-plugin/create.mjs')
-
-const run = promisify(execFile)
+import { CREATE, createPlugin, devDependencies, install, ROOT, run } from './author.ts'
 
 const PACKAGES = { provider: 'umg-provider-polly', chain: 'umg-plugin-polly' } as const
 const KINDS = ['provider', 'chain'] as const
@@ -39,16 +33,14 @@ describe('A plugin created by npm create umg-plugin', () => {
   /** Runs one of the package's scripts, as npm does. Throws its output if it fails. */
   async function npm(kind: (typeof KINDS)[number], script: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
     const { scripts } = JSON.parse(await readFile(join(home(kind), 'package.json'), 'utf8'))
-    const options = { cwd: home(kind), env: { ...TOOLS, ...env } }
-    const { stdout } = await run('sh', ['-c', scripts[script]], options).catch((error) => {
+    return run('sh', ['-c', scripts[script]], { cwd: home(kind), env }).catch((error) => {
       throw new Error(`${script}: ${error.stdout}${error.stderr}`)
     })
-    return stdout
   }
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'umg-create-'))
-    for (const kind of KINDS) await create(folder, kind, 'polly')
+    for (const kind of KINDS) await createPlugin(folder, kind)
     await install(folder)
   })
 
@@ -89,22 +81,16 @@ describe('A plugin created by npm create umg-plugin', () => {
       .and.to.contain('- a text (skipped: npm install --save-dev openai)')
       .and.not.to.contain('failing')
   }).timeout(TIMEOUT_MS)
-
-  it('compiles', async () => {
-    // Both at once: most of the time goes to the gateway's own types.
-    const { chain, provider } = PACKAGES
-    const include = [chain, provider].flatMap((name) => [`${name}/src`, `${name}/test`])
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ extends: `./${provider}/tsconfig.json`, include }))
-    const { stdout } = await run('tsc', ['-p', folder], { env: TOOLS }).catch((error) => error)
-    expect(stdout).to.equal('')
-  }).timeout(TIMEOUT_MS)
 })
 
 describe('npm create umg-plugin', () => {
   let folder: string
 
-  const refusal = (...args: readonly string[]): Promise<{ readonly code?: number; readonly stderr: string }> =>
-    create(folder, ...args).catch(({ code, stderr }) => ({ code, stderr }))
+  const refusal = (...args: readonly string[]): Promise<{ readonly code: number; readonly stderr: string }> =>
+    create(folder, ...args).then(
+      () => expect.fail('the plugin was created'),
+      ({ code, stderr }) => ({ code, stderr }),
+    )
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'umg-create-'))
@@ -113,7 +99,7 @@ describe('npm create umg-plugin', () => {
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
   it('depends on the checkout that it runs from, and names the environment variable of its key', async () => {
-    const { stdout } = await create(folder, 'provider', 'green-parrot')
+    const stdout = await create(folder, 'provider', 'green-parrot')
     expect(stdout).to.contain(ROOT.replace(/\/$/, ''))
     const home = join(folder, 'umg-provider-green-parrot')
     const { devDependencies: asked } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'))
@@ -132,8 +118,8 @@ describe('npm create umg-plugin', () => {
 
   it('replaces every placeholder by the name', async () => {
     await create(folder, 'chain', 'note-taker')
-    const { stdout } = await run('grep', ['-rc', '__', folder]).catch((error) => error)
-    expect(stdout.split('\n').filter((line: string) => !/:0$|^$/.test(line))).to.deep.equal([])
+    const withPlaceholder = await run('grep', ['-rl', '__', folder]).catch(({ stdout }) => stdout)
+    expect(withPlaceholder).to.equal('')
     const { name } = JSON.parse(await readFile(join(folder, 'umg-plugin-note-taker/package.json'), 'utf8'))
     expect(name).to.equal('umg-plugin-note-taker')
   })

@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { install, TEMPLATES, TOOLS } from './author.ts'
+import { install, run, TEMPLATES } from './author.ts'
 
 /** The template's provider with one error, and the case of the suite that must fail. */
 interface Mutant {
@@ -131,9 +129,8 @@ describe('The conformance suite of describeProvider', () => {
       '|',
     )
     const args = ['--reporter', 'json', '--grep', wanted, '*/test/*.test.ts']
-    const options = { cwd: folder, env: TOOLS, maxBuffer: 1 << 26 }
     // Mocha exits with the number of failures.
-    const { stdout } = await promisify(execFile)('mocha', args, options).catch((error) => error)
+    const stdout = await run('mocha', args, { cwd: folder }).catch((error) => error.stdout)
     return JSON.parse(stdout).failures.map(({ fullTitle }: { readonly fullTitle: string }) => fullTitle)
   }
 })
