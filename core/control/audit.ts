@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { listAudit, viewAudit } from '../accounts/audit.ts'
-import { fromTime, named, nullable, page, pageQuery, time } from './fields.ts'
+import { fromTime, named, nullable, page, pageQuery, record, time } from './fields.ts'
 import { type Operation, operation } from './operation.ts'
 
 const auditSchema = Type.Object(
@@ -11,7 +11,7 @@ const auditSchema = Type.Object(
     action: Type.String({ examples: ['key.create'] }),
     object: Type.Object({ type: Type.String(), id: nullable(Type.String()), name: Type.String() }),
     ip: nullable(Type.String(), "The client's address; null if no network was involved."),
-    changes: Type.Record(Type.String(), Type.Array(Type.Unknown(), { minItems: 2, maxItems: 2 }), {
+    changes: record(Type.Array(Type.Unknown(), { minItems: 2, maxItems: 2 }), {
       description: 'For each changed field its value before and after.',
     }),
   },

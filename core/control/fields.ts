@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox'
+import { type Static, type TSchema, type TSchemaOptions, Type } from 'typebox'
 import { instant } from '../text/times.ts'
 
 /** Schemas of fields that several operations share. A schema with a `title` is a component of the OpenAPI document. */
@@ -10,6 +10,10 @@ export const oneOf = <const Values extends string[]>(values: [...Values], descri
 /** A value or null. */
 export const nullable = <Schema extends TSchema>(schema: Schema, description?: string) =>
   Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
+
+/** An object with any names. Not `Type.Record`: generators of clients know `additionalProperties`, and not `patternProperties`. */
+export const record = <Schema extends TSchema>(value: Schema, options: TSchemaOptions = {}) =>
+  Type.Unsafe<Record<string, Static<Schema>>>({ type: 'object', additionalProperties: value, ...options })
 
 /** A time: RFC 3339, in UTC. */
 export const time = (description: string) => Type.String({ format: 'date-time', description })
@@ -43,7 +47,7 @@ export const globs = (description: string) => Type.Array(Type.String(), { descri
 export const rateClass = (description: string) => nullable(Type.String(), description)
 
 /** Labels of a key. */
-export const tags = Type.Record(Type.String(), Type.String(), {
+export const tags = record(Type.String(), {
   description: 'Labels for usage and metrics: at most ten, their names in lower case.',
   examples: [{ team: 'research' }],
 })

@@ -5,7 +5,7 @@ import { type CallFilter, findCall, findCalls, viewCalls } from '../usage/calls.
 import { callsAsCsv, callsAsJsonLines } from '../usage/exports.ts'
 import { liveCalls } from '../usage/live.ts'
 import { accountScope, type Caller } from './caller.ts'
-import { fromTime, named, nullable, oneOf, page, pageQuery, time } from './fields.ts'
+import { fromTime, named, nullable, oneOf, page, pageQuery, record, time } from './fields.ts'
 import { type Operation, operation } from './operation.ts'
 import type { ManagementServices } from './services.ts'
 
@@ -65,7 +65,7 @@ const requestSchema = Type.Object(
       overhead: Type.Number({ description: "In the gateway itself, until the reply's head." }),
     }),
     tokens: nullable(tokensSchema),
-    tags: Type.Record(Type.String(), Type.String()),
+    tags: record(Type.String()),
   },
   { title: 'Request', description: 'A call, without its content. Durations are in milliseconds.' },
 )

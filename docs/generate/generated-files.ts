@@ -20,8 +20,8 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
 
 /** The output of `umg schema`. */
 async function routesSchema(): Promise<string> {
-  let text = ''
-  const stdout = { write: (more: string) => void (text += more) }
+  const output: string[] = []
+  const stdout = { write: (text: string) => output.push(text) }
   await schema(undefined, { env: {}, stdout, stderr: process.stderr })
-  return text
+  return output.join('')
 }

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { describeInBrowser } from './browser.ts'
+import { type ConsoleFixture, startConsole } from './fixture.ts'
 import { Management, signInAsAdmin } from './management.ts'
-import { type ConsoleStage, startConsole } from './stage.ts'
 
 /** Texts that become something else wherever a page takes them for HTML, an address, or a template. */
 const HOSTILE = ['<img src=x onerror="pwned=1">', '"><script>pwned=1</script>', 'javascript:pwned=1', "'-pwned=1-'{{pwned=1}}"]
@@ -27,40 +27,40 @@ const PATHS = [
 ]
 
 describeInBrowser('names that are code', (open) => {
-  let stage: ConsoleStage
+  let fixture: ConsoleFixture
   let page: Page
   const violations: string[] = []
 
   before(async () => {
-    stage = await startConsole({ models: ['gpt-5.5', IMAGE] })
+    fixture = await startConsole({ models: ['gpt-5.5', IMAGE] })
     page = await open()
     page.on('dialog', (dialog) => dialog.dismiss())
     page.on('console', (message) => {
       if (message.text().includes('Content Security Policy')) violations.push(message.text())
     })
-    const admin = await signInAsAdmin(page, stage)
+    const admin = await signInAsAdmin(page, fixture)
     const account = await admin.post<{ id: string }>('/accounts', { name: SCRIPT, models: ['*'] })
     const invitation = { email: '"><script>@example.com', role: 'member', account_id: account.id }
     const { link } = await admin.post<{ link: string }>('/invitations', { ...invitation, email: 'lin@example.com' })
     const answer = { token: new URL(link).hash.slice(1), name: IMAGE, password: 'a staple is not a horse' }
-    await new Management(await open(), stage).post('/invitations/accept', answer)
+    await new Management(await open(), fixture).post('/invitations/accept', answer)
     await admin.post('/invitations', invitation)
     const key = { name: TEMPLATE, kind: 'live', tags: { team: IMAGE }, account_id: account.id }
     const { secret } = await admin.post<{ secret: string }>('/keys', key)
     for (const [index, name] of [IMAGE, SCRIPT, ADDRESS].entries())
       await admin.post('/keys', { name, kind: 'live', tags: { team: HOSTILE[index]! } })
     for (const model of [`openai/${IMAGE}`, `acme/${SCRIPT}`])
-      await stage.gateway.fetch('/v1/chat/completions', {
+      await fixture.gateway.fetch('/v1/chat/completions', {
         key: secret,
         json: { model, messages: [{ role: 'user', content: 'Hi' }] },
       })
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   for (const path of PATHS)
     it(`are shown as the text they are on ${path}`, async () => {
-      await page.goto(stage.address(path))
+      await page.goto(fixture.address(path))
       await page
         .getByText(/pwned|script>@/)
         .first()

@@ -1,23 +1,23 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { describeInBrowser } from './browser.ts'
+import { type ConsoleFixture, startConsole } from './fixture.ts'
 import { signInAsAdmin } from './management.ts'
-import { type ConsoleStage, startConsole } from './stage.ts'
 
 describeInBrowser('the console without a pointer', (open) => {
-  let stage: ConsoleStage
+  let fixture: ConsoleFixture
   let page: Page
 
   before(async () => {
-    stage = await startConsole()
+    fixture = await startConsole()
     page = await open()
-    await signInAsAdmin(page, stage)
+    await signInAsAdmin(page, fixture)
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   it('skips the navigation with the first key', async () => {
-    await page.goto(stage.address('/models'))
+    await page.goto(fixture.address('/models'))
     await page.getByRole('heading', { name: 'Models' }).waitFor()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
@@ -61,7 +61,7 @@ describeInBrowser('the console without a pointer', (open) => {
   async function jump(): Promise<void> {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.keyboard.press('Control+k')
-    await page.locator('[aria-label="Where to"]:focus').waitFor()
+    await page.locator('[aria-label="Go to"]:focus').waitFor()
   }
 
   /** Opens a row's menu and an entry of it, whose dialog then has the focus in its first field, its text selected. */

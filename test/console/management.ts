@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import type { ConsoleStage } from './stage.ts'
+import type { ConsoleFixture } from './fixture.ts'
 
 /** The management API as the page's own scripts would call it, with the window's cookies. */
 export class Management {
   readonly #page: Page
   readonly #origin: string
 
-  constructor(page: Page, { gateway }: ConsoleStage) {
+  constructor(page: Page, { gateway }: ConsoleFixture) {
     this.#page = page
     this.#origin = gateway.adminUrl
   }
@@ -29,9 +29,9 @@ export class Management {
 }
 
 /** Uses the setup link: the window is then signed in as the first admin. */
-export async function signInAsAdmin(page: Page, stage: ConsoleStage): Promise<Management> {
-  const management = new Management(page, stage)
-  const token = new URL(stage.setupLink).hash.slice(1)
+export async function signInAsAdmin(page: Page, fixture: ConsoleFixture): Promise<Management> {
+  const management = new Management(page, fixture)
+  const token = new URL(fixture.setupLink).hash.slice(1)
   await management.post('/setup', { token, name: 'Ada Byron', email: 'ada@example.com', password: 'correct horse battery' })
   return management
 }
@@ -40,9 +40,9 @@ export async function signInAsAdmin(page: Page, stage: ConsoleStage): Promise<Ma
 export const MEMBER = { name: 'Mo Tester', email: 'mo@example.com', password: 'a staple is not a horse' }
 
 /** Invites somebody, who accepts in a window of their own. */
-export async function signInAsMember(admin: Management, page: Page, stage: ConsoleStage): Promise<void> {
+export async function signInAsMember(admin: Management, page: Page, fixture: ConsoleFixture): Promise<void> {
   const invitation = { email: MEMBER.email, role: 'member', account_id: 'default' }
   const { link } = await admin.post<{ link: string }>('/invitations', invitation)
   const answer = { token: new URL(link).hash.slice(1), name: MEMBER.name, password: MEMBER.password }
-  await new Management(page, stage).post('/invitations/accept', answer)
+  await new Management(page, fixture).post('/invitations/accept', answer)
 }

@@ -2,12 +2,12 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { barriers } from './barriers.ts'
+import { accessibilityViolations } from './accessibility.ts'
 import { describeInBrowser } from './browser.ts'
+import { type ConsoleFixture, startConsole } from './fixture.ts'
 import { signInAsAdmin, signInAsMember } from './management.ts'
 import { type ConsolePage, ENTRANCES, PAGES } from './pages.ts'
 import { seed } from './seed.ts'
-import { type ConsoleStage, startConsole } from './stage.ts'
 import { beyondTab } from './tab-stops.ts'
 
 const SCREENSHOTS = join(import.meta.dirname, 'screenshots')
@@ -20,7 +20,7 @@ const TOO_WIDE = 'document.documentElement.scrollWidth - innerWidth'
 const IS_REFUSAL = /status of 4(?:01|10)/
 
 describeInBrowser('each page of the console', (open) => {
-  let stage: ConsoleStage
+  let fixture: ConsoleFixture
   let admin: Page
   let stranger: Page
   /** What the browser found wrong. */
@@ -28,7 +28,7 @@ describeInBrowser('each page of the console', (open) => {
 
   before(async () => {
     mkdirSync(SCREENSHOTS, { recursive: true })
-    stage = await startConsole()
+    fixture = await startConsole()
     stranger = await open({ reducedMotion: 'reduce' })
     admin = await open({ reducedMotion: 'reduce' })
     for (const page of [stranger, admin]) {
@@ -39,21 +39,21 @@ describeInBrowser('each page of the console', (open) => {
         if (message.type() === 'error' && !IS_REFUSAL.test(message.text())) complaints.push(message.text())
       })
     }
-    const management = await signInAsAdmin(admin, stage)
-    await signInAsMember(management, await open(), stage)
-    await seed(stage, management)
+    const management = await signInAsAdmin(admin, fixture)
+    await signInAsMember(management, await open(), fixture)
+    await seed(fixture, management)
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   for (const shown of [...ENTRANCES, ...PAGES])
     it(`(${shown.name}) shuts nobody out, in light and dark, by pointer and by keyboard, and fits a phone`, async () => {
       const page = ENTRANCES.includes(shown) ? stranger : admin
       await visit(page, shown)
       await picture(page, shown, 'light')
-      expect(await barriers(page, 'all'), 'light').to.deep.equal([])
+      expect(await accessibilityViolations(page, 'all'), 'light').to.deep.equal([])
       await picture(page, shown, 'dark')
-      expect(await barriers(page, 'colours'), 'dark').to.deep.equal([])
+      expect(await accessibilityViolations(page, 'colours'), 'dark').to.deep.equal([])
       await page.setViewportSize(PHONE)
       expect(await page.evaluate(TOO_WIDE), 'pixels too wide').to.be.at.most(0)
       await picture(page, shown, 'dark')
@@ -68,7 +68,7 @@ describeInBrowser('each page of the console', (open) => {
     await page.emulateMedia({ colorScheme: 'light' })
     // Else an address that differs in its # only would be no visit.
     await page.goto('about:blank')
-    await page.goto(stage.address(path))
+    await page.goto(fixture.address(path))
     await page.getByText(shows).first().waitFor()
     await prepare?.(page)
   }

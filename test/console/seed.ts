@@ -1,6 +1,6 @@
+import type { ConsoleFixture } from './fixture.ts'
 import type { Management } from './management.ts'
 import { writePastCalls } from './past-calls.ts'
-import type { ConsoleStage } from './stage.ts'
 
 const DAY_MS = 86_400_000
 const inDays = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString()
@@ -30,7 +30,7 @@ const KEYS = [
 ]
 
 /** Fills a gateway with what one has after a month: accounts, people, keys, calls. */
-export async function seed({ gateway: { store } }: ConsoleStage, admin: Management): Promise<void> {
+export async function seed({ gateway: { store } }: ConsoleFixture, admin: Management): Promise<void> {
   // The two that every test gateway begins with.
   await store.db.deleteFrom('keys').where('name', '=', 'test').execute()
   await admin.patch('/accounts/default', { name: 'Acme' })

@@ -1,29 +1,29 @@
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { describeInBrowser } from './browser.ts'
+import { type ConsoleFixture, startConsole } from './fixture.ts'
+import { LeakRecorder } from './leak-recorder.ts'
 import { MEMBER } from './management.ts'
-import { type ConsoleStage, startConsole } from './stage.ts'
-import { Witness } from './witness.ts'
 
 const ADMIN = { name: 'Ada Byron', email: 'ada@example.com', password: 'correct horse battery' }
 const MESSAGES = [{ role: 'user' as const, content: 'Hello!' }]
 
 describeInBrowser('the console, from the setup link to a revoked key', (open) => {
-  let stage: ConsoleStage
+  let fixture: ConsoleFixture
   let admin: Page
   let member: Page
   let invitation: string
-  const witness = new Witness()
+  const recorder = new LeakRecorder()
   /** The member's key, and the one that took over from it. */
   const secrets: string[] = []
   let requestId: string
 
   before(async () => {
-    stage = await startConsole()
+    fixture = await startConsole()
     admin = await open()
     member = await open({ permissions: ['clipboard-read', 'clipboard-write'] })
-    witness.watch(admin)
-    witness.watch(member)
+    recorder.watch(admin)
+    recorder.watch(member)
   })
 
   // One story: what follows a break means nothing.
@@ -35,10 +35,10 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     broken ||= this.currentTest?.state === 'failed'
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   const call = (secret: string) =>
-    stage.gateway
+    fixture.gateway
       .openai(secret)
       .chat.completions.create({ model: 'acme/smart', messages: MESSAGES }, { maxRetries: 0 })
       .withResponse()
@@ -55,11 +55,11 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
   }
 
   it('makes the first admin of whoever opens the setup link', async () => {
-    await admin.goto(stage.setupLink)
+    await admin.goto(fixture.setupLink)
     await admin.getByLabel('Your name').fill(ADMIN.name)
     await admin.getByLabel('E-mail').fill(ADMIN.email)
     await admin.getByRole('textbox', { name: 'Password' }).fill(ADMIN.password)
-    expect(admin.url(), 'the token is taken out of the address').to.equal(stage.address('/setup'))
+    expect(admin.url(), 'the token is taken out of the address').to.equal(fixture.address('/setup'))
     await admin.getByRole('button', { name: 'Create admin' }).click()
     await admin.getByRole('heading', { name: 'API keys' }).waitFor()
   })
@@ -75,8 +75,8 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
 
   it('lets the admin invite somebody into it, by a link that is shown once', async () => {
     await admin.getByRole('tab', { name: 'Invitations' }).click()
-    await admin.getByRole('button', { name: 'Invite somebody' }).click()
-    const form = admin.getByRole('dialog', { name: 'Invite somebody' })
+    await admin.getByRole('button', { name: 'Invite a user' }).click()
+    const form = admin.getByRole('dialog', { name: 'Invite a user' })
     await form.getByLabel('E-mail').fill(MEMBER.email)
     await form.getByRole('combobox', { name: 'Account' }).click()
     await admin.getByRole('option', { name: 'Field team' }).click()
@@ -126,7 +126,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     await member.getByRole('link', { name: 'Usage' }).click()
     await member.getByRole('table', { name: 'Usage by model' }).getByText('acme/smart').waitFor()
     await member.keyboard.press('Control+k')
-    await member.getByLabel('Where to', { exact: true }).first().fill(requestId)
+    await member.getByLabel('Go to', { exact: true }).first().fill(requestId)
     await member.keyboard.press('Enter')
     const details = member.getByRole('dialog', { name: 'Request' })
     await details
@@ -134,7 +134,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
       .first()
       .waitFor()
     await details.getByRole('link', { name: 'shop' }).waitFor()
-    await witness.look(member, 'the look-up')
+    await recorder.recordPage(member, 'the look-up')
     await member.keyboard.press('Escape')
   })
 
@@ -152,7 +152,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
   })
 
   it('refuses the old secret once its overlap has ended', async () => {
-    const { db } = stage.gateway.store
+    const { db } = fixture.gateway.store
     // The hour passes.
     await db.updateTable('keys').set({ expires_at: Date.now() }).where('replaced_by', 'is not', null).execute()
     await refused(secrets[0]!)
@@ -195,19 +195,19 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
       lookAround(member, ['/keys', '/usage', '/requests', '/models', '/playground', '/connect', '/profile']),
       lookAround(admin, ['/keys', '/requests', '/audit', '/config', '/accounts']),
     ])
-    await witness.lookBehind(stage.gateway)
-    expect(await witness.sightings('the first key', secrets[0]!)).to.deep.equal(['reply to POST /api/v1/keys'])
-    expect(await witness.sightings('the second key', secrets[1]!)).to.have.lengthOf(1)
+    await recorder.recordGateway(fixture.gateway)
+    expect(await recorder.leaksOf('the first key', secrets[0]!)).to.deep.equal(['reply to POST /api/v1/keys'])
+    expect(await recorder.leaksOf('the second key', secrets[1]!)).to.have.lengthOf(1)
     const token = new URL(invitation).hash.slice(1)
-    const elsewhere = (await witness.sightings('the invitation', token)).filter((where) => where !== 'address bar')
+    const elsewhere = (await recorder.leaksOf('the invitation', token)).filter((where) => where !== 'address bar')
     expect(elsewhere).to.deep.equal(['reply to POST /api/v1/invitations'])
   })
 
   async function lookAround(page: Page, paths: readonly string[]): Promise<void> {
     for (const path of paths) {
-      await page.goto(stage.address(path))
+      await page.goto(fixture.address(path))
       await page.waitForLoadState('networkidle')
-      await witness.look(page, path)
+      await recorder.recordPage(page, path)
     }
   }
 

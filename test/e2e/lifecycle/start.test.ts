@@ -41,7 +41,7 @@ describe('umg start', () => {
     expect(await home.run(['start', '--routes', 'missing.yaml']).ended).to.deep.include({ code: 1, stdout: '' })
 
     const first = await home.start()
-    const [, secret] = await first.umg.says(/Test key +(sk-test-\w+)[\s\S]*\n\n$/)
+    const [, secret] = await first.umg.prints(/Test key +(sk-test-\w+)[\s\S]*\n\n$/)
     expect(first.umg.stdout).to.contain(`Base URL   ${first.url}/v1\n`)
     const curl = /^ +curl .*\\\n(?:.*\\\n)*.*$/m.exec(first.umg.stdout)?.[0] ?? ''
     expect(curl).to.contain(secret)
@@ -62,7 +62,7 @@ describe('umg start', () => {
 
   it('ends on an uncaught exception, without printing its message', async () => {
     const { umg, url } = await home.start()
-    const [secret] = await umg.says(/sk-test-\w+/)
+    const [secret] = await umg.prints(/sk-test-\w+/)
     const reply = await fetch(`${url}/v1/models`, { headers: { 'x-lose': 'yes', authorization: `Bearer ${secret}` } })
     expect(reply.status).to.equal(200)
     const { code, stdout, stderr } = await umg.ended

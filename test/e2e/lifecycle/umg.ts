@@ -7,17 +7,17 @@ import { fileURLToPath } from 'node:url'
 
 const UMG = fileURLToPath(new URL('../../../core/umg.mjs', import.meta.url))
 
-/** The variables that a program needs. Others of the machine could change the result of a test. */
-const BARE = { PATH: process.env.PATH, HOME: process.env.HOME }
+/** The environment of commands: other variables of this machine must not affect tests. */
+const ENVIRONMENT = { PATH: process.env.PATH, HOME: process.env.HOME }
 
-/** The exit code and output of a process. */
+/** The exit code and the output of a process. */
 export interface Ended {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** A process of the command line. */
+/** A process of the command `umg`. */
 export class Umg {
   readonly #child: ChildProcess
   readonly ended: Promise<Ended>
@@ -25,14 +25,14 @@ export class Umg {
   stderr = ''
 
   constructor(args: readonly string[], { cwd, env, node = process.execPath, script = 'exec "$@"' }: RunOptions) {
-    this.#child = spawn('sh', ['-c', script, 'sh', node, UMG, ...args], { cwd, env: { ...BARE, ...env } })
+    this.#child = spawn('sh', ['-c', script, 'sh', node, UMG, ...args], { cwd, env: { ...ENVIRONMENT, ...env } })
     this.#child.stdout!.setEncoding('utf8').on('data', (text) => (this.stdout += text))
     this.#child.stderr!.setEncoding('utf8').on('data', (text) => (this.stderr += text))
     this.ended = once(this.#child, 'close').then(([code]) => ({ code, stdout: this.stdout, stderr: this.stderr }))
   }
 
-  /** Waits until the output matches. Throws the errors of a process that ends before. */
-  async says(pattern: RegExp, stream: 'stdout' | 'stderr' = 'stdout'): Promise<RegExpExecArray> {
+  /** Waits until the output matches. Throws the output if the process ends first. */
+  async prints(pattern: RegExp, stream: 'stdout' | 'stderr' = 'stdout'): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this[stream])
       if (found !== null) return found
@@ -49,13 +49,13 @@ export class Umg {
 interface RunOptions {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
-  /** The path of Node. Absent: the one that runs the tests. */
+  /** Default: the Node that runs the tests. */
   readonly node?: string
-  /** The shell script that runs the command, which is its "$@". */
+  /** What a shell does with the command, which is its "$@". */
   readonly script?: string
 }
 
-/** A folder in which commands run. */
+/** A folder with a routes.yaml, in which commands run. `remove` ends running commands. */
 export class Home {
   readonly path: string
   readonly #running: Umg[] = []
@@ -64,7 +64,7 @@ export class Home {
     this.path = path
   }
 
-  /** `files`: texts by file name. */
+  /** `files`: their texts by name. */
   static async create(files: Readonly<Record<string, string>>): Promise<Home> {
     const home = new Home(await mkdtemp(join(tmpdir(), 'umg-home-')))
     for (const [name, text] of Object.entries(files)) await home.write(name, text)
@@ -85,14 +85,13 @@ export class Home {
     return umg
   }
 
-  /** Starts a gateway on a free port. Resolves once it listens. */
+  /** Starts a gateway on a free port. Resolves when it listens. */
   async start(...flags: string[]): Promise<{ readonly umg: Umg; readonly url: string }> {
     const umg = this.run(['start', '--port', '0', ...flags])
-    const [, url] = await umg.says(/^listening on (\S+)$/m)
+    const [, url] = await umg.prints(/^listening on (\S+)$/m)
     return { umg, url: url! }
   }
 
-  /** Kills the processes that run, and removes the folder. */
   async remove(): Promise<void> {
     for (const umg of this.#running) umg.signal('SIGKILL')
     await Promise.all(this.#running.map(({ ended }) => ended))

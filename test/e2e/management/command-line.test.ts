@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { onEachDatabase } from '../../support/databases.ts'
 import { Home } from '../lifecycle/umg.ts'
-import { Person } from './person.ts'
+import { ApiClient } from './api-client.ts'
 
 const ROUTES = 'version: 1\nchain: [{ plugin: auth }]\nnamespaces: { sandbox: { provider: sandbox } }\n'
 const SETUP = /Console +(http:\S+)\/console\/setup#([\w-]{43})\n/
@@ -13,9 +13,9 @@ onEachDatabase('the command line beside a running gateway', (database) => {
     const home = await Home.create({ 'routes.yaml': ROUTES })
     try {
       const first = await home.start(...at)
-      const [, origin, token] = await first.umg.says(SETUP)
+      const [, origin, token] = await first.umg.prints(SETUP)
       expect(origin).to.equal(first.url)
-      const admin = new Person(first.url)
+      const admin = new ApiClient(first.url)
       const ada = { email: 'ada@example.com', name: 'Ada', password: 'correct horse battery' }
       expect((await admin.post('/setup', { ...ada, token })).status).to.equal(201)
 
@@ -27,7 +27,7 @@ onEachDatabase('the command line beside a running gateway', (database) => {
       const account = await umg('accounts', 'create', '--name', 'Acme')
       const link = await umg('users', 'invite', 'bob@example.com', '--account', account, '--console-url', first.url)
       const bob = { token: link.split('#')[1], name: 'Bob', password: 'correct horse battery' }
-      expect((await new Person(first.url).post('/invitations/accept', bob)).body.account).to.deep.equal({
+      expect((await new ApiClient(first.url).post('/invitations/accept', bob)).body.account).to.deep.equal({
         id: account,
         name: 'Acme',
       })

@@ -8,8 +8,8 @@ import { openIdProvider } from '../../../core/accounts/openid.ts'
 import { Secret } from '../../../core/sdk/api.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 import { onEachDatabase } from '../../support/databases.ts'
-import type { Person, Told } from './person.ts'
-import { type Stage, startStage } from './stage.ts'
+import type { ApiClient, ApiReply } from './api-client.ts'
+import { type Fixture, startFixture } from './fixture.ts'
 
 /** People as the provider knows them, by the name they sign in with there. */
 type Claims = { readonly email?: string; readonly email_verified?: boolean; readonly name?: string }
@@ -47,7 +47,7 @@ async function startIssuer(): Promise<Issuer> {
     // Who they are says a header, and to everything they agree.
     const { prompt, params, session, grantId } = await provider.interactionDetails(request, response)
     if (prompt.name === 'login')
-      return provider.interactionFinished(request, response, { login: { accountId: String(request.headers['x-person']) } })
+      return provider.interactionFinished(request, response, { login: { accountId: String(request.headers['x-client']) } })
     const grant = grantId ? await provider.Grant.find(grantId) : undefined
     const consent = grant ?? new provider.Grant({ accountId: session!.accountId, clientId: params.client_id as string })
     consent.addOIDCScope('openid email profile')
@@ -70,7 +70,7 @@ async function startIssuer(): Promise<Issuer> {
 
 onEachDatabase('signing in by an OpenID provider', (database) => {
   let issuer: Issuer
-  let stage: Stage
+  let fixture: Fixture
   before(async () => {
     // It says of its settings that they are for tests.
     for (const level of ['info', 'warn'] as const) mock.method(console, level, () => undefined)
@@ -81,60 +81,60 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
       clientSecret: new Secret(CLIENT.client_secret),
       name: 'Example',
     })
-    stage = await startStage(await database(), { openid })
-    issuer.redirectTo(`${stage.gateway.url}/api/v1/oidc/callback`)
+    fixture = await startFixture(await database(), { openid })
+    issuer.redirectTo(`${fixture.gateway.url}/api/v1/oidc/callback`)
   })
   after(async () => {
-    await stage?.stop()
-    await issuer?.stop()
+    await fixture?.stop()
+    await issuer.stop()
     mock.restoreAll()
   })
 
   /** Goes from address to address as a browser would, until the gateway sends it to one of the console's. */
   async function travel(
-    person: Person,
+    client: ApiClient,
     who: string,
     start = '/oidc/start',
-  ): Promise<{ readonly location: string; readonly last: Told }> {
+  ): Promise<{ readonly location: string; readonly last: ApiReply }> {
     const jar = new Map<string, string>()
-    let last = await person.get(start)
+    let last = await client.get(start)
     let location = last.headers.get('location')!
-    while (!location.startsWith(`${stage.gateway.url}/console/`)) {
-      if (location.startsWith(stage.gateway.url)) {
-        last = await person.get(location.slice(`${stage.gateway.url}/api/v1`.length))
+    while (!location.startsWith(`${fixture.gateway.url}/console/`)) {
+      if (location.startsWith(fixture.gateway.url)) {
+        last = await client.get(location.slice(`${fixture.gateway.url}/api/v1`.length))
         location = last.headers.get('location')!
         continue
       }
       const cookie = Array.from(jar, ([name, value]) => `${name}=${value}`).join('; ')
-      const response = await fetch(location, { redirect: 'manual', headers: { cookie, 'x-person': who } })
+      const response = await fetch(location, { redirect: 'manual', headers: { cookie, 'x-client': who } })
       for (const line of response.headers.getSetCookie()) jar.set(...(line.split(';')[0]!.split('=') as [string, string]))
       location = new URL(response.headers.get('location')!, location).href
     }
     return { location, last }
   }
 
-  const arrived = () => `${stage.gateway.url}/console/`
-  const refused = (code: string) => `${stage.gateway.url}/console/sign-in?error=${code}`
+  const arrived = () => `${fixture.gateway.url}/console/`
+  const refused = (code: string) => `${fixture.gateway.url}/console/sign-in?error=${code}`
 
   it('is offered where there is one', async () => {
-    expect((await stage.stranger().get('/sign-in')).body.oidc).to.deep.equal({ name: 'Example', path: '/api/v1/oidc/start' })
+    expect((await fixture.newClient().get('/sign-in')).body.oidc).to.deep.equal({ name: 'Example', path: '/api/v1/oidc/start' })
   })
 
   it('lets a user in who has the address that the provider vouches for, and from then on whatever their address is', async () => {
     issuer.people.set('b-17', { email: 'Bob@example.com', email_verified: true, name: 'Robert' })
-    const person = stage.stranger()
-    expect((await travel(person, 'b-17')).location).to.equal(arrived())
-    expect((await person.get('/session')).body.user).to.include({ id: stage.memberId, name: 'Bob' })
-    expect([...person.cookies.keys()]).to.deep.equal(['umg_session'])
+    const client = fixture.newClient()
+    expect((await travel(client, 'b-17')).location).to.equal(arrived())
+    expect((await client.get('/session')).body.user).to.include({ id: fixture.memberId, name: 'Bob' })
+    expect([...client.cookies.keys()]).to.deep.equal(['umg_session'])
     issuer.people.set('b-17', { email: 'robert@elsewhere.example', email_verified: true })
-    const again = stage.stranger()
+    const again = fixture.newClient()
     await travel(again, 'b-17')
-    expect((await again.get('/session')).body.user).to.include({ id: stage.memberId })
+    expect((await again.get('/session')).body.user).to.include({ id: fixture.memberId })
   })
 
   it('lets nobody else take the place of a user by their address', async () => {
     issuer.people.set('mallory', { email: 'bob@example.com', email_verified: true })
-    expect((await travel(stage.stranger(), 'mallory')).location).to.equal(refused('openid_refused'))
+    expect((await travel(fixture.newClient(), 'mallory')).location).to.equal(refused('openid_refused'))
   })
 
   it('lets nobody in by an address that the provider does not vouch for, or without one', async () => {
@@ -142,37 +142,37 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
     issuer.people.set('unsaid', { email: 'ada@example.com' })
     issuer.people.set('nameless', {})
     for (const who of ['unverified', 'unsaid', 'nameless']) {
-      const person = stage.stranger()
-      expect((await travel(person, who)).location).to.equal(refused('openid_refused'))
-      expect((await person.get('/session')).status).to.equal(401)
+      const client = fixture.newClient()
+      expect((await travel(client, who)).location).to.equal(refused('openid_refused'))
+      expect((await client.get('/session')).status).to.equal(401)
     }
-    const { body } = await stage.admin.get('/audit?limit=1')
+    const { body } = await fixture.admin.get('/audit?limit=1')
     expect(body.data![0]).to.include({ action: 'session.refuse', actor: null, ip: '127.0.0.1' })
   })
 
   it('makes a user of who was invited, once, without a password', async () => {
     issuer.people.set('cy', { email: 'cy@example.com', email_verified: true, name: 'Cy' })
-    expect((await travel(stage.stranger(), 'cy')).location).to.equal(refused('openid_refused'))
-    await stage.admin.post('/invitations', { email: 'cy@example.com', role: 'member', account_id: stage.account })
-    const person = stage.stranger()
-    expect((await travel(person, 'cy')).location).to.equal(arrived())
-    expect((await person.get('/session')).body).to.deep.include({ account: { id: stage.account, name: 'Acme' } })
-    expect((await stage.admin.get('/invitations')).body.data).to.deep.equal([])
-    const byPassword = await stage.stranger().post('/session', { email: 'cy@example.com', password: 'whatever it may be' })
+    expect((await travel(fixture.newClient(), 'cy')).location).to.equal(refused('openid_refused'))
+    await fixture.admin.post('/invitations', { email: 'cy@example.com', role: 'member', account_id: fixture.account })
+    const client = fixture.newClient()
+    expect((await travel(client, 'cy')).location).to.equal(arrived())
+    expect((await client.get('/session')).body).to.deep.include({ account: { id: fixture.account, name: 'Acme' } })
+    expect((await fixture.admin.get('/invitations')).body.data).to.deep.equal([])
+    const byPassword = await fixture.newClient().post('/session', { email: 'cy@example.com', password: 'whatever it may be' })
     expect(byPassword.status).to.equal(401)
   })
 
   it('lets nobody in who is shut out', async () => {
     issuer.people.set('dan', { email: 'dan@example.com', email_verified: true, name: 'Dan' })
-    await stage.admin.post('/invitations', { email: 'dan@example.com', role: 'member', account_id: stage.account })
-    await travel(stage.stranger(), 'dan')
-    const { id } = (await stage.admin.get('/users?limit=1')).body.data![0]!
-    await stage.admin.patch(`/users/${id}`, { disabled: true })
-    expect((await travel(stage.stranger(), 'dan')).location).to.equal(refused('openid_refused'))
+    await fixture.admin.post('/invitations', { email: 'dan@example.com', role: 'member', account_id: fixture.account })
+    await travel(fixture.newClient(), 'dan')
+    const { id } = (await fixture.admin.get('/users?limit=1')).body.data![0]!
+    await fixture.admin.patch(`/users/${id}`, { disabled: true })
+    expect((await travel(fixture.newClient(), 'dan')).location).to.equal(refused('openid_refused'))
   })
 
   it('is over with the browser that began it: what another one brings back opens nothing', async () => {
-    const [victim, attacker] = [stage.stranger(), stage.stranger()]
+    const [victim, attacker] = [fixture.newClient(), fixture.newClient()]
     issuer.people.set('ada', { email: 'ada@example.com', email_verified: true })
     // The attacker signs in, stops at the way back, and gives that address to the victim.
     let way = ''
@@ -180,7 +180,7 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
     attacker.get = async (path) => {
       if (!path.startsWith('/oidc/callback')) return get(path)
       way = path
-      return { headers: new Headers({ location: arrived() }) } as Told
+      return { headers: new Headers({ location: arrived() }) } as ApiReply
     }
     await travel(attacker, 'ada')
     expect((await victim.get(way)).headers.get('location')).to.equal(refused('openid_failed'))
@@ -191,23 +191,23 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
 
   for (const path of ['/oidc/callback', '/oidc/callback?code=made-up&state=x', '/oidc/callback?error=access_denied']) {
     it(`tells people at the sign-in page that ${path} was nothing`, async () => {
-      expect((await stage.stranger().get(path)).headers.get('location')).to.equal(refused('openid_failed'))
+      expect((await fixture.newClient().get(path)).headers.get('location')).to.equal(refused('openid_failed'))
     })
   }
 
   it('keeps no gateway from starting where the provider is away, and says so', async () => {
     const openid = openIdProvider({ issuer: await closedOrigin(), clientId: 'umg' })
-    const away = await startStage(await database(), { openid })
-    const reply = await away.stranger().get('/oidc/start')
+    const away = await startFixture(await database(), { openid })
+    const reply = await away.newClient().get('/oidc/start')
     expect(reply.headers.get('location')).to.equal(`${away.gateway.url}/console/sign-in?error=openid_failed`)
     expect(JSON.stringify(away.gateway.log)).to.include('ECONNREFUSED')
     await away.stop()
   })
 
   it('is not there where none was named', async () => {
-    const without = await startStage(await database())
-    expect((await without.stranger().get('/sign-in')).body.oidc).to.equal(null)
-    expect((await without.stranger().get('/oidc/start')).status).to.equal(404)
+    const without = await startFixture(await database())
+    expect((await without.newClient().get('/sign-in')).body.oidc).to.equal(null)
+    expect((await without.newClient().get('/oidc/start')).status).to.equal(404)
     await without.stop()
   })
 })

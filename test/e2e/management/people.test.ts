@@ -1,66 +1,71 @@
 import { mock } from 'node:test'
 import { expect } from 'chai'
 import { onEachDatabase } from '../../support/databases.ts'
-import type { Person, Told } from './person.ts'
-import { PASSWORD, type Stage, startStage, unique } from './stage.ts'
+import type { ApiClient, ApiReply } from './api-client.ts'
+import { type Fixture, PASSWORD, startFixture, unique } from './fixture.ts'
 
 const DAY = 24 * 3_600_000
 
-const outcome = ({ status, body }: Told) => [status, body.code]
+const outcome = ({ status, body }: ApiReply) => [status, body.code]
 const tokenOf = (link: unknown): string => String(link).split('#')[1]!
 
 onEachDatabase('people', (database) => {
-  let stage: Stage
+  let fixture: Fixture
   before(async () => {
-    stage = await startStage(await database())
+    fixture = await startFixture(await database())
   })
-  beforeEach(() => stage.restore())
+  beforeEach(() => fixture.restore())
   afterEach(() => mock.timers.reset())
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   async function invite(email = 'cy@example.com', more: object = {}): Promise<Record<string, unknown>> {
-    const { status, body } = await stage.admin.post('/invitations', { email, role: 'member', account_id: stage.account, ...more })
+    const { status, body } = await fixture.admin.post('/invitations', {
+      email,
+      role: 'member',
+      account_id: fixture.account,
+      ...more,
+    })
     expect(status).to.equal(201)
     return body
   }
 
-  const accept = (token: string, person: Person = stage.stranger(), more: object = {}) =>
-    person.post('/invitations/accept', { token, name: 'Cy', password: PASSWORD, ...more })
+  const accept = (token: string, client: ApiClient = fixture.newClient(), more: object = {}) =>
+    client.post('/invitations/accept', { token, name: 'Cy', password: PASSWORD, ...more })
 
   describe('are invited', () => {
     it('by a link of the console, look at what it is for, and join by it', async () => {
       const { link, id, ...invitation } = await invite('Cy@Example.com', { role: 'admin' })
-      expect(link).to.match(new RegExp(`^${stage.gateway.url}/console/invitation#[\\w-]{43}$`))
+      expect(link).to.match(new RegExp(`^${fixture.gateway.url}/console/invitation#[\\w-]{43}$`))
       expect(invitation).to.deep.include({
         email: 'cy@example.com',
         role: 'admin',
-        account: { id: stage.account, name: 'Acme' },
-        created_by: { id: stage.adminId, name: 'Ada' },
+        account: { id: fixture.account, name: 'Acme' },
+        created_by: { id: fixture.adminId, name: 'Ada' },
       })
-      const { body } = await stage.admin.get('/invitations')
+      const { body } = await fixture.admin.get('/invitations')
       expect(body.data).to.deep.equal([{ id, ...invitation }])
-      const person = stage.stranger()
-      expect((await person.post('/invitations/look', { token: tokenOf(link) })).body).to.deep.equal({
+      const client = fixture.newClient()
+      expect((await client.post('/invitations/look', { token: tokenOf(link) })).body).to.deep.equal({
         email: 'cy@example.com',
         role: 'admin',
-        account: { id: stage.account, name: 'Acme' },
+        account: { id: fixture.account, name: 'Acme' },
       })
-      const { status, body: joined } = await accept(tokenOf(link), person)
+      const { status, body: joined } = await accept(tokenOf(link), client)
       expect(status).to.equal(201)
       expect(joined.user).to.include({ email: 'cy@example.com', name: 'Cy', role: 'admin' })
-      expect((await person.get('/users')).status).to.equal(200)
-      expect((await stage.admin.get('/invitations')).body.data).to.deep.equal([])
+      expect((await client.get('/users')).status).to.equal(200)
+      expect((await fixture.admin.get('/invitations')).body.data).to.deep.equal([])
     })
 
     it('once: a used link, a withdrawn one, an outdated one and one that a newer invitation replaced open nothing', async () => {
       const used = tokenOf((await invite()).link)
       await accept(used)
       const withdrawn = await invite('dan@example.com')
-      expect((await stage.admin.delete(`/invitations/${withdrawn.id}`)).status).to.equal(204)
+      expect((await fixture.admin.delete(`/invitations/${withdrawn.id}`)).status).to.equal(204)
       const replaced = tokenOf((await invite('eve@example.com')).link)
       const newer = tokenOf((await invite('eve@example.com')).link)
       for (const token of [used, tokenOf(withdrawn.link), replaced, 'made up']) {
-        expect(outcome(await stage.stranger().post('/invitations/look', { token }))).to.deep.equal([410, 'link_invalid'])
+        expect(outcome(await fixture.newClient().post('/invitations/look', { token }))).to.deep.equal([410, 'link_invalid'])
         expect(outcome(await accept(token))).to.deep.equal([410, 'link_invalid'])
       }
       mock.timers.enable({ apis: ['Date'], now: Date.now() + 7 * DAY })
@@ -76,64 +81,64 @@ onEachDatabase('people', (database) => {
     it('as what the invitation says, whatever they send', async () => {
       const token = tokenOf((await invite()).link)
       for (const more of [{ role: 'admin' }, { account_id: 'default' }, { email: 'ada@example.com' }])
-        expect((await accept(token, stage.stranger(), more)).body.code).to.equal('unknown_parameter')
+        expect((await accept(token, fixture.newClient(), more)).body.code).to.equal('unknown_parameter')
       expect((await accept(token)).body.user).to.include({ role: 'member', email: 'cy@example.com' })
     })
 
     it('again when they have lost their password, as what they are: they choose another one, and the old one is void', async () => {
-      const other = { email: 'Bob@example.com', role: 'admin', account_id: stage.account }
-      const refused = await stage.admin.post('/invitations', other)
+      const other = { email: 'Bob@example.com', role: 'admin', account_id: fixture.account }
+      const refused = await fixture.admin.post('/invitations', other)
       expect(outcome(refused)).to.deep.equal([409, 'conflict'])
-      expect(refused.body.message).to.include(`with the role member in the account ${stage.account}`)
+      expect(refused.body.message).to.include(`as member of ${fixture.account}`)
       const token = tokenOf((await invite('Bob@example.com')).link)
-      const bob = stage.stranger()
+      const bob = fixture.newClient()
       const { body } = await accept(token, bob, { name: 'Bob', password: 'another battery staple' })
-      expect(body.user).to.include({ id: stage.memberId, role: 'member' })
-      expect((await stage.member.get('/session')).status).to.equal(401)
+      expect(body.user).to.include({ id: fixture.memberId, role: 'member' })
+      expect((await fixture.member.get('/session')).status).to.equal(401)
       for (const [password, status] of [
         [PASSWORD, 401],
         ['another battery staple', 201],
       ] as const)
-        expect((await stage.stranger().post('/session', { email: 'bob@example.com', password })).status).to.equal(status)
-      const { body: trail } = await stage.admin.get(`/audit?actor=${stage.memberId}&action=password&limit=1`)
+        expect((await fixture.newClient().post('/session', { email: 'bob@example.com', password })).status).to.equal(status)
+      const { body: trail } = await fixture.admin.get(`/audit?actor=${fixture.memberId}&action=password&limit=1`)
       expect(trail.data).to.have.length(1)
     })
 
     it('not while they are shut out, and not to an account that is not there', async () => {
-      await stage.admin.patch(`/users/${stage.memberId}`, { disabled: true })
-      const again = { email: 'Bob@example.com', role: 'member', account_id: stage.account }
-      expect(outcome(await stage.admin.post('/invitations', again))).to.deep.equal([409, 'conflict'])
+      await fixture.admin.patch(`/users/${fixture.memberId}`, { disabled: true })
+      const again = { email: 'Bob@example.com', role: 'member', account_id: fixture.account }
+      expect(outcome(await fixture.admin.post('/invitations', again))).to.deep.equal([409, 'conflict'])
       const nowhere = { email: 'cy@example.com', role: 'member', account_id: 'acc_none' }
-      expect((await stage.admin.post('/invitations', nowhere)).body).to.include({ code: 'invalid_value', param: 'account_id' })
-      expect(outcome(await stage.admin.delete('/invitations/inv_none'))).to.deep.equal([404, 'not_found'])
+      expect((await fixture.admin.post('/invitations', nowhere)).body).to.include({ code: 'invalid_value', param: 'account_id' })
+      expect(outcome(await fixture.admin.delete('/invitations/inv_none'))).to.deep.equal([404, 'not_found'])
     })
   })
 
   describe('are looked after', () => {
     it('by an admin, who sees who they are and when they last came', async () => {
-      const { body } = await stage.admin.get('/users?limit=1')
+      const { body } = await fixture.admin.get('/users?limit=1')
       expect(body.data![0]).to.deep.include({
-        id: stage.memberId,
+        id: fixture.memberId,
         email: 'bob@example.com',
         name: 'Bob',
         role: 'member',
-        account: { id: stage.account, name: 'Acme' },
+        account: { id: fixture.account, name: 'Acme' },
         disabled: false,
       })
       expect(body.next_cursor).to.be.a('string')
-      const { body: rest } = await stage.admin.get(`/users?limit=1&cursor=${body.next_cursor}`)
+      const { body: rest } = await fixture.admin.get(`/users?limit=1&cursor=${body.next_cursor}`)
       expect(rest.data!.map(({ email }) => email)).to.deep.equal(['ada@example.com'])
       expect(rest.next_cursor).to.equal(null)
     })
 
     it('but never without an admin: the last one stays one', async () => {
       for (const change of [{ role: 'member' }, { disabled: true }]) {
-        const refused = await stage.program.patch(`/users/${stage.adminId}`, change)
+        const refused = await fixture.program.patch(`/users/${fixture.adminId}`, change)
         expect(outcome(refused)).to.deep.equal([409, 'conflict'])
         expect(refused.body.message).to.include('last admin')
       }
-      await stage.admin.patch(`/users/${stage.memberId}`, { role: 'admin' })
-      const both = [stage.adminId, stage.memberId].map((id) => stage.program.patch(`/users/${id}`, { disabled: true }))
+      await fixture.admin.patch(`/users/${fixture.memberId}`, { role: 'admin' })
+      const both = [fixture.adminId, fixture.memberId].map((id) => fixture.program.patch(`/users/${id}`, { disabled: true }))
       expect((await Promise.all(both)).map(({ status }) => status).sort()).to.deep.equal([200, 409])
     })
 
@@ -145,35 +150,35 @@ onEachDatabase('people', (database) => {
         identity: 'x',
         id: 'x',
       }))
-        expect((await stage.admin.patch(`/users/${stage.memberId}`, { [name]: value })).body).to.include({
+        expect((await fixture.admin.patch(`/users/${fixture.memberId}`, { [name]: value })).body).to.include({
           code: 'unknown_parameter',
         })
     })
 
     it('whom there are', async () => {
-      expect(outcome(await stage.admin.patch('/users/usr_none', { name: 'x' }))).to.deep.equal([404, 'not_found'])
-      expect(outcome(await stage.admin.post('/users/usr_none/end-sessions'))).to.deep.equal([404, 'not_found'])
+      expect(outcome(await fixture.admin.patch('/users/usr_none', { name: 'x' }))).to.deep.equal([404, 'not_found'])
+      expect(outcome(await fixture.admin.post('/users/usr_none/end-sessions'))).to.deep.equal([404, 'not_found'])
     })
   })
 
   describe('have accounts', () => {
     it('that admins make and change, and members see their own of', async () => {
       const name = unique('Research')
-      const { body: made } = await stage.admin.post('/accounts', { name, models: ['openai/*'], rate_class: 'batch' })
+      const { body: made } = await fixture.admin.post('/accounts', { name, models: ['openai/*'], rate_class: 'batch' })
       expect(made).to.deep.include({ name, models: ['openai/*'], rate_class: 'batch', keys: 0, users: 0 })
-      const { body: edited } = await stage.admin.patch(`/accounts/${made.id}`, { models: ['*'], rate_class: null })
+      const { body: edited } = await fixture.admin.patch(`/accounts/${made.id}`, { models: ['*'], rate_class: null })
       expect(edited).to.deep.equal({ ...made, models: ['*'], rate_class: null })
-      expect((await stage.admin.get(`/accounts/${made.id}`)).body).to.deep.equal(edited)
-      expect((await stage.admin.get('/accounts')).body.data!.map(({ id }) => id)).to.have.members([
+      expect((await fixture.admin.get(`/accounts/${made.id}`)).body).to.deep.equal(edited)
+      expect((await fixture.admin.get('/accounts')).body.data!.map(({ id }) => id)).to.have.members([
         'default',
-        stage.account,
+        fixture.account,
         made.id,
       ])
-      const { body: own } = await stage.member.get('/accounts')
-      expect(own.data!.map(({ id, users }) => [id, users])).to.deep.equal([[stage.account, 1]])
-      expect((await stage.member.get(`/accounts/${stage.account}`)).body).to.include({ name: 'Acme' })
-      expect(outcome(await stage.member.get(`/accounts/${made.id}`))).to.deep.equal([404, 'not_found'])
-      const { body: trail } = await stage.admin.get('/audit?action=account.&limit=1')
+      const { body: own } = await fixture.member.get('/accounts')
+      expect(own.data!.map(({ id, users }) => [id, users])).to.deep.equal([[fixture.account, 1]])
+      expect((await fixture.member.get(`/accounts/${fixture.account}`)).body).to.include({ name: 'Acme' })
+      expect(outcome(await fixture.member.get(`/accounts/${made.id}`))).to.deep.equal([404, 'not_found'])
+      const { body: trail } = await fixture.admin.get('/audit?action=account.&limit=1')
       expect(trail.data![0]!.changes).to.deep.equal({ models: [['openai/*'], ['*']], rate_class: ['batch', null] })
     })
 
@@ -184,8 +189,8 @@ onEachDatabase('people', (database) => {
         [{ models: ['gpt-4o'] }, 'models'],
         [{ rate_class: '\n' }, 'rate_class'],
       ] as const) {
-        expect((await stage.admin.post('/accounts', { name: 'x', models: ['*'], ...wrong })).body).to.include({ param })
-        expect((await stage.admin.patch(`/accounts/${stage.account}`, wrong)).body).to.include({ param })
+        expect((await fixture.admin.post('/accounts', { name: 'x', models: ['*'], ...wrong })).body).to.include({ param })
+        expect((await fixture.admin.patch(`/accounts/${fixture.account}`, wrong)).body).to.include({ param })
       }
     })
   })
@@ -193,13 +198,13 @@ onEachDatabase('people', (database) => {
   it('can look through the audit trail by what, who and when', async () => {
     mock.timers.enable({ apis: ['Date'], now: Date.now() + DAY })
     const later = new Date().toISOString()
-    await stage.program.post(`/users/${stage.memberId}/end-sessions`)
-    const found = async (query: string) => (await stage.program.get(`/audit?${query}`)).body.data!.map(({ action }) => action)
+    await fixture.program.post(`/users/${fixture.memberId}/end-sessions`)
+    const found = async (query: string) => (await fixture.program.get(`/audit?${query}`)).body.data!.map(({ action }) => action)
     expect(await found(`from=${later}`)).to.deep.equal(['session.end-all'])
     expect(await found(`from=${later}&actor=TERRAFORM`)).to.deep.equal(['session.end-all'])
-    expect(await found(`actor=${stage.memberId}`)).to.deep.equal(['invitation.accept', 'user.create'])
+    expect(await found(`actor=${fixture.memberId}`)).to.deep.equal(['invitation.accept', 'user.create'])
     expect(await found('action=user.create&actor=Ada')).to.deep.equal(['user.create'])
     expect(await found(`to=${later}&action=end-all`)).to.deep.equal([])
-    expect((await stage.program.get('/audit?from=yesterday')).status).to.equal(400)
+    expect((await fixture.program.get('/audit?from=yesterday')).status).to.equal(400)
   })
 })

@@ -3,19 +3,19 @@ import { createAccount } from '../../../core/accounts/accounts.ts'
 import { GATEWAY } from '../../../core/accounts/audit.ts'
 import { createKey } from '../../../core/keys/keys.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { Person, type Told } from './person.ts'
+import { ApiClient, type ApiReply } from './api-client.ts'
 
 const CLASSES = { standard: { requests: '60/min' }, batch: { tokens: '5M/day' } }
 
 describe('a rate class that the routing table does not declare', () => {
   let gateway: TestGateway
-  let program: Person
+  let program: ApiClient
   before(async () => {
     const tagging = { plugin: 'rate-tagging', config: { classes: CLASSES, default: 'standard' } }
     gateway = await startTestGateway({
       routes: { chain: [{ plugin: 'auth' }, tagging], namespaces: { sandbox: { provider: 'sandbox' } } },
     })
-    program = new Person(gateway.url, await gateway.key({ kind: 'admin' }))
+    program = new ApiClient(gateway.url, await gateway.key({ kind: 'admin' }))
   })
   after(() => gateway?.stop())
 
@@ -28,7 +28,7 @@ describe('a rate class that the routing table does not declare', () => {
     ['a key', async (fields) => program.patch(`/keys/${await idOf('/keys', KEY)}`, fields)],
     ['a new account', (fields) => program.post('/accounts', { ...ACCOUNT, ...fields })],
     ['an account', async (fields) => program.patch(`/accounts/${await idOf('/accounts', ACCOUNT)}`, fields)],
-  ] satisfies readonly [string, (fields: object) => Promise<Told>][])
+  ] satisfies readonly [string, (fields: object) => Promise<ApiReply>][])
     it(`is not given to ${what}, and those that it declares are named`, async () => {
       const { status, body } = await send({ rate_class: 'bacth' })
       expect([status, body.code, body.param]).to.deep.equal([400, 'invalid_value', 'rate_class'])

@@ -5,8 +5,8 @@ import type { Access } from '../../../core/control/operation.ts'
 import { managementRouter } from '../../../core/control/router.ts'
 import type { ManagementServices } from '../../../core/control/services.ts'
 import { onEachDatabase } from '../../support/databases.ts'
-import { refusalOf } from './person.ts'
-import { type Stage, startStage } from './stage.ts'
+import { refusalOf } from './api-client.ts'
+import { type Fixture, startFixture } from './fixture.ts'
 
 /** Who may call what. A route that is not here is nobody's yet: decide, and write it down. */
 const ROLES: Readonly<Record<Access, readonly string[]>> = {
@@ -73,39 +73,39 @@ describe('the management API', () => {
 })
 
 onEachDatabase('the management API', (database) => {
-  let stage: Stage
+  let fixture: Fixture
   before(async () => {
-    stage = await startStage(await database())
+    fixture = await startFixture(await database())
   })
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   /** Who asks, by name: the headers that say so. A session of its own each time, for some routes end it. */
   const CALLERS: Readonly<Record<string, () => Promise<Record<string, string>>>> = {
     nobody: async () => ({}),
-    'a stranger with a made-up session': async () => ({ cookie: 'umg_session=made-up' }),
-    'a live key': async () => ({ authorization: `Bearer ${stage.gateway.liveKey}` }),
-    'a test key': async () => ({ authorization: `Bearer ${stage.gateway.testKey}` }),
+    'a made-up session': async () => ({ cookie: 'umg_session=made-up' }),
+    'a live key': async () => ({ authorization: `Bearer ${fixture.gateway.liveKey}` }),
+    'a test key': async () => ({ authorization: `Bearer ${fixture.gateway.testKey}` }),
     'a live key beside a session': async () => ({
-      ...(await session(stage.adminId)),
-      authorization: `Bearer ${stage.gateway.liveKey}`,
+      ...(await session(fixture.adminId)),
+      authorization: `Bearer ${fixture.gateway.liveKey}`,
     }),
-    member: () => session(stage.memberId),
-    admin: () => session(stage.adminId),
-    'an admin key': async () => ({ authorization: `Bearer ${stage.adminKey}` }),
+    member: () => session(fixture.memberId),
+    admin: () => session(fixture.adminId),
+    'an admin key': async () => ({ authorization: `Bearer ${fixture.adminKey}` }),
   }
 
   async function session(userId: string): Promise<Record<string, string>> {
-    return { cookie: `umg_session=${await beginSession(stage.gateway.store.db, userId)}` }
+    return { cookie: `umg_session=${await beginSession(fixture.gateway.store.db, userId)}` }
   }
 
   async function ask(route: string, headers: Record<string, string>): Promise<{ status: number; code: unknown }> {
     const [method, path = ''] = route.split(' ')
     const abort = new AbortController()
-    const response = await fetch(stage.gateway.url + path.replace(':id', 'none'), {
+    const response = await fetch(fixture.gateway.url + path.replace(':id', 'none'), {
       method,
       redirect: 'manual',
       signal: abort.signal,
-      headers: { origin: stage.gateway.url, 'content-type': 'application/json', ...headers },
+      headers: { origin: fixture.gateway.url, 'content-type': 'application/json', ...headers },
       ...(method !== 'GET' && { body: '{}' }),
     })
     const [status, code] = response.status < 400 ? [response.status, undefined] : await refusalOf(response)
@@ -147,7 +147,7 @@ onEachDatabase('the management API', (database) => {
   }
 
   it('gives an admin key no model', async () => {
-    const reply = await stage.gateway.fetch('/v1/models', { key: stage.adminKey })
+    const reply = await fixture.gateway.fetch('/v1/models', { key: fixture.adminKey })
     expect(await refusalOf(reply)).to.deep.equal([401, 'invalid_api_key'])
   })
 })

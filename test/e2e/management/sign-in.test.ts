@@ -3,14 +3,14 @@ import { expect } from 'chai'
 import { createSetupToken } from '../../../core/accounts/setup.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { Person, type Told } from './person.ts'
-import { PASSWORD, type Stage, startStage } from './stage.ts'
+import { ApiClient, type ApiReply } from './api-client.ts'
+import { type Fixture, PASSWORD, startFixture } from './fixture.ts'
 
 const MINUTE = 60_000
 const ADA = { email: 'ada@example.com', password: PASSWORD }
 const BOB = { email: 'bob@example.com', password: PASSWORD }
 
-const outcome = ({ status, body }: Told) => [status, body.code]
+const outcome = ({ status, body }: ApiReply) => [status, body.code]
 
 onEachDatabase('the setup link', (database) => {
   let gateway: TestGateway
@@ -26,17 +26,17 @@ onEachDatabase('the setup link', (database) => {
   const users = () => gateway.store.db.selectFrom('users').select(['email', 'role', 'account_id']).execute()
 
   it('makes the first admin, once, and signs them in', async () => {
-    const person = new Person(gateway.url)
-    expect((await person.get('/sign-in')).body).to.include({ setup_needed: true, password: true })
+    const client = new ApiClient(gateway.url)
+    expect((await client.get('/sign-in')).body).to.include({ setup_needed: true, password: true })
     const first = await link()
     const second = await link()
-    const { status, body } = await person.post('/setup', first)
+    const { status, body } = await client.post('/setup', first)
     expect(status).to.equal(201)
     expect(body.user).to.include({ email: 'ada@example.com', name: 'Ada', role: 'admin' })
-    expect((await person.get('/session')).body.user).to.deep.equal(body.user)
-    expect((await person.get('/sign-in')).body).to.include({ setup_needed: false })
+    expect((await client.get('/session')).body.user).to.deep.equal(body.user)
+    expect((await client.get('/sign-in')).body).to.include({ setup_needed: false })
     for (const used of [first, second])
-      expect(outcome(await new Person(gateway.url).post('/setup', { ...used, email: 'eve@example.com' }))).to.deep.equal([
+      expect(outcome(await new ApiClient(gateway.url).post('/setup', { ...used, email: 'eve@example.com' }))).to.deep.equal([
         410,
         'link_invalid',
       ])
@@ -47,7 +47,7 @@ onEachDatabase('the setup link', (database) => {
   it('used by fifty at once makes one admin', async () => {
     const used = await link()
     const racers = Array.from({ length: 50 }, (_, i) =>
-      new Person(gateway.url).post('/setup', { ...used, email: `racer-${i}@example.com` }),
+      new ApiClient(gateway.url).post('/setup', { ...used, email: `racer-${i}@example.com` }),
     )
     const outcomes = (await Promise.all(racers)).map(({ status }) => status)
     expect(outcomes.filter((status) => status === 201)).to.have.length(1)
@@ -58,13 +58,13 @@ onEachDatabase('the setup link', (database) => {
   it('is good for an hour', async () => {
     const used = await link()
     mock.timers.enable({ apis: ['Date'], now: Date.now() + 60 * MINUTE })
-    expect(outcome(await new Person(gateway.url).post('/setup', used))).to.deep.equal([410, 'link_invalid'])
+    expect(outcome(await new ApiClient(gateway.url).post('/setup', used))).to.deep.equal([410, 'link_invalid'])
     expect(await users()).to.deep.equal([])
   })
 
   it('is not used up by what is refused', async () => {
     const used = await link()
-    const person = new Person(gateway.url)
+    const client = new ApiClient(gateway.url)
     for (const [wrong, param] of [
       [{ password: 'too short' }, 'password'],
       [{ password: used.token! }, 'password'],
@@ -73,14 +73,14 @@ onEachDatabase('the setup link', (database) => {
       [{ name: ' ' }, 'name'],
       [{ role: 'admin' }, 'role'],
     ] as const)
-      expect(await person.post('/setup', { ...used, ...wrong })).to.have.nested.property('body.param', param)
-    expect((await person.post('/setup', used)).status).to.equal(201)
+      expect(await client.post('/setup', { ...used, ...wrong })).to.have.nested.property('body.param', param)
+    expect((await client.post('/setup', used)).status).to.equal(201)
   })
 
   it('that is made up opens nothing', async () => {
     await link()
     for (const token of ['', 'x'.repeat(43), 'A'.repeat(200)])
-      expect(outcome(await new Person(gateway.url).post('/setup', { ...(await link()), token }))).to.deep.equal([
+      expect(outcome(await new ApiClient(gateway.url).post('/setup', { ...(await link()), token }))).to.deep.equal([
         410,
         'link_invalid',
       ])
@@ -88,37 +88,37 @@ onEachDatabase('the setup link', (database) => {
 })
 
 onEachDatabase('signing in', (database) => {
-  let stage: Stage
+  let fixture: Fixture
   before(async () => {
-    stage = await startStage(await database())
+    fixture = await startFixture(await database())
   })
-  beforeEach(() => stage.restore())
+  beforeEach(() => fixture.restore())
   afterEach(() => mock.timers.reset())
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   const REFUSED = [401, 'not_signed_in']
-  const session = async (person: Person) => outcome(await person.get('/session'))
+  const session = async (client: ApiClient) => outcome(await client.get('/session'))
 
   it('tells who one is, in which account, and where clients call', async () => {
-    const { url } = stage.gateway
-    const { body } = await stage.member.get('/session')
+    const { url } = fixture.gateway
+    const { body } = await fixture.member.get('/session')
     expect(body).to.deep.equal({
-      user: { id: stage.memberId, email: 'bob@example.com', name: 'Bob', role: 'member' },
-      account: { id: stage.account, name: 'Acme' },
+      user: { id: fixture.memberId, email: 'bob@example.com', name: 'Bob', role: 'member' },
+      account: { id: fixture.account, name: 'Acme' },
       gateway: { base_url: `${url}/v1`, version: 'test' },
     })
-    expect((await stage.program.get('/session')).body.user).to.include({ email: null, name: 'terraform', role: 'admin' })
+    expect((await fixture.program.get('/session')).body.user).to.include({ email: null, name: 'terraform', role: 'admin' })
   })
 
   it('works in whatever case the address is written', async () => {
-    expect((await stage.stranger().post('/session', { ...ADA, email: ' Ada@Example.COM'.trim() })).status).to.equal(201)
+    expect((await fixture.newClient().post('/session', { ...ADA, email: ' Ada@Example.COM'.trim() })).status).to.equal(201)
   })
 
   it('is refused alike for a wrong password, an unknown address, and a user who is shut out', async () => {
-    await stage.admin.patch(`/users/${stage.memberId}`, { disabled: true })
+    await fixture.admin.patch(`/users/${fixture.memberId}`, { disabled: true })
     const replies = await Promise.all(
       [{ ...ADA, password: 'not the password' }, { email: 'nobody@example.com', password: PASSWORD }, BOB].map((credentials) =>
-        stage.stranger().post('/session', credentials),
+        fixture.newClient().post('/session', credentials),
       ),
     )
     for (const { status, text } of replies) expect([status, text]).to.deep.equal([replies[0]!.status, replies[0]!.text])
@@ -126,24 +126,24 @@ onEachDatabase('signing in', (database) => {
   })
 
   it('is told in the audit trail, and so is every refusal', async () => {
-    await stage.stranger().post('/session', { ...ADA, password: 'not the password' })
-    await stage.stranger().post('/session', { email: 'nobody@example.com', password: PASSWORD })
-    await stage.stranger().post('/session', ADA)
-    const { body } = await stage.admin.get('/audit?limit=3')
+    await fixture.newClient().post('/session', { ...ADA, password: 'not the password' })
+    await fixture.newClient().post('/session', { email: 'nobody@example.com', password: PASSWORD })
+    await fixture.newClient().post('/session', ADA)
+    const { body } = await fixture.admin.get('/audit?limit=3')
     expect(body.data!.map(({ action, actor, object, ip }) => ({ action, actor, object, ip }))).to.deep.equal([
       {
         action: 'session.start',
-        actor: { id: stage.adminId, name: 'Ada' },
-        object: { type: 'user', id: stage.adminId, name: 'Ada' },
+        actor: { id: fixture.adminId, name: 'Ada' },
+        object: { type: 'user', id: fixture.adminId, name: 'Ada' },
         ip: '127.0.0.1',
       },
       { action: 'session.refuse', actor: null, object: { type: 'user', id: null, name: 'nobody@example.com' }, ip: '127.0.0.1' },
-      { action: 'session.refuse', actor: null, object: { type: 'user', id: stage.adminId, name: 'Ada' }, ip: '127.0.0.1' },
+      { action: 'session.refuse', actor: null, object: { type: 'user', id: fixture.adminId, name: 'Ada' }, ip: '127.0.0.1' },
     ])
   })
 
   describe('again and again', () => {
-    it('is refused from the sixth wrong password of a person on, for fifteen minutes, wherever they come from', async () => {
+    it('is refused from the sixth wrong password of a client on, for fifteen minutes, wherever they come from', async () => {
       for (let i = 0; i < 5; i++) expect(outcome(await from(`192.0.2.${i}`, 'wrong'))).to.deep.equal([401, 'sign_in_refused'])
       const sixth = await from('192.0.2.99', PASSWORD)
       expect(outcome(sixth)).to.deep.equal([429, 'too_many_tries'])
@@ -166,17 +166,17 @@ onEachDatabase('signing in', (database) => {
     })
 
     it('is not refused to who gets it right', async () => {
-      const person = stage.stranger()
+      const client = fixture.newClient()
       for (let i = 0; i < 3; i++) {
-        for (let wrong = 0; wrong < 2; wrong++) await person.post('/session', { ...ADA, password: 'wrong' })
-        if (i === 0) expect((await person.post('/session', ADA)).status).to.equal(201)
+        for (let wrong = 0; wrong < 2; wrong++) await client.post('/session', { ...ADA, password: 'wrong' })
+        if (i === 0) expect((await client.post('/session', ADA)).status).to.equal(201)
       }
       // Two and one right, two, and then the address has used up its own five.
-      expect(outcome(await person.post('/session', ADA))).to.deep.equal([429, 'too_many_tries'])
+      expect(outcome(await client.post('/session', ADA))).to.deep.equal([429, 'too_many_tries'])
     })
 
     it('at once is counted each time', async () => {
-      const tries = Array.from({ length: 20 }, () => stage.stranger().post('/session', { ...ADA, password: 'wrong' }))
+      const tries = Array.from({ length: 20 }, () => fixture.newClient().post('/session', { ...ADA, password: 'wrong' }))
       const statuses = (await Promise.all(tries)).map(({ status }) => status)
       expect(statuses.filter((status) => status === 401)).to.have.length(5)
       expect(statuses.filter((status) => status === 429)).to.have.length(15)
@@ -184,43 +184,43 @@ onEachDatabase('signing in', (database) => {
 
     it('counts what a proxy says only where it is one of the operator’s', async () => {
       for (let i = 0; i < 5; i++)
-        await stage.stranger().post('/session', { ...ADA, password: 'x' }, { headers: { 'x-forwarded-for': `192.0.2.${i}` } })
-      const { status } = await stage.stranger().post('/session', BOB, { headers: { 'x-forwarded-for': '192.0.2.99' } })
+        await fixture.newClient().post('/session', { ...ADA, password: 'x' }, { headers: { 'x-forwarded-for': `192.0.2.${i}` } })
+      const { status } = await fixture.newClient().post('/session', BOB, { headers: { 'x-forwarded-for': '192.0.2.99' } })
       expect(status).to.equal(429)
     })
 
     /** A gateway that believes its proxy on this machine. */
-    let proxied: Stage
+    let proxied: Fixture
     before(async () => {
-      proxied = await startStage(await database(), { trustedProxies: ['127.0.0.0/8'] })
+      proxied = await startFixture(await database(), { trustedProxies: ['127.0.0.0/8'] })
     })
     beforeEach(() => proxied.restore())
     after(() => proxied?.stop())
 
     /** What the client wrote itself stands before what the proxy adds. */
-    const from = (address: string, password: string, email = ADA.email): Promise<Told> =>
-      proxied.stranger().post('/session', { email, password }, { headers: { 'x-forwarded-for': `198.51.100.1, ${address}` } })
+    const from = (address: string, password: string, email = ADA.email): Promise<ApiReply> =>
+      proxied.newClient().post('/session', { email, password }, { headers: { 'x-forwarded-for': `198.51.100.1, ${address}` } })
   })
 
   describe('begins a session', () => {
     it('whose token nobody could know before', async () => {
       const planted = 'x'.repeat(43)
-      const victim = stage.stranger()
+      const victim = fixture.newClient()
       victim.cookies.set('umg_session', planted)
       await victim.post('/session', ADA)
       expect(victim.cookies.get('umg_session'))
         .to.match(/^[\w-]{43}$/)
         .and.not.equal(planted)
-      const attacker = stage.stranger()
+      const attacker = fixture.newClient()
       attacker.cookies.set('umg_session', planted)
       expect(await session(attacker)).to.deep.equal(REFUSED)
     })
 
     it('of which only the digest is stored', async () => {
-      const token = stage.admin.cookies.get('umg_session')!
-      const rows = await stage.gateway.store.db.selectFrom('sessions').selectAll().execute()
+      const token = fixture.admin.cookies.get('umg_session')!
+      const rows = await fixture.gateway.store.db.selectFrom('sessions').selectAll().execute()
       expect(JSON.stringify(rows)).to.not.include(token)
-      const thief = stage.stranger()
+      const thief = fixture.newClient()
       thief.cookies.set('umg_session', rows[0]!.digest)
       expect(await session(thief)).to.deep.equal(REFUSED)
     })
@@ -229,62 +229,62 @@ onEachDatabase('signing in', (database) => {
       mock.timers.enable({ apis: ['Date'], now: Date.now() })
       for (let i = 0; i < 3; i++) {
         mock.timers.tick(29 * MINUTE)
-        expect(await session(stage.admin)).to.deep.equal([200, undefined])
+        expect(await session(fixture.admin)).to.deep.equal([200, undefined])
       }
       mock.timers.tick(30 * MINUTE)
-      expect(await session(stage.admin)).to.deep.equal(REFUSED)
+      expect(await session(fixture.admin)).to.deep.equal(REFUSED)
     })
 
     it('that ends after twelve hours, however much it is used', async () => {
       mock.timers.enable({ apis: ['Date'], now: Date.now() })
       for (let i = 0; i < 35; i++) {
         mock.timers.tick(20 * MINUTE)
-        expect(await session(stage.admin)).to.deep.equal([200, undefined])
+        expect(await session(fixture.admin)).to.deep.equal([200, undefined])
       }
       mock.timers.tick(20 * MINUTE)
-      expect(await session(stage.admin)).to.deep.equal(REFUSED)
+      expect(await session(fixture.admin)).to.deep.equal(REFUSED)
     })
 
     it('that ends when its owner signs out, here or everywhere', async () => {
-      const [here, there, elsewhere] = [stage.stranger(), stage.stranger(), stage.stranger()]
-      for (const person of [here, there, elsewhere]) await person.post('/session', BOB)
-      const stolen = stage.stranger()
+      const [here, there, elsewhere] = [fixture.newClient(), fixture.newClient(), fixture.newClient()]
+      for (const client of [here, there, elsewhere]) await client.post('/session', BOB)
+      const stolen = fixture.newClient()
       stolen.cookies.set('umg_session', here.cookies.get('umg_session')!)
       await here.delete('/session')
       expect(here.cookies.has('umg_session')).to.equal(false)
       expect([await session(stolen), await session(there)]).to.deep.equal([REFUSED, [200, undefined]])
       await there.delete('/sessions')
-      expect([await session(elsewhere), await session(stage.member)]).to.deep.equal([REFUSED, REFUSED])
-      expect(await session(stage.admin)).to.deep.equal([200, undefined])
+      expect([await session(elsewhere), await session(fixture.member)]).to.deep.equal([REFUSED, REFUSED])
+      expect(await session(fixture.admin)).to.deep.equal([200, undefined])
     })
 
     it('that ends when the password changes, but for who changed it', async () => {
-      const elsewhere = stage.stranger()
+      const elsewhere = fixture.newClient()
       await elsewhere.post('/session', BOB)
-      const before = stage.member.cookies.get('umg_session')
+      const before = fixture.member.cookies.get('umg_session')
       const change = { current: PASSWORD, new: 'another battery staple' }
-      expect((await stage.member.post('/password', change)).status).to.equal(200)
-      expect(stage.member.cookies.get('umg_session')).to.not.equal(before)
-      expect(await session(stage.member)).to.deep.equal([200, undefined])
+      expect((await fixture.member.post('/password', change)).status).to.equal(200)
+      expect(fixture.member.cookies.get('umg_session')).to.not.equal(before)
+      expect(await session(fixture.member)).to.deep.equal([200, undefined])
       expect(await session(elsewhere)).to.deep.equal(REFUSED)
-      expect((await stage.stranger().post('/session', BOB)).status).to.equal(401)
-      expect((await stage.stranger().post('/session', { ...BOB, password: change.new })).status).to.equal(201)
+      expect((await fixture.newClient().post('/session', BOB)).status).to.equal(401)
+      expect((await fixture.newClient().post('/session', { ...BOB, password: change.new })).status).to.equal(201)
     })
 
     it('that does not change the password without knowing it', async () => {
       const change = { current: 'not the password', new: 'another battery staple' }
-      const wrong = await stage.member.post('/password', change)
+      const wrong = await fixture.member.post('/password', change)
       expect(outcome(wrong)).to.deep.equal([403, 'wrong_password'])
       expect(wrong.body).to.include({ param: 'current' })
       const short = { current: PASSWORD, new: 'short' }
-      expect((await stage.member.post('/password', short)).body).to.include({ code: 'invalid_value', param: 'new' })
-      expect(await session(stage.member)).to.deep.equal([200, undefined])
+      expect((await fixture.member.post('/password', short)).body).to.include({ code: 'invalid_value', param: 'new' })
+      expect(await session(fixture.member)).to.deep.equal([200, undefined])
     })
 
     it('in which a wrong password is told in the audit trail as that, and not as a refused sign-in', async () => {
-      await stage.member.post('/password', { current: 'not the password', new: 'another battery staple' })
-      const { body } = await stage.admin.get('/audit?limit=1')
-      const bob = { id: stage.memberId, name: 'Bob' }
+      await fixture.member.post('/password', { current: 'not the password', new: 'another battery staple' })
+      const { body } = await fixture.admin.get('/audit?limit=1')
+      const bob = { id: fixture.memberId, name: 'Bob' }
       expect(body.data![0]).to.deep.include({ action: 'password.refuse', actor: bob, object: { type: 'user', ...bob } })
     })
 
@@ -293,24 +293,24 @@ onEachDatabase('signing in', (database) => {
       'gets another role': { role: 'admin' },
     })) {
       it(`that ends when its owner ${what}`, async () => {
-        await stage.admin.patch(`/users/${stage.memberId}`, change)
-        expect(await session(stage.member)).to.deep.equal(REFUSED)
+        await fixture.admin.patch(`/users/${fixture.memberId}`, change)
+        expect(await session(fixture.member)).to.deep.equal(REFUSED)
       })
     }
 
     it('that an admin can end', async () => {
-      await stage.admin.post(`/users/${stage.memberId}/end-sessions`)
-      expect(await session(stage.member)).to.deep.equal(REFUSED)
+      await fixture.admin.post(`/users/${fixture.memberId}/end-sessions`)
+      expect(await session(fixture.member)).to.deep.equal(REFUSED)
     })
 
     it('that ends a reply without end when it ends', async () => {
       mock.timers.enable({ apis: ['setInterval'] })
-      const response = await fetch(`${stage.gateway.url}/api/v1/requests/live`, {
-        headers: { cookie: stage.member.cookieHeader },
+      const response = await fetch(`${fixture.gateway.url}/api/v1/requests/live`, {
+        headers: { cookie: fixture.member.cookieHeader },
       })
       expect(response.status).to.equal(200)
       mock.timers.tick(15_000)
-      await stage.admin.post(`/users/${stage.memberId}/end-sessions`)
+      await fixture.admin.post(`/users/${fixture.memberId}/end-sessions`)
       mock.timers.tick(15_000)
       const reading = response.text().catch(() => 'broken off')
       expect(await reading).to.equal('broken off')

@@ -4,8 +4,8 @@ import { expect } from 'chai'
 import { stringify } from 'yaml'
 import { onSqlite } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { Person } from './person.ts'
-import { type Stage, startStage } from './stage.ts'
+import { ApiClient } from './api-client.ts'
+import { type Fixture, startFixture } from './fixture.ts'
 
 const chain = (...classes: object[]) => ({
   chain: [{ plugin: 'auth' }, ...classes.map((config) => ({ plugin: 'rate-tagging', config }))],
@@ -14,23 +14,23 @@ const chain = (...classes: object[]) => ({
 
 /** The rate classes that a key can be given, as an admin's program reads them. */
 async function rateClasses(gateway: TestGateway): Promise<unknown> {
-  const program = new Person(gateway.url, await gateway.key({ kind: 'admin' }))
+  const program = new ApiClient(gateway.url, await gateway.key({ kind: 'admin' }))
   return (await program.get('/config')).body.rate_classes
 }
 
 onSqlite('the console', (database) => {
-  let stage: Stage
+  let fixture: Fixture
   before(async () => {
-    stage = await startStage(await database())
+    fixture = await startFixture(await database())
   })
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   it('shows a member the models of their account, and why some do not answer', async () => {
-    const models = async () => (await stage.member.get('/models')).body.data
+    const models = async () => (await fixture.member.get('/models')).body.data
     const smart = { id: 'acme/smart', namespace: 'acme', owned_by: 'acme', curated: true, available: true }
     const hello = { id: 'sandbox/hello', namespace: 'sandbox', owned_by: 'sandbox', curated: false, available: true }
     expect(await models()).to.deep.equal([smart, hello])
-    await stage.admin.patch(`/accounts/${stage.account}`, { models: ['openai/*'] })
+    await fixture.admin.patch(`/accounts/${fixture.account}`, { models: ['openai/*'] })
     expect(await models()).to.deep.equal([
       {
         id: 'openai/gpt-5.5',
@@ -44,7 +44,7 @@ onSqlite('the console', (database) => {
   })
 
   it('shows an admin what answers for which name, and how it fares', async () => {
-    const { body } = await stage.admin.get('/routes')
+    const { body } = await fixture.admin.get('/routes')
     expect(body.aliases).to.deep.equal([{ name: 'gpt-4o', to: 'acme/smart' }])
     expect(body.namespaces).to.deep.equal([
       {
@@ -77,19 +77,19 @@ onSqlite('the console', (database) => {
   })
 
   it('shows an admin the routing table in use, and what became of a broken one', async () => {
-    const { body: before } = await stage.admin.get('/config')
+    const { body: before } = await fixture.admin.get('/config')
     expect(before).to.include({ file: 'routes.yaml', last_reload: null })
     expect(before.text)
       .to.include('gpt-4o: acme/smart')
       .and.include('$' + '{env:OPENAI_API_KEY}')
     expect(before.sha256).to.match(/^[0-9a-f]{64}$/)
-    await writeFile(join(stage.gateway.folder, 'routes.yaml'), 'version: 2\n')
-    await fetch(`${stage.gateway.url}/-/reload`, {
+    await writeFile(join(fixture.gateway.folder, 'routes.yaml'), 'version: 2\n')
+    await fetch(`${fixture.gateway.url}/-/reload`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${stage.adminKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${fixture.adminKey}`, 'content-type': 'application/json' },
       body: '{}',
     })
-    const { body: after } = await stage.admin.get('/config')
+    const { body: after } = await fixture.admin.get('/config')
     expect(after).to.include({ text: before.text, sha256: before.sha256, loaded_at: before.loaded_at })
     const reload = after.last_reload as { ok: boolean; diagnostics: readonly object[] }
     expect(reload.ok).to.equal(false)
@@ -111,6 +111,6 @@ onSqlite('the console', (database) => {
     expect(await rateClasses(gateway)).to.deep.equal(['day'])
     await gateway.stop()
     // A key of this table has a class; but no plugin of it declares any.
-    expect(await rateClasses(stage.gateway)).to.deep.equal([])
+    expect(await rateClasses(fixture.gateway)).to.deep.equal([])
   })
 })

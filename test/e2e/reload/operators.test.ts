@@ -184,7 +184,7 @@ describe('SIGHUP', () => {
     try {
       const { umg, url } = await home.start()
       umg.signal('SIGHUP')
-      await umg.says(/"trigger":"signal".*"difference":\[\].*"routing table reloaded"/)
+      await umg.prints(/"trigger":"signal".*"difference":\[\].*"routing table reloaded"/)
       expect((await fetch(`${url}/readyz`)).status).to.equal(200)
     } finally {
       await home.remove()

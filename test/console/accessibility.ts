@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Violation {
+  readonly id: string
+  readonly impact: string | null
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
+}
+
+/** Rules that depend on colours only, to check another colour scheme. */
+const OF_COLOURS = ['color-contrast', 'link-in-text-block']
+
+/** The serious and critical violations of axe's rules on a page, each with its element. */
+export async function accessibilityViolations(page: Page, rules: 'all' | 'colours'): Promise<string[]> {
+  // Evaluated by the debugger: the page's content security policy refuses foreign scripts.
+  await page.evaluate(AXE)
+  const options = { resultTypes: ['violations'], ...(rules === 'colours' && { runOnly: OF_COLOURS }) }
+  const { violations } = await page.evaluate<{ violations: Violation[] }>(`axe.run(document, ${JSON.stringify(options)})`)
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`))
+}
