@@ -4,7 +4,6 @@
  */
 export { type Static, Type } from 'typebox'
 export { type ErrorDetails, type ErrorName, GatewayError } from '../errors.ts'
-export { type BaseUrl, type BaseUrlOptions, parseBaseUrl } from './base-url.ts'
 export * from './call.ts'
 export * from './chat.ts'
 export * as chunk from './chunk.ts'
@@ -22,7 +21,6 @@ export {
 export * from './host.ts'
 export { type InlineData, isRecord, parseRecord, readDataUrl } from './json.ts'
 export { type FactsByModel, modelFacts } from './model-facts.ts'
-export { type GetPage, type Paging, readPages } from './pages.ts'
 export { dropped, invalidValue, mapped, onlyOpenai, type ParameterSupport, refused, unsupportedParameter } from './parameters.ts'
 export * from './plugin.ts'
 export { readRefusal, refusalOf, UpstreamError, type UpstreamRefusal } from './refusals.ts'
@@ -36,3 +34,4 @@ export {
   type TranslatedEmbeddings,
   toEmbeddings,
 } from './translated.ts'
+export { type BaseUrl, type BaseUrlOptions, type GetPage, type Paging, parseBaseUrl, readPages } from './upstreams.ts'
