@@ -1,8 +1,17 @@
-import type { Call, ChatDelta, FinishReason } from 'unified-model-gateway/plugin'
-import { jsonAnswer } from './json-answer.ts'
-import type { Prompt } from './prompt.ts'
+import type {
+  Call,
+  ChatDelta,
+  ChatRequest,
+  ChatTool,
+  FinishReason,
+  ResponseFormat,
+  ToolChoice,
+} from 'unified-model-gateway/plugin'
+import type { Prompt } from './directives.ts'
 import { Refusal } from './refusal.ts'
-import { type ToolUse, toolUses } from './tools.ts'
+import { Budget } from './sample/budget.ts'
+import { sample } from './sample/sample.ts'
+import { Unsampleable } from './sample/schema.ts'
 import { countWords, splitWords } from './words.ts'
 
 /** What one choice says: each delta is a chunk of the stream and one token; together they are the message. */
@@ -59,4 +68,60 @@ function toolDeltas({ name, input }: ToolUse, index: number, id: string): ChatDe
   const first = { tool_calls: [{ index, id, type: 'function' as const, function: { name, arguments: '' } }] }
   const pieces = splitWords(JSON.stringify(input))
   return [first, ...pieces.map((text) => ({ tool_calls: [{ index, function: { arguments: text } }] }))]
+}
+
+/** A tool that is called, and with what. */
+export interface ToolUse {
+  readonly name: string
+  readonly input: unknown
+}
+
+type FunctionTool = Extract<ChatTool, { type: 'function' }>
+type ToolFunction = FunctionTool['function']
+
+/**
+ * The tools to call: those that `sandbox: tool=…` names, the one that `tool_choice` names, or the first where it says `required`. None
+ * once the conversation ends with a tool's result. Throws a `Refusal` for a tool that is not there.
+ */
+export function toolUses({ tools, tool_choice }: Readonly<ChatRequest>, prompt: Prompt): readonly ToolUse[] {
+  if (prompt.toolResult !== undefined) return []
+  const functions = (tools ?? []).flatMap((tool, place) => (tool.type === 'function' ? [{ ...tool.function, place }] : []))
+  const names = prompt.directives.tool ?? chosenNames(tool_choice, functions)
+  const budget = new Budget()
+  return names.map((name) => {
+    const tool = functions.find((one) => one.name === name)
+    if (tool === undefined) throw new Refusal('tools', `The sandbox cannot call '${name}': the request has no such function.`)
+    const param = `tools[${tool.place}].function.parameters`
+    return { name, input: sampleFor(param, { type: 'object', ...tool.parameters }, budget) }
+  })
+}
+
+function chosenNames(choice: ToolChoice | null | undefined, functions: readonly ToolFunction[]): readonly string[] {
+  if (choice === 'required') return functions.slice(0, 1).map(({ name }) => name)
+  if (typeof choice !== 'object' || choice === null) return []
+  if (choice.type === 'function') return [choice.function.name]
+  if (choice.type === 'custom') return [choice.custom.name]
+  const { mode, tools } = choice.allowed_tools
+  if (mode !== 'required') return []
+  const allowed = new Set(tools.map((tool) => (tool as Partial<FunctionTool>).function?.name))
+  const choices = functions.filter(({ name }) => allowed.has(name))
+  return chosenNames('required', choices)
+}
+
+/** The JSON that `response_format` asks for; undefined where it asks for none. Throws a `Refusal` for a schema that cannot be met. */
+export function jsonAnswer(format: ResponseFormat | null | undefined, said: string): string | undefined {
+  if (format?.type === 'json_object') return JSON.stringify({ reply: said })
+  if (format?.type !== 'json_schema') return undefined
+  return JSON.stringify(sampleFor('response_format.json_schema.schema', format.json_schema.schema ?? true, new Budget()))
+}
+
+/** A value for a schema of the request. Throws a `Refusal` that names the schema's place. */
+export function sampleFor(param: string, schema: unknown, budget: Budget): unknown {
+  try {
+    return sample(schema, budget)
+  } catch (error) {
+    if (error instanceof Unsampleable)
+      throw new Refusal(param, `The sandbox cannot make up a value for this schema: ${error.message}.`)
+    throw error
+  }
 }

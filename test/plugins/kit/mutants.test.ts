@@ -29,14 +29,14 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'has-a-gap-in-its-table',
-    file: 'parameters.ts',
+    file: 'request.ts',
     change: ["stop: refused('Parrot takes no stop sequences.'),", ''],
     seenBy: 'that knows every parameter of OpenAI',
   },
   {
     name: 'finishes-early',
     file: 'reply.ts',
-    change: ['yield chunk.content(told.says)', "yield* [chunk.content(told.says), chunk.finish('stop')]"],
+    change: ['yield chunk.content(part.says)', "yield* [chunk.content(part.says), chunk.finish('stop')]"],
     seenBy: 'cut at every byte, as an error and never as a whole reply (text)',
   },
   {
@@ -76,14 +76,14 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: 'loses-results',
     file: 'request.ts',
-    change: ["{ who: 'tool', call: id, says: saysOf(message, path) }", "{ who: 'user', says: '' }"],
+    change: ["{ who: 'tool', call: id, says: textOf(message, path) }", "{ who: 'user', says: '' }"],
     seenBy: "goes through the SDK's loop of tool calls",
   },
   {
     name: 'does-not-see',
     file: 'request.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a piece of the template's source
-    change: ["refuse(`${param}[${index}]`, 'Parrot reads text only.')", "''"],
+    change: ["throw unsupportedParameter(`${param}[${index}]`, 'Parrot reads text only.')", "return ''"],
     seenBy: 'a refusal of an image that its upstream could not see',
   },
   {

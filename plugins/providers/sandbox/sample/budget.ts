@@ -1,4 +1,4 @@
-import { Unsampleable } from './unsampleable.ts'
+import { Unsampleable } from './schema.ts'
 
 /** What may be looked at for one call, in UTF-16 units of the JSON of schemas: some tens of milliseconds of the event loop. */
 const MOST = 512 * 1024

@@ -1,5 +1,4 @@
-import { isSchema, limit, list, type Schema } from './schema.ts'
-import { Unsampleable } from './unsampleable.ts'
+import { isSchema, limit, list, type Schema, Unsampleable } from './schema.ts'
 
 /** The schema of what is valid for both. Throws `Unsampleable` where that cannot be said in one schema. */
 export function merge(a: unknown, b: unknown): unknown {

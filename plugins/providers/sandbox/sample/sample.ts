@@ -1,10 +1,7 @@
 import { type Budget, Exhausted } from './budget.ts'
-import { fits } from './fits.ts'
 import { merge } from './merge.ts'
-import { sampleNumber } from './number.ts'
-import { isSchema, limit, list, type Schema, typesOf } from './schema.ts'
-import { sampleString } from './string.ts'
-import { Unsampleable } from './unsampleable.ts'
+import { fits, sampleNumber, sampleString } from './scalars.ts'
+import { isSchema, limit, list, type Schema, typesOf, Unsampleable } from './schema.ts'
 
 /** Keywords that are not looked at: a value made up without them could be wrong. */
 const UNSUPPORTED = [

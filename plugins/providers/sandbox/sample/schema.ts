@@ -1,5 +1,3 @@
-import { Unsampleable } from './unsampleable.ts'
-
 /** A JSON Schema that is an object; what its keywords hold is a stranger's and is looked at where it is used. */
 export type Schema = Readonly<Record<string, unknown>>
 
@@ -43,4 +41,9 @@ const TYPE_OF: Readonly<Record<string, string>> = {
   maximum: 'number',
   exclusiveMaximum: 'number',
   multipleOf: 'number',
+}
+
+/** A schema that no value is made up for. The message completes "cannot make up a value for this schema: …". */
+export class Unsampleable extends Error {
+  override readonly name = 'Unsampleable'
 }
