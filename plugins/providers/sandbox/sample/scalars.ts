@@ -1,6 +1,6 @@
 import { limit, list, type Schema, Unsampleable } from './schema.ts'
 
-/** A number within the bounds: 1 or 0 where they allow it. `type`: `number` or `integer`. */
+/** A number within the bounds: 1 or 0 if they allow it. */
 export function sampleNumber(schema: Schema, type: 'number' | 'integer'): number {
   const low = Math.max(limit(schema, 'minimum', -Infinity), limit(schema, 'exclusiveMinimum', -Infinity))
   const high = Math.min(limit(schema, 'maximum', Infinity), limit(schema, 'exclusiveMaximum', Infinity))
@@ -28,24 +28,24 @@ const FORMATS = new Map<unknown, string>([
   ['uuid', '5a4db0c5-0000-4000-8000-000000000000'],
 ])
 
-/** A string of the schema's format, or `sandbox`, made as long as it must be. */
+/** A string of the schema's format, or `sandbox`, of a valid length. */
 export function sampleString(schema: Schema): string {
   if (schema.pattern !== undefined) return givenString(schema)
   const least = limit(schema, 'minLength', 0)
-  if (least > MAX_LENGTH) throw new Unsampleable(`it asks for a string of more than ${MAX_LENGTH} characters`)
+  if (least > MAX_LENGTH) throw new Unsampleable(`it requires a string of more than ${MAX_LENGTH} characters`)
   const text = FORMATS.get(schema.format) ?? 'sandbox'.padEnd(least, 'sandbox').slice(0, limit(schema, 'maxLength', MAX_LENGTH))
   if (!fits(text, schema)) throw new Unsampleable('no string is within its bounds')
   return text
 }
 
-/** A stranger's pattern is never run: what the schema itself gives as default or example is taken at its word. */
+/** A client's pattern is never run: the schema's default or example is used without checking it. */
 function givenString(schema: Schema): string {
   const given = [schema.default, ...list(schema, 'examples')].find((value) => typeof value === 'string' && fits(value, schema))
   if (given === undefined) throw new Unsampleable("a 'pattern' needs a 'default' or 'examples' beside it")
   return given as string
 }
 
-/** Whether a value has one of the schema's types and, as a number or a string, keeps its bounds. Patterns and formats aside. */
+/** Whether a value has one of the schema's types and, for numbers and strings, is within its bounds. Ignores patterns and formats. */
 export function fits(value: unknown, schema: Schema): boolean {
   const types = schema.type === undefined ? [] : [schema.type].flat()
   if (types.length > 0 && !types.some((type) => isOfType(value, type))) return false

@@ -32,7 +32,7 @@ describe('sandbox: faults on request', () => {
     it(`status=${status} fails in OpenAI’s words`, async () => {
       const { error, ...reply } = await refusal(saying(`sandbox: status=${status}`))
       expect(reply).to.deep.equal({ status })
-      expect(error).to.deep.equal({ message: `The sandbox was asked to fail with status ${status}.`, type, param: null, code })
+      expect(error).to.deep.equal({ message: `The sandbox fails with status ${status}, as requested.`, type, param: null, code })
     })
   }
 
@@ -114,7 +114,7 @@ describe('sandbox: faults on request', () => {
     expect((await complete(orders(100))).choices[0]!.message.content).to.equal('1 2')
     const { status, error } = await refusal(orders(101))
     expect(status).to.equal(400)
-    expect(error).to.include({ param: 'messages', message: 'The sandbox takes 100 orders at most.' })
+    expect(error).to.include({ param: 'messages', message: 'The sandbox takes 100 directives at most.' })
   })
 
   it('cut ends a stream after so many chunks, with a broken connection', async () => {
