@@ -1,21 +1,21 @@
 import { expect } from 'chai'
 import { describeInBrowser } from './browser.ts'
-import { signInAsAdmin } from './management.ts'
-import { type ConsoleStage, PUBLIC_URL, startConsole } from './stage.ts'
+import { type ConsoleFixture, PUBLIC_URL, startConsole } from './console-fixture.ts'
+import { signInAsAdmin } from './management-api.ts'
 
-describeInBrowser('the console on a listener of its own', (open) => {
-  let stage: ConsoleStage
+describeInBrowser('the console on the admin listener', (open) => {
+  let fixture: ConsoleFixture
 
   before(async () => {
-    stage = await startConsole({ adminListen: true })
+    fixture = await startConsole({ adminListen: true })
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   it('has a playground that streams, and shows the code for the public address', async () => {
     const page = await open()
-    await signInAsAdmin(page, stage)
-    await page.goto(stage.address('/playground?model=acme/smart'))
+    await signInAsAdmin(page, fixture)
+    await page.goto(fixture.address('/playground?model=acme/smart'))
     await page.getByRole('button', { name: 'Create a key for one hour' }).click()
     await page.getByText('A key for one hour').waitFor()
     await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Who are you?')
@@ -28,6 +28,6 @@ describeInBrowser('the console on a listener of its own', (open) => {
     expect(await page.getByRole('region', { name: 'curl code' }).textContent()).to.include(
       `curl ${PUBLIC_URL}/v1/chat/completions`,
     )
-    expect((await fetch(`${stage.gateway.url}/console`)).status, 'the console on the public listener').to.equal(404)
+    expect((await fetch(`${fixture.gateway.url}/console`)).status, 'the console on the public listener').to.equal(404)
   })
 })

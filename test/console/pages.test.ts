@@ -2,73 +2,73 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { barriers } from './barriers.ts'
+import { violationsOf } from './accessibility.ts'
 import { describeInBrowser } from './browser.ts'
-import { signInAsAdmin, signInAsMember } from './management.ts'
-import { type ConsolePage, ENTRANCES, PAGES } from './pages.ts'
+import { type ConsoleFixture, startConsole } from './console-fixture.ts'
+import { signInAsAdmin, signInAsMember } from './management-api.ts'
+import { type ConsolePage, PAGES, PUBLIC_PAGES } from './pages.ts'
 import { seed } from './seed.ts'
-import { type ConsoleStage, startConsole } from './stage.ts'
 import { beyondTab } from './tab-stops.ts'
 
 const SCREENSHOTS = join(import.meta.dirname, 'screenshots')
 
-const DESK = { width: 1440, height: 900 }
+const DESKTOP = { width: 1440, height: 900 }
 const PHONE = { width: 390, height: 844 }
 const TOO_WIDE = 'document.documentElement.scrollWidth - innerWidth'
 
-/** Being told that one is not signed in, or that a link was used, is no fault of the page. */
+/** Expected messages: not signed in, and an invalid link. */
 const IS_REFUSAL = /status of 4(?:01|10)/
 
 describeInBrowser('each page of the console', (open) => {
-  let stage: ConsoleStage
+  let fixture: ConsoleFixture
   let admin: Page
   let stranger: Page
-  /** What the browser found wrong. */
-  const complaints: string[] = []
+  /** Errors of the browser. */
+  const errors: string[] = []
 
   before(async () => {
     mkdirSync(SCREENSHOTS, { recursive: true })
-    stage = await startConsole()
+    fixture = await startConsole()
     stranger = await open({ reducedMotion: 'reduce' })
     admin = await open({ reducedMotion: 'reduce' })
     for (const page of [stranger, admin]) {
-      // A secret that was not saved asks before the page is left.
+      // The page asks before it is left with an unsaved secret.
       page.on('dialog', (dialog) => dialog.accept())
-      page.on('pageerror', ({ message }) => complaints.push(message))
+      page.on('pageerror', ({ message }) => errors.push(message))
       page.on('console', (message) => {
-        if (message.type() === 'error' && !IS_REFUSAL.test(message.text())) complaints.push(message.text())
+        if (message.type() === 'error' && !IS_REFUSAL.test(message.text())) errors.push(message.text())
       })
     }
-    const management = await signInAsAdmin(admin, stage)
-    await signInAsMember(management, await open(), stage)
-    await seed(stage, management)
+    const management = await signInAsAdmin(admin, fixture)
+    await signInAsMember(management, await open(), fixture)
+    await seed(fixture, management)
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
-  for (const shown of [...ENTRANCES, ...PAGES])
-    it(`(${shown.name}) shuts nobody out, in light and dark, by pointer and by keyboard, and fits a phone`, async () => {
-      const page = ENTRANCES.includes(shown) ? stranger : admin
+  for (const shown of [...PUBLIC_PAGES, ...PAGES])
+    it(`(${shown.name}) is accessible in light and dark, reachable by keyboard, and fits a phone`, async () => {
+      const page = PUBLIC_PAGES.includes(shown) ? stranger : admin
       await visit(page, shown)
       await picture(page, shown, 'light')
-      expect(await barriers(page, 'all'), 'light').to.deep.equal([])
+      expect(await violationsOf(page, 'all'), 'light').to.deep.equal([])
       await picture(page, shown, 'dark')
-      expect(await barriers(page, 'colours'), 'dark').to.deep.equal([])
+      expect(await violationsOf(page, 'colors'), 'dark').to.deep.equal([])
       await page.setViewportSize(PHONE)
       expect(await page.evaluate(TOO_WIDE), 'pixels too wide').to.be.at.most(0)
       await picture(page, shown, 'dark')
       await picture(page, shown, 'light')
-      await page.setViewportSize(DESK)
+      await page.setViewportSize(DESKTOP)
       expect(await beyondTab(page), 'not reached by Tab').to.deep.equal([])
-      expect(complaints.splice(0)).to.deep.equal([])
+      expect(errors.splice(0)).to.deep.equal([])
     })
 
   async function visit(page: Page, { path, shows, prepare }: ConsolePage): Promise<void> {
-    await page.setViewportSize(DESK)
+    await page.setViewportSize(DESKTOP)
     await page.emulateMedia({ colorScheme: 'light' })
-    // Else an address that differs in its # only would be no visit.
+    // Otherwise a URL that differs only in its fragment would not be loaded.
     await page.goto('about:blank')
-    await page.goto(stage.address(path))
+    await page.goto(fixture.address(path))
     await page.getByText(shows).first().waitFor()
     await prepare?.(page)
   }

@@ -1,6 +1,6 @@
-import type { Management } from './management.ts'
+import type { ConsoleFixture } from './console-fixture.ts'
+import type { ManagementApi } from './management-api.ts'
 import { writePastCalls } from './past-calls.ts'
-import type { ConsoleStage } from './stage.ts'
 
 const DAY_MS = 86_400_000
 const inDays = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString()
@@ -29,9 +29,9 @@ const KEYS = [
   { name: 'demo in May', kind: 'live', expires_at: inDays(1) },
 ]
 
-/** Fills a gateway with what one has after a month: accounts, people, keys, calls. */
-export async function seed({ gateway: { store } }: ConsoleStage, admin: Management): Promise<void> {
-  // The two that every test gateway begins with.
+/** Fills a gateway with accounts, users, keys, and the calls of a month. */
+export async function seed({ gateway: { store } }: ConsoleFixture, admin: ManagementApi): Promise<void> {
+  // One of the keys that every test gateway has.
   await store.db.deleteFrom('keys').where('name', '=', 'test').execute()
   await admin.patch('/accounts/default', { name: 'Acme' })
   const account = await admin.post<{ id: string }>('/accounts', { name: 'Field team', models: ['acme/*', 'sandbox/*'] })

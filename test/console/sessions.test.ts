@@ -1,23 +1,23 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { barriers } from './barriers.ts'
+import { violationsOf } from './accessibility.ts'
 import { describeInBrowser } from './browser.ts'
-import { type Management, MEMBER, signInAsAdmin, signInAsMember } from './management.ts'
-import { type ConsoleStage, startConsole } from './stage.ts'
+import { type ConsoleFixture, startConsole } from './console-fixture.ts'
+import { type ManagementApi, MEMBER, signInAsAdmin, signInAsMember } from './management-api.ts'
 
 describeInBrowser('signing in and out of the console', (open) => {
-  let stage: ConsoleStage
-  let admin: Management
+  let fixture: ConsoleFixture
+  let admin: ManagementApi
   let page: Page
 
   before(async () => {
-    stage = await startConsole()
+    fixture = await startConsole()
     page = await open()
-    admin = await signInAsAdmin(await open(), stage)
-    await signInAsMember(admin, page, stage)
+    admin = await signInAsAdmin(await open(), fixture)
+    await signInAsMember(admin, page, fixture)
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   const leave = () => page.context().clearCookies()
 
@@ -27,35 +27,35 @@ describeInBrowser('signing in and out of the console', (open) => {
     await page.getByRole('button', { name: 'Sign in' }).click()
   }
 
-  it('leads to the page that was asked for, filters and all', async () => {
+  it('leads to the requested page with its filters', async () => {
     await leave()
-    await page.goto(stage.address('/requests?fault=upstream'))
+    await page.goto(fixture.address('/requests?fault=upstream'))
     await signIn()
     await page.getByRole('heading', { name: 'Requests' }).waitFor()
-    expect(page.url()).to.equal(stage.address('/requests?fault=upstream'))
+    expect(page.url()).to.equal(fixture.address('/requests?fault=upstream'))
   })
 
   for (const next of ['//elsewhere.example/', 'https://elsewhere.example/', '/\\elsewhere.example'])
-    it(`leads to no other site, whoever made the link: ${next}`, async () => {
-      await page.goto(stage.address(`/sign-in?next=${encodeURIComponent(next)}`))
+    it(`does not redirect to another site: ${next}`, async () => {
+      await page.goto(fixture.address(`/sign-in?next=${encodeURIComponent(next)}`))
       await page.getByRole('heading', { name: 'API keys' }).waitFor()
-      expect(page.url()).to.equal(stage.address('/keys'))
+      expect(page.url()).to.equal(fixture.address('/keys'))
     })
 
-  it('says what is wrong, with the request id that an operator can look up', async () => {
+  it('shows an error with its request id', async () => {
     await leave()
-    await page.goto(stage.address('/sign-in'))
+    await page.goto(fixture.address('/sign-in'))
     await signIn('not the password')
     const alert = page.getByRole('alert')
     await alert.getByText('The e-mail address or the password is wrong.').waitFor()
     expect(await alert.textContent()).to.match(/Request req_[0-9a-f]{32}/)
   })
 
-  it('asks to sign in again, once the session has ended elsewhere', async () => {
-    await page.goto(stage.address('/keys'))
+  it('redirects to sign in after the session has ended', async () => {
+    await page.goto(fixture.address('/keys'))
     await signIn()
     await page.getByRole('heading', { name: 'API keys' }).waitFor()
-    await stage.gateway.store.db.deleteFrom('sessions').execute()
+    await fixture.gateway.store.db.deleteFrom('sessions').execute()
     await page.getByRole('link', { name: 'Models' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect(new URL(page.url()).searchParams.get('next')).to.equal('/models')
@@ -64,7 +64,7 @@ describeInBrowser('signing in and out of the console', (open) => {
   it('changes the password', async () => {
     await signIn()
     await page.getByRole('heading', { name: 'Models' }).waitFor()
-    await page.goto(stage.address('/profile'))
+    await page.goto(fixture.address('/profile'))
     await page.getByRole('textbox', { name: 'Current password' }).fill('not the password')
     await page.getByRole('textbox', { name: 'New password' }).fill('another staple entirely')
     await page.getByRole('button', { name: 'Change password' }).click()
@@ -75,7 +75,7 @@ describeInBrowser('signing in and out of the console', (open) => {
     expect(await page.getByRole('alert').count()).to.equal(0)
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      expect(await barriers(page, 'colours'), colorScheme).to.deep.equal([])
+      expect(await violationsOf(page, 'colors'), colorScheme).to.deep.equal([])
     }
     await current.fill(MEMBER.password)
     await page.getByRole('button', { name: 'Change password' }).click()
@@ -85,7 +85,7 @@ describeInBrowser('signing in and out of the console', (open) => {
   it('ends every session at once', async () => {
     await page.getByRole('button', { name: 'Sign out everywhere' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    expect(await stage.gateway.store.db.selectFrom('sessions').select('user_id').execute()).to.deep.equal([])
+    expect(await fixture.gateway.store.db.selectFrom('sessions').select('user_id').execute()).to.deep.equal([])
     await signIn('another staple entirely')
     await page.getByRole('heading', { name: 'Your profile' }).waitFor()
   })
@@ -96,7 +96,7 @@ describeInBrowser('signing in and out of the console', (open) => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
-  it('tells the first visitor of all that a setup link is needed', async () => {
+  it('shows that a setup link is needed while there are no users', async () => {
     const empty = await startConsole()
     await page.goto(empty.address('/'))
     await page.getByText('There are no users yet').waitFor()
@@ -104,9 +104,9 @@ describeInBrowser('signing in and out of the console', (open) => {
     await empty.stop()
   })
 
-  it('says why the OpenID provider led nowhere', async () => {
+  it('shows why a sign-in by the OpenID provider failed', async () => {
     await leave()
-    await page.goto(stage.address('/sign-in?error=openid_refused'))
+    await page.goto(fixture.address('/sign-in?error=openid_refused'))
     await page.getByRole('alert').getByText('ask an admin for an invitation').waitFor()
   })
 })

@@ -2,20 +2,20 @@ import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { onEachDatabase } from '../../support/databases.ts'
 import { Home } from '../lifecycle/umg.ts'
-import { Person } from './person.ts'
+import { ApiClient } from './api-client.ts'
 
 const ROUTES = 'version: 1\nchain: [{ plugin: auth }]\nnamespaces: { sandbox: { provider: sandbox } }\n'
 const SETUP = /Console +(http:\S+)\/console\/setup#([\w-]{43})\n/
 
 onEachDatabase('the command line beside a running gateway', (database) => {
-  it('starts it, invites by it, and rules over keys in it', async () => {
+  it('sets it up, invites a user, and creates, rotates and revokes keys', async () => {
     const at = ['--database', await database()]
     const home = await Home.create({ 'routes.yaml': ROUTES })
     try {
       const first = await home.start(...at)
       const [, origin, token] = await first.umg.says(SETUP)
       expect(origin).to.equal(first.url)
-      const admin = new Person(first.url)
+      const admin = new ApiClient(first.url)
       const ada = { email: 'ada@example.com', name: 'Ada', password: 'correct horse battery' }
       expect((await admin.post('/setup', { ...ada, token })).status).to.equal(201)
 
@@ -27,7 +27,7 @@ onEachDatabase('the command line beside a running gateway', (database) => {
       const account = await umg('accounts', 'create', '--name', 'Acme')
       const link = await umg('users', 'invite', 'bob@example.com', '--account', account, '--console-url', first.url)
       const bob = { token: link.split('#')[1], name: 'Bob', password: 'correct horse battery' }
-      expect((await new Person(first.url).post('/invitations/accept', bob)).body.account).to.deep.equal({
+      expect((await new ApiClient(first.url).post('/invitations/accept', bob)).body.account).to.deep.equal({
         id: account,
         name: 'Acme',
       })
@@ -61,11 +61,11 @@ onEachDatabase('the command line beside a running gateway', (database) => {
 
 describe('umg start', () => {
   for (const [what, flags, said] of [
-    ['a database that is away', ['--database', 'postgres://umg:hunter2@127.0.0.1:1/umg'], 'Start its server'],
-    ['a database it does not know', ['--database', 'mysql://umg:hunter2@db/umg'], 'must be `sqlite:'],
+    ['an unavailable database', ['--database', 'postgres://umg:hunter2@127.0.0.1:1/umg'], 'Start its server'],
+    ['an unknown kind of database', ['--database', 'mysql://umg:hunter2@db/umg'], 'must be `sqlite:'],
     ['a provider without a client', ['--oidc-issuer', 'https://login.example.com'], '--oidc-client-id'],
   ] as const) {
-    it(`with ${what} says what to do, and no password`, async () => {
+    it(`with ${what} says what to do, without the password`, async () => {
       const home = await Home.create({ 'routes.yaml': ROUTES })
       const { code, stderr } = await home.run(['start', '--port', '0', ...flags]).ended
       expect(code).to.equal(1)

@@ -6,8 +6,8 @@ import { type Cuttable, cuttable } from '../../support/cuttable.ts'
 import { onEachDatabase, onPostgres } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { find } from '../../support/requirements.ts'
-import { refusalOf } from './person.ts'
-import { type Stage, startStage } from './stage.ts'
+import { refusalOf } from './api-client.ts'
+import { type ManagementFixture, startManagement } from './management-fixture.ts'
 
 const ROUTES = { chain: [{ plugin: 'auth' }], namespaces: { sandbox: { provider: 'sandbox' } } }
 
@@ -18,50 +18,50 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 onEachDatabase('several gateways on one database', (database) => {
-  let stage: Stage
+  let fixture: ManagementFixture
   let other: TestGateway
   before(async () => {
     const url = await database()
-    stage = await startStage(url)
+    fixture = await startManagement(url)
     other = await startTestGateway({ routes: ROUTES, database: url })
   })
   after(async () => {
     await other?.stop()
-    await stage?.stop()
+    await fixture?.stop()
   })
 
-  it('all know a key that one of them made, and all refuse it soon after one revoked it', async () => {
-    const { body } = await stage.member.post('/keys', { name: 'shared', kind: 'live' })
+  it('share a new key, and refuse it within a second after one of them revoked it', async () => {
+    const { body } = await fixture.member.post('/keys', { name: 'shared', kind: 'live' })
     const key = String(body.secret)
     expect(await status(other, key)).to.equal(200)
-    await stage.member.post(`/keys/${body.id}/revoke`)
-    expect(await status(stage.gateway, key)).to.equal(401)
+    await fixture.member.post(`/keys/${body.id}/revoke`)
+    expect(await status(fixture.gateway, key)).to.equal(401)
     await until(async () => (await status(other, key)) === 401)
   })
 
-  it('all know who is signed in, and who is no longer', async () => {
-    const headers = { cookie: stage.member.cookieHeader }
+  it('share sessions and their end', async () => {
+    const headers = { cookie: fixture.member.cookieHeader }
     const session = () => fetch(`${other.url}/api/v1/session`, { headers })
     expect((await session()).status).to.equal(200)
-    await stage.admin.post(`/users/${stage.memberId}/end-sessions`)
+    await fixture.admin.post(`/users/${fixture.memberId}/end-sessions`)
     expect((await session()).status).to.equal(401)
   })
 })
 
-onPostgres('a gateway whose database goes away', (database) => {
+onPostgres('a gateway whose database becomes unavailable', (database) => {
   let way: Cuttable
-  let stage: Stage
+  let fixture: ManagementFixture
   beforeEach(async () => {
     way = await cuttable(await database())
-    stage = await startStage(way.url)
+    fixture = await startManagement(way.url)
   })
   afterEach(async () => {
-    await stage?.stop()
+    await fixture?.stop()
     await way?.cut()
   })
 
-  it('goes on for keys in use, cannot tell of others, refuses nobody, and recovers by itself', async () => {
-    const { gateway } = stage
+  it('serves keys in use, replies 503 for others, and recovers by itself', async () => {
+    const { gateway } = fixture
     const unused = await gateway.key()
     const client = gateway.openai()
     const call = () => client.chat.completions.create({ model: 'sandbox/hello', messages: [{ role: 'user', content: 'Hi' }] })
@@ -75,42 +75,42 @@ onPostgres('a gateway whose database goes away', (database) => {
       expect(await refusalOf(reply)).to.deep.equal([503, 'storage_unavailable'])
     }
     for (const path of ['/session', '/keys', '/sign-in']) {
-      const { status, body } = await stage.admin.get(path)
+      const { status, body } = await fixture.admin.get(path)
       expect([status, body.code], path).to.deep.equal([503, 'storage_unavailable'])
     }
-    const signIn = await stage.stranger().post('/session', { email: 'ada@example.com', password: 'whatever it is' })
+    const signIn = await fixture.anonymous().post('/session', { email: 'ada@example.com', password: 'whatever it is' })
     expect(signIn.status).to.equal(503)
 
     await way.mend()
     await until(async () => (await status(gateway, unused)) === 200)
     expect(await status(gateway, createSecret('live'))).to.equal(401)
-    expect((await stage.admin.get('/session')).status).to.equal(200)
+    expect((await fixture.admin.get('/session')).status).to.equal(200)
     await call()
   })
 
-  it('hears of what was revoked meanwhile', async () => {
+  it('refuses a key that was revoked in the meantime', async () => {
     const other = await startTestGateway({ routes: ROUTES, database: await directUrl() })
-    const { body } = await stage.member.post('/keys', { name: 'shared', kind: 'live' })
+    const { body } = await fixture.member.post('/keys', { name: 'shared', kind: 'live' })
     const key = String(body.secret)
-    expect(await status(stage.gateway, key)).to.equal(200)
+    expect(await status(fixture.gateway, key)).to.equal(200)
     await way.cut()
     await other.store.db.updateTable('keys').set({ revoked_at: Date.now() }).where('id', '=', String(body.id)).execute()
-    expect(await status(stage.gateway, key)).to.equal(200)
+    expect(await status(fixture.gateway, key)).to.equal(200)
     await way.mend()
-    await until(async () => (await status(stage.gateway, key)) === 401)
+    await until(async () => (await status(fixture.gateway, key)) === 401)
     await other.stop()
   })
 
-  it('says nothing wrong to the official SDK, which tries again', async () => {
-    const unused = await stage.gateway.key()
+  it('replies such that the official SDK retries', async () => {
+    const unused = await fixture.gateway.key()
     await way.cut()
-    const client = new OpenAI({ baseURL: `${stage.gateway.url}/v1`, apiKey: unused, maxRetries: 5 })
+    const client = new OpenAI({ baseURL: `${fixture.gateway.url}/v1`, apiKey: unused, maxRetries: 5 })
     const listing = client.models.list()
     await way.mend()
     expect((await listing).data).to.not.have.length(0)
   })
 
-  /** The same database, by the way that is never cut. */
+  /** The same database, by a connection that is never cut. */
   async function directUrl(): Promise<string> {
     const direct = new URL(find('postgres')!)
     direct.pathname = new URL(way.url).pathname

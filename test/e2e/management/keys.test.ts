@@ -1,32 +1,32 @@
 import { expect } from 'chai'
 import OpenAI from 'openai'
 import { onEachDatabase } from '../../support/databases.ts'
-import type { Person, Told } from './person.ts'
-import { type Stage, startStage, unique } from './stage.ts'
+import type { ApiClient, ApiReply } from './api-client.ts'
+import { type ManagementFixture, startManagement, uniqueName } from './management-fixture.ts'
 
-const outcome = ({ status, body }: Told) => [status, body.code]
+const outcome = ({ status, body }: ApiReply) => [status, body.code]
 const NOT_FOUND = [404, 'not_found']
 
 onEachDatabase('a key', (database) => {
-  let stage: Stage
+  let fixture: ManagementFixture
   before(async () => {
-    stage = await startStage(await database())
+    fixture = await startManagement(await database())
   })
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   type Made = { readonly id: string; readonly secret: string } & Record<string, unknown>
 
-  async function create(person: Person, more: object = {}): Promise<Made> {
+  async function create(person: ApiClient, more: object = {}): Promise<Made> {
     const { status, body } = await person.post('/keys', { name: 'laptop', kind: 'live', ...more })
     expect(status).to.equal(201)
     return body as unknown as Made
   }
 
-  const names = async (person: Person, query = '') => (await person.get(`/keys?${query}`)).body.data!.map(({ name }) => name)
+  const names = async (person: ApiClient, query = '') => (await person.get(`/keys?${query}`)).body.data!.map(({ name }) => name)
 
   /** Whether the official SDK is served with it. */
   async function works(secret: string, model = 'acme/smart'): Promise<boolean> {
-    const client = new OpenAI({ baseURL: `${stage.gateway.url}/v1`, apiKey: secret, maxRetries: 0 })
+    const client = new OpenAI({ baseURL: `${fixture.gateway.url}/v1`, apiKey: secret, maxRetries: 0 })
     try {
       await client.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hi' }] })
       return true
@@ -36,9 +36,9 @@ onEachDatabase('a key', (database) => {
     }
   }
 
-  it('of a member works at once, is of their account, and says who made it', async () => {
-    const name = unique('laptop')
-    const made = await create(stage.member, { name, tags: { team: 'research' }, expires_at: '2999-01-31T00:00:00.000Z' })
+  it('of a member works at once, belongs to their account, and names its creator', async () => {
+    const name = uniqueName('laptop')
+    const made = await create(fixture.member, { name, tags: { team: 'research' }, expires_at: '2999-01-31T00:00:00.000Z' })
     const { secret, id, created_at, ...rest } = made
     expect(secret).to.match(/^sk-live-[0-9A-Za-z]{36}$/)
     expect(Date.parse(created_at as string)).to.be.closeTo(Date.now(), 60_000)
@@ -46,11 +46,11 @@ onEachDatabase('a key', (database) => {
       name,
       kind: 'live',
       masked: `${secret.slice(0, 12)}…${secret.slice(-4)}`,
-      account: { id: stage.account, name: 'Acme' },
+      account: { id: fixture.account, name: 'Acme' },
       models: ['*'],
       rate_class: null,
       tags: { team: 'research' },
-      created_by: { id: stage.memberId, name: 'Bob' },
+      created_by: { id: fixture.memberId, name: 'Bob' },
       last_used_at: null,
       expires_at: '2999-01-31T00:00:00.000Z',
       revoked_at: null,
@@ -58,57 +58,57 @@ onEachDatabase('a key', (database) => {
       source: 'database',
     })
     expect(await works(secret)).to.equal(true)
-    expect((await stage.member.get(`/keys/${id}`)).body).to.deep.equal({ ...rest, id, created_at })
+    expect((await fixture.member.get(`/keys/${id}`)).body).to.deep.equal({ ...rest, id, created_at })
   })
 
   it('can call what both its account and itself allow', async () => {
-    const narrow = await create(stage.member, { models: ['acme/*', 'openai/*'] })
-    const client = stage.gateway.openai(narrow.secret)
+    const narrow = await create(fixture.member, { models: ['acme/*', 'openai/*'] })
+    const client = fixture.gateway.openai(narrow.secret)
     expect((await client.models.list()).data.map(({ id }) => id)).to.deep.equal(['acme/smart'])
-    await stage.admin.patch(`/accounts/${stage.account}`, { models: ['sandbox/*'] })
+    await fixture.admin.patch(`/accounts/${fixture.account}`, { models: ['sandbox/*'] })
     expect((await client.models.list()).data).to.deep.equal([])
-    await stage.admin.patch(`/accounts/${stage.account}`, { models: ['sandbox/*', 'acme/*'] })
+    await fixture.admin.patch(`/accounts/${fixture.account}`, { models: ['sandbox/*', 'acme/*'] })
     expect((await client.models.list()).data).to.have.length(1)
   })
 
-  it('works from its making through its rotation until its overlap ends, and not after it is revoked', async () => {
-    const old = await create(stage.member)
-    const rotated = (await stage.member.post(`/keys/${old.id}/rotate`, { overlap_seconds: 3600 })).body as unknown as Made
+  it('works until its overlap after a rotation ends, or it is revoked', async () => {
+    const old = await create(fixture.member)
+    const rotated = (await fixture.member.post(`/keys/${old.id}/rotate`, { overlap_seconds: 3600 })).body as unknown as Made
     expect(rotated).to.include({ replaces: old.id, name: 'laptop', status: 'active' })
-    expect((await stage.member.get(`/keys/${old.id}`)).body).to.include({ replaced_by: rotated.id, status: 'active' })
+    expect((await fixture.member.get(`/keys/${old.id}`)).body).to.include({ replaced_by: rotated.id, status: 'active' })
     expect([await works(old.secret), await works(rotated.secret)]).to.deep.equal([true, true])
-    const { body } = await stage.member.post(`/keys/${old.id}/revoke`)
+    const { body } = await fixture.member.post(`/keys/${old.id}/revoke`)
     expect(body).to.include({ status: 'revoked' })
     expect([await works(old.secret), await works(rotated.secret)]).to.deep.equal([false, true])
-    expect(outcome(await stage.member.post(`/keys/${old.id}/rotate`, { overlap_seconds: 0 }))).to.deep.equal([409, 'conflict'])
-    await stage.member.post(`/keys/${rotated.id}/rotate`, { overlap_seconds: 0 })
+    expect(outcome(await fixture.member.post(`/keys/${old.id}/rotate`, { overlap_seconds: 0 }))).to.deep.equal([409, 'conflict'])
+    await fixture.member.post(`/keys/${rotated.id}/rotate`, { overlap_seconds: 0 })
     expect(await works(rotated.secret)).to.equal(false)
   })
 
-  it('is found, page by page, and by what its owner remembers of it', async () => {
-    const mark = unique('page')
-    for (let i = 0; i < 5; i++) await create(stage.member, { name: `${mark} ${i}` })
+  it('is found page by page, by part of its name, and by its last four characters', async () => {
+    const mark = uniqueName('page')
+    for (let i = 0; i < 5; i++) await create(fixture.member, { name: `${mark} ${i}` })
     const seen: unknown[] = []
     let next = ''
     do {
-      const { body } = await stage.member.get(`/keys?q=${encodeURIComponent(mark)}&limit=2${next}`)
+      const { body } = await fixture.member.get(`/keys?q=${encodeURIComponent(mark)}&limit=2${next}`)
       seen.push(...body.data!.map(({ name }) => name))
       next = body.next_cursor === null ? '' : `&cursor=${body.next_cursor}`
     } while (next !== '')
     expect(seen).to.have.members([4, 3, 2, 1, 0].map((i) => `${mark} ${i}`))
-    expect(await names(stage.member, 'q=%25')).to.deep.equal([])
-    const made = await create(stage.member, { name: unique('last four') })
-    expect(await names(stage.member, `q=${made.secret.slice(-4)}`)).to.include(made.name)
+    expect(await names(fixture.member, 'q=%25')).to.deep.equal([])
+    const made = await create(fixture.member, { name: uniqueName('last four') })
+    expect(await names(fixture.member, `q=${made.secret.slice(-4)}`)).to.include(made.name)
   })
 
   for (const query of ['limit=0', 'limit=201', 'limit=x', 'status=lost', 'cursor=%00', 'sort=name', 'limit=1&limit=2']) {
-    it(`is not listed by ?${query}`, async () => {
-      expect((await stage.member.get(`/keys?${query}`)).status).to.equal(400)
+    it(`is not listed by the invalid query ?${query}`, async () => {
+      expect((await fixture.member.get(`/keys?${query}`)).status).to.equal(400)
     })
   }
 
-  it('of routes.yaml is listed with its line, and can be looked at and not be changed', async () => {
-    const { body } = await stage.admin.get('/keys?q=nightly')
+  it('of routes.yaml is listed with its line, and cannot be changed', async () => {
+    const { body } = await fixture.admin.get('/keys?q=nightly')
     expect(body.data).to.deep.equal([
       {
         id: 'routes:nightly',
@@ -128,35 +128,35 @@ onEachDatabase('a key', (database) => {
         source: 'routes.yaml:13',
       },
     ])
-    expect((await stage.admin.get('/keys/routes:nightly')).body).to.deep.equal(body.data![0])
+    expect((await fixture.admin.get('/keys/routes:nightly')).body).to.deep.equal(body.data![0])
     for (const change of [
-      await stage.admin.patch('/keys/routes:nightly', { name: 'x' }),
-      await stage.admin.post('/keys/routes:nightly/rotate', { overlap_seconds: 0 }),
-      await stage.admin.post('/keys/routes:nightly/revoke'),
+      await fixture.admin.patch('/keys/routes:nightly', { name: 'x' }),
+      await fixture.admin.post('/keys/routes:nightly/rotate', { overlap_seconds: 0 }),
+      await fixture.admin.post('/keys/routes:nightly/revoke'),
     ]) {
       expect(outcome(change)).to.deep.equal([409, 'conflict'])
       expect(change.body.message).to.include('routes.yaml:13')
     }
-    expect(await names(stage.member, 'q=nightly')).to.deep.equal([])
-    expect(outcome(await stage.member.get('/keys/routes:nightly'))).to.deep.equal(NOT_FOUND)
+    expect(await names(fixture.member, 'q=nightly')).to.deep.equal([])
+    expect(outcome(await fixture.member.get('/keys/routes:nightly'))).to.deep.equal(NOT_FOUND)
   })
 
-  it('of another account is not there for a member, who learns nothing of it', async () => {
-    const foreign = await create(stage.admin, { name: unique('foreign') })
-    const unknown = await stage.member.get('/keys/key_none')
+  it('of another account does not exist for a member', async () => {
+    const foreign = await create(fixture.admin, { name: uniqueName('foreign') })
+    const unknown = await fixture.member.get('/keys/key_none')
     for (const reply of [
-      await stage.member.get(`/keys/${foreign.id}`),
-      await stage.member.patch(`/keys/${foreign.id}`, { name: 'mine' }),
-      await stage.member.post(`/keys/${foreign.id}/rotate`, { overlap_seconds: 0 }),
-      await stage.member.post(`/keys/${foreign.id}/revoke`),
+      await fixture.member.get(`/keys/${foreign.id}`),
+      await fixture.member.patch(`/keys/${foreign.id}`, { name: 'mine' }),
+      await fixture.member.post(`/keys/${foreign.id}/rotate`, { overlap_seconds: 0 }),
+      await fixture.member.post(`/keys/${foreign.id}/revoke`),
     ])
       expect([reply.status, reply.text]).to.deep.equal([404, unknown.text])
-    expect(await names(stage.member, `q=${encodeURIComponent(foreign.name as string)}`)).to.deep.equal([])
-    expect(outcome(await stage.member.get('/keys?account_id=default'))).to.deep.equal(NOT_FOUND)
-    expect((await stage.admin.get(`/keys/${foreign.id}`)).body).to.include({ name: foreign.name, status: 'active' })
+    expect(await names(fixture.member, `q=${encodeURIComponent(foreign.name as string)}`)).to.deep.equal([])
+    expect(outcome(await fixture.member.get('/keys?account_id=default'))).to.deep.equal(NOT_FOUND)
+    expect((await fixture.admin.get(`/keys/${foreign.id}`)).body).to.include({ name: foreign.name, status: 'active' })
   })
 
-  it('is not made by a member for another account, and not with more rights than the account has', async () => {
+  it('cannot be created by a member for another account, with a rate class, or as an admin key', async () => {
     const refusals: readonly [object, unknown[]][] = [
       [{ account_id: 'default' }, [400, 'invalid_value']],
       [{ account_id: 'acc_none' }, [400, 'invalid_value']],
@@ -164,20 +164,20 @@ onEachDatabase('a key', (database) => {
       [{ kind: 'admin' }, [403, 'admin_required']],
     ]
     for (const [more, wanted] of refusals)
-      expect(outcome(await stage.member.post('/keys', { name: 'x', kind: 'live', ...more }))).to.deep.equal(wanted)
+      expect(outcome(await fixture.member.post('/keys', { name: 'x', kind: 'live', ...more }))).to.deep.equal(wanted)
   })
 
-  it('keeps the rate class that an admin gave it, whatever a member sends', async () => {
-    const limited = await create(stage.admin, { account_id: stage.account, rate_class: 'batch' })
-    expect((await stage.member.patch(`/keys/${limited.id}`, { name: 'renamed', rate_class: 'batch' })).body).to.include({
+  it('keeps the rate class of an admin, whatever a member sends', async () => {
+    const limited = await create(fixture.admin, { account_id: fixture.account, rate_class: 'batch' })
+    expect((await fixture.member.patch(`/keys/${limited.id}`, { name: 'renamed', rate_class: 'batch' })).body).to.include({
       name: 'renamed',
     })
     for (const rate_class of [null, 'unlimited'])
-      expect(outcome(await stage.member.patch(`/keys/${limited.id}`, { rate_class }))).to.deep.equal([403, 'admin_required'])
+      expect(outcome(await fixture.member.patch(`/keys/${limited.id}`, { rate_class }))).to.deep.equal([403, 'admin_required'])
   })
 
-  it('takes no field that is not its owner’s to set', async () => {
-    const { id } = await create(stage.member)
+  it('rejects fields that cannot be set', async () => {
+    const { id } = await create(fixture.member)
     const fields = {
       id: 'key_x',
       secret: 'x',
@@ -189,53 +189,53 @@ onEachDatabase('a key', (database) => {
       kind: 'test',
     }
     for (const [name, value] of Object.entries(fields)) {
-      expect((await stage.admin.patch(`/keys/${id}`, { [name]: value })).body).to.include({
+      expect((await fixture.admin.patch(`/keys/${id}`, { [name]: value })).body).to.include({
         code: 'unknown_parameter',
         param: name,
       })
       if (name === 'kind') continue
-      const { body } = await stage.admin.post('/keys', { name: 'x', kind: 'live', [name]: value })
+      const { body } = await fixture.admin.post('/keys', { name: 'x', kind: 'live', [name]: value })
       expect(body).to.include({ code: 'unknown_parameter', param: name })
     }
     const proto = '{"name":"x","kind":"live","__proto__":{"account_id":"default"}}'
-    const response = await fetch(`${stage.gateway.url}/api/v1/keys`, {
+    const response = await fetch(`${fixture.gateway.url}/api/v1/keys`, {
       method: 'POST',
-      headers: { cookie: stage.member.cookieHeader, origin: stage.gateway.url, 'content-type': 'application/json' },
+      headers: { cookie: fixture.member.cookieHeader, origin: fixture.gateway.url, 'content-type': 'application/json' },
       body: proto,
     })
     expect(response.status).to.equal(400)
   })
 
-  it('that manages the gateway is made and seen by admins only, and opens no model', async () => {
-    const made = await create(stage.admin, { kind: 'admin', account_id: stage.account, name: unique('manager') })
+  it('of the kind admin is created and seen by admins only, and cannot call models', async () => {
+    const made = await create(fixture.admin, { kind: 'admin', account_id: fixture.account, name: uniqueName('manager') })
     expect(made.secret).to.match(/^sk-admin-/)
     const q = `q=${encodeURIComponent(made.name as string)}`
-    expect([await names(stage.admin, q), await names(stage.member, q)]).to.deep.equal([[made.name], []])
+    expect([await names(fixture.admin, q), await names(fixture.member, q)]).to.deep.equal([[made.name], []])
     for (const reply of [
-      await stage.member.get(`/keys/${made.id}`),
-      await stage.member.post(`/keys/${made.id}/rotate`, { overlap_seconds: 0 }),
+      await fixture.member.get(`/keys/${made.id}`),
+      await fixture.member.post(`/keys/${made.id}/rotate`, { overlap_seconds: 0 }),
     ])
       expect(outcome(reply)).to.deep.equal(NOT_FOUND)
     expect(await works(made.secret)).to.equal(false)
     const headers = { authorization: `Bearer ${made.secret}` }
-    expect((await stage.stranger().get('/users', { headers })).status).to.equal(200)
-    await stage.admin.post(`/keys/${made.id}/revoke`)
-    expect((await stage.stranger().get('/users', { headers })).status).to.equal(401)
+    expect((await fixture.anonymous().get('/users', { headers })).status).to.equal(200)
+    await fixture.admin.post(`/keys/${made.id}/revoke`)
+    expect((await fixture.anonymous().get('/users', { headers })).status).to.equal(401)
   })
 
-  it('may be called what could be a page’s code: it is told as text', async () => {
+  it('may have a name that is HTML: it is JSON text', async () => {
     const name = `<img src=x onerror=alert(1)>"'&`
-    const { id } = await create(stage.member, { name, tags: { team: '</script><script>' } })
-    const { headers, body } = await stage.member.get(`/keys/${id}`)
+    const { id } = await create(fixture.member, { name, tags: { team: '</script><script>' } })
+    const { headers, body } = await fixture.member.get(`/keys/${id}`)
     expect(headers.get('content-type')).to.match(/^application\/json/)
     expect(body).to.deep.include({ name, tags: { team: '</script><script>' } })
   })
 
-  it('tells in the audit trail what became of it, and by whom', async () => {
-    const { id } = await create(stage.member, { name: 'traced' })
-    await stage.admin.patch(`/keys/${id}`, { name: 'renamed', rate_class: 'batch' })
-    await stage.program.post(`/keys/${id}/revoke`)
-    const { body } = await stage.admin.get('/audit?limit=3&action=key.')
+  it('has its changes in the audit trail, with their actors', async () => {
+    const { id } = await create(fixture.member, { name: 'traced' })
+    await fixture.admin.patch(`/keys/${id}`, { name: 'renamed', rate_class: 'batch' })
+    await fixture.program.post(`/keys/${id}/revoke`)
+    const { body } = await fixture.admin.get('/audit?limit=3&action=key.')
     expect(
       body.data!.map(({ action, actor, object, changes }) => [action, (actor as { name: string }).name, object, changes]),
     ).to.deep.equal([
@@ -245,7 +245,13 @@ onEachDatabase('a key', (database) => {
         'key.create',
         'Bob',
         { type: 'key', id, name: 'traced' },
-        { kind: [null, 'live'], account: [null, stage.account], name: [null, 'traced'], models: [null, ['*']], tags: [null, {}] },
+        {
+          kind: [null, 'live'],
+          account: [null, fixture.account],
+          name: [null, 'traced'],
+          models: [null, ['*']],
+          tags: [null, {}],
+        },
       ],
     ])
   })

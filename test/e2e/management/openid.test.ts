@@ -8,17 +8,17 @@ import { openIdProvider } from '../../../core/accounts/openid.ts'
 import { Secret } from '../../../core/sdk/api.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 import { onEachDatabase } from '../../support/databases.ts'
-import type { Person, Told } from './person.ts'
-import { type Stage, startStage } from './stage.ts'
+import type { ApiClient, ApiReply } from './api-client.ts'
+import { type ManagementFixture, startManagement } from './management-fixture.ts'
 
-/** People as the provider knows them, by the name they sign in with there. */
+/** The claims of a person at the provider. */
 type Claims = { readonly email?: string; readonly email_verified?: boolean; readonly name?: string }
 
-/** A real provider on this machine, which signs in whoever names themselves. */
+/** A real provider on loopback that authenticates by the header `x-person`. */
 interface Issuer {
   readonly url: string
   readonly people: Map<string, Claims>
-  /** Where it may send browsers back to. */
+  /** Sets the redirect URI. */
   redirectTo(uri: string): void
   stop(): Promise<void>
 }
@@ -44,7 +44,7 @@ async function startIssuer(): Promise<Issuer> {
   }
   server.on('request', async (request, response) => {
     if (!request.url!.startsWith('/interaction/')) return provider.callback()(request, response)
-    // Who they are says a header, and to everything they agree.
+    // A header names the person, who consents to everything.
     const { prompt, params, session, grantId } = await provider.interactionDetails(request, response)
     if (prompt.name === 'login')
       return provider.interactionFinished(request, response, { login: { accountId: String(request.headers['x-person']) } })
@@ -70,9 +70,9 @@ async function startIssuer(): Promise<Issuer> {
 
 onEachDatabase('signing in by an OpenID provider', (database) => {
   let issuer: Issuer
-  let stage: Stage
+  let fixture: ManagementFixture
   before(async () => {
-    // It says of its settings that they are for tests.
+    // It warns that its settings are for tests.
     for (const level of ['info', 'warn'] as const) mock.method(console, level, () => undefined)
     issuer = await startIssuer()
     const openid = openIdProvider({
@@ -81,27 +81,27 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
       clientSecret: new Secret(CLIENT.client_secret),
       name: 'Example',
     })
-    stage = await startStage(await database(), { openid })
-    issuer.redirectTo(`${stage.gateway.url}/api/v1/oidc/callback`)
+    fixture = await startManagement(await database(), { openid })
+    issuer.redirectTo(`${fixture.gateway.url}/api/v1/oidc/callback`)
   })
   after(async () => {
-    await stage?.stop()
+    await fixture?.stop()
     await issuer?.stop()
     mock.restoreAll()
   })
 
-  /** Goes from address to address as a browser would, until the gateway sends it to one of the console's. */
+  /** Follows redirects as a browser does, until one leads to the console. */
   async function travel(
-    person: Person,
+    person: ApiClient,
     who: string,
     start = '/oidc/start',
-  ): Promise<{ readonly location: string; readonly last: Told }> {
+  ): Promise<{ readonly location: string; readonly last: ApiReply }> {
     const jar = new Map<string, string>()
     let last = await person.get(start)
     let location = last.headers.get('location')!
-    while (!location.startsWith(`${stage.gateway.url}/console/`)) {
-      if (location.startsWith(stage.gateway.url)) {
-        last = await person.get(location.slice(`${stage.gateway.url}/api/v1`.length))
+    while (!location.startsWith(`${fixture.gateway.url}/console/`)) {
+      if (location.startsWith(fixture.gateway.url)) {
+        last = await person.get(location.slice(`${fixture.gateway.url}/api/v1`.length))
         location = last.headers.get('location')!
         continue
       }
@@ -113,74 +113,74 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
     return { location, last }
   }
 
-  const arrived = () => `${stage.gateway.url}/console/`
-  const refused = (code: string) => `${stage.gateway.url}/console/sign-in?error=${code}`
+  const arrived = () => `${fixture.gateway.url}/console/`
+  const refused = (code: string) => `${fixture.gateway.url}/console/sign-in?error=${code}`
 
-  it('is offered where there is one', async () => {
-    expect((await stage.stranger().get('/sign-in')).body.oidc).to.deep.equal({ name: 'Example', path: '/api/v1/oidc/start' })
+  it('is listed among the ways to sign in', async () => {
+    expect((await fixture.anonymous().get('/sign-in')).body.oidc).to.deep.equal({ name: 'Example', path: '/api/v1/oidc/start' })
   })
 
-  it('lets a user in who has the address that the provider vouches for, and from then on whatever their address is', async () => {
+  it('signs in the user of a verified address, and later by the identity, whatever the address', async () => {
     issuer.people.set('b-17', { email: 'Bob@example.com', email_verified: true, name: 'Robert' })
-    const person = stage.stranger()
+    const person = fixture.anonymous()
     expect((await travel(person, 'b-17')).location).to.equal(arrived())
-    expect((await person.get('/session')).body.user).to.include({ id: stage.memberId, name: 'Bob' })
+    expect((await person.get('/session')).body.user).to.include({ id: fixture.memberId, name: 'Bob' })
     expect([...person.cookies.keys()]).to.deep.equal(['umg_session'])
     issuer.people.set('b-17', { email: 'robert@elsewhere.example', email_verified: true })
-    const again = stage.stranger()
+    const again = fixture.anonymous()
     await travel(again, 'b-17')
-    expect((await again.get('/session')).body.user).to.include({ id: stage.memberId })
+    expect((await again.get('/session')).body.user).to.include({ id: fixture.memberId })
   })
 
-  it('lets nobody else take the place of a user by their address', async () => {
+  it('refuses another identity with the address of a linked user', async () => {
     issuer.people.set('mallory', { email: 'bob@example.com', email_verified: true })
-    expect((await travel(stage.stranger(), 'mallory')).location).to.equal(refused('openid_refused'))
+    expect((await travel(fixture.anonymous(), 'mallory')).location).to.equal(refused('openid_refused'))
   })
 
-  it('lets nobody in by an address that the provider does not vouch for, or without one', async () => {
+  it('refuses an unverified or missing address', async () => {
     issuer.people.set('unverified', { email: 'ada@example.com', email_verified: false })
     issuer.people.set('unsaid', { email: 'ada@example.com' })
     issuer.people.set('nameless', {})
     for (const who of ['unverified', 'unsaid', 'nameless']) {
-      const person = stage.stranger()
+      const person = fixture.anonymous()
       expect((await travel(person, who)).location).to.equal(refused('openid_refused'))
       expect((await person.get('/session')).status).to.equal(401)
     }
-    const { body } = await stage.admin.get('/audit?limit=1')
+    const { body } = await fixture.admin.get('/audit?limit=1')
     expect(body.data![0]).to.include({ action: 'session.refuse', actor: null, ip: '127.0.0.1' })
   })
 
-  it('makes a user of who was invited, once, without a password', async () => {
+  it('creates an invited user, once, without a password', async () => {
     issuer.people.set('cy', { email: 'cy@example.com', email_verified: true, name: 'Cy' })
-    expect((await travel(stage.stranger(), 'cy')).location).to.equal(refused('openid_refused'))
-    await stage.admin.post('/invitations', { email: 'cy@example.com', role: 'member', account_id: stage.account })
-    const person = stage.stranger()
+    expect((await travel(fixture.anonymous(), 'cy')).location).to.equal(refused('openid_refused'))
+    await fixture.admin.post('/invitations', { email: 'cy@example.com', role: 'member', account_id: fixture.account })
+    const person = fixture.anonymous()
     expect((await travel(person, 'cy')).location).to.equal(arrived())
-    expect((await person.get('/session')).body).to.deep.include({ account: { id: stage.account, name: 'Acme' } })
-    expect((await stage.admin.get('/invitations')).body.data).to.deep.equal([])
-    const byPassword = await stage.stranger().post('/session', { email: 'cy@example.com', password: 'whatever it may be' })
+    expect((await person.get('/session')).body).to.deep.include({ account: { id: fixture.account, name: 'Acme' } })
+    expect((await fixture.admin.get('/invitations')).body.data).to.deep.equal([])
+    const byPassword = await fixture.anonymous().post('/session', { email: 'cy@example.com', password: 'whatever it may be' })
     expect(byPassword.status).to.equal(401)
   })
 
-  it('lets nobody in who is shut out', async () => {
+  it('refuses a disabled user', async () => {
     issuer.people.set('dan', { email: 'dan@example.com', email_verified: true, name: 'Dan' })
-    await stage.admin.post('/invitations', { email: 'dan@example.com', role: 'member', account_id: stage.account })
-    await travel(stage.stranger(), 'dan')
-    const { id } = (await stage.admin.get('/users?limit=1')).body.data![0]!
-    await stage.admin.patch(`/users/${id}`, { disabled: true })
-    expect((await travel(stage.stranger(), 'dan')).location).to.equal(refused('openid_refused'))
+    await fixture.admin.post('/invitations', { email: 'dan@example.com', role: 'member', account_id: fixture.account })
+    await travel(fixture.anonymous(), 'dan')
+    const { id } = (await fixture.admin.get('/users?limit=1')).body.data![0]!
+    await fixture.admin.patch(`/users/${id}`, { disabled: true })
+    expect((await travel(fixture.anonymous(), 'dan')).location).to.equal(refused('openid_refused'))
   })
 
-  it('is over with the browser that began it: what another one brings back opens nothing', async () => {
-    const [victim, attacker] = [stage.stranger(), stage.stranger()]
+  it('works only in the browser that started it', async () => {
+    const [victim, attacker] = [fixture.anonymous(), fixture.anonymous()]
     issuer.people.set('ada', { email: 'ada@example.com', email_verified: true })
-    // The attacker signs in, stops at the way back, and gives that address to the victim.
+    // The attacker signs in, stops before the callback, and gives its URL to the victim.
     let way = ''
     const get = attacker.get.bind(attacker)
     attacker.get = async (path) => {
       if (!path.startsWith('/oidc/callback')) return get(path)
       way = path
-      return { headers: new Headers({ location: arrived() }) } as Told
+      return { headers: new Headers({ location: arrived() }) } as ApiReply
     }
     await travel(attacker, 'ada')
     expect((await victim.get(way)).headers.get('location')).to.equal(refused('openid_failed'))
@@ -190,24 +190,24 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
   })
 
   for (const path of ['/oidc/callback', '/oidc/callback?code=made-up&state=x', '/oidc/callback?error=access_denied']) {
-    it(`tells people at the sign-in page that ${path} was nothing`, async () => {
-      expect((await stage.stranger().get(path)).headers.get('location')).to.equal(refused('openid_failed'))
+    it(`redirects ${path} to the sign-in page with an error`, async () => {
+      expect((await fixture.anonymous().get(path)).headers.get('location')).to.equal(refused('openid_failed'))
     })
   }
 
-  it('keeps no gateway from starting where the provider is away, and says so', async () => {
+  it('reports an unavailable provider, which does not prevent the gateway from starting', async () => {
     const openid = openIdProvider({ issuer: await closedOrigin(), clientId: 'umg' })
-    const away = await startStage(await database(), { openid })
-    const reply = await away.stranger().get('/oidc/start')
+    const away = await startManagement(await database(), { openid })
+    const reply = await away.anonymous().get('/oidc/start')
     expect(reply.headers.get('location')).to.equal(`${away.gateway.url}/console/sign-in?error=openid_failed`)
     expect(JSON.stringify(away.gateway.log)).to.include('ECONNREFUSED')
     await away.stop()
   })
 
-  it('is not there where none was named', async () => {
-    const without = await startStage(await database())
-    expect((await without.stranger().get('/sign-in')).body.oidc).to.equal(null)
-    expect((await without.stranger().get('/oidc/start')).status).to.equal(404)
+  it('is absent if no provider is configured', async () => {
+    const without = await startManagement(await database())
+    expect((await without.anonymous().get('/sign-in')).body.oidc).to.equal(null)
+    expect((await without.anonymous().get('/oidc/start')).status).to.equal(404)
     await without.stop()
   })
 })

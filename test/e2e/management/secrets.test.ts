@@ -5,37 +5,37 @@ import { sql } from 'kysely'
 import { createSetupToken } from '../../../core/accounts/setup.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway } from '../../support/gateway.ts'
-import { Person, type Told } from './person.ts'
+import { ApiClient, type ApiReply } from './api-client.ts'
 
-/** A secret, and in which replies it may stand. */
+/** A secret, and the replies that may contain it. */
 interface Canary {
   readonly what: string
   readonly secret: string
-  readonly told?: readonly Told[]
+  readonly told?: readonly ApiReply[]
 }
 
-/** A text as it may be found: as it is, in a URL, in base64 at each of the three places it can begin at, in hex. */
+/** The forms of a text: plain, URL-encoded, base64 at each of three alignments, hex. */
 function formsOf(secret: string): string[] {
   const shifted = [0, 1, 2].map((shift) => Buffer.from(`${'_'.repeat(shift)}${secret}`).toString('base64'))
-  // The characters at the ends depend on what stands beside.
+  // The characters at both ends depend on the neighbouring bytes.
   return [secret, encodeURIComponent(secret), ...shifted.map((text) => text.slice(4, -4)), Buffer.from(secret).toString('hex')]
 }
 
-onEachDatabase('no secret', (database, kind) => {
-  it('is anywhere but in the one reply that hands it out', async () => {
+onEachDatabase('a secret', (database, kind) => {
+  it('is only in the reply that hands it out', async () => {
     const url = await database()
     const gateway = await startTestGateway({
       database: url,
       routes: { chain: [{ plugin: 'auth' }], namespaces: { sandbox: { provider: 'sandbox' } } },
     })
     const passwords = ['ada’s own password', 'bob’s own password', 'ada’s other password']
-    const admin = new Person(gateway.url)
-    const member = new Person(gateway.url)
+    const admin = new ApiClient(gateway.url)
+    const member = new ApiClient(gateway.url)
     const setupToken = (await createSetupToken(gateway.store))!
     await admin.post('/setup', { token: setupToken, email: 'ada@example.com', name: 'Ada', password: passwords[0] })
     const first = admin.cookies.get('umg_session')!
     await admin.post('/password', { current: passwords[0], new: passwords[2] })
-    await new Person(gateway.url).post('/session', { email: 'ada@example.com', password: 'a password that is wrong' })
+    await new ApiClient(gateway.url).post('/session', { email: 'ada@example.com', password: 'a password that is wrong' })
 
     const account = (await admin.post('/accounts', { name: 'Acme', models: ['*'] })).body.id
     const invited = await admin.post('/invitations', { email: 'bob@example.com', role: 'member', account_id: account })
@@ -50,10 +50,10 @@ onEachDatabase('no secret', (database, kind) => {
       model: 'sandbox/hello',
       messages: [{ role: 'user', content: 'Hi' }],
     })
-    // What is refused may quote what it was asked with.
+    // An error may quote its request.
     await admin.post(`/keys/${made.body.secret}/revoke`)
     await admin.get(`/keys?q=${made.body.secret}&limit=0`)
-    await new Person(gateway.url).post('/invitations/look', { token: setupToken })
+    await new ApiClient(gateway.url).post('/invitations/look', { token: setupToken })
     for (const path of ['/keys', '/users', '/accounts', '/invitations', '/audit?limit=200', '/config', '/requests', '/session'])
       await admin.get(path)
 
@@ -77,7 +77,7 @@ onEachDatabase('no secret', (database, kind) => {
     for (const { what, secret, told = [] } of canaries) {
       for (const form of formsOf(secret)) {
         for (const [place, text] of Object.entries(places)) expect(text.includes(form), `${what} in the ${place}`).to.equal(false)
-        for (const reply of [...admin.heard, ...member.heard]) {
+        for (const reply of [...admin.replies, ...member.replies]) {
           const heard = reply.text + JSON.stringify([...reply.headers].filter(([name]) => name !== 'set-cookie'))
           if (!told.includes(reply)) expect(heard.includes(form), `${what} in ${reply.text.slice(0, 100)}`).to.equal(false)
         }

@@ -3,14 +3,14 @@ import { expect } from 'chai'
 import { createSetupToken } from '../../../core/accounts/setup.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { Person, type Told } from './person.ts'
-import { PASSWORD, type Stage, startStage } from './stage.ts'
+import { ApiClient, type ApiReply } from './api-client.ts'
+import { type ManagementFixture, PASSWORD, startManagement } from './management-fixture.ts'
 
 const MINUTE = 60_000
 const ADA = { email: 'ada@example.com', password: PASSWORD }
 const BOB = { email: 'bob@example.com', password: PASSWORD }
 
-const outcome = ({ status, body }: Told) => [status, body.code]
+const outcome = ({ status, body }: ApiReply) => [status, body.code]
 
 onEachDatabase('the setup link', (database) => {
   let gateway: TestGateway
@@ -25,8 +25,8 @@ onEachDatabase('the setup link', (database) => {
   const link = async () => ({ token: await createSetupToken(gateway.store), name: 'Ada', ...ADA })
   const users = () => gateway.store.db.selectFrom('users').select(['email', 'role', 'account_id']).execute()
 
-  it('makes the first admin, once, and signs them in', async () => {
-    const person = new Person(gateway.url)
+  it('creates the first admin, once, and signs in', async () => {
+    const person = new ApiClient(gateway.url)
     expect((await person.get('/sign-in')).body).to.include({ setup_needed: true, password: true })
     const first = await link()
     const second = await link()
@@ -36,7 +36,7 @@ onEachDatabase('the setup link', (database) => {
     expect((await person.get('/session')).body.user).to.deep.equal(body.user)
     expect((await person.get('/sign-in')).body).to.include({ setup_needed: false })
     for (const used of [first, second])
-      expect(outcome(await new Person(gateway.url).post('/setup', { ...used, email: 'eve@example.com' }))).to.deep.equal([
+      expect(outcome(await new ApiClient(gateway.url).post('/setup', { ...used, email: 'eve@example.com' }))).to.deep.equal([
         410,
         'link_invalid',
       ])
@@ -44,10 +44,10 @@ onEachDatabase('the setup link', (database) => {
     expect(await users()).to.have.length(1)
   })
 
-  it('used by fifty at once makes one admin', async () => {
+  it('creates one admin for fifty concurrent requests', async () => {
     const used = await link()
     const racers = Array.from({ length: 50 }, (_, i) =>
-      new Person(gateway.url).post('/setup', { ...used, email: `racer-${i}@example.com` }),
+      new ApiClient(gateway.url).post('/setup', { ...used, email: `racer-${i}@example.com` }),
     )
     const outcomes = (await Promise.all(racers)).map(({ status }) => status)
     expect(outcomes.filter((status) => status === 201)).to.have.length(1)
@@ -55,16 +55,16 @@ onEachDatabase('the setup link', (database) => {
     expect(await users()).to.have.length(1)
   })
 
-  it('is good for an hour', async () => {
+  it('expires after an hour', async () => {
     const used = await link()
     mock.timers.enable({ apis: ['Date'], now: Date.now() + 60 * MINUTE })
-    expect(outcome(await new Person(gateway.url).post('/setup', used))).to.deep.equal([410, 'link_invalid'])
+    expect(outcome(await new ApiClient(gateway.url).post('/setup', used))).to.deep.equal([410, 'link_invalid'])
     expect(await users()).to.deep.equal([])
   })
 
-  it('is not used up by what is refused', async () => {
+  it('stays valid after a refused request', async () => {
     const used = await link()
-    const person = new Person(gateway.url)
+    const person = new ApiClient(gateway.url)
     for (const [wrong, param] of [
       [{ password: 'too short' }, 'password'],
       [{ password: used.token! }, 'password'],
@@ -77,10 +77,10 @@ onEachDatabase('the setup link', (database) => {
     expect((await person.post('/setup', used)).status).to.equal(201)
   })
 
-  it('that is made up opens nothing', async () => {
+  it('with an unknown token is refused', async () => {
     await link()
     for (const token of ['', 'x'.repeat(43), 'A'.repeat(200)])
-      expect(outcome(await new Person(gateway.url).post('/setup', { ...(await link()), token }))).to.deep.equal([
+      expect(outcome(await new ApiClient(gateway.url).post('/setup', { ...(await link()), token }))).to.deep.equal([
         410,
         'link_invalid',
       ])
@@ -88,62 +88,62 @@ onEachDatabase('the setup link', (database) => {
 })
 
 onEachDatabase('signing in', (database) => {
-  let stage: Stage
+  let fixture: ManagementFixture
   before(async () => {
-    stage = await startStage(await database())
+    fixture = await startManagement(await database())
   })
-  beforeEach(() => stage.restore())
+  beforeEach(() => fixture.restore())
   afterEach(() => mock.timers.reset())
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   const REFUSED = [401, 'not_signed_in']
-  const session = async (person: Person) => outcome(await person.get('/session'))
+  const session = async (person: ApiClient) => outcome(await person.get('/session'))
 
-  it('tells who one is, in which account, and where clients call', async () => {
-    const { url } = stage.gateway
-    const { body } = await stage.member.get('/session')
+  it('gives a session with the user, the account and the base URL for clients', async () => {
+    const { url } = fixture.gateway
+    const { body } = await fixture.member.get('/session')
     expect(body).to.deep.equal({
-      user: { id: stage.memberId, email: 'bob@example.com', name: 'Bob', role: 'member' },
-      account: { id: stage.account, name: 'Acme' },
+      user: { id: fixture.memberId, email: 'bob@example.com', name: 'Bob', role: 'member' },
+      account: { id: fixture.account, name: 'Acme' },
       gateway: { base_url: `${url}/v1`, version: 'test' },
     })
-    expect((await stage.program.get('/session')).body.user).to.include({ email: null, name: 'terraform', role: 'admin' })
+    expect((await fixture.program.get('/session')).body.user).to.include({ email: null, name: 'terraform', role: 'admin' })
   })
 
-  it('works in whatever case the address is written', async () => {
-    expect((await stage.stranger().post('/session', { ...ADA, email: ' Ada@Example.COM'.trim() })).status).to.equal(201)
+  it('ignores the case of the e-mail address', async () => {
+    expect((await fixture.anonymous().post('/session', { ...ADA, email: ' Ada@Example.COM'.trim() })).status).to.equal(201)
   })
 
-  it('is refused alike for a wrong password, an unknown address, and a user who is shut out', async () => {
-    await stage.admin.patch(`/users/${stage.memberId}`, { disabled: true })
+  it('is refused in the same way for a wrong password, an unknown address, and a disabled user', async () => {
+    await fixture.admin.patch(`/users/${fixture.memberId}`, { disabled: true })
     const replies = await Promise.all(
       [{ ...ADA, password: 'not the password' }, { email: 'nobody@example.com', password: PASSWORD }, BOB].map((credentials) =>
-        stage.stranger().post('/session', credentials),
+        fixture.anonymous().post('/session', credentials),
       ),
     )
     for (const { status, text } of replies) expect([status, text]).to.deep.equal([replies[0]!.status, replies[0]!.text])
     expect(outcome(replies[0]!)).to.deep.equal([401, 'sign_in_refused'])
   })
 
-  it('is told in the audit trail, and so is every refusal', async () => {
-    await stage.stranger().post('/session', { ...ADA, password: 'not the password' })
-    await stage.stranger().post('/session', { email: 'nobody@example.com', password: PASSWORD })
-    await stage.stranger().post('/session', ADA)
-    const { body } = await stage.admin.get('/audit?limit=3')
+  it('is written to the audit trail, and so is every refusal', async () => {
+    await fixture.anonymous().post('/session', { ...ADA, password: 'not the password' })
+    await fixture.anonymous().post('/session', { email: 'nobody@example.com', password: PASSWORD })
+    await fixture.anonymous().post('/session', ADA)
+    const { body } = await fixture.admin.get('/audit?limit=3')
     expect(body.data!.map(({ action, actor, object, ip }) => ({ action, actor, object, ip }))).to.deep.equal([
       {
         action: 'session.start',
-        actor: { id: stage.adminId, name: 'Ada' },
-        object: { type: 'user', id: stage.adminId, name: 'Ada' },
+        actor: { id: fixture.adminId, name: 'Ada' },
+        object: { type: 'user', id: fixture.adminId, name: 'Ada' },
         ip: '127.0.0.1',
       },
       { action: 'session.refuse', actor: null, object: { type: 'user', id: null, name: 'nobody@example.com' }, ip: '127.0.0.1' },
-      { action: 'session.refuse', actor: null, object: { type: 'user', id: stage.adminId, name: 'Ada' }, ip: '127.0.0.1' },
+      { action: 'session.refuse', actor: null, object: { type: 'user', id: fixture.adminId, name: 'Ada' }, ip: '127.0.0.1' },
     ])
   })
 
-  describe('again and again', () => {
-    it('is refused from the sixth wrong password of a person on, for fifteen minutes, wherever they come from', async () => {
+  describe('repeatedly', () => {
+    it('is refused for fifteen minutes after five wrong passwords for an e-mail address, from any network', async () => {
       for (let i = 0; i < 5; i++) expect(outcome(await from(`192.0.2.${i}`, 'wrong'))).to.deep.equal([401, 'sign_in_refused'])
       const sixth = await from('192.0.2.99', PASSWORD)
       expect(outcome(sixth)).to.deep.equal([429, 'too_many_tries'])
@@ -152,168 +152,168 @@ onEachDatabase('signing in', (database) => {
       expect((await from('192.0.2.99', PASSWORD)).status).to.equal(201)
     })
 
-    it('is refused from the sixth try of an address on, whoever is tried', async () => {
+    it('is refused after five failed attempts from a network, for any e-mail address', async () => {
       for (let i = 0; i < 5; i++)
         expect(outcome(await from('192.0.2.7', PASSWORD, `user-${i}@example.com`))).to.deep.equal([401, 'sign_in_refused'])
       expect(outcome(await from('192.0.2.7', PASSWORD))).to.deep.equal([429, 'too_many_tries'])
       expect((await from('192.0.2.8', PASSWORD)).status).to.equal(201)
     })
 
-    it('counts all of a network of IPv6 as one, which one customer has', async () => {
+    it('counts an IPv6 /64 as one network', async () => {
       for (const last of ['1', 'ffff', 'a:b', '0:2', '9']) await from(`2001:db8:0:7::${last}`, 'wrong', `x${last}@example.com`)
       expect(outcome(await from('2001:db8:0:7:1:2:3:4', PASSWORD))).to.deep.equal([429, 'too_many_tries'])
       expect((await from('2001:db8:0:8::1', PASSWORD)).status).to.equal(201)
     })
 
-    it('is not refused to who gets it right', async () => {
-      const person = stage.stranger()
+    it('clears the failed attempts of the e-mail address after a success, and not those of the network', async () => {
+      const person = fixture.anonymous()
       for (let i = 0; i < 3; i++) {
         for (let wrong = 0; wrong < 2; wrong++) await person.post('/session', { ...ADA, password: 'wrong' })
         if (i === 0) expect((await person.post('/session', ADA)).status).to.equal(201)
       }
-      // Two and one right, two, and then the address has used up its own five.
+      // Two failures, a success, two failures: these clear the e-mail address, and count for the network.
       expect(outcome(await person.post('/session', ADA))).to.deep.equal([429, 'too_many_tries'])
     })
 
-    it('at once is counted each time', async () => {
-      const tries = Array.from({ length: 20 }, () => stage.stranger().post('/session', { ...ADA, password: 'wrong' }))
+    it('and concurrently counts every attempt', async () => {
+      const tries = Array.from({ length: 20 }, () => fixture.anonymous().post('/session', { ...ADA, password: 'wrong' }))
       const statuses = (await Promise.all(tries)).map(({ status }) => status)
       expect(statuses.filter((status) => status === 401)).to.have.length(5)
       expect(statuses.filter((status) => status === 429)).to.have.length(15)
     })
 
-    it('counts what a proxy says only where it is one of the operator’s', async () => {
+    it('ignores X-Forwarded-For of an untrusted proxy', async () => {
       for (let i = 0; i < 5; i++)
-        await stage.stranger().post('/session', { ...ADA, password: 'x' }, { headers: { 'x-forwarded-for': `192.0.2.${i}` } })
-      const { status } = await stage.stranger().post('/session', BOB, { headers: { 'x-forwarded-for': '192.0.2.99' } })
+        await fixture.anonymous().post('/session', { ...ADA, password: 'x' }, { headers: { 'x-forwarded-for': `192.0.2.${i}` } })
+      const { status } = await fixture.anonymous().post('/session', BOB, { headers: { 'x-forwarded-for': '192.0.2.99' } })
       expect(status).to.equal(429)
     })
 
-    /** A gateway that believes its proxy on this machine. */
-    let proxied: Stage
+    /** A gateway that trusts proxies on loopback. */
+    let proxied: ManagementFixture
     before(async () => {
-      proxied = await startStage(await database(), { trustedProxies: ['127.0.0.0/8'] })
+      proxied = await startManagement(await database(), { trustedProxies: ['127.0.0.0/8'] })
     })
     beforeEach(() => proxied.restore())
     after(() => proxied?.stop())
 
-    /** What the client wrote itself stands before what the proxy adds. */
-    const from = (address: string, password: string, email = ADA.email): Promise<Told> =>
-      proxied.stranger().post('/session', { email, password }, { headers: { 'x-forwarded-for': `198.51.100.1, ${address}` } })
+    /** The first address is forged by the client; the proxy appends the second one. */
+    const from = (address: string, password: string, email = ADA.email): Promise<ApiReply> =>
+      proxied.anonymous().post('/session', { email, password }, { headers: { 'x-forwarded-for': `198.51.100.1, ${address}` } })
   })
 
   describe('begins a session', () => {
-    it('whose token nobody could know before', async () => {
+    it('with a new token, whatever cookie the browser had', async () => {
       const planted = 'x'.repeat(43)
-      const victim = stage.stranger()
+      const victim = fixture.anonymous()
       victim.cookies.set('umg_session', planted)
       await victim.post('/session', ADA)
       expect(victim.cookies.get('umg_session'))
         .to.match(/^[\w-]{43}$/)
         .and.not.equal(planted)
-      const attacker = stage.stranger()
+      const attacker = fixture.anonymous()
       attacker.cookies.set('umg_session', planted)
       expect(await session(attacker)).to.deep.equal(REFUSED)
     })
 
-    it('of which only the digest is stored', async () => {
-      const token = stage.admin.cookies.get('umg_session')!
-      const rows = await stage.gateway.store.db.selectFrom('sessions').selectAll().execute()
+    it('whose token is stored as a digest only', async () => {
+      const token = fixture.admin.cookies.get('umg_session')!
+      const rows = await fixture.gateway.store.db.selectFrom('sessions').selectAll().execute()
       expect(JSON.stringify(rows)).to.not.include(token)
-      const thief = stage.stranger()
+      const thief = fixture.anonymous()
       thief.cookies.set('umg_session', rows[0]!.digest)
       expect(await session(thief)).to.deep.equal(REFUSED)
     })
 
-    it('that ends after thirty minutes without use, and not before', async () => {
+    it('that ends after thirty minutes without a request, and not before', async () => {
       mock.timers.enable({ apis: ['Date'], now: Date.now() })
       for (let i = 0; i < 3; i++) {
         mock.timers.tick(29 * MINUTE)
-        expect(await session(stage.admin)).to.deep.equal([200, undefined])
+        expect(await session(fixture.admin)).to.deep.equal([200, undefined])
       }
       mock.timers.tick(30 * MINUTE)
-      expect(await session(stage.admin)).to.deep.equal(REFUSED)
+      expect(await session(fixture.admin)).to.deep.equal(REFUSED)
     })
 
-    it('that ends after twelve hours, however much it is used', async () => {
+    it('that ends after twelve hours in any case', async () => {
       mock.timers.enable({ apis: ['Date'], now: Date.now() })
       for (let i = 0; i < 35; i++) {
         mock.timers.tick(20 * MINUTE)
-        expect(await session(stage.admin)).to.deep.equal([200, undefined])
+        expect(await session(fixture.admin)).to.deep.equal([200, undefined])
       }
       mock.timers.tick(20 * MINUTE)
-      expect(await session(stage.admin)).to.deep.equal(REFUSED)
+      expect(await session(fixture.admin)).to.deep.equal(REFUSED)
     })
 
-    it('that ends when its owner signs out, here or everywhere', async () => {
-      const [here, there, elsewhere] = [stage.stranger(), stage.stranger(), stage.stranger()]
+    it('that ends when the user signs out, here or everywhere', async () => {
+      const [here, there, elsewhere] = [fixture.anonymous(), fixture.anonymous(), fixture.anonymous()]
       for (const person of [here, there, elsewhere]) await person.post('/session', BOB)
-      const stolen = stage.stranger()
+      const stolen = fixture.anonymous()
       stolen.cookies.set('umg_session', here.cookies.get('umg_session')!)
       await here.delete('/session')
       expect(here.cookies.has('umg_session')).to.equal(false)
       expect([await session(stolen), await session(there)]).to.deep.equal([REFUSED, [200, undefined]])
       await there.delete('/sessions')
-      expect([await session(elsewhere), await session(stage.member)]).to.deep.equal([REFUSED, REFUSED])
-      expect(await session(stage.admin)).to.deep.equal([200, undefined])
+      expect([await session(elsewhere), await session(fixture.member)]).to.deep.equal([REFUSED, REFUSED])
+      expect(await session(fixture.admin)).to.deep.equal([200, undefined])
     })
 
-    it('that ends when the password changes, but for who changed it', async () => {
-      const elsewhere = stage.stranger()
+    it('that ends when the password changes, except the one that changed it', async () => {
+      const elsewhere = fixture.anonymous()
       await elsewhere.post('/session', BOB)
-      const before = stage.member.cookies.get('umg_session')
+      const before = fixture.member.cookies.get('umg_session')
       const change = { current: PASSWORD, new: 'another battery staple' }
-      expect((await stage.member.post('/password', change)).status).to.equal(200)
-      expect(stage.member.cookies.get('umg_session')).to.not.equal(before)
-      expect(await session(stage.member)).to.deep.equal([200, undefined])
+      expect((await fixture.member.post('/password', change)).status).to.equal(200)
+      expect(fixture.member.cookies.get('umg_session')).to.not.equal(before)
+      expect(await session(fixture.member)).to.deep.equal([200, undefined])
       expect(await session(elsewhere)).to.deep.equal(REFUSED)
-      expect((await stage.stranger().post('/session', BOB)).status).to.equal(401)
-      expect((await stage.stranger().post('/session', { ...BOB, password: change.new })).status).to.equal(201)
+      expect((await fixture.anonymous().post('/session', BOB)).status).to.equal(401)
+      expect((await fixture.anonymous().post('/session', { ...BOB, password: change.new })).status).to.equal(201)
     })
 
-    it('that does not change the password without knowing it', async () => {
+    it('that changes the password only with the current one', async () => {
       const change = { current: 'not the password', new: 'another battery staple' }
-      const wrong = await stage.member.post('/password', change)
+      const wrong = await fixture.member.post('/password', change)
       expect(outcome(wrong)).to.deep.equal([403, 'wrong_password'])
       expect(wrong.body).to.include({ param: 'current' })
       const short = { current: PASSWORD, new: 'short' }
-      expect((await stage.member.post('/password', short)).body).to.include({ code: 'invalid_value', param: 'new' })
-      expect(await session(stage.member)).to.deep.equal([200, undefined])
+      expect((await fixture.member.post('/password', short)).body).to.include({ code: 'invalid_value', param: 'new' })
+      expect(await session(fixture.member)).to.deep.equal([200, undefined])
     })
 
-    it('in which a wrong password is told in the audit trail as that, and not as a refused sign-in', async () => {
-      await stage.member.post('/password', { current: 'not the password', new: 'another battery staple' })
-      const { body } = await stage.admin.get('/audit?limit=1')
-      const bob = { id: stage.memberId, name: 'Bob' }
+    it('in which a wrong current password is audited as such, and not as a refused sign-in', async () => {
+      await fixture.member.post('/password', { current: 'not the password', new: 'another battery staple' })
+      const { body } = await fixture.admin.get('/audit?limit=1')
+      const bob = { id: fixture.memberId, name: 'Bob' }
       expect(body.data![0]).to.deep.include({ action: 'password.refuse', actor: bob, object: { type: 'user', ...bob } })
     })
 
     for (const [what, change] of Object.entries({
-      'is shut out': { disabled: true },
+      'is disabled': { disabled: true },
       'gets another role': { role: 'admin' },
     })) {
-      it(`that ends when its owner ${what}`, async () => {
-        await stage.admin.patch(`/users/${stage.memberId}`, change)
-        expect(await session(stage.member)).to.deep.equal(REFUSED)
+      it(`that ends when the user ${what}`, async () => {
+        await fixture.admin.patch(`/users/${fixture.memberId}`, change)
+        expect(await session(fixture.member)).to.deep.equal(REFUSED)
       })
     }
 
     it('that an admin can end', async () => {
-      await stage.admin.post(`/users/${stage.memberId}/end-sessions`)
-      expect(await session(stage.member)).to.deep.equal(REFUSED)
+      await fixture.admin.post(`/users/${fixture.memberId}/end-sessions`)
+      expect(await session(fixture.member)).to.deep.equal(REFUSED)
     })
 
-    it('that ends a reply without end when it ends', async () => {
+    it('whose end closes a live stream', async () => {
       mock.timers.enable({ apis: ['setInterval'] })
-      const response = await fetch(`${stage.gateway.url}/api/v1/requests/live`, {
-        headers: { cookie: stage.member.cookieHeader },
+      const response = await fetch(`${fixture.gateway.url}/api/v1/requests/live`, {
+        headers: { cookie: fixture.member.cookieHeader },
       })
       expect(response.status).to.equal(200)
       mock.timers.tick(15_000)
-      await stage.admin.post(`/users/${stage.memberId}/end-sessions`)
+      await fixture.admin.post(`/users/${fixture.memberId}/end-sessions`)
       mock.timers.tick(15_000)
-      const reading = response.text().catch(() => 'broken off')
-      expect(await reading).to.equal('broken off')
+      const reading = response.text().catch(() => 'aborted')
+      expect(await reading).to.equal('aborted')
     })
   })
 })

@@ -4,33 +4,33 @@ import { expect } from 'chai'
 import { stringify } from 'yaml'
 import { onSqlite } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { Person } from './person.ts'
-import { type Stage, startStage } from './stage.ts'
+import { ApiClient } from './api-client.ts'
+import { type ManagementFixture, startManagement } from './management-fixture.ts'
 
 const chain = (...classes: object[]) => ({
   chain: [{ plugin: 'auth' }, ...classes.map((config) => ({ plugin: 'rate-tagging', config }))],
   namespaces: { sandbox: { provider: 'sandbox' } },
 })
 
-/** The rate classes that a key can be given, as an admin's program reads them. */
+/** The declared rate classes. */
 async function rateClasses(gateway: TestGateway): Promise<unknown> {
-  const program = new Person(gateway.url, await gateway.key({ kind: 'admin' }))
+  const program = new ApiClient(gateway.url, await gateway.key({ kind: 'admin' }))
   return (await program.get('/config')).body.rate_classes
 }
 
-onSqlite('the console', (database) => {
-  let stage: Stage
+onSqlite('the management API', (database) => {
+  let fixture: ManagementFixture
   before(async () => {
-    stage = await startStage(await database())
+    fixture = await startManagement(await database())
   })
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
-  it('shows a member the models of their account, and why some do not answer', async () => {
-    const models = async () => (await stage.member.get('/models')).body.data
+  it('shows a member the models of their account, and why some are not available', async () => {
+    const models = async () => (await fixture.member.get('/models')).body.data
     const smart = { id: 'acme/smart', namespace: 'acme', owned_by: 'acme', curated: true, available: true }
     const hello = { id: 'sandbox/hello', namespace: 'sandbox', owned_by: 'sandbox', curated: false, available: true }
     expect(await models()).to.deep.equal([smart, hello])
-    await stage.admin.patch(`/accounts/${stage.account}`, { models: ['openai/*'] })
+    await fixture.admin.patch(`/accounts/${fixture.account}`, { models: ['openai/*'] })
     expect(await models()).to.deep.equal([
       {
         id: 'openai/gpt-5.5',
@@ -43,8 +43,8 @@ onSqlite('the console', (database) => {
     ])
   })
 
-  it('shows an admin what answers for which name, and how it fares', async () => {
-    const { body } = await stage.admin.get('/routes')
+  it('shows an admin the routing table, and the state of its targets', async () => {
+    const { body } = await fixture.admin.get('/routes')
     expect(body.aliases).to.deep.equal([{ name: 'gpt-4o', to: 'acme/smart' }])
     expect(body.namespaces).to.deep.equal([
       {
@@ -76,27 +76,27 @@ onSqlite('the console', (database) => {
     ])
   })
 
-  it('shows an admin the routing table in use, and what became of a broken one', async () => {
-    const { body: before } = await stage.admin.get('/config')
+  it('shows an admin the routes.yaml in use, and the errors of a failed reload', async () => {
+    const { body: before } = await fixture.admin.get('/config')
     expect(before).to.include({ file: 'routes.yaml', last_reload: null })
     expect(before.text)
       .to.include('gpt-4o: acme/smart')
       .and.include('$' + '{env:OPENAI_API_KEY}')
     expect(before.sha256).to.match(/^[0-9a-f]{64}$/)
-    await writeFile(join(stage.gateway.folder, 'routes.yaml'), 'version: 2\n')
-    await fetch(`${stage.gateway.url}/-/reload`, {
+    await writeFile(join(fixture.gateway.folder, 'routes.yaml'), 'version: 2\n')
+    await fetch(`${fixture.gateway.url}/-/reload`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${stage.adminKey}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${fixture.adminKey}`, 'content-type': 'application/json' },
       body: '{}',
     })
-    const { body: after } = await stage.admin.get('/config')
+    const { body: after } = await fixture.admin.get('/config')
     expect(after).to.include({ text: before.text, sha256: before.sha256, loaded_at: before.loaded_at })
     const reload = after.last_reload as { ok: boolean; diagnostics: readonly object[] }
     expect(reload.ok).to.equal(false)
     expect(reload.diagnostics[0]).to.include({ line: 1 }).and.have.keys('line', 'column', 'message')
   })
 
-  it('tells an admin which rate classes there are: those of every plugin that declares some, as the table is now', async () => {
+  it('shows an admin the rate classes of all plugins of the routes.yaml in use', async () => {
     const [standard, batch] = [{ requests: '60/min' }, { tokens: '5M/day' }]
     const gateway = await startTestGateway({
       routes: chain(
@@ -110,7 +110,7 @@ onSqlite('the console', (database) => {
     await gateway.reload()
     expect(await rateClasses(gateway)).to.deep.equal(['day'])
     await gateway.stop()
-    // A key of this table has a class; but no plugin of it declares any.
-    expect(await rateClasses(stage.gateway)).to.deep.equal([])
+    // A key of this routes.yaml has a class, but no plugin declares any.
+    expect(await rateClasses(fixture.gateway)).to.deep.equal([])
   })
 })

@@ -4,28 +4,28 @@ import type { Page } from 'playwright-core'
 import { leaksIn } from '../e2e/security/leaks.ts'
 import type { TestGateway } from '../support/gateway.ts'
 
-/** Something that was seen, and where. */
-interface Sighting {
+/** A recorded text and its origin. */
+interface Occurrence {
   readonly where: string
   readonly text: string
 }
 
-/** All that a browser's memory of a site can hold beside the page. */
+/** What a browser stores for a site. */
 const REMEMBERED = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, history.state, document.cookie])'
 
-/** Writes down all that passes by: replies, addresses, what is asked to look at. */
-export class Witness {
-  readonly #seen: Sighting[] = []
+/** Records replies, URLs, pages and files, to find secrets in them. */
+export class LeakRecorder {
+  readonly #seen: Occurrence[] = []
   readonly #replies: Promise<void>[] = []
 
-  /** From now on every request of the page's window and every reply to it is seen. */
+  /** Records every request of the page's context, and its replies. */
   watch(page: Page): void {
     page.context().on('request', (request) => this.#seen.push({ where: 'URL', text: request.url() }))
     page.context().on('response', (response) => {
-      // What was built before there was any secret is long, and tells none.
+      // Assets are large, and were built before the secrets existed.
       if (response.url().includes('/console/assets/')) return
       const where = `reply to ${response.request().method()} ${new URL(response.url()).pathname}`
-      // A reply may be gone with its page.
+      // A reply is lost when its page is closed.
       const body = response.text().then(
         (text) => text,
         () => '',
@@ -37,24 +37,24 @@ export class Witness {
       )
     })
     page.on('framenavigated', (frame) => this.#seen.push({ where: 'address bar', text: frame.url() }))
-    page.on('console', (message) => this.#seen.push({ where: 'console of the browser', text: message.text() }))
+    page.on('console', (message) => this.#seen.push({ where: 'browser console', text: message.text() }))
   }
 
-  /** Looks at the page as it is: its source, and what the browser remembers. */
-  async look(page: Page, where: string): Promise<void> {
+  /** Records the page's DOM, and what the browser stores. */
+  async inspect(page: Page, where: string): Promise<void> {
     this.#seen.push({ where: `source of ${where}`, text: await page.content() })
     this.#seen.push({ where: `memory at ${where}`, text: String(await page.evaluate(REMEMBERED)) })
   }
 
-  /** Looks at what the gateway has written: its log and its database. */
-  async lookBehind({ log, folder }: TestGateway): Promise<void> {
+  /** Records the gateway's log and database. */
+  async inspectGateway({ log, folder }: TestGateway): Promise<void> {
     this.#seen.push({ where: 'log', text: JSON.stringify(log) })
     for (const name of await readdir(folder))
       this.#seen.push({ where: `file ${name}`, text: (await readFile(join(folder, name))).toString('latin1') })
   }
 
-  /** Where a secret stood, in whatever form; each place as often as it did. */
-  async sightings(name: string, secret: string): Promise<string[]> {
+  /** The origins of the texts that contain a secret in any form. */
+  async occurrences(name: string, secret: string): Promise<string[]> {
     await Promise.all(this.#replies)
     return this.#seen.flatMap(({ where, text }) => (leaksIn(text, { [name]: secret }).length > 0 ? [where] : []))
   }

@@ -8,17 +8,17 @@ import { createUser } from '../../../core/accounts/users.ts'
 import type { ManagementOptions } from '../../../core/control/services.ts'
 import { createKey } from '../../../core/keys/keys.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { Person } from './person.ts'
+import { ApiClient } from './api-client.ts'
 
-/** Everybody's. */
+/** The password of all users. */
 export const PASSWORD = 'correct horse battery staple'
 
-/** Made once: it takes its time. */
+/** Computed once, since it is slow. */
 let hashed: Promise<string> | undefined
 
 const ADDRESS = '127.0.0.1'
 
-/** A routing table with all that the management API shows. */
+/** A routes.yaml with everything that the management API shows. */
 const ROUTES = `
 version: 1
 chain: [{ plugin: auth }]
@@ -34,26 +34,26 @@ keys:
   - { name: nightly, hash: "sha256:${'ab'.repeat(32)}", kind: live, models: ["acme/*"], class: batch, expires: 2999-01-31 }
 `
 
-/** A gateway that is set up: an admin, a member of an account of their own, and a program with an admin key. */
-export interface Stage {
+/** A gateway with an admin, a member of another account, and a program with an admin key. */
+export interface ManagementFixture {
   readonly gateway: TestGateway
-  readonly admin: Person
-  readonly member: Person
-  readonly program: Person
+  readonly admin: ApiClient
+  readonly member: ApiClient
+  readonly program: ApiClient
   readonly adminKey: string
   /** The id of the member's account. */
   readonly account: string
   readonly adminId: string
   readonly memberId: string
-  /** Somebody who has not signed in. */
-  stranger(): Person
-  /** Makes the people what they were, signed in anew, and forgets all others and every try to sign in. */
+  /** Creates a client that is not signed in. */
+  anonymous(): ApiClient
+  /** Resets the two users, signs them in again, and removes all other users and all attempts to sign in. */
   restore(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts a gateway that its first people have set up. */
-export async function startStage(database: string, management?: ManagementOptions): Promise<Stage> {
+/** Starts the gateway. */
+export async function startManagement(database: string, management?: ManagementOptions): Promise<ManagementFixture> {
   await using opened = new AsyncDisposableStack()
   const gateway = opened.adopt(await startTestGateway({ routes: ROUTES, database, ...(management && { management }) }), (all) =>
     all.stop(),
@@ -63,7 +63,7 @@ export async function startStage(database: string, management?: ManagementOption
   hashed ??= hashPassword(PASSWORD)
   const credential = { password: await hashed }
   const cookie = management?.urls?.people?.startsWith('https:') ? '__Host-umg_session' : 'umg_session'
-  const stranger = () => new Person(url)
+  const anonymous = () => new ApiClient(url)
   const ada = { email: 'ada@example.com', name: 'Ada', role: 'admin', accountId: 'default', credential } as const
   const { id: adminId } = await createUser(db, ada, ADDRESS)
   const account = await createAccount(store, { name: 'Acme', models: ['sandbox/*', 'acme/*'], rateClass: null }, GATEWAY)
@@ -71,7 +71,7 @@ export async function startStage(database: string, management?: ManagementOption
   await redeemInvitation(db, invitation, { name: 'Bob', credential, address: ADDRESS })
   const { id: memberId } = await db.selectFrom('users').select('id').where('name', '=', 'Bob').executeTakeFirstOrThrow()
   const { secret: adminKey } = await createKey(store, { name: 'terraform', kind: 'admin' })
-  const [admin, member, program] = [stranger(), stranger(), new Person(url, adminKey)]
+  const [admin, member, program] = [anonymous(), anonymous(), new ApiClient(url, adminKey)]
 
   async function restore(): Promise<void> {
     for (const table of ['sessions', 'invitations', 'sign_in_tries'] as const) await db.deleteFrom(table).execute()
@@ -92,8 +92,8 @@ export async function startStage(database: string, management?: ManagementOption
   await restore()
   const people = { admin, member, program, adminKey, adminId, memberId, account: account.id }
   const all = opened.move()
-  return { gateway, ...people, stranger, restore, stop: () => all.disposeAsync() }
+  return { gateway, ...people, anonymous, restore, stop: () => all.disposeAsync() }
 }
 
-/** A text that stands nowhere else. */
-export const unique = (what: string): string => `${what} ${randomBytes(6).toString('hex')}`
+/** A name that occurs nowhere else. */
+export const uniqueName = (what: string): string => `${what} ${randomBytes(6).toString('hex')}`

@@ -1,19 +1,19 @@
 import { expect } from 'chai'
 import { onSqlite } from '../../support/databases.ts'
-import { type Person, refusalOf } from './person.ts'
-import { PASSWORD, type Stage, startStage } from './stage.ts'
+import { type ApiClient, refusalOf } from './api-client.ts'
+import { type ManagementFixture, PASSWORD, startManagement } from './management-fixture.ts'
 
 const ADA = { email: 'ada@example.com', password: PASSWORD }
 
-onSqlite('a browser', (database) => {
-  let stage: Stage
+onSqlite('the management API and browsers', (database) => {
+  let fixture: ManagementFixture
   before(async () => {
-    stage = await startStage(await database())
+    fixture = await startManagement(await database())
   })
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
-  describe('that another site’s page sends to us', () => {
-    /** What a browser says of such a request, and what a page might hope to get away with. */
+  describe('a request from a page of another site', () => {
+    /** The headers of such requests. */
     const FOREIGN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'from another site': { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
       'from another host of the same site': { 'sec-fetch-site': 'same-site', origin: 'http://evil.127.0.0.1' },
@@ -27,35 +27,35 @@ onSqlite('a browser', (database) => {
     }
 
     for (const [what, headers] of Object.entries(FOREIGN)) {
-      it(`is refused every change (${what})`, async () => {
-        const before = await accounts(stage.admin)
+      it(`cannot change anything (${what})`, async () => {
+        const before = await accounts(fixture.admin)
         const { origin, ...others } = headers
         const sent = origin === '' ? others : headers
         const refused = [
           await raw('POST', '/accounts', { name: 'Evil', models: ['*'] }, sent),
-          await raw('PATCH', `/accounts/${stage.account}`, { models: ['*'] }, sent),
+          await raw('PATCH', `/accounts/${fixture.account}`, { models: ['*'] }, sent),
           await raw('DELETE', '/session', {}, sent),
           await raw('POST', '/session', ADA, sent),
         ]
         for (const response of refused) expect(await refusalOf(response)).to.deep.equal([403, 'foreign_origin'])
-        expect(await accounts(stage.admin)).to.deep.equal(before)
+        expect(await accounts(fixture.admin)).to.deep.equal(before)
         expect(refused.flatMap(({ headers }) => headers.getSetCookie())).to.deep.equal([])
       })
     }
 
-    it('may change nothing by a form, whose content types need no leave', async () => {
+    it('cannot change anything by a form, whose content types need no preflight', async () => {
       for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain', '']) {
-        const response = await fetch(`${stage.gateway.url}/api/v1/accounts`, {
+        const response = await fetch(`${fixture.gateway.url}/api/v1/accounts`, {
           method: 'POST',
-          headers: { cookie: stage.admin.cookieHeader, origin: stage.gateway.url, 'content-type': type },
+          headers: { cookie: fixture.admin.cookieHeader, origin: fixture.gateway.url, 'content-type': type },
           body: '{"name":"Evil","models":["*"]}',
         })
         expect(response.status).to.equal(415)
       }
     })
 
-    it('may not ask whether it may', async () => {
-      const response = await fetch(`${stage.gateway.url}/api/v1/keys`, {
+    it('gets no permission by a preflight request', async () => {
+      const response = await fetch(`${fixture.gateway.url}/api/v1/keys`, {
         method: 'OPTIONS',
         headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
       })
@@ -63,20 +63,20 @@ onSqlite('a browser', (database) => {
       expect(response.status).to.equal(405)
     })
 
-    const accounts = async (person: Person) => (await person.get('/accounts')).body.data
+    const accounts = async (person: ApiClient) => (await person.get('/accounts')).body.data
 
-    /** As it comes: without the origin that a page of the console has. */
+    /** Sends a request without the headers of the console. */
     function raw(method: string, path: string, body: object, headers: Readonly<Record<string, string>>): Promise<Response> {
-      return fetch(`${stage.gateway.url}/api/v1${path}`, {
+      return fetch(`${fixture.gateway.url}/api/v1${path}`, {
         method,
-        headers: { 'content-type': 'application/json', cookie: stage.admin.cookieHeader, ...headers },
+        headers: { 'content-type': 'application/json', cookie: fixture.admin.cookieHeader, ...headers },
         body: JSON.stringify(body),
       })
     }
   })
 
-  it('that our own page sends is served, whichever of the headers it has', async () => {
-    const { url } = stage.gateway
+  it('serve requests of the console, whichever of the two headers they have', async () => {
+    const { url } = fixture.gateway
     for (const headers of [
       { 'sec-fetch-site': 'same-origin', origin: url },
       { 'sec-fetch-site': 'same-origin' },
@@ -84,16 +84,16 @@ onSqlite('a browser', (database) => {
     ]) {
       const response = await fetch(`${url}/api/v1/keys`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', cookie: stage.admin.cookieHeader, ...headers },
+        headers: { 'content-type': 'application/json', cookie: fixture.admin.cookieHeader, ...headers },
         body: '{"name":"laptop","kind":"live"}',
       })
       expect(response.status).to.equal(201)
     }
   })
 
-  it('is told to keep nothing, to guess nothing, and to show nothing inside another page', async () => {
+  it('forbid caching, sniffing and framing on every reply', async () => {
     for (const path of ['/session', '/keys', '/nowhere', '/users']) {
-      const { headers, status } = await stage.member.get(path)
+      const { headers, status } = await fixture.member.get(path)
       if (status === 404) continue
       const told = Object.fromEntries(
         ['cache-control', 'x-content-type-options', 'x-frame-options', 'referrer-policy'].map((name) => [
@@ -112,16 +112,16 @@ onSqlite('a browser', (database) => {
     }
   })
 
-  describe('is given a cookie', () => {
-    const cookieOf = async (of: Stage) => (await of.stranger().post('/session', ADA)).headers.getSetCookie()
+  describe('use a session cookie', () => {
+    const cookieOf = async (of: ManagementFixture) => (await of.anonymous().post('/session', ADA)).headers.getSetCookie()
 
-    it('that no script reads, and that no other site sends along', async () => {
-      const [line] = await cookieOf(stage)
+    it('that is HttpOnly and SameSite=Strict', async () => {
+      const [line] = await cookieOf(fixture)
       expect(line).to.match(/^umg_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
     })
 
-    it('that is bound to the host, and travels by TLS only, where the console is reached so', async () => {
-      const behindTls = await startStage(await database(), { urls: { people: 'https://llm.example.com' } })
+    it('that has the prefix __Host- and is Secure, if the console has an https URL', async () => {
+      const behindTls = await startManagement(await database(), { urls: { people: 'https://llm.example.com' } })
       const [line] = await cookieOf(behindTls)
       expect(line).to.match(/^__Host-umg_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
       const { headers } = await behindTls.admin.get('/session')
@@ -129,22 +129,22 @@ onSqlite('a browser', (database) => {
       await behindTls.stop()
     })
 
-    it('that another host of the same site cannot plant under that name', async () => {
-      const behindTls = await startStage(await database(), { urls: { people: 'https://llm.example.com' } })
-      const person = behindTls.stranger()
+    it('that another host of the same site cannot set', async () => {
+      const behindTls = await startManagement(await database(), { urls: { people: 'https://llm.example.com' } })
+      const person = behindTls.anonymous()
       person.cookies.set('umg_session', behindTls.admin.cookies.get('__Host-umg_session')!)
       expect((await person.get('/session')).status).to.equal(401)
       await behindTls.stop()
     })
   })
 
-  it('behind a proxy that calls us by another name is known by the console’s own address, and by no other behind TLS', async () => {
+  it('behind a proxy accept the origin of the console’s URL, and no other with TLS', async () => {
     for (const [own, origin, status] of [
       ['http://llm.example.com', 'http://llm.example.com', 401],
       ['https://llm.example.com', 'https://llm.example.com', 401],
       ['https://llm.example.com', 'http://llm.example.com', 403],
     ] as const) {
-      const behindProxy = await startStage(await database(), { urls: { people: own } })
+      const behindProxy = await startManagement(await database(), { urls: { people: own } })
       const response = await fetch(`${behindProxy.gateway.url}/api/v1/session`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', origin },

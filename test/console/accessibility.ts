@@ -10,14 +10,14 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
 }
 
-/** Rules that colours alone decide: all that a second look in other colours can find. */
-const OF_COLOURS = ['color-contrast', 'link-in-text-block']
+/** The rules about colors, for the check in the other color scheme. */
+const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
-/** Rules of axe that a page breaks in a way that keeps people out, each with what breaks it. */
-export async function barriers(page: Page, rules: 'all' | 'colours'): Promise<string[]> {
-  // As a debugger would, not as a script of the page: its content security policy would refuse it.
+/** The serious violations of axe's rules, with their elements. */
+export async function violationsOf(page: Page, rules: 'all' | 'colors'): Promise<string[]> {
+  // Evaluated by the debugger, since the content security policy forbids it as a script.
   await page.evaluate(AXE)
-  const options = { resultTypes: ['violations'], ...(rules === 'colours' && { runOnly: OF_COLOURS }) }
+  const options = { resultTypes: ['violations'], ...(rules === 'colors' && { runOnly: COLOR_RULES }) }
   const { violations } = await page.evaluate<{ violations: Violation[] }>(`axe.run(document, ${JSON.stringify(options)})`)
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

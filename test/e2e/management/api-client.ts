@@ -1,35 +1,34 @@
 import { expect } from 'chai'
 import { validate } from '../../../core/config/schema/validate.ts'
-import type { Operation } from '../../../core/control/operation.ts'
-import { API_BASE } from '../../../core/control/operation.ts'
+import { API_BASE, type Operation } from '../../../core/control/operation.ts'
 import { OPERATIONS } from '../../../core/control/operations.ts'
 
 /** A reply of the management API. */
-export interface Told {
+export interface ApiReply {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The body, parsed. Of an error, what stands in `error`. */
+  /** The parsed body; of an error, its `error`. */
   readonly body: Record<string, unknown> & { readonly data?: readonly Record<string, unknown>[] }
 }
 
-/** How a request differs from the console's own. */
+/** How a request differs from one of the console. */
 export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
 type Method = Operation['method']
 
-/** Somebody before a browser: keeps the cookies it is given, and sends what a page of the console would. */
-export class Person {
+/** A client of the management API that acts as a browser with the console: keeps cookies, and sends the same headers. */
+export class ApiClient {
   readonly #url: string
   readonly #authorization: Readonly<Record<string, string>>
   /** By name. */
   readonly cookies = new Map<string, string>()
-  /** All that was told so far. */
-  readonly heard: Told[] = []
+  /** All replies so far. */
+  readonly replies: ApiReply[] = []
 
-  /** `key`: a program with an admin key, in place of a person. */
+  /** `key`: an admin key, for a program. */
   constructor(url: string, key?: string) {
     this.#url = url
     this.#authorization = key === undefined ? {} : { authorization: `Bearer ${key}` }
@@ -39,24 +38,24 @@ export class Person {
     return Array.from(this.cookies, ([name, value]) => `${name}=${value}`).join('; ')
   }
 
-  get(path: string, options?: RequestOptions): Promise<Told> {
+  get(path: string, options?: RequestOptions): Promise<ApiReply> {
     return this.call('GET', path, undefined, options)
   }
 
-  post(path: string, body: object = {}, options?: RequestOptions): Promise<Told> {
+  post(path: string, body: object = {}, options?: RequestOptions): Promise<ApiReply> {
     return this.call('POST', path, body, options)
   }
 
-  patch(path: string, body: object): Promise<Told> {
+  patch(path: string, body: object): Promise<ApiReply> {
     return this.call('PATCH', path, body)
   }
 
-  delete(path: string): Promise<Told> {
+  delete(path: string): Promise<ApiReply> {
     return this.call('DELETE', path, {})
   }
 
-  /** Sends a request. What comes back with success is held against the schema of its route. */
-  async call(method: Method, path: string, body?: object, { headers = {} }: RequestOptions = {}): Promise<Told> {
+  /** Sends a request. A success is validated against the schema of its operation. */
+  async call(method: Method, path: string, body?: object, { headers = {} }: RequestOptions = {}): Promise<ApiReply> {
     const response = await fetch(`${this.#url}${API_BASE}${path}`, {
       method,
       redirect: 'manual',
@@ -70,7 +69,7 @@ export class Person {
     })
     this.#keepCookies(response.headers)
     const told = await read(response)
-    this.heard.push(told)
+    this.replies.push(told)
     if (response.ok) expectSchema(method, path, told)
     return told
   }
@@ -84,7 +83,7 @@ export class Person {
   }
 }
 
-async function read(response: Response): Promise<Told> {
+async function read(response: Response): Promise<ApiReply> {
   const { status, headers } = response
   const text = await response.text()
   const isJson = headers.get('content-type')?.startsWith('application/json')
@@ -92,18 +91,18 @@ async function read(response: Response): Promise<Told> {
   return { status, headers, text, body: response.ok ? parsed : (parsed.error ?? {}) }
 }
 
-/** Status and code of a refusal that came another way. */
+/** The status and the code of an error. */
 export async function refusalOf(response: Response): Promise<readonly [status: number, code: unknown]> {
   const { error } = (await response.json()) as { readonly error: { readonly code: unknown } }
   return [response.status, error.code]
 }
 
-function expectSchema(method: Method, path: string, { body, status, text }: Told): void {
+function expectSchema(method: Method, path: string, { body, status, text }: ApiReply): void {
   const [plain = ''] = path.split('?')
   const fits = ({ path: pattern }: Operation) =>
     new RegExp(`^${pattern.replace('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(plain)
-  const row = OPERATIONS.filter((route) => route.method === method).find((route) => route.path === plain || fits(route))
-  if (row === undefined) throw new Error(`no route is ${method} ${plain}`)
+  const row = OPERATIONS.filter((each) => each.method === method).find((each) => each.path === plain || fits(each))
+  if (row === undefined) throw new Error(`no operation is ${method} ${plain}`)
   expect(status, `${method} ${plain}`).to.equal(row.status ?? (row.reply || row.streams ? 200 : 204))
   if (row.reply === undefined) expect(row.streams ? '' : text).to.equal('')
   else expect(validate(row.reply, structuredClone(body)).errors, `${method} ${plain}: ${text}`).to.deep.equal([])

@@ -5,10 +5,10 @@ import { setupLink } from '../../core/accounts/tokens.ts'
 import { json, openaiReply, scriptedUpstream, sse } from '../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
-/** A gateway with a console, nobody signed in yet, and an upstream that answers. */
-export interface ConsoleStage {
+/** A gateway with a console, no users yet, and an upstream. */
+export interface ConsoleFixture {
   readonly gateway: TestGateway
-  /** Of the first admin; works once. */
+  /** For the first admin; works once. */
   readonly setupLink: string
   /** The address of a page: `/keys`. */
   address(path: string): string
@@ -19,10 +19,10 @@ const MODELS: readonly string[] = ['gpt-5.5', 'gpt-5.5-mini', 'o4-mini']
 
 const DECLARED_DIGEST = 'sha256:5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5'
 
-/** Where its clients reach it, as far as the console's snippets know. */
+/** The public URL for clients, in the console's snippets. */
 export const PUBLIC_URL = 'https://models.example.com'
 
-/** A table with something of everything that the console shows. */
+/** A routes.yaml with everything that the console shows. */
 const routes = (baseUrl: string): string => `version: 1
 
 chain:
@@ -62,8 +62,8 @@ keys:
   - { name: nightly, hash: "${DECLARED_DIGEST}", kind: live, models: ["acme/*"], class: batch, expires: 2099-01-31 }
 `
 
-/** Starts it. `models`: those that the upstream says it has. `adminListen`: whether the console has a listener of its own. */
-export async function startConsole({ models = MODELS, adminListen = false } = {}): Promise<ConsoleStage> {
+/** Starts the fixture. `models`: those that the upstream lists. `adminListen`: whether there is an admin listener. */
+export async function startConsole({ models = MODELS, adminListen = false } = {}): Promise<ConsoleFixture> {
   await using opened = new AsyncDisposableStack()
   const upstream = opened.adopt(await scriptedUpstream(), (all) => all.close())
   upstream.on(({ path, json: body }) => {

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import type { ConsoleStage } from './stage.ts'
+import type { ConsoleFixture } from './console-fixture.ts'
 
-/** The management API as the page's own scripts would call it, with the window's cookies. */
-export class Management {
+/** The management API, called with the cookies of a page. */
+export class ManagementApi {
   readonly #page: Page
   readonly #origin: string
 
-  constructor(page: Page, { gateway }: ConsoleStage) {
+  constructor(page: Page, { gateway }: ConsoleFixture) {
     this.#page = page
     this.#origin = gateway.adminUrl
   }
@@ -28,21 +28,21 @@ export class Management {
   }
 }
 
-/** Uses the setup link: the window is then signed in as the first admin. */
-export async function signInAsAdmin(page: Page, stage: ConsoleStage): Promise<Management> {
-  const management = new Management(page, stage)
-  const token = new URL(stage.setupLink).hash.slice(1)
+/** Uses the setup link: the page is then signed in as the first admin. */
+export async function signInAsAdmin(page: Page, fixture: ConsoleFixture): Promise<ManagementApi> {
+  const management = new ManagementApi(page, fixture)
+  const token = new URL(fixture.setupLink).hash.slice(1)
   await management.post('/setup', { token, name: 'Ada Byron', email: 'ada@example.com', password: 'correct horse battery' })
   return management
 }
 
-/** Who is invited by `signInAsMember`. */
+/** The user of `signInAsMember`. */
 export const MEMBER = { name: 'Mo Tester', email: 'mo@example.com', password: 'a staple is not a horse' }
 
-/** Invites somebody, who accepts in a window of their own. */
-export async function signInAsMember(admin: Management, page: Page, stage: ConsoleStage): Promise<void> {
+/** Invites a user, who accepts in another page. */
+export async function signInAsMember(admin: ManagementApi, page: Page, fixture: ConsoleFixture): Promise<void> {
   const invitation = { email: MEMBER.email, role: 'member', account_id: 'default' }
   const { link } = await admin.post<{ link: string }>('/invitations', invitation)
   const answer = { token: new URL(link).hash.slice(1), name: MEMBER.name, password: MEMBER.password }
-  await new Management(page, stage).post('/invitations/accept', answer)
+  await new ManagementApi(page, fixture).post('/invitations/accept', answer)
 }
