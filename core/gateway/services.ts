@@ -14,23 +14,23 @@ import { DEFAULT_RETENTION, type Retention } from '../usage/retention.ts'
 import { createWorkers, type Workers } from '../workers/pool.ts'
 import type { GenerationServices } from './build-generation.ts'
 
-/** Milliseconds. */
-const LINK_TIMEOUT_MS = 10_000
+/** The default of `ServiceOptions.linkTimeout`. */
+export const DEFAULT_LINK_TIMEOUT_MS = 10_000
 
-/** What services are made of. */
+/** The options of services. */
 export interface ServiceOptions {
   readonly store: Store
   readonly log: Log
-  /** The package's. */
+  /** The version of the package. */
   readonly version: string
   readonly workerThreads: number
-  /** How long calls are remembered. */
+  /** How long calls are stored. */
   readonly retention?: Retention
-  /** Milliseconds that a link may take, `next` excluded. */
+  /** How long a link may take, `next` excluded, in milliseconds. */
   readonly linkTimeout?: number
 }
 
-/** What outlives every version of routes.yaml. */
+/** The services that all generations share. They outlive reloads. */
 export interface Services extends GenerationServices {
   readonly log: Log
   readonly metrics: Metrics
@@ -42,18 +42,18 @@ export interface Services extends GenerationServices {
   readonly plugins: PluginMetrics
   readonly gateway: GatewayMetrics
   readonly recorder: CallRecorder
-  /** Once nobody uses them any more; closes the store too. */
+  /** Closes the services, which must not be in use, and the store. */
   close(): Promise<void>
 }
 
-/** Opens what every generation shares. */
+/** Opens the services that all generations share. */
 export function openServices({
   store,
   log,
   version,
   workerThreads,
   retention = DEFAULT_RETENTION,
-  linkTimeout = LINK_TIMEOUT_MS,
+  linkTimeout = DEFAULT_LINK_TIMEOUT_MS,
 }: ServiceOptions): Services {
   const metrics = new Metrics()
   const usage = openUsage({ store, log, metrics, retention })

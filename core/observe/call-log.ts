@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { tokensOf } from '../protocol/usage.ts'
 import type { AttemptRecord, Outcome, OutcomeKind, Principal } from '../sdk/api.ts'
-import { describeCause, type Log } from './log.ts'
+import { describeCause } from './describe-cause.ts'
+import type { Log } from './log.ts'
 
 /** The fields of the log line that the outcome lacks. */
 export interface LoggedCall {

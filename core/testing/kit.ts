@@ -1,12 +1,10 @@
-export type { ProviderUnderTest } from './conformance/describe-provider.ts'
 /**
- * The kit for testing plugins, imported as `unified-model-gateway/plugin/testing`. docs/plugins.md shows it at work.
+ * The kit for testing plugins, imported as `unified-model-gateway/plugin/testing`. docs/plugins.md shows how to use it.
  *
- * `describeProvider` is the conformance suite of a provider, `runTranslator` what a client gets of one reply, `runLink` one call
- * through a chain plugin. Behind them stands a scripted upstream, which plays a script for each request: a list of steps, made of raw
- * bytes or by the builders below.
+ * `describeProvider` is the conformance suite of a provider, `runTranslator` translates one upstream reply, `runLink` sends one call
+ * through a chain plugin. All use a scripted upstream, which plays a script for each request: a list of steps, made of raw bytes or by
+ * the builders below.
  */
-export { describeProvider } from './conformance/describe-provider.ts'
 export type {
   Absent,
   Discovery,
@@ -14,12 +12,27 @@ export type {
   ErrorFixture,
   Errors,
   MidStreamError,
+  ProviderUnderTest,
   ReplyFixture,
   Scenarios,
-} from './conformance/scenarios.ts'
-export { createProvider, testAttempt, testCall, testHost } from './doubles.ts'
-export { openaiReply } from './openai-reply.ts'
-export type { PluginConfig } from './plugin-gateway.ts'
+} from './conformance/provider-under-test.ts'
+export { describeProvider } from './describe-provider.ts'
+export type { ClientError, ClientReply } from './gateway/client-reply.ts'
+export { createProvider, testAttempt, testCall, testHost } from './gateway/doubles.ts'
+export type { PluginConfig } from './gateway/plugin-gateway.ts'
+export { type LinkCall, type LinkRun, runLink, type StartedLink, startLink } from './link/run-link.ts'
+export { cutAtEveryByte, splitAtEveryByte } from './translator/every-byte.ts'
+export { type Gathered, type GatheredChoice, type GatheredTool, gather } from './translator/gather.ts'
+export {
+  type Asked,
+  runTranslator,
+  type StreamedReply,
+  type Translated,
+  type TranslatedStream,
+  type WholeReply,
+} from './translator/run-translator.ts'
+export type { Said, SaidTool } from './upstream/openai-reply.ts'
+export { openaiReply } from './upstream/openai-reply.ts'
 export {
   BOM,
   chunk,
@@ -41,25 +54,12 @@ export {
   retryAfter,
   sse,
   withLineEnds,
-} from './replies.ts'
-export type { ClientError, ClientReply } from './run-link.ts'
-export { type LinkBench, type LinkCall, type LinkRun, runLink, startLink } from './run-link.ts'
-export type { Said, SaidTool } from './said.ts'
-export { type Bytes, FIN, type Hold, hold, RST, type Script, type Step } from './script.ts'
+} from './upstream/replies.ts'
+export { type Bytes, FIN, type Hold, hold, RST, type Script, type Step } from './upstream/script.ts'
 export {
   type ReceivedRequest,
   type RequestHandler,
   type ScriptedUpstream,
   type ScriptedUpstreamOptions,
   scriptedUpstream,
-} from './scripted-upstream.ts'
-export { cutAtEveryByte, splitAtEveryByte } from './translator/every-byte.ts'
-export { type Gathered, type GatheredChoice, type GatheredTool, gather } from './translator/gather.ts'
-export {
-  type Asked,
-  runTranslator,
-  type StreamedReply,
-  type Translated,
-  type TranslatedStream,
-  type WholeReply,
-} from './translator/run-translator.ts'
+} from './upstream/scripted-upstream.ts'

@@ -1,4 +1,4 @@
-import { schema } from '../../core/cli/schema.ts'
+import { schema } from '../../core/cli/config/schema.ts'
 import { managementApiTypes } from './management-api-types.ts'
 import { pluginApiPage } from './plugin-api.ts'
 import { providersPage } from './providers.ts'

@@ -17,10 +17,10 @@ const PARTS: readonly (readonly [file: RegExp, title: string])[] = [
   [/sdk\/(?:secrets|template)\./, 'Secrets and templates'],
   [/sdk\/(?:base-url|pages)\./, 'Addresses and lists of upstreams'],
   [/sdk\/[\w-]+\.ts$/, 'For translating requests'],
-  [/testing\/conformance\//, 'The suite of a provider'],
+  [/testing\/(?:conformance\/|describe-provider\.)/, 'The suite of a provider'],
   [/testing\/translator\//, 'Running translators'],
-  [/testing\/link\//, 'Running links'],
-  [/testing\/(?:create-provider|test-\w+|secrets)\./, 'Providers, calls and hosts for a test'],
+  [/testing\/(?:link\/|gateway\/client-reply\.)/, 'Running links'],
+  [/testing\/gateway\//, 'Providers, calls and hosts for a test'],
   [/testing\//, 'The scripted upstream'],
 ]
 

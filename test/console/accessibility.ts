@@ -10,12 +10,12 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
 }
 
-/** The rules about colors, for the check in the other color scheme. */
+/** Rules that depend on colours only, to check another colour scheme. */
 const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
-/** The serious violations of axe's rules, with their elements. */
-export async function violationsOf(page: Page, rules: 'all' | 'colors'): Promise<string[]> {
-  // Evaluated by the debugger, since the content security policy forbids it as a script.
+/** The serious and critical violations of axe's rules on a page, each with its element. */
+export async function accessibilityViolations(page: Page, rules: 'all' | 'colors'): Promise<string[]> {
+  // Evaluated by the debugger: the page's content security policy refuses foreign scripts.
   await page.evaluate(AXE)
   const options = { resultTypes: ['violations'], ...(rules === 'colors' && { runOnly: COLOR_RULES }) }
   const { violations } = await page.evaluate<{ violations: Violation[] }>(`axe.run(document, ${JSON.stringify(options)})`)

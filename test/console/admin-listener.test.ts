@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { describeInBrowser } from './browser.ts'
-import { type ConsoleFixture, PUBLIC_URL, startConsole } from './console-fixture.ts'
-import { signInAsAdmin } from './management-api.ts'
+import { type ConsoleFixture, PUBLIC_URL, startConsole } from './fixture.ts'
+import { signInAsAdmin } from './management.ts'
 
 describeInBrowser('the console on the admin listener', (open) => {
   let fixture: ConsoleFixture

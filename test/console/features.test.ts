@@ -5,8 +5,8 @@ import type { Page } from 'playwright-core'
 import { createAccount } from '../../core/accounts/accounts.ts'
 import { GATEWAY } from '../../core/accounts/audit.ts'
 import { describeInBrowser } from './browser.ts'
-import { type ConsoleFixture, PUBLIC_URL, startConsole } from './console-fixture.ts'
-import { signInAsAdmin, signInAsMember } from './management-api.ts'
+import { type ConsoleFixture, PUBLIC_URL, startConsole } from './fixture.ts'
+import { signInAsAdmin, signInAsMember } from './management.ts'
 
 describeInBrowser('the pages of the console', (open) => {
   let fixture: ConsoleFixture

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { describeInBrowser } from './browser.ts'
-import { type ConsoleFixture, startConsole } from './console-fixture.ts'
-import { ManagementApi, signInAsAdmin } from './management-api.ts'
+import { type ConsoleFixture, startConsole } from './fixture.ts'
+import { Management, signInAsAdmin } from './management.ts'
 
 /** Texts that would run as code if a page used them as HTML, a URL, or a template. */
 const HOSTILE = ['<img src=x onerror="pwned=1">', '"><script>pwned=1</script>', 'javascript:pwned=1', "'-pwned=1-'{{pwned=1}}"]
@@ -43,7 +43,7 @@ describeInBrowser('names that contain code', (open) => {
     const invitation = { email: '"><script>@example.com', role: 'member', account_id: account.id }
     const { link } = await admin.post<{ link: string }>('/invitations', { ...invitation, email: 'lin@example.com' })
     const answer = { token: new URL(link).hash.slice(1), name: IMAGE, password: 'a staple is not a horse' }
-    await new ManagementApi(await open(), fixture).post('/invitations/accept', answer)
+    await new Management(await open(), fixture).post('/invitations/accept', answer)
     await admin.post('/invitations', invitation)
     const key = { name: TEMPLATE, kind: 'live', tags: { team: IMAGE }, account_id: account.id }
     const { secret } = await admin.post<{ secret: string }>('/keys', key)

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import type { Locator, Page } from 'playwright-core'
 import { describeInBrowser } from './browser.ts'
-import { type ConsoleFixture, startConsole } from './console-fixture.ts'
+import { type ConsoleFixture, startConsole } from './fixture.ts'
 import { LeakRecorder } from './leak-recorder.ts'
-import { MEMBER } from './management-api.ts'
+import { MEMBER } from './management.ts'
 
 const ADMIN = { name: 'Ada Byron', email: 'ada@example.com', password: 'correct horse battery' }
 const MESSAGES = [{ role: 'user' as const, content: 'Hello!' }]
@@ -134,7 +134,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
       .first()
       .waitFor()
     await details.getByRole('link', { name: 'shop' }).waitFor()
-    await recorder.inspect(member, 'the look-up')
+    await recorder.recordPage(member, 'the look-up')
     await member.keyboard.press('Escape')
   })
 
@@ -192,22 +192,22 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
 
   it('has sent each secret once: no later reply, page, URL, browser storage, log line or row contains it', async () => {
     await Promise.all([
-      inspectPages(member, ['/keys', '/usage', '/requests', '/models', '/playground', '/connect', '/profile']),
-      inspectPages(admin, ['/keys', '/requests', '/audit', '/config', '/accounts']),
+      lookAround(member, ['/keys', '/usage', '/requests', '/models', '/playground', '/connect', '/profile']),
+      lookAround(admin, ['/keys', '/requests', '/audit', '/config', '/accounts']),
     ])
-    await recorder.inspectGateway(fixture.gateway)
-    expect(await recorder.occurrences('the first key', secrets[0]!)).to.deep.equal(['reply to POST /api/v1/keys'])
-    expect(await recorder.occurrences('the second key', secrets[1]!)).to.have.lengthOf(1)
+    await recorder.recordGateway(fixture.gateway)
+    expect(await recorder.leaksOf('the first key', secrets[0]!)).to.deep.equal(['reply to POST /api/v1/keys'])
+    expect(await recorder.leaksOf('the second key', secrets[1]!)).to.have.lengthOf(1)
     const token = new URL(invitation).hash.slice(1)
-    const elsewhere = (await recorder.occurrences('the invitation', token)).filter((where) => where !== 'address bar')
+    const elsewhere = (await recorder.leaksOf('the invitation', token)).filter((where) => where !== 'address bar')
     expect(elsewhere).to.deep.equal(['reply to POST /api/v1/invitations'])
   })
 
-  async function inspectPages(page: Page, paths: readonly string[]): Promise<void> {
+  async function lookAround(page: Page, paths: readonly string[]): Promise<void> {
     for (const path of paths) {
       await page.goto(fixture.address(path))
       await page.waitForLoadState('networkidle')
-      await recorder.inspect(page, path)
+      await recorder.recordPage(page, path)
     }
   }
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { describeInBrowser } from './browser.ts'
-import { type ConsoleFixture, startConsole } from './console-fixture.ts'
-import { signInAsAdmin } from './management-api.ts'
+import { type ConsoleFixture, startConsole } from './fixture.ts'
+import { signInAsAdmin } from './management.ts'
 
 describeInBrowser('the console by keyboard', (open) => {
   let fixture: ConsoleFixture

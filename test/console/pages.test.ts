@@ -2,11 +2,11 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { violationsOf } from './accessibility.ts'
+import { accessibilityViolations } from './accessibility.ts'
 import { describeInBrowser } from './browser.ts'
-import { type ConsoleFixture, startConsole } from './console-fixture.ts'
-import { signInAsAdmin, signInAsMember } from './management-api.ts'
-import { type ConsolePage, PAGES, PUBLIC_PAGES } from './pages.ts'
+import { type ConsoleFixture, startConsole } from './fixture.ts'
+import { signInAsAdmin, signInAsMember } from './management.ts'
+import { type ConsolePage, ENTRANCES, PAGES } from './pages.ts'
 import { seed } from './seed.ts'
 import { beyondTab } from './tab-stops.ts'
 
@@ -46,14 +46,14 @@ describeInBrowser('each page of the console', (open) => {
 
   after(() => fixture?.stop())
 
-  for (const shown of [...PUBLIC_PAGES, ...PAGES])
+  for (const shown of [...ENTRANCES, ...PAGES])
     it(`(${shown.name}) is accessible in light and dark, reachable by keyboard, and fits a phone`, async () => {
-      const page = PUBLIC_PAGES.includes(shown) ? stranger : admin
+      const page = ENTRANCES.includes(shown) ? stranger : admin
       await visit(page, shown)
       await picture(page, shown, 'light')
-      expect(await violationsOf(page, 'all'), 'light').to.deep.equal([])
+      expect(await accessibilityViolations(page, 'all'), 'light').to.deep.equal([])
       await picture(page, shown, 'dark')
-      expect(await violationsOf(page, 'colors'), 'dark').to.deep.equal([])
+      expect(await accessibilityViolations(page, 'colors'), 'dark').to.deep.equal([])
       await page.setViewportSize(PHONE)
       expect(await page.evaluate(TOO_WIDE), 'pixels too wide').to.be.at.most(0)
       await picture(page, shown, 'dark')

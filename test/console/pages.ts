@@ -45,7 +45,7 @@ async function openRequest(page: Page): Promise<void> {
 }
 
 /** The pages without a session. */
-export const PUBLIC_PAGES: readonly ConsolePage[] = [
+export const ENTRANCES: readonly ConsolePage[] = [
   { name: 'sign-in', path: '/sign-in', shows: 'Sign in' },
   { name: 'setup', path: '/setup#some-token', shows: 'Set up your gateway' },
   { name: 'invitation-used', path: '/invitation#some-token', shows: 'This invitation cannot be used' },

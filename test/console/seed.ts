@@ -1,5 +1,5 @@
-import type { ConsoleFixture } from './console-fixture.ts'
-import type { ManagementApi } from './management-api.ts'
+import type { ConsoleFixture } from './fixture.ts'
+import type { Management } from './management.ts'
 import { writePastCalls } from './past-calls.ts'
 
 const DAY_MS = 86_400_000
@@ -30,7 +30,7 @@ const KEYS = [
 ]
 
 /** Fills a gateway with accounts, users, keys, and the calls of a month. */
-export async function seed({ gateway: { store } }: ConsoleFixture, admin: ManagementApi): Promise<void> {
+export async function seed({ gateway: { store } }: ConsoleFixture, admin: Management): Promise<void> {
   // One of the keys that every test gateway has.
   await store.db.deleteFrom('keys').where('name', '=', 'test').execute()
   await admin.patch('/accounts/default', { name: 'Acme' })

@@ -1,13 +1,13 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
-import { violationsOf } from './accessibility.ts'
+import { accessibilityViolations } from './accessibility.ts'
 import { describeInBrowser } from './browser.ts'
-import { type ConsoleFixture, startConsole } from './console-fixture.ts'
-import { type ManagementApi, MEMBER, signInAsAdmin, signInAsMember } from './management-api.ts'
+import { type ConsoleFixture, startConsole } from './fixture.ts'
+import { type Management, MEMBER, signInAsAdmin, signInAsMember } from './management.ts'
 
 describeInBrowser('signing in and out of the console', (open) => {
   let fixture: ConsoleFixture
-  let admin: ManagementApi
+  let admin: Management
   let page: Page
 
   before(async () => {
@@ -75,7 +75,7 @@ describeInBrowser('signing in and out of the console', (open) => {
     expect(await page.getByRole('alert').count()).to.equal(0)
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      expect(await violationsOf(page, 'colors'), colorScheme).to.deep.equal([])
+      expect(await accessibilityViolations(page, 'colors'), colorScheme).to.deep.equal([])
     }
     await current.fill(MEMBER.password)
     await page.getByRole('button', { name: 'Change password' }).click()

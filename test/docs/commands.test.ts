@@ -2,16 +2,15 @@ import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { Command } from 'commander'
-import { addCallCommands } from '../../core/cli/call-commands.ts'
-import { addTableCommands } from '../../core/cli/config-commands.ts'
-import { addExamples } from '../../core/cli/examples.ts'
-import { explain } from '../../core/cli/explain.ts'
-import { addGatewayCommands } from '../../core/cli/gateway-commands.ts'
-import { addKeyCommands } from '../../core/cli/key-commands.ts'
-import { addPeopleCommands } from '../../core/cli/people-commands.ts'
-import { addStartCommand } from '../../core/cli/start-command.ts'
-import { run } from '../core/cli/run.ts'
+import { addCallCommands } from '../../core/cli/calls/commands.ts'
+import { addConfigCommands } from '../../core/cli/config/commands.ts'
+import { explain } from '../../core/cli/config/explain.ts'
+import { addGatewayCommands } from '../../core/cli/gateway/commands.ts'
+import { addKeyCommands } from '../../core/cli/keys/commands.ts'
+import { addPeopleCommands } from '../../core/cli/people/commands.ts'
+import { addStartCommand } from '../../core/cli/start/commands.ts'
 import { type TemporaryFolder, temporaryFolder } from '../core/config/temporary-folder.ts'
+import { runCommand } from '../support/run-command.ts'
 
 const PROJECT = new URL('../../', import.meta.url)
 const UMG = new URL('core/umg.mjs', PROJECT).pathname
@@ -31,7 +30,7 @@ const leavesOf = (command: Command): readonly Command[] =>
 const nameOf = (command: Command): string =>
   command.parent === umg ? command.name() : `${command.parent?.name()} ${command.name()}`
 
-addTableCommands(umg, io, neverEnds)
+addConfigCommands(umg, io, neverEnds)
 /** Those that the page is about. */
 const commands = leavesOf(umg)
 addStartCommand(umg, io, neverEnds)
@@ -39,7 +38,6 @@ addGatewayCommands(umg, io, neverEnds)
 addKeyCommands(umg, io)
 addPeopleCommands(umg, io)
 addCallCommands(umg, io)
-addExamples(umg)
 
 function sectionOf(command: Command): string {
   return new RegExp(`^## umg ${nameOf(command)}\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(DOC)?.[1] ?? ''
@@ -79,7 +77,7 @@ describe('docs/commands.md', () => {
         data: 'unused',
         format: 'pretty',
       } as const
-      const { stdout } = await run((io) => explain('gpt-4o', options, io), { OPENAI_API_KEY: 'a', CLAUDE_KEY: 'b' })
+      const { stdout } = await runCommand((io) => explain('gpt-4o', options, io), { OPENAI_API_KEY: 'a', CLAUDE_KEY: 'b' })
       expect(written).to.equal(stdout.replaceAll(`${folder.path}/`, ''))
     })
   })

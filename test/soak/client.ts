@@ -1,25 +1,25 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
-import type { SoakedGateway } from './stage.ts'
+import type { SoakedGateway } from './fixture.ts'
 
-/** A chat completion request: the rest of it is always the same. */
+/** The variable part of a chat completion request. */
 export interface Asked {
   readonly model: string
   readonly stream?: boolean
 }
 
-/** What came of a call. */
+/** The reply to a call. */
 export interface Answer {
   readonly status: number
   readonly body: string
-  /** False where the reply broke off. */
+  /** False if the reply broke off. */
   readonly whole: boolean
   /** Milliseconds. */
   readonly took: number
 }
 
-/** Calls a gateway with a key, on connections that are kept. */
+/** Calls a gateway with a key, on keep-alive connections. */
 export interface Client {
-  /** Resolves when the reply is over, however it ends. `leaveAt`: the client leaves when this has come. */
+  /** Resolves when the reply has ended or broken off. `leaveAt`: the client disconnects after this text. */
   call(body: string | Buffer, leaveAt?: string): Promise<Answer>
   /** Connections open now. */
   readonly connections: number
@@ -29,7 +29,7 @@ export interface Client {
 export const bodyOf = ({ model, stream = false }: Asked): string =>
   JSON.stringify({ model, stream, messages: [{ role: 'user', content: 'Are you there?' }] })
 
-/** The bytes of a call, for who speaks to a socket. */
+/** The bytes of a call, for a raw socket. */
 export const callBytes = (key: string, body: string): string =>
   [
     'POST /v1/chat/completions HTTP/1.1',
@@ -71,7 +71,7 @@ export function createClient({ url }: Pick<SoakedGateway, 'url'>, key: string): 
   }
 }
 
-/** All that comes, or what comes until the client leaves. */
+/** The body, or its part until the client disconnects. */
 async function textOf(reply: IncomingMessage, leaveAt: string | undefined): Promise<string> {
   let text = ''
   try {
@@ -80,7 +80,7 @@ async function textOf(reply: IncomingMessage, leaveAt: string | undefined): Prom
       if (leaveAt !== undefined && text.includes(leaveAt)) break
     }
   } catch {
-    // A reply that breaks off is not whole: it says so itself.
+    // `complete` tells that the reply broke off.
   }
   return text
 }

@@ -1,19 +1,19 @@
 /**
- * The gateway that is soaked, a process of its own: `node --expose-gc gateway.ts DATABASE TABLE`, the URL of one and the path of the other.
- * It runs as an operator would run it, but for a window on its process. Prints an `Announcement`, one line of JSON.
+ * The gateway under test, as a process: `node --expose-gc gateway.ts DATABASE_URL ROUTES_PATH`. It runs as in production, with a probe
+ * of its process added. Prints an `Announcement` as one line of JSON.
  */
 import { startGateway } from '../../core/gateway/gateway.ts'
 import { createKey } from '../../core/keys/keys.ts'
 import { createLog } from '../../core/observe/log.ts'
 import { openStore } from '../../core/store/database.ts'
-import { openWindow } from './window.ts'
+import { startProbe } from './probe.ts'
 
-/** What a started gateway tells. */
+/** Addresses and keys of a started gateway. */
 export interface Announcement {
   readonly url: string
-  /** Where its window is. */
-  readonly window: string
-  /** A key of each rate class, and one that manages. */
+  /** The base URL of its probe. */
+  readonly probe: string
+  /** A key of each rate class, and an admin key. */
   readonly keys: { readonly many: string; readonly few: string; readonly admin: string }
 }
 
@@ -30,5 +30,5 @@ const { url } = await startGateway({
   version: 'soak',
   workerThreads: 1,
 })
-const announcement: Announcement = { url, window: await openWindow(), keys }
+const announcement: Announcement = { url, probe: await startProbe(), keys }
 process.stdout.write(`${JSON.stringify(announcement)}\n`)

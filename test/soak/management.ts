@@ -1,22 +1,22 @@
-import type { SoakedGateway } from './stage.ts'
+import type { SoakedGateway } from './fixture.ts'
 
-/** A key that was made: the gateway has said so. */
+/** A key that the gateway has acknowledged. */
 export interface MadeKey {
   readonly id: string
   readonly secret: string
 }
 
-/** Makes a key by the management API. Throws where that does not say it has. */
+/** Creates a key by the management API. Throws if that fails. */
 export async function createKey(gateway: SoakedGateway, name: string): Promise<MadeKey> {
   return (await post(gateway, '/keys', { name, kind: 'live' })) as MadeKey
 }
 
-/** Revokes a key by the management API. Throws where that does not say it has. */
+/** Revokes a key by the management API. Throws if that fails. */
 export async function revokeKey(gateway: SoakedGateway, id: string): Promise<void> {
   await post(gateway, `/keys/${id}/revoke`, {})
 }
 
-/** The status with which a gateway answers a small call of a key. */
+/** The status of a small call with a key. */
 export async function statusOf({ url }: Pick<SoakedGateway, 'url'>, secret: string): Promise<number> {
   const reply = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${secret}` } })
   await reply.text()

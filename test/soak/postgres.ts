@@ -5,7 +5,7 @@ import { Client } from 'pg'
 import type { Processes, Service } from '../../bench/processes.ts'
 import { closedOrigin } from '../support/closed-port.ts'
 
-/** A PostgreSQL server of its own, which can be stopped and started again. */
+/** A temporary PostgreSQL server, which can be stopped and started again. */
 export interface Postgres {
   /** Of an empty database. */
   readonly url: string
@@ -77,7 +77,7 @@ export async function startPostgres({
   return { url, start, stop, query }
 }
 
-/** Debian keeps what makes a server where no PATH looks. */
+/** Debian installs the server's programs outside the PATH. */
 async function binaries(): Promise<string> {
   const found = await Array.fromAsync(glob('/usr/lib/postgresql/*/bin/initdb'))
   const newest = found.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)

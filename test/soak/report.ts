@@ -1,17 +1,17 @@
-import type { Finding } from './line.ts'
+import type { Finding } from './scenario.ts'
 
-/** What one line found. */
-export interface LineReport {
+/** The findings of one scenario. */
+export interface ScenarioReport {
   readonly name: string
   readonly findings: readonly Finding[]
 }
 
 /** All findings as a Markdown table. */
-export function findingTable(reports: readonly LineReport[]): string {
+export function findingTable(reports: readonly ScenarioReport[]): string {
   const rows = reports.flatMap(({ name, findings }) =>
-    findings.map(({ what, measured, allowed, met }) => [name, what, measured, allowed, met ? 'kept' : 'BROKEN']),
+    findings.map(({ what, measured, allowed, met }) => [name, what, measured, allowed, met ? 'met' : 'EXCEEDED']),
   )
-  const head = ['line', 'what', 'measured', 'allowed', 'verdict']
+  const head = ['scenario', 'what', 'measured', 'allowed', 'result']
   const lines = [head, head.map(() => '---'), ...rows]
   const widths = head.map((_, column) => Math.max(...lines.map((cells) => cells[column]!.length)))
   const padded = (cells: readonly string[]) =>

@@ -1,92 +1,91 @@
-/** `npm run soak`: tries what only time and numbers can try, and says which promises held. docs/soak.md explains it. */
+/** `npm run soak`: runs the endurance scenarios and reports which limits were met. docs/soak.md describes them. */
 import { mkdtempDisposable } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { createProcesses } from '../../bench/processes.ts'
-import type { Line } from './line.ts'
-import { aborts } from './lines/aborts.ts'
-import { amplification } from './lines/amplification.ts'
-import { bulkhead } from './lines/bulkhead.ts'
-import { database } from './lines/database.ts'
-import { eventLoop } from './lines/event-loop.ts'
-import { leak } from './lines/leak.ts'
-import { lookUp } from './lines/look-up.ts'
-import { reload } from './lines/reload.ts'
-import { sickTarget } from './lines/sick-target.ts'
-import { slowReaders } from './lines/slow-readers.ts'
-import { findingTable, type LineReport } from './report.ts'
-import { startStage } from './stage.ts'
+import { startFixture } from './fixture.ts'
+import { findingTable, type ScenarioReport } from './report.ts'
+import type { Scenario } from './scenario.ts'
+import { aborts } from './scenarios/aborts.ts'
+import { amplification } from './scenarios/amplification.ts'
+import { bulkhead } from './scenarios/bulkhead.ts'
+import { database } from './scenarios/database.ts'
+import { eventLoop } from './scenarios/event-loop.ts'
+import { failingTarget } from './scenarios/failing-target.ts'
+import { leak } from './scenarios/leak.ts'
+import { queries } from './scenarios/queries.ts'
+import { reload } from './scenarios/reload.ts'
+import { slowReaders } from './scenarios/slow-readers.ts'
 
-const LINES: readonly Line[] = [
+const SCENARIOS: readonly Scenario[] = [
   aborts,
   slowReaders,
   leak,
   eventLoop,
   reload,
   amplification,
-  sickTarget,
+  failingTarget,
   bulkhead,
-  lookUp,
+  queries,
   database,
 ]
 
-const USAGE = `usage: npm run soak -- [--only ${LINES.map(({ name }) => name).join(',')}]`
+const USAGE = `usage: npm run soak -- [--only ${SCENARIOS.map(({ name }) => name).join(',')}]`
 
-/** Exit codes: every promise was kept; one was broken or could not be tried; the machine or the command line is not fit. */
-const [KEPT, BROKEN, UNFIT] = [0, 1, 2]
+/** Exit codes: all limits met; a limit exceeded or a scenario failed; unsuitable machine or invalid command line. */
+const [MET, EXCEEDED, UNFIT] = [0, 1, 2]
 
 async function main(): Promise<number> {
-  if (process.platform !== 'linux')
-    return complain('The soak reads /proc and needs Linux: run it there, or in a container.', UNFIT)
-  let lines: readonly Line[]
+  if (process.platform !== 'linux') return complain('The soak reads /proc: run it on Linux or in a container.', UNFIT)
+  let scenarios: readonly Scenario[]
   try {
-    lines = chosenLines(process.argv.slice(2))
+    scenarios = chosenScenarios(process.argv.slice(2))
   } catch (error) {
     return complain(`${(error as Error).message}\n${USAGE}`, UNFIT)
   }
   const interruption = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort())
-  const reports: LineReport[] = []
-  for (const line of lines) {
-    if (!interruption.signal.aborted) reports.push(await tryLine(line, interruption.signal))
+  const reports: ScenarioReport[] = []
+  for (const scenario of scenarios) {
+    if (!interruption.signal.aborted) reports.push(await runScenario(scenario, interruption.signal))
   }
   process.stdout.write(`${findingTable(reports)}\n`)
-  const kept = !interruption.signal.aborted && reports.every(({ findings }) => findings.every(({ met }) => met))
-  return kept ? KEPT : BROKEN
+  const met = !interruption.signal.aborted && reports.every(({ findings }) => findings.every(({ met }) => met))
+  return met ? MET : EXCEEDED
 }
 
-function chosenLines(args: string[]): readonly Line[] {
+function chosenScenarios(args: string[]): readonly Scenario[] {
   const { values } = parseArgs({ args, options: { only: { type: 'string' } } })
-  const names = values.only?.split(',') ?? LINES.map(({ name }) => name)
+  const names = values.only?.split(',') ?? SCENARIOS.map(({ name }) => name)
   return names.map((name) => {
-    const line = LINES.find((one) => one.name === name)
-    if (!line) throw new Error(`There is no line "${name}".`)
-    return line
+    const scenario = SCENARIOS.find((one) => one.name === name)
+    if (!scenario) throw new Error(`There is no scenario "${name}".`)
+    return scenario
   })
 }
 
-/** A line that throws, or takes longer than it may, has found one thing: that. */
-async function tryLine(line: Line, signal: AbortSignal): Promise<LineReport> {
-  const { name } = line
+/** Runs a scenario. An error or a timeout becomes its only finding. */
+async function runScenario(scenario: Scenario, signal: AbortSignal): Promise<ScenarioReport> {
+  const { name } = scenario
   const progress = (message: string) => process.stderr.write(`${name}: ${message}\n`)
   await using scratch = await mkdtempDisposable(join(tmpdir(), 'umg-soak-'))
   await using processes = createProcesses()
   try {
-    await using stage = await startStage({ processes, scratch: scratch.path, table: line.table })
-    return { name, findings: await Promise.race([line.run(stage, progress), end(line, signal)]) }
+    await using fixture = await startFixture({ processes, scratch: scratch.path, table: scenario.table })
+    return { name, findings: await Promise.race([scenario.run(fixture, progress), timeOut(scenario, signal)]) }
   } catch (error) {
-    return { name, findings: [{ what: 'could be tried', measured: reasonOf(error as Error), allowed: '', met: false }] }
+    return { name, findings: [{ what: 'ran to its end', measured: reasonOf(error as Error), allowed: '', met: false }] }
   }
 }
 
-async function end({ seconds }: Line, signal: AbortSignal): Promise<never> {
+async function timeOut({ seconds }: Scenario, signal: AbortSignal): Promise<never> {
   await delay(seconds * 1000, undefined, { ref: false, signal })
-  throw new Error(`it took longer than ${seconds} seconds`)
+  throw new Error(`timed out after ${seconds} seconds`)
 }
 
-/** What `fetch` throws tells of itself only in its cause. */
+/** An error of `fetch` has its reason in its cause only. */
 const reasonOf = ({ message, cause }: Error): string => (cause instanceof Error ? `${message}: ${cause.message}` : message)
 
 function complain(message: string, code: number): number {
@@ -94,6 +93,5 @@ function complain(message: string, code: number): number {
   return code
 }
 
-process.exitCode = await main()
-// Whatever a line that did not end in time still does ends here, once the report is out.
-process.stdout.write('', () => process.exit())
+// Ends what a timed-out scenario is still doing.
+process.exit(await main())

@@ -1,6 +1,6 @@
 import { defineChain, Type } from 'unified-model-gateway/plugin'
 
-/** A link that tells the upstream which version of the table it is of, and counts how many of its kind are made and closed. */
+/** A link that sends the version of its routes.yaml to the upstream, and counts the links created and closed. */
 export default defineChain({
   apiVersion: 1,
   name: 'versioned',

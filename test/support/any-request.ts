@@ -2,19 +2,19 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { GatewayError } from 'unified-model-gateway/plugin'
 
-/** What of a request depends on the provider. */
+/** The parts of a request that depend on the provider. */
 export interface Variety {
-  /** Names of models, of every kind that the provider tells apart. */
+  /** Names of models, of every kind that the provider distinguishes. */
   readonly models: readonly string[]
-  /** Parts of a message's content beside text, as the client may give them: those that the upstream takes, and those it does not. */
+  /** Content parts besides text: those that the upstream accepts and those that it does not. */
   readonly parts: readonly object[]
-  /** What a tool call may bring back, as `extra_content`. */
-  readonly freight?: fc.Arbitrary<object>
-  /** Fields of the request that not all providers look at. */
+  /** The `extra_content` that a tool call may return. */
+  readonly extraContent?: fc.Arbitrary<object>
+  /** Fields of the request that not all providers read. */
   readonly fields?: Readonly<Record<string, fc.Arbitrary<unknown>>>
 }
 
-/** A text, often one that upstreams trip over. */
+/** A text, often one that upstreams handle wrongly. */
 export const anyWords = fc.oneof(fc.constantFrom('', ' ', '\n\t', 'Hello'), fc.string({ maxLength: 8 }))
 
 const anyCallId = fc.oneof(fc.constantFrom('call_0', 'a:b', 'a.b', 'a_b', ''), fc.string({ maxLength: 80 }))
@@ -33,7 +33,7 @@ const anyTool = fc.record({
   ),
 })
 
-/** A chat completion request as OpenAI would take it, its model named as the upstream has it after a namespace. */
+/** A chat completion request that OpenAI would accept, for `any/<the upstream's model>`. */
 export function anyRequest(variety: Variety): fc.Arbitrary<Readonly<Record<string, unknown>>> {
   return fc.record(
     {
@@ -62,7 +62,7 @@ export function anyRequest(variety: Variety): fc.Arbitrary<Readonly<Record<strin
   )
 }
 
-/** Whether each request becomes one that passes the check, or is refused with 400, in words. */
+/** Expects each request to be translated to one that passes the check, or to be refused with a 400. */
 export function expectTakenOrRefused<Sent>(
   requests: ReturnType<typeof anyRequest>,
   translate: (body: Readonly<Record<string, unknown>>) => Promise<Sent>,
@@ -79,7 +79,7 @@ export function expectTakenOrRefused<Sent>(
   return fc.assert(property, { numRuns: 500 })
 }
 
-/** A message that stands alone. */
+/** One message without tool calls. */
 function anyTurn({ parts }: Variety): fc.Arbitrary<readonly object[]> {
   const text = fc.record({ type: fc.constant('text'), text: anyWords })
   const mixed = fc.array(fc.oneof(text, fc.constantFrom(...parts)), { maxLength: 3 })
@@ -88,11 +88,14 @@ function anyTurn({ parts }: Variety): fc.Arbitrary<readonly object[]> {
 }
 
 /** An assistant message with tool calls, and the result of each, in any order. */
-function anyToolStep({ freight = fc.constant({}) }: Variety): fc.Arbitrary<readonly object[]> {
+function anyToolStep({ extraContent = fc.constant({}) }: Variety): fc.Arbitrary<readonly object[]> {
   return fc
     .record({
       content: orNull(anyWords),
-      calls: fc.array(fc.tuple(anyCallId, anyArguments, fc.option(freight, { nil: undefined })), { minLength: 1, maxLength: 4 }),
+      calls: fc.array(fc.tuple(anyCallId, anyArguments, fc.option(extraContent, { nil: undefined })), {
+        minLength: 1,
+        maxLength: 4,
+      }),
       shuffle: fc.nat(),
     })
     .map(({ content, calls, shuffle }) => {

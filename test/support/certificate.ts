@@ -6,9 +6,9 @@ export interface Certificate {
   readonly key: string
 }
 
-/** What a certificate says of itself. */
+/** Contents of a certificate. */
 export interface CertificateOptions {
-  /** Whom it is for. */
+  /** The host name. */
   readonly name: string
   /** Default: from yesterday until tomorrow. */
   readonly validFrom?: Date
@@ -18,7 +18,7 @@ export interface CertificateOptions {
 const DAY_MS = 24 * 60 * 60 * 1000
 export const daysFromNow = (days: number): Date => new Date(Date.now() + days * DAY_MS)
 
-/** Makes a certificate (RFC 5280, ECDSA P-256), so that no key need be checked in and none that is valid today expires. */
+/** Creates a certificate (RFC 5280, ECDSA P-256). Generated, because a committed one would expire. */
 export function selfSigned({ name, validFrom = daysFromNow(-1), validTo = daysFromNow(1) }: CertificateOptions): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = sequence(ECDSA_WITH_SHA256)

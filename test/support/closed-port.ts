@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 
-/** An address on which nothing listens: that of a port that was free a moment ago. */
+/** An origin on which nothing listens: its port has just been closed. */
 export async function closedOrigin(): Promise<string> {
   const server = createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')

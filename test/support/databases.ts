@@ -5,7 +5,7 @@ import { Client, escapeIdentifier } from 'pg'
 import { newId } from '../../core/text/ids.ts'
 import { describeWith, find } from './requirements.ts'
 
-/** A database that is there for some tests. */
+/** A temporary database. */
 interface TestDatabase {
   readonly url: string
   remove(): Promise<void>
@@ -14,26 +14,26 @@ interface TestDatabase {
 const KINDS: Readonly<Record<string, () => Promise<TestDatabase>>> = { SQLite: sqliteDatabase, PostgreSQL: postgresDatabase }
 
 /**
- * Defines the same tests once for each kind of database. `database` makes an empty one and resolves to its URL; it goes after
- * the last of these tests. Without a server, those on PostgreSQL are skipped.
+ * Defines the same tests for each kind of database. `database` creates an empty one and resolves to its URL; it is removed after
+ * the last of these tests. Without a server, the tests on PostgreSQL are skipped.
  */
 export function onEachDatabase(title: string, define: (database: () => Promise<string>, kind: string) => void): void {
   for (const kind of Object.keys(KINDS)) describe(kind, () => onDatabase(kind, title, define))
 }
 
-/** The same, for what only SQLite has. */
+/** Defines tests on SQLite only. */
 export function onSqlite(title: string, define: (database: () => Promise<string>) => void): void {
   describe('SQLite', () => onDatabase('SQLite', title, define))
 }
 
-/** The same, for what only PostgreSQL has. */
+/** Defines tests on PostgreSQL only. */
 export function onPostgres(title: string, define: (database: () => Promise<string>) => void): void {
   describe('PostgreSQL', () => onDatabase('PostgreSQL', title, define))
 }
 
 function onDatabase(kind: string, title: string, define: (database: () => Promise<string>, kind: string) => void): void {
   const made: TestDatabase[] = []
-  // Around the tests' own: they close what they opened before it goes.
+  // The outer hook: the tests close their connections first.
   after(() => Promise.all(made.splice(0).map((database) => database.remove())))
   const tests = () =>
     define(async () => {

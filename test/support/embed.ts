@@ -1,7 +1,7 @@
 import type { Provider, UpstreamRequest } from 'unified-model-gateway/plugin'
 import { testAttempt, testCall } from 'unified-model-gateway/plugin/testing'
 
-/** What goes upstream for a call to the embeddings endpoint. `model`: as the upstream has it. */
+/** The upstream request for an embeddings call. `model`: the upstream's name. */
 export async function embed(
   provider: Provider,
   model: string,
@@ -16,14 +16,14 @@ export async function embedded(...asked: Parameters<typeof embed>): Promise<unkn
   return JSON.parse(String((await embed(...asked)).body))
 }
 
-/** The 400 that a call is refused with: what of it a client reads. */
+/** The error of a refused call. */
 export async function embedRefusal(...asked: Parameters<typeof embed>) {
   const refusal = await embed(...asked).catch((error: unknown) => error)
   const { status, row, param, message } = refusal as { status?: number; row?: string; param?: string; message?: string }
   return { status, row, param, message }
 }
 
-/** What a provider makes of an upstream's reply. Throws what it throws. */
+/** The provider's translation of an upstream's reply. */
 export function embeddingsIn(provider: Provider, body: unknown, headers: Readonly<Record<string, string>> = {}): unknown {
   return provider.endpoints!.embeddings!.reply!(body, headers)
 }

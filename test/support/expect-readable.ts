@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { ChatChunk } from 'unified-model-gateway/plugin'
 
-/** Whether chunks have texts where clients expect texts, whatever an upstream sent. */
+/** Expects chunks to have strings wherever clients expect strings. */
 export function expectReadable(chunks: readonly ChatChunk[]): void {
   for (const { delta } of chunks.flatMap(({ choices }) => choices)) {
     const { content, reasoning_content, tool_calls = [] } = delta

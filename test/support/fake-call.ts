@@ -1,16 +1,16 @@
 import type { Attempt, Call, ChatRequest } from 'unified-model-gateway/plugin'
 import { scanObject, setPointer, spliceObject } from '../../core/protocol/json.ts'
 
-/** A call as a provider gets it, made from a body alone. */
+/** A `Call` made from a body only. */
 export interface FakeCall extends Call {
-  /** Whether `body` was looked at: a pass-through provider must not. */
+  /** Whether `body` was read: a pass-through provider must not read it. */
   readonly parsed: boolean
 }
 
-/** What of a fake call may differ from the defaults. */
+/** Changes to the defaults of a fake call. */
 export type FakeCallOptions = Partial<Pick<Call, 'id' | 'headers'>>
 
-/** A call with this body: its own bytes where it is a text; otherwise an object laid over a minimal request. */
+/** A call with this body: a text becomes its bytes, an object is added to a minimal request. */
 export function fakeCall(body: string | Readonly<Record<string, unknown>> = {}, options: FakeCallOptions = {}): FakeCall {
   const text = typeof body === 'string' ? body : JSON.stringify({ ...MINIMAL, ...body })
   let bytes: Buffer<ArrayBufferLike> = Buffer.from(text)
@@ -49,14 +49,14 @@ export function fakeCall(body: string | Readonly<Record<string, unknown>> = {}, 
   }
 }
 
-/** The first try at the call's model, with a signal that nobody aborts. */
+/** The first attempt at the call's model, with a signal that is never aborted. */
 export function fakeAttempt(call: Call, overrides: Partial<Attempt> = {}): Attempt {
   const { signal } = new AbortController()
   return { number: 1, model: call.model.model, signal, credentialRefused: false, ...overrides }
 }
 
-/** A minimal call and the first try at it: what `request` and `translator` take. */
-export function fakeTry(): [Call, Attempt] {
+/** A minimal call and its first attempt: the arguments of `request` and `translator`. */
+export function fakeCallAndAttempt(): [Call, Attempt] {
   const call = fakeCall()
   return [call, fakeAttempt(call)]
 }

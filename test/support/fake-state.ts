@@ -3,18 +3,18 @@ import { type FakeCall, fakeCall } from './fake-call.ts'
 
 export const OWNER: Principal = { keyId: 'key_1', name: 'laptop', kind: 'live', account: 'acme', models: [['*']] }
 
-/** What a chain plugin finds in `ctx.state`, under the test's control. */
+/** A `ctx.state` under the test's control. */
 export interface FakeState extends CallState {
-  /** How often the body was asked for. */
+  /** How often `call()` was called. */
   readonly reads: number
-  /** Runs what was registered for the end of the call. */
+  /** Runs the functions given to `onSettled`. */
   settle(outcome?: Partial<Outcome>): Promise<void>
 }
 
 export type FakeStateOptions = Partial<
   Pick<CallState, 'endpoint' | 'principal' | 'served' | 'attempts' | 'failure' | 'tags' | 'elapsed'>
 > & {
-  /** What the body asks for, or the error it is refused with. */
+  /** The body, or the error of `call()`. */
   readonly body?: Parameters<typeof fakeCall>[0] | Error
 }
 

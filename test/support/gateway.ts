@@ -10,22 +10,22 @@ import { createLog } from '../../core/observe/log.ts'
 import { Secret } from '../../core/sdk/api.ts'
 import { openStore, type Store } from '../../core/store/database.ts'
 
-/** What a test gateway is started with. */
+/** Settings of a test gateway. */
 export interface TestGatewayOptions {
-  /** The routing table, as text or as what YAML would say. `version: 1` is added. */
+  /** The routes.yaml: as text, or as an object to which `version: 1` is added. */
   readonly routes: string | Record<string, unknown>
-  /** Other files of the table's folder, by name: local plugins. */
+  /** Further files in the folder of routes.yaml, by name: local plugins. */
   readonly files?: Readonly<Record<string, string>>
   readonly env?: NodeJS.ProcessEnv
   readonly times?: Partial<GatewayTimes>
   readonly metricsToken?: string
   readonly adminListen?: boolean
-  /** URL of its database; absent: a file in its folder. */
+  /** The URL of its database. Default: a file in its folder. */
   readonly database?: string
   readonly management?: ManagementOptions
 }
 
-/** A real gateway on a free port, its database in a folder of its own, with one live and one test key. */
+/** A real gateway on a free port, with its own folder, one live and one test key. */
 export interface TestGateway {
   /** `http://127.0.0.1:12345` */
   readonly url: string
@@ -37,21 +37,21 @@ export interface TestGateway {
   readonly testKey: string
   /** Log lines so far, parsed. */
   readonly log: readonly Record<string, unknown>[]
-  /** Resolves to the first log line, of those so far or to come, that fits. */
+  /** Resolves to the first log line that fits, past or future. */
   logged(fits: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>
-  /** The official SDK with nothing but base URL and key set. */
+  /** The official SDK with base URL and key set. */
   openai(key?: string): OpenAI
-  /** `fetch` with the live key, a JSON body where one is given. */
+  /** `fetch` with the live key and an optional JSON body. */
   fetch(path: string, init?: RequestInit & { readonly json?: unknown; readonly key?: string }): Promise<Response>
   metrics(): Promise<string>
-  /** The value of one series, 0 where it is not there: `metric('umg_requests_total', { code: '200' })` adds up what fits. */
+  /** The sum of the series with these labels, 0 if there is none: `metric('umg_requests_total', { code: '200' })`. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>
   reload(): Promise<ReloadOutcome>
   key(options?: Partial<Parameters<typeof createKey>[1]>): Promise<string>
   stop(grace?: number): Promise<void>
 }
 
-/** Starts a gateway; `stop` ends it and removes its folder. */
+/** Starts a gateway. `stop` ends it and removes its folder. */
 export async function startTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
   await using opened = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'umg-test-'))
@@ -128,7 +128,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
 
 const LOOPBACK = { host: '127.0.0.1', port: 0 }
 
-/** Collects log lines, and tells those who wait. */
+/** Collects log lines, and notifies waiting callers. */
 class Log {
   readonly lines: Record<string, unknown>[] = []
   readonly #waiting = new Set<(line: Record<string, unknown>) => void>()
@@ -136,19 +136,19 @@ class Log {
   write(text: string): void {
     const line = JSON.parse(text)
     this.lines.push(line)
-    for (const tell of this.#waiting) tell(line)
+    for (const notify of this.#waiting) notify(line)
   }
 
   first(fits: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> {
     const known = this.lines.find(fits)
     if (known !== undefined) return Promise.resolve(known)
     return new Promise((resolve) => {
-      const tell = (line: Record<string, unknown>): void => {
+      const notify = (line: Record<string, unknown>): void => {
         if (!fits(line)) return
-        this.#waiting.delete(tell)
+        this.#waiting.delete(notify)
         resolve(line)
       }
-      this.#waiting.add(tell)
+      this.#waiting.add(notify)
     })
   }
 }

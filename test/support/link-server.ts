@@ -5,7 +5,7 @@ import Koa from 'koa'
 import { type CallState, type ChainPlugin, GatewayError, type Host } from 'unified-model-gateway/plugin'
 import { type FakeState, type FakeStateOptions, fakeState } from './fake-state.ts'
 
-/** An HTTP server whose calls pass one link; behind it stands the test. */
+/** An HTTP server with one link in front of the test's handler. */
 export interface LinkServer {
   call(options?: LinkCall): Promise<LinkReply>
   close(): Promise<void>
@@ -14,7 +14,7 @@ export interface LinkServer {
 export interface LinkCall {
   readonly state?: FakeStateOptions
   readonly headers?: Readonly<Record<string, string>>
-  /** What stands behind the link. Absent: an empty 200. */
+  /** The handler after the link. Default: an empty 200. */
   readonly inner?: (state: CallState) => unknown
 }
 
@@ -25,7 +25,7 @@ export interface LinkReply {
   readonly state: FakeState
 }
 
-/** Checks the configuration as the gateway does, makes the link and serves it. Throws what either says. */
+/** Validates the configuration as the gateway does, creates the link and serves it. Throws the error of either. */
 export async function serveLink(plugin: ChainPlugin, config: unknown, host: Host): Promise<LinkServer> {
   const ajv = new Ajv({ strict: true, keywords: ['declares', 'refersTo', 'secret'] })
   if (!ajv.validate(plugin.schema, config)) throw new Error(ajv.errorsText())

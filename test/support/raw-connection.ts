@@ -1,16 +1,16 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** A reply as it stands on the wire. */
+/** A reply as received. */
 export interface WireReply {
   readonly status: number
   /** Names in lower case; repeated ones are joined by a comma and a space. */
   readonly headers: Readonly<Record<string, string>>
-  /** Without its chunks, as Latin-1. */
+  /** The decoded body, as Latin-1. */
   readonly body: string
 }
 
-/** A connection on which any bytes can be written, and whose replies are told apart by their framing alone. */
+/** A connection for arbitrary bytes, whose replies are separated by their framing. */
 export class RawConnection {
   readonly socket: Socket
   /** How the other side closed: `fin`, or the code of the error, such as `ECONNRESET`. */
@@ -35,7 +35,7 @@ export class RawConnection {
     })
   }
 
-  /** What has come and belongs to no reply that was taken. */
+  /** The received bytes after the last reply. */
   get rest(): string {
     return this.#text
   }
@@ -45,7 +45,7 @@ export class RawConnection {
     else this.socket.write(bytes)
   }
 
-  /** Takes the next reply, interim ones included. Throws where the connection closes before it is whole. */
+  /** Reads the next reply, interim ones included. Throws if the connection closes first. */
   async reply(): Promise<WireReply> {
     for (;;) {
       const taken = takeReply(this.#text)
@@ -57,7 +57,7 @@ export class RawConnection {
     }
   }
 
-  /** Resolves once the text has come. Throws where the connection closes before. */
+  /** Resolves when the text has been received. Throws if the connection closes first. */
   async until(mark: string): Promise<void> {
     while (!this.#text.includes(mark)) await this.#more()
   }
@@ -70,7 +70,7 @@ export class RawConnection {
   }
 }
 
-/** Connects to a base URL. `allowHalfOpen`: our side stays open when the other one closes. */
+/** Connects to a base URL. `allowHalfOpen`: keeps the client's side open when the server closes. */
 export async function rawConnection(url: string, allowHalfOpen = false): Promise<RawConnection> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen })
@@ -78,7 +78,7 @@ export async function rawConnection(url: string, allowHalfOpen = false): Promise
   return new RawConnection(socket)
 }
 
-/** The reply at the beginning of a text, where it is whole. */
+/** The reply at the beginning of a text; undefined if it is incomplete. */
 function takeReply(text: string): { readonly reply: WireReply; readonly rest: string } | undefined {
   const end = text.indexOf('\r\n\r\n')
   if (end < 0) return undefined

@@ -1,17 +1,17 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 
-/** A request as no SDK would send it. */
+/** A request that no SDK would send. */
 export interface RawRequest {
   /** Default: GET. */
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent with its length, unless the headers say otherwise. */
+  /** Sent with its length, unless the headers set another framing. */
   readonly body?: string | Buffer
-  /** False: the request is never ended, as by a client that stops in the middle. */
+  /** False: the request is never ended. */
   readonly whole?: boolean
 }
 
-/** The one shape of all errors, OpenAI's. */
+/** An error in OpenAI's shape. */
 export interface WireError {
   readonly message: string
   readonly type: string
@@ -19,7 +19,7 @@ export interface WireError {
   readonly code: string | null
 }
 
-/** A reply on the wire: nothing of it is decoded, and nothing is read before it is asked for. */
+/** A reply whose body is neither decoded nor read until requested. */
 export class RawReply {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -35,16 +35,16 @@ export class RawReply {
     this.headers = message.headers
     this.continued = continued
     this.#message = message
-    // Where a reply breaks off is told by `complete`.
+    // `complete` tells whether a reply broke off.
     message.on('error', () => {})
   }
 
-  /** True where the body ended as HTTP says it may. */
+  /** Whether the body ended by its framing. */
   get complete(): boolean {
     return this.#message.complete
   }
 
-  /** All of the body, however it ends. */
+  /** The body, to its end or until it breaks off. */
   async bytes(): Promise<Buffer> {
     this.#read()
     while (!this.#message.closed) await this.#next()
@@ -64,7 +64,7 @@ export class RawReply {
     return (JSON.parse(await this.text()) as { readonly error: WireError }).error
   }
 
-  /** What has come of the body once it looks like this. Throws where it ends before. */
+  /** Resolves to the body so far when it matches. Throws if it ends first. */
   async until(pattern: RegExp): Promise<string> {
     this.#read()
     for (;;) {
@@ -97,7 +97,7 @@ export class RawReply {
   }
 }
 
-/** Sends a request on a connection of its own. Resolves with the head of its reply. */
+/** Sends a request on a new connection. Resolves to its reply after the head. */
 export function rawHttp(url: string, { method = 'GET', headers = {}, body, whole = true }: RawRequest = {}): Promise<RawReply> {
   return new Promise((resolve, reject) => {
     let continued = false

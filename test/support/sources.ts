@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 
-/** A source file, as far as rules about the code look at it. */
+/** A source file, as the architecture tests read it. */
 export interface Source {
   /** From the project's root: `core/http/app.ts`. */
   readonly path: string
   readonly text: string
-  /** The text with blanks for comments, strings and regular expressions: what is found in it is code, and stands where it stood. */
+  /** The text with comments, strings and regular expressions blanked out. Offsets are unchanged. */
   readonly code: string
-  /** What it imports, as written. */
+  /** The specifiers of its imports. */
   readonly imports: readonly string[]
   /** The project's own files among them, as paths from the root. */
   readonly inner: readonly string[]
@@ -23,7 +23,7 @@ const NOT_CODE =
 
 const IMPORT = /^(?:import|export)\s(?:[\w\s{},*]*?\sfrom\s+)?'([^']+)'|\bimport\('([^']+)'\)/gm
 
-/** Reads all files that a glob names, from the project's root. */
+/** Reads all files that match a glob, relative to the project's root. */
 export function readSources(glob: string): readonly Source[] {
   return globSync(glob, { cwd: ROOT }).sort().map(readSource)
 }

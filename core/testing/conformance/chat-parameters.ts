@@ -13,8 +13,8 @@ const SCHEMA = {
 }
 
 /**
- * The parameters of OpenAI's chat completions (openai-openapi, `CreateChatCompletionRequest`) but for those that every call has, each
- * with the fields of a request in which it means something.
+ * The parameters of OpenAI's chat completions (openai-openapi, `CreateChatCompletionRequest`) without those that every call has, each
+ * with the fields of a request that uses it.
  */
 export const CHAT_PARAMETERS: Readonly<Record<string, Asked>> = {
   temperature: { temperature: 0.5 },
@@ -52,8 +52,8 @@ export const CHAT_PARAMETERS: Readonly<Record<string, Asked>> = {
   moderation: { moderation: { model: 'omni-moderation-latest' } },
 }
 
-/** Parameters at the values that mean as much as their absence: clients and frameworks send them without a thought. */
-export const ASKING_FOR_NOTHING: Asked = {
+/** Parameters at values that mean the same as their absence. Many clients and frameworks send them by default. */
+export const NEUTRAL_PARAMETERS: Asked = {
   n: 1,
   logprobs: false,
   top_logprobs: 0,

@@ -1,12 +1,12 @@
-import type { SaidTool } from '../said.ts'
 import type { Asked } from '../translator/run-translator.ts'
-import { NAMESPACE } from './fixture.ts'
-import type { ReplyFixture, Scenarios } from './scenarios.ts'
+import type { SaidTool } from '../upstream/openai-reply.ts'
+import { NAMESPACE } from './harness.ts'
+import type { ReplyFixture, Scenarios } from './provider-under-test.ts'
 
 /** A PNG of one pixel. */
 export const IMAGE = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
 
-/** The fields that a scenario's request has beside a prompt. */
+/** The fields of a scenario's request besides its prompt. */
 const OWN: Readonly<Partial<Record<keyof Scenarios, Asked>>> = {
   reasoning: { reasoning_effort: 'low' },
   reasoningBeforeTools: { reasoning_effort: 'low' },
@@ -23,7 +23,7 @@ const OWN: Readonly<Partial<Record<keyof Scenarios, Asked>>> = {
   },
 }
 
-/** A request of this model. `asked` may name another one. */
+/** A request for this model, unless `asked` names another one. */
 export function request(model: string, asked: Asked = {}) {
   return {
     messages: [{ role: 'user' as const, content: 'Hello' }],
@@ -32,13 +32,13 @@ export function request(model: string, asked: Asked = {}) {
   }
 }
 
-/** The request that a scenario's reply answers. */
+/** The request of a scenario. */
 export function requestOf(model: string, name: keyof Scenarios, { asked, says }: ReplyFixture) {
   const tools = says.tools && { tools: toolsOf(says.tools) }
   return request(model, { ...OWN[name], ...tools, ...asked })
 }
 
-/** Tools that take these arguments. */
+/** Definitions of tools that take these arguments. */
 export function toolsOf(said: readonly SaidTool[]) {
   const byName = new Map(said.map((tool) => [tool.name, tool]))
   return [...byName.values()].map(({ name, arguments: values }) => ({

@@ -2,22 +2,22 @@ import type { GatewayError } from '../../errors.ts'
 import type { ChatChunk, Usage } from '../../sdk/api.ts'
 import type { EventSink } from '../../upstream/readers/stream-sink.ts'
 
-/** Stands where the relay to a client stands, and keeps what it is given. */
+/** An `EventSink` that keeps the events instead of sending them to a client. */
 export class CollectingSink implements EventSink {
   readonly #encoding: 'latin1' | 'utf8'
   #frames = ''
   begun = false
   ended = false
-  /** Why the stream did not end well, and what it used: set by whoever fills the sink. */
+  /** The stream's error, if it failed. Set, like `usage`, by the function that fills the sink. */
   failure: GatewayError | undefined
   usage: Usage | undefined
 
-  /** `latin1`: events are raw bytes, as of a stream that is passed through. */
+  /** `latin1`: events are raw bytes, as in a stream without a translator. */
   constructor(encoding: 'latin1' | 'utf8') {
     this.#encoding = encoding
   }
 
-  /** The events as a client reads them. */
+  /** The events as the client reads them. */
   get text(): string {
     return this.#encoding === 'utf8' ? this.#frames : Buffer.from(this.#frames, 'latin1').toString()
   }

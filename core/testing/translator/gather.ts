@@ -1,32 +1,32 @@
 import type { ChatChunk, ToolCallDelta, Usage } from '../../sdk/api.ts'
 
-/** One choice of a stream, put together. */
+/** One assembled choice of a stream. */
 export interface GatheredChoice {
   content: string
   reasoning: string
   refusal: string
-  /** By the index that the client was told. `arguments` is what their pieces join to. */
+  /** By the index in the chunks. `arguments` is the joined pieces. */
   readonly tools: GatheredTool[]
-  /** Absent: it never finished. */
+  /** Absent if the choice never finished. */
   finish?: string
 }
 
-/** A tool call of a stream, put together. */
+/** An assembled tool call of a stream. */
 export interface GatheredTool {
   readonly id: string | undefined
   readonly name: string | undefined
   arguments: string
-  /** What only this upstream has, such as a signature that it wants back. */
+  /** Fields of this upstream only, such as a signature that it expects back. */
   readonly extra_content?: Readonly<Record<string, unknown>>
 }
 
-/** What a client has of a stream when it is over. */
+/** An assembled stream. */
 export interface Gathered {
   readonly choices: readonly GatheredChoice[]
   readonly usage: Usage | undefined
 }
 
-/** Puts the chunks of a stream together, as clients do. */
+/** Assembles the chunks of a stream, as clients do. */
 export function gather(chunks: readonly Pick<ChatChunk, 'choices' | 'usage'>[]): Gathered {
   const choices: GatheredChoice[] = []
   let usage: Usage | undefined

@@ -14,42 +14,42 @@ import { refusalError } from '../../upstream/failures.ts'
 import { TranslatedReader } from '../../upstream/readers/translated.ts'
 import { VerbatimReader } from '../../upstream/readers/verbatim.ts'
 import { WholeReader } from '../../upstream/readers/whole.ts'
-import { testAttempt, testCall } from '../doubles.ts'
-import { type Bytes, isBytes } from '../script.ts'
+import { testAttempt, testCall } from '../gateway/doubles.ts'
+import { type Bytes, isBytes } from '../upstream/script.ts'
 import { CollectingSink } from './collecting-sink.ts'
 
-/** A whole reply of an upstream: its bytes, or what its JSON says. */
+/** A whole reply of an upstream: its bytes, or a value that is sent as JSON. */
 export interface WholeReply {
   readonly whole: object | Bytes
 }
 
-/** A stream of an upstream: its bytes, in pieces of any size, or its events as a decoder would give them. */
+/** A stream of an upstream: its bytes, in pieces of any size, or its events as a decoder returns them. */
 export interface StreamedReply {
   readonly stream: Bytes | readonly Bytes[] | readonly UpstreamEvent[]
 }
 
-/** What a client gets of a stream. */
+/** A stream as the client gets it. */
 export interface TranslatedStream {
   readonly chunks: readonly ChatChunk[]
-  /** Whether `[DONE]` follows: the stream is whole. */
+  /** Whether the stream is complete: it ends with `[DONE]`. */
   readonly done: boolean
-  /** Why it is not. */
+  /** The error of a stream that is not complete. */
   readonly failure: GatewayError | undefined
-  /** What is charged; undefined where the upstream did not say. */
+  /** The usage that is charged; undefined if the upstream sent none. */
   readonly usage: Usage | undefined
 }
 
-/** What a client gets of a reply of this kind. */
+/** The client's reply: a completion, or a stream. */
 export type Translated<Reply> = Reply extends WholeReply ? ChatCompletion : TranslatedStream
 
-/** Fields of the client's request, laid over a minimal one. */
+/** Fields of the client's request, added to a minimal one. */
 export type Asked = Readonly<Record<string, unknown>>
 
 /**
- * What the client gets of an upstream's reply: through the gateway's own decoders and normaliser, without a server. A provider makes
- * a new translator for each run, or has none; a translator can be run once. Of a stream the usage chunk is asked for.
+ * Returns the client's reply for an upstream's reply: by the gateway's own decoders and normaliser, without a server. For a provider,
+ * each run uses a new translator, or none if the provider has none; a `Translator` can be run once. A stream requests usage.
  *
- * Throws for a whole reply what the client would get, as a `GatewayError`.
+ * Throws the client's error for a whole reply, as a `GatewayError`.
  *
  * @example
  * runTranslator(provider, { whole: { text: 'Hello' } }).choices[0].message.content // 'Hello'
@@ -77,7 +77,7 @@ function runWhole(subject: Provider | Translator, { whole }: WholeReply, asked: 
     reader.data(Buffer.from(isBytes(whole) ? whole : JSON.stringify(whole)))
     reader.end()
   } catch (error) {
-    throw toClient(error)
+    throw toClientError(error)
   }
   return JSON.parse(reader.body.toString())
 }
@@ -86,43 +86,43 @@ function translatorOf(subject: Provider | Translator, call: Call): Translator | 
   return 'request' in subject ? subject.translator?.(call, testAttempt(call)) : subject
 }
 
-/** Who reads a stream. */
-interface Listener {
+/** The call that a stream answers, and the translator that reads it. */
+interface StreamedCall {
   readonly call: Call
   /** Absent: the stream is passed through. */
   readonly translator: Translator | undefined
 }
 
-/** Reads a stream to its end, or as far as it can be read, as an attempt does. */
-export function runStream(listener: Listener, stream: Bytes | readonly (Bytes | UpstreamEvent)[]): CollectingSink {
+/** Reads a stream to its end or its first error, as an attempt does. */
+export function runStream(streamed: StreamedCall, stream: Bytes | readonly (Bytes | UpstreamEvent)[]): CollectingSink {
   const pieces = isBytes(stream) ? [stream] : stream
-  const { translator } = listener
+  const { translator } = streamed
   const sink = new CollectingSink(translator === undefined ? 'latin1' : 'utf8')
-  const reader = readerFor(listener, sink, pieces)
+  const reader = readerFor(streamed, sink, pieces)
   try {
     for (const piece of pieces) if (!sink.ended) reader.data(isBytes(piece) ? Buffer.from(piece) : Buffer.alloc(0))
     if (!sink.ended) reader.end()
   } catch (error) {
-    sink.failure = toClient(error)
+    sink.failure = toClientError(error)
   }
   sink.usage = reader.usage
   return sink
 }
 
-function readerFor({ call, translator }: Listener, stream: CollectingSink, pieces: readonly (Bytes | UpstreamEvent)[]) {
+function readerFor({ call, translator }: StreamedCall, stream: CollectingSink, pieces: readonly (Bytes | UpstreamEvent)[]) {
   const plan = { stream, transforms: [], hold: false }
   if (translator === undefined) return new VerbatimReader({ ...plan, format: chatReply, call })
   const events = pieces.filter((piece): piece is UpstreamEvent => !isBytes(piece))
   return new TranslatedReader({
     ...plan,
-    translator: events.length === 0 ? translator : playing(events, translator),
+    translator: events.length === 0 ? translator : withEvents(events, translator),
     call: { model: call.model.id, includeUsage: call.includeUsage, choices: call.choices },
     done: chatReply.done ?? '',
   })
 }
 
-/** The same translator behind a decoder that gives these events, one for each piece that it is pushed. */
-function playing(events: readonly UpstreamEvent[], translator: Translator): Translator {
+/** The translator with a decoder that returns these events, one for each pushed piece. */
+function withEvents(events: readonly UpstreamEvent[], translator: Translator): Translator {
   const left = [...events]
   return {
     completion: (body) => translator.completion(body),
@@ -135,8 +135,8 @@ function playing(events: readonly UpstreamEvent[], translator: Translator): Tran
   }
 }
 
-/** What a client is told of an error in a reply, as at the end of an attempt. Rethrows what is no fault of the upstream. */
-export function toClient(error: unknown): GatewayError {
+/** The client's error for an error in a reply. Rethrows what is not an error of the upstream. */
+function toClientError(error: unknown): GatewayError {
   if (error instanceof UpstreamError)
     return refusalError(error.refusal, { asked: 'test/model', passedThrough: undefined, hidden: [] })
   if (error instanceof GatewayError) return error

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
-import { validate } from '../../../core/cli/validate.ts'
+import { validate } from '../../../core/cli/config/validate.ts'
 
 const FOLDER = fileURLToPath(new URL('golden/', import.meta.url))
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))

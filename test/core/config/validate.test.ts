@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { validate } from '../../../core/cli/validate.ts'
+import { validate } from '../../../core/cli/config/validate.ts'
 import { FULL_CONFIG, FULL_ENV } from './full-config.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 

@@ -5,7 +5,7 @@ import { monitoringRouter } from '../../../core/control/monitoring.ts'
 import { listen } from '../../../core/http/server.ts'
 import { Metrics } from '../../../core/observe/metrics.ts'
 import type { UpstreamStates } from '../../../core/routing/upstream-state.ts'
-import { expectError } from '../../e2e/client-faults/front-door.ts'
+import { expectError } from '../../e2e/client-faults/fixture.ts'
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts'
 import { rawConnection } from '../../support/raw-connection.ts'
 

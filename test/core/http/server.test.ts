@@ -3,7 +3,7 @@ import type { Server } from 'node:http'
 import { expect } from 'chai'
 import type { GatewayError } from '../../../core/errors.ts'
 import { createHttpServer, listen } from '../../../core/http/server.ts'
-import { expectError } from '../../e2e/client-faults/front-door.ts'
+import { expectError } from '../../e2e/client-faults/fixture.ts'
 import { type RawConnection, rawConnection } from '../../support/raw-connection.ts'
 
 const TIMEOUT = { status: 408, code: 'request_timeout', headers: { connection: 'close' } }

@@ -1,6 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { createKeyCommand, editKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from '../../../core/cli/keys.ts'
+import {
+  createKeyCommand,
+  editKeyCommand,
+  listKeysCommand,
+  revokeKeyCommand,
+  rotateKeyCommand,
+} from '../../../core/cli/keys/keys.ts'
 import { createKeyDirectory } from '../../../core/keys/directory.ts'
 import { findKey } from '../../../core/keys/keys.ts'
 import { onEachDatabase } from '../../support/databases.ts'
@@ -145,7 +151,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       expect(await names({ query: 'LAP' })).to.deep.equal(['laptop'])
       expect(await names({ kind: 'test' })).to.deep.equal(['ci'])
       expect(await names({ status: 'revoked' })).to.deep.equal([])
-      expect((await list({ query: 'nothing' })).stderr).to.include('No key is like that')
+      expect((await list({ query: 'nothing' })).stderr).to.include('No keys match')
     })
 
     it('says how to create a key if there are none', async () => {
@@ -159,7 +165,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
     it('changes the given settings', async () => {
       const { id } = JSON.parse((await create({ expires: '2999-01-31', class: 'batch', json: true })).stdout)
       const { code, stderr } = await edit(id, { name: 'desk', expires: 'never', models: ['acme/*'] })
-      expect([code, stderr]).to.deep.equal([0, `Changed the key ${id} (desk). Running gateways know it within a second.\n`])
+      expect([code, stderr]).to.deep.equal([0, `Changed the key ${id} (desk). Running gateways apply it within a second.\n`])
       expect((await edit(id, { class: 'day' })).stderr).to.include('The rate class "day" was not checked')
       const { stdout } = await edit(id, { tags: ['team=a'], json: true })
       expect(JSON.parse(stdout)).to.deep.include({

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { expect } from 'chai'
-import { describeCause } from '../../../core/observe/log.ts'
+import { describeCause } from '../../../core/observe/describe-cause.ts'
 import { GatewayError, UpstreamError } from '../../../core/sdk/api.ts'
 
 const SECRET = 'sk-live-CANARYCANARY'

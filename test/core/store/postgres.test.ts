@@ -4,8 +4,8 @@ import { sql } from 'kysely'
 import { openStore, type Store } from '../../../core/store/database.ts'
 import { isUnavailable } from '../../../core/store/unavailable.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
-import { type Cuttable, cuttable } from '../../support/cuttable.ts'
 import { onPostgres } from '../../support/databases.ts'
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
 import { KEY, refusal, storesIn } from './stores.ts'
 
 onPostgres('a database server', (database) => {
@@ -53,33 +53,33 @@ onPostgres('a database server', (database) => {
   })
 
   describe('with broken connections', () => {
-    let way: Cuttable
+    let proxy: TcpProxy
     let store: Store
     beforeEach(async () => {
-      way = await cuttable(url())
-      store = await openStore(way.url)
+      proxy = await startTcpProxy(url())
+      store = await openStore(proxy.url)
     })
     afterEach(async () => {
       await store?.close()
-      await way?.cut()
+      await proxy?.disconnect()
     })
 
     const query = () => store.db.selectFrom('accounts').select('id').execute()
 
     it('is unavailable until the server is back; a wrong query is another error', async () => {
       await query()
-      await way.cut()
+      await proxy.disconnect()
       const failure = await query().catch((error: unknown) => error)
       expect(isUnavailable(failure)).to.equal(true)
       const wrong = await sql`select nonsense`.execute((await open()).db).catch((error: unknown) => error)
       expect(isUnavailable(wrong)).to.equal(false)
-      await way.mend()
+      await proxy.reconnect()
       expect(await query()).to.have.length(1)
     })
 
     it('reports no changes until it is reconnected, and then a change that may have been missed', async () => {
       expect(store.changed()).to.equal(false)
-      await way.cut()
+      await proxy.disconnect()
       const lost = () => {
         try {
           return store.changed()
@@ -89,7 +89,7 @@ onPostgres('a database server', (database) => {
       }
       while (lost() !== 'lost') await setImmediate()
       await (await open()).db.insertInto('keys').values(KEY).execute()
-      await way.mend()
+      await proxy.reconnect()
       let changed = lost()
       for (; changed === 'lost'; changed = lost()) await setTimeout(10)
       expect([changed, store.changed()]).to.deep.equal([true, false])
@@ -100,7 +100,7 @@ onPostgres('a database server', (database) => {
         .transaction()
         .execute(async (transaction) => {
           await transaction.insertInto('keys').values(KEY).execute()
-          await way.cut()
+          await proxy.disconnect()
         })
         .catch((error: unknown) => error)
       expect(isUnavailable(outcome)).to.equal(true)

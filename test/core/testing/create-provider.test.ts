@@ -21,14 +21,14 @@ const plugin = defineProvider({
 const failure = (config: object) => createProvider(plugin, { token: new Secret('t'), ...config }).catch(String)
 
 describe('createProvider', () => {
-  it('gives create what the gateway would: defaults filled in, credentials as secrets', async () => {
+  it('passes create the defaults and the credentials as secrets', async () => {
     await createProvider(plugin, { token: new Secret('t') })
     expect(made.tries).to.equal(3)
     expect(made.token).to.be.instanceOf(Secret)
     expect(made.token.reveal()).to.equal('t')
   })
 
-  it('refuses what the gateway would', async () => {
+  it('refuses an invalid configuration', async () => {
     expect(await failure({ tires: 3 })).to.match(/acme.*additional properties/)
     expect(await failure({ tries: 'x' })).to.match(/acme\/tries must be integer/)
     expect(await failure({ tries: 10 })).to.contain('tries: nine are enough')
@@ -36,7 +36,7 @@ describe('createProvider', () => {
 })
 
 describe('testHost', () => {
-  it('keeps limits, runs functions, and can be told otherwise', async () => {
+  it('keeps limits, runs functions, and takes overrides', async () => {
     const host = testHost({ countTokens: async () => 42 })
     expect(await host.countTokens(testCall())).to.equal(42)
     expect(await host.keys.verify('sk-live-x')).to.equal(undefined)
@@ -49,7 +49,7 @@ describe('testHost', () => {
 })
 
 describe('testCall', () => {
-  it('is read and checked as a client’s', () => {
+  it('validates its body as the gateway does', () => {
     const call = testCall({ model: 'acme/a/b', stream: true, stream_options: { include_usage: true }, n: 2 })
     expect(call.model).to.deep.equal({ id: 'acme/a/b', namespace: 'acme', model: 'a/b' })
     expect(call).to.include({ stream: true, includeUsage: true, choices: 2 })

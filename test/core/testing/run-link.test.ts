@@ -57,7 +57,7 @@ const moody = defineChain({
 })
 
 describe('runLink', () => {
-  it('shows what a link does to a whole reply, and what the upstream got', async () => {
+  it('returns the whole reply, the upstream request, the outcome and the log', async () => {
     const { client, upstream, outcome, log } = await runLink(shouter, { config, asked: { temperature: 0 } })
     expect(client).to.include({ status: 200 })
     expect(client.headers).to.include({ 'x-shouted': 'some-model' })
@@ -70,7 +70,7 @@ describe('runLink', () => {
     expect(log.map(({ msg, kind }) => [msg, kind])).to.deep.equal([['settled', 'ok']])
   })
 
-  it('shows what it does to a stream', async () => {
+  it('returns the chunks of a stream', async () => {
     const { client } = await runLink(shouter, {
       config: { ...config, mark: '?' },
       asked: { stream: true },
@@ -80,7 +80,7 @@ describe('runLink', () => {
     expect(client.done).to.equal(true)
   })
 
-  it('shows an upstream that refuses, and one that breaks a stream off', async () => {
+  it('returns the error of an upstream that refuses or breaks a stream off', async () => {
     const refused = await runLink(shouter, { config, upstream: json({ error: { message: 'No' } }, { status: 500 }) })
     expect(refused.client).to.deep.include({ status: 502 })
     expect(refused.client.error).to.include({ code: 'upstream_error' })
@@ -97,7 +97,7 @@ describe('runLink', () => {
     ['before its reply', false],
     ['within a stream', true],
   ] as const) {
-    it(`shows a client that leaves ${when}`, async () => {
+    it(`reports a client that disconnects ${when}`, async () => {
       const stalled = hold()
       const upstream = stream ? sse([...openaiReply({ text: 'Hello' }).stream.slice(0, 2), stalled]) : [stalled]
       const { client, outcome } = await runLink(shouter, { config, asked: { stream }, upstream, leaveAt: stalled })
@@ -106,7 +106,7 @@ describe('runLink', () => {
     })
   }
 
-  it('shows a link that answers, refuses or fails by itself: the upstream is not asked', async () => {
+  it('reports a link that replies, refuses or fails without an upstream request', async () => {
     const run = (mood: string) => runLink(moody, { headers: { 'x-mood': mood }, principal: { account: 'blue' } })
     const [quick, strict, broken] = [await run('quick'), await run('strict'), await run('broken')]
     expect(quick.client.completion?.choices[0]?.message.content).to.equal('for blue')
@@ -116,11 +116,11 @@ describe('runLink', () => {
     for (const { upstream } of [quick, strict, broken]) expect(upstream).to.deep.equal([])
   })
 
-  it('lets a link find out by itself who calls', async () => {
+  it('lets a link set the principal itself', async () => {
     expect((await runLink(moody, { principal: null })).client).to.deep.include({ status: 401 })
   })
 
-  it('asks for the list of models too', async () => {
+  it('can request the list of models', async () => {
     const noter: ChainPlugin = defineChain({
       apiVersion: 1,
       name: 'noter',
@@ -137,7 +137,7 @@ describe('runLink', () => {
     expect(client.headers).to.include({ 'x-endpoint': 'models' })
   })
 
-  it('keeps a link for several calls', async () => {
+  it('sends several calls through one link', async () => {
     let closed = 0
     const counter = defineChain({
       apiVersion: 1,
@@ -163,7 +163,7 @@ describe('runLink', () => {
     expect(closed).to.equal(1)
   })
 
-  it('tells of a wrong configuration what an operator would be told', async () => {
+  it("throws the gateway's error for an invalid configuration", async () => {
     const wrong = await runLink(shouter, { config: { ...config, marc: '?' } }).catch((error: unknown) => String(error))
     expect(wrong).to.match(/unknown field "marc".*did you mean "mark"/s)
   })

@@ -34,7 +34,7 @@ const relayed: Provider = { parameters: 'verbatim', request: () => ({ status: 20
 const wire = (...lines: readonly Line[]): string => lines.map((line) => `data: ${JSON.stringify(line)}\n\n`).join('')
 
 describe('runTranslator', () => {
-  it('gives the completion that a client gets of a whole reply', () => {
+  it("returns the client's completion for a whole reply", () => {
     const { model, choices, object } = runTranslator(speaker, { whole: { say: 'Hello' } }, { model: 'acme/parrot' })
     expect({ model, object }).to.deep.equal({ model: 'acme/parrot', object: 'chat.completion' })
     expect(choices[0]).to.deep.include({
@@ -43,7 +43,7 @@ describe('runTranslator', () => {
     })
   })
 
-  it('gives the chunks that a client gets of a stream, and says that it is whole', () => {
+  it("returns the client's chunks for a stream, and that it is complete", () => {
     const { chunks, done, failure, usage } = runTranslator(speaker, {
       stream: wire({ say: 'Hel' }, { say: 'lo' }, { call: 'look' }, { end: true }),
     })
@@ -55,12 +55,12 @@ describe('runTranslator', () => {
     expect({ done, failure }).to.deep.equal({ done: true, failure: undefined })
   })
 
-  it('leaves the usage out where it is not asked for', () => {
+  it('leaves the usage out if the request does not include it', () => {
     const { chunks } = runTranslator(speaker, { stream: wire({ say: 'Hi' }, { end: true }) }, { stream_options: {} })
     expect(gather(chunks).usage).to.equal(undefined)
   })
 
-  it('takes bytes in pieces, and events without bytes', () => {
+  it('accepts bytes in pieces, and events without bytes', () => {
     const pieces = Array.from(wire({ say: 'Hi' }, { end: true }), (character) => character)
     const events = [{ say: 'Hi' }, { end: true }].map((line) => ({ type: '', data: JSON.stringify(line) }))
     for (const stream of [pieces, events]) {
@@ -70,7 +70,7 @@ describe('runTranslator', () => {
     }
   })
 
-  it('says what the client is told of a stream that fails, and what came before', () => {
+  it('returns the error of a stream that fails, and the chunks before it', () => {
     for (const [stream, code] of [
       [wire({ say: 'Hi' }, { fault: 503 }), 'upstream_overloaded'],
       [wire({ say: 'Hi' }), 'upstream_disconnected'],
@@ -82,7 +82,7 @@ describe('runTranslator', () => {
     }
   })
 
-  it('throws what the client is told of a whole reply that fails', () => {
+  it("throws the client's error for a whole reply that fails", () => {
     expect(() => runTranslator(speaker, { whole: { fault: 401 } }))
       .to.throw()
       .with.property('code', 'upstream_authentication_error')
@@ -91,7 +91,7 @@ describe('runTranslator', () => {
       .with.property('code', 'upstream_invalid_response')
   })
 
-  it('passes on what a provider without a translator passes on', () => {
+  it('passes a reply through for a provider without a translator', () => {
     const { whole, stream } = openaiReply({ text: 'Grüß dich' })
     expect(runTranslator(relayed, { whole })).to.deep.equal(whole)
     const { chunks, done } = runTranslator(relayed, { stream })
@@ -99,15 +99,15 @@ describe('runTranslator', () => {
     expect(done).to.equal(true)
   })
 
-  it('runs one translator by itself', () => {
+  it('runs a translator without a provider', () => {
     expect(runTranslator(translator(), { whole: { say: 'Hi' } }).choices).to.have.length(1)
   })
 })
 
-describe('a stream split or cut at every byte', () => {
+describe('splitAtEveryByte and cutAtEveryByte', () => {
   const good = wire({ say: 'Grüß dich 🌍' }, { call: 'look' }, { end: true })
 
-  it('is fine where nothing depends on the network', () => {
+  it('accept a translator that does not depend on the pieces', () => {
     splitAtEveryByte(speaker, good)
     cutAtEveryByte(speaker, good)
     const { stream } = openaiReply({ text: 'Grüß dich', tools: [{ name: 'look', arguments: { at: 'sea' } }] })
@@ -115,7 +115,7 @@ describe('a stream split or cut at every byte', () => {
     cutAtEveryByte(relayed, stream.join(''))
   })
 
-  it('shows a decoder that takes pieces for events, and says where', () => {
+  it('report a decoder that takes pieces for events, and the byte', () => {
     const decoder = () => ({
       push: (bytes: Buffer) =>
         String(bytes)
@@ -125,18 +125,18 @@ describe('a stream split or cut at every byte', () => {
       end: () => [],
     })
     const hasty: Provider = { ...speaker, translator: () => ({ ...translator(), decoder }) }
-    expect(() => splitAtEveryByte(hasty, good)).to.throw('split at byte 1, the stream is another one')
+    expect(() => splitAtEveryByte(hasty, good)).to.throw('split at byte 1, the stream differs')
   })
 
-  it('shows a translator that takes a cut for an end, and says where', () => {
+  it('report a translator that takes a cut for an end, and the byte', () => {
     const content: Translator['event'] = ({ data }) => [chunk.content(JSON.parse(data).say ?? ''), chunk.finish('stop')]
     const careless: Provider = { ...speaker, translator: () => ({ ...translator(), event: content }) }
     const stream = wire({ say: 'Hel' }, { say: 'lo' })
     const first = wire({ say: 'Hel' }).length
-    expect(() => cutAtEveryByte(careless, stream)).to.throw(`cut at byte ${first}, the stream reads as a whole reply`)
+    expect(() => cutAtEveryByte(careless, stream)).to.throw(`cut at byte ${first}, the stream reads as a complete reply`)
   })
 
-  it('must be whole to begin with', () => {
-    expect(() => cutAtEveryByte(speaker, wire({ say: 'Hi' }))).to.throw('the stream must be whole where it is not cut')
+  it('refuse a stream that is not complete', () => {
+    expect(() => cutAtEveryByte(speaker, wire({ say: 'Hi' }))).to.throw('the uncut stream is not complete')
   })
 })

@@ -21,7 +21,7 @@ describe('The scripted upstream', () => {
 
   afterEach(() => upstream?.close())
 
-  it('answers with exactly the bytes of the script, whether they are HTTP or not', async () => {
+  it('sends exactly the bytes of the script, HTTP or not', async () => {
     upstream.reply(['HTTP/1.1 099 \0garbage\n', Buffer.from([0xff, 0xfe, 0x0d]), FIN])
     const client = await rawClient(upstream.origin)
     client.socket.write(GET)
@@ -29,7 +29,7 @@ describe('The scripted upstream', () => {
     expect(client.received).to.equal('HTTP/1.1 099 \0garbage\n\xff\xfe\r')
   })
 
-  it('sends every step as a write of its own', async () => {
+  it('sends every step in a separate write', async () => {
     const steps = ['a', 'bc', 'd'.repeat(1000), 'e']
     upstream.reply([...steps, FIN])
     const client = await rawClient(upstream.origin)
@@ -38,7 +38,7 @@ describe('The scripted upstream', () => {
     expect(client.reads).to.deep.equal(steps)
   })
 
-  it('records a request as it was written', async () => {
+  it('records a request as it was sent', async () => {
     const asked = upstream.reply(json({}))
     const client = await rawClient(upstream.origin)
     client.socket.write(
@@ -59,7 +59,7 @@ describe('The scripted upstream', () => {
     client.socket.destroy()
   })
 
-  it('reads a chunked request body, trailers aside', async () => {
+  it('reads a chunked request body and skips its trailers', async () => {
     const asked = upstream.reply(json({}))
     const client = await rawClient(upstream.origin)
     client.socket.write('POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA\r\n0123456789\r\n0\r\nx: y\r\n\r\n')
@@ -67,7 +67,7 @@ describe('The scripted upstream', () => {
     client.socket.destroy()
   })
 
-  it('answers in the order of the replies, then by the handler', async () => {
+  it('answers by the replies in order, then by the handler', async () => {
     upstream.on(({ path }) => json({ handled: path }))
     upstream.reply(json({ reply: 1 }))
     upstream.reply(json({ reply: 2 }))
@@ -77,13 +77,13 @@ describe('The scripted upstream', () => {
     expect(upstream.requests.map(({ path }) => path)).to.deep.equal(['/a', '/b', '/c'])
   })
 
-  it('says what to do where no reply is scripted', async () => {
+  it('answers a request without a scripted reply with an explanation', async () => {
     const response = await fetch(`${upstream.origin}/v1/models`)
     expect(response.status).to.equal(500)
     expect(await response.text()).to.include('no reply is scripted for GET /v1/models: call upstream.reply')
   })
 
-  describe('keeps a connection', () => {
+  describe('keeps a connection open', () => {
     it('for further requests, pipelined ones included', async () => {
       upstream.on(({ connection, turn }) => [`${connection}.${turn};`])
       const client = await rawClient(upstream.origin)
@@ -96,7 +96,7 @@ describe('The scripted upstream', () => {
       client.socket.destroy()
     })
 
-    it('that a script can reset when it is used again', async () => {
+    it('until a script resets it when it is reused', async () => {
       upstream.on(({ turn }) => (turn === 1 ? json({ ok: true }) : [RST]))
       const client = await rawClient(upstream.origin)
       client.socket.write(GET)
@@ -105,7 +105,7 @@ describe('The scripted upstream', () => {
       expect(await client.end).to.equal('ECONNRESET')
     })
 
-    it('that a script can close after a whole reply', async () => {
+    it('until a script closes it after a whole reply', async () => {
       const idle = hold()
       upstream.reply([...json({ ok: true }), idle, FIN])
       const client = await rawClient(upstream.origin)
@@ -117,7 +117,7 @@ describe('The scripted upstream', () => {
     })
   })
 
-  it('resets a connection after the client has got all bytes before the reset', async () => {
+  it('resets a connection after the client has received all bytes before the reset', async () => {
     upstream.reply([head(200, { 'content-length': '5' }), 'par', RST])
     const client = await rawClient(upstream.origin)
     client.socket.write(GET)
@@ -125,7 +125,7 @@ describe('The scripted upstream', () => {
     expect(client.received).to.equal('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\npar')
   })
 
-  it('stands still at a hold until the test releases it', async () => {
+  it('waits at a hold until the test releases it', async () => {
     const stalled = hold()
     upstream.reply(['before', stalled, 'after', FIN])
     const client = await rawClient(upstream.origin)
@@ -137,7 +137,7 @@ describe('The scripted upstream', () => {
     expect(client.received).to.equal('beforeafter')
   })
 
-  it('tells when a client leaves in the middle of a reply', async () => {
+  it('reports a client that disconnects in the middle of a reply', async () => {
     const stalled = hold()
     const asked = upstream.reply([head(200), stalled])
     const client = await rawClient(upstream.origin)
@@ -150,7 +150,7 @@ describe('The scripted upstream', () => {
     expect(upstream.connectionsOpen).to.equal(0)
   })
 
-  describe('ends a script when the client leaves', () => {
+  describe('stops a script when the client disconnects', () => {
     const ended = (): { readonly promise: Promise<void>; script(step: () => Step): Generator<Step> } => {
       const { promise, resolve } = Promise.withResolvers<void>()
       return {
@@ -165,7 +165,7 @@ describe('The scripted upstream', () => {
       }
     }
 
-    it('that would go on for ever', async () => {
+    it('in an endless script', async () => {
       const { promise, script } = ended()
       upstream.reply(script(() => '.'))
       const client = await rawClient(upstream.origin)
@@ -175,7 +175,7 @@ describe('The scripted upstream', () => {
       await promise
     })
 
-    it('that stands at a hold', async () => {
+    it('at a hold', async () => {
       const { promise, script } = ended()
       const stalled = hold()
       upstream.reply(script(() => stalled))
@@ -187,7 +187,7 @@ describe('The scripted upstream', () => {
     })
   })
 
-  it('refuses connections once it is closed, and closes those it has', async () => {
+  it('refuses connections after close, and closes those that are open', async () => {
     const client = await rawClient(upstream.origin)
     await upstream.close()
     expect(await client.end).to.be.oneOf(['fin', 'ECONNRESET'])
@@ -204,7 +204,7 @@ describe('A scripted upstream that does not read bodies', () => {
 
   afterEach(() => upstream?.close())
 
-  it('answers while the client is still sending', async () => {
+  it('replies while the client is still sending', async () => {
     const answered = hold()
     const asked = upstream.reply([...json({ error: 'too large' }, { status: 413 }), answered])
     const client = await rawClient(upstream.origin)
@@ -231,7 +231,7 @@ describe('A scripted upstream that does not read bodies', () => {
 })
 
 describe('Closing a scripted upstream throws', () => {
-  it('what a handler threw', async () => {
+  it('the error of a handler', async () => {
     const upstream = await scriptedUpstream()
     upstream.on(() => {
       throw new Error('the handler is wrong')
@@ -245,7 +245,7 @@ describe('Closing a scripted upstream throws', () => {
     'POST / HTTP/1.1\r\nno colon\r\n\r\n',
     'POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n',
   ]) {
-    it(`what a client sent that is not HTTP/1.1: ${JSON.stringify(bytes)}`, async () => {
+    it(`an error for a request that is not HTTP/1.1: ${JSON.stringify(bytes)}`, async () => {
       const upstream = await scriptedUpstream()
       const client = await rawClient(upstream.origin)
       client.socket.write(bytes)

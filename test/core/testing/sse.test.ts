@@ -29,7 +29,7 @@ describe('A scripted event stream', () => {
 
   afterEach(() => upstream?.close())
 
-  it('is what an SSE parser reads, comments and a BOM among the events', async () => {
+  it('is readable for an SSE parser, with comments and a BOM among the events', async () => {
     upstream.reply(sse([BOM, { n: 1 }, comment('ping'), event({ n: 2 }, 'delta'), DONE]))
     const response = await fetch(upstream.origin)
     expect(response.headers.get('content-type')).to.equal('text/event-stream')
@@ -44,14 +44,14 @@ describe('A scripted event stream', () => {
   })
 
   for (const lineEnd of ['\r\n', '\r'] as const) {
-    it(`can end its lines by ${JSON.stringify(lineEnd)}`, async () => {
+    it(`can end its lines with ${JSON.stringify(lineEnd)}`, async () => {
       upstream.reply(sse([withLineEnds(event({ n: 1 }, 'delta') + comment('x'), lineEnd)]))
       const text = await (await fetch(upstream.origin)).text()
       expect(text).to.equal(`event: delta${lineEnd}data: {"n":1}${lineEnd}${lineEnd}: x${lineEnd}${lineEnd}`)
     })
   }
 
-  it('arrives the same in pieces of any size', async () => {
+  it('is the same in pieces of any size', async () => {
     const stream = sse([{ text: 'grüß dich 🌍' }, DONE])
     for (const size of [1, 2, 3, 7, Infinity]) {
       upstream.reply(pieces(stream, size))

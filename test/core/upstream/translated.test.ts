@@ -4,7 +4,7 @@ import { TranslatedReader } from '../../../core/upstream/readers/translated.ts'
 import { documentedEvents } from '../../fixtures/documented.ts'
 import { edgesOf, eventsIn } from '../../fixtures/openai-streams.ts'
 import { anthropic } from '../../plugins/providers/anthropic/support.ts'
-import { fakeTry } from '../../support/fake-call.ts'
+import { fakeCallAndAttempt } from '../../support/fake-call.ts'
 import { type Heard, type MakeReader, play, split } from './play.ts'
 
 const FIXTURES = new URL('../../plugins/providers/anthropic/fixtures/', import.meta.url)
@@ -17,7 +17,7 @@ const provider = await anthropic()
 const reading: MakeReader = (relay) => {
   relay.attach({ pause: () => undefined, resume: () => undefined }, 'utf8')
   const call = { model: 'claude/some-model', includeUsage: true, choices: 1 }
-  const translator = provider.translator!(...fakeTry())
+  const translator = provider.translator!(...fakeCallAndAttempt())
   return new TranslatedReader({
     translator,
     call,

@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { listRequestsCommand, showRequestCommand } from '../../../core/cli/requests.ts'
-import { usageCommand } from '../../../core/cli/usage.ts'
+import { listRequestsCommand, showRequestCommand, usageCommand } from '../../../core/cli/calls/calls.ts'
 import { openStore } from '../../../core/store/database.ts'
 import { createCallWriter } from '../../../core/usage/call-writer.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
@@ -69,7 +68,7 @@ onEachDatabase('umg requests and umg usage', (create) => {
     expect((await show(CALLS[2]!.id.slice(4))).code).to.equal(0)
     const several = await show('req_')
     expect(several.code).to.equal(1)
-    expect(several.stderr).to.include('the ids of several requests begin so')
+    expect(several.stderr).to.include('several requests have ids that begin like this')
     const none = await show('req_nothing')
     expect(none.code).to.equal(1)
     expect(none.stderr).to.include('There is no request with this id. The command `list` shows them all.')
@@ -90,7 +89,7 @@ onEachDatabase('umg requests and umg usage', (create) => {
     expect(JSON.parse(stdout) as CallView).to.include({ id: CALLS[2]!.id })
     const none = await list({ key: 'key_of_nobody' })
     expect([none.code, none.stdout]).to.deep.equal([0, ''])
-    expect(none.stderr).to.include('There are no such requests.')
+    expect(none.stderr).to.include('No requests match.')
   })
 
   it('report usage with its total', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { expectRefusal } from './expect-refusal.ts'
-import { expectError, type FrontDoor, openFrontDoor } from './front-door.ts'
+import { expectError, type Fixture, startFixture } from './fixture.ts'
 
 /** Addresses that some server or proxy takes for one of ours. */
 const ELSEWHERE = [
@@ -38,13 +38,13 @@ const ELSEWHERE = [
 const CHAT_ELSEWHERE = ['/v1/chat/completions#', '/v1/chat/completions/', '/v1/chat\\completions#x', '/v1/chat%2Fcompletions']
 
 describe('an address', () => {
-  let door: FrontDoor
+  let fixture: Fixture
 
   before(async () => {
-    door = await openFrontDoor()
+    fixture = await startFixture()
   })
 
-  after(() => door?.stop())
+  after(() => fixture?.stop())
 
   for (const [method, paths] of [
     ['GET', ELSEWHERE],
@@ -52,7 +52,7 @@ describe('an address', () => {
   ] as const) {
     for (const path of paths) {
       it(`${method} ${path} is nowhere, byte for byte`, async () => {
-        const message = await expectRefusal(door, {
+        const message = await expectRefusal(fixture, {
           name: path,
           bytes: ({ call }) => call({ requestLine: `${method} ${path} HTTP/1.1` }),
           status: 404,
@@ -66,8 +66,8 @@ describe('an address', () => {
 
   for (const path of ['/v1/models/..', '/v1/models/../chat/completions', '/v1/models/%2e%2e%2flivez', '/v1/models/up%252Fx']) {
     it(`${path} names a model that is not there, and no other place`, async () => {
-      const connection = await door.connect()
-      connection.write(door.call({ requestLine: `GET ${path} HTTP/1.1` }))
+      const connection = await fixture.connect()
+      connection.write(fixture.call({ requestLine: `GET ${path} HTTP/1.1` }))
       expectError(await connection.reply(), { status: 404, code: 'model_not_found', param: 'model' })
       connection.socket.destroy()
     })
@@ -82,7 +82,7 @@ describe('an address', () => {
     ['DELETE', '/readyz', 'HEAD, GET'],
   ] as const) {
     it(`${path} does not take ${method}, and says what it takes`, async () => {
-      await expectRefusal(door, {
+      await expectRefusal(fixture, {
         name: method,
         bytes: ({ call }) => call({ requestLine: `${method} ${path} HTTP/1.1` }),
         status: 405,
@@ -94,7 +94,7 @@ describe('an address', () => {
   }
 
   it('elsewhere is not tunnelled to', async () => {
-    const message = await expectRefusal(door, {
+    const message = await expectRefusal(fixture, {
       name: 'CONNECT',
       bytes: () => 'CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere:443\r\n\r\n',
       status: 405,
@@ -106,14 +106,14 @@ describe('an address', () => {
   })
 
   it('is open to no browser page: a preflight is refused, and no reply names an origin', async () => {
-    const connection = await door.connect()
+    const connection = await fixture.connect()
     const lines = [
       'Origin: https://page.example',
       'Access-Control-Request-Method: POST',
       'Access-Control-Request-Headers: authorization',
     ]
     for (const requestLine of ['OPTIONS /v1/chat/completions HTTP/1.1', 'POST /v1/chat/completions HTTP/1.1']) {
-      connection.write(door.call({ requestLine, lines }))
+      connection.write(fixture.call({ requestLine, lines }))
       const { headers } = await connection.reply()
       expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).to.deep.equal([])
     }

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { expectRefusal } from './expect-refusal.ts'
-import { COMPLETION, type FrontDoor, GOOD_BODY, openFrontDoor } from './front-door.ts'
+import { COMPLETION, type Fixture, GOOD_BODY, startFixture } from './fixture.ts'
 
 const JSON_REFUSED = { status: 400, code: null }
 const BODY_REFUSED = { status: 400, code: 'invalid_value' }
@@ -121,17 +121,17 @@ const takenBodies = [
 ] as const
 
 describe('a body', () => {
-  let door: FrontDoor
+  let fixture: Fixture
 
   before(async () => {
-    door = await openFrontDoor()
+    fixture = await startFixture()
   })
 
-  after(() => door?.stop())
+  after(() => fixture?.stop())
 
   for (const [name, body, refusal] of refusedBodies) {
     it(`is refused for ${name}`, async () => {
-      await expectRefusal(door, { name, bytes: ({ call }) => call({ body }), closes: false, ...refusal })
+      await expectRefusal(fixture, { name, bytes: ({ call }) => call({ body }), closes: false, ...refusal })
     })
   }
 
@@ -140,9 +140,9 @@ describe('a body', () => {
     ['/v1/responses', '{"model":"up/some-model","input":"Hi","Max_Output_Tokens":999999}'],
   ] as const) {
     it(`is refused at ${path} too for a field in another case`, async () => {
-      const bytes = ({ call }: FrontDoor) => call({ requestLine: `POST ${path} HTTP/1.1`, body })
+      const bytes = ({ call }: Fixture) => call({ requestLine: `POST ${path} HTTP/1.1`, body })
       const param = Object.keys(JSON.parse(body)).at(-1)!
-      const message = await expectRefusal(door, { name: param, bytes, closes: false, ...UNKNOWN, param })
+      const message = await expectRefusal(fixture, { name: param, bytes, closes: false, ...UNKNOWN, param })
       expect(message).to.include(`'${param.toLowerCase()}'`)
     })
   }
@@ -151,7 +151,7 @@ describe('a body', () => {
     it(`is refused for a model with ${name}`, async () => {
       const body = GOOD_BODY.replace('up/some-model', model)
       const refusal = { status: 404, code: 'model_not_found', param: 'model' }
-      const message = await expectRefusal(door, { name, bytes: ({ call }) => call({ body }), closes: false, ...refusal })
+      const message = await expectRefusal(fixture, { name, bytes: ({ call }) => call({ body }), closes: false, ...refusal })
       expect(message.length).to.be.below(400)
     })
   }
@@ -169,22 +169,22 @@ describe('a body', () => {
     ['JSON patch', ['Content-Type: application/json-patch+json']],
   ] as const) {
     it(`is refused where it says it is ${name}`, async () => {
-      await expectRefusal(door, { name, bytes: ({ call }) => call({ lines }), closes: false, ...TYPE_REFUSED })
+      await expectRefusal(fixture, { name, bytes: ({ call }) => call({ lines }), closes: false, ...TYPE_REFUSED })
     })
   }
 
   it('is refused where it does not say what it is', async () => {
-    const bytes = ({ call }: FrontDoor) => call({ without: ['content-type'] })
-    await expectRefusal(door, { name: 'no type', bytes, closes: false, ...TYPE_REFUSED })
+    const bytes = ({ call }: Fixture) => call({ without: ['content-type'] })
+    await expectRefusal(fixture, { name: 'no type', bytes, closes: false, ...TYPE_REFUSED })
   })
 
   for (const [name, body] of takenBodies) {
     it(`is taken, byte for byte, with ${name}`, async () => {
-      const connection = await door.connect()
-      connection.write(door.call({ body }))
+      const connection = await fixture.connect()
+      connection.write(fixture.call({ body }))
       expect(await connection.reply()).to.include({ status: 200, body: JSON.stringify(COMPLETION) })
       connection.socket.destroy()
-      expect(door.upstream.requests.at(-1)!.body.toString()).to.equal(body.replace('up/some-model', 'some-model'))
+      expect(fixture.upstream.requests.at(-1)!.body.toString()).to.equal(body.replace('up/some-model', 'some-model'))
       expect({}).to.not.have.property('polluted')
     })
   }

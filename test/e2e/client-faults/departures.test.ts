@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { hold, sse } from '../../../core/testing/kit.ts'
 import type { RawConnection } from '../../support/raw-connection.ts'
-import { CHUNKS, type FrontDoor, GOOD_BODY, openFrontDoor } from './front-door.ts'
+import { CHUNKS, type Fixture, GOOD_BODY, startFixture } from './fixture.ts'
 
 const STREAM_BODY = GOOD_BODY.replace('{', '{"stream":true,')
 
@@ -13,42 +13,42 @@ const WAYS: Readonly<Record<string, (connection: RawConnection) => void>> = {
 }
 
 describe('a client that', () => {
-  let door: FrontDoor
+  let fixture: Fixture
   let number = 0
 
   before(async () => {
-    door = await openFrontDoor()
+    fixture = await startFixture()
   })
 
-  after(() => door?.stop())
+  after(() => fixture?.stop())
 
   /** Resolves when the call has been settled, and checks that it was the client's doing and that nothing of it is left. */
   async function expectLeft(id: string): Promise<void> {
-    const line = await door.gateway.logged(({ clientRequestId }) => clientRequestId === id)
+    const line = await fixture.gateway.logged(({ clientRequestId }) => clientRequestId === id)
     expect(line).to.include({ level: 'info', status: 499, outcome: 'client_closed' })
-    expect(await door.gateway.metric('umg_requests_in_flight')).to.equal(0)
+    expect(await fixture.gateway.metric('umg_requests_in_flight')).to.equal(0)
   }
 
   for (const [way, leave] of Object.entries(WAYS)) {
     it(`${way} in the middle of its body is counted as gone, and no upstream is called`, async () => {
       const id = `body-${++number}`
-      const before = door.upstream.requests.length
-      const connection = await door.connect()
-      const call = door.call({ lines: [`X-Client-Request-Id: ${id}`, 'Expect: 100-continue'] })
+      const before = fixture.upstream.requests.length
+      const connection = await fixture.connect()
+      const call = fixture.call({ lines: [`X-Client-Request-Id: ${id}`, 'Expect: 100-continue'] })
       const body = call.indexOf('{')
       connection.write(call.subarray(0, body))
       expect(await connection.reply()).to.include({ status: 100 })
       connection.write(call.subarray(body, -5))
       leave(connection)
       await expectLeft(id)
-      expect(door.upstream.requests).to.have.length(before)
+      expect(fixture.upstream.requests).to.have.length(before)
     })
 
     it(`${way} while it waits leaves no call at the upstream`, async () => {
       const id = `wait-${++number}`
-      const received = door.upstream.reply([hold()])
-      const connection = await door.connect()
-      connection.write(door.call({ lines: [`X-Client-Request-Id: ${id}`] }))
+      const received = fixture.upstream.reply([hold()])
+      const connection = await fixture.connect()
+      connection.write(fixture.call({ lines: [`X-Client-Request-Id: ${id}`] }))
       const { closed } = await received
       leave(connection)
       await Promise.all([closed, expectLeft(id)])
@@ -56,9 +56,9 @@ describe('a client that', () => {
 
     it(`${way} in the middle of a stream leaves no call at the upstream`, async () => {
       const id = `stream-${++number}`
-      const received = door.upstream.reply(sse([...CHUNKS.slice(0, 2), hold()]))
-      const connection = await door.connect()
-      connection.write(door.call({ lines: [`X-Client-Request-Id: ${id}`], body: STREAM_BODY }))
+      const received = fixture.upstream.reply(sse([...CHUNKS.slice(0, 2), hold()]))
+      const connection = await fixture.connect()
+      connection.write(fixture.call({ lines: [`X-Client-Request-Id: ${id}`], body: STREAM_BODY }))
       await connection.until('"Hi!"')
       leave(connection)
       await Promise.all([(await received).closed, expectLeft(id)])
@@ -67,9 +67,9 @@ describe('a client that', () => {
 
   it('closes a connection with several calls waiting on it leaves none of them behind', async () => {
     const ids = [1, 2, 3].map((n) => `pipelined-${n}`)
-    const received = ids.map(() => door.upstream.reply([hold()]))
-    const connection = await door.connect()
-    for (const id of ids) connection.write(door.call({ lines: [`X-Client-Request-Id: ${id}`] }))
+    const received = ids.map(() => fixture.upstream.reply([hold()]))
+    const connection = await fixture.connect()
+    for (const id of ids) connection.write(fixture.call({ lines: [`X-Client-Request-Id: ${id}`] }))
     const requests = await Promise.all(received)
     connection.socket.destroy()
     await Promise.all([...requests.map(({ closed }) => closed), ...ids.map(expectLeft)])

@@ -1,31 +1,31 @@
 import { expect } from 'chai'
 import type { RawConnection } from '../../support/raw-connection.ts'
-import { expectError, type FrontDoor, type Refusal } from './front-door.ts'
+import { expectError, type Fixture, type Refusal } from './fixture.ts'
 
-/** What becomes of bytes that no good client would send. */
+/** Bytes of a faulty client, and the expected refusal. */
 export interface Fault extends Refusal {
-  /** In the words of who sends them: "refuses …". */
+  /** Completes "refuses …". */
   readonly name: string
-  readonly bytes: (door: FrontDoor) => string | Buffer
-  /** Whether the connection is closed behind the refusal; else it goes on serving. */
+  readonly bytes: (fixture: Fixture) => string | Buffer
+  /** Whether the connection is closed after the refusal; otherwise it serves further requests. */
   readonly closes: boolean
-  /** How the call is logged and counted. Default: by its status, as `client_error`. */
+  /** The call's status and outcome in log and metrics. Default: its status, `client_error`. */
   readonly counted?: { readonly status: number; readonly outcome: string }
 }
 
 /**
- * Sends a fault on a connection of its own. It gets one error in OpenAI's shape, nothing reaches the upstream, the log and the
- * metrics know of it once, and the connection is closed or stays good. Resolves to the error's message.
+ * Sends a fault on a new connection. Expects one error in OpenAI's shape, no upstream request, one log line, one count in the
+ * metrics, and the connection closed or open. Resolves to the error's message.
  */
-export async function expectRefusal(door: FrontDoor, fault: Fault): Promise<string> {
-  const { gateway, upstream } = door
+export async function expectRefusal(fixture: Fixture, fault: Fault): Promise<string> {
+  const { gateway, upstream } = fixture
   const { status, outcome } = fault.counted ?? { status: fault.status, outcome: 'client_error' }
   const series = { code: String(status), outcome }
   const countBefore = await gateway.metric('umg_requests_total', series)
   const requestsBefore = upstream.requests.length
 
-  const connection = await door.connect()
-  connection.write(fault.bytes(door))
+  const connection = await fixture.connect()
+  connection.write(fault.bytes(fixture))
   const reply = await connection.reply()
   const message = expectError(reply, fault)
   await (fault.closes ? expectClosed(connection) : expectServing(connection))

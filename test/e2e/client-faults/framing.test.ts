@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { expectRefusal, type Fault } from './expect-refusal.ts'
-import { type CallBytes, COMPLETION, expectError, type FrontDoor, GOOD_BODY, openFrontDoor } from './front-door.ts'
+import { type CallBytes, COMPLETION, expectError, type Fixture, GOOD_BODY, startFixture } from './fixture.ts'
 
 const CHUNKED = 'Transfer-Encoding: chunked'
 const chunks = (...lines: string[]): string => [...lines, '', ''].join('\r\n')
@@ -8,7 +8,7 @@ const chunks = (...lines: string[]): string => [...lines, '', ''].join('\r\n')
 /** A good call but for one thing, refused by the HTTP parser or before anything else is looked at; the connection is closed. */
 const malformed = (name: string, changes: CallBytes, more: Partial<Fault> = {}): Fault => ({
   name,
-  bytes: (door) => door.call(changes),
+  bytes: (fixture) => fixture.call(changes),
   status: 400,
   code: 'malformed_http',
   closes: true,
@@ -17,7 +17,7 @@ const malformed = (name: string, changes: CallBytes, more: Partial<Fault> = {}):
 
 /** The bytes of a good call with one text in its head replaced. */
 const replaced = (name: string, from: RegExp, to: string, more: Partial<Fault> = {}): Fault =>
-  malformed(name, {}, { bytes: (door) => Buffer.from(door.call().toString('latin1').replace(from, to), 'latin1'), ...more })
+  malformed(name, {}, { bytes: (fixture) => Buffer.from(fixture.call().toString('latin1').replace(from, to), 'latin1'), ...more })
 
 const VERSION = { status: 505, code: 'malformed_http' }
 const TOO_MANY = { status: 431, code: 'headers_too_large' }
@@ -91,17 +91,17 @@ const FAULTS: readonly Fault[] = [
 ]
 
 describe('the envelope of a request', () => {
-  let door: FrontDoor
+  let fixture: Fixture
 
   before(async () => {
-    door = await openFrontDoor()
+    fixture = await startFixture()
   })
 
-  after(() => door?.stop())
+  after(() => fixture?.stop())
 
   for (const fault of FAULTS) {
     it(`is refused for ${fault.name}, and the connection closed`, async () => {
-      await expectRefusal(door, fault)
+      await expectRefusal(fixture, fault)
     })
   }
 
@@ -118,22 +118,22 @@ describe('the envelope of a request', () => {
     ['headers named like what objects inherit', { lines: ['__proto__: x', 'constructor: x', 'toString: x'] }],
   ] as const satisfies readonly (readonly [string, CallBytes])[]) {
     it(`is good with ${name}`, async () => {
-      const connection = await door.connect()
-      connection.write(door.call(changes))
+      const connection = await fixture.connect()
+      connection.write(fixture.call(changes))
       expect(await connection.reply()).to.include({ status: 200, body: JSON.stringify(COMPLETION) })
       connection.socket.destroy()
     })
   }
 
   it('is refused for a bad chunk of a call under way, which ends as if its client had left', async () => {
-    const connection = await door.connect()
-    connection.write(door.call({ lines: [CHUNKED, 'Expect: 100-continue'], body: '', framing: 'none' }))
+    const connection = await fixture.connect()
+    connection.write(fixture.call({ lines: [CHUNKED, 'Expect: 100-continue'], body: '', framing: 'none' }))
     expect(await connection.reply()).to.include({ status: 100 })
     connection.write(chunks('5', '{"mod', 'zz'))
     const reply = await connection.reply()
     expectError(reply, { status: 400, code: 'malformed_http' })
     await connection.closed
-    const line = await door.gateway.logged(({ id }) => id === reply.headers['x-request-id'])
+    const line = await fixture.gateway.logged(({ id }) => id === reply.headers['x-request-id'])
     expect(line).to.include({ status: 499, outcome: 'client_closed' })
   })
 })

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { WireReply } from '../../support/raw-connection.ts'
-import { COMPLETION, expectError, type FrontDoor, openFrontDoor } from './front-door.ts'
+import { COMPLETION, expectError, type Fixture, startFixture } from './fixture.ts'
 
 /** Characters. Of a large body members of at most 1 KiB are parsed, one by one. */
 const SMALL = 1024
@@ -17,12 +17,12 @@ const spread = (members: number, objects: number): string => {
 const LIMIT = 32 << 20
 
 describe('the event loop', () => {
-  let door: FrontDoor
+  let fixture: Fixture
   const { parse } = JSON
   let longest = 0
 
   before(async () => {
-    door = await openFrontDoor()
+    fixture = await startFixture()
   })
 
   beforeEach(() => {
@@ -37,11 +37,11 @@ describe('the event loop', () => {
     JSON.parse = parse
   })
 
-  after(() => door?.stop())
+  after(() => fixture?.stop())
 
   async function send(body: string): Promise<WireReply> {
-    const connection = await door.connect()
-    connection.write(door.call({ body }))
+    const connection = await fixture.connect()
+    connection.write(fixture.call({ body }))
     const reply = await connection.reply()
     connection.socket.destroy()
     return reply
@@ -73,7 +73,7 @@ describe('the event loop', () => {
       expect(longest).to.be.below(SMALL)
       expect(reply).to.include({ status: 200, body: JSON.stringify(COMPLETION) })
       const sent = Buffer.from(body.replace('up/some-model', 'some-model'))
-      expect(door.upstream.requests.at(-1)!.body.equals(sent)).to.equal(true)
+      expect(fixture.upstream.requests.at(-1)!.body.equals(sent)).to.equal(true)
     })
   }
 })

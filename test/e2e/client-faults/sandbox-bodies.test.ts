@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { COMPLETION, expectError, type FrontDoor, openFrontDoor } from './front-door.ts'
+import { COMPLETION, expectError, type Fixture, startFixture } from './fixture.ts'
 
 const LIMIT = 1 << 20
 const TOO_LARGE = { status: 413, code: 'request_too_large' }
@@ -13,26 +13,26 @@ function sized(model: string, size: number): string {
 }
 
 describe('a body of a test key', () => {
-  let door: FrontDoor
+  let fixture: Fixture
 
   before(async () => {
-    door = await openFrontDoor()
+    fixture = await startFixture()
   })
 
-  after(() => door.stop())
+  after(() => fixture?.stop())
 
   const callOf = (size: number, lines: readonly string[] = []) =>
-    door.call({ body: sized('up/some-model', size), lines: [`Authorization: Bearer ${door.gateway.testKey}`, ...lines] })
+    fixture.call({ body: sized('up/some-model', size), lines: [`Authorization: Bearer ${fixture.gateway.testKey}`, ...lines] })
 
   it('of 1 MiB is answered by the sandbox', async () => {
-    const connection = await door.connect()
+    const connection = await fixture.connect()
     connection.write(callOf(LIMIT))
     expect(await connection.reply()).to.include({ status: 200 })
     connection.socket.destroy()
   })
 
   it('of more is refused by its length, before it is sent', async () => {
-    const connection = await door.connect()
+    const connection = await fixture.connect()
     const call = callOf(LIMIT + 1, ['Expect: 100-continue'])
     connection.write(call.subarray(0, call.indexOf('\r\n\r\n') + 4))
     expect(expectError(await connection.reply(), TOO_LARGE)).to.include(`${LIMIT} bytes`)
@@ -41,9 +41,9 @@ describe('a body of a test key', () => {
 
   it('of more is refused, whatever its endpoint, and the connection goes on', async () => {
     for (const path of ['/v1/chat/completions', '/v1/embeddings', '/v1/responses']) {
-      const connection = await door.connect()
-      const lines = [`Authorization: Bearer ${door.gateway.testKey}`]
-      connection.write(door.call({ requestLine: `POST ${path} HTTP/1.1`, lines, body: sized('up/some-model', LIMIT + 1) }))
+      const connection = await fixture.connect()
+      const lines = [`Authorization: Bearer ${fixture.gateway.testKey}`]
+      connection.write(fixture.call({ requestLine: `POST ${path} HTTP/1.1`, lines, body: sized('up/some-model', LIMIT + 1) }))
       expectError(await connection.reply(), TOO_LARGE)
       connection.write(callOf(1000))
       expect(await connection.reply()).to.include({ status: 200 })
@@ -88,7 +88,7 @@ describe('a body for the sandbox', () => {
   })
 
   after(async () => {
-    await gateway.stop()
+    await gateway?.stop()
     await upstream.close()
   })
 

@@ -170,9 +170,9 @@ describe('a call for embeddings', () => {
   it('leaves a row of usage', async () => {
     upstream.reply(json({ vectors: [[1]], count: 12 }))
     const id = (await post({ model: 'own/e', input: 'a' })).headers.get('x-request-id')
-    const api = await adminClient(gateway)
+    const client = await adminClient(gateway)
     const { json: row } = await poll(
-      () => api.get(`/requests/${id}`),
+      () => client.get(`/requests/${id}`),
       ({ status }) => status === 200,
     )
     expect(row as CallView).to.deep.include({ endpoint: 'embeddings', model: 'own/e', outcome: 'ok' })

@@ -91,7 +91,7 @@ describe('what a command prints into a pipe', () => {
     const gateway = home.run(['start', '--port', '0', '--routes', 'talkative.yaml', '--drain-delay', '0'], {
       script: READ_ONE_LINE,
     })
-    const [, url] = await gateway.says(/^listening on (\S+)\ngone$/m, 'stderr')
+    const [, url] = await gateway.prints(/^listening on (\S+)\ngone$/m, 'stderr')
     for (const call of ['first', 'second']) {
       const reply = await fetch(`${url}/v1/models`)
       expect(await reply.text(), `the ${call} call`).to.include('API key')

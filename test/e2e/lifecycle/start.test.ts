@@ -41,7 +41,7 @@ describe('umg start', () => {
     expect(await home.run(['start', '--routes', 'missing.yaml']).ended).to.deep.include({ code: 1, stdout: '' })
 
     const first = await home.start()
-    const [, secret] = await first.umg.says(/Test key +(sk-test-\w+)[\s\S]*\n\n$/)
+    const [, secret] = await first.umg.prints(/Test key +(sk-test-\w+)[\s\S]*\n\n$/)
     expect(first.umg.stdout).to.contain(`Base URL   ${first.url}/v1\n`)
     const curl = /^ +curl .*\\\n(?:.*\\\n)*.*$/m.exec(first.umg.stdout)?.[0] ?? ''
     expect(curl).to.contain(secret)
@@ -60,14 +60,14 @@ describe('umg start', () => {
     expect((await second.umg.ended).stdout).to.not.contain('sk-test-')
   })
 
-  it('ends by an error that nobody caught, without showing it', async () => {
+  it('ends on an uncaught exception, without printing its message', async () => {
     const { umg, url } = await home.start()
-    const [secret] = await umg.says(/sk-test-\w+/)
+    const [secret] = await umg.prints(/sk-test-\w+/)
     const reply = await fetch(`${url}/v1/models`, { headers: { 'x-lose': 'yes', authorization: `Bearer ${secret}` } })
     expect(reply.status).to.equal(200)
     const { code, stdout, stderr } = await umg.ended
     expect(code).to.equal(1)
-    expect(stdout).to.contain('an error that nobody caught')
+    expect(stdout).to.contain('uncaught exception, shutting down')
     expect(stdout + stderr).to.not.contain('lost-detail')
   })
 
@@ -96,7 +96,9 @@ describe('umg start', () => {
         const { port } = other.address() as AddressInfo
         const stderr = await refused(flags(port))
         other.close()
-        expect(stderr).to.match(new RegExp(`^127\\.0\\.0\\.1:${port} is in use: end what listens there, or choose another`))
+        expect(stderr).to.match(
+          new RegExp(`^127\\.0\\.0\\.1:${port} is in use: end the process that listens there, or choose another`),
+        )
       })
     }
 

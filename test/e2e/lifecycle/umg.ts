@@ -7,17 +7,17 @@ import { fileURLToPath } from 'node:url'
 
 const UMG = fileURLToPath(new URL('../../../core/umg.mjs', import.meta.url))
 
-/** Of the environment only what starts a program: what the machine sets must not decide a test. */
-const BARE = { PATH: process.env.PATH, HOME: process.env.HOME }
+/** The environment of commands: other variables of this machine must not affect tests. */
+const ENVIRONMENT = { PATH: process.env.PATH, HOME: process.env.HOME }
 
-/** How a process ended, and what it said. */
+/** The exit code and the output of a process. */
 export interface Ended {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** A process of the command line, in a folder of its own that goes with it. */
+/** A process of the command `umg`. */
 export class Umg {
   readonly #child: ChildProcess
   readonly ended: Promise<Ended>
@@ -25,14 +25,14 @@ export class Umg {
   stderr = ''
 
   constructor(args: readonly string[], { cwd, env, node = process.execPath, script = 'exec "$@"' }: RunOptions) {
-    this.#child = spawn('sh', ['-c', script, 'sh', node, UMG, ...args], { cwd, env: { ...BARE, ...env } })
+    this.#child = spawn('sh', ['-c', script, 'sh', node, UMG, ...args], { cwd, env: { ...ENVIRONMENT, ...env } })
     this.#child.stdout!.setEncoding('utf8').on('data', (text) => (this.stdout += text))
     this.#child.stderr!.setEncoding('utf8').on('data', (text) => (this.stderr += text))
     this.ended = once(this.#child, 'close').then(([code]) => ({ code, stdout: this.stdout, stderr: this.stderr }))
   }
 
-  /** Waits until what it prints fits. Throws what the process said if it ends before. */
-  async says(pattern: RegExp, stream: 'stdout' | 'stderr' = 'stdout'): Promise<RegExpExecArray> {
+  /** Waits until the output matches. Throws the output if the process ends first. */
+  async prints(pattern: RegExp, stream: 'stdout' | 'stderr' = 'stdout'): Promise<RegExpExecArray> {
     for (;;) {
       const found = pattern.exec(this[stream])
       if (found !== null) return found
@@ -49,13 +49,13 @@ export class Umg {
 interface RunOptions {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
-  /** Another Node than the one that runs the tests. */
+  /** Default: the Node that runs the tests. */
   readonly node?: string
   /** What a shell does with the command, which is its "$@". */
   readonly script?: string
 }
 
-/** A folder with a routing table, in which commands run; `remove` ends those that still do. */
+/** A folder with a routes.yaml, in which commands run. `remove` ends running commands. */
 export class Home {
   readonly path: string
   readonly #running: Umg[] = []
@@ -85,10 +85,10 @@ export class Home {
     return umg
   }
 
-  /** Starts a gateway on a free port; resolves once it listens. */
+  /** Starts a gateway on a free port. Resolves when it listens. */
   async start(...flags: string[]): Promise<{ readonly umg: Umg; readonly url: string }> {
     const umg = this.run(['start', '--port', '0', ...flags])
-    const [, url] = await umg.says(/^listening on (\S+)$/m)
+    const [, url] = await umg.prints(/^listening on (\S+)$/m)
     return { umg, url: url! }
   }
 

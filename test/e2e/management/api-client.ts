@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { validate } from '../../../core/config/schema/validate.ts'
-import { API_BASE, type Operation } from '../../../core/control/operation.ts'
+import type { Operation } from '../../../core/control/operation.ts'
+import { API_BASE } from '../../../core/control/operation.ts'
 import { OPERATIONS } from '../../../core/control/operations.ts'
 
 /** A reply of the management API. */
@@ -8,18 +9,18 @@ export interface ApiReply {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The parsed body; of an error, its `error`. */
+  /** The parsed body. Of an error, its `error` member. */
   readonly body: Record<string, unknown> & { readonly data?: readonly Record<string, unknown>[] }
 }
 
-/** How a request differs from one of the console. */
+/** Changes to the console's own request. */
 export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
 type Method = Operation['method']
 
-/** A client of the management API that acts as a browser with the console: keeps cookies, and sends the same headers. */
+/** A client of the management API: keeps cookies as a browser does, and sends the console's requests. */
 export class ApiClient {
   readonly #url: string
   readonly #authorization: Readonly<Record<string, string>>
@@ -28,7 +29,7 @@ export class ApiClient {
   /** All replies so far. */
   readonly replies: ApiReply[] = []
 
-  /** `key`: an admin key, for a program. */
+  /** `key`: an admin key, for a program. Without it, the client signs in by cookies. */
   constructor(url: string, key?: string) {
     this.#url = url
     this.#authorization = key === undefined ? {} : { authorization: `Bearer ${key}` }
@@ -54,7 +55,7 @@ export class ApiClient {
     return this.call('DELETE', path, {})
   }
 
-  /** Sends a request. A success is validated against the schema of its operation. */
+  /** Sends a request. Validates a successful reply against the schema of its route. */
   async call(method: Method, path: string, body?: object, { headers = {} }: RequestOptions = {}): Promise<ApiReply> {
     const response = await fetch(`${this.#url}${API_BASE}${path}`, {
       method,
@@ -68,10 +69,10 @@ export class ApiClient {
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     this.#keepCookies(response.headers)
-    const told = await read(response)
-    this.replies.push(told)
-    if (response.ok) expectSchema(method, path, told)
-    return told
+    const reply = await read(response)
+    this.replies.push(reply)
+    if (response.ok) expectSchema(method, path, reply)
+    return reply
   }
 
   #keepCookies(headers: Headers): void {
@@ -91,7 +92,7 @@ async function read(response: Response): Promise<ApiReply> {
   return { status, headers, text, body: response.ok ? parsed : (parsed.error ?? {}) }
 }
 
-/** The status and the code of an error. */
+/** Status and code of an error reply to a plain `fetch`. */
 export async function refusalOf(response: Response): Promise<readonly [status: number, code: unknown]> {
   const { error } = (await response.json()) as { readonly error: { readonly code: unknown } }
   return [response.status, error.code]

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import { onSqlite } from '../../support/databases.ts'
 import { type ApiClient, refusalOf } from './api-client.ts'
-import { type ManagementFixture, PASSWORD, startManagement } from './management-fixture.ts'
+import { type Fixture, PASSWORD, startFixture } from './fixture.ts'
 
 const ADA = { email: 'ada@example.com', password: PASSWORD }
 
 onSqlite('the management API and browsers', (database) => {
-  let fixture: ManagementFixture
+  let fixture: Fixture
   before(async () => {
-    fixture = await startManagement(await database())
+    fixture = await startFixture(await database())
   })
   after(() => fixture?.stop())
 
@@ -63,7 +63,7 @@ onSqlite('the management API and browsers', (database) => {
       expect(response.status).to.equal(405)
     })
 
-    const accounts = async (person: ApiClient) => (await person.get('/accounts')).body.data
+    const accounts = async (client: ApiClient) => (await client.get('/accounts')).body.data
 
     /** Sends a request without the headers of the console. */
     function raw(method: string, path: string, body: object, headers: Readonly<Record<string, string>>): Promise<Response> {
@@ -113,7 +113,7 @@ onSqlite('the management API and browsers', (database) => {
   })
 
   describe('use a session cookie', () => {
-    const cookieOf = async (of: ManagementFixture) => (await of.anonymous().post('/session', ADA)).headers.getSetCookie()
+    const cookieOf = async (of: Fixture) => (await of.newClient().post('/session', ADA)).headers.getSetCookie()
 
     it('that is HttpOnly and SameSite=Strict', async () => {
       const [line] = await cookieOf(fixture)
@@ -121,7 +121,7 @@ onSqlite('the management API and browsers', (database) => {
     })
 
     it('that has the prefix __Host- and is Secure, if the console has an https URL', async () => {
-      const behindTls = await startManagement(await database(), { urls: { people: 'https://llm.example.com' } })
+      const behindTls = await startFixture(await database(), { urls: { people: 'https://llm.example.com' } })
       const [line] = await cookieOf(behindTls)
       expect(line).to.match(/^__Host-umg_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
       const { headers } = await behindTls.admin.get('/session')
@@ -130,10 +130,10 @@ onSqlite('the management API and browsers', (database) => {
     })
 
     it('that another host of the same site cannot set', async () => {
-      const behindTls = await startManagement(await database(), { urls: { people: 'https://llm.example.com' } })
-      const person = behindTls.anonymous()
-      person.cookies.set('umg_session', behindTls.admin.cookies.get('__Host-umg_session')!)
-      expect((await person.get('/session')).status).to.equal(401)
+      const behindTls = await startFixture(await database(), { urls: { people: 'https://llm.example.com' } })
+      const client = behindTls.newClient()
+      client.cookies.set('umg_session', behindTls.admin.cookies.get('__Host-umg_session')!)
+      expect((await client.get('/session')).status).to.equal(401)
       await behindTls.stop()
     })
   })
@@ -144,7 +144,7 @@ onSqlite('the management API and browsers', (database) => {
       ['https://llm.example.com', 'https://llm.example.com', 401],
       ['https://llm.example.com', 'http://llm.example.com', 403],
     ] as const) {
-      const behindProxy = await startManagement(await database(), { urls: { people: own } })
+      const behindProxy = await startFixture(await database(), { urls: { people: own } })
       const response = await fetch(`${behindProxy.gateway.url}/api/v1/session`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', origin },

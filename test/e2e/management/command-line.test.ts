@@ -13,7 +13,7 @@ onEachDatabase('the command line beside a running gateway', (database) => {
     const home = await Home.create({ 'routes.yaml': ROUTES })
     try {
       const first = await home.start(...at)
-      const [, origin, token] = await first.umg.says(SETUP)
+      const [, origin, token] = await first.umg.prints(SETUP)
       expect(origin).to.equal(first.url)
       const admin = new ApiClient(first.url)
       const ada = { email: 'ada@example.com', name: 'Ada', password: 'correct horse battery' }

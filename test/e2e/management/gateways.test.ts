@@ -2,12 +2,11 @@ import { setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import OpenAI from 'openai'
 import { createSecret } from '../../../core/keys/format.ts'
-import { type Cuttable, cuttable } from '../../support/cuttable.ts'
 import { onEachDatabase, onPostgres } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { find } from '../../support/requirements.ts'
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
 import { refusalOf } from './api-client.ts'
-import { type ManagementFixture, startManagement } from './management-fixture.ts'
+import { type Fixture, startFixture } from './fixture.ts'
 
 const ROUTES = { chain: [{ plugin: 'auth' }], namespaces: { sandbox: { provider: 'sandbox' } } }
 
@@ -18,16 +17,16 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 onEachDatabase('several gateways on one database', (database) => {
-  let fixture: ManagementFixture
+  let fixture: Fixture
   let other: TestGateway
   before(async () => {
     const url = await database()
-    fixture = await startManagement(url)
+    fixture = await startFixture(url)
     other = await startTestGateway({ routes: ROUTES, database: url })
   })
   after(async () => {
     await other?.stop()
-    await fixture?.stop()
+    await fixture.stop()
   })
 
   it('share a new key, and refuse it within a second after one of them revoked it', async () => {
@@ -49,15 +48,15 @@ onEachDatabase('several gateways on one database', (database) => {
 })
 
 onPostgres('a gateway whose database becomes unavailable', (database) => {
-  let way: Cuttable
-  let fixture: ManagementFixture
+  let proxy: TcpProxy
+  let fixture: Fixture
   beforeEach(async () => {
-    way = await cuttable(await database())
-    fixture = await startManagement(way.url)
+    proxy = await startTcpProxy(await database())
+    fixture = await startFixture(proxy.url)
   })
   afterEach(async () => {
     await fixture?.stop()
-    await way?.cut()
+    await proxy.disconnect()
   })
 
   it('serves keys in use, replies 503 for others, and recovers by itself', async () => {
@@ -66,7 +65,7 @@ onPostgres('a gateway whose database becomes unavailable', (database) => {
     const client = gateway.openai()
     const call = () => client.chat.completions.create({ model: 'sandbox/hello', messages: [{ role: 'user', content: 'Hi' }] })
     await call()
-    await way.cut()
+    await proxy.disconnect()
 
     for (let i = 0; i < 3; i++) expect((await call()).choices).to.have.length(1)
     for (const key of [unused, createSecret('live')]) {
@@ -78,10 +77,10 @@ onPostgres('a gateway whose database becomes unavailable', (database) => {
       const { status, body } = await fixture.admin.get(path)
       expect([status, body.code], path).to.deep.equal([503, 'storage_unavailable'])
     }
-    const signIn = await fixture.anonymous().post('/session', { email: 'ada@example.com', password: 'whatever it is' })
+    const signIn = await fixture.newClient().post('/session', { email: 'ada@example.com', password: 'whatever it is' })
     expect(signIn.status).to.equal(503)
 
-    await way.mend()
+    await proxy.reconnect()
     await until(async () => (await status(gateway, unused)) === 200)
     expect(await status(gateway, createSecret('live'))).to.equal(401)
     expect((await fixture.admin.get('/session')).status).to.equal(200)
@@ -93,27 +92,27 @@ onPostgres('a gateway whose database becomes unavailable', (database) => {
     const { body } = await fixture.member.post('/keys', { name: 'shared', kind: 'live' })
     const key = String(body.secret)
     expect(await status(fixture.gateway, key)).to.equal(200)
-    await way.cut()
+    await proxy.disconnect()
     await other.store.db.updateTable('keys').set({ revoked_at: Date.now() }).where('id', '=', String(body.id)).execute()
     expect(await status(fixture.gateway, key)).to.equal(200)
-    await way.mend()
+    await proxy.reconnect()
     await until(async () => (await status(fixture.gateway, key)) === 401)
     await other.stop()
   })
 
   it('replies such that the official SDK retries', async () => {
     const unused = await fixture.gateway.key()
-    await way.cut()
+    await proxy.disconnect()
     const client = new OpenAI({ baseURL: `${fixture.gateway.url}/v1`, apiKey: unused, maxRetries: 5 })
     const listing = client.models.list()
-    await way.mend()
+    await proxy.reconnect()
     expect((await listing).data).to.not.have.length(0)
   })
 
-  /** The same database, by a connection that is never cut. */
+  /** The same database, not through the proxy. */
   async function directUrl(): Promise<string> {
-    const direct = new URL(find('postgres')!)
-    direct.pathname = new URL(way.url).pathname
+    const direct = new URL(process.env.UMG_TEST_POSTGRES!)
+    direct.pathname = new URL(proxy.url).pathname
     return direct.href
   }
 })

@@ -2,27 +2,27 @@ import { expect } from 'chai'
 import OpenAI from 'openai'
 import { onEachDatabase } from '../../support/databases.ts'
 import type { ApiClient, ApiReply } from './api-client.ts'
-import { type ManagementFixture, startManagement, uniqueName } from './management-fixture.ts'
+import { type Fixture, startFixture, unique } from './fixture.ts'
 
 const outcome = ({ status, body }: ApiReply) => [status, body.code]
 const NOT_FOUND = [404, 'not_found']
 
 onEachDatabase('a key', (database) => {
-  let fixture: ManagementFixture
+  let fixture: Fixture
   before(async () => {
-    fixture = await startManagement(await database())
+    fixture = await startFixture(await database())
   })
   after(() => fixture?.stop())
 
   type Made = { readonly id: string; readonly secret: string } & Record<string, unknown>
 
-  async function create(person: ApiClient, more: object = {}): Promise<Made> {
-    const { status, body } = await person.post('/keys', { name: 'laptop', kind: 'live', ...more })
+  async function create(client: ApiClient, more: object = {}): Promise<Made> {
+    const { status, body } = await client.post('/keys', { name: 'laptop', kind: 'live', ...more })
     expect(status).to.equal(201)
     return body as unknown as Made
   }
 
-  const names = async (person: ApiClient, query = '') => (await person.get(`/keys?${query}`)).body.data!.map(({ name }) => name)
+  const names = async (client: ApiClient, query = '') => (await client.get(`/keys?${query}`)).body.data!.map(({ name }) => name)
 
   /** Whether the official SDK is served with it. */
   async function works(secret: string, model = 'acme/smart'): Promise<boolean> {
@@ -37,7 +37,7 @@ onEachDatabase('a key', (database) => {
   }
 
   it('of a member works at once, belongs to their account, and names its creator', async () => {
-    const name = uniqueName('laptop')
+    const name = unique('laptop')
     const made = await create(fixture.member, { name, tags: { team: 'research' }, expires_at: '2999-01-31T00:00:00.000Z' })
     const { secret, id, created_at, ...rest } = made
     expect(secret).to.match(/^sk-live-[0-9A-Za-z]{36}$/)
@@ -86,7 +86,7 @@ onEachDatabase('a key', (database) => {
   })
 
   it('is found page by page, by part of its name, and by its last four characters', async () => {
-    const mark = uniqueName('page')
+    const mark = unique('page')
     for (let i = 0; i < 5; i++) await create(fixture.member, { name: `${mark} ${i}` })
     const seen: unknown[] = []
     let next = ''
@@ -97,7 +97,7 @@ onEachDatabase('a key', (database) => {
     } while (next !== '')
     expect(seen).to.have.members([4, 3, 2, 1, 0].map((i) => `${mark} ${i}`))
     expect(await names(fixture.member, 'q=%25')).to.deep.equal([])
-    const made = await create(fixture.member, { name: uniqueName('last four') })
+    const made = await create(fixture.member, { name: unique('last four') })
     expect(await names(fixture.member, `q=${made.secret.slice(-4)}`)).to.include(made.name)
   })
 
@@ -142,7 +142,7 @@ onEachDatabase('a key', (database) => {
   })
 
   it('of another account does not exist for a member', async () => {
-    const foreign = await create(fixture.admin, { name: uniqueName('foreign') })
+    const foreign = await create(fixture.admin, { name: unique('foreign') })
     const unknown = await fixture.member.get('/keys/key_none')
     for (const reply of [
       await fixture.member.get(`/keys/${foreign.id}`),
@@ -207,7 +207,7 @@ onEachDatabase('a key', (database) => {
   })
 
   it('of the kind admin is created and seen by admins only, and cannot call models', async () => {
-    const made = await create(fixture.admin, { kind: 'admin', account_id: fixture.account, name: uniqueName('manager') })
+    const made = await create(fixture.admin, { kind: 'admin', account_id: fixture.account, name: unique('manager') })
     expect(made.secret).to.match(/^sk-admin-/)
     const q = `q=${encodeURIComponent(made.name as string)}`
     expect([await names(fixture.admin, q), await names(fixture.member, q)]).to.deep.equal([[made.name], []])
@@ -218,9 +218,9 @@ onEachDatabase('a key', (database) => {
       expect(outcome(reply)).to.deep.equal(NOT_FOUND)
     expect(await works(made.secret)).to.equal(false)
     const headers = { authorization: `Bearer ${made.secret}` }
-    expect((await fixture.anonymous().get('/users', { headers })).status).to.equal(200)
+    expect((await fixture.newClient().get('/users', { headers })).status).to.equal(200)
     await fixture.admin.post(`/keys/${made.id}/revoke`)
-    expect((await fixture.anonymous().get('/users', { headers })).status).to.equal(401)
+    expect((await fixture.newClient().get('/users', { headers })).status).to.equal(401)
   })
 
   it('may have a name that is HTML: it is JSON text', async () => {

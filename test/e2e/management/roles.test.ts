@@ -6,7 +6,7 @@ import { managementRouter } from '../../../core/control/router.ts'
 import type { ManagementServices } from '../../../core/control/services.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { refusalOf } from './api-client.ts'
-import { type ManagementFixture, startManagement } from './management-fixture.ts'
+import { type Fixture, startFixture } from './fixture.ts'
 
 /** The access of every operation. A new operation must be added here deliberately. */
 const ROLES: Readonly<Record<Access, readonly string[]>> = {
@@ -73,16 +73,16 @@ describe('the management API', () => {
 })
 
 onEachDatabase('the management API', (database) => {
-  let fixture: ManagementFixture
+  let fixture: Fixture
   before(async () => {
-    fixture = await startManagement(await database())
+    fixture = await startFixture(await database())
   })
   after(() => fixture?.stop())
 
   /** The headers of each kind of caller. A new session each time, since some operations end it. */
   const CALLERS: Readonly<Record<string, () => Promise<Record<string, string>>>> = {
     nobody: async () => ({}),
-    'an unknown session': async () => ({ cookie: 'umg_session=made-up' }),
+    'a made-up session': async () => ({ cookie: 'umg_session=made-up' }),
     'a live key': async () => ({ authorization: `Bearer ${fixture.gateway.liveKey}` }),
     'a test key': async () => ({ authorization: `Bearer ${fixture.gateway.testKey}` }),
     'a live key beside a session': async () => ({

@@ -78,8 +78,8 @@ onEachDatabase('a secret', (database, kind) => {
       for (const form of formsOf(secret)) {
         for (const [place, text] of Object.entries(places)) expect(text.includes(form), `${what} in the ${place}`).to.equal(false)
         for (const reply of [...admin.replies, ...member.replies]) {
-          const heard = reply.text + JSON.stringify([...reply.headers].filter(([name]) => name !== 'set-cookie'))
-          if (!told.includes(reply)) expect(heard.includes(form), `${what} in ${reply.text.slice(0, 100)}`).to.equal(false)
+          const replies = reply.text + JSON.stringify([...reply.headers].filter(([name]) => name !== 'set-cookie'))
+          if (!told.includes(reply)) expect(replies.includes(form), `${what} in ${reply.text.slice(0, 100)}`).to.equal(false)
         }
       }
       for (const reply of told) {

@@ -4,7 +4,7 @@ import { createSetupToken } from '../../../core/accounts/setup.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ApiClient, type ApiReply } from './api-client.ts'
-import { type ManagementFixture, PASSWORD, startManagement } from './management-fixture.ts'
+import { type Fixture, PASSWORD, startFixture } from './fixture.ts'
 
 const MINUTE = 60_000
 const ADA = { email: 'ada@example.com', password: PASSWORD }
@@ -26,15 +26,15 @@ onEachDatabase('the setup link', (database) => {
   const users = () => gateway.store.db.selectFrom('users').select(['email', 'role', 'account_id']).execute()
 
   it('creates the first admin, once, and signs in', async () => {
-    const person = new ApiClient(gateway.url)
-    expect((await person.get('/sign-in')).body).to.include({ setup_needed: true, password: true })
+    const client = new ApiClient(gateway.url)
+    expect((await client.get('/sign-in')).body).to.include({ setup_needed: true, password: true })
     const first = await link()
     const second = await link()
-    const { status, body } = await person.post('/setup', first)
+    const { status, body } = await client.post('/setup', first)
     expect(status).to.equal(201)
     expect(body.user).to.include({ email: 'ada@example.com', name: 'Ada', role: 'admin' })
-    expect((await person.get('/session')).body.user).to.deep.equal(body.user)
-    expect((await person.get('/sign-in')).body).to.include({ setup_needed: false })
+    expect((await client.get('/session')).body.user).to.deep.equal(body.user)
+    expect((await client.get('/sign-in')).body).to.include({ setup_needed: false })
     for (const used of [first, second])
       expect(outcome(await new ApiClient(gateway.url).post('/setup', { ...used, email: 'eve@example.com' }))).to.deep.equal([
         410,
@@ -64,7 +64,7 @@ onEachDatabase('the setup link', (database) => {
 
   it('stays valid after a refused request', async () => {
     const used = await link()
-    const person = new ApiClient(gateway.url)
+    const client = new ApiClient(gateway.url)
     for (const [wrong, param] of [
       [{ password: 'too short' }, 'password'],
       [{ password: used.token! }, 'password'],
@@ -73,8 +73,8 @@ onEachDatabase('the setup link', (database) => {
       [{ name: ' ' }, 'name'],
       [{ role: 'admin' }, 'role'],
     ] as const)
-      expect(await person.post('/setup', { ...used, ...wrong })).to.have.nested.property('body.param', param)
-    expect((await person.post('/setup', used)).status).to.equal(201)
+      expect(await client.post('/setup', { ...used, ...wrong })).to.have.nested.property('body.param', param)
+    expect((await client.post('/setup', used)).status).to.equal(201)
   })
 
   it('with an unknown token is refused', async () => {
@@ -88,16 +88,16 @@ onEachDatabase('the setup link', (database) => {
 })
 
 onEachDatabase('signing in', (database) => {
-  let fixture: ManagementFixture
+  let fixture: Fixture
   before(async () => {
-    fixture = await startManagement(await database())
+    fixture = await startFixture(await database())
   })
   beforeEach(() => fixture.restore())
   afterEach(() => mock.timers.reset())
   after(() => fixture?.stop())
 
   const REFUSED = [401, 'not_signed_in']
-  const session = async (person: ApiClient) => outcome(await person.get('/session'))
+  const session = async (client: ApiClient) => outcome(await client.get('/session'))
 
   it('gives a session with the user, the account and the base URL for clients', async () => {
     const { url } = fixture.gateway
@@ -111,14 +111,14 @@ onEachDatabase('signing in', (database) => {
   })
 
   it('ignores the case of the e-mail address', async () => {
-    expect((await fixture.anonymous().post('/session', { ...ADA, email: ' Ada@Example.COM'.trim() })).status).to.equal(201)
+    expect((await fixture.newClient().post('/session', { ...ADA, email: ' Ada@Example.COM'.trim() })).status).to.equal(201)
   })
 
   it('is refused in the same way for a wrong password, an unknown address, and a disabled user', async () => {
     await fixture.admin.patch(`/users/${fixture.memberId}`, { disabled: true })
     const replies = await Promise.all(
       [{ ...ADA, password: 'not the password' }, { email: 'nobody@example.com', password: PASSWORD }, BOB].map((credentials) =>
-        fixture.anonymous().post('/session', credentials),
+        fixture.newClient().post('/session', credentials),
       ),
     )
     for (const { status, text } of replies) expect([status, text]).to.deep.equal([replies[0]!.status, replies[0]!.text])
@@ -126,9 +126,9 @@ onEachDatabase('signing in', (database) => {
   })
 
   it('is written to the audit trail, and so is every refusal', async () => {
-    await fixture.anonymous().post('/session', { ...ADA, password: 'not the password' })
-    await fixture.anonymous().post('/session', { email: 'nobody@example.com', password: PASSWORD })
-    await fixture.anonymous().post('/session', ADA)
+    await fixture.newClient().post('/session', { ...ADA, password: 'not the password' })
+    await fixture.newClient().post('/session', { email: 'nobody@example.com', password: PASSWORD })
+    await fixture.newClient().post('/session', ADA)
     const { body } = await fixture.admin.get('/audit?limit=3')
     expect(body.data!.map(({ action, actor, object, ip }) => ({ action, actor, object, ip }))).to.deep.equal([
       {
@@ -143,7 +143,7 @@ onEachDatabase('signing in', (database) => {
   })
 
   describe('repeatedly', () => {
-    it('is refused for fifteen minutes after five wrong passwords for an e-mail address, from any network', async () => {
+    it('is refused from the sixth wrong password of a client on, for fifteen minutes, wherever they come from', async () => {
       for (let i = 0; i < 5; i++) expect(outcome(await from(`192.0.2.${i}`, 'wrong'))).to.deep.equal([401, 'sign_in_refused'])
       const sixth = await from('192.0.2.99', PASSWORD)
       expect(outcome(sixth)).to.deep.equal([429, 'too_many_tries'])
@@ -166,17 +166,17 @@ onEachDatabase('signing in', (database) => {
     })
 
     it('clears the failed attempts of the e-mail address after a success, and not those of the network', async () => {
-      const person = fixture.anonymous()
+      const client = fixture.newClient()
       for (let i = 0; i < 3; i++) {
-        for (let wrong = 0; wrong < 2; wrong++) await person.post('/session', { ...ADA, password: 'wrong' })
-        if (i === 0) expect((await person.post('/session', ADA)).status).to.equal(201)
+        for (let wrong = 0; wrong < 2; wrong++) await client.post('/session', { ...ADA, password: 'wrong' })
+        if (i === 0) expect((await client.post('/session', ADA)).status).to.equal(201)
       }
       // Two failures, a success, two failures: these clear the e-mail address, and count for the network.
-      expect(outcome(await person.post('/session', ADA))).to.deep.equal([429, 'too_many_tries'])
+      expect(outcome(await client.post('/session', ADA))).to.deep.equal([429, 'too_many_tries'])
     })
 
     it('and concurrently counts every attempt', async () => {
-      const tries = Array.from({ length: 20 }, () => fixture.anonymous().post('/session', { ...ADA, password: 'wrong' }))
+      const tries = Array.from({ length: 20 }, () => fixture.newClient().post('/session', { ...ADA, password: 'wrong' }))
       const statuses = (await Promise.all(tries)).map(({ status }) => status)
       expect(statuses.filter((status) => status === 401)).to.have.length(5)
       expect(statuses.filter((status) => status === 429)).to.have.length(15)
@@ -184,34 +184,34 @@ onEachDatabase('signing in', (database) => {
 
     it('ignores X-Forwarded-For of an untrusted proxy', async () => {
       for (let i = 0; i < 5; i++)
-        await fixture.anonymous().post('/session', { ...ADA, password: 'x' }, { headers: { 'x-forwarded-for': `192.0.2.${i}` } })
-      const { status } = await fixture.anonymous().post('/session', BOB, { headers: { 'x-forwarded-for': '192.0.2.99' } })
+        await fixture.newClient().post('/session', { ...ADA, password: 'x' }, { headers: { 'x-forwarded-for': `192.0.2.${i}` } })
+      const { status } = await fixture.newClient().post('/session', BOB, { headers: { 'x-forwarded-for': '192.0.2.99' } })
       expect(status).to.equal(429)
     })
 
     /** A gateway that trusts proxies on loopback. */
-    let proxied: ManagementFixture
+    let proxied: Fixture
     before(async () => {
-      proxied = await startManagement(await database(), { trustedProxies: ['127.0.0.0/8'] })
+      proxied = await startFixture(await database(), { trustedProxies: ['127.0.0.0/8'] })
     })
     beforeEach(() => proxied.restore())
     after(() => proxied?.stop())
 
     /** The first address is forged by the client; the proxy appends the second one. */
     const from = (address: string, password: string, email = ADA.email): Promise<ApiReply> =>
-      proxied.anonymous().post('/session', { email, password }, { headers: { 'x-forwarded-for': `198.51.100.1, ${address}` } })
+      proxied.newClient().post('/session', { email, password }, { headers: { 'x-forwarded-for': `198.51.100.1, ${address}` } })
   })
 
   describe('begins a session', () => {
     it('with a new token, whatever cookie the browser had', async () => {
       const planted = 'x'.repeat(43)
-      const victim = fixture.anonymous()
+      const victim = fixture.newClient()
       victim.cookies.set('umg_session', planted)
       await victim.post('/session', ADA)
       expect(victim.cookies.get('umg_session'))
         .to.match(/^[\w-]{43}$/)
         .and.not.equal(planted)
-      const attacker = fixture.anonymous()
+      const attacker = fixture.newClient()
       attacker.cookies.set('umg_session', planted)
       expect(await session(attacker)).to.deep.equal(REFUSED)
     })
@@ -220,7 +220,7 @@ onEachDatabase('signing in', (database) => {
       const token = fixture.admin.cookies.get('umg_session')!
       const rows = await fixture.gateway.store.db.selectFrom('sessions').selectAll().execute()
       expect(JSON.stringify(rows)).to.not.include(token)
-      const thief = fixture.anonymous()
+      const thief = fixture.newClient()
       thief.cookies.set('umg_session', rows[0]!.digest)
       expect(await session(thief)).to.deep.equal(REFUSED)
     })
@@ -246,9 +246,9 @@ onEachDatabase('signing in', (database) => {
     })
 
     it('that ends when the user signs out, here or everywhere', async () => {
-      const [here, there, elsewhere] = [fixture.anonymous(), fixture.anonymous(), fixture.anonymous()]
-      for (const person of [here, there, elsewhere]) await person.post('/session', BOB)
-      const stolen = fixture.anonymous()
+      const [here, there, elsewhere] = [fixture.newClient(), fixture.newClient(), fixture.newClient()]
+      for (const client of [here, there, elsewhere]) await client.post('/session', BOB)
+      const stolen = fixture.newClient()
       stolen.cookies.set('umg_session', here.cookies.get('umg_session')!)
       await here.delete('/session')
       expect(here.cookies.has('umg_session')).to.equal(false)
@@ -259,7 +259,7 @@ onEachDatabase('signing in', (database) => {
     })
 
     it('that ends when the password changes, except the one that changed it', async () => {
-      const elsewhere = fixture.anonymous()
+      const elsewhere = fixture.newClient()
       await elsewhere.post('/session', BOB)
       const before = fixture.member.cookies.get('umg_session')
       const change = { current: PASSWORD, new: 'another battery staple' }
@@ -267,8 +267,8 @@ onEachDatabase('signing in', (database) => {
       expect(fixture.member.cookies.get('umg_session')).to.not.equal(before)
       expect(await session(fixture.member)).to.deep.equal([200, undefined])
       expect(await session(elsewhere)).to.deep.equal(REFUSED)
-      expect((await fixture.anonymous().post('/session', BOB)).status).to.equal(401)
-      expect((await fixture.anonymous().post('/session', { ...BOB, password: change.new })).status).to.equal(201)
+      expect((await fixture.newClient().post('/session', BOB)).status).to.equal(401)
+      expect((await fixture.newClient().post('/session', { ...BOB, password: change.new })).status).to.equal(201)
     })
 
     it('that changes the password only with the current one', async () => {

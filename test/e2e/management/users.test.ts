@@ -2,7 +2,7 @@ import { mock } from 'node:test'
 import { expect } from 'chai'
 import { onEachDatabase } from '../../support/databases.ts'
 import type { ApiClient, ApiReply } from './api-client.ts'
-import { type ManagementFixture, PASSWORD, startManagement, uniqueName } from './management-fixture.ts'
+import { type Fixture, PASSWORD, startFixture, unique } from './fixture.ts'
 
 const DAY = 24 * 3_600_000
 
@@ -10,9 +10,9 @@ const outcome = ({ status, body }: ApiReply) => [status, body.code]
 const tokenOf = (link: unknown): string => String(link).split('#')[1]!
 
 onEachDatabase('users', (database) => {
-  let fixture: ManagementFixture
+  let fixture: Fixture
   before(async () => {
-    fixture = await startManagement(await database())
+    fixture = await startFixture(await database())
   })
   beforeEach(() => fixture.restore())
   afterEach(() => mock.timers.reset())
@@ -29,8 +29,8 @@ onEachDatabase('users', (database) => {
     return body
   }
 
-  const accept = (token: string, person: ApiClient = fixture.anonymous(), more: object = {}) =>
-    person.post('/invitations/accept', { token, name: 'Cy', password: PASSWORD, ...more })
+  const accept = (token: string, client: ApiClient = fixture.newClient(), more: object = {}) =>
+    client.post('/invitations/accept', { token, name: 'Cy', password: PASSWORD, ...more })
 
   describe('are invited', () => {
     it('by a link to the console, which shows the invitation and accepts it', async () => {
@@ -44,16 +44,16 @@ onEachDatabase('users', (database) => {
       })
       const { body } = await fixture.admin.get('/invitations')
       expect(body.data).to.deep.equal([{ id, ...invitation }])
-      const person = fixture.anonymous()
-      expect((await person.post('/invitations/look', { token: tokenOf(link) })).body).to.deep.equal({
+      const client = fixture.newClient()
+      expect((await client.post('/invitations/look', { token: tokenOf(link) })).body).to.deep.equal({
         email: 'cy@example.com',
         role: 'admin',
         account: { id: fixture.account, name: 'Acme' },
       })
-      const { status, body: joined } = await accept(tokenOf(link), person)
+      const { status, body: joined } = await accept(tokenOf(link), client)
       expect(status).to.equal(201)
       expect(joined.user).to.include({ email: 'cy@example.com', name: 'Cy', role: 'admin' })
-      expect((await person.get('/users')).status).to.equal(200)
+      expect((await client.get('/users')).status).to.equal(200)
       expect((await fixture.admin.get('/invitations')).body.data).to.deep.equal([])
     })
 
@@ -65,7 +65,7 @@ onEachDatabase('users', (database) => {
       const replaced = tokenOf((await invite('eve@example.com')).link)
       const newer = tokenOf((await invite('eve@example.com')).link)
       for (const token of [used, tokenOf(withdrawn.link), replaced, 'made up']) {
-        expect(outcome(await fixture.anonymous().post('/invitations/look', { token }))).to.deep.equal([410, 'link_invalid'])
+        expect(outcome(await fixture.newClient().post('/invitations/look', { token }))).to.deep.equal([410, 'link_invalid'])
         expect(outcome(await accept(token))).to.deep.equal([410, 'link_invalid'])
       }
       mock.timers.enable({ apis: ['Date'], now: Date.now() + 7 * DAY })
@@ -81,7 +81,7 @@ onEachDatabase('users', (database) => {
     it('with the role and account of the invitation, whatever they send', async () => {
       const token = tokenOf((await invite()).link)
       for (const more of [{ role: 'admin' }, { account_id: 'default' }, { email: 'ada@example.com' }])
-        expect((await accept(token, fixture.anonymous(), more)).body.code).to.equal('unknown_parameter')
+        expect((await accept(token, fixture.newClient(), more)).body.code).to.equal('unknown_parameter')
       expect((await accept(token)).body.user).to.include({ role: 'member', email: 'cy@example.com' })
     })
 
@@ -89,9 +89,9 @@ onEachDatabase('users', (database) => {
       const other = { email: 'Bob@example.com', role: 'admin', account_id: fixture.account }
       const refused = await fixture.admin.post('/invitations', other)
       expect(outcome(refused)).to.deep.equal([409, 'conflict'])
-      expect(refused.body.message).to.include(`with the role member in the account ${fixture.account}`)
+      expect(refused.body.message).to.include(`as member of ${fixture.account}`)
       const token = tokenOf((await invite('Bob@example.com')).link)
-      const bob = fixture.anonymous()
+      const bob = fixture.newClient()
       const { body } = await accept(token, bob, { name: 'Bob', password: 'another battery staple' })
       expect(body.user).to.include({ id: fixture.memberId, role: 'member' })
       expect((await fixture.member.get('/session')).status).to.equal(401)
@@ -99,7 +99,7 @@ onEachDatabase('users', (database) => {
         [PASSWORD, 401],
         ['another battery staple', 201],
       ] as const)
-        expect((await fixture.anonymous().post('/session', { email: 'bob@example.com', password })).status).to.equal(status)
+        expect((await fixture.newClient().post('/session', { email: 'bob@example.com', password })).status).to.equal(status)
       const { body: trail } = await fixture.admin.get(`/audit?actor=${fixture.memberId}&action=password&limit=1`)
       expect(trail.data).to.have.length(1)
     })
@@ -163,7 +163,7 @@ onEachDatabase('users', (database) => {
 
   describe('have accounts', () => {
     it('that admins create and change; members see their own', async () => {
-      const name = uniqueName('Research')
+      const name = unique('Research')
       const { body: made } = await fixture.admin.post('/accounts', { name, models: ['openai/*'], rate_class: 'batch' })
       expect(made).to.deep.include({ name, models: ['openai/*'], rate_class: 'batch', keys: 0, users: 0 })
       const { body: edited } = await fixture.admin.patch(`/accounts/${made.id}`, { models: ['*'], rate_class: null })

@@ -5,7 +5,7 @@ import { stringify } from 'yaml'
 import { onSqlite } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ApiClient } from './api-client.ts'
-import { type ManagementFixture, startManagement } from './management-fixture.ts'
+import { type Fixture, startFixture } from './fixture.ts'
 
 const chain = (...classes: object[]) => ({
   chain: [{ plugin: 'auth' }, ...classes.map((config) => ({ plugin: 'rate-tagging', config }))],
@@ -19,9 +19,9 @@ async function rateClasses(gateway: TestGateway): Promise<unknown> {
 }
 
 onSqlite('the management API', (database) => {
-  let fixture: ManagementFixture
+  let fixture: Fixture
   before(async () => {
-    fixture = await startManagement(await database())
+    fixture = await startFixture(await database())
   })
   after(() => fixture?.stop())
 

@@ -66,11 +66,11 @@ describe('names that clients make up', () => {
     try {
       await storm(2)
       const before = seriesByMetric(await gateway.metrics())
-      await storm(400)
+      await storm(100)
       const text = await gateway.metrics()
       expect(text).to.not.contain(MADE_UP)
       expect(seriesByMetric(text)).to.deep.equal(before)
-      expect(await gateway.metric('umg_requests_total')).to.equal(402 * kinds.length)
+      expect(await gateway.metric('umg_requests_total')).to.equal(102 * kinds.length)
     } finally {
       agent.destroy()
       await gateway.stop()
@@ -87,7 +87,7 @@ describe('names that clients make up', () => {
         ['open', []],
       ]),
     )
-    for (let i = 0; i < 100_000; i++) {
+    for (let i = 0; i < 20_000; i++) {
       const outcome = anyOutcome()
       calls.started(outcome.model!.namespace)()
       calls.settled(outcome)

@@ -1,34 +1,24 @@
-import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { expect } from 'chai'
 import { parse } from 'yaml'
 import { CONTRACT_VIOLATIONS } from '../../../core/plugins/faults.ts'
 import { hold, json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
+import { DOCUMENTED_FILES, ROOT, run } from '../../plugins/kit/author.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { readText } from '../../support/sources.ts'
 import { ask, completion, hello, stream } from './openai-wire.ts'
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 const DOCS = readText('docs/plugins.md')
-
-/** The TypeScript of the page by file name, which the first line of each block tells. */
-const FILES: Readonly<Record<string, string>> = Object.fromEntries(
-  Array.from(DOCS.matchAll(/^```ts\n\/\/ (\S+)\n([\s\S]*?)^```$/gm), ([, name, code]) => [name!, code!]),
-)
-
-const run = promisify(execFile)
 
 describe('docs/plugins.md', () => {
   let folder: string
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'umg-docs-'))
-    for (const [name, code] of Object.entries(FILES)) await writeFile(join(folder, name), code)
+    for (const [name, code] of Object.entries(DOCUMENTED_FILES)) await writeFile(join(folder, name), code)
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
     // What npm would install.
     await mkdir(join(folder, 'node_modules/@types'), { recursive: true })
@@ -39,28 +29,22 @@ describe('docs/plugins.md', () => {
   after(() => rm(folder, { recursive: true, force: true }))
 
   it('has no TypeScript without the name of its file', () => {
-    expect(DOCS.match(/^```ts$/gm)).to.have.length(Object.keys(FILES).length)
+    expect(DOCS.match(/^```ts$/gm)).to.have.length(Object.keys(DOCUMENTED_FILES).length)
   })
 
-  it('has TypeScript that compiles, installed as an author has it', async () => {
-    const [, settings] = /```json\n(\{\n {2}"compilerOptions"[\s\S]*?)```/.exec(DOCS)!
-    await writeFile(join(folder, 'tsconfig.json'), settings!)
-    const { stdout } = await run(join(ROOT, 'node_modules/.bin/tsc'), ['-p', folder]).catch((error) => error)
-    expect(stdout).to.equal('')
-  }).timeout(120_000)
-
   it('has tests that pass', async () => {
-    const tests = Object.keys(FILES).filter((name) => name.endsWith('.test.ts'))
+    const tests = Object.keys(DOCUMENTED_FILES).filter((name) => name.endsWith('.test.ts'))
     const args = ['--test', ...tests.map((name) => join(folder, name))]
-    const { stdout } = await run(process.execPath, args, { env: { PATH: process.env.PATH } }).catch((error) => error)
+    const stdout = await run(process.execPath, args).catch((error) => error.stdout)
     expect(stdout)
       .to.match(/pass 6\n/)
       .and.to.match(/fail 0\n/)
   })
 
   it('tells all that the suite of a provider is given', () => {
-    const given = readText('core/testing/conformance/describe-provider.ts')
-    const members = Array.from(given.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm), ([, name]) => name!)
+    const source = readText('core/testing/conformance/provider-under-test.ts')
+    const [, body] = /^export interface ProviderUnderTest \{$([\s\S]*?)^\}/m.exec(source)!
+    const members = Array.from(body!.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm), ([, name]) => name!)
     const [, section] = /^### A whole provider$([\s\S]*?)^## /m.exec(DOCS)!
     expect(members.filter((name) => !section!.includes(`\`${name}`))).to.deep.equal([])
   })
@@ -110,7 +94,7 @@ describe('docs/plugins.md', () => {
           chain: [{ plugin: 'auth' }, { plugin: `./${plugin}.ts`, ...(config && { config }) }],
           namespaces: { up: { provider: 'openai-compatible', config: { baseUrl: `${upstream.origin}/v1` } } },
         },
-        files: FILES,
+        files: DOCUMENTED_FILES,
       })
       return gateway
     }
@@ -150,7 +134,7 @@ describe('docs/plugins.md', () => {
           chain: [{ plugin: './from-proxy.ts' }],
           namespaces: { up: { provider: 'openai-compatible', config: { baseUrl: `${upstream.origin}/v1` } } },
         },
-        files: FILES,
+        files: DOCUMENTED_FILES,
       })
       expect(await call({}, { 'x-user': 'ada' })).to.have.property('status', 200)
       expect(await call()).to.have.property('status', 401)
@@ -203,7 +187,7 @@ describe('docs/plugins.md', () => {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of routes.yaml
       const config = { baseUrl: upstream.origin, token: '${env:TOKEN}' }
       const routes = { chain: [{ plugin: 'auth' }], namespaces: { [namespace]: { provider: `./${plugin}.ts`, config } } }
-      gateway = await startTestGateway({ routes, env: { TOKEN: 'hush' }, files: FILES })
+      gateway = await startTestGateway({ routes, env: { TOKEN: 'hush' }, files: DOCUMENTED_FILES })
       return gateway
     }
 

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { json, reply as respond, sse } from '../../../core/testing/kit.ts'
 import type { RawReply } from '../../support/raw-http.ts'
 import { ask, type Dialect } from '../sdk/dialect.ts'
+import { DIALECTS, type Fixture, startFixture } from '../sdk/fixture.ts'
 import { openai } from '../sdk/openai-dialect.ts'
-import { DIALECTS, type Stage, startStage } from '../sdk/stage.ts'
 import { strangers } from './stranger-files.ts'
 
 const SAID = { text: ['Hel', 'lo'] }
@@ -23,21 +23,22 @@ const NEITHER = [
 ]
 
 describe('a link that transforms replies', () => {
-  let stage: Stage
+  let fixture: Fixture
   before(async () => {
-    stage = await startStage({ chain: [{ plugin: './transformer.ts' }], files: strangers('transformer.ts') })
+    fixture = await startFixture({ chain: [{ plugin: './transformer.ts' }], files: strangers('transformer.ts') })
     for (const dialect of DIALECTS)
-      stage.upstream(dialect).on((request) => {
+      fixture.upstream(dialect).on((request) => {
         const { stream } = request.json() as { readonly stream?: boolean }
         return stream ? sse(dialect.events(SAID)) : json(dialect.whole(SAID))
       })
   })
-  after(() => stage.stop())
+  after(() => fixture?.stop())
 
-  const call = (dialect: Dialect, result: string, stream: boolean) => stage.post(ask(dialect, { stream }), { 'x-result': result })
+  const call = (dialect: Dialect, result: string, stream: boolean) =>
+    fixture.post(ask(dialect, { stream }), { 'x-result': result })
 
   async function expectFaultOfLink({ headers }: RawReply): Promise<void> {
-    const line = await stage.gateway.logged(({ id }) => id === headers['x-request-id'])
+    const line = await fixture.gateway.logged(({ id }) => id === headers['x-request-id'])
     expect(line).to.include({ outcome: 'gateway_error', error: 'plugin_error' })
     expect(line.cause).to.match(/^transformer: /)
     expect(line.attempts).to.have.length(1)
@@ -75,7 +76,7 @@ describe('a link that transforms replies', () => {
       ['nothing but text', 'Hello'],
     ] as const) {
       it(`leaves a stream that is ${dialect.name} whole for SDKs where it gives back ${result}`, async () => {
-        const stream = stage.gateway
+        const stream = fixture.gateway
           .openai()
           .chat.completions.stream(ask(dialect), { headers: { 'x-result': result }, maxRetries: 0 })
         const { choices } = await stream.finalChatCompletion()
@@ -88,7 +89,7 @@ describe('a link that transforms replies', () => {
 
   it('is given chunks with choices, whatever the upstream leaves out', async () => {
     const [first, ...others] = openai.events(SAID)
-    stage.upstream(openai).reply(respond([first!, 'data: {"note":"mine"}\n\n', ...others], { headers: EVENTS }))
+    fixture.upstream(openai).reply(respond([first!, 'data: {"note":"mine"}\n\n', ...others], { headers: EVENTS }))
     const reply = await call(openai, 'nothing but text', true)
     expect(reply.status).to.equal(200)
     expect(await reply.text()).to.match(/"Hel".*"lo".*\[DONE\]\n\n$/s)

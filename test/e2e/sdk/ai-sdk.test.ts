@@ -3,8 +3,8 @@ import { APICallError, generateText, isStepCount, jsonSchema, streamText, tool }
 import { expect } from 'chai'
 import { json, sse } from '../../../core/testing/kit.ts'
 import { type Dialect, modelOf, type Said, splitAfter, USED } from './dialect.ts'
+import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 import { openai } from './openai-dialect.ts'
-import { DIALECTS, type Stage, startStage } from './stage.ts'
 
 const THOUGHT: Said = { thinking: ['Let me ', 'see.'], text: ['Hel', 'lo!'] }
 const WEATHER: Said = { tools: [{ id: 'call_1', name: 'weather', arguments: ['{"city":', '"Paris"}'] }] }
@@ -16,19 +16,19 @@ const weather = tool({
 })
 
 describe('the Vercel AI SDK', () => {
-  let stage: Stage
+  let fixture: Fixture
 
   before(async () => {
-    stage = await startStage()
+    fixture = await startFixture()
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   const modelFor = (dialect: Dialect) =>
     createOpenAICompatible({
       name: 'gateway',
-      baseURL: `${stage.gateway.url}/v1`,
-      apiKey: stage.gateway.liveKey,
+      baseURL: `${fixture.gateway.url}/v1`,
+      apiKey: fixture.gateway.liveKey,
       includeUsage: true,
     })(modelOf(dialect))
 
@@ -37,7 +37,7 @@ describe('the Vercel AI SDK', () => {
       const settings = () => ({ model: modelFor(dialect), prompt: 'Hello', maxRetries: 0 })
 
       it('generates a text, with thoughts, finish and usage', async () => {
-        stage.upstream(dialect).on(() => json(dialect.whole(THOUGHT)))
+        fixture.upstream(dialect).on(() => json(dialect.whole(THOUGHT)))
         const { text, reasoningText, finishReason, usage } = await generateText(settings())
         expect({ text, reasoningText, finishReason }).to.deep.equal({
           text: 'Hello!',
@@ -50,7 +50,7 @@ describe('the Vercel AI SDK', () => {
       })
 
       it('streams a text, with thoughts, finish and usage', async () => {
-        stage.upstream(dialect).on(() => sse(dialect.events(THOUGHT)))
+        fixture.upstream(dialect).on(() => sse(dialect.events(THOUGHT)))
         const result = streamText(settings())
         const pieces = await Array.fromAsync(result.textStream)
         expect(pieces).to.deep.equal(THOUGHT.text)
@@ -63,7 +63,7 @@ describe('the Vercel AI SDK', () => {
       })
 
       it('calls a tool, and answers with its result', async () => {
-        const upstream = stage.upstream(dialect)
+        const upstream = fixture.upstream(dialect)
         const asked = [
           upstream.reply(json(dialect.whole(WEATHER))),
           upstream.reply(json(dialect.whole({ text: ['Take a coat.'] }))),
@@ -77,7 +77,7 @@ describe('the Vercel AI SDK', () => {
       })
 
       it('calls a tool while it streams', async () => {
-        const upstream = stage.upstream(dialect)
+        const upstream = fixture.upstream(dialect)
         const asked = [
           upstream.reply(sse(dialect.events(WEATHER))),
           upstream.reply(sse(dialect.events({ text: ['Take a coat.'] }))),
@@ -89,7 +89,7 @@ describe('the Vercel AI SDK', () => {
       })
 
       it('reports an upstream’s refusal in words', async () => {
-        stage.upstream(dialect).on(() => json(dialect.error(400, 'That is too odd.'), { status: 400 }))
+        fixture.upstream(dialect).on(() => json(dialect.error(400, 'That is too odd.'), { status: 400 }))
         const error = await generateText(settings()).catch((thrown: unknown) => thrown)
         expect(error).to.be.instanceOf(APICallError)
         expect(error).to.include({ message: 'That is too odd.', statusCode: 400, isRetryable: false })
@@ -97,7 +97,7 @@ describe('the Vercel AI SDK', () => {
 
       it('reports a stream that breaks', async () => {
         const [begin] = splitAfter(dialect.events(THOUGHT), 'Hel')
-        stage.upstream(dialect).on(() => sse([...begin, dialect.errorEvent('Private words.')]))
+        fixture.upstream(dialect).on(() => sse([...begin, dialect.errorEvent('Private words.')]))
         const errors: unknown[] = []
         const result = streamText({ ...settings(), onError: ({ error }) => void errors.push(error) })
         let text = ''
@@ -113,7 +113,7 @@ describe('the Vercel AI SDK', () => {
   }
 
   it('reports a key that is refused', async () => {
-    const gateway = createOpenAICompatible({ name: 'gateway', baseURL: `${stage.gateway.url}/v1`, apiKey: 'sk-live-wrong' })
+    const gateway = createOpenAICompatible({ name: 'gateway', baseURL: `${fixture.gateway.url}/v1`, apiKey: 'sk-live-wrong' })
     const error = await generateText({ model: gateway('open/gpt-x'), prompt: 'Hello' }).catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(APICallError).and.include({ statusCode: 401 })
     expect(String(error)).to.include('Incorrect API key provided')

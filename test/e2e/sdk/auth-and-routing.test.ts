@@ -8,25 +8,25 @@ import { json } from '../../../core/testing/kit.ts'
 import { rawHttp } from '../../support/raw-http.ts'
 import { caught } from './caught.ts'
 import { ask, modelOf } from './dialect.ts'
+import { type Fixture, startFixture } from './fixture.ts'
 import { openai } from './openai-dialect.ts'
-import { type Stage, startStage } from './stage.ts'
 
 const CHAT = '/v1/chat/completions'
 
 describe('auth and routing, as the SDK and curl see them', () => {
-  let stage: Stage
+  let fixture: Fixture
   let url: string
 
   before(async () => {
-    stage = await startStage()
-    url = stage.gateway.url
-    stage.upstream(openai).on(() => json(openai.whole({ text: ['Hello!'] })))
+    fixture = await startFixture()
+    url = fixture.gateway.url
+    fixture.upstream(openai).on(() => json(openai.whole({ text: ['Hello!'] })))
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   const authorized = (authorization: string) => ({ authorization, 'content-type': 'application/json' })
-  const good = () => authorized(`Bearer ${stage.gateway.liveKey}`)
+  const good = () => authorized(`Bearer ${fixture.gateway.liveKey}`)
   const post = (headers: Readonly<Record<string, string>>, path = CHAT) =>
     rawHttp(url + path, { method: 'POST', headers, body: JSON.stringify(ask(openai)) })
 
@@ -54,16 +54,16 @@ describe('auth and routing, as the SDK and curl see them', () => {
 
   it('refuses a key that nobody owns, and does not print it', async () => {
     const key = createSecret('live')
-    const error = await caught(stage.gateway.openai(key).models.list())
+    const error = await caught(fixture.gateway.openai(key).models.list())
     expect(error).to.be.instanceOf(OpenAI.AuthenticationError)
     expect(error).to.include({ status: 401, code: 'invalid_api_key' })
     expect(String(error)).to.include('Incorrect API key provided').and.not.include(key.slice(8, -4))
   })
 
   it('answers a revoked key like one that never was', async () => {
-    const { key, secret } = await createKey(stage.gateway.store, { name: 'gone', kind: 'live' })
+    const { key, secret } = await createKey(fixture.gateway.store, { name: 'gone', kind: 'live' })
     expect((await post(authorized(`Bearer ${secret}`))).status).to.equal(200)
-    await revokeKey(stage.gateway.store, key.id)
+    await revokeKey(fixture.gateway.store, key.id)
     const bodies = [secret, createSecret('live')].map(async (refused) => {
       const reply = await post(authorized(`Bearer ${refused}`))
       return `${reply.status} ${(await reply.text()).replace(/sk-li\*\*\*\w{4}/, 'KEY')}`
@@ -73,7 +73,7 @@ describe('auth and routing, as the SDK and curl see them', () => {
   })
 
   it('takes the scheme in any case', async () => {
-    expect((await post(authorized(`bearer ${stage.gateway.liveKey}`))).status).to.equal(200)
+    expect((await post(authorized(`bearer ${fixture.gateway.liveKey}`))).status).to.equal(200)
   })
 
   it('says with a 401 how to authenticate, and under which id to ask for help', async () => {
@@ -162,6 +162,6 @@ describe('auth and routing, as the SDK and curl see them', () => {
 
   it('finds a model whose name has slashes, colons and an at sign', async () => {
     const id = 'open/a/b:c@d'
-    expect((await stage.gateway.openai().models.retrieve(id)).id).to.equal(id)
+    expect((await fixture.gateway.openai().models.retrieve(id)).id).to.equal(id)
   })
 })

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { FIN, RST, type Step, sse } from '../../../core/testing/kit.ts'
 import { caught } from './caught.ts'
 import { ask, type Dialect, type Said, splitAfter } from './dialect.ts'
+import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 import { openai } from './openai-dialect.ts'
-import { DIALECTS, type Stage, startStage } from './stage.ts'
 
 const TEXT: Said = { text: ['Hel', 'lo!'] }
 
@@ -25,25 +25,25 @@ const ENDINGS: readonly (readonly [
 ]
 
 describe('a stream that breaks, as the SDK sees it', () => {
-  let stage: Stage
+  let fixture: Fixture
 
   before(async () => {
-    stage = await startStage()
+    fixture = await startFixture()
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     const [begin] = splitAfter(dialect.events(TEXT), 'Hel')
 
     for (const [what, ending, code] of ENDINGS) {
       describe(`because its upstream ${what} (${dialect.name})`, () => {
-        beforeEach(() => stage.upstream(dialect).on(() => sse([...begin, ...ending(dialect)])))
+        beforeEach(() => fixture.upstream(dialect).on(() => sse([...begin, ...ending(dialect)])))
 
         it('gives what had come, and throws', async () => {
           let text = ''
           async function read(): Promise<void> {
-            const stream = await stage.gateway.openai().chat.completions.create({ ...ask(dialect), stream: true })
+            const stream = await fixture.gateway.openai().chat.completions.create({ ...ask(dialect), stream: true })
             for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ''
           }
           const error = await caught(read())
@@ -53,12 +53,12 @@ describe('a stream that breaks, as the SDK sees it', () => {
         })
 
         it('makes the SDK’s own accumulator throw', async () => {
-          const stream = stage.gateway.openai().chat.completions.stream(ask(dialect))
+          const stream = fixture.gateway.openai().chat.completions.stream(ask(dialect))
           expect(await caught(stream.finalChatCompletion())).to.include({ code: code(dialect) })
         })
 
         it('has one error event last, and no end that could pass for a good one', async () => {
-          const reply = await stage.post(ask(dialect, { stream: true }))
+          const reply = await fixture.post(ask(dialect, { stream: true }))
           const text = await reply.text()
           const [, last] = /\n\ndata: (\{"error":.*\})\n\n$/.exec(text)!
           expect(JSON.parse(last!).error).to.have.all.keys('message', 'type', 'param', 'code')

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import OpenAI from 'openai'
 
-/** The SDK's error that a call ends with; a call that succeeds fails the test. */
+/** The SDK's error for a call. Fails the test if the call succeeds. */
 export async function caught(call: PromiseLike<unknown>): Promise<InstanceType<typeof OpenAI.APIError>> {
   const ending = await call.then(
     () => 'the call succeeded',

@@ -2,25 +2,25 @@ import { expect } from 'chai'
 import OpenAI from 'openai'
 import { hold, json, sse } from '../../../core/testing/kit.ts'
 import { ask, type Said, splitAfter } from './dialect.ts'
-import { DIALECTS, type Stage, startStage } from './stage.ts'
+import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 
 const TEXT: Said = { text: ['Hel', 'lo!'] }
 
 describe('a client that leaves', () => {
-  let stage: Stage
+  let fixture: Fixture
 
   before(async () => {
-    stage = await startStage()
+    fixture = await startFixture()
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     for (const stream of [false, true]) {
       it(`before a byte of the reply came stops the upstream${stream ? ' of a stream' : ''} (${dialect.name})`, async () => {
-        const asked = stage.upstream(dialect).reply([hold()])
+        const asked = fixture.upstream(dialect).reply([hold()])
         const { signal, abort } = leaving()
-        const call = stage.gateway.openai().chat.completions.create({ ...ask(dialect), stream }, { signal })
+        const call = fixture.gateway.openai().chat.completions.create({ ...ask(dialect), stream }, { signal })
         const request = await asked
         abort()
         expect(await call.catch((error: unknown) => error)).to.be.instanceOf(OpenAI.APIUserAbortError)
@@ -30,9 +30,9 @@ describe('a client that leaves', () => {
 
     it(`in the middle of a stream stops the upstream (${dialect.name})`, async () => {
       const [begin] = splitAfter(dialect.events(TEXT), 'Hel')
-      const asked = stage.upstream(dialect).reply(sse([...begin, hold()]))
+      const asked = fixture.upstream(dialect).reply(sse([...begin, hold()]))
       const { signal, abort } = leaving()
-      const stream = await stage.gateway.openai().chat.completions.create({ ...ask(dialect), stream: true }, { signal })
+      const stream = await fixture.gateway.openai().chat.completions.create({ ...ask(dialect), stream: true }, { signal })
       let text = ''
       for await (const chunk of stream) {
         text += chunk.choices[0]?.delta.content ?? ''
@@ -44,17 +44,17 @@ describe('a client that leaves', () => {
 
     it(`by breaking off its loop stops the upstream (${dialect.name})`, async () => {
       const [begin] = splitAfter(dialect.events(TEXT), 'Hel')
-      const asked = stage.upstream(dialect).reply(sse([...begin, hold()]))
-      for await (const _ of await stage.gateway.openai().chat.completions.create({ ...ask(dialect), stream: true })) break
+      const asked = fixture.upstream(dialect).reply(sse([...begin, hold()]))
+      for await (const _ of await fixture.gateway.openai().chat.completions.create({ ...ask(dialect), stream: true })) break
       await (await asked).closed
     })
 
     it(`in the middle of a whole reply stops the upstream (${dialect.name})`, async () => {
       const [head, body] = json(dialect.whole(TEXT)) as [string, string]
       const half = hold()
-      const asked = stage.upstream(dialect).reply([head, body.slice(0, 20), half])
+      const asked = fixture.upstream(dialect).reply([head, body.slice(0, 20), half])
       const { signal, abort } = leaving()
-      const call = stage.gateway.openai().chat.completions.create(ask(dialect), { signal })
+      const call = fixture.gateway.openai().chat.completions.create(ask(dialect), { signal })
       await half.reached
       abort()
       expect(await call.catch((error: unknown) => error)).to.be.instanceOf(OpenAI.APIUserAbortError)

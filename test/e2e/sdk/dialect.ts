@@ -1,33 +1,33 @@
 import type { OpenAI } from 'openai'
 
-/** What a model says in one reply, each text in the pieces in which it streams it. */
+/** The content of a reply, each text in the pieces in which it is streamed. */
 export interface Said {
   readonly thinking?: readonly string[]
   readonly text?: readonly string[]
   readonly tools?: readonly { readonly id: string; readonly name: string; readonly arguments: readonly string[] }[]
 }
 
-/** The tokens that every reply of either dialect says it used, in OpenAI's terms. */
+/** The usage of every reply in both dialects, in OpenAI's terms. */
 export const USED = { prompt: 12, cached: 4, completion: 7, reasoning: 3, total: 19 }
 
-/** How one kind of upstream says things on the wire. */
+/** The wire format of one kind of upstream. */
 export interface Dialect {
-  /** What the gateway does with its replies. */
+  /** How the gateway handles its replies. */
   readonly name: 'passed through' | 'translated'
   readonly namespace: 'open' | 'claude'
-  /** The model in the upstream's own words. */
+  /** The upstream's name of the model. */
   readonly model: string
-  /** The id that its replies carry. */
+  /** The id in its replies. */
   readonly replyId: string
-  /** Its key, which no client may ever see. */
+  /** Its API key, which no client may see. */
   readonly apiKey: string
-  /** Where completions are asked for. */
+  /** The path of its completion endpoint. */
   readonly path: string
   /** The body of a whole reply. */
   whole(said: Said): object
-  /** A whole stream, event by event, with its end marker. */
+  /** The events of a whole stream, with the end marker. */
   events(said: Said): readonly string[]
-  /** The event by which a stream says that it cannot go on. */
+  /** The error event of a stream. */
   errorEvent(message: string): string
   /** The body of a reply with an error status. */
   error(status: number, message: string): object
@@ -39,12 +39,12 @@ export function ask<More extends object>(dialect: Dialect, more?: More) {
   return { model: modelOf(dialect), messages, ...(more as More) }
 }
 
-/** The name by which clients call a dialect's model. */
+/** The model id that clients use. */
 export const modelOf = ({ namespace, model }: Dialect): string => `${namespace}/${model}`
 
-/** The events up to and with the first that has this mark, and those after it. */
+/** The events up to the first that contains the mark, that one included, and those after it. */
 export function splitAfter(events: readonly string[], mark: string): [begin: readonly string[], rest: readonly string[]] {
   const index = events.findIndex((event) => event.includes(mark))
-  if (index < 0) throw new Error(`no event has ${mark} in it`)
+  if (index < 0) throw new Error(`no event contains ${mark}`)
   return [events.slice(0, index + 1), events.slice(index + 1)]
 }

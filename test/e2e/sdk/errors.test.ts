@@ -4,8 +4,8 @@ import { json, reply, type Script, type ScriptedUpstream, scriptedUpstream, sse 
 import { closedOrigin } from '../../support/closed-port.ts'
 import { caught } from './caught.ts'
 import { ask, type Dialect } from './dialect.ts'
+import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 import { openai } from './openai-dialect.ts'
-import { DIALECTS, type Stage, startStage } from './stage.ts'
 
 /** A chain plugin and a provider that throw, each with words that are nobody's business. */
 const FAULT = "new Error('hunter2 in /etc/shadow')"
@@ -56,13 +56,13 @@ const NO_REPLIES: readonly (readonly [what: string, body: string, type: string, 
 ]
 
 describe('errors, as the SDK sees them', () => {
-  let stage: Stage
+  let fixture: Fixture
   let elsewhere: ScriptedUpstream
 
   before(async () => {
     elsewhere = await scriptedUpstream()
     const provider = 'openai-compatible'
-    stage = await startStage({
+    fixture = await startFixture({
       files: { 'bad-link.ts': BAD_LINK, 'bad-provider.ts': BAD_PROVIDER },
       chain: [{ plugin: './bad-link.ts' }],
       others: {
@@ -74,12 +74,12 @@ describe('errors, as the SDK sees them', () => {
   })
 
   after(async () => {
-    await stage?.stop()
-    await elsewhere?.close()
+    await fixture?.stop()
+    await elsewhere.close()
   })
 
   const create = (body: OpenAI.ChatCompletionCreateParams, options?: OpenAI.RequestOptions) =>
-    stage.gateway.openai().chat.completions.create(body, options)
+    fixture.gateway.openai().chat.completions.create(body, options)
 
   /** The error of one call, not repeated. */
   const failure = (body: OpenAI.ChatCompletionCreateParams) => caught(create(body, { maxRetries: 0 }))
@@ -87,7 +87,7 @@ describe('errors, as the SDK sees them', () => {
   for (const dialect of DIALECTS) {
     for (const stream of [false, true]) {
       describe(`(${dialect.name}${stream ? ', streamed' : ''})`, () => {
-        const answer = (script: () => Script) => stage.upstream(dialect).on(script)
+        const answer = (script: () => Script) => fixture.upstream(dialect).on(script)
         const failing = () => failure(ask(dialect, { stream }))
 
         for (const [status, expected, code] of STATUSES) {
@@ -119,14 +119,14 @@ describe('errors, as the SDK sees them', () => {
     }
 
     it(`an error before the first event of a stream is a status (${dialect.name})`, async () => {
-      stage.upstream(dialect).on(() => sse([dialect.errorEvent('x')]))
+      fixture.upstream(dialect).on(() => sse([dialect.errorEvent('x')]))
       const error = await failure(ask(dialect, { stream: true }))
       expect(error.status).to.be.oneOf([502, 503])
       expect(error.code).to.be.oneOf(['upstream_error', 'upstream_overloaded'])
     })
 
     it(`the wait that an upstream asks for is the wait that the SDK is told (${dialect.name})`, async () => {
-      stage.upstream(dialect).on(() => json(dialect.error(429, 'Slow down.'), { status: 429, headers: { 'retry-after': '7' } }))
+      fixture.upstream(dialect).on(() => json(dialect.error(429, 'Slow down.'), { status: 429, headers: { 'retry-after': '7' } }))
       const error = await failure(ask(dialect))
       expect(error).to.be.instanceOf(OpenAI.RateLimitError)
       expect(error.headers!.get('retry-after')).to.equal('7')
@@ -134,7 +134,7 @@ describe('errors, as the SDK sees them', () => {
 
     for (const [what, script, code] of hopeless(dialect)) {
       it(`${what} is not tried again by the SDK (${dialect.name})`, async () => {
-        const upstream = stage.upstream(dialect)
+        const upstream = fixture.upstream(dialect)
         upstream.on(() => script)
         const before = upstream.requests.length
         const error = await caught(create(ask(dialect)))
@@ -145,8 +145,8 @@ describe('errors, as the SDK sees them', () => {
     }
 
     it(`a redirect of the list of models is not followed (${dialect.name})`, async () => {
-      stage.upstream(dialect).on(() => reply([], { status: 302, headers: { location: `${elsewhere.origin}/v1/models` } }))
-      await stage.gateway.openai().models.list()
+      fixture.upstream(dialect).on(() => reply([], { status: 302, headers: { location: `${elsewhere.origin}/v1/models` } }))
+      await fixture.gateway.openai().models.list()
       expect(elsewhere.requests).to.deep.equal([])
     })
   }
@@ -170,7 +170,7 @@ describe('errors, as the SDK sees them', () => {
   ] as const) {
     for (const stream of [false, true]) {
       it(`the fault of ${what} is a 500 that gives nothing away${stream ? ' (streamed)' : ''}`, async () => {
-        const raw = await stage.post({ ...ask(openai), ...more, stream }, headers)
+        const raw = await fixture.post({ ...ask(openai), ...more, stream }, headers)
         expect([raw.status, raw.headers['content-type']]).to.deep.equal([500, 'application/json'])
         const error = await raw.error()
         expect(error).to.include({ type: 'server_error', param: null, code: 'plugin_error' })

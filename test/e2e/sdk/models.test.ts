@@ -4,8 +4,8 @@ import { json } from '../../../core/testing/kit.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 import { anthropic } from './anthropic-dialect.ts'
 import { caught } from './caught.ts'
+import { type Fixture, startFixture } from './fixture.ts'
 import { openai } from './openai-dialect.ts'
-import { type Stage, startStage } from './stage.ts'
 
 const OPEN_MODELS = [
   { id: 'gpt-x', object: 'model', created: 1_715_367_049, owned_by: 'acme', permission: ['secret'] },
@@ -18,29 +18,29 @@ const CLAUDE_MODELS = {
 }
 
 describe('models, as the SDK sees them', () => {
-  let stage: Stage
+  let fixture: Fixture
 
   before(async () => {
-    stage = await startStage({
+    fixture = await startFixture({
       others: {
         local: { provider: 'sandbox', models: ['named-x', 'any-*'] },
         broken: { provider: 'openai-compatible', config: { baseUrl: await closedOrigin() } },
       },
     })
-    stage.upstream(openai).on(() => json({ object: 'list', data: OPEN_MODELS }))
-    stage.upstream(anthropic).on(() => json(CLAUDE_MODELS))
+    fixture.upstream(openai).on(() => json({ object: 'list', data: OPEN_MODELS }))
+    fixture.upstream(anthropic).on(() => json(CLAUDE_MODELS))
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   it('lists every model of every upstream, each under its namespace, though one upstream is down', async () => {
     const ids: string[] = []
-    for await (const model of stage.gateway.openai().models.list()) ids.push(model.id)
+    for await (const model of fixture.gateway.openai().models.list()) ids.push(model.id)
     expect(ids).to.have.members(['open/gpt-x', 'open/meta/llama-x', 'claude/claude-sonnet-4-6', 'local/named-x'])
   })
 
   it('describes a model as OpenAI does, and not as its upstream did', async () => {
-    const reply = await stage.gateway.fetch('/v1/models')
+    const reply = await fixture.gateway.fetch('/v1/models')
     const { object, data, ...rest } = (await reply.json()) as { object: string; data: { created: number }[] }
     expect([object, rest]).to.deep.equal(['list', {}])
     expect(data).to.deep.include.members([
@@ -52,25 +52,25 @@ describe('models, as the SDK sees them', () => {
   })
 
   it('retrieves what it lists, in the same words', async () => {
-    const client = stage.gateway.openai()
+    const client = fixture.gateway.openai()
     for await (const listed of client.models.list()) {
       expect({ ...(await client.models.retrieve(listed.id)) }).to.deep.equal({ ...listed })
     }
   })
 
   it('does not know a model that its upstream does not know', async () => {
-    const error = await caught(stage.gateway.openai().models.retrieve('open/gpt-none'))
+    const error = await caught(fixture.gateway.openai().models.retrieve('open/gpt-none'))
     expect(error).to.be.instanceOf(OpenAI.NotFoundError)
     expect(error).to.include({ code: 'model_not_found', param: 'model' })
   })
 
   it('does not read an escape twice', async () => {
-    const { status } = await stage.gateway.fetch('/v1/models/open%252Fgpt-x')
+    const { status } = await fixture.gateway.fetch('/v1/models/open%252Fgpt-x')
     expect(status).to.equal(404)
   })
 
   it('shows a key only the models it may use, and denies that there are others', async () => {
-    const client = stage.gateway.openai(await stage.gateway.key({ models: ['open/meta/*'] }))
+    const client = fixture.gateway.openai(await fixture.gateway.key({ models: ['open/meta/*'] }))
     const ids = (await client.models.list()).data.map((model) => model.id)
     expect(ids).to.deep.equal(['open/meta/llama-x'])
     const [hidden, absent] = await Promise.all(['open/gpt-x', 'open/gpt-none'].map((id) => caught(client.models.retrieve(id))))
@@ -79,8 +79,8 @@ describe('models, as the SDK sees them', () => {
   })
 
   it('takes the key as Open WebUI and LibreChat offer it: GET /models with a Bearer token', async () => {
-    const verify = (key: string) => stage.gateway.fetch('/v1/models', { key, headers: { 'content-type': 'application/json' } })
-    expect((await verify(stage.gateway.liveKey)).status).to.equal(200)
+    const verify = (key: string) => fixture.gateway.fetch('/v1/models', { key, headers: { 'content-type': 'application/json' } })
+    expect((await verify(fixture.gateway.liveKey)).status).to.equal(200)
     expect((await verify('sk-live-wrong')).status).to.equal(401)
   })
 })

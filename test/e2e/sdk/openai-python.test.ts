@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { FIN, json, sse } from '../../../core/testing/kit.ts'
 import { describeWith, find } from '../../support/requirements.ts'
 import { ask, modelOf, type Said, splitAfter, USED } from './dialect.ts'
+import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 import { OpenAIPython } from './openai-python.ts'
-import { DIALECTS, type Stage, startStage } from './stage.ts'
 
 const TEXT: Said = { text: ['Hel', 'lo ', '€ 😀'] }
 const WEATHER: Said = {
@@ -15,23 +15,23 @@ const WEATHER: Said = {
 }
 
 describeWith('python', 'openai-python', () => {
-  let stage: Stage
+  let fixture: Fixture
   let client: OpenAIPython
 
   before(async () => {
-    stage = await startStage()
-    client = new OpenAIPython(find('python')!, { baseURL: `${stage.gateway.url}/v1`, apiKey: stage.gateway.liveKey })
+    fixture = await startFixture()
+    client = new OpenAIPython(find('python')!, { baseURL: `${fixture.gateway.url}/v1`, apiKey: fixture.gateway.liveKey })
   })
 
   after(async () => {
     await client?.close()
-    await stage?.stop()
+    await fixture?.stop()
   })
 
   for (const dialect of DIALECTS) {
     describe(`(${dialect.name})`, () => {
       it('gets a completion, its usage and its request id', async () => {
-        stage.upstream(dialect).on(() => json(dialect.whole(TEXT)))
+        fixture.upstream(dialect).on(() => json(dialect.whole(TEXT)))
         const { completion, requestId } = await client.do('create', ask(dialect))
         expect(completion!.choices[0]!.message).to.include({ role: 'assistant', content: 'Hello € 😀' })
         expect(completion!.usage).to.include({ prompt_tokens: USED.prompt, total_tokens: USED.total })
@@ -39,7 +39,7 @@ describeWith('python', 'openai-python', () => {
       })
 
       it('reads a stream to its end', async () => {
-        stage.upstream(dialect).on(() => sse(dialect.events(TEXT)))
+        fixture.upstream(dialect).on(() => sse(dialect.events(TEXT)))
         const { chunks, error } = await client.do('stream', ask(dialect, { stream_options: { include_usage: true } }))
         expect(error).to.equal(undefined)
         expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).to.equal('Hello € 😀')
@@ -48,7 +48,7 @@ describeWith('python', 'openai-python', () => {
       })
 
       it('puts a stream with tool calls together, nothing doubled', async () => {
-        stage.upstream(dialect).on(() => sse(dialect.events(WEATHER)))
+        fixture.upstream(dialect).on(() => sse(dialect.events(WEATHER)))
         const { completion } = await client.do('accumulate', ask(dialect))
         const { message, finish_reason } = completion!.choices[0]!
         expect(finish_reason).to.equal('tool_calls')
@@ -62,27 +62,27 @@ describeWith('python', 'openai-python', () => {
 
       it('hears that a stream broke', async () => {
         const [begin] = splitAfter(dialect.events(TEXT), 'Hel')
-        stage.upstream(dialect).on(() => sse([...begin, FIN]))
+        fixture.upstream(dialect).on(() => sse([...begin, FIN]))
         const { chunks, error } = await client.do('stream', ask(dialect))
         expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).to.equal('Hel')
         expect(error).to.include({ class: 'APIError', code: 'upstream_disconnected' })
       })
 
       it('hears of an upstream’s refusals by class and code', async () => {
-        stage.upstream(dialect).on(() => json(dialect.error(400, 'Too odd.'), { status: 400 }))
+        fixture.upstream(dialect).on(() => json(dialect.error(400, 'Too odd.'), { status: 400 }))
         expect((await client.do('create', ask(dialect))).error).to.include({ class: 'BadRequestError', status: 400 })
-        stage.upstream(dialect).on(() => json(dialect.error(401, 'x'), { status: 401 }))
-        const before = stage.upstream(dialect).requests.length
+        fixture.upstream(dialect).on(() => json(dialect.error(401, 'x'), { status: 401 }))
+        const before = fixture.upstream(dialect).requests.length
         const { error } = await client.do('create', ask(dialect))
         expect(error).to.include({ class: 'InternalServerError', status: 502, code: 'upstream_authentication_error' })
         expect(error!.requestId).to.match(/^req_/)
-        expect(stage.upstream(dialect).requests.length - before).to.equal(1)
+        expect(fixture.upstream(dialect).requests.length - before).to.equal(1)
       })
     })
   }
 
   it('finds models by their ids', async () => {
-    for (const dialect of DIALECTS) stage.upstream(dialect).on(() => json({ data: [{ id: dialect.model }] }))
+    for (const dialect of DIALECTS) fixture.upstream(dialect).on(() => json({ data: [{ id: dialect.model }] }))
     const { models } = await client.do('models')
     expect(models!.map((model) => model.id)).to.have.members(DIALECTS.map(modelOf))
     for (const model of models!) expect((await client.do('retrieve', model.id)).models).to.deep.equal([model])

@@ -2,8 +2,8 @@ import { expect } from 'chai'
 import { json, type ReceivedRequest, RST, reply, type Script, sse } from '../../../core/testing/kit.ts'
 import type { RawReply } from '../../support/raw-http.ts'
 import { ask, type Dialect, type Said, splitAfter } from './dialect.ts'
+import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 import { openai } from './openai-dialect.ts'
-import { DIALECTS, type Stage, startStage } from './stage.ts'
 
 const TEXT: Said = { text: ['Hel', 'lo!'] }
 
@@ -43,13 +43,13 @@ const ACCOUNT = {
 }
 
 describe('between the two sides', () => {
-  let stage: Stage
+  let fixture: Fixture
 
   before(async () => {
-    stage = await startStage()
+    fixture = await startFixture()
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     const credential = dialect === openai ? ['authorization'] : ['x-api-key', 'anthropic-version']
@@ -57,10 +57,10 @@ describe('between the two sides', () => {
     for (const stream of [false, true]) {
       it(`an upstream learns nothing of its client${stream ? ' from a stream' : ''} (${dialect.name})`, async () => {
         const script = stream ? sse(dialect.events(TEXT)) : json(dialect.whole(TEXT))
-        const bySdk = stage.upstream(dialect).reply(script)
-        await stage.gateway.openai().chat.completions.create({ ...ask(dialect), stream }, { headers: CLIENTS_OWN })
-        const byHand = stage.upstream(dialect).reply(script)
-        await stage.post({ ...ask(dialect), stream }, { ...CLIENTS_OWN, connection: 'close, x-hop', 'x-hop': 'canary' })
+        const bySdk = fixture.upstream(dialect).reply(script)
+        await fixture.gateway.openai().chat.completions.create({ ...ask(dialect), stream }, { headers: CLIENTS_OWN })
+        const byHand = fixture.upstream(dialect).reply(script)
+        await fixture.post({ ...ask(dialect), stream }, { ...CLIENTS_OWN, connection: 'close, x-hop', 'x-hop': 'canary' })
         for (const { headers, rawHeaders } of [await bySdk, await byHand]) {
           const own = ['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host', 'user-agent']
           expect(headers).to.have.all.keys(...own, 'x-request-id', ...credential)
@@ -74,10 +74,10 @@ describe('between the two sides', () => {
 
     for (const [what, reply] of confessions(dialect)) {
       it(`a client learns nothing of the upstream’s account from ${what} (${dialect.name})`, async () => {
-        const upstream = stage.upstream(dialect)
+        const upstream = fixture.upstream(dialect)
         upstream.on((request) => reply(confession(dialect, request)))
         for (const stream of [false, true]) {
-          const seen = await everyByte(await stage.post(ask(dialect, { stream })))
+          const seen = await everyByte(await fixture.post(ask(dialect, { stream })))
           expect(seen).to.not.match(/canary/)
           expect(seen).to.not.include(new URL(upstream.origin).host)
         }
@@ -87,11 +87,11 @@ describe('between the two sides', () => {
 
   for (const dialect of DIALECTS) {
     it(`the log tells no key of either side (${dialect.name})`, async () => {
-      stage.upstream(dialect).on((request) => json(dialect.error(401, confession(dialect, request)), { status: 401 }))
-      const { headers } = await stage.post(ask(dialect))
-      const line = await stage.gateway.logged(({ id }) => id === headers['x-request-id'])
+      fixture.upstream(dialect).on((request) => json(dialect.error(401, confession(dialect, request)), { status: 401 }))
+      const { headers } = await fixture.post(ask(dialect))
+      const line = await fixture.gateway.logged(({ id }) => id === headers['x-request-id'])
       expect(line).to.include({ status: 502 })
-      expect(JSON.stringify(stage.gateway.log)).to.not.include(dialect.apiKey).and.not.include(stage.gateway.liveKey)
+      expect(JSON.stringify(fixture.gateway.log)).to.not.include(dialect.apiKey).and.not.include(fixture.gateway.liveKey)
     })
   }
 })

@@ -1,16 +1,16 @@
 import { expect } from 'chai'
 import type { WireError } from '../../support/raw-http.ts'
-import { DIALECTS, type Stage } from './stage.ts'
+import { DIALECTS, type Fixture } from './fixture.ts'
 
-/** The error of a request that is the client's own fault, after a look that it is one, whole, and that no upstream was asked. */
+/** Expects an invalid_request_error in OpenAI's shape and no upstream request. Resolves to the error. */
 export async function refused(
-  stage: Stage,
+  fixture: Fixture,
   body: object | string | Buffer,
   headers?: Readonly<Record<string, string>>,
 ): Promise<WireError & { readonly status: number }> {
-  const forwarded = (): number => DIALECTS.reduce((sum, dialect) => sum + stage.upstream(dialect).requests.length, 0)
+  const forwarded = (): number => DIALECTS.reduce((sum, dialect) => sum + fixture.upstream(dialect).requests.length, 0)
   const before = forwarded()
-  const reply = await stage.post(body, headers)
+  const reply = await fixture.post(body, headers)
   const error = await reply.error()
   expect(forwarded(), 'requests that reached an upstream').to.equal(before)
   expect(reply.headers['content-type']).to.equal('application/json')

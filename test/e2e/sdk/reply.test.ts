@@ -2,25 +2,25 @@ import { gzipSync } from 'node:zlib'
 import { expect } from 'chai'
 import { json, reply } from '../../../core/testing/kit.ts'
 import { ask, modelOf, USED } from './dialect.ts'
+import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 import { openai } from './openai-dialect.ts'
-import { DIALECTS, type Stage, startStage } from './stage.ts'
 
 const TEXT = { text: ['Hel', 'lo ', '€ 😀'] }
 const WEATHER = { tools: [{ id: 'call_1', name: 'weather', arguments: ['{"city":', '"Paris"}'] }] }
 
 describe('a reply that is not a stream, as the SDK sees it', () => {
-  let stage: Stage
+  let fixture: Fixture
 
   before(async () => {
-    stage = await startStage()
+    fixture = await startFixture()
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     describe(`(${dialect.name})`, () => {
-      const create = (more?: object) => stage.gateway.openai().chat.completions.create(ask(dialect, more))
-      const answer = (said: object) => stage.upstream(dialect).on(() => json(dialect.whole(said)))
+      const create = (more?: object) => fixture.gateway.openai().chat.completions.create(ask(dialect, more))
+      const answer = (said: object) => fixture.upstream(dialect).on(() => json(dialect.whole(said)))
 
       it('has every field that clients count on', async () => {
         answer(TEXT)
@@ -77,7 +77,7 @@ describe('a reply that is not a stream, as the SDK sees it', () => {
       it('has the request id in a header, the same that the SDK shows, and nowhere else', async () => {
         answer(TEXT)
         const { data, response } = await create().withResponse()
-        const raw = await stage.post(ask(dialect))
+        const raw = await fixture.post(ask(dialect))
         const id = response.headers.get('x-request-id')
         expect(id).to.match(/^req_[0-9a-f]{32}$/)
         expect(data).to.have.property('_request_id', id)
@@ -93,8 +93,8 @@ describe('a reply that is not a stream, as the SDK sees it', () => {
 
       it('is readable though its upstream compressed it unasked', async () => {
         const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
-        stage.upstream(dialect).on(() => reply([gzipSync(JSON.stringify(dialect.whole(TEXT)))], { headers }))
-        const raw = await stage.post(ask(dialect), { 'accept-encoding': 'gzip, br' })
+        fixture.upstream(dialect).on(() => reply([gzipSync(JSON.stringify(dialect.whole(TEXT)))], { headers }))
+        const raw = await fixture.post(ask(dialect), { 'accept-encoding': 'gzip, br' })
         expect(raw.headers).to.not.have.property('content-encoding')
         expect(await raw.text()).to.include('Hel')
         expect((await create()).choices[0]!.message.content).to.equal('Hello € 😀')
@@ -116,8 +116,8 @@ describe('a reply that is not a stream, as the SDK sees it', () => {
           'strict-transport-security': 'max-age=1',
           'x-new-header': 'x',
         }
-        stage.upstream(dialect).on(() => json(dialect.whole(TEXT), { headers }))
-        const raw = await stage.post(ask(dialect))
+        fixture.upstream(dialect).on(() => json(dialect.whole(TEXT), { headers }))
+        const raw = await fixture.post(ask(dialect))
         expect(raw.status).to.equal(200)
         expect(raw.headers).to.have.all.keys('connection', 'content-length', 'content-type', 'date', 'x-request-id')
         expect(raw.headers['x-request-id']).to.match(/^req_[0-9a-f]{32}$/)
@@ -127,17 +127,17 @@ describe('a reply that is not a stream, as the SDK sees it', () => {
 
   it('names the model that was asked for, where it was translated', async () => {
     for (const dialect of DIALECTS) {
-      stage.upstream(dialect).on(() => json(dialect.whole(TEXT)))
-      const { model } = await stage.gateway.openai().chat.completions.create(ask(dialect))
+      fixture.upstream(dialect).on(() => json(dialect.whole(TEXT)))
+      const { model } = await fixture.gateway.openai().chat.completions.create(ask(dialect))
       expect(model).to.equal(dialect === openai ? 'gpt-x-2026-02-02' : modelOf(dialect))
     }
   })
 
   it('has the upstream’s very bytes where it passed through: unknown fields, spaces, large numbers', async () => {
     const body = `{ "id":"chatcmpl-1",  "x_new":{"big":12345678901234567890, "tiny":1.0e-7},\n"choices":[ {"index":0,"message":{"role":"assistant","content":"\\u0048i","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop","x":1} ],"service_tier":"flex","object":"chat.completion","created":1,"model":"m" }`
-    stage.upstream(openai).on(() => reply([body], { headers: { 'content-type': 'application/json' } }))
-    expect(await (await stage.post(ask(openai))).text()).to.equal(body)
-    const completion = await stage.gateway.openai().chat.completions.create(ask(openai))
+    fixture.upstream(openai).on(() => reply([body], { headers: { 'content-type': 'application/json' } }))
+    expect(await (await fixture.post(ask(openai))).text()).to.equal(body)
+    const completion = await fixture.gateway.openai().chat.completions.create(ask(openai))
     expect(completion).to.include({ id: 'chatcmpl-1', service_tier: 'flex' })
     expect(completion).to.have.property('x_new')
   })

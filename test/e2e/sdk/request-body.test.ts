@@ -3,23 +3,23 @@ import OpenAI from 'openai'
 import { json } from '../../../core/testing/kit.ts'
 import { caught } from './caught.ts'
 import { ask, modelOf } from './dialect.ts'
+import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 import { openai } from './openai-dialect.ts'
 import { refused } from './refused.ts'
-import { DIALECTS, type Stage, startStage } from './stage.ts'
 
 const TOO_LARGE = (32 << 20) + 1
 
 describe('a request body, as the SDK and curl send it', () => {
-  let stage: Stage
+  let fixture: Fixture
 
   before(async () => {
-    stage = await startStage()
-    for (const dialect of DIALECTS) stage.upstream(dialect).on(() => json(dialect.whole({ text: ['Hello!'] })))
+    fixture = await startFixture()
+    for (const dialect of DIALECTS) fixture.upstream(dialect).on(() => json(dialect.whole({ text: ['Hello!'] })))
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
-  const received = () => stage.upstream(openai).requests.at(-1)!
+  const received = () => fixture.upstream(openai).requests.at(-1)!
 
   for (const [what, body] of [
     ['broken JSON', '{bad'],
@@ -32,7 +32,7 @@ describe('a request body, as the SDK and curl send it', () => {
     ['white space', ' \n'],
   ] as const) {
     it(`refuses ${what}`, async () => {
-      expect(await refused(stage, body)).to.include({ status: 400, param: null, code: null })
+      expect(await refused(fixture, body)).to.include({ status: 400, param: null, code: null })
     })
   }
 
@@ -44,7 +44,7 @@ describe('a request body, as the SDK and curl send it', () => {
     '',
   ]) {
     it(`refuses a body that says it is '${type}'`, async () => {
-      const { status, code, message } = await refused(stage, ask(openai), { 'content-type': type })
+      const { status, code, message } = await refused(fixture, ask(openai), { 'content-type': type })
       expect({ status, code }).to.deep.equal({ status: 415, code: 'unsupported_media_type' })
       expect(message).to.include(`'${type}'`).and.include('application/json')
     })
@@ -52,58 +52,58 @@ describe('a request body, as the SDK and curl send it', () => {
 
   for (const type of ['application/json; charset=utf-8', 'application/json;charset=UTF-8', 'Application/JSON']) {
     it(`takes a body that says it is '${type}'`, async () => {
-      expect((await stage.post(ask(openai), { 'content-type': type })).status).to.equal(200)
+      expect((await fixture.post(ask(openai), { 'content-type': type })).status).to.equal(200)
     })
   }
 
   it('asks for a body that is announced first, as curl announces large ones', async () => {
-    const reply = await stage.post(ask(openai), { expect: '100-continue' })
+    const reply = await fixture.post(ask(openai), { expect: '100-continue' })
     expect([reply.status, reply.continued]).to.deep.equal([200, true])
   })
 
   it('refuses a body that says it is too large, before it is sent', async () => {
-    expect(await refused(stage, '', { 'content-length': String(TOO_LARGE) })).to.include({
+    expect(await refused(fixture, '', { 'content-length': String(TOO_LARGE) })).to.include({
       status: 413,
       code: 'request_too_large',
     })
   })
 
   it('refuses a body that becomes too large while it is sent', async () => {
-    const { status, message } = await refused(stage, Buffer.alloc(TOO_LARGE, ' '), { 'transfer-encoding': 'chunked' })
+    const { status, message } = await refused(fixture, Buffer.alloc(TOO_LARGE, ' '), { 'transfer-encoding': 'chunked' })
     expect(status).to.equal(413)
     expect(message).to.include('33554432 bytes')
   })
 
   it('tells the SDK that its request is too large', async () => {
     const messages = [{ role: 'user' as const, content: 'x'.repeat(TOO_LARGE) }]
-    const error = await caught(stage.gateway.openai().chat.completions.create(ask(openai, { messages })))
+    const error = await caught(fixture.gateway.openai().chat.completions.create(ask(openai, { messages })))
     expect(error).to.be.instanceOf(OpenAI.APIError).and.include({ status: 413, code: 'request_too_large' })
   })
 
   it('refuses a body that names two models', async () => {
     const body = JSON.stringify(ask(openai)).replace('{', '{"model":"claude/claude-sonnet-4-6",')
-    expect(await refused(stage, body)).to.include({ status: 400, code: 'duplicate_parameter', param: 'model' })
+    expect(await refused(fixture, body)).to.include({ status: 400, code: 'duplicate_parameter', param: 'model' })
   })
 
   for (const dialect of DIALECTS) {
     it(`is not bent by a body with __proto__ and constructor (${dialect.name})`, async () => {
       const trap = '"__proto__":{"polluted":true,"stream":true},"constructor":{"prototype":{"polluted":true}}'
-      const reply = await stage.post(JSON.stringify(ask(dialect)).replace('{', `{${trap},`))
+      const reply = await fixture.post(JSON.stringify(ask(dialect)).replace('{', `{${trap},`))
       expect([reply.status, reply.headers['content-type']]).to.deep.equal([200, 'application/json'])
       expect({}).to.not.have.property('polluted')
-      expect((await stage.post(ask(dialect))).status).to.equal(200)
+      expect((await fixture.post(ask(dialect))).status).to.equal(200)
     })
   }
 
   it('passes on every other byte as it came: unknown fields, spaces, escapes, large numbers', async () => {
     const rest =
       '"seed" : 9223372036854775807, "x_new":{"é":"\\u00e9","big":12345678901234567890,"tiny":1.0e-7}, "messages":[{"role":"user","content":"\\u0048i"}] }'
-    expect((await stage.post(`{ "model":${JSON.stringify(modelOf(openai))} , ${rest}`)).status).to.equal(200)
+    expect((await fixture.post(`{ "model":${JSON.stringify(modelOf(openai))} , ${rest}`)).status).to.equal(200)
     expect(received().body.toString()).to.equal(`{ "model":"gpt-x" , ${rest}`)
   })
 
   it('lets the SDK send fields that neither it nor the gateway knows', async () => {
-    await stage.gateway
+    await fixture.gateway
       .openai()
       .chat.completions.create(ask(openai, { top_k: 40, chat_template_kwargs: { enable_thinking: false } }))
     expect(received().json()).to.deep.equal({

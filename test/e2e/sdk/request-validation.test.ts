@@ -4,9 +4,9 @@ import { json, type ReceivedRequest } from '../../../core/testing/kit.ts'
 import { anthropic } from './anthropic-dialect.ts'
 import { caught } from './caught.ts'
 import { ask, type Dialect } from './dialect.ts'
+import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 import { openai } from './openai-dialect.ts'
 import { refused } from './refused.ts'
-import { DIALECTS, type Stage, startStage } from './stage.ts'
 
 /** Every parameter that may be null, with null. */
 const NULLS = Object.fromEntries(
@@ -19,16 +19,16 @@ const NULLS = Object.fromEntries(
 )
 
 describe('request validation, as the SDK and curl see it', () => {
-  let stage: Stage
+  let fixture: Fixture
 
   before(async () => {
-    stage = await startStage()
-    for (const dialect of DIALECTS) stage.upstream(dialect).on(() => json(dialect.whole({ text: ['Hello!'] })))
+    fixture = await startFixture()
+    for (const dialect of DIALECTS) fixture.upstream(dialect).on(() => json(dialect.whole({ text: ['Hello!'] })))
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
-  const last = (dialect: Dialect): ReceivedRequest => stage.upstream(dialect).requests.at(-1)!
+  const last = (dialect: Dialect): ReceivedRequest => fixture.upstream(dialect).requests.at(-1)!
 
   for (const [what, body, expected] of [
     ['no model', { messages: [] }, { code: 'missing_required_parameter', param: 'model' }],
@@ -57,36 +57,36 @@ describe('request validation, as the SDK and curl see it', () => {
     ],
   ] as const) {
     it(`refuses ${what}, and names what is wrong`, async () => {
-      expect(await refused(stage, body)).to.include({ status: 400, ...expected })
+      expect(await refused(fixture, body)).to.include({ status: 400, ...expected })
     })
   }
 
   it('says what it expected and what it got', async () => {
-    const { message } = await refused(stage, ask(openai, { temperature: 'hot' }))
+    const { message } = await refused(fixture, ask(openai, { temperature: 'hot' }))
     expect(message).to.equal("Invalid type for 'temperature': expected a number, but got a string instead.")
   })
 
   for (const model of ['noslash', 'open/', '/gpt-x', '/', 'none/gpt-x', 'OPEN/gpt-x', ' open/gpt-x', 'open/a\nb']) {
     it(`knows no model ${JSON.stringify(model)}`, async () => {
-      const { status, code, param, message } = await refused(stage, ask(openai, { model }))
+      const { status, code, param, message } = await refused(fixture, ask(openai, { model }))
       expect({ status, code, param }).to.deep.equal({ status: 404, code: 'model_not_found', param: 'model' })
       expect(message).to.equal(`The model \`${model}\` does not exist or you do not have access to it.`)
     })
   }
 
   it('does not serve a model that the key may not use, as if it were not there', async () => {
-    const key = await stage.gateway.key({ models: ['claude/*'] })
-    const error = await caught(stage.gateway.openai(key).chat.completions.create(ask(openai)))
+    const key = await fixture.gateway.key({ models: ['claude/*'] })
+    const error = await caught(fixture.gateway.openai(key).chat.completions.create(ask(openai)))
     expect(error).to.be.instanceOf(OpenAI.NotFoundError).and.include({ code: 'model_not_found' })
   })
 
   for (const dialect of DIALECTS) {
     it(`takes null for every optional parameter (${dialect.name})`, async () => {
-      expect((await stage.post(ask(dialect, NULLS))).status).to.equal(200)
+      expect((await fixture.post(ask(dialect, NULLS))).status).to.equal(200)
     })
 
     it(`calls the model by its own name upstream (${dialect.name})`, async () => {
-      await stage.gateway.openai().chat.completions.create(ask(dialect))
+      await fixture.gateway.openai().chat.completions.create(ask(dialect))
       expect(last(dialect).path).to.equal(dialect.path)
       expect(last(dialect).json()).to.include({ model: dialect.model })
     })
@@ -99,14 +99,14 @@ describe('request validation, as the SDK and curl see it', () => {
     ['modalities', ['text', 'audio']],
   ] as const) {
     it(`refuses ${name} where it cannot be translated, rather than ignore it`, async () => {
-      const error = await refused(stage, ask(anthropic, { [name]: value }))
+      const error = await refused(fixture, ask(anthropic, { [name]: value }))
       expect(error).to.include({ status: 400, code: 'unsupported_parameter', param: name })
-      expect((await stage.post(ask(openai, { [name]: value }))).status).to.equal(200)
+      expect((await fixture.post(ask(openai, { [name]: value }))).status).to.equal(200)
     })
   }
 
   it('leaves out what is harmless where it cannot be translated, and says so', async () => {
-    const { response } = await stage.gateway
+    const { response } = await fixture.gateway
       .openai()
       .chat.completions.create(ask(anthropic, { user: 'u1', seed: 7 }))
       .withResponse()

@@ -1,25 +1,25 @@
 import { expect } from 'chai'
 import { chunk, FIN, head, hold, type Step, sse } from '../../../core/testing/kit.ts'
 import { ask, type Dialect, type Said, splitAfter } from './dialect.ts'
-import { DIALECTS, type Stage, startStage } from './stage.ts'
+import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 
 const TEXT: Said = { text: ['Hel', 'lo ', '€ 😀'] }
 
 describe('a stream whose upstream is silent', () => {
-  let stage: Stage
+  let fixture: Fixture
 
   before(async () => {
-    stage = await startStage({ times: { heartbeat: 20 } })
+    fixture = await startFixture({ times: { heartbeat: 20 } })
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     it(`is kept alive by comments, and is none the worse for it (${dialect.name})`, async () => {
       const silence = hold()
       const [begin, rest] = splitAfter(dialect.events(TEXT), 'Hel')
-      stage.upstream(dialect).on(() => sse([...begin, silence, ...rest]))
-      const reply = await stage.post(ask(dialect, { stream: true }))
+      fixture.upstream(dialect).on(() => sse([...begin, silence, ...rest]))
+      const reply = await fixture.post(ask(dialect, { stream: true }))
       await reply.until(/"Hel".*\n\n: /s)
       silence.release()
       const text = await reply.text()
@@ -29,8 +29,8 @@ describe('a stream whose upstream is silent', () => {
 
     it(`reaches the SDK before its upstream has said a word, and reads as ever (${dialect.name})`, async () => {
       const silence = hold()
-      stage.upstream(dialect).on(() => [silence, ...sse(dialect.events(TEXT))])
-      const stream = await stage.gateway.openai().chat.completions.create({ ...ask(dialect), stream: true })
+      fixture.upstream(dialect).on(() => [silence, ...sse(dialect.events(TEXT))])
+      const stream = await fixture.gateway.openai().chat.completions.create({ ...ask(dialect), stream: true })
       silence.release()
       const text = (await Array.fromAsync(stream)).map((piece) => piece.choices[0]?.delta.content ?? '')
       expect(text.join('')).to.equal('Hello € 😀')
@@ -39,20 +39,20 @@ describe('a stream whose upstream is silent', () => {
 })
 
 describe('a stream whose client takes nothing', () => {
-  let stage: Stage
+  let fixture: Fixture
 
   before(async () => {
-    stage = await startStage({ times: { writeStall: 50 } })
+    fixture = await startFixture({ times: { writeStall: 50 } })
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     it(`stops its upstream, and is given up (${dialect.name})`, async () => {
-      const upstream = stage.upstream(dialect)
+      const upstream = fixture.upstream(dialect)
       let sent = 0
       upstream.on(() => endless(dialect, () => sent++))
-      const reply = await stage.post(ask(dialect, { stream: true }))
+      const reply = await fixture.post(ask(dialect, { stream: true }))
       await upstream.requests.at(-1)!.closed
       // What the sockets' own buffers hold has left; the rest would have filled the gateway's memory.
       expect(sent > 0 && sent < ENDLESS / 2, `${sent} events were sent`).to.equal(true)

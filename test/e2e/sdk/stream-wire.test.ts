@@ -12,8 +12,8 @@ import {
 } from '../../../core/testing/kit.ts'
 import type { RawReply } from '../../support/raw-http.ts'
 import { ask, type Said, splitAfter } from './dialect.ts'
+import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 import { openai } from './openai-dialect.ts'
-import { DIALECTS, type Stage, startStage } from './stage.ts'
 
 const TEXT: Said = { text: ['Hel', 'lo ', '€ 😀'] }
 
@@ -38,25 +38,25 @@ function overSeveralLines(event: string): string {
 }
 
 describe('a stream, as it goes over the wire', () => {
-  let stage: Stage
+  let fixture: Fixture
   let quirky: ScriptedUpstream
 
   before(async () => {
     quirky = await scriptedUpstream()
     const config = { preset: 'mistral', baseUrl: `${quirky.origin}/v1` }
-    stage = await startStage({ others: { quirky: { provider: 'openai-compatible', config } } })
+    fixture = await startFixture({ others: { quirky: { provider: 'openai-compatible', config } } })
   })
 
   after(async () => {
-    await stage?.stop()
-    await quirky?.close()
+    await fixture?.stop()
+    await quirky.close()
   })
 
   for (const dialect of DIALECTS) {
     describe(`(${dialect.name})`, () => {
       function open(script: Script, headers?: Readonly<Record<string, string>>): Promise<RawReply> {
-        stage.upstream(dialect).on(() => script)
-        return stage.post(ask(dialect, { stream: true }), headers)
+        fixture.upstream(dialect).on(() => script)
+        return fixture.post(ask(dialect, { stream: true }), headers)
       }
 
       /** What each event carries; throws for anything that is neither an event of one line nor the end marker. */
@@ -111,21 +111,21 @@ describe('a stream, as it goes over the wire', () => {
     const odd =
       'data: {"id":"x",  "choices":[{"index":0,"delta":{"content":"\\u0048","x_new":[1.0e-7]}}],"big":12345678901234567890,"obfuscation":"ab"}\n\n'
     const [begin, rest] = splitAfter(openai.events(TEXT), 'Hel')
-    stage.upstream(openai).on(() => sse([...begin, odd, ...rest]))
-    const reply = await stage.post(ask(openai, { stream: true, stream_options: { include_usage: true } }))
+    fixture.upstream(openai).on(() => sse([...begin, odd, ...rest]))
+    const reply = await fixture.post(ask(openai, { stream: true, stream_options: { include_usage: true } }))
     expect(await reply.text()).to.equal([...begin, odd, ...rest].join(''))
   })
 
   it('ends as soon where a preset’s quirks are mended on the way', async () => {
     quirky.on(() => sse([...openai.events(TEXT), hold()]))
-    const reply = await stage.post({ ...ask(openai, { stream: true }), model: 'quirky/gpt-x' })
+    const reply = await fixture.post({ ...ask(openai, { stream: true }), model: 'quirky/gpt-x' })
     expect(await reply.text()).to.match(/\n\ndata: \[DONE\]\n\n$/)
     expect(reply.complete).to.equal(true)
   })
 
   it('ends with the end marker though a finished upstream left it out', async () => {
-    stage.upstream(openai).on(() => sse(openai.events(TEXT).slice(0, -1)))
-    const reply = await stage.post(ask(openai, { stream: true }))
+    fixture.upstream(openai).on(() => sse(openai.events(TEXT).slice(0, -1)))
+    const reply = await fixture.post(ask(openai, { stream: true }))
     expect(await reply.text()).to.match(/\n\ndata: \[DONE\]\n\n$/)
     expect(reply.complete).to.equal(true)
   })

@@ -3,8 +3,8 @@ import type { OpenAI } from 'openai'
 import { DONE, hold, pieces, type Step, sse } from '../../../core/testing/kit.ts'
 import { anthropic } from './anthropic-dialect.ts'
 import { ask, type Said, splitAfter, USED } from './dialect.ts'
+import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 import { chunkOf, openai } from './openai-dialect.ts'
-import { DIALECTS, type Stage, startStage } from './stage.ts'
 
 type Chunk = OpenAI.ChatCompletionChunk
 type Delta = OpenAI.ChatCompletionChunk.Choice.Delta & { readonly reasoning_content?: string }
@@ -35,20 +35,20 @@ function offsetsWithin(text: string, script: readonly Step[]): number[] {
 }
 
 describe('a stream, as the SDK sees it', () => {
-  let stage: Stage
+  let fixture: Fixture
 
   before(async () => {
-    stage = await startStage()
+    fixture = await startFixture()
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     describe(`(${dialect.name})`, () => {
-      const open = (more?: object) => stage.gateway.openai().chat.completions.create({ ...ask(dialect, more), stream: true })
+      const open = (more?: object) => fixture.gateway.openai().chat.completions.create({ ...ask(dialect, more), stream: true })
 
       async function read(said: Said, more?: object): Promise<Chunk[]> {
-        stage.upstream(dialect).on(() => sse(dialect.events(said)))
+        fixture.upstream(dialect).on(() => sse(dialect.events(said)))
         return Array.fromAsync(await open(more))
       }
 
@@ -100,7 +100,7 @@ describe('a stream, as the SDK sees it', () => {
         const chunks = await read(TEXT)
         expect(chunks.filter((chunk) => chunk.choices.length === 0 || chunk.usage != null)).to.deep.equal([])
         if (dialect === openai) {
-          expect(stage.upstream(openai).requests.at(-1)!.json()).to.deep.include({ stream_options: { include_usage: true } })
+          expect(fixture.upstream(openai).requests.at(-1)!.json()).to.deep.include({ stream_options: { include_usage: true } })
         }
       })
 
@@ -117,8 +117,8 @@ describe('a stream, as the SDK sees it', () => {
       })
 
       it('is put together by the SDK', async () => {
-        stage.upstream(dialect).on(() => sse(dialect.events(WEATHER)))
-        const stream = stage.gateway
+        fixture.upstream(dialect).on(() => sse(dialect.events(WEATHER)))
+        const stream = fixture.gateway
           .openai()
           .chat.completions.stream({ ...ask(dialect), stream_options: { include_usage: true } })
         const { choices, usage } = await stream.finalChatCompletion()
@@ -134,7 +134,7 @@ describe('a stream, as the SDK sees it', () => {
         const [begin, rest] = splitAfter(dialect.events(TEXT), 'Hel')
         const [middle, end] = splitAfter(rest, 'lo ')
         const holds = [hold(), hold()]
-        stage.upstream(dialect).on(() => sse([...begin, holds[0]!, ...middle, holds[1]!, ...end]))
+        fixture.upstream(dialect).on(() => sse([...begin, holds[0]!, ...middle, holds[1]!, ...end]))
         const seen: string[] = []
         for await (const chunk of await open()) {
           const { content } = chunk.choices[0]!.delta
@@ -150,11 +150,11 @@ describe('a stream, as the SDK sees it', () => {
         const uncut = await read(TEXT)
         const script = sse(dialect.events(TEXT))
         for (const at of [1, 7, Infinity]) {
-          stage.upstream(dialect).on(() => pieces(script, at))
+          fixture.upstream(dialect).on(() => pieces(script, at))
           expect(stable(await Array.fromAsync(await open()))).to.deep.equal(stable(uncut))
         }
         for (const offset of offsetsWithin('€ 😀', script)) {
-          stage.upstream(dialect).on(() => pieces(script, [offset]))
+          fixture.upstream(dialect).on(() => pieces(script, [offset]))
           expect(textOf(await Array.fromAsync(await open())), `cut at byte ${offset}`).to.equal('Hello € 😀')
         }
       })
@@ -169,8 +169,8 @@ describe('a stream, as the SDK sees it', () => {
   ] as const) {
     it(`ends with a finish that clients know (${ours}) where Claude says ${theirs}`, async () => {
       const events = anthropic.events(TEXT).map((event) => event.replace('end_turn', theirs))
-      stage.upstream(anthropic).on(() => sse(events))
-      const { choices } = await stage.gateway.openai().chat.completions.stream(ask(anthropic)).finalChatCompletion()
+      fixture.upstream(anthropic).on(() => sse(events))
+      const { choices } = await fixture.gateway.openai().chat.completions.stream(ask(anthropic)).finalChatCompletion()
       expect(choices.map((choice) => choice.finish_reason)).to.deep.equal([ours])
     })
   }
@@ -186,8 +186,8 @@ describe('a stream, as the SDK sees it', () => {
       chunkOf({}, 'length', 0),
       DONE,
     ]
-    stage.upstream(openai).on(() => sse(events))
-    const { choices } = await stage.gateway
+    fixture.upstream(openai).on(() => sse(events))
+    const { choices } = await fixture.gateway
       .openai()
       .chat.completions.stream(ask(openai, { n: 2 }))
       .finalChatCompletion()

@@ -2,27 +2,27 @@ import { expect } from 'chai'
 import { hold, json, sse } from '../../../core/testing/kit.ts'
 import { caught } from './caught.ts'
 import { ask, splitAfter } from './dialect.ts'
-import { DIALECTS, type Stage, startStage } from './stage.ts'
+import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 
 const LATE = { code: 'upstream_timeout', type: 'server_error' }
 
 describe('an upstream that never answers, as the SDK sees it', () => {
-  let stage: Stage
-  let patient: Stage
+  let fixture: Fixture
+  let patient: Fixture
 
   before(async () => {
     const namespace = { timeouts: { firstByte: '50ms' } }
-    stage = await startStage({ namespace })
-    patient = await startStage({ namespace, times: { heartbeat: 5 } })
+    fixture = await startFixture({ namespace })
+    patient = await startFixture({ namespace, times: { heartbeat: 5 } })
   })
 
-  after(() => Promise.all([stage?.stop(), patient?.stop()]))
+  after(() => Promise.all([fixture?.stop(), patient?.stop()]))
 
   for (const dialect of DIALECTS) {
     for (const stream of [false, true]) {
       it(`is a 504${stream ? ' for a stream too' : ''} (${dialect.name})`, async () => {
-        stage.upstream(dialect).on(() => [hold()])
-        const call = stage.gateway.openai().chat.completions.create({ ...ask(dialect), stream }, { maxRetries: 0 })
+        fixture.upstream(dialect).on(() => [hold()])
+        const call = fixture.gateway.openai().chat.completions.create({ ...ask(dialect), stream }, { maxRetries: 0 })
         expect(await caught(call)).to.include({ status: 504, ...LATE })
       })
     }
@@ -36,26 +36,26 @@ describe('an upstream that never answers, as the SDK sees it', () => {
 })
 
 describe('an upstream that stops in the middle, as the SDK sees it', () => {
-  let stage: Stage
+  let fixture: Fixture
 
   before(async () => {
-    stage = await startStage({ namespace: { timeouts: { idle: '100ms' } } })
+    fixture = await startFixture({ namespace: { timeouts: { idle: '100ms' } } })
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     it(`is a 504 (${dialect.name})`, async () => {
       const [head, body] = json(dialect.whole({ text: ['Hello'] })) as [string, string]
-      stage.upstream(dialect).on(() => [head, body.slice(0, 20), hold()])
-      const call = stage.gateway.openai().chat.completions.create(ask(dialect), { maxRetries: 0 })
+      fixture.upstream(dialect).on(() => [head, body.slice(0, 20), hold()])
+      const call = fixture.gateway.openai().chat.completions.create(ask(dialect), { maxRetries: 0 })
       expect(await caught(call)).to.include({ status: 504, ...LATE })
     })
 
     it(`is an error after what the stream had given (${dialect.name})`, async () => {
       const [begin] = splitAfter(dialect.events({ text: ['Hel', 'lo!'] }), 'Hel')
-      stage.upstream(dialect).on(() => sse([...begin, hold()]))
-      const stream = await stage.gateway.openai().chat.completions.create({ ...ask(dialect), stream: true })
+      fixture.upstream(dialect).on(() => sse([...begin, hold()]))
+      const stream = await fixture.gateway.openai().chat.completions.create({ ...ask(dialect), stream: true })
       let text = ''
       async function read(): Promise<void> {
         for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? ''

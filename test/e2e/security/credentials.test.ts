@@ -4,7 +4,7 @@ import { type ApiServices, apiRoutes } from '../../../core/http/app.ts'
 import { listKeys } from '../../../core/keys/api-key.ts'
 import { createSecret } from '../../../core/keys/format.ts'
 import { digestOf } from '../../../core/text/ids.ts'
-import { expectError, type FrontDoor, openFrontDoor } from '../client-faults/front-door.ts'
+import { expectError, type Fixture, startFixture } from '../client-faults/fixture.ts'
 import { KEYED, type Route, SYSTEM } from './routes.ts'
 
 /** What a request offers in place of a good key in its Authorization header. */
@@ -99,37 +99,37 @@ describe('without auth', () => {
     ['but with a link that answers by itself', [{ plugin: './answerer.ts' }]],
   ] as const) {
     it(`${what}, nobody gets anything, by whatever key`, async () => {
-      const door = await openFrontDoor({ chain, files: { 'answerer.ts': ANSWERER } })
+      const fixture = await startFixture({ chain, files: { 'answerer.ts': ANSWERER } })
       for (const { method, path, target = path, body = '' } of KEYED) {
-        const connection = await door.connect()
-        connection.write(door.call({ requestLine: `${method} ${target} HTTP/1.1`, body }))
+        const connection = await fixture.connect()
+        connection.write(fixture.call({ requestLine: `${method} ${target} HTTP/1.1`, body }))
         expectError(await connection.reply(), { status: 401, code: null })
         connection.socket.destroy()
       }
-      expect(door.upstream.requests).to.have.length(0)
-      await door.stop()
+      expect(fixture.upstream.requests).to.have.length(0)
+      await fixture.stop()
     })
   }
 })
 
 describe('without a good key', () => {
-  let door: FrontDoor
+  let fixture: Fixture
 
   before(async () => {
-    door = await openFrontDoor()
+    fixture = await startFixture()
   })
 
-  after(() => door?.stop())
+  after(() => fixture?.stop())
 
   /** Asks for a route with what is offered, and checks that it is refused before anything else happens. */
   async function expectUnauthorized(route: Route, offer: Offer, code: string | null): Promise<void> {
-    const { gateway, upstream } = door
+    const { gateway, upstream } = fixture
     const { lines = () => [], query = () => '', members = () => '' } = offer
-    const connection = await door.connect()
+    const connection = await fixture.connect()
     const key = gateway.liveKey
     const changes = { lines: lines(key), without: ['authorization'], body: route.body?.replace('{', `{${members(key)}`) ?? '' }
     const requestLine = `${route.method} ${route.target ?? route.path}${query(key)} HTTP/1.1`
-    connection.write(door.call({ ...changes, requestLine }))
+    connection.write(fixture.call({ ...changes, requestLine }))
     const reply = await connection.reply()
     connection.socket.destroy()
     const message = expectError(reply, { status: 401, code, headers: { 'www-authenticate': 'Bearer' } })
@@ -148,8 +148,8 @@ describe('without a good key', () => {
   }
 
   it('all that was tried has changed nothing', async () => {
-    expect((await listKeys(door.gateway.store)).data).to.have.length(2)
-    expect((await door.gateway.fetch('/v1/models')).status).to.equal(200)
+    expect((await listKeys(fixture.gateway.store)).data).to.have.length(2)
+    expect((await fixture.gateway.fetch('/v1/models')).status).to.equal(200)
   })
 
   it('there is nothing else to get: these are all routes', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { json, sse } from '../../../core/testing/kit.ts'
-import { CHUNKS, COMPLETION, type FrontDoor, GOOD_BODY, openFrontDoor } from '../client-faults/front-door.ts'
+import { CHUNKS, COMPLETION, type Fixture, GOOD_BODY, startFixture } from '../client-faults/fixture.ts'
 
 /** All that an upstream of this table is told. It has no key of its own. */
 const TOLD = ['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host', 'user-agent', 'x-request-id']
@@ -64,17 +64,17 @@ const WHOLE = [...HEARD, 'content-length']
 const STREAMED = [...HEARD, 'cache-control', 'transfer-encoding', 'x-accel-buffering']
 
 describe('headers', () => {
-  let door: FrontDoor
+  let fixture: Fixture
 
   before(async () => {
-    door = await openFrontDoor()
+    fixture = await startFixture()
   })
 
-  after(() => door?.stop())
+  after(() => fixture?.stop())
 
   async function ask(lines: readonly string[], body = GOOD_BODY) {
-    const connection = await door.connect()
-    connection.write(door.call({ lines, body }))
+    const connection = await fixture.connect()
+    connection.write(fixture.call({ lines, body }))
     const reply = await connection.reply()
     connection.socket.destroy()
     return reply
@@ -88,9 +88,9 @@ describe('headers', () => {
     it(`${name} do not reach the upstream`, async () => {
       const { status } = await ask(lines)
       expect(status).to.equal(200)
-      const { headers, rawHeaders } = door.upstream.requests.at(-1)!
+      const { headers, rawHeaders } = fixture.upstream.requests.at(-1)!
       expect(headers).to.have.all.keys(...TOLD)
-      expect(JSON.stringify(rawHeaders)).to.not.match(new RegExp(`canary|trailers|${door.gateway.liveKey}`))
+      expect(JSON.stringify(rawHeaders)).to.not.match(new RegExp(`canary|trailers|${fixture.gateway.liveKey}`))
     })
   }
 
@@ -106,7 +106,7 @@ describe('headers', () => {
     it(`are not lost because the client says that ${name} belongs to its connection`, async () => {
       const { status, headers } = await ask([`Connection: ${name}`])
       expect([status, headers['content-type']]).to.deep.equal([200, 'application/json'])
-      expect(door.upstream.requests.at(-1)!.headers).to.have.all.keys(...TOLD)
+      expect(fixture.upstream.requests.at(-1)!.headers).to.have.all.keys(...TOLD)
       expect((await ask([`Connection: ${name}`, 'Authorization: Bearer sk-live-nobody'])).status).to.equal(401)
     })
   }
@@ -125,7 +125,7 @@ describe('headers', () => {
     ['an error', GOOD_BODY, json({}, { status: 500, headers: CONFESSED }), WHOLE],
   ] as const) {
     it(`of ${name} reach the client only where they are the gateway’s own`, async () => {
-      const received = door.upstream.reply(script)
+      const received = fixture.upstream.reply(script)
       const { headers } = await ask([], body)
       await received
       expect(headers).to.have.all.keys(...heard)

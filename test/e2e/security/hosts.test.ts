@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import type { WireReply } from '../../support/raw-connection.ts'
-import { expectError, type FrontDoor, openFrontDoor } from '../client-faults/front-door.ts'
+import { expectError, type Fixture, startFixture } from '../client-faults/fixture.ts'
 import { KEYED, type Route, SYSTEM } from './routes.ts'
 
 const NOWHERE: Route = { name: 'nothing', method: 'GET', path: '/admin/keys' }
@@ -41,20 +41,20 @@ const CLAIMS = [
 ]
 
 describe('whatever a request says of the host it was sent to,', () => {
-  let door: FrontDoor
+  let fixture: Fixture
 
   before(async () => {
-    door = await openFrontDoor()
+    fixture = await startFixture()
   })
 
-  after(() => door?.stop())
+  after(() => fixture?.stop())
 
   async function ask(
     { method, path, target = path, body = '' }: Route,
-    changes: Parameters<FrontDoor['call']>[0],
+    changes: Parameters<Fixture['call']>[0],
   ): Promise<WireReply> {
-    const connection = await door.connect()
-    connection.write(door.call({ requestLine: `${method} ${target} HTTP/1.1`, body, ...changes }))
+    const connection = await fixture.connect()
+    connection.write(fixture.call({ requestLine: `${method} ${target} HTTP/1.1`, body, ...changes }))
     const reply = await connection.reply()
     connection.socket.destroy()
     return reply

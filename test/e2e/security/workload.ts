@@ -8,7 +8,7 @@ import { anthropic } from '../sdk/anthropic-dialect.ts'
 import { modelOf } from '../sdk/dialect.ts'
 import { openai } from '../sdk/openai-dialect.ts'
 import { Calls, type ClientKeys } from './calls.ts'
-import { repliesOf } from './indiscretions.ts'
+import { repliesOf } from './echoing-upstreams.ts'
 import { refusedCalls } from './refused-calls.ts'
 
 /** The operator's secrets. The upstreams' have the shapes that theirs have; the others everything that encodings change. */

@@ -1,34 +1,34 @@
 import { expect } from 'chai'
 import { json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
+import { type Fixture, startFixture } from '../sdk/fixture.ts'
 import { openai } from '../sdk/openai-dialect.ts'
-import { type Stage, startStage } from '../sdk/stage.ts'
+import { EVERY_WAY, expectStatus, post } from './assertions.ts'
 import { BAD_BEGINNINGS } from './faults/answering.ts'
-import { EVERY_WAY, expectStatus, post } from './witness.ts'
 
 describe('an upstream that cannot begin a reply', () => {
-  let stage: Stage
+  let fixture: Fixture
   before(async () => {
-    stage = await startStage()
+    fixture = await startFixture()
   })
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   for (const fault of BAD_BEGINNINGS) {
-    for (const asked of EVERY_WAY) it(`${fault.name}: ${asked.name}`, () => expectStatus(stage, asked, fault))
+    for (const asked of EVERY_WAY) it(`${fault.name}: ${asked.name}`, () => expectStatus(fixture, asked, fault))
   }
 })
 
 describe('an upstream that answers before it has read the request', () => {
   let early: ScriptedUpstream
-  let stage: Stage
+  let fixture: Fixture
   before(async () => {
     early = await scriptedUpstream({ readBody: false })
-    stage = await startStage({
+    fixture = await startFixture({
       others: { early: { provider: 'openai-compatible', config: { baseUrl: `${early.origin}/v1` } } },
     })
   })
   after(async () => {
-    await stage?.stop()
-    await early?.close()
+    await fixture?.stop()
+    await early.close()
   })
 
   for (const stream of [false, true]) {
@@ -43,7 +43,7 @@ describe('an upstream that answers before it has read the request', () => {
               : json(openai.whole(said)),
         )
         const messages = [{ role: 'user', content: 'x'.repeat(8 << 20) }]
-        const reply = await post(stage, { dialect: openai, stream, namespace: 'early' }, { messages })
+        const reply = await post(fixture, { dialect: openai, stream, namespace: 'early' }, { messages })
         expect(reply.status).to.equal(status)
         await reply.bytes()
         expect(reply.complete).to.equal(true)

@@ -1,39 +1,39 @@
 import { DONE, sse } from '../../../core/testing/kit.ts'
-import { DIALECTS, type Stage, startStage } from '../sdk/stage.ts'
+import { DIALECTS, type Fixture, startFixture } from '../sdk/fixture.ts'
+import { CANARY, expectBrokenStream, expectStatus } from './assertions.ts'
 import { BAD_EVENTS, beginning, CUTS, emptyAfter, SUDDEN } from './faults/broken-streams.ts'
-import { CANARY, expectBrokenStream, expectStatus } from './witness.ts'
 
 describe('an upstream that breaks a stream', () => {
-  let stage: Stage
+  let fixture: Fixture
   before(async () => {
-    stage = await startStage()
+    fixture = await startFixture()
   })
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     describe(`(${dialect.name})`, () => {
       for (const fault of CUTS) {
         it(`and ${fault.name} is told of by an error frame`, () =>
-          expectBrokenStream(stage, { dialect }, { ...fault, heard: /Once upon/ }))
+          expectBrokenStream(fixture, { dialect }, { ...fault, heard: /Once upon/ }))
       }
       for (const fault of SUDDEN) {
         it(`and ${fault.name} together with its first words is answered by a status`, () =>
-          expectStatus(stage, { dialect, stream: true }, fault))
+          expectStatus(fixture, { dialect, stream: true }, fault))
       }
       it('and sends nothing but its end marker is told of by a status', () => {
         const fault = emptyAfter(() => [])
-        return expectStatus(stage, { dialect, stream: true }, fault)
+        return expectStatus(fixture, { dialect, stream: true }, fault)
       })
 
       for (const { name, event, failure, retryAfter } of BAD_EVENTS) {
         it(`by ${name} is told of by an error frame`, () => {
           const script = () => sse([...beginning(dialect), event, ...dialect.events({ text: [CANARY] })])
-          return expectBrokenStream(stage, { dialect }, { name, script, failure, heard: /Once upon/ })
+          return expectBrokenStream(fixture, { dialect }, { name, script, failure, heard: /Once upon/ })
         })
 
         it(`by ${name} at its very beginning is told of by a status`, () => {
           const fault = { name, script: () => sse([event, DONE]), failure, ...(retryAfter && { retryAfter }) }
-          return expectStatus(stage, { dialect, stream: true }, fault)
+          return expectStatus(fixture, { dialect, stream: true }, fault)
         })
       }
     })

@@ -1,4 +1,4 @@
-/** How often what has happened: `attempt openai-compatible ok`, `call open 200 ok`, `abort upstream`, `fallback a/m b/m upstream_error`. */
+/** Counts of events: `attempt openai-compatible ok`, `call open 200 ok`, `abort upstream`, `fallback a/m b/m upstream_error`. */
 export type Counters = Readonly<Record<string, number>>
 
 const SERIES = [
@@ -8,7 +8,7 @@ const SERIES = [
   ['abort', /^umg_stream_aborts_total\{side="(?<who>.*)"\} (?<count>\d+)$/gm],
 ] as const
 
-/** Reads them in the text of `/metrics`. */
+/** Reads the counters from the text of `/metrics`. */
 export function readCounters(metrics: string): Counters {
   const counters: Record<string, number> = {}
   for (const [kind, pattern] of SERIES) {
@@ -21,7 +21,7 @@ export function readCounters(metrics: string): Counters {
   return counters
 }
 
-/** What has risen, and by how much. */
+/** The counters that rose, and by how much. */
 export function risen(before: Counters, after: Counters): Counters {
   const rises = Object.entries(after).map(([key, count]) => [key, count - (before[key] ?? 0)] as const)
   return Object.fromEntries(rises.filter(([, rise]) => rise !== 0))

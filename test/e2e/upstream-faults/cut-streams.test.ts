@@ -4,9 +4,9 @@ import { chunk, FIN, head, RST, reply, type Step } from '../../../core/testing/k
 import { edgesOf, eventsIn, OPENAI_STREAMS, passedOn } from '../../fixtures/openai-streams.ts'
 import { anthropic } from '../sdk/anthropic-dialect.ts'
 import { ask } from '../sdk/dialect.ts'
+import { type Fixture, startFixture } from '../sdk/fixture.ts'
 import { openai } from '../sdk/openai-dialect.ts'
-import { type Stage, startStage } from '../sdk/stage.ts'
-import { post } from './witness.ts'
+import { post } from './assertions.ts'
 
 const STREAM = { 'content-type': 'text/event-stream' }
 
@@ -20,15 +20,15 @@ const cutStream = (bytes: Buffer, ending: Step): Step[] => [
 const ENDINGS = { closes: FIN, resets: RST } as const
 
 describe('a stream that an upstream sends', () => {
-  let stage: Stage
+  let fixture: Fixture
   before(async () => {
-    stage = await startStage()
+    fixture = await startFixture()
   })
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   /** Whether the official SDK takes it for a success. */
   async function satisfiesSdk(request: object): Promise<boolean> {
-    const client = stage.gateway.openai().withOptions({ maxRetries: 0 })
+    const client = fixture.gateway.openai().withOptions({ maxRetries: 0 })
     try {
       for await (const _ of await client.chat.completions.create({ ...ask(openai), ...request, stream: true }));
       return true
@@ -40,9 +40,9 @@ describe('a stream that an upstream sends', () => {
 
   for (const { name, bytes, choices } of OPENAI_STREAMS) {
     it(`reaches the client byte for byte: ${name}`, async () => {
-      stage.upstream(openai).on(() => reply([bytes], { headers: STREAM }))
+      fixture.upstream(openai).on(() => reply([bytes], { headers: STREAM }))
       for (const include_usage of [false, true]) {
-        const answer = await post(stage, { dialect: openai, stream: true }, { n: choices, stream_options: { include_usage } })
+        const answer = await post(fixture, { dialect: openai, stream: true }, { n: choices, stream_options: { include_usage } })
         expect(await answer.text()).to.equal(`${passedOn(eventsIn(bytes), include_usage)}data: [DONE]\n\n`)
       }
     })
@@ -56,8 +56,8 @@ describe('a stream that an upstream sends', () => {
       it(`is no success where the upstream ${how} between its events: ${name}`, async () => {
         for (const at of edges) {
           const sent = bytes.subarray(0, at)
-          stage.upstream(openai).on(() => cutStream(sent, ending))
-          const text = await (await post(stage, { dialect: openai, stream: true }, { n: choices })).text()
+          fixture.upstream(openai).on(() => cutStream(sent, ending))
+          const text = await (await post(fixture, { dialect: openai, stream: true }, { n: choices })).text()
           expect(text)
             .to.match(/\{"error":\{.*"code":"upstream_disconnected"\}\}\s*$/)
             .and.not.contain('data: [DONE]')
@@ -69,8 +69,8 @@ describe('a stream that an upstream sends', () => {
     it(`is no success where the upstream ${how} between its events, translated`, async () => {
       const events = anthropic.events({ thinking: ['Hm'], text: ['Hello', ' there'] })
       for (let count = 1; count < events.length; count++) {
-        stage.upstream(anthropic).on(() => cutStream(Buffer.from(events.slice(0, count).join('')), ending))
-        const text = await (await post(stage, { dialect: anthropic, stream: true })).text()
+        fixture.upstream(anthropic).on(() => cutStream(Buffer.from(events.slice(0, count).join('')), ending))
+        const text = await (await post(fixture, { dialect: anthropic, stream: true })).text()
         expect(text)
           .to.match(/\{"error":\{.*"code":"upstream_disconnected"\}\}\s*$/)
           .and.not.contain('data: [DONE]')

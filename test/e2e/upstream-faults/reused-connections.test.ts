@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { FIN, json, pieces, RST, type Script, type Step, sse } from '../../../core/testing/kit.ts'
-import { type Stage, startStage } from '../sdk/stage.ts'
+import { type Fixture, startFixture } from '../sdk/fixture.ts'
+import { type Asked, EVERY_WAY, PROVIDERS, post } from './assertions.ts'
 import { type Counters, readCounters, risen } from './counters.ts'
-import { type Asked, EVERY_WAY, PROVIDERS, post } from './witness.ts'
 
 const wellDone = ({ dialect, stream }: Asked): Step[] =>
   stream ? sse(dialect.events({ text: ['Hello'] })) : json(dialect.whole({ text: ['Hello'] }))
@@ -72,12 +72,12 @@ describe('a call that finds a connection', () => {
     for (const { name, on, asks, status, results, outcome } of CASES) {
       it(`${name}: ${asked.name}`, async () => {
         const { dialect } = asked
-        const stage = await startStage()
+        const fixture = await startFixture()
         try {
-          const upstream = stage.upstream(dialect)
+          const upstream = fixture.upstream(dialect)
           upstream.on((request) => on(request, asked))
-          expect(await callOnce(stage, asked)).to.include({ status: 200, hello: true })
-          const second = await callOnce(stage, asked)
+          expect(await callOnce(fixture, asked)).to.include({ status: 200, hello: true })
+          const second = await callOnce(fixture, asked)
           expect(second).to.include({ status, hello: status === 200 })
           expect(upstream.requests.map(({ connection, turn }) => `${connection}.${turn}`)).to.deep.equal(asks)
           const counts: Record<string, number> = { [`call ${dialect.namespace} ${status} ${outcome}`]: 1 }
@@ -87,17 +87,17 @@ describe('a call that finds a connection', () => {
           }
           expect(second.counted).to.deep.equal(counts)
         } finally {
-          await stage.stop()
+          await fixture.stop()
         }
       })
     }
   }
 })
 
-async function callOnce(stage: Stage, asked: Asked): Promise<{ status: number; hello: boolean; counted: Counters }> {
-  const { gateway } = stage
+async function callOnce(fixture: Fixture, asked: Asked): Promise<{ status: number; hello: boolean; counted: Counters }> {
+  const { gateway } = fixture
   const before = readCounters(await gateway.metrics())
-  const reply = await post(stage, asked)
+  const reply = await post(fixture, asked)
   const text = await reply.text()
   await gateway.logged(({ id }) => id === reply.headers['x-request-id'])
   const counted = risen(before, readCounters(await gateway.metrics()))

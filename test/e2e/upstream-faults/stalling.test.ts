@@ -1,22 +1,22 @@
+import { DIALECTS, type Fixture, startFixture } from '../sdk/fixture.ts'
 import { openai } from '../sdk/openai-dialect.ts'
-import { DIALECTS, type Stage, startStage } from '../sdk/stage.ts'
+import { EVERY_WAY, expectBrokenStream, expectStatus } from './assertions.ts'
 import { SILENCE, STALLS, STREAM_PAUSE, STREAM_TRICKLE } from './faults/stalling.ts'
-import { EVERY_WAY, expectBrokenStream, expectStatus } from './witness.ts'
 
 describe('an upstream that keeps a client waiting', () => {
-  /** Tests on a stage of their own, whose upstreams may take so long. */
+  /** Defines tests with their own gateway and timeouts. */
   function within(
     timeouts: Readonly<Record<string, string>>,
     times: { readonly heartbeat?: number },
-    tests: (on: () => Stage) => void,
+    tests: (on: () => Fixture) => void,
   ) {
     describe(`within the limits ${JSON.stringify({ ...timeouts, ...times })}`, () => {
-      let stage: Stage
+      let fixture: Fixture
       before(async () => {
-        stage = await startStage({ namespace: { timeouts }, times })
+        fixture = await startFixture({ namespace: { timeouts }, times })
       })
-      after(() => stage?.stop())
-      tests(() => stage)
+      after(() => fixture?.stop())
+      tests(() => fixture)
     })
   }
 

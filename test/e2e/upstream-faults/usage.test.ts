@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { reply, sse } from '../../../core/testing/kit.ts'
+import { type Fixture, startFixture } from '../sdk/fixture.ts'
 import { openai } from '../sdk/openai-dialect.ts'
-import { type Stage, startStage } from '../sdk/stage.ts'
-import { post } from './witness.ts'
+import { post } from './assertions.ts'
 
 const TOLD = '"usage":{"prompt_tokens":12,"completion_tokens":7,"total_tokens":19'
 
@@ -16,21 +16,21 @@ const UNUSABLE: Readonly<Record<string, string>> = {
 }
 
 describe('an upstream that says of its usage', () => {
-  let stage: Stage
+  let fixture: Fixture
   before(async () => {
-    stage = await startStage()
+    fixture = await startFixture()
   })
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   async function loggedTokens(stream: boolean, usage: string): Promise<{ status: number; estimated: unknown; tokens: unknown }> {
     const wire = (text: string): string => text.replace(TOLD, usage)
     const said = { text: ['Hello'] }
-    stage
+    fixture
       .upstream(openai)
       .on(() => (stream ? sse(openai.events(said).map(wire)) : reply([wire(JSON.stringify(openai.whole(said)))])))
-    const answer = await post(stage, { dialect: openai, stream }, stream ? { stream_options: { include_usage: true } } : {})
+    const answer = await post(fixture, { dialect: openai, stream }, stream ? { stream_options: { include_usage: true } } : {})
     await answer.bytes()
-    const { estimated, tokens } = await stage.gateway.logged(({ id }) => id === answer.headers['x-request-id'])
+    const { estimated, tokens } = await fixture.gateway.logged(({ id }) => id === answer.headers['x-request-id'])
     return { status: answer.status, estimated, tokens }
   }
 

@@ -1,22 +1,22 @@
+import { type Fixture, startFixture } from '../sdk/fixture.ts'
 import { openai } from '../sdk/openai-dialect.ts'
-import { type Stage, startStage } from '../sdk/stage.ts'
+import { EVERY_WAY, expectStatus } from './assertions.ts'
 import { BAD_REPLIES, FLOODS, MISMATCHES } from './faults/whole-replies.ts'
-import { EVERY_WAY, expectStatus } from './witness.ts'
 
 describe('an upstream whose reply is none', () => {
-  let stage: Stage
+  let fixture: Fixture
   before(async () => {
-    stage = await startStage()
+    fixture = await startFixture()
   })
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   for (const fault of BAD_REPLIES) {
-    for (const asked of EVERY_WAY) it(`${fault.name}: ${asked.name}`, () => expectStatus(stage, asked, fault))
+    for (const asked of EVERY_WAY) it(`${fault.name}: ${asked.name}`, () => expectStatus(fixture, asked, fault))
   }
-  for (const fault of FLOODS) it(fault.name, () => expectStatus(stage, { dialect: openai, stream: false }, fault))
+  for (const fault of FLOODS) it(fault.name, () => expectStatus(fixture, { dialect: openai, stream: false }, fault))
   for (const fault of MISMATCHES) {
     for (const asked of EVERY_WAY.filter(({ stream }) => stream === fault.stream)) {
-      it(`${fault.name}: ${asked.name}`, () => expectStatus(stage, asked, fault))
+      it(`${fault.name}: ${asked.name}`, () => expectStatus(fixture, asked, fault))
     }
   }
 })

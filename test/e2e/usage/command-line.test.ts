@@ -27,7 +27,7 @@ describe('the command line beside a running gateway', () => {
   async function callOnce(): Promise<string> {
     const { umg, url } = await home.start()
     running = umg
-    const [apiKey] = await umg.says(/sk-test-\w+/)
+    const [apiKey] = await umg.prints(/sk-test-\w+/)
     const client = new OpenAI({ baseURL: `${url}/v1`, apiKey })
     const messages = [{ role: 'user' as const, content: 'Hello!' }]
     const { request_id } = await client.chat.completions.create({ model: 'box/any', messages }).withResponse()

@@ -5,16 +5,21 @@ import { type CallFields, callRowOf } from '../../core/usage/outcome.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { type ApiClient, adminClient } from './api-client.ts'
 
-const NOON = Date.UTC(2026, 4, 17, 12)
+const DAY_MS = 86_400_000
+/** Yesterday in UTC: the gateway removes calls that are older than its retention. */
+const DAY = (Math.floor(Date.now() / DAY_MS) - 1) * DAY_MS
+const NOON = DAY + DAY_MS / 2
 const CALLS = 1200
 
-describe('lists and exports of requests and usage', () => {
+const isoOf = (at: number): string => new Date(at).toISOString()
+
+describe('lists and files of requests and usage', () => {
   let gateway: TestGateway
-  let api: ApiClient
+  let client: ApiClient
 
   before(async () => {
     gateway = await startTestGateway({ routes: { chain: [{ plugin: 'auth' }], namespaces: {} } })
-    api = await adminClient(gateway)
+    client = await adminClient(gateway)
     const writer = createCallWriter(gateway.store)
     const write = (calls: readonly CallFields[]) => writer.write(calls.map(callRowOf))
     await write(Array.from({ length: CALLS - 1 }, (_, number) => ({ at: NOON + number, number, key: `key_${number % 30}` })))
@@ -28,7 +33,7 @@ describe('lists and exports of requests and usage', () => {
     const ids: string[] = []
     let cursor: string | null = ''
     while (cursor !== null) {
-      const { json } = await api.get(`/requests?limit=200${cursor && `&cursor=${cursor}`}`)
+      const { json } = await client.get(`/requests?limit=200${cursor && `&cursor=${cursor}`}`)
       const { data, next_cursor } = json as { data: CallView[]; next_cursor: string | null }
       ids.push(...data.map(({ id }) => id))
       cursor = next_cursor
@@ -37,8 +42,8 @@ describe('lists and exports of requests and usage', () => {
     expect(ids).to.deep.equal(ids.toSorted().toReversed())
   })
 
-  it('have every call once, newest first, as CSV', async () => {
-    const { headers, text } = await api.get('/requests.csv')
+  it('hold every call once, the newest first, as CSV', async () => {
+    const { headers, text } = await client.get('/requests.csv')
     expect(headers.get('content-type')).to.equal('text/csv; charset=utf-8')
     expect(headers.get('content-disposition')).to.equal('attachment; filename="requests.csv"')
     const lines = text.trimEnd().split('\r\n')
@@ -49,8 +54,8 @@ describe('lists and exports of requests and usage', () => {
     expect(lines[1]).to.include(`,"'=cmd|""calc""",`).and.to.include(',"{""team"":""a,b""}"')
   })
 
-  it('have every call once as JSON Lines, each as the look-up shows it', async () => {
-    const { headers, text } = await api.get('/requests.jsonl')
+  it('hold every call once as JSON Lines, each as the look-up shows it', async () => {
+    const { headers, text } = await client.get('/requests.jsonl')
     expect(headers.get('content-type')).to.equal('application/jsonl; charset=utf-8')
     const calls = text
       .trimEnd()
@@ -58,26 +63,26 @@ describe('lists and exports of requests and usage', () => {
       .map((line) => JSON.parse(line) as CallView)
     expect(new Set(calls.map(({ id }) => id))).to.have.length(CALLS)
     const [newest] = calls
-    expect((await api.get(`/requests/${newest!.id}`)).json as CallView).to.deep.equal(newest)
+    expect((await client.get(`/requests/${newest!.id}`)).json as CallView).to.deep.equal(newest)
   })
 
-  it('have only the calls that match their filters', async () => {
-    const { text } = await api.get('/requests.jsonl?key_id=key_7')
+  it('hold what their filters say', async () => {
+    const { text } = await client.get('/requests.jsonl?key_id=key_7')
     const keys = text
       .trimEnd()
       .split('\n')
       .map((line) => (JSON.parse(line) as CallView).key?.id)
     expect(keys).to.deep.equal(Array.from({ length: 40 }, () => 'key_7'))
-    expect((await api.get('/requests.csv?status=502')).text.trimEnd().split('\r\n')).to.have.length(1)
+    expect((await client.get('/requests.csv?status=502')).text.trimEnd().split('\r\n')).to.have.length(1)
   })
 
-  it('have the usage of every key, not only of the first twenty', async () => {
-    const { headers, text } = await api.get('/usage.csv?group=key&from=2026-05-01&to=2026-06-01')
+  it('hold the usage of every key, not only of the first twenty', async () => {
+    const { headers, text } = await client.get(`/usage.csv?group=key&from=${isoOf(DAY - 14 * DAY_MS)}&to=${isoOf(DAY + DAY_MS)}`)
     expect(headers.get('content-disposition')).to.equal('attachment; filename="usage.csv"')
     const lines = text.trimEnd().split('\r\n')
     expect(lines[0]).to.equal('t,name,label,requests,errors,input_tokens,output_tokens,cached_tokens,reasoning_tokens')
     expect(lines).to.have.length(32)
-    expect(lines).to.include('2026-05-17T00:00:00.000Z,key_7,key_7,40,0,400,200,0,0')
+    expect(lines).to.include(`${isoOf(DAY)},key_7,key_7,40,0,400,200,0,0`)
   })
 
   for (const [name, path, param] of [
@@ -91,8 +96,8 @@ describe('lists and exports of requests and usage', () => {
     ['a time range that ends before it begins', '/usage.csv?group=model&from=2026-02-01&to=2026-01-01', 'to'],
     ['too many hours', '/usage?group=model&step=hour&from=2026-01-01&to=2026-02-01', 'to'],
   ] as const) {
-    it(`are refused for ${name}, with the parameter's name`, async () => {
-      const { status, json } = await api.get(path)
+    it(`are refused for ${name}, by name`, async () => {
+      const { status, json } = await client.get(path)
       expect([status, (json as { error: { param: string } }).error.param]).to.deep.equal([400, param])
     })
   }

@@ -39,7 +39,7 @@ const sumOf = (parts: readonly { readonly ms: number }[]) => parts.reduce((sum, 
 onEachDatabase('the time of links in the row of a call', (create) => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
-  let api: ApiClient
+  let client: ApiClient
 
   before(async () => {
     upstream = await scriptedUpstream()
@@ -60,7 +60,7 @@ onEachDatabase('the time of links in the row of a call', (create) => {
       files: strangers('slow.ts', 'answerer.ts', 'unruly.ts', 'gate.ts'),
       times: { link: LIMIT_MS },
     })
-    api = await adminClient(gateway)
+    client = await adminClient(gateway)
   })
 
   after(async () => {
@@ -70,7 +70,7 @@ onEachDatabase('the time of links in the row of a call', (create) => {
 
   async function rowOfCall(id: string): Promise<CallView> {
     await gateway.logged((line) => line.id === id)
-    return (await api.get(`/requests/${id}`)).json as CallView
+    return (await client.get(`/requests/${id}`)).json as CallView
   }
 
   async function call(body: object, init: Parameters<TestGateway['fetch']>[1] = {}): Promise<CallView> {
@@ -131,15 +131,15 @@ onEachDatabase('the time of links in the row of a call', (create) => {
     expect(namesOf(links)).to.deep.equal(['auth', 'slow', 'gate'])
   })
 
-  it('is the same before and after the row is written', async () => {
-    const before = await call({})
-    const list = async () => ((await api.get('/requests')).json as { data: CallView[] }).data
-    const written = await poll(list, (all) => all.some(({ id }) => id === before.id))
-    expect(written.find(({ id }) => id === before.id)).to.deep.equal(before)
+  it('is told the same once it is written', async () => {
+    const told = await call({})
+    const list = async () => ((await client.get('/requests')).json as { data: CallView[] }).data
+    const written = await poll(list, (all) => all.some(({ id }) => id === told.id))
+    expect(written.find(({ id }) => id === told.id)).to.deep.equal(told)
   })
 
-  it('is empty for a row from before it was recorded', async () => {
-    const { id, links, attempts } = (await api.get(`/requests/${OLD_CALL.id}`)).json as CallView
+  it('is not known of calls from before it was kept', async () => {
+    const { id, links, attempts } = (await client.get(`/requests/${OLD_CALL.id}`)).json as CallView
     expect([id, links, attempts.length]).to.deep.equal([OLD_CALL.id, [], 1])
   })
 })

@@ -47,8 +47,8 @@ describe('requests as they end', () => {
 
   afterEach(() => gateway?.stop())
 
-  async function open(api: ApiClient, signal?: AbortSignal): Promise<Events> {
-    const reply = await api.open('/requests/live', signal)
+  async function open(client: ApiClient, signal?: AbortSignal): Promise<Events> {
+    const reply = await client.open('/requests/live', signal)
     expect(reply.headers.get('content-type')).to.equal('text/event-stream')
     const events = new Events(reply)
     // The first event is a heartbeat: no call after it is missed.
@@ -73,7 +73,7 @@ describe('requests as they end', () => {
     }
   })
 
-  it('are sent to a member if they are of their account', async () => {
+  it('are told to a member where they are of their account', async () => {
     const { api, account } = await memberClient(gateway, 'Us')
     const key = await gateway.key({ account })
     const events = await open(api)

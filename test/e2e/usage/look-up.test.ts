@@ -4,8 +4,8 @@ import type { CallView } from '../../../core/usage/calls.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { strangers } from '../plugins/stranger-files.ts'
 import { ask, splitAfter, USED } from '../sdk/dialect.ts'
+import { type Fixture, startFixture } from '../sdk/fixture.ts'
 import { openai, USAGE_EVENT } from '../sdk/openai-dialect.ts'
-import { type Stage, startStage } from '../sdk/stage.ts'
 import { type ApiClient, adminClient, poll } from './api-client.ts'
 
 const SAID = { text: ['Hel', 'lo!'] }
@@ -15,13 +15,13 @@ const EVENTS = openai.events(SAID)
 interface Kind {
   readonly name: string
   /** Makes the call. Resolves to its request id. */
-  call(stage: Stage): Promise<string>
+  call(fixture: Fixture): Promise<string>
   readonly row: object
 }
 
 /** Calls by `fetch`, and reads the reply to its end, or to its failure. */
-async function post(stage: Stage, body: object, key?: string): Promise<string> {
-  const reply = await stage.gateway.fetch('/v1/chat/completions', { json: body, ...(key !== undefined && { key }) })
+async function post(fixture: Fixture, body: object, key?: string): Promise<string> {
+  const reply = await fixture.gateway.fetch('/v1/chat/completions', { json: body, ...(key !== undefined && { key }) })
   await reply.text().catch(() => undefined)
   return reply.headers.get('x-request-id')!
 }
@@ -37,17 +37,17 @@ const tokens = { input: USED.prompt, output: USED.completion, cached: USED.cache
 const KINDS: readonly Kind[] = [
   {
     name: 'a non-stream reply',
-    async call(stage) {
-      stage.upstream(openai).reply(json(openai.whole(SAID)))
-      return (await stage.gateway.openai().chat.completions.create(ask(openai)).withResponse()).request_id!
+    async call(fixture) {
+      fixture.upstream(openai).reply(json(openai.whole(SAID)))
+      return (await fixture.gateway.openai().chat.completions.create(ask(openai)).withResponse()).request_id!
     },
     row: { ...well, stream: false, tokens },
   },
   {
     name: 'a stream with usage',
-    async call(stage) {
-      stage.upstream(openai).reply(sse(EVENTS))
-      const { data, request_id } = await stage.gateway
+    async call(fixture) {
+      fixture.upstream(openai).reply(sse(EVENTS))
+      const { data, request_id } = await fixture.gateway
         .openai()
         .chat.completions.create({ ...ask(openai), stream: true })
         .withResponse()
@@ -58,17 +58,17 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: 'a stream without usage',
-    async call(stage) {
-      stage.upstream(openai).reply(sse(EVENTS.filter((event) => event !== USAGE_EVENT)))
-      return post(stage, body({ stream: true }))
+    async call(fixture) {
+      fixture.upstream(openai).reply(sse(EVENTS.filter((event) => event !== USAGE_EVENT)))
+      return post(fixture, body({ stream: true }))
     },
     row: { ...well, stream: true },
   },
   {
     name: 'tags',
-    async call(stage) {
-      stage.upstream(openai).reply(json(openai.whole(SAID)))
-      const reply = await stage.gateway.fetch('/v1/chat/completions', { json: body(), headers: { 'x-team': 'search' } })
+    async call(fixture) {
+      fixture.upstream(openai).reply(json(openai.whole(SAID)))
+      const reply = await fixture.gateway.fetch('/v1/chat/completions', { json: body(), headers: { 'x-team': 'search' } })
       await reply.text()
       return reply.headers.get('x-request-id')!
     },
@@ -76,29 +76,29 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: 'an invalid key',
-    call: (stage) => post(stage, body(), 'sk-live-000000000000000000000000000000000000'),
+    call: (fixture) => post(fixture, body(), 'sk-live-000000000000000000000000000000000000'),
     row: { ...refused, ...none, status: 401, error: { row: 'invalid_api_key', code: 'invalid_api_key' } },
   },
   {
     name: 'a body that is not JSON',
-    async call(stage) {
-      const reply = await stage.post('{')
+    async call(fixture) {
+      const reply = await fixture.post('{')
       return String(reply.headers['x-request-id'])
     },
     row: { ...refused, status: 400, error: { row: 'invalid_json', code: null } },
   },
   {
     name: 'a model that does not exist',
-    call: (stage) => post(stage, body({ model: 'nowhere/to-be-found' })),
+    call: (fixture) => post(fixture, body({ model: 'nowhere/to-be-found' })),
     row: { ...refused, status: 404, error: { row: 'model_not_found', code: 'model_not_found' } },
   },
   {
     name: 'a rate limit',
-    async call(stage) {
-      const key = await stage.gateway.key({ rateClass: 'few' })
-      stage.upstream(openai).reply(json(openai.whole(SAID)))
-      await post(stage, body(), key)
-      return post(stage, body(), key)
+    async call(fixture) {
+      const key = await fixture.gateway.key({ rateClass: 'few' })
+      fixture.upstream(openai).reply(json(openai.whole(SAID)))
+      await post(fixture, body(), key)
+      return post(fixture, body(), key)
     },
     row: {
       status: 429,
@@ -109,28 +109,28 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: 'an upstream that fails',
-    async call(stage) {
-      stage.upstream(openai).reply(json(openai.error(500, 'ouch'), { status: 500 }))
-      return post(stage, body())
+    async call(fixture) {
+      fixture.upstream(openai).reply(json(openai.error(500, 'ouch'), { status: 500 }))
+      return post(fixture, body())
     },
     row: { ...known, status: 502, outcome: 'upstream_error', fault: 'upstream', served: null, tokens: null },
   },
   {
     name: 'a stream that ends early',
-    async call(stage) {
+    async call(fixture) {
       const [begun] = splitAfter(EVENTS, 'Hel')
-      stage.upstream(openai).reply(sse([...begun, RST]))
-      return post(stage, body({ stream: true }))
+      fixture.upstream(openai).reply(sse([...begun, RST]))
+      return post(fixture, body({ stream: true }))
     },
     row: { ...known, status: 200, outcome: 'upstream_error', fault: 'upstream', served },
   },
   {
     name: 'a client that leaves',
-    async call(stage) {
+    async call(fixture) {
       const [begun] = splitAfter(EVENTS, 'Hel')
-      stage.upstream(openai).reply(sse([...begun, hold()]))
+      fixture.upstream(openai).reply(sse([...begun, hold()]))
       const leaving = new AbortController()
-      const { data, request_id } = await stage.gateway
+      const { data, request_id } = await fixture.gateway
         .openai()
         .chat.completions.create({ ...ask(openai), stream: true }, { signal: leaving.signal })
         .withResponse()
@@ -141,21 +141,21 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: "a link's own reply",
-    call: (stage) => post(stage, body({ model: 'own/any' })),
+    call: (fixture) => post(fixture, body({ model: 'own/any' })),
     row: { status: 200, outcome: 'ok', fault: null, model: 'own/any', served: null, attempts: [], tokens: null },
   },
   {
     name: "a link's fault",
-    async call(stage) {
-      const reply = await stage.post(body({ model: 'faulty/any' }), { 'x-deed': 'throws a text' })
+    async call(fixture) {
+      const reply = await fixture.post(body({ model: 'faulty/any' }), { 'x-deed': 'throws a text' })
       return String(reply.headers['x-request-id'])
     },
     row: { status: 500, outcome: 'gateway_error', fault: 'gateway', error: { row: 'plugin_error', code: 'plugin_error' } },
   },
   {
     name: 'a list of models',
-    async call(stage) {
-      const reply = await stage.gateway.fetch('/v1/models')
+    async call(fixture) {
+      const reply = await fixture.gateway.fetch('/v1/models')
       await reply.text()
       return reply.headers.get('x-request-id')!
     },
@@ -173,24 +173,24 @@ const CHAIN = [
 ]
 
 onEachDatabase('the look-up of a request', (create) => {
-  let stage: Stage
+  let fixture: Fixture
   let api: ApiClient
 
   before(async () => {
     const others = { own: { provider: 'sandbox' }, faulty: { provider: 'sandbox' } }
-    stage = await startStage({ database: await create(), chain: CHAIN, files: strangers('answerer.ts', 'unruly.ts'), others })
-    api = await adminClient(stage.gateway)
+    fixture = await startFixture({ database: await create(), chain: CHAIN, files: strangers('answerer.ts', 'unruly.ts'), others })
+    api = await adminClient(fixture.gateway)
   })
 
-  after(() => stage?.stop())
+  after(() => fixture?.stop())
 
   /** The look-up of each call before its row was written, by id. */
   const early = new Map<string, CallView>()
 
   for (const { name, call, row } of KINDS) {
     it(`shows ${name} as soon as it has ended`, async () => {
-      const id = await call(stage)
-      await stage.gateway.logged((line) => line.id === id)
+      const id = await call(fixture)
+      await fixture.gateway.logged((line) => line.id === id)
       const { status, json } = await api.get(`/requests/${id}`)
       expect(status).to.equal(200)
       expect(json as CallView).to.deep.include({ id, ...row })

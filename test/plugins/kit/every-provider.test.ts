@@ -7,7 +7,7 @@ import { readSources } from '../../support/sources.ts'
 
 const TESTS = readSources('test/**/*.test.ts')
 
-/** Addresses that would be read as another one, and what is said of them. */
+/** URLs with parts that would be ignored, and the error for each. */
 const WRONG_ADDRESSES = {
   'https://me:hunter2@llm.example': 'must hold no credentials',
   'https://hunter2@llm.example': 'must hold no credentials',
@@ -16,15 +16,15 @@ const WRONG_ADDRESSES = {
   'https://': 'must be an http or https URL',
 }
 
-describe('every provider that comes with the gateway', () => {
-  it('goes through the suite of describeProvider', async () => {
+describe('Every built-in provider', () => {
+  it('is tested by describeProvider', async () => {
     const described = TESTS.filter(({ code }) => /\bdescribeProvider\(/.test(code)).flatMap(({ inner }) => inner)
     const names = await builtinNames('provider')
     expect(names.filter((name) => !described.includes(`plugins/providers/${name}/index.ts`))).to.deep.equal([])
   })
 
   for (const [name, config] of Object.entries(CONFIGS)) {
-    it(`refuses an address of which it would use a part only, and does not repeat it: ${name}`, async () => {
+    it(`refuses a base URL with parts that it would ignore, without quoting it: ${name}`, async () => {
       const { default: plugin }: { readonly default: ProviderPlugin } = await import(
         `../../../plugins/providers/${name}/index.ts`
       )

@@ -1,100 +1,98 @@
-import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect } from 'chai'
-import { install, TEMPLATES, TOOLS } from './author.ts'
+import { install, run, TEMPLATES } from './author.ts'
 
-/** A provider that is right, but for one thing; and the case of its suite that must see it. */
+/** The template's provider with one error, and the case of the suite that must fail. */
 interface Mutant {
   readonly name: string
   readonly file: string
   readonly change: readonly [from: string, to: string]
-  readonly seenBy: string
+  readonly failingCase: string
 }
 
 const MUTANTS: readonly Mutant[] = [
   {
-    name: 'forgets-a-parameter',
+    name: 'ignores-a-mapped-parameter',
     file: 'request.ts',
     change: ['...(body.temperature != null && { creativity: body.temperature }),', ''],
-    seenBy: 'whose mapped ones change what is sent',
+    failingCase: 'whose mapped parameters change the upstream request',
   },
   {
-    name: 'sends-what-it-drops',
+    name: 'sends-a-dropped-parameter',
     file: 'request.ts',
     change: ['live: body.stream === true,', 'live: body.stream === true, ...{ seed: body.seed },'],
-    seenBy: 'whose dropped ones change nothing, and are named in the reply',
+    failingCase: 'whose dropped parameters change nothing and are named in the reply',
   },
   {
-    name: 'has-a-gap-in-its-table',
+    name: 'lacks-a-parameter-in-its-table',
     file: 'parameters.ts',
     change: ["stop: refused('Parrot takes no stop sequences.'),", ''],
-    seenBy: 'that knows every parameter of OpenAI',
+    failingCase: 'that lists every parameter of OpenAI',
   },
   {
     name: 'finishes-early',
     file: 'reply.ts',
     change: ['yield chunk.content(told.says)', "yield* [chunk.content(told.says), chunk.finish('stop')]"],
-    seenBy: 'cut at every byte, as an error and never as a whole reply (text)',
+    failingCase: 'cut at every byte, as an error and never as a whole reply (text)',
   },
   {
-    name: 'splits-by-the-network',
+    name: 'takes-pieces-for-events',
     file: 'reply.ts',
     change: [
       'completion: (body) => toCompletion(body as Talk | TalkError), event',
       'completion: (body) => toCompletion(body as Talk | TalkError), event, decoder: () => ({ push: (bytes) => String(bytes).split("\\n").filter((line) => line.startsWith("data: ")).map((line) => ({ type: "", data: line.slice(6) })), end: () => [] })',
     ],
-    seenBy: 'split at every byte (text)',
+    failingCase: 'split at every byte (text)',
   },
   {
-    name: 'has-its-key-in-the-address',
+    name: 'sends-its-key-in-the-url',
     file: 'index.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a piece of the template's source
     change: ['path: `${path}/v1/talk`', 'path: `${path}/v1/talk?key=${apiKey.reveal()}`'],
-    seenBy: 'sends its credential in headers: no URL and no body has it',
+    failingCase: 'sends its credential in headers only, not in a URL or a body',
   },
   {
     name: 'drops-the-headers-of-links',
     file: 'index.ts',
     change: ['headers: { ...call.headers, authorization }', "headers: { 'content-type': 'application/json', authorization }"],
-    seenBy: 'sends its upstream the headers of chain plugins',
+    failingCase: 'sends the upstream the headers of chain plugins',
   },
   {
-    name: 'takes-a-cut-for-an-end',
+    name: 'takes-the-maximum-length-for-an-end',
     file: 'reply.ts',
     change: ["words: 'length'", "words: 'stop'"],
-    seenBy: 'a reply that was ended for its length',
+    failingCase: 'a reply that reached its maximum length',
   },
   {
-    name: 'mixes-calls',
+    name: 'mixes-tool-calls',
     file: 'reply.ts',
     change: ['const index = calls++', 'const index = 0'],
-    seenBy: 'parallel tool calls, streamed',
+    failingCase: 'parallel tool calls, streamed',
   },
   {
-    name: 'loses-results',
+    name: 'loses-tool-results',
     file: 'request.ts',
     change: ["{ who: 'tool', call: id, says: saysOf(message, path) }", "{ who: 'user', says: '' }"],
-    seenBy: "goes through the SDK's loop of tool calls",
+    failingCase: "completes the SDK's loop of tool calls",
   },
   {
-    name: 'does-not-see',
+    name: 'ignores-images',
     file: 'request.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a piece of the template's source
     change: ["refuse(`${param}[${index}]`, 'Parrot reads text only.')", "''"],
-    seenBy: 'a refusal of an image that its upstream could not see',
+    failingCase: 'a 400 for an image that the upstream cannot read',
   },
   {
-    name: 'takes-all-400s-for-one',
+    name: 'gives-every-400-one-code',
     file: 'refusal.ts',
     change: ["too_long: { status: 400, code: 'context_length_exceeded', param: 'messages' },", ''],
-    seenBy: 'a prompt that is too long',
+    failingCase: 'a prompt that is too long',
   },
 ]
 
-describe('the suite of describeProvider', () => {
+describe('The conformance suite of describeProvider', () => {
   let folder: string
   let failed: readonly string[]
 
@@ -108,9 +106,9 @@ describe('the suite of describeProvider', () => {
 
   after(() => rm(folder, { recursive: true, force: true }))
 
-  for (const { name, seenBy } of MUTANTS) {
-    it(`sees a provider that ${name.replaceAll('-', ' ')}`, () => {
-      expect(failed.filter((title) => title.startsWith(`provider ${name} `) && title.includes(seenBy))).not.to.deep.equal([])
+  for (const { name, failingCase } of MUTANTS) {
+    it(`finds a provider that ${name.replaceAll('-', ' ')}`, () => {
+      expect(failed.filter((title) => title.startsWith(`provider ${name} `) && title.includes(failingCase))).not.to.deep.equal([])
       expect(failed.filter((title) => title.includes(' hook '))).to.deep.equal([])
     })
   }
@@ -125,13 +123,14 @@ describe('the suite of describeProvider', () => {
     await writeFile(join(home, 'src/index.ts'), entry.replace('__name__', name))
   }
 
-  /** Runs of each mutant's suite the case that must fail. Returns the full titles of those that do. */
+  /** Runs, for each mutant, the case that must fail. Resolves to the full titles of the failed cases. */
   async function failures(): Promise<string[]> {
-    const wanted = MUTANTS.map(({ name, seenBy }) => `provider ${name} .*${seenBy.replaceAll(/[()]/g, '\\$&')}`).join('|')
+    const wanted = MUTANTS.map(({ name, failingCase }) => `provider ${name} .*${failingCase.replaceAll(/[()]/g, '\\$&')}`).join(
+      '|',
+    )
     const args = ['--reporter', 'json', '--grep', wanted, '*/test/*.test.ts']
-    const options = { cwd: folder, env: TOOLS, maxBuffer: 1 << 26 }
-    // It fails, as it should.
-    const { stdout } = await promisify(execFile)('mocha', args, options).catch((error) => error)
+    // Mocha exits with the number of failures.
+    const stdout = await run('mocha', args, { cwd: folder }).catch((error) => error.stdout)
     return JSON.parse(stdout).failures.map(({ fullTitle }: { readonly fullTitle: string }) => fullTitle)
   }
 })

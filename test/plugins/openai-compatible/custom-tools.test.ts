@@ -61,7 +61,7 @@ describe('the call of a custom tool reaches the client as the upstream wrote it'
   })
 
   after(async () => {
-    await gateway.stop()
+    await gateway?.stop()
     await upstream.close()
   })
 

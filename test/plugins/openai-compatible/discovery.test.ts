@@ -1,35 +1,19 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import type { Model } from 'unified-model-gateway/plugin'
+import { head, hold, json, reply, type ScriptedUpstream, scriptedUpstream } from 'unified-model-gateway/plugin/testing'
 import { createProvider } from './provider.ts'
 
 describe('openai-compatible: the models of an upstream', () => {
-  let server: Server
-  let seen: IncomingMessage | undefined
+  let upstream: ScriptedUpstream
 
-  async function upstream(answer: RequestListener): Promise<string> {
-    server = createServer((request, response) => {
-      seen = request
-      answer(request, response)
-    })
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
-  }
-
-  afterEach(async () => {
-    server?.closeAllConnections()
-    await server?.[Symbol.asyncDispose]()
+  beforeEach(async () => {
+    upstream = await scriptedUpstream()
   })
 
-  const list = (baseUrl: string, signal = new AbortController().signal): Promise<readonly Model[]> =>
-    createProvider({ baseUrl, apiKey: 'sk-upstream', headers: { 'x-team': 'a' } }).models!(signal)
+  afterEach(() => upstream?.close())
 
-  const answering = (body: unknown, status = 200): RequestListener => {
-    return (_, response) => response.writeHead(status).end(typeof body === 'string' ? body : JSON.stringify(body))
-  }
+  const list = async (signal = new AbortController().signal): Promise<readonly Model[]> =>
+    createProvider({ baseUrl: `${upstream.origin}/v1`, apiKey: 'sk-upstream', headers: { 'x-team': 'a' } }).models!(signal)
 
   async function failure(promise: Promise<unknown>): Promise<Error> {
     try {
@@ -46,58 +30,52 @@ describe('openai-compatible: the models of an upstream', () => {
       { id: 'meta/llama', context_window: 131072 },
       { id: 'qwen', max_model_len: 4096, created: -1, owned_by: null },
     ]
-    expect(await list(await upstream(answering({ object: 'list', data })))).to.deep.equal([
+    upstream.reply(json({ object: 'list', data }))
+    expect(await list()).to.deep.equal([
       { id: 'a', created: 1687882411, owned_by: 'openai' },
       { id: 'meta/llama', context_length: 131072 },
       { id: 'qwen', context_length: 4096 },
     ])
-    expect(seen!.method).to.equal('GET')
-    expect(seen!.url).to.equal('/v1/models')
-    expect(seen!.headers).to.include({ authorization: 'Bearer sk-upstream', 'x-team': 'a', accept: 'application/json' })
+    const { method, path, headers } = upstream.requests[0]!
+    expect(`${method} ${path}`).to.equal('GET /v1/models')
+    expect(headers).to.include({ authorization: 'Bearer sk-upstream', 'x-team': 'a', accept: 'application/json' })
   })
 
   it('may come as a bare list', async () => {
-    expect(await list(await upstream(answering([{ id: 'a', context_length: 8192 }])))).to.deep.equal([
-      { id: 'a', context_length: 8192 },
-    ])
+    upstream.reply(json([{ id: 'a', context_length: 8192 }]))
+    expect(await list()).to.deep.equal([{ id: 'a', context_length: 8192 }])
   })
 
   it('without a usable id are left out', async () => {
-    expect(await list(await upstream(answering({ data: [{ id: 7 }, null, 'a', { id: '' }, { id: 'b' }] })))).to.deep.equal([
-      { id: 'b' },
-    ])
+    upstream.reply(json({ data: [{ id: 7 }, null, 'a', { id: '' }, { id: 'b' }] }))
+    expect(await list()).to.deep.equal([{ id: 'b' }])
   })
 
   it('that are refused are an error with the address and the status, and without the key or the reply', async () => {
-    const url = await upstream(answering({ error: { message: 'bad key sk-upstream' } }, 401))
-    const { message } = await failure(list(url))
-    expect(message).to.include(`GET ${url}/models: status 401`).and.not.include('sk-upstream')
+    upstream.reply(json({ error: { message: 'bad key sk-upstream' } }, { status: 401 }))
+    const { message } = await failure(list())
+    expect(message).to.include(`GET ${upstream.origin}/v1/models: status 401`).and.not.include('sk-upstream')
   })
 
   for (const body of ['', '<html>', '{}', 'null', '7', '{"data":{}}']) {
     it(`${body || 'an empty reply'} is no list`, async () => {
-      expect(await failure(list(await upstream(answering(body))))).to.be.an('error')
+      upstream.reply(reply([body]))
+      expect(await failure(list())).to.be.an('error')
     })
   }
 
   it('are not looked for behind a redirect, which would carry the key along', async () => {
-    const hits: (string | undefined)[] = []
-    const url = await upstream((request, response) => {
-      hits.push(request.url)
-      response.writeHead(302, { location: '/elsewhere' }).end()
-    })
-    expect((await failure(list(url))).message).to.include('302')
-    expect(hits).to.deep.equal(['/v1/models'])
+    upstream.on(() => [head(302, { location: '/elsewhere', 'content-length': '0' })])
+    expect((await failure(list())).message).to.include('302')
+    expect(upstream.requests.map(({ path }) => path)).to.deep.equal(['/v1/models'])
   })
 
   it('are given up when the signal aborts', async () => {
-    const controller = new AbortController()
-    const closed = Promise.withResolvers<void>()
-    const url = await upstream((_, response) => {
-      response.on('close', closed.resolve)
-      controller.abort()
-    })
-    expect(await failure(list(url, controller.signal))).to.be.an('error')
-    await closed.promise
+    const client = new AbortController()
+    const stalled = hold()
+    const received = upstream.reply([stalled])
+    void stalled.reached.then(() => client.abort())
+    expect(await failure(list(client.signal))).to.be.an('error')
+    await (await received).closed
   })
 })

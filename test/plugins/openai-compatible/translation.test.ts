@@ -3,10 +3,10 @@ import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream'
 import type { ChatCompletion, ChatDelta, TranslatedChunk, Translator, UpstreamError } from 'unified-model-gateway/plugin'
 import { normaliseCompletion, StreamNormaliser } from '../../../core/protocol/normalise.ts'
 import { documentedChunks, documentedReply } from '../../fixtures/documented.ts'
-import { fakeTry } from '../../support/fake-call.ts'
+import { fakeCallAndAttempt } from '../../support/fake-call.ts'
 import { createProvider } from './provider.ts'
 
-const translatorOf = (preset: string): Translator => createProvider({ preset }).translator!(...fakeTry())
+const translatorOf = (preset: string): Translator => createProvider({ preset }).translator!(...fakeCallAndAttempt())
 
 const translate = (preset: string, events: readonly (string | object)[]): TranslatedChunk[] => {
   const translator = translatorOf(preset)

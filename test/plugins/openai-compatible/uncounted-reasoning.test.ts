@@ -27,7 +27,7 @@ describe('a reply of xAI, which counts reasoning beside completion_tokens', () =
   })
 
   after(async () => {
-    await gateway.stop()
+    await gateway?.stop()
     await upstream.close()
   })
 

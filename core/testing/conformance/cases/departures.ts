@@ -1,39 +1,39 @@
 import assert from 'node:assert/strict'
-import { hold, type Step } from '../../script.ts'
-import { untilFirstWords } from '../first-words.ts'
+import { hold, type Step } from '../../upstream/script.ts'
+import type { Suite } from '../harness.ts'
 import { requestOf } from '../requests.ts'
-import { streamScript } from '../scripts.ts'
-import { itWithSdk, type Suite } from '../suite.ts'
+import { splitAtFirstContent, streamScript } from '../scripts.ts'
+import { itWithSdk } from '../sdk.ts'
 
-/** What becomes of the upstream's request when the client leaves. */
+/** Cases for clients that disconnect: the upstream connection must be closed. */
 export function describeDepartures(suite: Suite): void {
   const { subject } = suite
   const request = requestOf(subject.model, 'text', subject.scenarios.text)
 
-  /** Calls, leaves when the upstream has come to the hold, and waits until its connection is closed. */
-  async function leave(stalled: ReturnType<typeof hold>, script: readonly Step[]): Promise<void> {
-    const { stage } = suite
+  /** Calls, disconnects when the upstream has reached the hold, and waits until the upstream connection is closed. */
+  async function disconnect(stalled: ReturnType<typeof hold>, script: readonly Step[]): Promise<void> {
+    const { harness } = suite
     const client = new AbortController()
-    stage.answer(script)
-    const asked = stage.asked.length
-    const calling = stage.sdk.chat.completions
+    harness.answer(script)
+    const before = harness.received.length
+    const calling = harness.sdk.chat.completions
       .create({ ...request, stream: true }, { signal: client.signal })
       .then((stream) => Array.fromAsync(stream))
       .catch(() => undefined)
     await stalled.reached
     client.abort()
     await calling
-    assert.equal(stage.asked.length, asked + 1)
-    await stage.asked.at(-1)!.closed
+    assert.equal(harness.received.length, before + 1)
+    await harness.received.at(-1)!.closed
   }
 
-  itWithSdk('leaves its upstream alone when the client leaves before the first byte', () => {
+  itWithSdk('closes the upstream connection when the client disconnects before the first byte', () => {
     const stalled = hold()
-    return leave(stalled, [stalled])
+    return disconnect(stalled, [stalled])
   })
 
-  itWithSdk('leaves its upstream alone when the client leaves within a stream', () => {
+  itWithSdk('closes the upstream connection when the client disconnects during a stream', () => {
     const stalled = hold()
-    return leave(stalled, streamScript(subject, [...untilFirstWords(suite)[0], stalled]))
+    return disconnect(stalled, streamScript(subject, [...splitAtFirstContent(suite)[0], stalled]))
   })
 }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
-import { NAMESPACE } from '../fixture.ts'
-import { isAbsent } from '../scenarios.ts'
-import { itWithSdk, type Suite } from '../suite.ts'
+import { NAMESPACE, type Suite } from '../harness.ts'
+import { isAbsent } from '../provider-under-test.ts'
+import { itWithSdk } from '../sdk.ts'
 
-/** Whether clients see the models that the upstream offers. */
+/** Cases for `/v1/models`: clients see the models that the upstream lists. */
 export function describeDiscovery(suite: Suite): void {
   const { discovery } = suite.subject
   if (isAbsent(discovery)) return
 
-  itWithSdk('lists the models of its upstream', async () => {
-    const models = await Array.fromAsync(suite.stage.sdk.models.list())
+  itWithSdk('lists the models of the upstream', async () => {
+    const models = await Array.fromAsync(suite.harness.sdk.models.list())
     assert.deepEqual(
       models.map(({ id }) => id),
       discovery.lists.map((name) => `${NAMESPACE}/${name}`),

@@ -1,53 +1,52 @@
 import assert from 'node:assert/strict'
 import type { ParameterTable } from '../../../sdk/api.ts'
 import type { Asked } from '../../translator/run-translator.ts'
-import { NAMESPACE, type Stage } from '../fixture.ts'
-import { type EmbeddingsFixture, isAbsent } from '../scenarios.ts'
+import { type Harness, NAMESPACE, type Suite } from '../harness.ts'
+import { type EmbeddingsFixture, isAbsent } from '../provider-under-test.ts'
 import { errorScript, wholeScript } from '../scripts.ts'
-import { caught } from '../sdk-error.ts'
-import { itWithSdk, type Suite } from '../suite.ts'
+import { caught, itWithSdk } from '../sdk.ts'
 
-/** The parameters of OpenAI's embeddings (openai-openapi, `CreateEmbeddingRequest`) but for those that every call has. */
+/** The parameters of OpenAI's embeddings (openai-openapi, `CreateEmbeddingRequest`) without those that every call has. */
 const PARAMETERS: Readonly<Record<string, Asked>> = { dimensions: { dimensions: 512 }, user: { user: 'user-1' } }
 
-/** What every call has, or the gateway sees to. */
+/** Parameters that every call has, or that the gateway handles itself. */
 const STRUCTURE = new Set(['model', 'input', 'encoding_format'])
 
-/** What clients get of the endpoint for embeddings. */
+/** Cases for the embeddings endpoint. */
 export function describeEmbeddings(suite: Suite): void {
   const { embeddings, local } = suite.subject
   if (embeddings === undefined || isAbsent(embeddings)) return
 
   describe('serves embeddings', () => {
-    itWithSdk('in the encoding that the official SDK asks for', () => expectVectors(suite, embeddings))
+    itWithSdk('in the encoding that the official SDK requests', () => expectVectors(suite, embeddings))
     if (local) return
-    itWithSdk('of texts: lists of tokens reach its upstream, or are refused by name', () => expectTokens(suite, embeddings))
-    itWithSdk('and takes a reply without them for a fault of its upstream', async () => {
+    itWithSdk('and sends lists of tokens to the upstream, or refuses them by name', () => expectTokens(suite, embeddings))
+    itWithSdk('and answers 502 to an upstream reply without vectors', async () => {
       for (const whole of [{}, [], { data: [], embeddings: [], predictions: [] }]) {
-        suite.stage.answer(wholeScript({ whole, says: {} }))
+        suite.harness.answer(wholeScript({ whole, says: {} }))
         const { status, code } = await caught(create(suite, embeddings))
         assert.deepEqual([status, code], [502, 'upstream_invalid_response'], `a reply of ${JSON.stringify(whole)}`)
       }
     })
     expectRateLimit(suite, embeddings)
-    itWithSdk('and does with each parameter what its table says', () => expectParameters(suite, embeddings))
+    itWithSdk('and treats each parameter as its table says', () => expectParameters(suite, embeddings))
   })
 }
 
-function create({ subject, stage }: Suite, { asked, input }: EmbeddingsFixture, more: object = {}) {
+function create({ subject, harness }: Suite, { asked, input }: EmbeddingsFixture, more: object = {}) {
   const model = `${NAMESPACE}/${asked?.model ?? subject.model}`
-  return stage.sdk.embeddings.create({ input: [...input], ...asked, model, ...more })
+  return harness.sdk.embeddings.create({ input: [...input], ...asked, model, ...more })
 }
 
-function answer(stage: Stage, { whole, headers }: EmbeddingsFixture): void {
-  if (whole !== undefined) stage.answer(wholeScript({ whole, says: {} }, { ...(headers && { headers }) }))
+function answer(harness: Harness, { whole, headers }: EmbeddingsFixture): void {
+  if (whole !== undefined) harness.answer(wholeScript({ whole, says: {} }, { ...(headers && { headers }) }))
 }
 
 async function expectVectors(suite: Suite, fixture: EmbeddingsFixture): Promise<void> {
-  answer(suite.stage, fixture)
+  answer(suite.harness, fixture)
   const { vectors, tokens } = fixture.says
-  const operation = suite.stage.provider.endpoints?.embeddings
-  // What is passed on as it came has the encoding that its upstream gave it.
+  const operation = suite.harness.provider.endpoints?.embeddings
+  // A reply that is not translated keeps the upstream's encoding.
   const encodings = operation?.reply === undefined && fixture.whole !== undefined ? ['float'] : [undefined, 'float', 'base64']
   for (const encoding_format of encodings) {
     const { object, data, usage } = await create(suite, fixture, { encoding_format })
@@ -55,11 +54,11 @@ async function expectVectors(suite: Suite, fixture: EmbeddingsFixture): Promise<
       [object, ...data.map(({ object, index, embedding }) => [object, index, numbersOf(embedding)])],
       ['list', ...vectors.map((vector, index) => ['embedding', index, vector])],
     )
-    assert.deepEqual(usage, { prompt_tokens: tokens, total_tokens: tokens }, 'the usage is told')
+    assert.deepEqual(usage, { prompt_tokens: tokens, total_tokens: tokens }, 'the reply contains the usage')
   }
 }
 
-/** Who asks for base64 by name decodes it alone. */
+/** The SDK decodes base64 only if the caller did not request it. */
 function numbersOf(embedding: readonly number[] | string): readonly number[] {
   if (typeof embedding !== 'string') return embedding
   const bytes = Buffer.from(embedding, 'base64')
@@ -67,30 +66,30 @@ function numbersOf(embedding: readonly number[] | string): readonly number[] {
 }
 
 async function expectTokens(suite: Suite, fixture: EmbeddingsFixture): Promise<void> {
-  const { stage } = suite
-  answer(stage, fixture)
-  const before = stage.asked.length
+  const { harness } = suite
+  answer(harness, fixture)
+  const before = harness.received.length
   const input = [46_713, 46_714]
   const failure = await create(suite, fixture, { input }).catch((error) => error)
-  if (stage.asked.length > before) assert.ok(stage.asked.at(-1)?.body.includes(input.join(',')), 'the tokens are sent')
+  if (harness.received.length > before) assert.ok(harness.received.at(-1)?.body.includes(input.join(',')), 'the tokens are sent')
   else assert.deepEqual([failure.status, failure.code, failure.param], [400, 'unsupported_parameter', 'input'])
 }
 
 function expectRateLimit(suite: Suite, fixture: EmbeddingsFixture): void {
   const { rateLimit } = suite.subject.errors
   if (isAbsent(rateLimit)) return
-  itWithSdk('and tells of its errors as elsewhere', async () => {
-    suite.stage.answer(errorScript(rateLimit))
+  itWithSdk('and answers 429 to an upstream rate limit', async () => {
+    suite.harness.answer(errorScript(rateLimit))
     const { status, code } = await caught(create(suite, fixture))
     assert.deepEqual([status, code], [429, 'rate_limit_exceeded'])
   })
 }
 
 async function expectParameters(suite: Suite, fixture: EmbeddingsFixture): Promise<void> {
-  const { stage } = suite
-  const table: ParameterTable = stage.provider.endpoints!.embeddings!.parameters
+  const { harness } = suite
+  const table: ParameterTable = harness.provider.endpoints!.embeddings!.parameters
   const asks = { ...PARAMETERS, ...fixture.parameters }
-  answer(stage, fixture)
+  answer(harness, fixture)
   const plain = await outcomeOf(suite, fixture, {})
   const wrong: string[] = []
   for (const name of new Set([...Object.keys(asks), ...(table === 'verbatim' ? [] : Object.keys(table))])) {
@@ -104,18 +103,18 @@ async function expectParameters(suite: Suite, fixture: EmbeddingsFixture): Promi
 }
 
 interface Outcome {
-  /** What reached the upstream, if anything did. */
+  /** The upstream request; undefined if none was sent. */
   readonly sent: string | undefined
   readonly dropped: readonly string[]
 }
 
 async function outcomeOf(suite: Suite, fixture: EmbeddingsFixture, asked: Asked): Promise<Outcome> {
-  const { stage } = suite
-  const before = stage.asked.length
+  const { harness } = suite
+  const before = harness.received.length
   const reply = await create(suite, fixture, asked)
     .asResponse()
     .catch(() => undefined)
-  const sent = stage.asked.slice(before).map(({ path, body }) => `${path}\n${body}`)
+  const sent = harness.received.slice(before).map(({ path, body }) => `${path}\n${body}`)
   return { sent: sent.at(-1), dropped: reply?.headers.get('x-umg-params-dropped')?.split(', ') ?? [] }
 }
 

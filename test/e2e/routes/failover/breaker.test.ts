@@ -4,9 +4,9 @@ import { expect } from 'chai'
 import { FIN, type Hold, hold, json, type Step, sse } from '../../../../core/testing/kit.ts'
 import { reloadAfter, replaceFile } from '../../reload/reloading.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
-import { call, healthOf, leave, servedBy, untilHealth } from './asking.ts'
-import { type Pair, startPair } from './pair.ts'
-import { cleanReply, hitsSince } from './witness.ts'
+import { cleanReply, hitsSince } from './assertions.ts'
+import { call, healthOf, leave, servedBy, untilHealth } from './client.ts'
+import { type FailoverFixture, startFailover } from './fixture.ts'
 
 const refusing = (status: number, headers: Record<string, string> = {}): Step[] =>
   json(openai.error(status, 'No.'), { status, headers })
@@ -41,21 +41,21 @@ const ROWS: readonly Row[] = [
 ]
 
 describe('a target’s health', () => {
-  let pair: Pair
+  let fixture: FailoverFixture
   before(async () => {
-    pair = await startPair({ models: ROWS.length, firstNamespace: { timeouts: { firstByte: '200ms' } } })
+    fixture = await startFailover({ models: ROWS.length, firstNamespace: { timeouts: { firstByte: '200ms' } } })
   })
-  after(() => pair?.stop())
+  after(() => fixture?.stop())
 
   for (const [number, { name, script, stream = false, breaker, rests = false }] of ROWS.entries()) {
     it(`is seen in /readyz and the metrics, after five calls that ${name}`, async () => {
-      const { gateway, first } = pair
+      const { gateway, first } = fixture
       first.on(script)
       const target = { namespace: 'open-first', model: `m${number}` }
       const model = `${target.namespace}/${target.model}`
-      await Promise.all(Array.from({ length: 5 }, () => call(pair, { model, stream })))
+      await Promise.all(Array.from({ length: 5 }, () => call(fixture, { model, stream })))
       // After a second an open breaker is ready for a probe.
-      const line = await healthOf(pair, model)
+      const line = await healthOf(fixture, model)
       expect(line).to.match(
         breaker === 'open'
           ? /(?: open, next attempt in 1 s| half_open)/
@@ -71,29 +71,29 @@ describe('a target’s health', () => {
 
 describe('the breaker of the first of two targets', () => {
   const target = 'open-first/m'
-  let pair: Pair
+  let fixture: FailoverFixture
 
   beforeEach(async () => {
-    pair = await startPair({
+    fixture = await startFailover({
       others: () => ({ duo: { models: { m: { targets: [{ model: target }], fallbacks: ['open-second/m'] } } } }),
     })
-    pair.second.on(() => cleanReply(openai, false))
+    fixture.second.on(() => cleanReply(openai, false))
   })
-  afterEach(() => pair?.stop())
+  afterEach(() => fixture?.stop())
 
-  const callDuo = async (): Promise<string> => servedBy(await call(pair, { model: 'duo/m' }))
+  const callDuo = async (): Promise<string> => servedBy(await call(fixture, { model: 'duo/m' }))
 
   async function open(): Promise<void> {
-    pair.first.on(() => refusing(500))
+    fixture.first.on(() => refusing(500))
     for (let count = 0; count < 5; count++) expect(await callDuo()).to.equal('2 open-second')
   }
 
   it('keeps calls from it once it is open, and says so', async () => {
-    const { first, gateway } = pair
+    const { first, gateway } = fixture
     await open()
     const asked = hitsSince(first)
     expect(await callDuo()).to.equal('1 open-second')
-    const { status, code, headers } = await call(pair, { model: target })
+    const { status, code, headers } = await call(fixture, { model: target })
     expect([status, code, headers['retry-after'], headers['x-umg-attempts']]).to.deep.equal([
       503,
       'upstream_overloaded',
@@ -109,9 +109,9 @@ describe('the breaker of the first of two targets', () => {
   })
 
   it('lets one call through to probe it after a while, and closes when that is served', async () => {
-    const { first, gateway } = pair
+    const { first, gateway } = fixture
     await open()
-    await untilHealth(pair, target, /half_open/)
+    await untilHealth(fixture, target, /half_open/)
     const probed = hold()
     first.on(() => [probed, ...cleanReply(openai, false)])
     const asked = hitsSince(first)
@@ -123,24 +123,24 @@ describe('the breaker of the first of two targets', () => {
     probed.release()
     expect(await probe).to.equal('1 open-first')
     expect(await callDuo()).to.equal('1 open-first')
-    expect(await healthOf(pair, target)).to.match(/^\[\+\] closed/)
-    await gateway.logged(({ msg }) => msg === 'circuit closed')
+    expect(await healthOf(fixture, target)).to.match(/^\[\+\] closed/)
+    await gateway.logged(({ msg }) => /recovered/.test(String(msg)))
   })
 
   it('stays as it is over a reload that leaves its namespace alone', async () => {
-    const { first, gateway } = pair
+    const { first, gateway } = fixture
     await open()
     const path = join(gateway.folder, 'routes.yaml')
     const text = await readFile(path, 'utf8')
     const reload = await reloadAfter(gateway, () => replaceFile(path, text.replace('duo:', 'pair:')))
     expect(reload.ok, reload.diagnostics).to.equal(true)
     const asked = hitsSince(first)
-    expect(servedBy(await call(pair, { model: 'pair/m' }))).to.equal('1 open-second')
+    expect(servedBy(await call(fixture, { model: 'pair/m' }))).to.equal('1 open-second')
     expect(asked()).to.deep.equal([0])
   })
 
   it('is not opened by clients who leave, wherever they are', async () => {
-    const { first } = pair
+    const { first } = fixture
     const scripts = [
       (stall: Hold): Step[] => [stall],
       (stall: Hold): Step[] => sse([stall]),
@@ -150,18 +150,18 @@ describe('the breaker of the first of two targets', () => {
     for (let count = 0; count < 12; count++) {
       const stall = hold()
       first.on(() => scripts[count % scripts.length]!(stall))
-      await leave(pair, { model: 'duo/m', stream: true }, () => stall.reached)
+      await leave(fixture, { model: 'duo/m', stream: true }, () => stall.reached)
     }
-    expect(await healthOf(pair, target)).to.match(/^\[\+\] closed, 0 under way/)
+    expect(await healthOf(fixture, target)).to.match(/^\[\+\] closed, 0 under way/)
   })
 
   it('lets another probe through where the client of the first has left', async () => {
-    const { first } = pair
+    const { first } = fixture
     await open()
-    await untilHealth(pair, target, /half_open/)
+    await untilHealth(fixture, target, /half_open/)
     const stall = hold()
     first.on(() => [stall])
-    await leave(pair, { model: 'duo/m' }, () => stall.reached)
+    await leave(fixture, { model: 'duo/m' }, () => stall.reached)
     first.on(() => cleanReply(openai, false))
     expect(await callDuo()).to.equal('1 open-first')
   })

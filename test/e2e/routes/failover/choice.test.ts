@@ -1,19 +1,19 @@
 import { expect } from 'chai'
 import { hold, json } from '../../../../core/testing/kit.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
-import { call, servedBy, untilInFlight } from './asking.ts'
-import { type Pair, startPair } from './pair.ts'
-import { cleanReply } from './witness.ts'
+import { cleanReply } from './assertions.ts'
+import { call, servedBy, untilInFlight } from './client.ts'
+import { type FailoverFixture, startFailover } from './fixture.ts'
 
 const shared = (more: object) => ({
   models: { m: { targets: [{ model: 'open-first/m' }, { model: 'open-second/m' }], ...more } },
 })
 
 describe('two targets that share the calls', () => {
-  let pair: Pair
+  let fixture: FailoverFixture
 
   beforeEach(async () => {
-    pair = await startPair({
+    fixture = await startFailover({
       namespace: { breaker: false },
       others: () => ({
         'by-key': shared({ sticky: 'key' }),
@@ -21,17 +21,17 @@ describe('two targets that share the calls', () => {
         'by-busy': shared({ choose: 'busy' }),
       }),
     })
-    for (const upstream of [pair.first, pair.second]) upstream.on(() => cleanReply(openai, false))
+    for (const upstream of [fixture.first, fixture.second]) upstream.on(() => cleanReply(openai, false))
   })
-  afterEach(() => pair?.stop())
+  afterEach(() => fixture?.stop())
 
   /** Who serves each call, all of them made at once. */
   const serving = async (requests: readonly Parameters<typeof call>[1][], key?: string): Promise<string[]> =>
-    (await Promise.all(requests.map((request) => call(pair, request, key)))).map(servedBy)
+    (await Promise.all(requests.map((request) => call(fixture, request, key)))).map(servedBy)
 
   it('by key serve each key by the same one', async () => {
     for (let count = 0; count < 4; count++) {
-      const served = await serving(Array(6).fill({ model: 'by-key/m' }), await pair.gateway.key())
+      const served = await serving(Array(6).fill({ model: 'by-key/m' }), await fixture.gateway.key())
       expect(new Set(served).size).to.equal(1)
     }
   })
@@ -46,20 +46,20 @@ describe('two targets that share the calls', () => {
   it('serve for each other when one fails', async () => {
     const requests = Array.from({ length: 20 }, (_, number) => ({ model: 'by-user/m', user: `user-${number}` }))
     const served = await serving(requests)
-    pair.first.on(() => json(openai.error(500, 'No.'), { status: 500 }))
+    fixture.first.on(() => json(openai.error(500, 'No.'), { status: 500 }))
     const expected = served.map((each) => (each === '1 open-first' ? '2 open-second' : each))
     expect(await serving(requests)).to.deep.equal(expected)
   })
 
   it('by how busy they are serve by the one that is not', async () => {
     const door = hold()
-    for (const upstream of [pair.first, pair.second]) upstream.reply([door, ...cleanReply(openai, false)])
-    const busy = call(pair, { model: 'by-busy/m' })
+    for (const upstream of [fixture.first, fixture.second]) upstream.reply([door, ...cleanReply(openai, false)])
+    const busy = call(fixture, { model: 'by-busy/m' })
     await door.reached
-    const next = call(pair, { model: 'by-busy/m' })
-    await untilInFlight(pair, 'by-busy', 2)
+    const next = call(fixture, { model: 'by-busy/m' })
+    await untilInFlight(fixture, 'by-busy', 2)
     door.release()
     await Promise.all([busy, next])
-    expect([pair.first.requests.length, pair.second.requests.length]).to.deep.equal([1, 1])
+    expect([fixture.first.requests.length, fixture.second.requests.length]).to.deep.equal([1, 1])
   })
 })

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { type Hold, hold, json, sse } from '../../../../core/testing/kit.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
-import { call, type Heard, healthOf, servedBy, untilInFlight } from './asking.ts'
-import { type Pair, startPair } from './pair.ts'
-import { cleanReply, hitsSince } from './witness.ts'
+import { cleanReply, hitsSince } from './assertions.ts'
+import { call, healthOf, type Reply, servedBy, untilInFlight } from './client.ts'
+import { type FailoverFixture, startFailover } from './fixture.ts'
 
 const limited = (origin: string, concurrency: object, breaker = false) => ({
   provider: 'openai-compatible',
@@ -15,9 +15,9 @@ const limited = (origin: string, concurrency: object, breaker = false) => ({
 const fallingBackTo = (model: string, from: string) => ({ models: { m: { targets: [{ model: from }], fallbacks: [model] } } })
 
 describe('an upstream that gets so many calls at once', () => {
-  let pair: Pair
+  let fixture: FailoverFixture
   before(async () => {
-    pair = await startPair({
+    fixture = await startFailover({
       others: ({ first }) => ({
         one: limited(first, { limit: 1, wait: '1m', queue: 2 }),
         full: limited(first, { limit: 1, queue: 0 }),
@@ -28,24 +28,24 @@ describe('an upstream that gets so many calls at once', () => {
         giving: fallingBackTo('open-second/m', 'brief/m'),
       }),
     })
-    pair.second.on(() => cleanReply(openai, false))
+    fixture.second.on(() => cleanReply(openai, false))
   })
-  after(() => pair?.stop())
+  after(() => fixture?.stop())
 
   /** Has the upstream serve when it is told to, and takes a place at it. */
-  async function occupied(model: string): Promise<{ readonly door: Hold; readonly first: Promise<Heard> }> {
+  async function occupied(model: string): Promise<{ readonly door: Hold; readonly first: Promise<Reply> }> {
     const door = hold()
-    pair.first.on(() => [door, ...cleanReply(openai, false)])
-    const first = call(pair, { model })
+    fixture.first.on(() => [door, ...cleanReply(openai, false)])
+    const first = call(fixture, { model })
     await door.reached
     return { door, first }
   }
 
   it('lets the others wait, and serves them when there is a place', async () => {
-    const asked = hitsSince(pair.first)
+    const asked = hitsSince(fixture.first)
     const { door, first } = await occupied('one/m')
-    const others = [call(pair, { model: 'one/m' }), call(pair, { model: 'one/m' })]
-    await untilInFlight(pair, 'one', 3)
+    const others = [call(fixture, { model: 'one/m' }), call(fixture, { model: 'one/m' })]
+    await untilInFlight(fixture, 'one', 3)
     expect(asked(), 'requests while the place is taken').to.deep.equal([1])
     door.release()
     const statuses = (await Promise.all([first, ...others])).map(({ status }) => status)
@@ -56,19 +56,19 @@ describe('an upstream that gets so many calls at once', () => {
   for (const [model, why] of Object.entries({ 'full/m': 'too many wait', 'brief/m': 'it has waited too long' })) {
     it(`refuses a call by 503 where ${why}, and says when to come again`, async () => {
       const { door, first } = await occupied(model)
-      const { status, code, headers } = await call(pair, { model })
+      const { status, code, headers } = await call(fixture, { model })
       expect([status, code, headers['retry-after']]).to.deep.equal([503, 'upstream_overloaded', '1'])
       expect(headers).not.to.have.any.keys('x-should-retry', 'x-umg-attempts')
       door.release()
       expect((await first).status).to.equal(200)
-      expect(await healthOf(pair, model)).to.match(/^\[\+\] closed, 0 under way/)
+      expect(await healthOf(fixture, model)).to.match(/^\[\+\] closed, 0 under way/)
     })
   }
 
   for (const [model, occupier] of Object.entries({ 'spilling/m': 'full/m', 'giving/m': 'brief/m' })) {
     it(`leaves a call to the next target where ${occupier} has no place for it`, async () => {
       const { door, first } = await occupied(occupier)
-      expect(servedBy(await call(pair, { model }))).to.equal('1 open-second')
+      expect(servedBy(await call(fixture, { model }))).to.equal('1 open-second')
       door.release()
       expect((await first).status).to.equal(200)
     })
@@ -76,9 +76,9 @@ describe('an upstream that gets so many calls at once', () => {
 
   it('is no target that was tried: where all are busy, the SDK may come again', async () => {
     const { door, first } = await occupied('full/m')
-    const second = call(pair, { model: 'brief/m' })
-    await untilInFlight(pair, 'brief', 1)
-    const { status, headers } = await call(pair, { model: 'crowded/m' })
+    const second = call(fixture, { model: 'brief/m' })
+    await untilInFlight(fixture, 'brief', 1)
+    const { status, headers } = await call(fixture, { model: 'crowded/m' })
     expect([status, headers['retry-after'], headers['x-should-retry']]).to.deep.equal([503, '1', undefined])
     door.release()
     expect([(await first).status, (await second).status]).to.deep.equal([200, 200])
@@ -91,32 +91,32 @@ describe('an upstream that gets so many calls at once', () => {
       json([]),
       sse(openai.events({ text: ['Hi'] }).slice(0, 2)),
     ]
-    const asked = hitsSince(pair.first)
-    pair.first.on(() => scripts[asked()[0]! - 1]!)
-    for (const stream of [false, false, false, true]) await call(pair, { model: 'full/m', stream })
-    pair.first.on(() => cleanReply(openai, false))
-    expect((await call(pair, { model: 'full/m' })).status).to.equal(200)
+    const asked = hitsSince(fixture.first)
+    fixture.first.on(() => scripts[asked()[0]! - 1]!)
+    for (const stream of [false, false, false, true]) await call(fixture, { model: 'full/m', stream })
+    fixture.first.on(() => cleanReply(openai, false))
+    expect((await call(fixture, { model: 'full/m' })).status).to.equal(200)
   })
 
   it('keeps the place of a stream until it has ended', async () => {
     const rest = hold()
     const events = openai.events({ text: ['Hel', 'lo'] })
-    pair.first.on(() => sse([...events.slice(0, 2), rest, ...events.slice(2)]))
-    const streaming = call(pair, { model: 'full/m', stream: true })
+    fixture.first.on(() => sse([...events.slice(0, 2), rest, ...events.slice(2)]))
+    const streaming = call(fixture, { model: 'full/m', stream: true })
     await rest.reached
-    expect((await call(pair, { model: 'full/m' })).status).to.equal(503)
+    expect((await call(fixture, { model: 'full/m' })).status).to.equal(503)
     rest.release()
     await streaming
-    pair.first.on(() => cleanReply(openai, false))
-    expect((await call(pair, { model: 'full/m' })).status).to.equal(200)
+    fixture.first.on(() => cleanReply(openai, false))
+    expect((await call(fixture, { model: 'full/m' })).status).to.equal(200)
   })
 
   it('is not asked by those who waited while its breaker opened', async () => {
-    const asked = hitsSince(pair.first)
+    const asked = hitsSince(fixture.first)
     const door = hold()
-    pair.first.on(() => [door, ...json(openai.error(500, 'No.'), { status: 500 })])
-    const calls = Array.from({ length: 9 }, () => call(pair, { model: 'sick/m' }))
-    await untilInFlight(pair, 'sick', 9)
+    fixture.first.on(() => [door, ...json(openai.error(500, 'No.'), { status: 500 })])
+    const calls = Array.from({ length: 9 }, () => call(fixture, { model: 'sick/m' }))
+    await untilInFlight(fixture, 'sick', 9)
     door.release()
     const statuses = (await Promise.all(calls)).map(({ status }) => status)
     expect(statuses.toSorted()).to.deep.equal([502, 502, 502, 502, 502, 503, 503, 503, 503])

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { json, type ReceivedRequest, type Script } from '../../../../core/testing/kit.ts'
 import { anthropic } from '../../sdk/anthropic-dialect.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
-import { call, healthOf, servedBy } from './asking.ts'
-import { type Pair, startPair } from './pair.ts'
-import { cleanReply } from './witness.ts'
+import { cleanReply } from './assertions.ts'
+import { call, healthOf, servedBy } from './client.ts'
+import { type FailoverFixture, startFailover } from './fixture.ts'
 
 /** A provider that gets a new credential when the one before was refused. */
 const RENEWING = `
@@ -29,10 +29,10 @@ export default defineProvider({
 `
 
 describe('a target whose credential is refused', () => {
-  let pair: Pair
+  let fixture: FailoverFixture
 
   beforeEach(async () => {
-    pair = await startPair({
+    fixture = await startFailover({
       files: { 'renewing.ts': RENEWING },
       others: ({ first }) => ({
         renewing: { provider: './renewing.ts', config: { origin: first } },
@@ -40,14 +40,14 @@ describe('a target whose credential is refused', () => {
         fixed: { models: { m: { targets: [{ model: 'open-first/m' }], fallbacks: ['claude-second/m'] } } },
       }),
     })
-    pair.second.on(() => cleanReply(openai, false))
+    fixture.second.on(() => cleanReply(openai, false))
   })
-  afterEach(() => pair?.stop())
+  afterEach(() => fixture?.stop())
 
   /** The first upstream takes one token only. Resolves to those that it has been shown. */
   function accepting(token: string): string[] {
     const shown: string[] = []
-    pair.first.on(({ headers }: ReceivedRequest): Script => {
+    fixture.first.on(({ headers }: ReceivedRequest): Script => {
       shown.push(String(headers.authorization))
       return headers.authorization === `Bearer ${token}`
         ? cleanReply(openai, false)
@@ -58,32 +58,32 @@ describe('a target whose credential is refused', () => {
 
   it('is asked once more with a new one, where its provider can get one', async () => {
     const shown = accepting('token-2')
-    expect(servedBy(await call(pair, { model: 'renewable/m' }))).to.equal('2 renewing')
-    expect(servedBy(await call(pair, { model: 'renewable/m' }))).to.equal('1 renewing')
+    expect(servedBy(await call(fixture, { model: 'renewable/m' }))).to.equal('2 renewing')
+    expect(servedBy(await call(fixture, { model: 'renewable/m' }))).to.equal('1 renewing')
     expect(shown).to.deep.equal(['Bearer token-1', 'Bearer token-2', 'Bearer token-2'])
   })
 
   it('is set aside where the new one is refused too, and the next target serves', async () => {
     const shown = accepting('nothing')
-    expect(servedBy(await call(pair, { model: 'renewable/m' }))).to.equal('3 open-second')
-    expect(await healthOf(pair, 'renewing/m')).to.match(/^\[-\] closed, cooling down for (?:60|5\d) s/)
-    expect(servedBy(await call(pair, { model: 'renewable/m' }))).to.equal('1 open-second')
+    expect(servedBy(await call(fixture, { model: 'renewable/m' }))).to.equal('3 open-second')
+    expect(await healthOf(fixture, 'renewing/m')).to.match(/^\[-\] closed, cooling down for (?:60|5\d) s/)
+    expect(servedBy(await call(fixture, { model: 'renewable/m' }))).to.equal('1 open-second')
     expect(shown).to.deep.equal(['Bearer token-1', 'Bearer token-2'])
   })
 
   it('is asked once and set aside where there is no other to be had', async () => {
     const shown = accepting('nothing')
-    pair.second.on(() => cleanReply(anthropic, false))
-    expect(servedBy(await call(pair, { model: 'fixed/m' }))).to.equal('2 claude-second')
-    expect(servedBy(await call(pair, { model: 'fixed/m' }))).to.equal('1 claude-second')
+    fixture.second.on(() => cleanReply(anthropic, false))
+    expect(servedBy(await call(fixture, { model: 'fixed/m' }))).to.equal('2 claude-second')
+    expect(servedBy(await call(fixture, { model: 'fixed/m' }))).to.equal('1 claude-second')
     expect(shown).to.deep.equal([`Bearer ${openai.apiKey}`])
   })
 
   it('is not shown to the next target, which has its own', async () => {
     accepting('nothing')
-    pair.second.on(() => cleanReply(anthropic, false))
-    await call(pair, { model: 'fixed/m' })
-    const [asked] = pair.second.requests
+    fixture.second.on(() => cleanReply(anthropic, false))
+    await call(fixture, { model: 'fixed/m' })
+    const [asked] = fixture.second.requests
     expect(asked!.headers['x-api-key']).to.equal(anthropic.apiKey)
     expect(JSON.stringify([asked!.headers, asked!.body.toString()])).not.to.contain(openai.apiKey)
   })

@@ -3,16 +3,16 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { expect } from 'chai'
 import { hold, json, sse } from '../../../../core/testing/kit.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
-import { post } from '../../upstream-faults/witness.ts'
-import { call, healthOf, leave, untilHealth, untilInFlight } from './asking.ts'
-import { type Pair, startPair } from './pair.ts'
-import { cleanReply, hitsSince } from './witness.ts'
+import { post } from '../../upstream-faults/assertions.ts'
+import { cleanReply, hitsSince } from './assertions.ts'
+import { call, healthOf, leave, untilHealth, untilInFlight } from './client.ts'
+import { type FailoverFixture, startFailover } from './fixture.ts'
 
 const limited = { limit: 1, wait: '1m' }
 
 describe('a client that leaves', () => {
   let deaf: Server
-  let pair: Pair
+  let fixture: FailoverFixture
 
   before(async () => {
     // Takes connections and never shakes hands.
@@ -20,7 +20,7 @@ describe('a client that leaves', () => {
     await once(deaf.listen(0, '127.0.0.1'), 'listening')
     const { port } = deaf.address() as AddressInfo
     const duo = (model: string) => ({ models: { m: { targets: [{ model }], fallbacks: ['open-second/m'] } } })
-    pair = await startPair({
+    fixture = await startFailover({
       times: { heartbeat: 30 },
       others: ({ first }) => ({
         deaf: { provider: 'openai-compatible', config: { baseUrl: `https://127.0.0.1:${port}/v1` } },
@@ -33,49 +33,49 @@ describe('a client that leaves', () => {
     })
   })
   after(async () => {
-    await pair?.stop()
-    deaf?.close()
+    await fixture?.stop()
+    deaf.close()
   })
 
   /** Nothing of it is left: no call, no try at a target, no further one. */
   async function expectNothingLeft(target: string, asked: () => number[], hits: readonly number[]): Promise<void> {
     expect(asked()).to.deep.equal(hits)
-    expect(await pair.gateway.metric('umg_requests_in_flight')).to.equal(0)
-    expect(await healthOf(pair, target)).to.contain(' 0 under way')
+    expect(await fixture.gateway.metric('umg_requests_in_flight')).to.equal(0)
+    expect(await healthOf(fixture, target)).to.contain(' 0 under way')
   }
 
   for (const stream of [false, true]) {
     describe(stream ? 'a stream' : 'a whole reply', () => {
       it('while it waits for a place gives up its turn', async () => {
-        const { first, second } = pair
+        const { first, second } = fixture
         const asked = hitsSince(first, second)
         const door = hold()
         first.on(() => [door, ...cleanReply(openai, false)])
-        const occupying = call(pair, { model: 'narrow/other' })
+        const occupying = call(fixture, { model: 'narrow/other' })
         await door.reached
-        await leave(pair, { model: 'queued/m', stream }, () => untilInFlight(pair, 'queued', 1))
-        const next = call(pair, { model: 'narrow/other' })
-        await untilInFlight(pair, 'narrow', 2)
+        await leave(fixture, { model: 'queued/m', stream }, () => untilInFlight(fixture, 'queued', 1))
+        const next = call(fixture, { model: 'narrow/other' })
+        await untilInFlight(fixture, 'narrow', 2)
         door.release()
         expect([(await occupying).status, (await next).status]).to.deep.equal([200, 200])
         await expectNothingLeft('narrow/m', asked, [2, 0])
       })
 
       it('while it waits for the same target to be asked again ends the pause', async () => {
-        const { first, second } = pair
+        const { first, second } = fixture
         const asked = hitsSince(first, second)
         first.on(() => json(openai.error(429, 'No.'), { status: 429, headers: { 'retry-after': '50' } }))
-        await leave(pair, { model: 'pausing/m', stream }, () =>
-          untilHealth(pair, 'open-first/tired', /cooling down.* 0 under way/),
+        await leave(fixture, { model: 'pausing/m', stream }, () =>
+          untilHealth(fixture, 'open-first/tired', /cooling down.* 0 under way/),
         )
         await expectNothingLeft('open-first/tired', asked, [1, 0])
       })
 
       it('while the first target is connected to closes that', async () => {
-        const { first, second } = pair
+        const { first, second } = fixture
         const asked = hitsSince(first, second)
         const connected = once(deaf, 'connection') as Promise<[Socket]>
-        await leave(pair, { model: 'connecting/m', stream }, () => connected)
+        await leave(fixture, { model: 'connecting/m', stream }, () => connected)
         const [socket] = await connected
         socket.resume()
         if (!socket.closed)
@@ -87,11 +87,11 @@ describe('a client that leaves', () => {
       })
 
       it('before the first target answers closes it, and the second is not asked', async () => {
-        const { first, second } = pair
+        const { first, second } = fixture
         const asked = hitsSince(first, second)
         const stall = hold()
         first.on(() => [stall])
-        await leave(pair, { model: 'asking/m', stream }, () => stall.reached)
+        await leave(fixture, { model: 'asking/m', stream }, () => stall.reached)
         await first.requests.at(-1)!.closed
         await expectNothingLeft('open-first/m', asked, [1, 0])
       })
@@ -99,20 +99,20 @@ describe('a client that leaves', () => {
   }
 
   it('while a stream is held closes the first target, and the second is not asked', async () => {
-    const { first, second } = pair
+    const { first, second } = fixture
     const asked = hitsSince(first, second)
     const stall = hold()
     first.on(() => sse([openai.events({})[0]!, stall]))
-    await leave(pair, { model: 'asking/m', stream: true }, () => stall.reached)
+    await leave(fixture, { model: 'asking/m', stream: true }, () => stall.reached)
     await first.requests.at(-1)!.closed
     await expectNothingLeft('open-first/m', asked, [1, 0])
   })
 
   it('after heartbeats of a stream that is held does so too', async () => {
-    const { gateway, first, second } = pair
+    const { gateway, first, second } = fixture
     const asked = hitsSince(first, second)
     first.on(() => sse([openai.events({})[0]!, hold()]))
-    const reply = await post(pair, { dialect: openai, stream: true }, { model: 'asking/m' })
+    const reply = await post(fixture, { dialect: openai, stream: true }, { model: 'asking/m' })
     await reply.until(/: keep-alive/)
     reply.leave()
     await first.requests.at(-1)!.closed
@@ -122,12 +122,12 @@ describe('a client that leaves', () => {
   })
 
   it('while the second target is asked closes that', async () => {
-    const { first, second } = pair
+    const { first, second } = fixture
     const asked = hitsSince(first, second)
     const stall = hold()
     first.on(() => json(openai.error(500, 'No.'), { status: 500 }))
     second.on(() => [stall])
-    await leave(pair, { model: 'asking/m', stream: true }, () => stall.reached)
+    await leave(fixture, { model: 'asking/m', stream: true }, () => stall.reached)
     await second.requests.at(-1)!.closed
     await expectNothingLeft('open-second/m', asked, [1, 1])
   })

@@ -1,14 +1,14 @@
 import { expect } from 'chai'
 import type { Dialect } from '../../sdk/dialect.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
+import { expectStatus, type Fault } from '../../upstream-faults/assertions.ts'
 import { MODEL_NOT_FOUND, unknownModel } from '../../upstream-faults/failures.ts'
 import { BAD_BEGINNINGS } from '../../upstream-faults/faults/answering.ts'
 import { REFUSALS } from '../../upstream-faults/faults/refusals.ts'
 import { BAD_REPLIES, FLOODS, MISMATCHES } from '../../upstream-faults/faults/whole-replies.ts'
-import { expectStatus, type Fault } from '../../upstream-faults/witness.ts'
-import { numbersFor } from './numbers.ts'
-import { curated, type Pair, startPair } from './pair.ts'
-import { EVERY_WAY, expectServedBySecond, hitsSince } from './witness.ts'
+import { EVERY_WAY, expectServedBySecond, hitsSince } from './assertions.ts'
+import { curated, type FailoverFixture, startFailover } from './fixture.ts'
+import { numbersFor } from './model-numbers.ts'
 
 /** Where the table names the model, it is the operator's affair that it does not exist. */
 const inTable = (fault: Fault): Fault => (fault.failure === unknownModel ? { ...fault, failure: MODEL_NOT_FOUND } : fault)
@@ -21,27 +21,26 @@ const FAULTS = ALL.filter((fault) => !isClients(fault))
 const NUMBERS = numbersFor(FAULTS)
 
 describe('where the first of two targets', () => {
-  let pair: Pair
+  let fixture: FailoverFixture
   before(async () => {
-    pair = await startPair({ models: NUMBERS.models, namespace: { breaker: false } })
+    fixture = await startFailover({ models: NUMBERS.models, namespace: { breaker: false } })
   })
-  after(() => pair?.stop())
+  after(() => fixture?.stop())
 
   for (const fault of FAULTS) {
     for (const way of EVERY_WAY) {
       if ('stream' in fault && fault.stream !== way.stream) continue
 
       it(`${fault.name}, the second serves: ${way.name}`, () =>
-        expectServedBySecond(pair, way, { ...fault, number: NUMBERS.of(fault, way.stream) }))
+        expectServedBySecond(fixture, way, { ...fault, number: NUMBERS.of(fault, way.stream) }))
     }
   }
 
   /** The first target's fault is the client's answer. */
   async function expectNoSecond(dialect: Dialect, stream: boolean, fault: Fault): Promise<void> {
-    const { gateway, first, second } = pair
+    const { gateway, first, second } = fixture
     const secondAsked = hitsSince(second)
-    const stage = { gateway, upstream: () => first }
-    await expectStatus(stage, { dialect, stream, namespace: curated(dialect) }, fault)
+    await expectStatus({ gateway, upstream: () => first }, { dialect, stream, namespace: curated(dialect) }, fault)
     expect(secondAsked()).to.deep.equal([0])
   }
 

@@ -1,29 +1,29 @@
 import { expect } from 'chai'
 import { DONE, pieces, type Step, sse } from '../../../../core/testing/kit.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
+import { type Asked, post } from '../../upstream-faults/assertions.ts'
 import { AROUND, plain, SAID, textOf, WITHIN } from '../../upstream-faults/faults/harmless.ts'
-import { type Asked, post } from '../../upstream-faults/witness.ts'
-import { curated, type Pair, startPair } from './pair.ts'
-import { EVERY_WAY, hitsSince } from './witness.ts'
+import { EVERY_WAY, hitsSince } from './assertions.ts'
+import { curated, type FailoverFixture, startFailover } from './fixture.ts'
 
 describe('a call stays with the first of two targets that', () => {
-  let pair: Pair
+  let fixture: FailoverFixture
   before(async () => {
-    pair = await startPair()
+    fixture = await startFailover()
   })
-  after(() => pair?.stop())
+  after(() => fixture?.stop())
 
   /** What the client gets, but for the time of a call, and for blanks between JSON's members. */
   async function heard({ dialect, stream }: Asked, script: readonly Step[]): Promise<string> {
-    pair.first.on(() => script)
-    const reply = await post(pair, { dialect, stream, namespace: curated(dialect) })
+    fixture.first.on(() => script)
+    const reply = await post(fixture, { dialect, stream, namespace: curated(dialect) })
     const text = await reply.text()
     expect([reply.status, reply.complete, reply.headers['x-umg-attempts']]).to.deep.equal([200, true, '1'])
     return text.replaceAll(/"created":\d+/g, '"created":0').replaceAll(', "', ',"')
   }
 
   async function expectStays(way: Asked, script: readonly Step[]): Promise<void> {
-    const asked = hitsSince(pair.second)
+    const asked = hitsSince(fixture.second)
     expect(await heard(way, script)).to.equal(await heard(way, plain(way)))
     expect(asked()).to.deep.equal([0])
   }

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { json } from '../../../../core/testing/kit.ts'
 import { anthropic } from '../../sdk/anthropic-dialect.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
-import { call, servedBy } from './asking.ts'
-import { type Pair, startPair } from './pair.ts'
-import { cleanReply, hitsSince } from './witness.ts'
+import { cleanReply, hitsSince } from './assertions.ts'
+import { call, servedBy } from './client.ts'
+import { type FailoverFixture, startFailover } from './fixture.ts'
 
 const curated = (first: string, second: string, more: object = {}) => ({
   models: { m: { targets: [{ model: first }], fallbacks: [second], ...more } },
@@ -13,10 +13,10 @@ const curated = (first: string, second: string, more: object = {}) => ({
 const [OPEN, CLAUDE] = ['open-first/m', 'claude-second/m'] as const
 
 describe('the parameters of a call', () => {
-  let pair: Pair
+  let fixture: FailoverFixture
 
   before(async () => {
-    pair = await startPair({
+    fixture = await startFailover({
       namespace: { breaker: false },
       others: () => ({
         mixed: curated(OPEN, CLAUDE),
@@ -28,27 +28,30 @@ describe('the parameters of a call', () => {
       }),
     })
   })
-  after(() => pair?.stop())
+  after(() => fixture?.stop())
 
   /** The first target fails, or serves; the second serves. */
   function script(first: 'fails' | 'serves', model: string): () => readonly Record<string, unknown>[] {
-    const asked = hitsSince(pair.first, pair.second)
+    const asked = hitsSince(fixture.first, fixture.second)
     const [firstDialect, secondDialect] =
       model.startsWith('mixed') || model.startsWith('filled') ? [openai, anthropic] : [anthropic, openai]
-    pair.first.on(() =>
+    fixture.first.on(() =>
       first === 'serves' ? cleanReply(firstDialect, false) : json(firstDialect.error(500, 'No.'), { status: 500 }),
     )
-    pair.second.on(() => cleanReply(secondDialect, false))
+    fixture.second.on(() => cleanReply(secondDialect, false))
     return () => {
       const [one, two] = asked() as [number, number]
-      const last = (upstream: Pair['first'], count: number) => upstream.requests.slice(upstream.requests.length - count)
-      return [...last(pair.first, one), ...last(pair.second, two)].map((request) => request.json() as Record<string, unknown>)
+      const last = (upstream: FailoverFixture['first'], count: number) =>
+        upstream.requests.slice(upstream.requests.length - count)
+      return [...last(fixture.first, one), ...last(fixture.second, two)].map(
+        (request) => request.json() as Record<string, unknown>,
+      )
     }
   }
 
   it('are made anew for each try, in the words of each upstream', async () => {
     const bodies = script('fails', 'mixed')
-    const { headers } = await call(pair, { model: 'mixed/m', seed: 7, stop: ['END'] })
+    const { headers } = await call(fixture, { model: 'mixed/m', seed: 7, stop: ['END'] })
     const [first, second] = bodies()
     expect(first).to.deep.include({ model: 'm', seed: 7, stop: ['END'] })
     expect(second).to.deep.include({ model: 'm', stop_sequences: ['END'] })
@@ -58,42 +61,42 @@ describe('the parameters of a call', () => {
 
   it('that only the failed target would have dropped are not said to be', async () => {
     const bodies = script('fails', 'translated')
-    const { headers } = await call(pair, { model: 'translated/m', seed: 7 })
+    const { headers } = await call(fixture, { model: 'translated/m', seed: 7 })
     expect(bodies()[1]).to.deep.include({ seed: 7 })
     expect(headers).not.to.have.property('x-umg-params-dropped')
   })
 
   it('that a target would refuse have it passed over', async () => {
     const bodies = script('serves', 'translated')
-    const reply = await call(pair, { model: 'translated/m', logit_bias: { 1: 2 } })
+    const reply = await call(fixture, { model: 'translated/m', logit_bias: { 1: 2 } })
     expect(servedBy(reply)).to.equal('1 open-second')
     expect(bodies()).to.have.length(1)
   })
 
   it('that every target would refuse are refused, by name, and no upstream is asked', async () => {
     const bodies = script('serves', 'claudes')
-    const { status, code, text } = await call(pair, { model: 'claudes/m', logit_bias: { 1: 2 } })
+    const { status, code, text } = await call(fixture, { model: 'claudes/m', logit_bias: { 1: 2 } })
     expect([status, code, JSON.parse(text).error.param]).to.deep.equal([400, 'unsupported_parameter', 'logit_bias'])
     expect(bodies()).to.deep.equal([])
   })
 
   it('that a target would drop have it passed over where the model is strict', async () => {
     const bodies = script('serves', 'strict')
-    expect(servedBy(await call(pair, { model: 'strict/m', seed: 7 }))).to.equal('1 open-second')
+    expect(servedBy(await call(fixture, { model: 'strict/m', seed: 7 }))).to.equal('1 open-second')
     expect(bodies()).to.have.length(1)
-    expect(servedBy(await call(pair, { model: 'strict/m', stop: ['END'] }))).to.equal('1 claude-first')
+    expect(servedBy(await call(fixture, { model: 'strict/m', stop: ['END'] }))).to.equal('1 claude-first')
   })
 
   it('that every target would drop are refused where the model is strict', async () => {
     const bodies = script('serves', 'strict-claudes')
-    const { status, code, text } = await call(pair, { model: 'strict-claudes/m', seed: 7 })
+    const { status, code, text } = await call(fixture, { model: 'strict-claudes/m', seed: 7 })
     expect([status, code, JSON.parse(text).error.param]).to.deep.equal([400, 'unsupported_parameter', 'seed'])
     expect(bodies()).to.deep.equal([])
   })
 
   it('are filled in for every target, where the client sends none', async () => {
     const bodies = script('fails', 'filled')
-    await call(pair, { model: 'filled/m', temperature: 0.75 })
+    await call(fixture, { model: 'filled/m', temperature: 0.75 })
     for (const body of bodies()) expect(body).to.deep.include({ temperature: 0.75, max_tokens: 77 })
     expect(bodies()).to.have.length(2)
   })

@@ -13,8 +13,8 @@ import {
   rejected,
 } from '../../upstream-faults/failures.ts'
 import { announcement } from '../../upstream-faults/faults/broken-streams.ts'
-import { otherThan, type Pair, startPair } from './pair.ts'
-import { cleanReply, EVERY_WAY, hitsSince, sdkText, TEXT, type Way } from './witness.ts'
+import { cleanReply, EVERY_WAY, hitsSince, sdkText, TEXT, type Way } from './assertions.ts'
+import { type FailoverFixture, otherThan, startFailover } from './fixture.ts'
 
 type Answer = (dialect: Dialect, stream: boolean) => Step[]
 
@@ -60,24 +60,24 @@ const SPENT: readonly Spent[] = [
 ]
 
 describe('the official SDK', () => {
-  let pair: Pair
+  let fixture: FailoverFixture
   const rows = [...Object.keys(KINDS), ...SPENT]
   /** A curated model for each row, whole and streamed: what tires a target is not felt elsewhere. */
   const numberOf = (row: string | Spent, { stream }: Way): number => 2 * rows.indexOf(row) + Number(stream)
 
   before(async () => {
-    pair = await startPair({ models: 2 * rows.length, namespace: { breaker: false }, route: { retry: { attempts: 2 } } })
+    fixture = await startFailover({ models: 2 * rows.length, namespace: { breaker: false }, route: { retry: { attempts: 2 } } })
   })
-  after(() => pair?.stop())
+  after(() => fixture?.stop())
 
   for (const [name, answer] of Object.entries(KINDS)) {
     for (const way of EVERY_WAY) {
       it(`notices nothing where the first target ${name}: ${way.name}`, async () => {
-        const { first, second } = pair
+        const { first, second } = fixture
         first.on(() => [...answer(way.dialect, way.stream), FIN])
         second.on(() => cleanReply(otherThan(way.dialect), way.stream))
         const asked = hitsSince(first, second)
-        expect(await sdkText(pair, way, numberOf(name, way))).to.equal(TEXT)
+        expect(await sdkText(fixture, way, numberOf(name, way))).to.equal(TEXT)
         expect(asked()).to.deep.equal([1, 1])
       })
     }
@@ -86,11 +86,11 @@ describe('the official SDK', () => {
   for (const row of SPENT) {
     for (const way of EVERY_WAY) {
       it(`hears ${row.name}, and does not try again what was tried twice: ${way.name}`, async () => {
-        const { first, second } = pair
+        const { first, second } = fixture
         first.on(() => [...row.first(way.dialect, way.stream), FIN])
         second.on(() => [...row.second(otherThan(way.dialect), way.stream), FIN])
         const asked = hitsSince(first, second)
-        const error = await sdkText(pair, way, numberOf(row, way)).catch((caught: unknown) => caught)
+        const error = await sdkText(fixture, way, numberOf(row, way)).catch((caught: unknown) => caught)
         expect(error).to.be.instanceOf(APIError)
         const { status, code, type, headers } = error as APIError
         expect({ status, code, type }).to.deep.equal({

@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { hold, sse } from '../../../../core/testing/kit.ts'
 import type { Dialect } from '../../sdk/dialect.ts'
+import { DIALECTS } from '../../sdk/fixture.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
-import { DIALECTS } from '../../sdk/stage.ts'
+import { expectBrokenStream, expectStatus, type Fault, post } from '../../upstream-faults/assertions.ts'
 import { INVALID } from '../../upstream-faults/failures.ts'
 import {
   announcement,
@@ -15,10 +16,9 @@ import {
   SUDDEN,
 } from '../../upstream-faults/faults/broken-streams.ts'
 import { SILENCE, STALLS, STREAM_PAUSE } from '../../upstream-faults/faults/stalling.ts'
-import { expectBrokenStream, expectStatus, type Fault, post } from '../../upstream-faults/witness.ts'
-import { isTiring, numbersFor } from './numbers.ts'
-import { curated, otherThan, type Pair, type PairOptions, startPair } from './pair.ts'
-import { cleanReply, EVERY_WAY, expectServedBySecond, hitsSince } from './witness.ts'
+import { cleanReply, EVERY_WAY, expectServedBySecond, hitsSince } from './assertions.ts'
+import { curated, type FailoverFixture, type FailoverOptions, otherThan, startFailover } from './fixture.ts'
+import { numbersFor, startsCooldown } from './model-numbers.ts'
 
 const STREAMED = EVERY_WAY.filter(({ stream }) => stream)
 
@@ -33,25 +33,29 @@ const badEventsAfter = (begun: Beginning): readonly Fault[] =>
 const EARLY = [...cutsAfter(announcement), ...badEventsAfter(announcement), emptyAfter(announcement)]
 
 /** Of one that has spoken. */
-const LATE = [...CUTS, ...badEventsAfter(beginning).filter((fault) => !isTiring(fault) && !fault.name.includes('MB'))]
+const LATE = [...CUTS, ...badEventsAfter(beginning).filter((fault) => !startsCooldown(fault) && !fault.name.includes('MB'))]
 
 const NUMBERS = numbersFor([...EARLY, ...SUDDEN])
 
-/** Tests on a pair of their own. */
-function withPair(name: string, options: PairOptions, tests: (on: () => Pair) => void): void {
+/** Defines tests with their own gateway. */
+function withPair(name: string, options: FailoverOptions, tests: (on: () => FailoverFixture) => void): void {
   describe(name, () => {
-    let pair: Pair
+    let fixture: FailoverFixture
     before(async () => {
-      pair = await startPair({ namespace: { breaker: false }, ...options })
+      fixture = await startFailover({ namespace: { breaker: false }, ...options })
     })
-    after(() => pair?.stop())
-    tests(() => pair)
+    after(() => fixture?.stop())
+    tests(() => fixture)
   })
 }
 
 /** What the client had before is all it has, but for one error frame: the second is not asked. */
-async function expectBroken(pair: Pair, dialect: Dialect, fault: Fault & { readonly heard: RegExp }): Promise<void> {
-  const { gateway, first, second } = pair
+async function expectBroken(
+  fixture: FailoverFixture,
+  dialect: Dialect,
+  fault: Fault & { readonly heard: RegExp },
+): Promise<void> {
+  const { gateway, first, second } = fixture
   const secondAsked = hitsSince(second)
   await expectBrokenStream({ gateway, upstream: () => first }, { dialect, namespace: curated(dialect) }, fault)
   expect(secondAsked()).to.deep.equal([0])

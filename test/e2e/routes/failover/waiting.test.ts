@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { hold, json } from '../../../../core/testing/kit.ts'
 import { openai } from '../../sdk/openai-dialect.ts'
-import { call, healthOf, servedBy } from './asking.ts'
-import { type Pair, startPair } from './pair.ts'
-import { cleanReply, hitsSince } from './witness.ts'
+import { cleanReply, hitsSince } from './assertions.ts'
+import { call, healthOf, servedBy } from './client.ts'
+import { type FailoverFixture, startFailover } from './fixture.ts'
 
 const refusing = (status: number, headers: Record<string, string> = {}) => json(openai.error(status, 'No.'), { status, headers })
 
@@ -22,9 +22,9 @@ const only = (model: string, more: object) => ({ models: { m: { targets: [{ mode
 
 describe('a target that asks for patience', () => {
   const forms = Object.entries(FORMS)
-  let pair: Pair
+  let fixture: FailoverFixture
   before(async () => {
-    pair = await startPair({
+    fixture = await startFailover({
       models: forms.length,
       others: () => ({
         again: only('open-first/again', {}),
@@ -32,73 +32,73 @@ describe('a target that asks for patience', () => {
       }),
     })
   })
-  after(() => pair?.stop())
+  after(() => fixture?.stop())
 
   for (const [number, [form, { headers, rest }]] of forms.entries()) {
     it(`${form} is left alone for so long, a minute at most, while there is another`, async () => {
-      const { first, second } = pair
+      const { first, second } = fixture
       first.on(() => refusing(429, headers()))
       second.on(() => cleanReply(openai, false))
       const asked = hitsSince(first, second)
-      await call(pair, { model: `claude-${number}/claude-sonnet-4-6` })
-      expect(await healthOf(pair, `claude-first/m${number}`)).to.match(rest)
-      expect(servedBy(await call(pair, { model: `claude-${number}/claude-sonnet-4-6` }))).to.equal('1 open-second')
+      await call(fixture, { model: `claude-${number}/claude-sonnet-4-6` })
+      expect(await healthOf(fixture, `claude-first/m${number}`)).to.match(rest)
+      expect(servedBy(await call(fixture, { model: `claude-${number}/claude-sonnet-4-6` }))).to.equal('1 open-second')
       expect(asked()).to.deep.equal([1, 2])
     })
   }
 
   for (const status of [429, 500]) {
     it(`by ${status} is asked again, after that, where there is no other`, async () => {
-      const { first } = pair
+      const { first } = fixture
       const asked = hitsSince(first)
       first.on(() => (asked()[0] === 1 ? refusing(status, { 'retry-after-ms': '5' }) : cleanReply(openai, false)))
-      expect(servedBy(await call(pair, { model: 'again/m' }))).to.equal('2 open-first')
+      expect(servedBy(await call(fixture, { model: 'again/m' }))).to.equal('2 open-first')
       expect(asked()).to.deep.equal([2])
     })
   }
 
   it('for longer than the call may take is not waited for: its client hears at once when to come again', async () => {
-    const { first } = pair
+    const { first } = fixture
     first.on(() => refusing(429, { 'retry-after': '55' }))
     const asked = hitsSince(first)
-    const { status, headers } = await call(pair, { model: 'late/m' })
+    const { status, headers } = await call(fixture, { model: 'late/m' })
     expect([status, headers['retry-after'], headers['x-should-retry']]).to.deep.equal([429, '55', undefined])
     expect(asked()).to.deep.equal([1])
   })
 })
 
 describe('the time of a call', () => {
-  let pair: Pair
+  let fixture: FailoverFixture
   before(async () => {
-    pair = await startPair({
+    fixture = await startFailover({
       firstNamespace: { timeouts: { firstByte: '50ms' } },
       namespace: { concurrency: { limit: 1, wait: '9s' } },
       route: { timeouts: { total: '500ms' } },
     })
   })
-  after(() => pair?.stop())
+  after(() => fixture?.stop())
 
   const model = 'claude-0/claude-sonnet-4-6'
 
   it('is for all its tries together', async () => {
-    const { first, second } = pair
+    const { first, second } = fixture
     first.on(() => [hold()])
     second.on(() => [hold()])
     const asked = hitsSince(first, second)
-    const { status, code } = await call(pair, { model })
+    const { status, code } = await call(fixture, { model })
     expect([status, code]).to.deep.equal([504, 'upstream_timeout'])
     await Promise.all([...first.requests, ...second.requests].map(({ closed }) => closed))
     expect(asked()).to.deep.equal([1, 1])
   })
 
   it('may end while it waits for a place: its client then hears what the last try failed with', async () => {
-    const { first, second } = pair
+    const { first, second } = fixture
     const busy = hold()
     first.on(() => refusing(500))
     second.on(() => [busy, ...cleanReply(openai, false)])
-    const occupying = call(pair, { model: 'open-second/m0' })
+    const occupying = call(fixture, { model: 'open-second/m0' })
     await busy.reached
-    const { status, code } = await call(pair, { model })
+    const { status, code } = await call(fixture, { model })
     expect([status, code]).to.deep.equal([502, 'upstream_error'])
     busy.release()
     expect((await occupying).status).to.equal(200)

@@ -1,6 +1,6 @@
 import { chunk, FIN, head, json, lastChunk, RST } from '../../../../core/testing/kit.ts'
+import { CANARY, type Fault } from '../assertions.ts'
 import { DISCONNECTED, INVALID } from '../failures.ts'
-import { CANARY, type Fault } from '../witness.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 

@@ -1,7 +1,7 @@
 import { chunk, FIN, head, pieces, RST, type Step, sse } from '../../../../core/testing/kit.ts'
 import { type Dialect, splitAfter } from '../../sdk/dialect.ts'
+import { CANARY, type Fault } from '../assertions.ts'
 import { AUTHENTICATION, DISCONNECTED, ERROR, type Failure, INVALID, OVERLOADED, RATE_LIMITED } from '../failures.ts'
-import { CANARY, type Fault } from '../witness.ts'
 
 /** The first words of every broken stream. */
 export const HEARD = 'Once upon'

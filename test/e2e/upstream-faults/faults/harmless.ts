@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { BOM, comment, head, pieces, reply, type Step, withLineEnds } from '../../../../core/testing/kit.ts'
-import { type Asked, CANARY } from '../witness.ts'
+import { type Asked, CANARY } from '../assertions.ts'
 
 /** What a reply says that is harmless. */
 export const SAID = { thinking: ['Hm…'], text: ['Grüß', ' dich 🌍'] }

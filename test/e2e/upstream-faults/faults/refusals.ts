@@ -1,5 +1,6 @@
 import { head, hold, json, reply, type Step } from '../../../../core/testing/kit.ts'
 import type { Dialect } from '../../sdk/dialect.ts'
+import { CANARY, type Fault } from '../assertions.ts'
 import {
   AUTHENTICATION,
   ERROR,
@@ -11,7 +12,6 @@ import {
   rejected,
   unknownModel,
 } from '../failures.ts'
-import { CANARY, type Fault } from '../witness.ts'
 
 /** A refusal in the dialect's own words: those that reach the client do so without the address in them. */
 const refusing =

@@ -1,6 +1,6 @@
 import { chunk, comment, head, hold, type Step } from '../../../../core/testing/kit.ts'
+import type { Fault } from '../assertions.ts'
 import { TIMEOUT } from '../failures.ts'
-import type { Fault } from '../witness.ts'
 import { beginning } from './broken-streams.ts'
 
 const CHUNKED = { 'transfer-encoding': 'chunked' }

@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { chunk, FIN, head, json, RST, reply, type Step, sse } from '../../../../core/testing/kit.ts'
 import type { Dialect } from '../../sdk/dialect.ts'
+import { CANARY, type Fault } from '../assertions.ts'
 import { AUTHENTICATION, DISCONNECTED, INVALID, QUOTA, RATE_LIMITED } from '../failures.ts'
-import { CANARY, type Fault } from '../witness.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const CHUNKED = { ...JSON_TYPE, 'transfer-encoding': 'chunked' }

@@ -1,9 +1,9 @@
 import { expect } from 'chai'
 import { UpstreamError } from 'unified-model-gateway/plugin'
-import { fakeTry } from '../../../support/fake-call.ts'
+import { fakeCallAndAttempt } from '../../../support/fake-call.ts'
 import { anthropic } from './support.ts'
 
-const translator = (await anthropic()).translator!(...fakeTry())
+const translator = (await anthropic()).translator!(...fakeCallAndAttempt())
 
 function complete(reply: Readonly<Record<string, unknown>>) {
   return translator.completion({

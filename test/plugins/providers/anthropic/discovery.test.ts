@@ -1,38 +1,18 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
+import { head, hold, json, type ScriptedUpstream, scriptedUpstream } from 'unified-model-gateway/plugin/testing'
 import { anthropic } from './support.ts'
 
 describe('anthropic: discovery', () => {
-  const asked: IncomingMessage[] = []
-  let answer: (request: IncomingMessage, response: ServerResponse) => void
-  let server: Server
+  let upstream: ScriptedUpstream
 
-  before(async () => {
-    server = createServer((request, response) => {
-      asked.push(request)
-      answer(request, response)
-    }).listen(0, '127.0.0.1')
-    await once(server, 'listening')
+  beforeEach(async () => {
+    upstream = await scriptedUpstream()
   })
 
-  beforeEach(() => {
-    asked.length = 0
-  })
-
-  after(() => {
-    server?.closeAllConnections()
-    server?.close()
-  })
+  afterEach(() => upstream?.close())
 
   async function discover(signal = new AbortController().signal) {
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    return (await anthropic({ baseUrl })).models!(signal)
-  }
-
-  function page(response: ServerResponse, body: unknown): void {
-    response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+    return (await anthropic({ baseUrl: upstream.origin })).models!(signal)
   }
 
   it('all pages are read, as the key', async () => {
@@ -48,44 +28,46 @@ describe('anthropic: discovery', () => {
         last_id: 'claude-haiku-4-5',
       },
     }
-    answer = ({ url }, response) => page(response, pages[url!])
+    upstream.on(({ path }) => json(pages[path]))
     expect(await discover()).to.deep.equal([
       { id: 'claude-opus-5', owned_by: 'anthropic', created: 1_784_851_200, context_length: 1_000_000 },
       { id: 'claude-haiku-4-5', owned_by: 'anthropic' },
     ])
-    expect(asked[0]!.headers).to.include({ 'x-api-key': 'sk-ant-very-secret', 'anthropic-version': '2023-06-01' })
+    expect(upstream.requests[0]!.headers).to.include({ 'x-api-key': 'sk-ant-very-secret', 'anthropic-version': '2023-06-01' })
   })
 
   it('a list without an end is cut off', async () => {
-    answer = (_, response) => page(response, { data: [], has_more: true, last_id: `model-${asked.length}` })
+    upstream.on(() => json({ data: [], has_more: true, last_id: `model-${upstream.requests.length}` }))
     await discover()
-    expect(asked).to.have.length(30)
+    expect(upstream.requests).to.have.length(30)
   })
 
   it('a list that repeats itself is cut off at once', async () => {
-    answer = (_, response) => page(response, { data: [], has_more: true, last_id: 'same' })
+    upstream.on(() => json({ data: [], has_more: true, last_id: 'same' }))
     await discover()
-    expect(asked).to.have.length(2)
+    expect(upstream.requests).to.have.length(2)
   })
 
   it('a refused key says what to check, and not the key', async () => {
-    answer = (_, response) => response.writeHead(401).end('{"error":{}}')
+    upstream.reply(json({ error: {} }, { status: 401 }))
     const failure: unknown = await discover().catch((error: unknown) => error)
     expect(String(failure)).to.match(/\/v1\/models\?limit=1000: status 401; check the API key$/)
     expect(String(failure)).to.not.include('sk-ant')
   })
 
   it('a redirect is not followed: the key would travel', async () => {
-    answer = (_, response) => response.writeHead(302, { location: '/elsewhere' }).end()
+    upstream.on(() => [head(302, { location: '/elsewhere', 'content-length': '0' })])
     const failure: unknown = await discover().catch((error: unknown) => error)
     expect(failure).to.be.instanceOf(Error)
-    expect(asked).to.have.length(1)
+    expect(upstream.requests).to.have.length(1)
   })
 
   it('stops when nobody waits for it any more', async () => {
-    const waiting = new AbortController()
-    answer = () => waiting.abort()
-    const failure: unknown = await discover(waiting.signal).catch((error: unknown) => error)
+    const client = new AbortController()
+    const stalled = hold()
+    upstream.reply([stalled])
+    void stalled.reached.then(() => client.abort())
+    const failure: unknown = await discover(client.signal).catch((error: unknown) => error)
     expect(String(failure)).to.match(/: AbortError$/)
   })
 })

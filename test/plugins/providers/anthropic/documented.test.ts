@@ -1,12 +1,14 @@
 import { expect } from 'chai'
 import { documentedEvents, documentedReply } from '../../../fixtures/documented.ts'
-import { fakeTry } from '../../../support/fake-call.ts'
+import { fakeCallAndAttempt } from '../../../support/fake-call.ts'
 import { anthropic, event, hear, play } from './support.ts'
 
 const listen = async (name: string) => hear(await play(documentedEvents(name).map((data) => event(JSON.parse(data)))))
 
 async function complete(name: string) {
-  const { choices, usage } = (await anthropic()).translator!(...fakeTry()).completion(JSON.parse(documentedReply(name)))
+  const { choices, usage } = (await anthropic()).translator!(...fakeCallAndAttempt()).completion(
+    JSON.parse(documentedReply(name)),
+  )
   return { ...choices[0]!.message, finish_reason: choices[0]!.finish_reason, usage }
 }
 

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import type { MessagesRequest } from '../../../../plugins/providers/anthropic/wire.ts'
 import { anyRequest, expectTakenOrRefused } from '../../../support/any-request.ts'
-import { fakeTry } from '../../../support/fake-call.ts'
+import { fakeCallAndAttempt } from '../../../support/fake-call.ts'
 import { anthropic, blocksOf, isToolResult, isToolUse, translate } from './support.ts'
 
 const image = (url: string) => ({ type: 'image_url', image_url: { url } })
@@ -18,7 +18,7 @@ const request = anyRequest({
     { type: 'text', text: 'Long.', prompt_cache_breakpoint: { mode: 'explicit' } },
     { type: 'text', text: ' ', prompt_cache_breakpoint: { mode: 'explicit' } },
   ],
-  freight: fc.record({
+  extraContent: fc.record({
     anthropic: fc.record({
       model: fc.constantFrom('claude-opus-5', 'other'),
       thinking: fc.array(sealed, { maxLength: 2 }),
@@ -107,7 +107,7 @@ describe('anthropic: any stream', () => {
     const provider = await anthropic()
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), (events) => {
-        const translator = provider.translator!(...fakeTry())
+        const translator = provider.translator!(...fakeCallAndAttempt())
         try {
           for (const one of events) {
             for (const { choices, usage } of translator.event({ type: '', data: JSON.stringify(one) })) {
@@ -129,7 +129,7 @@ describe('anthropic: any stream', () => {
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '\n', '"}}', '\u2028'))
     fc.assert(
       fc.property(fc.array(text), fc.nat(30), fc.constantFrom('', '  '), (texts, index, space) => {
-        const translator = provider.translator!(...fakeTry())
+        const translator = provider.translator!(...fakeCallAndAttempt())
         const content = texts.flatMap((text) => {
           const written = JSON.stringify({ type: 'content_block_delta', index, delta: { type: 'text_delta', text } })
           const chunks = translator.event({ type: 'content_block_delta', data: `${written.slice(0, -1)}${space}}` })

@@ -12,7 +12,7 @@ import {
 import { getJson } from '../../../../core/upstream/get-json.ts'
 import plugin from '../../../../plugins/providers/anthropic/index.ts'
 import type { Block, MessagesRequest, ToolResultBlock, ToolUseBlock } from '../../../../plugins/providers/anthropic/wire.ts'
-import { fakeAttempt, fakeCall, fakeTry } from '../../../support/fake-call.ts'
+import { fakeAttempt, fakeCall, fakeCallAndAttempt } from '../../../support/fake-call.ts'
 
 /** The provider as routes.yaml would configure it. Of its host it uses `getJson` only. */
 export async function anthropic(config: Readonly<Record<string, unknown>> = {}): Promise<Provider> {
@@ -61,7 +61,7 @@ export function fixture(name: string): UpstreamEvent[] {
 
 /** The parts a stream's events become, to the end of the stream. */
 export async function play(events: readonly UpstreamEvent[]): Promise<TranslatedChunk[]> {
-  const translator = (await anthropic()).translator!(...fakeTry())
+  const translator = (await anthropic()).translator!(...fakeCallAndAttempt())
   const chunks = events.flatMap((one) => [...translator.event(one)])
   return [...chunks, ...translator.end!()]
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { fakeTry } from '../../../support/fake-call.ts'
+import { fakeCallAndAttempt } from '../../../support/fake-call.ts'
 import { anthropic, fixture, hear, hearFixture, play, translate, upstream } from './support.ts'
 
 const SEALED = [
@@ -35,7 +35,7 @@ describe('anthropic: thinking from turn to turn', () => {
 
   it('a whole reply carries the same, on the call it led to', async () => {
     const look = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }
-    const { choices } = (await anthropic()).translator!(...fakeTry()).completion({
+    const { choices } = (await anthropic()).translator!(...fakeCallAndAttempt()).completion({
       type: 'message',
       model: 'claude-opus-5',
       content: [...SEALED, look, look],

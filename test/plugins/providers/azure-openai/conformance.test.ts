@@ -1,10 +1,8 @@
 import { Secret } from 'unified-model-gateway/plugin'
 import { describeProvider } from 'unified-model-gateway/plugin/testing'
 import azure from '../../../../plugins/providers/azure-openai/index.ts'
-import { IdentityServer } from './identity-server.ts'
+import { onAppService } from './managed-identity.ts'
 import { embeddings, errors, midStreamError, scenarios } from './scenarios.ts'
-
-const identity = new IdentityServer()
 
 const resource = {
   plugin: azure,
@@ -17,7 +15,7 @@ const resource = {
 }
 
 describe('azure-openai', () => {
-  after(() => identity.leave())
+  onAppService()
 
   describeProvider({
     ...resource,
@@ -28,10 +26,6 @@ describe('azure-openai', () => {
   describeProvider({
     ...resource,
     title: 'azure-openai, /openai/v1 by the identity of the machine',
-    config({ origin }) {
-      identity.stand(origin)
-      return { baseUrl: origin }
-    },
-    besides: (request) => identity.answer(request),
+    config: ({ origin }) => ({ baseUrl: origin }),
   })
 })

@@ -1,11 +1,11 @@
 import type { AccessToken, TokenCredential } from '@azure/identity'
 import { expect } from 'chai'
 import type { Secret, UpstreamRequest } from 'unified-model-gateway/plugin'
-import { createProvider, scriptedUpstream, testAttempt, testCall } from 'unified-model-gateway/plugin/testing'
+import { createProvider, testAttempt, testCall } from 'unified-model-gateway/plugin/testing'
 import { addressOf } from '../../../../plugins/providers/azure-openai/address.ts'
 import { EntraCredentials } from '../../../../plugins/providers/azure-openai/credentials.ts'
 import plugin from '../../../../plugins/providers/azure-openai/index.ts'
-import { IdentityServer } from './identity-server.ts'
+import { onAppService } from './managed-identity.ts'
 
 const HOUR = 3_600_000
 
@@ -50,22 +50,17 @@ const failureOf = async (promise: Promise<unknown>) => {
 const thrown = (more: object) => Object.assign(new Error('AADSTS7000215: secret of tenant 1234'), more)
 
 describe('azure-openai: tokens of Microsoft Entra ID', () => {
-  it('come from the identity of the machine, in a header, as a secret', async () => {
-    const server = await scriptedUpstream()
-    const identity = new IdentityServer()
-    server.on((request) => identity.answer(request)!)
-    identity.stand(server.origin)
-    try {
+  describe('of a machine on App Service', () => {
+    onAppService()
+
+    it('are in a header, as a secret', async () => {
       const provider = await createProvider(plugin, { baseUrl: 'https://acme.openai.azure.com' })
       const call = testCall()
       const { headers } = (await provider.request(call, testAttempt(call))) as UpstreamRequest
       expect((headers.authorization as Secret).reveal()).to.equal('Bearer token-of-the-machine')
       expect(headers).not.to.have.property('api-key')
       expect(JSON.stringify(headers)).not.to.contain('token-of-the-machine')
-    } finally {
-      identity.leave()
-      await server.close()
-    }
+    })
   })
 
   it('are kept, and calls at once ask together', async () => {

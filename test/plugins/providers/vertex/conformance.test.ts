@@ -2,18 +2,19 @@ import { describeProvider, type EmbeddingsFixture, json } from 'unified-model-ga
 import vertex from '../../../../plugins/providers/vertex/index.ts'
 import * as claude from '../anthropic/scenarios.ts'
 import * as gemini from '../gemini/scenarios.ts'
-import { MetadataServer } from './metadata-server.ts'
+import { onGoogleCloud } from './google-cloud.ts'
 
-const metadata = new MetadataServer()
 const lists = { google: ['gemini-2.5-pro', 'imagen-4', 'gemini-embedding-001'], anthropic: ['claude-opus-4-6'] }
 
 /** Both kinds of model live at the same addresses. */
 const google = {
   plugin: vertex,
-  config({ origin }: { readonly origin: string }) {
-    metadata.stand(origin)
-    return { project: 'acme-ai', region: 'us-east5', baseUrl: origin, facts: { 'gemini-able': gemini.ABLE } }
-  },
+  config: ({ origin }: { readonly origin: string }) => ({
+    project: 'acme-ai',
+    region: 'us-east5',
+    baseUrl: origin,
+    facts: { 'gemini-able': gemini.ABLE },
+  }),
   discovery: {
     answers: ({ path }: { readonly path: string }) => {
       const publisher = path.includes('/publishers/google/') ? 'google' : 'anthropic'
@@ -21,7 +22,6 @@ const google = {
     },
     lists: ['gemini-2.5-pro', 'claude-opus-4-6'],
   },
-  besides: metadata.answer.bind(metadata),
 }
 
 const VECTORS = [
@@ -40,7 +40,7 @@ const predicted = {
 } satisfies EmbeddingsFixture
 
 describe('vertex', () => {
-  after(() => metadata.leave())
+  onGoogleCloud()
 
   const title = 'vertex, a Gemini'
   describeProvider({ ...google, title, model: 'gemini-able', ...gemini, embeddings: predicted })

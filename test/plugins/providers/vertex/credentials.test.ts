@@ -5,12 +5,10 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import nock from 'nock'
 import { type GatewayError, Secret } from 'unified-model-gateway/plugin'
-import { json, testAttempt, testCall } from 'unified-model-gateway/plugin/testing'
-import { onGoogleCloud } from './metadata-server.ts'
+import { testAttempt, testCall } from 'unified-model-gateway/plugin/testing'
+import { interceptHttp } from '../../../support/intercept-http.ts'
+import { onGoogleCloud } from './google-cloud.ts'
 import { authorizationOf, send, vertex } from './vertex.ts'
-
-// To import it is to have it patch `fetch` for every test of the process.
-nock.restore()
 
 const GEMINI = { model: 'vertex/gemini-2.5-pro' }
 
@@ -22,7 +20,7 @@ async function refused(sending: Promise<unknown>): Promise<GatewayError> {
 }
 
 describe('vertex: the credentials of the machine it runs on', () => {
-  const stage = onGoogleCloud()
+  const metadata = onGoogleCloud()
 
   it('are a token in a header, asked for once and kept', async () => {
     const provider = await vertex()
@@ -30,7 +28,7 @@ describe('vertex: the credentials of the machine it runs on', () => {
     expect(requests.map(authorizationOf)).to.deep.equal(['Bearer token-1', 'Bearer token-1'])
     expect(requests[0]!.headers.authorization).to.be.instanceOf(Secret)
     expect(JSON.stringify(requests)).not.to.contain('token-1')
-    expect(stage.metadata.tokens).to.equal(1)
+    expect(metadata.tokens).to.equal(1)
   })
 
   it('are asked for anew, once, where the upstream refused them', async () => {
@@ -41,7 +39,7 @@ describe('vertex: the credentials of the machine it runs on', () => {
       authorizationOf((await provider.request(call, testAttempt(call, { credentialRefused }))) as never)
     expect(await ask(false)).to.equal('Bearer token-1')
     expect(await ask(true)).to.equal('Bearer token-2')
-    expect(stage.metadata.tokens).to.equal(2)
+    expect(metadata.tokens).to.equal(2)
   })
 
   it('are not asked for anew where another call has had new ones since', async () => {
@@ -54,7 +52,7 @@ describe('vertex: the credentials of the machine it runs on', () => {
   })
 
   it("that Google refuses are the operator's affair: the client is not told to change its key", async () => {
-    stage.metadata.status = 403
+    metadata.status = 403
     const error = await refused(send(await vertex(), GEMINI))
     expect(error).to.include({ row: 'upstream_authentication_error', status: 502 })
     expect(error.cause).to.include({ code: 'HTTP_403' })
@@ -62,20 +60,24 @@ describe('vertex: the credentials of the machine it runs on', () => {
   })
 
   it('that Google refuses keep the models from being listed, and the operator is told why', async () => {
-    stage.metadata.status = 403
-    const error = await refused((await vertex()).models!(new AbortController().signal))
+    metadata.status = 403
+    const error = await refused((await vertex()).models!(AbortSignal.timeout(1000)))
     expect(error.message).to.equal('Google gave no access token: HTTP_403; check the credentials')
   })
 
   it('that cannot be asked for are an upstream out of reach', async () => {
-    await stage.server.close()
+    nock.cleanAll()
+    nock('http://169.254.169.254')
+      .persist()
+      .get(/./)
+      .replyWithError(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }))
     const error = await refused(send(await vertex(), GEMINI))
     expect(error).to.include({ row: 'upstream_unreachable', status: 502 })
   })
 })
 
 describe('vertex: the credentials of a file that GOOGLE_APPLICATION_CREDENTIALS names', () => {
-  const stage = onGoogleCloud()
+  onGoogleCloud()
   let folder: string
 
   beforeEach(async () => {
@@ -85,20 +87,21 @@ describe('vertex: the credentials of a file that GOOGLE_APPLICATION_CREDENTIALS 
   afterEach(() => rm(folder, { recursive: true }))
 
   it('may be those of another identity provider, exchanged for a token', async () => {
-    const { server } = stage
-    server.on(() => json({ access_token: 'exchanged', expires_in: 3600, token_type: 'Bearer', issued_token_type: 'x' }))
+    const exchange = nock('https://sts.googleapis.com')
+      .post('/v1/token', (body) => body.subject_token === 'token-of-another')
+      .reply(200, { access_token: 'exchanged', expires_in: 3600, token_type: 'Bearer', issued_token_type: 'x' })
     await writeFile(join(folder, 'subject'), 'token-of-another')
     const account = {
       type: 'external_account',
       audience: '//iam.googleapis.com/projects/1/locations/global/workloadIdentityPools/p/providers/q',
       subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
-      token_url: `${server.origin}/v1/token`,
+      token_url: 'https://sts.googleapis.com/v1/token',
       credential_source: { file: join(folder, 'subject') },
     }
     await writeFile(join(folder, 'adc.json'), JSON.stringify(account))
     process.env.GOOGLE_APPLICATION_CREDENTIALS = join(folder, 'adc.json')
     expect(authorizationOf(await send(await vertex(), GEMINI))).to.equal('Bearer exchanged')
-    expect(server.requests[0]!.body.toString()).to.contain('subject_token=token-of-another')
+    expect(exchange.isDone()).to.equal(true)
   })
 })
 
@@ -112,9 +115,7 @@ describe('vertex: the key of a service account', () => {
   }
   const withKey = (key: unknown) => vertex({ credentials: new Secret(typeof key === 'string' ? key : JSON.stringify(key)) })
 
-  before(() => nock.activate())
-  afterEach(() => nock.cleanAll())
-  after(() => nock.restore())
+  interceptHttp()
 
   it('signs for a token, which is kept', async () => {
     nock('https://oauth2.googleapis.com')

@@ -3,7 +3,7 @@ import { expect } from 'chai'
 import type { Provider } from 'unified-model-gateway/plugin'
 import { json, scriptedUpstream } from 'unified-model-gateway/plugin/testing'
 import { embed, embeddingsIn, embedRefusal } from '../../../support/embed.ts'
-import { onGoogleCloud } from './metadata-server.ts'
+import { onGoogleCloud } from './google-cloud.ts'
 import { vertex } from './vertex.ts'
 
 /** Each wire's models; of the second, one text a request. */

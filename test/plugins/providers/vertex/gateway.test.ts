@@ -1,33 +1,36 @@
 import { expect } from 'chai'
-import { json, type ReceivedRequest } from 'unified-model-gateway/plugin/testing'
+import { json, type ReceivedRequest, type ScriptedUpstream, scriptedUpstream } from 'unified-model-gateway/plugin/testing'
 import { startTestGateway, type TestGateway } from '../../../support/gateway.ts'
 import { failure, reply } from '../gemini/generate-content.ts'
-import { onGoogleCloud } from './metadata-server.ts'
+import { onGoogleCloud } from './google-cloud.ts'
 
 const TOOL = { type: 'function', function: { name: 'look' } }
 const GEMINI = reply([{ text: 'Hi.' }]).whole
 const CLAUDE = { type: 'message', content: [{ type: 'text', text: 'Hi.' }], stop_reason: 'end_turn' }
 
 describe('vertex: in a gateway', () => {
-  const stage = onGoogleCloud()
+  onGoogleCloud()
+  let upstream: ScriptedUpstream
   let gateway: TestGateway
   let asked: ReceivedRequest[]
 
   beforeEach(async () => {
     asked = []
-    const config = { project: 'acme-ai', region: 'us-east5', baseUrl: stage.server.origin }
+    upstream = await scriptedUpstream()
+    const config = { project: 'acme-ai', region: 'us-east5', baseUrl: upstream.origin }
     gateway = await startTestGateway({
       routes: { chain: [{ plugin: 'auth' }], namespaces: { vertex: { provider: 'vertex', config } } },
     })
   })
 
-  afterEach(() => gateway?.stop())
+  afterEach(async () => {
+    await gateway?.stop()
+    await upstream.close()
+  })
 
   it('a token that was refused is replaced, and the client never hears of it', async () => {
     const refusal = failure(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.')
-    stage.server.on((request) => {
-      const metadata = stage.metadata.answer(request)
-      if (metadata !== undefined) return metadata
+    upstream.on((request) => {
       asked.push(request)
       return asked.length === 1 ? json(refusal.body, { status: 401 }) : json(GEMINI)
     })
@@ -40,7 +43,7 @@ describe('vertex: in a gateway', () => {
   })
 
   it('a parameter is dropped, refused or taken as the model at hand has it', async () => {
-    stage.server.on((request) => stage.metadata.answer(request) ?? json(request.path.includes('/anthropic/') ? CLAUDE : GEMINI))
+    upstream.on(({ path }) => json(path.includes('/anthropic/') ? CLAUDE : GEMINI))
     const ask = (model: string, more: object) =>
       gateway.fetch('/v1/chat/completions', {
         json: { model: `vertex/${model}`, messages: [{ role: 'user', content: 'Hello' }], ...more },

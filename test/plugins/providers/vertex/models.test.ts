@@ -7,7 +7,7 @@ import { parameters as geminiParameters } from '../../../../plugins/providers/ge
 import plugin from '../../../../plugins/providers/vertex/index.ts'
 import { namesIn, providerPage } from '../../../support/provider-page.ts'
 import { call, failure, reply } from '../gemini/generate-content.ts'
-import { onGoogleCloud } from './metadata-server.ts'
+import { onGoogleCloud } from './google-cloud.ts'
 import { bodyOf, send, vertex } from './vertex.ts'
 
 const messages = (...more: readonly object[]) => ({ messages: [{ role: 'user', content: 'Hi' }, ...more] })

@@ -6,7 +6,7 @@ const config = { team: 'red', mostTokens: 100 }
 
 describe('__name__', () => {
   for (const stream of [false, true]) {
-    it(`tells the upstream and the client the team, ${stream ? 'streamed' : 'whole'}`, async () => {
+    it(`sends the team to the upstream and the client, ${stream ? 'streamed' : 'whole'}`, async () => {
       const { client, upstream, outcome } = await runLink(plugin, { config, asked: { stream } })
       assert.equal(upstream[0]?.headers['x-team'], 'red')
       assert.equal(client.headers['x-team'], 'red')
@@ -14,7 +14,7 @@ describe('__name__', () => {
     })
   }
 
-  it('lets no call have more tokens than it may', async () => {
+  it('limits the tokens of a call', async () => {
     const { upstream } = await runLink(plugin, { config })
     assert.partialDeepStrictEqual(upstream[0]?.json(), { max_tokens: 100 })
 
@@ -24,7 +24,7 @@ describe('__name__', () => {
     assert.deepEqual(refused.upstream, [])
   })
 
-  it('names the team where the upstream fails, too', async () => {
+  it('names the team if the upstream fails', async () => {
     const upstream = json({ error: { message: 'No' } }, { status: 500 })
     const { client, outcome } = await runLink(plugin, { config, upstream })
     assert.equal(client.status, 502)
@@ -32,7 +32,7 @@ describe('__name__', () => {
     assert.equal(outcome.kind, 'upstream_error')
   })
 
-  it('logs a slow call, even one that its client has left', async () => {
+  it('logs a slow call even if the client disconnected', async () => {
     const stalled = hold()
     const upstream = sse([...openaiReply({ text: 'Hello' }).stream.slice(0, 2), stalled])
     const asked = { stream: true }

@@ -1,0 +1,112 @@
+import type OpenAI from 'openai'
+import type { Provider } from '../../sdk/api.ts'
+import { createProvider } from '../gateway/doubles.ts'
+import { replaceSecrets, startPluginGateway } from '../gateway/plugin-gateway.ts'
+import { TestAuth } from '../gateway/test-auth.ts'
+import { json } from '../upstream/replies.ts'
+import type { Script } from '../upstream/script.ts'
+import {
+  type ReceivedRequest,
+  type RequestHandler,
+  type ScriptedUpstream,
+  scriptedUpstream,
+} from '../upstream/scripted-upstream.ts'
+import { isAbsent, type ProviderUnderTest } from './provider-under-test.ts'
+
+/** The namespace of the provider under test. */
+export const NAMESPACE = 'under-test'
+
+/** A header that a chain plugin adds to each upstream request. */
+export const LINK_HEADER = { 'x-from-a-link': 'yes' } as const
+
+/** The client's API key: no upstream may see it. */
+export const CLIENT_KEY = 'sk-live-of-the-client'
+
+/** A provider's suite, as its cases see it. */
+export interface Suite {
+  readonly subject: ProviderUnderTest
+  /** Exists only while a case runs. */
+  readonly harness: Harness
+}
+
+/** The provider under test in a real gateway, between the official SDK and a scripted upstream. */
+export interface Harness {
+  /** A second instance of the provider, which serves no call. */
+  readonly provider: Provider
+  readonly upstream: ScriptedUpstream
+  /** The upstream requests so far, without those for tokens and for the list of models. */
+  readonly received: readonly ReceivedRequest[]
+  /** The texts of all secrets in the configuration. */
+  readonly secrets: readonly string[]
+  /** Sets the upstream's reply to all following calls. */
+  answer(script: Script | RequestHandler): void
+  /** The official SDK, without retries. */
+  readonly sdk: OpenAI
+  /** Sends a chat completion request without the SDK. */
+  post(body: object, init?: RequestInit): Promise<Response>
+  stop(): Promise<void>
+}
+
+/** Starts the upstream and the gateway. */
+export async function startHarness(subject: ProviderUnderTest): Promise<Harness> {
+  const upstream = await scriptedUpstream()
+  try {
+    return await startBefore(upstream, subject)
+  } catch (error) {
+    await upstream.close()
+    throw error
+  }
+}
+
+async function startBefore(
+  upstream: ScriptedUpstream,
+  { plugin, config, discovery, besides }: ProviderUnderTest,
+): Promise<Harness> {
+  const configured = config(upstream)
+  const secrets: string[] = []
+  replaceSecrets(configured, (secret) => secrets.push(secret.reveal()))
+  const received: ReceivedRequest[] = []
+  let script: Script | RequestHandler = []
+  upstream.on((request) => {
+    const other = besides?.(request) ?? (request.method === 'GET' ? listing(discovery, request) : undefined)
+    if (other !== undefined) return other
+    received.push(request)
+    return typeof script === 'function' ? script(request) : script
+  })
+  const { default: Sdk } = await import('openai').catch(() => ({ default: undefined }))
+  const provider = await createProvider(plugin, configured)
+  const gateway = await startPluginGateway({
+    chain: [{ plugin: new TestAuth(LINK_HEADER).plugin }],
+    namespaces: { [NAMESPACE]: { plugin, config: configured } },
+  })
+  return {
+    provider,
+    upstream,
+    received,
+    secrets,
+    answer(next) {
+      script = next
+    },
+    get sdk() {
+      return new Sdk!({ baseURL: `${gateway.url}/v1`, apiKey: CLIENT_KEY, maxRetries: 0 })
+    },
+    post: (body, init = {}) =>
+      fetch(`${gateway.url}/v1/chat/completions`, {
+        ...init,
+        method: 'POST',
+        headers: { authorization: `Bearer ${CLIENT_KEY}`, 'content-type': 'application/json', ...init.headers },
+        body: JSON.stringify(body),
+      }),
+    async stop() {
+      await gateway.stop()
+      await provider.close?.()
+      await upstream.close()
+    },
+  }
+}
+
+function listing(discovery: ProviderUnderTest['discovery'], request: ReceivedRequest): Script | Promise<Script> | undefined {
+  if (isAbsent(discovery) || discovery.answers === undefined) return undefined
+  const { answers } = discovery
+  return typeof answers === 'function' ? (answers as RequestHandler)(request) : json(answers)
+}

@@ -1,0 +1,145 @@
+import type { ProviderPlugin, Usage } from '../../sdk/api.ts'
+import type { PluginConfig } from '../gateway/plugin-gateway.ts'
+import type { Asked } from '../translator/run-translator.ts'
+import type { Said, SaidTool } from '../upstream/openai-reply.ts'
+import type { HeaderLines } from '../upstream/replies.ts'
+import type { Bytes, Script } from '../upstream/script.ts'
+import type { ReceivedRequest, RequestHandler } from '../upstream/scripted-upstream.ts'
+
+/** What `describeProvider` needs: a provider, and fixtures of its upstream's replies. */
+export interface ProviderUnderTest {
+  readonly plugin: ProviderPlugin
+  /** The provider's name in test titles. Default: the plugin's name. */
+  readonly title?: string
+  /** Its configuration, for an upstream at this address. The suite checks that the text of each `Secret` in it does not leak. */
+  config(upstream: { readonly origin: string }): PluginConfig
+  /** A model, as the upstream names it, that takes every parameter which the provider maps. */
+  readonly model: string
+  /** The provider replies without an upstream, by `LocalReply`: no upstream is scripted. */
+  readonly local?: true
+  /** The content type of its upstream's streams. Default: `text/event-stream`. */
+  readonly streamType?: string
+  readonly scenarios: Scenarios
+  readonly errors: Errors
+  readonly midStreamError: MidStreamError | Absent
+  readonly discovery: Discovery | Absent
+  /** Required if the provider serves embeddings. */
+  readonly embeddings?: EmbeddingsFixture | Absent
+  /**
+   * For a parameter, the fields of a request that uses it, if the suite's own do not fit or OpenAI has no such parameter:
+   * `{ reasoning_effort: { reasoning_effort: 'low', max_tokens: 10_000 } }`.
+   */
+  readonly parameters?: Readonly<Record<string, Asked>>
+  /** Answers the provider's requests other than for models and completions, such as for a token. */
+  besides?(request: ReceivedRequest): Script | undefined
+}
+
+/** Replaces a fixture that the upstream does not have, and gives the reason. */
+export interface Absent {
+  readonly absent: string
+}
+
+/** One reply in the upstream's own format, whole and as a stream, and its meaning. */
+export interface ReplyFixture<Says = object> {
+  /** Fields of the client's request, if the suite's own do not lead to this reply. `model`: the upstream's name for it. */
+  readonly asked?: Asked
+  /** The body of a reply that is not a stream: bytes, or a value that is sent as JSON. */
+  readonly whole?: object | Bytes
+  /** The body of a stream, event by event, as the upstream sends it. */
+  readonly stream?: readonly Bytes[]
+  readonly says: Said & Says
+}
+
+/** The replies of a model, each in the upstream's own format. */
+export interface Scenarios {
+  /** A text in at least two pieces, and its usage. */
+  readonly text: ReplyFixture<{ readonly text: string; readonly usage: Partial<Usage> }>
+  readonly parallelTools: ReplyFixture<{ readonly tools: readonly [SaidTool, SaidTool, ...SaidTool[]] }> | Absent
+  /** A call whose arguments are `{}`, in the form in which this upstream writes empty arguments. */
+  readonly toolWithoutArguments: ReplyFixture<{ readonly tools: readonly [SaidTool] }> | Absent
+  readonly textBeforeTools: ReplyFixture<{ readonly text: string; readonly tools: readonly SaidTool[] }> | Absent
+  readonly reasoning: ReplyFixture<{ readonly reasoning: string; readonly text: string }> | Absent
+  /** A call after reasoning that the upstream expects back with the tool's result. */
+  readonly reasoningBeforeTools:
+    | (ReplyFixture<{ readonly tools: readonly SaidTool[] }> & {
+        /** A text that the next request must contain: a signature. */
+        readonly returns: string
+      })
+    | Absent
+  /** The model refuses, or a filter stops it. */
+  readonly refusal: ReplyFixture<{ readonly finish: 'content_filter' } | { readonly refusal: string }> | Absent
+  /** The reply reached its maximum length. */
+  readonly length: ReplyFixture<{ readonly finish: 'length' }> | Absent
+  /** The reply to a request with an image. */
+  readonly image: ReplyFixture<{ readonly text: string }> | Absent
+  /** The usage of a call whose prompt was in a cache. */
+  readonly cachedUsage: ReplyFixture<{ readonly usage: Partial<Usage> }> | Absent
+}
+
+/** An upstream's error reply. */
+export interface ErrorFixture {
+  readonly asked?: Asked
+  readonly status: number
+  /** Bytes, or a value that is sent as JSON. */
+  readonly body: object | Bytes
+  readonly headers?: HeaderLines
+  /** Seconds, if the body says how long to wait. */
+  readonly retryAfter?: number
+}
+
+/** The errors that clients can tell apart. */
+export interface Errors {
+  readonly badRequest: ErrorFixture | Absent
+  readonly contextTooLong: ErrorFixture | Absent
+  readonly badCredential: ErrorFixture | Absent
+  readonly unknownModel: ErrorFixture | Absent
+  readonly rateLimit: ErrorFixture | Absent
+  /** The upstream account has no credit left. */
+  readonly quota: ErrorFixture | Absent
+  readonly overloaded: ErrorFixture | Absent
+  readonly internal: ErrorFixture | Absent
+}
+
+/** An error in the middle of a stream. */
+export interface MidStreamError {
+  readonly asked?: Asked
+  readonly stream?: readonly Bytes[]
+  /** The code that the client reads: `upstream_overloaded`. */
+  readonly code: string
+}
+
+/** A reply of the upstream's embeddings endpoint. */
+export interface EmbeddingsFixture {
+  /** Fields of the client's request besides `input`. `model`: the upstream's name of an embedding model. */
+  readonly asked?: Asked
+  /** More than one text if the upstream takes several in one request. */
+  readonly input: readonly [string, ...string[]]
+  /** The body of its reply: bytes, or a value that is sent as JSON. */
+  readonly whole?: object | Bytes
+  readonly headers?: HeaderLines
+  /** The client's reply: the vector of each text, of numbers that fit 32 bits, and the number of prompt tokens. */
+  readonly says: { readonly vectors: readonly (readonly number[])[]; readonly tokens: number }
+  /** For a parameter that OpenAI does not have, the fields of a request that uses it. */
+  readonly parameters?: Readonly<Record<string, Asked>>
+}
+
+/** How the upstream lists its models. */
+export interface Discovery {
+  /** Answers the provider's requests for the list: a value that is sent as JSON, or a handler. */
+  readonly answers?: object | RequestHandler
+  /** The models' names, as the upstream has them. */
+  readonly lists: readonly string[]
+}
+
+/** Whether a fixture is marked as absent. */
+export function isAbsent(fixture: object): fixture is Absent {
+  return 'absent' in fixture
+}
+
+/** The scenarios that the provider has. */
+export function present({ scenarios }: ProviderUnderTest) {
+  type Fixture = Exclude<Scenarios[keyof Scenarios], Absent>
+  return (Object.entries(scenarios) as [keyof Scenarios, Fixture | Absent][]).filter(
+    (entry): entry is [keyof Scenarios, Fixture] => !isAbsent(entry[1]),
+  )
+}

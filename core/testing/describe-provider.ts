@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { describeBytes } from './conformance/cases/bytes.ts'
+import { describeDepartures } from './conformance/cases/departures.ts'
+import { describeDiscovery } from './conformance/cases/discovery.ts'
+import { describeEmbeddings } from './conformance/cases/embeddings.ts'
+import { describeErrors } from './conformance/cases/errors.ts'
+import { describeParameters } from './conformance/cases/parameters.ts'
+import { describePrivacy } from './conformance/cases/privacy.ts'
+import { describeReplies } from './conformance/cases/replies.ts'
+import { describeTools } from './conformance/cases/tools.ts'
+import { type Harness, startHarness } from './conformance/harness.ts'
+import { type Absent, isAbsent, type ProviderUnderTest } from './conformance/provider-under-test.ts'
+
+/** How long a case may take, in milliseconds: the longest read one stream several thousand times. */
+const TIMEOUT_MS = 30_000
+
+/**
+ * The conformance suite of a provider, for mocha: a real gateway with the provider in it, called by the official SDK (the package
+ * `openai`, if it is installed) and answered by an upstream that plays the fixtures. A fixture that the upstream does not have is
+ * named as absent with its reason, which a test title repeats.
+ */
+export function describeProvider(subject: ProviderUnderTest): void {
+  describe(`provider ${subject.title ?? subject.plugin.name}`, function suiteOfProvider() {
+    this.timeout(TIMEOUT_MS)
+    let starting: Promise<Harness> | undefined
+    let harness: Harness | undefined
+    const suite = {
+      subject,
+      get harness() {
+        assert.ok(harness, 'the harness exists only while cases run')
+        return harness
+      },
+    }
+
+    before(async () => {
+      starting = startHarness(subject)
+      harness = await starting
+    })
+
+    after(async () => {
+      const started = await starting?.catch(() => undefined)
+      await started?.stop()
+    })
+
+    it(`has a fixture for everything it serves${exceptions(subject)}`, () => {
+      const { provider } = suite.harness
+      assert.equal(
+        provider.models === undefined,
+        isAbsent(subject.discovery),
+        'a provider with `models` has a `discovery` fixture, and no other has',
+      )
+      assert.equal(
+        provider.endpoints?.embeddings === undefined,
+        subject.embeddings === undefined,
+        'a provider with an embeddings endpoint has an `embeddings` fixture, and no other has',
+      )
+    })
+
+    describeReplies(suite)
+    describeTools(suite)
+    describeErrors(suite)
+    describeDiscovery(suite)
+    describeEmbeddings(suite)
+    if (subject.local) return
+    describeBytes(suite)
+    describeDepartures(suite)
+    describeParameters(suite)
+    describePrivacy(suite)
+  })
+}
+
+function exceptions({ scenarios, errors, midStreamError, discovery, embeddings, local }: ProviderUnderTest): string {
+  const more = { midStreamError, discovery, ...(embeddings && { embeddings }) }
+  const fixtures: Readonly<Record<string, object>> = { ...scenarios, ...errors, ...more }
+  const absent = Object.entries(fixtures)
+    .filter((entry): entry is [string, Absent] => isAbsent(entry[1]))
+    .map(([name, { absent: reason }]) => `no ${name} (${reason})`)
+  const all = [...absent, ...(local ? ['no upstream'] : [])]
+  return all.length === 0 ? '' : `, but ${all.join(', ')}`
+}

@@ -1,0 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { SoakedGateway } from './fixture.ts'
+
+/** The resources that a process holds after garbage collection. */
+export interface ProcessResources {
+  /** Bytes of JavaScript's heap without compiled code. */
+  readonly heap: number
+  /** Bytes that objects hold outside the heap, such as Buffers. */
+  readonly external: number
+  /** Bytes of Buffers and of data that sockets have not written yet. */
+  readonly arrayBuffers: number
+  /** Open file descriptors. */
+  readonly descriptors: number
+  /** The kinds of handles that keep the event loop alive: `Timeout`, `TCPSocketWrap` … */
+  readonly handles: readonly string[]
+}
+
+/** Bytes added between two measurements. Bytes that are both external and array buffers count once. */
+export const growth = (before: ProcessResources, after: ProcessResources): number =>
+  after.heap - before.heap + Math.max(after.external - before.external, after.arrayBuffers - before.arrayBuffers)
+
+const INTERVAL_MS = 300
+const TIMEOUT_MS = 20_000
+
+/** The resources of an idle gateway, measured when its timers have ended and its sockets are closed. */
+export async function idleResources(gateway: SoakedGateway): Promise<ProcessResources> {
+  const deadline = performance.now() + TIMEOUT_MS
+  for (let last = await gateway.resources(); ; ) {
+    await delay(INTERVAL_MS)
+    const now = await gateway.resources()
+    const isQuiet = !now.handles.includes('Timeout') && now.descriptors === last.descriptors
+    if (isQuiet || performance.now() > deadline) return now
+    last = now
+  }
+}

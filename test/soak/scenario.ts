@@ -1,0 +1,40 @@
+import type { SoakFixture } from './fixture.ts'
+
+/** A test of limits that only show after some time or many calls. */
+export interface Scenario {
+  readonly name: string
+  /** Its timeout. */
+  readonly seconds: number
+  /** The text of its own routes.yaml. Default: routes.yaml of this folder. */
+  readonly table?: string
+  /** Runs with its own gateway. `progress` prints the current step. */
+  run(fixture: SoakFixture, progress: (message: string) => void): Promise<readonly Finding[]>
+}
+
+/** One measured value and its limit. */
+export interface Finding {
+  readonly what: string
+  readonly measured: string
+  readonly allowed: string
+  readonly met: boolean
+}
+
+/** A value of at most `limit`. NaN exceeds it. */
+export function atMost(limit: number, unit: string, what: string, measured: number): Finding {
+  return { what, measured: `${rounded(measured)} ${unit}`, allowed: `at most ${limit} ${unit}`, met: measured <= limit }
+}
+
+/** A value that must equal `expected`. */
+export function exactly(expected: number, what: string, measured: number): Finding {
+  return { what, measured: rounded(measured), allowed: rounded(expected), met: measured === expected }
+}
+
+/** A change of at most `limit` in either direction. */
+export function within(limit: number, what: string, change: number): Finding {
+  const sign = change > 0 ? '+' : ''
+  return { what, measured: `${sign}${rounded(change)}`, allowed: `±${limit}`, met: Math.abs(change) <= limit }
+}
+
+/** Two significant digits below 10, no fraction above. */
+const rounded = (value: number): string =>
+  (Math.abs(value) < 10 ? Number(value.toPrecision(2)) : Math.round(value)).toLocaleString('en')

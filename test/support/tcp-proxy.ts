@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A TCP proxy to a server, which can simulate that the server is unavailable. */
+export interface TcpProxy {
+  /** The server's URL with the proxy's address. */
+  readonly url: string
+  /** Breaks all connections, and refuses new ones. */
+  disconnect(): Promise<void>
+  /** Accepts connections again. */
+  reconnect(): Promise<void>
+}
+
+/** Starts a proxy to the server of a URL on a free port. */
+export async function startTcpProxy(url: string): Promise<TcpProxy> {
+  const { hostname, port } = new URL(url)
+  const sockets = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname)
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from)
+      from.on('error', () => {})
+      from.on('close', () => {
+        sockets.delete(from)
+        to.destroy()
+      })
+      from.pipe(to)
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const here = server.address() as AddressInfo
+  const proxied = new URL(url)
+  proxied.host = `127.0.0.1:${here.port}`
+  return {
+    url: proxied.href,
+    async disconnect() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+    async reconnect() {
+      server.listen(here.port, '127.0.0.1')
+      await once(server, 'listening')
+    },
+  }
+}
