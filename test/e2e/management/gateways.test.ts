@@ -26,7 +26,7 @@ onEachDatabase('several gateways on one database', (database) => {
   })
   after(async () => {
     await other?.stop()
-    await fixture.stop()
+    await fixture?.stop()
   })
 
   it('share a new key, and refuse it within a second after one of them revoked it', async () => {
@@ -56,7 +56,7 @@ onPostgres('a gateway whose database becomes unavailable', (database) => {
   })
   afterEach(async () => {
     await fixture?.stop()
-    await proxy.disconnect()
+    await proxy?.disconnect()
   })
 
   it('serves keys in use, replies 503 for others, and recovers by itself', async () => {

@@ -86,7 +86,7 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
   })
   after(async () => {
     await fixture?.stop()
-    await issuer.stop()
+    await issuer?.stop()
     mock.restoreAll()
   })
 

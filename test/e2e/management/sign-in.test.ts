@@ -143,7 +143,7 @@ onEachDatabase('signing in', (database) => {
   })
 
   describe('repeatedly', () => {
-    it('is refused from the sixth wrong password of a client on, for fifteen minutes, wherever they come from', async () => {
+    it('is refused for fifteen minutes after five wrong passwords for an e-mail address, from any network', async () => {
       for (let i = 0; i < 5; i++) expect(outcome(await from(`192.0.2.${i}`, 'wrong'))).to.deep.equal([401, 'sign_in_refused'])
       const sixth = await from('192.0.2.99', PASSWORD)
       expect(outcome(sixth)).to.deep.equal([429, 'too_many_tries'])

@@ -89,7 +89,7 @@ onEachDatabase('users', (database) => {
       const other = { email: 'Bob@example.com', role: 'admin', account_id: fixture.account }
       const refused = await fixture.admin.post('/invitations', other)
       expect(outcome(refused)).to.deep.equal([409, 'conflict'])
-      expect(refused.body.message).to.include(`as member of ${fixture.account}`)
+      expect(refused.body.message).to.include(`with the role member in the account ${fixture.account}`)
       const token = tokenOf((await invite('Bob@example.com')).link)
       const bob = fixture.newClient()
       const { body } = await accept(token, bob, { name: 'Bob', password: 'another battery staple' })
