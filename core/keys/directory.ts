@@ -171,7 +171,7 @@ export interface Watcher {
 }
 
 /** Watches a store's keys until the returned function is called. */
-export function watchKeys(store: Store, { doubt, forget }: Watcher): () => void {
+function watchKeys(store: Store, { doubt, forget }: Watcher): () => void {
   let failedPolls = 0
   const poll = () => {
     try {
@@ -204,7 +204,7 @@ export interface UseRecorder {
 }
 
 /** If the store fails, the uses are written the next time; no call depends on it. */
-export function recordUse(store: Store): UseRecorder {
+function recordUse(store: Store): UseRecorder {
   let used = new Set<string>()
 
   async function write(): Promise<void> {

@@ -89,7 +89,7 @@ describe('a body for the sandbox', () => {
 
   after(async () => {
     await gateway?.stop()
-    await upstream.close()
+    await upstream?.close()
   })
 
   async function send(model: string, size: number, key = gateway.liveKey) {

@@ -8,7 +8,7 @@ import { Home } from './umg.ts'
 const routes = (...links: string[]) =>
   `version: 1\nchain: [${['{ plugin: auth }', ...links].join(', ')}]\nnamespaces: { sandbox: { provider: sandbox } }\n`
 
-/** A plugin that keeps the process awake, and loses an error where a call asks for that. */
+/** A plugin with a timer, which keeps the process alive. It throws an uncaught error if a call requests it. */
 const RESTLESS = `
 import { defineChain, Type } from 'unified-model-gateway/plugin'
 export default defineChain({
@@ -37,7 +37,7 @@ describe('umg start', () => {
 
   afterEach(() => home?.remove())
 
-  it('says on the first start that succeeds how to try it, and does not show the key again', async () => {
+  it('prints a key and how to try it on the first successful start only', async () => {
     expect(await home.run(['start', '--routes', 'missing.yaml']).ended).to.deep.include({ code: 1, stdout: '' })
 
     const first = await home.start()
@@ -48,7 +48,7 @@ describe('umg start', () => {
     const { stdout } = await promisify(execFile)('bash', ['-c', curl])
     expect(JSON.parse(stdout)).to.have.nested.property('choices[0].message.content')
 
-    // A signal right after the call: its line is in the log, though a plugin's timer would keep the process awake.
+    // The line of the call is in the log, and the timer of the plugin does not keep the process alive.
     first.umg.signal('SIGINT')
     const ended = await first.umg.ended
     expect(ended.code).to.equal(0)
@@ -77,7 +77,7 @@ describe('umg start', () => {
     expect((await umg.ended).stderr).to.match(/^warning: other machines can read \/metrics .*UMG_METRICS_TOKEN/m)
   })
 
-  describe('refuses', () => {
+  describe('does not start', () => {
     async function refused(flags: readonly string[], env: Readonly<Record<string, string>> = {}, exitCode = 1): Promise<string> {
       const { code, stdout, stderr } = await home.run(['start', ...flags], { env }).ended
       expect(code).to.equal(exitCode)
@@ -87,10 +87,10 @@ describe('umg start', () => {
     }
 
     for (const [what, flags] of [
-      ['its port', (port: number) => ['--port', String(port)]],
-      ['the one of the admin listener', (port: number) => ['--port', '0', '--admin-listen', `127.0.0.1:${port}`]],
+      ['--port', (port: number) => ['--port', String(port)]],
+      ['--admin-listen', (port: number) => ['--port', '0', '--admin-listen', `127.0.0.1:${port}`]],
     ] as const) {
-      it(`an address that is taken: ${what}`, async () => {
+      it(`if the address of ${what} is in use`, async () => {
         const other = createServer().listen(0, '127.0.0.1')
         await once(other, 'listening')
         const { port } = other.address() as AddressInfo
@@ -102,7 +102,7 @@ describe('umg start', () => {
       })
     }
 
-    it('a routing table that is wrong, with each mistake and its place', async () => {
+    it('with a routing table that is not valid, and prints each error with its position', async () => {
       await home.write('routes.yaml', `${routes()}namespases: {}\nkeys: 1\n`)
       const stderr = await refused(['--port', '0'])
       expect(stderr).to.match(/^routes\.yaml:4:1: unknown field "namespases".*did you mean "namespaces"/)
@@ -110,22 +110,22 @@ describe('umg start', () => {
       expect(stderr).to.match(/routes\.yaml is not valid: 2 errors\n$/)
     })
 
-    it('what a plugin refuses, with its place, though another one keeps the process awake', async () => {
+    it('with a config that a plugin refuses, and ends despite the timer of another plugin', async () => {
       await home.write('routes.yaml', routes('{ plugin: ./restless.ts }', '{ plugin: ./restless.ts, config: { refuse: "No!" } }'))
       expect(await refused(['--port', '0'])).to.match(/^routes\.yaml:2:\d+: chain plugin restless: No!$/m)
     })
 
-    for (const [flags, env, said] of [
+    for (const [flags, env, message] of [
       [['--prot', '1'], {}, 'Did you mean --port?'],
       [['--port', 'abc'], {}, 'A port is a number from 0 to 65535.'],
       [[], { UMG_PORT: 'abc' }, "value 'abc' from env 'UMG_PORT' is invalid"],
     ] as const) {
-      it(`${[...flags, ...Object.entries(env).flat()].join(' ')}, in a sentence`, async () => {
-        expect(await refused(flags, env, 2)).to.contain(said)
+      it(`with ${[...flags, ...Object.entries(env).flat()].join(' ')}, and prints one sentence`, async () => {
+        expect(await refused(flags, env, 2)).to.contain(message)
       })
     }
 
-    it('a database of a kind it does not know, and names those it does', async () => {
+    it('with an unknown kind of database, and names the known kinds', async () => {
       expect(await refused(['--database', 'mysql://x'])).to.match(/sqlite:.*postgres:/s)
     })
   })

@@ -65,7 +65,7 @@ onPostgres('a gateway whose database becomes unavailable', (database) => {
     const client = gateway.openai()
     const call = () => client.chat.completions.create({ model: 'sandbox/hello', messages: [{ role: 'user', content: 'Hi' }] })
     await call()
-    await proxy.disconnect()
+    await proxy?.disconnect()
 
     for (let i = 0; i < 3; i++) expect((await call()).choices).to.have.length(1)
     for (const key of [unused, createSecret('live')]) {
@@ -92,7 +92,7 @@ onPostgres('a gateway whose database becomes unavailable', (database) => {
     const { body } = await fixture.member.post('/keys', { name: 'shared', kind: 'live' })
     const key = String(body.secret)
     expect(await status(fixture.gateway, key)).to.equal(200)
-    await proxy.disconnect()
+    await proxy?.disconnect()
     await other.store.db.updateTable('keys').set({ revoked_at: Date.now() }).where('id', '=', String(body.id)).execute()
     expect(await status(fixture.gateway, key)).to.equal(200)
     await proxy.reconnect()
@@ -102,7 +102,7 @@ onPostgres('a gateway whose database becomes unavailable', (database) => {
 
   it('replies such that the official SDK retries', async () => {
     const unused = await fixture.gateway.key()
-    await proxy.disconnect()
+    await proxy?.disconnect()
     const client = new OpenAI({ baseURL: `${fixture.gateway.url}/v1`, apiKey: unused, maxRetries: 5 })
     const listing = client.models.list()
     await proxy.reconnect()

@@ -75,7 +75,7 @@ describe('errors, as the SDK sees them', () => {
 
   after(async () => {
     await fixture?.stop()
-    await elsewhere.close()
+    await elsewhere?.close()
   })
 
   const create = (body: OpenAI.ChatCompletionCreateParams, options?: OpenAI.RequestOptions) =>

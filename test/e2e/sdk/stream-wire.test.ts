@@ -49,7 +49,7 @@ describe('a stream, as it goes over the wire', () => {
 
   after(async () => {
     await fixture?.stop()
-    await quirky.close()
+    await quirky?.close()
   })
 
   for (const dialect of DIALECTS) {

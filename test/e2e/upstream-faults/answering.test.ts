@@ -28,7 +28,7 @@ describe('an upstream that answers before it has read the request', () => {
   })
   after(async () => {
     await fixture?.stop()
-    await early.close()
+    await early?.close()
   })
 
   for (const stream of [false, true]) {

@@ -15,7 +15,7 @@ describe('an upstream that cannot be reached', () => {
 
   after(async () => {
     await fixture?.stop()
-    places.close()
+    places?.close()
   })
 
   for (const [index, { name, failure }] of PLACES.entries()) {

@@ -20,7 +20,7 @@ describe('the connection to the first of two targets', () => {
   })
   after(async () => {
     await fixture?.stop()
-    places.close()
+    places?.close()
   })
 
   for (const [index, { name, failure }] of PLACES.entries()) {

@@ -34,7 +34,7 @@ describe('a client that leaves', () => {
   })
   after(async () => {
     await fixture?.stop()
-    deaf.close()
+    deaf?.close()
   })
 
   /** Nothing of it is left: no call, no try at a target, no further one. */

@@ -25,7 +25,7 @@ describe('vertex: in a gateway', () => {
 
   afterEach(async () => {
     await gateway?.stop()
-    await upstream.close()
+    await upstream?.close()
   })
 
   it('a token that was refused is replaced, and the client never hears of it', async () => {
