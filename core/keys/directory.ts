@@ -6,7 +6,7 @@ import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 import { digestOf } from '../text/ids.ts'
 import { kindOf } from './format.ts'
-import { declaredHolder, findHolder, type KeyHolder } from './principal.ts'
+import { declaredHolder, findHolder, type KeyHolder, LAST_USED_RESOLUTION_MS } from './principal.ts'
 
 /** Tells whom a key identifies. */
 export interface KeyDirectory {
@@ -191,8 +191,6 @@ function watchKeys(store: Store, { doubt, forget }: Watcher): () => void {
   }
 }
 
-/** The time of last use is written at most this often. */
-export const LAST_USED_RESOLUTION_MS = 60_000
 /** Keys per statement: SQLite runs in this thread, and thousands at once would delay streams. */
 const BATCH = 500
 

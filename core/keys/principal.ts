@@ -2,8 +2,10 @@ import type { DeclaredKey } from '../config/config.ts'
 import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 import { digestOf } from '../text/ids.ts'
-import { LAST_USED_RESOLUTION_MS } from './directory.ts'
 import { kindOf } from './format.ts'
+
+/** The time of the last use of a key is written at most this often. */
+export const LAST_USED_RESOLUTION_MS = 60_000
 
 /** The principal of a key, and when the key expires (ms since 1970; absent: never). Frozen: all calls with the key share it. */
 export interface KeyHolder {
