@@ -8,7 +8,7 @@ import { describeInBrowser } from './browser.ts'
 import { type ConsoleFixture, PUBLIC_URL, startConsole } from './fixture.ts'
 import { signInAsAdmin, signInAsMember } from './management.ts'
 
-describeInBrowser('the console, every day', (open) => {
+describeInBrowser('the pages of the console', (open) => {
   let fixture: ConsoleFixture
   let admin: Page
   let member: Page
@@ -21,7 +21,7 @@ describeInBrowser('the console, every day', (open) => {
     await signInAsMember(management, member, fixture)
     const { id } = await management.post<{ id: string }>('/accounts', { name: 'Field team', models: ['*'] })
     await management.post('/keys', { name: "somebody else's", kind: 'live', account_id: id })
-    // From a time when the table had such a class.
+    // A class that routes.yaml no longer declares.
     await createAccount(fixture.gateway.store, { name: 'Old team', models: ['*'], rateClass: 'retired' }, GATEWAY)
   })
 
@@ -30,7 +30,7 @@ describeInBrowser('the console, every day', (open) => {
   const call = (model: string) =>
     fixture.gateway.fetch('/v1/chat/completions', { json: { model, messages: [{ role: 'user', content: 'Hi' }] } })
 
-  /** Changes the table for as long as something is looked at. */
+  /** Changes routes.yaml during a check. */
   async function withTable(change: (text: string) => string, look: () => Promise<void>): Promise<void> {
     const file = join(fixture.gateway.folder, 'routes.yaml')
     const text = await readFile(file, 'utf8')
@@ -47,7 +47,7 @@ describeInBrowser('the console, every day', (open) => {
       await member.keyboard.press('Enter')
     }
 
-    it('calls with a pasted key, which stands nowhere in the page', async () => {
+    it('calls with a pasted key, which is not in the DOM', async () => {
       await member.goto(fixture.address('/playground?model=sandbox/echo'))
       await member.getByRole('textbox', { name: 'Or paste a key' }).fill(fixture.gateway.liveKey)
       await write('Just an echo')
@@ -56,7 +56,7 @@ describeInBrowser('the console, every day', (open) => {
       expect(await member.content()).to.not.include(fixture.gateway.liveKey)
     })
 
-    it('shows the events as they came, and the code that asks the same without the key', async () => {
+    it('shows the raw events, and the request as code without the key', async () => {
       await member.getByRole('tab', { name: 'Raw' }).click()
       const raw = member.getByRole('region', { name: 'raw reply' })
       expect(await raw.textContent())
@@ -69,14 +69,14 @@ describeInBrowser('the console, every day', (open) => {
       await member.getByRole('tab', { name: 'Conversation' }).click()
     })
 
-    it('stops an answer', async () => {
+    it('stops a reply', async () => {
       await write('sandbox: stall=1')
       await member.getByRole('button', { name: 'Stop' }).click()
       await member.getByText('Stopped.').waitFor()
       await fixture.gateway.logged(({ outcome }) => outcome === 'client_closed')
     })
 
-    it("tells the gateway's own words where a call is refused", async () => {
+    it("shows the gateway's message for a refused call", async () => {
       await write('sandbox: status=429')
       await member.getByRole('alert').getByText(/./).last().waitFor()
       await member.getByText('Status 429').waitFor()
@@ -96,7 +96,7 @@ describeInBrowser('the console, every day', (open) => {
     await admin.getByRole('row', { name: /o4-mini/ }).waitFor()
   })
 
-  it('tells where the time of a call went: its links, the gateway, its attempts', async () => {
+  it('shows the timeline of a call: its links, the gateway, its attempts', async () => {
     const id = (await call('acme/fast')).headers.get('x-request-id')
     await fixture.gateway.logged((line) => line.id === id)
     await admin.goto(fixture.address(`/requests/${id}`))
@@ -113,7 +113,7 @@ describeInBrowser('the console, every day', (open) => {
     for (const [index, words] of told.entries()) expect(texts[index]).to.match(words)
   })
 
-  it('gives calls and usage as files, narrowed as the page is', async () => {
+  it('exports calls and usage with the filters of the page', async () => {
     await admin.goto(fixture.address('/requests?model=openai/o4-mini'))
     await admin.getByRole('row', { name: /o4-mini/ }).waitFor()
     await admin.getByRole('button', { name: 'Export' }).click()
@@ -128,7 +128,7 @@ describeInBrowser('the console, every day', (open) => {
     expect(await readFile(await csv.path(), 'utf8')).to.include('openai/o4-mini')
   })
 
-  it('offers the rate classes of the table, and keeps one that it has no more', async () => {
+  it('offers the declared rate classes, and keeps one that is no longer declared', async () => {
     const rateClass = admin.getByRole('dialog').getByRole('combobox', { name: 'Rate class' })
     const edit = async (account: string): Promise<readonly string[]> => {
       await admin.getByRole('button', { name: `Edit ${account}` }).click()
@@ -146,7 +146,7 @@ describeInBrowser('the console, every day', (open) => {
     await admin.getByRole('row', { name: /Field team.*batch/ }).waitFor()
   })
 
-  it('takes any rate class where no plugin declares some', async () => {
+  it('accepts any rate class if no plugin declares any', async () => {
     const withoutClasses = (text: string) => text.replace(/ {2}- plugin: rate-tagging\n( {4}.*\n)+/, '')
     await withTable(withoutClasses, async () => {
       await admin.goto(fixture.address('/accounts'))
@@ -158,7 +158,7 @@ describeInBrowser('the console, every day', (open) => {
     })
   })
 
-  it('keeps what a list is narrowed to in the address', async () => {
+  it('keeps filters in the URL', async () => {
     await admin.goto(fixture.address('/keys'))
     await admin.getByRole('searchbox').fill('nightly')
     await admin.waitForURL('**/keys?q=nightly')
@@ -168,13 +168,13 @@ describeInBrowser('the console, every day', (open) => {
     expect(await admin.getByRole('row').count()).to.equal(2)
   })
 
-  it('leads from a declared key to its line', async () => {
+  it('links a declared key to its line', async () => {
     await admin.getByRole('link', { name: /^Declared in routes.yaml:\d+$/ }).click()
     await admin.waitForURL(/\/config\?line=\d+$/)
     await admin.locator('li', { hasText: 'name: nightly' }).waitFor()
   })
 
-  it("shows a member neither others' keys nor an admin's pages", async () => {
+  it('shows a member neither keys of other accounts nor pages for admins', async () => {
     await member.goto(fixture.address('/keys'))
     await member.getByRole('cell', { name: 'nightly' }).first().waitFor()
     expect(await member.getByText("somebody else's").count()).to.equal(0)
@@ -182,7 +182,7 @@ describeInBrowser('the console, every day', (open) => {
     await member.getByText('This page is for admins').waitFor()
   })
 
-  it('keeps the chosen colours', async () => {
+  it('keeps the chosen color scheme', async () => {
     await member.getByRole('button', { name: /Mo Tester/ }).click()
     await member.getByText('Dark', { exact: true }).click()
     await member.reload()
@@ -190,7 +190,7 @@ describeInBrowser('the console, every day', (open) => {
     expect(await member.evaluate('document.documentElement.dataset.mantineColorScheme')).to.equal('dark')
   })
 
-  it('says everywhere that a changed table was refused, and at which line', async () => {
+  it('shows on every page that a changed routes.yaml was rejected, and the errors', async () => {
     await withTable(
       (text) => text.replace('optional: true', 'optinal: true'),
       async () => {
@@ -205,7 +205,7 @@ describeInBrowser('the console, every day', (open) => {
     )
   })
 
-  it('says what happened, with the request id, and tries again', async () => {
+  it('shows an error with its request id, and tries again', async () => {
     await admin.route('**/api/v1/models', (route) =>
       route.fulfill({
         status: 400,

@@ -9,7 +9,7 @@ const DAY = 24 * 3_600_000
 const outcome = ({ status, body }: ApiReply) => [status, body.code]
 const tokenOf = (link: unknown): string => String(link).split('#')[1]!
 
-onEachDatabase('people', (database) => {
+onEachDatabase('users', (database) => {
   let fixture: Fixture
   before(async () => {
     fixture = await startFixture(await database())
@@ -33,7 +33,7 @@ onEachDatabase('people', (database) => {
     client.post('/invitations/accept', { token, name: 'Cy', password: PASSWORD, ...more })
 
   describe('are invited', () => {
-    it('by a link of the console, look at what it is for, and join by it', async () => {
+    it('by a link to the console, which shows the invitation and accepts it', async () => {
       const { link, id, ...invitation } = await invite('Cy@Example.com', { role: 'admin' })
       expect(link).to.match(new RegExp(`^${fixture.gateway.url}/console/invitation#[\\w-]{43}$`))
       expect(invitation).to.deep.include({
@@ -57,7 +57,7 @@ onEachDatabase('people', (database) => {
       expect((await fixture.admin.get('/invitations')).body.data).to.deep.equal([])
     })
 
-    it('once: a used link, a withdrawn one, an outdated one and one that a newer invitation replaced open nothing', async () => {
+    it('by a link that is invalid once it is used, withdrawn, expired, or replaced by a newer invitation', async () => {
       const used = tokenOf((await invite()).link)
       await accept(used)
       const withdrawn = await invite('dan@example.com')
@@ -72,24 +72,24 @@ onEachDatabase('people', (database) => {
       expect(outcome(await accept(newer))).to.deep.equal([410, 'link_invalid'])
     })
 
-    it('once, even by ten who use the link together', async () => {
+    it('once, even if ten requests use the link concurrently', async () => {
       const token = tokenOf((await invite()).link)
       const outcomes = await Promise.all(Array.from({ length: 10 }, () => accept(token)))
       expect(outcomes.map(({ status }) => status).sort()).to.deep.equal([201, ...Array(9).fill(410)])
     })
 
-    it('as what the invitation says, whatever they send', async () => {
+    it('with the role and account of the invitation, whatever they send', async () => {
       const token = tokenOf((await invite()).link)
       for (const more of [{ role: 'admin' }, { account_id: 'default' }, { email: 'ada@example.com' }])
         expect((await accept(token, fixture.newClient(), more)).body.code).to.equal('unknown_parameter')
       expect((await accept(token)).body.user).to.include({ role: 'member', email: 'cy@example.com' })
     })
 
-    it('again when they have lost their password, as what they are: they choose another one, and the old one is void', async () => {
+    it('again to replace a lost password, with the same role and account; the old password and sessions end', async () => {
       const other = { email: 'Bob@example.com', role: 'admin', account_id: fixture.account }
       const refused = await fixture.admin.post('/invitations', other)
       expect(outcome(refused)).to.deep.equal([409, 'conflict'])
-      expect(refused.body.message).to.include(`as member of ${fixture.account}`)
+      expect(refused.body.message).to.include(`with the role member in the account ${fixture.account}`)
       const token = tokenOf((await invite('Bob@example.com')).link)
       const bob = fixture.newClient()
       const { body } = await accept(token, bob, { name: 'Bob', password: 'another battery staple' })
@@ -104,7 +104,7 @@ onEachDatabase('people', (database) => {
       expect(trail.data).to.have.length(1)
     })
 
-    it('not while they are shut out, and not to an account that is not there', async () => {
+    it('neither while they are disabled, nor into an unknown account', async () => {
       await fixture.admin.patch(`/users/${fixture.memberId}`, { disabled: true })
       const again = { email: 'Bob@example.com', role: 'member', account_id: fixture.account }
       expect(outcome(await fixture.admin.post('/invitations', again))).to.deep.equal([409, 'conflict'])
@@ -114,8 +114,8 @@ onEachDatabase('people', (database) => {
     })
   })
 
-  describe('are looked after', () => {
-    it('by an admin, who sees who they are and when they last came', async () => {
+  describe('are managed', () => {
+    it('by an admin, who lists them page by page', async () => {
       const { body } = await fixture.admin.get('/users?limit=1')
       expect(body.data![0]).to.deep.include({
         id: fixture.memberId,
@@ -131,7 +131,7 @@ onEachDatabase('people', (database) => {
       expect(rest.next_cursor).to.equal(null)
     })
 
-    it('but never without an admin: the last one stays one', async () => {
+    it('but the last admin cannot be disabled or made a member', async () => {
       for (const change of [{ role: 'member' }, { disabled: true }]) {
         const refused = await fixture.program.patch(`/users/${fixture.adminId}`, change)
         expect(outcome(refused)).to.deep.equal([409, 'conflict'])
@@ -142,7 +142,7 @@ onEachDatabase('people', (database) => {
       expect((await Promise.all(both)).map(({ status }) => status).sort()).to.deep.equal([200, 409])
     })
 
-    it('in nothing that is not the admin’s to set', async () => {
+    it('only in the fields that an admin may set', async () => {
       for (const [name, value] of Object.entries({
         email: 'x@example.com',
         password: 'x',
@@ -155,14 +155,14 @@ onEachDatabase('people', (database) => {
         })
     })
 
-    it('whom there are', async () => {
+    it('only if they exist', async () => {
       expect(outcome(await fixture.admin.patch('/users/usr_none', { name: 'x' }))).to.deep.equal([404, 'not_found'])
       expect(outcome(await fixture.admin.post('/users/usr_none/end-sessions'))).to.deep.equal([404, 'not_found'])
     })
   })
 
   describe('have accounts', () => {
-    it('that admins make and change, and members see their own of', async () => {
+    it('that admins create and change; members see their own', async () => {
       const name = unique('Research')
       const { body: made } = await fixture.admin.post('/accounts', { name, models: ['openai/*'], rate_class: 'batch' })
       expect(made).to.deep.include({ name, models: ['openai/*'], rate_class: 'batch', keys: 0, users: 0 })
@@ -182,7 +182,7 @@ onEachDatabase('people', (database) => {
       expect(trail.data![0]!.changes).to.deep.equal({ models: [['openai/*'], ['*']], rate_class: ['batch', null] })
     })
 
-    it('whose names and models are as those of keys', async () => {
+    it('whose names and models are validated like those of keys', async () => {
       for (const [wrong, param] of [
         [{ name: '' }, 'name'],
         [{ models: [] }, 'models'],
@@ -195,7 +195,7 @@ onEachDatabase('people', (database) => {
     })
   })
 
-  it('can look through the audit trail by what, who and when', async () => {
+  it('can filter the audit trail by action, actor and time', async () => {
     mock.timers.enable({ apis: ['Date'], now: Date.now() + DAY })
     const later = new Date().toISOString()
     await fixture.program.post(`/users/${fixture.memberId}/end-sessions`)

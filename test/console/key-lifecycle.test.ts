@@ -14,7 +14,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
   let member: Page
   let invitation: string
   const recorder = new LeakRecorder()
-  /** The member's key, and the one that took over from it. */
+  /** The member's key, and its successor. */
   const secrets: string[] = []
   let requestId: string
 
@@ -26,7 +26,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     recorder.watch(member)
   })
 
-  // One story: what follows a break means nothing.
+  // The steps depend on each other: after a failure the rest is skipped.
   let broken = false
   beforeEach(function () {
     if (broken) this.skip()
@@ -43,7 +43,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
       .chat.completions.create({ model: 'acme/smart', messages: MESSAGES }, { maxRetries: 0 })
       .withResponse()
 
-  /** Takes the secret out of its dialog, and says that it is saved. */
+  /** Copies the secret from its dialog, and closes the dialog. */
   async function save(dialog: Locator): Promise<string> {
     await dialog.getByRole('button', { name: 'Copy', exact: true }).click()
     await dialog.getByRole('button', { name: 'Copied', exact: true }).waitFor()
@@ -54,7 +54,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     return copied
   }
 
-  it('makes the first admin of whoever opens the setup link', async () => {
+  it('creates the first admin by the setup link', async () => {
     await admin.goto(fixture.setupLink)
     await admin.getByLabel('Your name').fill(ADMIN.name)
     await admin.getByLabel('E-mail').fill(ADMIN.email)
@@ -64,7 +64,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     await admin.getByRole('heading', { name: 'API keys' }).waitFor()
   })
 
-  it('lets the admin make an account', async () => {
+  it('lets the admin create an account', async () => {
     await admin.getByRole('link', { name: 'Accounts & users' }).click()
     await admin.getByRole('button', { name: 'Create account' }).click()
     const dialog = admin.getByRole('dialog')
@@ -73,7 +73,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     await admin.getByRole('cell', { name: 'Field team', exact: true }).waitFor()
   })
 
-  it('lets the admin invite somebody into it, by a link that is shown once', async () => {
+  it('lets the admin invite a user into it, by a link that is shown once', async () => {
     await admin.getByRole('tab', { name: 'Invitations' }).click()
     await admin.getByRole('button', { name: 'Invite a user' }).click()
     const form = admin.getByRole('dialog', { name: 'Invite a user' })
@@ -87,7 +87,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     await admin.getByRole('cell', { name: MEMBER.email, exact: true }).waitFor()
   })
 
-  it('lets the invited person in', async () => {
+  it('lets the invited person join', async () => {
     await member.goto(invitation)
     await member.getByText(`You were invited to Field team as ${MEMBER.email}.`).waitFor()
     await member.getByLabel('Your name').fill(MEMBER.name)
@@ -97,7 +97,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     expect(await member.getByRole('link', { name: 'Audit' }).count(), "an admin's page").to.equal(0)
   })
 
-  it('shows a new key once: only Done closes it, and only once it was said to be saved', async () => {
+  it('shows a new key once: only Done closes the dialog, after the key is confirmed as saved', async () => {
     for (const page of ['Models', 'API keys']) await member.getByRole('link', { name: page }).click()
     await member.getByRole('button', { name: 'Create your first key' }).click()
     const form = member.getByRole('dialog', { name: 'Create an API key' })
@@ -116,13 +116,13 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     secrets.push(shown)
   })
 
-  it('gave a key that the official SDK calls with', async () => {
+  it('creates a key that works in the official SDK', async () => {
     const { data, response } = await call(secrets[0]!)
     expect(data.choices[0]!.message.content).to.equal('Hello from far away.')
     requestId = response.headers.get('x-request-id')!
   })
 
-  it('shows the call: in the usage, and by its id with what became of it', async () => {
+  it('shows the call in the usage, and its details by its id', async () => {
     await member.getByRole('link', { name: 'Usage' }).click()
     await member.getByRole('table', { name: 'Usage by model' }).getByText('acme/smart').waitFor()
     await member.keyboard.press('Control+k')
@@ -138,7 +138,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     await member.keyboard.press('Escape')
   })
 
-  it('rotates the key: the old secret works on', async () => {
+  it('rotates the key: the old secret stays valid', async () => {
     await member.getByRole('link', { name: 'API keys' }).click()
     await member.getByRole('button', { name: 'Actions for shop' }).click()
     await member.getByRole('menuitem', { name: 'Rotate' }).click()
@@ -151,7 +151,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     await call(secrets[1]!)
   })
 
-  it('refuses the old secret once its overlap has ended', async () => {
+  it('refuses the old secret after its overlap', async () => {
     const { db } = fixture.gateway.store
     // The hour passes.
     await db.updateTable('keys').set({ expires_at: Date.now() }).where('replaced_by', 'is not', null).execute()
@@ -159,7 +159,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     await call(secrets[1]!)
   })
 
-  it('revokes the key by its name: its next call is refused', async () => {
+  it('revokes the key after its name is typed: its next call is refused', async () => {
     await member.reload()
     await member
       .getByRole('row', { name: /shop.*Active/ })
@@ -176,7 +176,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     expect(error).to.include({ status: 401, code: 'invalid_api_key' })
   })
 
-  it('tells the admin who did all that', async () => {
+  it('shows the admin all this in the audit trail', async () => {
     await admin.getByRole('link', { name: 'Audit' }).click()
     for (const action of [
       'user.create',
@@ -190,7 +190,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
       await admin.getByRole('cell', { name: action }).first().waitFor()
   })
 
-  it('has told each secret once: in no later reply, page, address, memory of the browser, log line or row', async () => {
+  it('has sent each secret once: no later reply, page, URL, browser storage, log line or row contains it', async () => {
     await Promise.all([
       lookAround(member, ['/keys', '/usage', '/requests', '/models', '/playground', '/connect', '/profile']),
       lookAround(admin, ['/keys', '/requests', '/audit', '/config', '/accounts']),
@@ -211,7 +211,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     }
   }
 
-  /** Resolves once a key is refused: other connections to the database hear of a change within a second. */
+  /** Resolves when a key is refused: a change by another connection to the database is noticed within a second. */
   async function refused(secret: string): Promise<void> {
     for (;;) {
       const status = await call(secret).then(

@@ -5,15 +5,15 @@ import { type Fixture, PASSWORD, startFixture } from './fixture.ts'
 
 const ADA = { email: 'ada@example.com', password: PASSWORD }
 
-onSqlite('a browser', (database) => {
+onSqlite('the management API and browsers', (database) => {
   let fixture: Fixture
   before(async () => {
     fixture = await startFixture(await database())
   })
   after(() => fixture?.stop())
 
-  describe('that another site’s page sends to us', () => {
-    /** What a browser says of such a request, and what a page might hope to get away with. */
+  describe('a request from a page of another site', () => {
+    /** The headers of such requests. */
     const FOREIGN: Readonly<Record<string, Readonly<Record<string, string>>>> = {
       'from another site': { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
       'from another host of the same site': { 'sec-fetch-site': 'same-site', origin: 'http://evil.127.0.0.1' },
@@ -27,7 +27,7 @@ onSqlite('a browser', (database) => {
     }
 
     for (const [what, headers] of Object.entries(FOREIGN)) {
-      it(`is refused every change (${what})`, async () => {
+      it(`cannot change anything (${what})`, async () => {
         const before = await accounts(fixture.admin)
         const { origin, ...others } = headers
         const sent = origin === '' ? others : headers
@@ -43,7 +43,7 @@ onSqlite('a browser', (database) => {
       })
     }
 
-    it('may change nothing by a form, whose content types need no leave', async () => {
+    it('cannot change anything by a form, whose content types need no preflight', async () => {
       for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain', '']) {
         const response = await fetch(`${fixture.gateway.url}/api/v1/accounts`, {
           method: 'POST',
@@ -54,7 +54,7 @@ onSqlite('a browser', (database) => {
       }
     })
 
-    it('may not ask whether it may', async () => {
+    it('gets no permission by a preflight request', async () => {
       const response = await fetch(`${fixture.gateway.url}/api/v1/keys`, {
         method: 'OPTIONS',
         headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
@@ -65,7 +65,7 @@ onSqlite('a browser', (database) => {
 
     const accounts = async (client: ApiClient) => (await client.get('/accounts')).body.data
 
-    /** As it comes: without the origin that a page of the console has. */
+    /** Sends a request without the headers of the console. */
     function raw(method: string, path: string, body: object, headers: Readonly<Record<string, string>>): Promise<Response> {
       return fetch(`${fixture.gateway.url}/api/v1${path}`, {
         method,
@@ -75,7 +75,7 @@ onSqlite('a browser', (database) => {
     }
   })
 
-  it('that our own page sends is served, whichever of the headers it has', async () => {
+  it('serve requests of the console, whichever of the two headers they have', async () => {
     const { url } = fixture.gateway
     for (const headers of [
       { 'sec-fetch-site': 'same-origin', origin: url },
@@ -91,7 +91,7 @@ onSqlite('a browser', (database) => {
     }
   })
 
-  it('is told to keep nothing, to guess nothing, and to show nothing inside another page', async () => {
+  it('forbid caching, sniffing and framing on every reply', async () => {
     for (const path of ['/session', '/keys', '/nowhere', '/users']) {
       const { headers, status } = await fixture.member.get(path)
       if (status === 404) continue
@@ -112,15 +112,15 @@ onSqlite('a browser', (database) => {
     }
   })
 
-  describe('is given a cookie', () => {
+  describe('use a session cookie', () => {
     const cookieOf = async (of: Fixture) => (await of.newClient().post('/session', ADA)).headers.getSetCookie()
 
-    it('that no script reads, and that no other site sends along', async () => {
+    it('that is HttpOnly and SameSite=Strict', async () => {
       const [line] = await cookieOf(fixture)
       expect(line).to.match(/^umg_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/)
     })
 
-    it('that is bound to the host, and travels by TLS only, where the console is reached so', async () => {
+    it('that has the prefix __Host- and is Secure, if the console has an https URL', async () => {
       const behindTls = await startFixture(await database(), { urls: { people: 'https://llm.example.com' } })
       const [line] = await cookieOf(behindTls)
       expect(line).to.match(/^__Host-umg_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
@@ -129,7 +129,7 @@ onSqlite('a browser', (database) => {
       await behindTls.stop()
     })
 
-    it('that another host of the same site cannot plant under that name', async () => {
+    it('that another host of the same site cannot set', async () => {
       const behindTls = await startFixture(await database(), { urls: { people: 'https://llm.example.com' } })
       const client = behindTls.newClient()
       client.cookies.set('umg_session', behindTls.admin.cookies.get('__Host-umg_session')!)
@@ -138,7 +138,7 @@ onSqlite('a browser', (database) => {
     })
   })
 
-  it('behind a proxy that calls us by another name is known by the console’s own address, and by no other behind TLS', async () => {
+  it('behind a proxy accept the origin of the console’s URL, and no other with TLS', async () => {
     for (const [own, origin, status] of [
       ['http://llm.example.com', 'http://llm.example.com', 401],
       ['https://llm.example.com', 'https://llm.example.com', 401],
