@@ -10,7 +10,7 @@ const filled = (entry: string, count: number): string => `${HEAD}${Array(count).
 const LIMIT = 32 << 20
 const MESSAGE = '{"role":"user","content":""}'
 
-describe('the event loop', () => {
+describe('The event loop', () => {
   let fixture: Fixture
   const { parse } = JSON
   let longest = 0
@@ -49,7 +49,7 @@ describe('the event loop', () => {
     ['a million messages', filled(MESSAGE, 1_000_000), 'invalid_value'],
     ['20 MB of backslashes', `${HEAD}"${'\\'.repeat(20 << 20)}`, null],
   ] as const) {
-    it(`is not held up by ${name}: they are refused without being parsed`, async () => {
+    it(`is not blocked by ${name}, which are refused without being parsed`, async () => {
       const refused = await send(body)
       expect(longest).to.be.below(SMALL)
       expectError(refused, { status: 400, code })
@@ -60,7 +60,7 @@ describe('the event loop', () => {
     ['30 MB of ordinary messages', filled(MESSAGE.replace('""', `"${'Hello, world! '.repeat(500)}"`), 4_300)],
     ['a body of the very limit', filled(MESSAGE.replace('""', `"${'x'.repeat(LIMIT - filled(MESSAGE, 1).length)}"`), 1)],
   ] as const) {
-    it(`is not held up by ${name}: they reach the upstream without being parsed`, async () => {
+    it(`is not blocked by ${name}, which are forwarded without being parsed`, async () => {
       const reply = await send(body)
       expect(longest).to.be.below(SMALL)
       expect(reply).to.include({ status: 200, body: JSON.stringify(COMPLETION) })

@@ -27,7 +27,7 @@ const OPERATORS: readonly { readonly method: string; readonly path: string }[] =
   ),
 ]
 
-describe('a gateway with an admin listener', () => {
+describe('A gateway with an admin listener', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
   let stopping: Promise<void> | undefined
@@ -45,7 +45,7 @@ describe('a gateway with an admin listener', () => {
 
   const sdk = (baseURL: string, apiKey = gateway.liveKey) => new OpenAI({ baseURL: `${baseURL}/v1`, apiKey, maxRetries: 0 })
 
-  it('serves /v1 there as on the public one: the same models, by the same keys and chain', async () => {
+  it('serves /v1 on both listeners with the same models, keys and chain', async () => {
     const served = []
     for (const url of [gateway.url, gateway.adminUrl]) {
       upstream.reply(stream('Hel', 'lo!'))
@@ -61,7 +61,7 @@ describe('a gateway with an admin listener', () => {
     expect(await gateway.metric('umg_requests_total', { namespace: 'up', code: '200' })).to.equal(2)
   })
 
-  it('refuses there the keys that it refuses everywhere', async () => {
+  it('refuses the same keys on both listeners', async () => {
     const admin = await gateway.key({ kind: 'admin' })
     for (const key of ['sk-live-wrong', admin]) {
       const error = await sdk(gateway.adminUrl, key)
@@ -71,7 +71,7 @@ describe('a gateway with an admin listener', () => {
     }
   })
 
-  it('serves nothing of the operators on the public one, whoever asks', async () => {
+  it('serves no admin route on the public listener', async () => {
     const admin = await gateway.key({ kind: 'admin' })
     const answers = await Promise.all(
       OPERATORS.map(async ({ method, path }) => {
@@ -86,7 +86,7 @@ describe('a gateway with an admin listener', () => {
   })
 
   for (const listener of ['public', 'admin'] as const)
-    it(`lets a call of its ${listener} listener end when it is told to, and nobody in meanwhile`, async () => {
+    it(`drains its ${listener} listener: running calls end, new ones are refused`, async () => {
       const stalled = hold()
       upstream.reply(stream('Hel', stalled, 'lo!'))
       const url = listener === 'public' ? gateway.url : gateway.adminUrl

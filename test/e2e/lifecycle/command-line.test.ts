@@ -24,7 +24,7 @@ const OLD_NODE = ['/usr/bin/node', '/usr/local/bin/node'].find(
   (path) => existsSync(path) && Number(/^v(\d+)/.exec(execFileSync(path, ['--version']).toString())?.[1]) < 24,
 )
 
-describe('the command umg', () => {
+describe('The command umg', () => {
   let home: Home
 
   before(async () => {
@@ -53,7 +53,7 @@ describe('the command umg', () => {
     })
   }
 
-  it(`says in one sentence that Node is too old${OLD_NODE === undefined ? ' (no older Node is installed here)' : ''}`, async function () {
+  it(`reports that Node is too old${OLD_NODE === undefined ? ' (no older Node is installed here)' : ''}`, async function () {
     if (OLD_NODE === undefined) return this.skip()
     const { code, stdout, stderr } = await home.run(['start'], { node: OLD_NODE }).ended
     expect(code).to.equal(1)

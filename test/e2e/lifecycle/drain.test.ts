@@ -8,7 +8,7 @@ chain: [{ plugin: auth, config: { anonymous: { models: ["*"] } } }]
 namespaces: { up: { provider: openai-compatible, config: { baseUrl: "${origin}/v1" } } }
 `
 
-describe('a gateway that is told to end', () => {
+describe('A gateway that is stopped by a signal', () => {
   let upstream: ScriptedUpstream
   let home: Home
   let stalled: Hold
@@ -31,7 +31,7 @@ describe('a gateway that is told to end', () => {
       body: JSON.stringify(ask({ stream: true })),
     })
 
-  /** A gateway with a stream under way, of which the first piece has come. */
+  /** A gateway with a running stream, whose first piece has arrived. */
   async function streaming(...flags: string[]): Promise<{ umg: Umg; url: string; text: Promise<string> }> {
     const { umg, url } = await home.start(...flags)
     upstream.reply(stream('Hel', stalled, 'lo!'))
@@ -47,9 +47,9 @@ describe('a gateway that is told to end', () => {
     }
   }
 
-  it('says so at once, goes on accepting, and lets the running stream end', async () => {
+  it('is immediately not ready, still accepts calls, and finishes running streams', async () => {
     const { umg, url, text } = await streaming('--drain-delay', '2')
-    // npm passes on the signal that the terminal has sent already: twice within a second is once.
+    // npm repeats the signal of the terminal: two within a second count as one.
     umg.signal('SIGTERM')
     umg.signal('SIGTERM')
     expect((await untilNotReady(url)).headers.get('connection')).to.equal('close')
@@ -62,7 +62,7 @@ describe('a gateway that is told to end', () => {
     expect(await umg.ended).to.deep.include({ code: 0, stderr: '' })
   })
 
-  it('ends a stream that outlasts its patience with an error frame', async () => {
+  it('ends a stream with an error frame after the grace period', async () => {
     const { umg, text } = await streaming('--drain-delay', '0', '--grace', '0.1')
     umg.signal('SIGTERM')
     const events = (await text).trim().split('\n\n')
@@ -71,10 +71,10 @@ describe('a gateway that is told to end', () => {
     expect(await umg.ended).to.have.property('code', 0)
   })
 
-  it('ends at once when told again', async () => {
+  it('exits immediately on a second signal', async () => {
     const { umg, text } = await streaming('--grace', '600')
     umg.signal('SIGINT')
-    // Within a second two signals are one, so it may take several.
+    // Two signals within a second count as one: repeat it.
     const again = setInterval(() => umg.signal('SIGINT'), 200)
     expect(await umg.ended).to.have.property('code', 1)
     clearInterval(again)
@@ -82,13 +82,13 @@ describe('a gateway that is told to end', () => {
   })
 })
 
-/** What came of a body, whole or not. */
+/** The body, to its end or until it breaks off. */
 async function textOf(reply: Response): Promise<string> {
   let text = ''
   try {
     for await (const piece of reply.body!.pipeThrough(new TextDecoderStream())) text += piece
   } catch {
-    // Broken off: what came counts.
+    // A broken body is returned as far as it was received.
   }
   return text
 }

@@ -3,7 +3,7 @@ import { Home } from './umg.ts'
 
 const ROUTES = 'version: 1\nchain: [{ plugin: auth }]\nnamespaces: { sandbox: { provider: sandbox } }\n'
 
-describe('keys made beside a running gateway', () => {
+describe('Keys created by the command line beside a running gateway', () => {
   let home: Home
   let url: string
 
@@ -26,7 +26,7 @@ describe('keys made beside a running gateway', () => {
     return { status: reply.status, models: data?.map(({ id }) => id) }
   }
 
-  it('are good at once, and refused soon after they are revoked', async () => {
+  it('are valid immediately, and refused soon after their revocation', async () => {
     const { id, secret } = JSON.parse(await keys('create', '--name', 'beside', '--models', 'sandbox/hello', '--json'))
     expect(await listed(secret)).to.deep.equal({ status: 200, models: ['sandbox/hello'] })
     await keys('revoke', id)

@@ -8,7 +8,7 @@ import { Home } from './umg.ts'
 const routes = (...links: string[]) =>
   `version: 1\nchain: [${['{ plugin: auth }', ...links].join(', ')}]\nnamespaces: { sandbox: { provider: sandbox } }\n`
 
-/** A plugin that keeps the process awake, and loses an error where a call asks for that. */
+/** A plugin with a running timer, which rejects a promise without a handler if a call asks for that. */
 const RESTLESS = `
 import { defineChain, Type } from 'unified-model-gateway/plugin'
 export default defineChain({
@@ -37,7 +37,7 @@ describe('umg start', () => {
 
   afterEach(() => home.remove())
 
-  it('says on the first start that succeeds how to try it, and does not show the key again', async () => {
+  it('prints a test key and a curl command on the first successful start only', async () => {
     expect(await home.run(['start', '--routes', 'missing.yaml']).ended).to.deep.include({ code: 1, stdout: '' })
 
     const first = await home.start()
@@ -48,7 +48,7 @@ describe('umg start', () => {
     const { stdout } = await promisify(execFile)('bash', ['-c', curl])
     expect(JSON.parse(stdout)).to.have.nested.property('choices[0].message.content')
 
-    // A signal right after the call: its line is in the log, though a plugin's timer would keep the process awake.
+    // The signal follows the call immediately: its line must be in the log, although a plugin holds a timer.
     first.umg.signal('SIGINT')
     const ended = await first.umg.ended
     expect(ended.code).to.equal(0)
@@ -59,7 +59,7 @@ describe('umg start', () => {
     expect((await second.umg.ended).stdout).to.not.contain('sk-test-')
   })
 
-  it('ends by an error that nobody caught, without showing it', async () => {
+  it('exits on an uncaught exception without printing its message', async () => {
     const { umg, url } = await home.start()
     const [secret] = await umg.prints(/sk-test-\w+/)
     const reply = await fetch(`${url}/v1/models`, { headers: { 'x-lose': 'yes', authorization: `Bearer ${secret}` } })
@@ -81,9 +81,9 @@ describe('umg start', () => {
 
     for (const [what, flags] of [
       ['its port', (port: number) => ['--port', String(port)]],
-      ['the one of the admin listener', (port: number) => ['--port', '0', '--admin-listen', `127.0.0.1:${port}`]],
+      ['its admin listener', (port: number) => ['--port', '0', '--admin-listen', `127.0.0.1:${port}`]],
     ] as const) {
-      it(`an address that is taken: ${what}`, async () => {
+      it(`an address in use: ${what}`, async () => {
         const other = createServer().listen(0, '127.0.0.1')
         await once(other, 'listening')
         const { port } = other.address() as AddressInfo
@@ -93,7 +93,7 @@ describe('umg start', () => {
       })
     }
 
-    it('a routing table that is wrong, with each mistake and its place', async () => {
+    it('an invalid routes.yaml, and prints each error with its position', async () => {
       await home.write('routes.yaml', `${routes()}namespases: {}\nkeys: 1\n`)
       const stderr = await refused(['--port', '0'])
       expect(stderr).to.match(/^routes\.yaml:4:1: unknown field "namespases".*did you mean "namespaces"/)
@@ -101,7 +101,7 @@ describe('umg start', () => {
       expect(stderr).to.match(/routes\.yaml is not valid: 2 errors\n$/)
     })
 
-    it('what a plugin refuses, with its place, though another one keeps the process awake', async () => {
+    it('a configuration that a plugin rejects, with its position, although another plugin holds a timer', async () => {
       await home.write('routes.yaml', routes('{ plugin: ./restless.ts }', '{ plugin: ./restless.ts, config: { refuse: "No!" } }'))
       expect(await refused(['--port', '0'])).to.match(/^routes\.yaml:2:\d+: chain plugin restless: No!$/m)
     })
@@ -111,12 +111,12 @@ describe('umg start', () => {
       [['--port', 'abc'], {}, 'A port is a number from 0 to 65535.'],
       [[], { UMG_PORT: 'abc' }, "value 'abc' from env 'UMG_PORT' is invalid"],
     ] as const) {
-      it(`${[...flags, ...Object.entries(env).flat()].join(' ')}, in a sentence`, async () => {
+      it(`${[...flags, ...Object.entries(env).flat()].join(' ')} with one message`, async () => {
         expect(await refused(flags, env, 2)).to.contain(said)
       })
     }
 
-    it('a database of a kind it does not know, and names those it does', async () => {
+    it('an unknown kind of database, and lists the supported ones', async () => {
       expect(await refused(['--database', 'mysql://x'])).to.match(/sqlite:.*postgres:/s)
     })
   })

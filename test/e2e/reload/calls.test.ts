@@ -41,7 +41,7 @@ ${Object.entries(origins)
   .join('\n')}
 `
 
-describe('calls and a reload', () => {
+describe('Calls during a reload', () => {
   let old: ScriptedUpstream
   let next: ScriptedUpstream
   let gateway: TestGateway
@@ -80,7 +80,7 @@ describe('calls and a reload', () => {
 
   const closed = (label: string) => gateway.logged((line) => line.msg === 'closed' && line.label === label)
 
-  it('do not meet: a stream that is open keeps its route, and what serves it is closed after it', async () => {
+  it('keep their route: an open stream ends on it before its plugins are closed', async () => {
     old.reply(stream('Hel', stalled, 'lo!'))
     const reply = await gateway.fetch('/v1/chat/completions', { json: ask({ stream: true }) })
     expect(await change([link('a'), link('c')], { other: next.origin })).to.include({ ok: true })
@@ -99,7 +99,7 @@ describe('calls and a reload', () => {
     expect(await gateway.metric('umg_config_generations')).to.equal(1)
   })
 
-  it('share what did not change: it is neither made anew nor closed', async () => {
+  it('keep plugins that did not change, which are neither created again nor closed', async () => {
     expect(await passed()).to.equal('b2, a1')
     await change([link('c'), link('a'), link('b')], { up: old.origin, other: next.origin })
     expect(await passed()).to.equal('b2, a1, c3')
@@ -111,7 +111,7 @@ describe('calls and a reload', () => {
     expect(told('told to end')).to.deep.equal(['c'])
   })
 
-  it('know two links apart that are alike', async () => {
+  it('distinguish two links with the same configuration', async () => {
     await change([link('a'), link('a'), link('b')], { up: old.origin })
     expect(await passed()).to.equal('b2, a3, a1')
     await change([link('a'), link('b')], { up: old.origin })
@@ -120,7 +120,7 @@ describe('calls and a reload', () => {
     expect(await passed()).to.equal('b2, a1')
   })
 
-  it('are spared what a table that is refused has made already: it is closed again', async () => {
+  it('never see plugins of a refused routes.yaml, which are closed', async () => {
     const { ok, diagnostics } = await change([link('a'), link('c')], { up: 'nowhere' })
     expect(ok).to.equal(false)
     expect(diagnostics).to.contain('namespace up: ')
@@ -128,7 +128,7 @@ describe('calls and a reload', () => {
     expect(await passed()).to.equal('b2, a1')
   })
 
-  it('find a sick upstream as sick as it was', async () => {
+  it('keep the health of an upstream', async () => {
     old.on(() => json({ error: {} }, { status: 500 }))
     const up = async () => /^\[.\] up\/\*: (\w+)/m.exec(await (await fetch(`${gateway.url}/readyz?verbose`)).text())?.[1]
     while ((await up()) !== 'open') await (await call()).text()
@@ -145,14 +145,14 @@ describe('calls and a reload', () => {
     expect(await gateway.metric('umg_circuit_state', { namespace: 'up', state: 'open' })).to.equal(0)
   })
 
-  it('find everything closed once when the gateway ends', async () => {
+  it('leave no plugin open: each is closed once when the gateway ends', async () => {
     await change([link('a'), link('c')], { up: old.origin })
     await gateway.stop()
     expect(told('made').toSorted()).to.deep.equal(['a1', 'b2', 'c3'])
     expect(told('closed').toSorted()).to.deep.equal(['a1', 'b2', 'c3'])
   })
 
-  it('are told from where a link stands in the table in use', async () => {
+  it('name a link by its position in the routes.yaml in use', async () => {
     const text = `# moved\n\n${routes([link('a')], { up: old.origin })}`
     await reloadAfter(gateway, () => replaceFile(join(gateway.folder, 'routes.yaml'), text))
     await gateway.stop()

@@ -6,7 +6,7 @@ import { goodReloadAfter, reloadAfter, replaceFile, table, tableInUse, untilInUs
 
 const FIRST = table('first')
 
-describe('a routing table that is edited', () => {
+describe('An edited routes.yaml', () => {
   let gateway: TestGateway
   const at = (name: string): string => join(gateway.folder, name)
   const write = (text: string) => writeFile(at('routes.yaml'), text)
@@ -22,7 +22,7 @@ describe('a routing table that is edited', () => {
 
   afterEach(() => gateway.stop())
 
-  describe('is served from then on', () => {
+  describe('is used from then on', () => {
     for (const [how, edit] of [
       ['written in place', () => write(table('last'))],
       [
@@ -56,7 +56,7 @@ describe('a routing table that is edited', () => {
       })
     }
 
-    it('mounted by Kubernetes, whose every change swaps a symbolic link', async () => {
+    it('as a Kubernetes mount, whose changes swap a symbolic link', async () => {
       await mkdir(at('..first'))
       await writeFile(at('..first/routes.yaml'), FIRST)
       await symlink('..first', at('..data'))
@@ -78,7 +78,7 @@ describe('a routing table that is edited', () => {
     })
   })
 
-  it('is told by its digest, and by when it was read', async () => {
+  it('is identified by its digest and the time it was read', async () => {
     const readAt = () => gateway.metric('umg_config_last_reload_success_timestamp_seconds')
     const [before, since] = [await gateway.metrics(), await readAt()]
     await reloadAfter(gateway, () => replace(table('second')))
@@ -89,19 +89,19 @@ describe('a routing table that is edited', () => {
     expect(await readAt()).to.be.greaterThan(since)
   })
 
-  it('is told by what is otherwise than before', async () => {
+  it('is logged with its changes', async () => {
     const { difference } = await reloadAfter(gateway, () => replace(table('second')))
     expect(difference).to.deep.equal(['~ link header-stamping: config.response.x-table: first → second'])
   })
 
-  it('says nothing where only comments and the order of keys have changed', async () => {
+  it('logs nothing if only comments and the order of keys changed', async () => {
     const { ok, difference } = await reloadAfter(gateway, () =>
       replace(`# mine\n${FIRST.replace('version: 1\n', '')}version: 1\n`),
     )
     expect({ ok, difference }).to.deep.equal({ ok: true, difference: [] })
   })
 
-  describe('changes nothing while it', () => {
+  describe('has no effect while it', () => {
     for (const [how, edit, said] of [
       ['is no YAML', () => replace('version: 1\nnamespaces: {{\n'), /routes\.yaml:2:\d+: not valid YAML/],
       ['has an unknown field', () => replace(table('second', 'namespases: {}\n')), /:8:1: unknown field "namespases"/],

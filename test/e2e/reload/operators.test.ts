@@ -31,7 +31,7 @@ describe('POST /-/reload', () => {
       body: '{}',
     })
 
-  it('says what is otherwise than before', async () => {
+  it('returns the changes', async () => {
     await write(table('second'))
     const reply = await post(adminKey)
     expect(reply.status).to.equal(200)
@@ -44,7 +44,7 @@ describe('POST /-/reload', () => {
     expect(await tableInUse(gateway)).to.equal('second')
   })
 
-  it('says what is wrong, and where', async () => {
+  it('returns the errors and their positions', async () => {
     await write(table('second', 'namespases: {}\nkeys: 1\n'))
     const reply = await post(adminKey)
     expect(reply.status).to.equal(422)
@@ -55,7 +55,7 @@ describe('POST /-/reload', () => {
     expect(await tableInUse(gateway)).to.equal('first')
   })
 
-  it('is for admins only', async () => {
+  it('needs an admin key', async () => {
     await write(table('second'))
     for (const [status, reply] of [
       [401, post()],
@@ -70,7 +70,7 @@ describe('POST /-/reload', () => {
     expect((await fetch(`${gateway.adminUrl}/-/reload`)).status).to.equal(405)
   })
 
-  it('stands in the audit trail', async () => {
+  it('is written to the audit trail', async () => {
     await write(table('second'))
     await post(adminKey)
     const trail = await fetch(`${gateway.adminUrl}/api/v1/audit`, { headers: { authorization: `Bearer ${adminKey}` } })
@@ -78,7 +78,7 @@ describe('POST /-/reload', () => {
     expect(data[0]).to.deep.include({ action: 'config.reload', object: { type: 'config', id: null, name: 'routes.yaml' } })
   })
 
-  it('shares one reading among those who ask at once, and misses no change', async () => {
+  it('serves concurrent requests by one reload, and misses no change', async () => {
     await write(table('second'))
     const replies = await Promise.all(Array.from({ length: 20 }, () => post(adminKey)))
     expect(replies.map(({ status }) => status)).to.deep.equal(Array(20).fill(200))
@@ -87,7 +87,7 @@ describe('POST /-/reload', () => {
   })
 })
 
-describe('an operator at the terminal', () => {
+describe('An operator at the terminal', () => {
   let gateway: TestGateway
   let env: NodeJS.ProcessEnv
 
@@ -126,7 +126,7 @@ describe('an operator at the terminal', () => {
     expect(stderr).to.contain(`${nowhere} does not answer (ECONNREFUSED): is the gateway running?`)
   })
 
-  it('sees what a table would change, before it does', async () => {
+  it('sees the changes of a routes.yaml before they take effect', async () => {
     await writeFile(at('second.yaml'), table('second'))
     await writeFile(at('wrong.yaml'), 'version: 2\n')
     expect(await umg(['diff', at('routes.yaml')])).to.deep.equal({ code: 0, stdout: 'nothing has changed\n', stderr: '' })
@@ -137,7 +137,7 @@ describe('an operator at the terminal', () => {
     expect(await tableInUse(gateway)).to.equal('first')
   })
 
-  it('has the table read again, and is told what is wrong with it', async () => {
+  it('reloads routes.yaml and sees its errors', async () => {
     expect(await umg(['reload'])).to.deep.equal({ code: 0, stdout: 'nothing has changed\n', stderr: '' })
     await replaceFile(at('routes.yaml'), 'version: 2\n')
     const { code, stdout, stderr } = await umg(['reload'])
@@ -145,7 +145,7 @@ describe('an operator at the terminal', () => {
     expect(stderr).to.match(/routes\.yaml:1:10: [\s\S]*not valid: \d errors?\nThe gateway goes on with the table it had\.\n$/)
   })
 
-  it('is told what to do where the gateway does not do as asked', async () => {
+  it('gets advice if the gateway refuses a request', async () => {
     const nowhere = await closedOrigin()
     for (const [args, environment, said] of [
       [['reload'], {}, 'set UMG_ADMIN_KEY to an admin key'],
@@ -162,7 +162,7 @@ describe('an operator at the terminal', () => {
   })
 })
 
-describe('where operators ask, if they do not say', () => {
+describe('The default address of admin commands', () => {
   for (const [env, url] of [
     [{}, 'http://127.0.0.1:8080'],
     [{ PORT: '9000' }, 'http://127.0.0.1:9000'],
@@ -180,7 +180,7 @@ describe('where operators ask, if they do not say', () => {
 })
 
 describe('SIGHUP', () => {
-  it('has the table read again, and does not end the gateway', async () => {
+  it('reloads routes.yaml and does not stop the gateway', async () => {
     const home = await Home.create({ 'routes.yaml': table('first') })
     try {
       const { umg, url } = await home.start()

@@ -25,7 +25,7 @@ export default defineChain({
 `
 const other = (word: string) => `export const other: string = '${word}'\n`
 
-describe('a plugin in a file', () => {
+describe('A local plugin', () => {
   let gateway: TestGateway
   const at = (name: string): string => join(gateway.folder, name)
   const write = (name: string, text: string) => replaceFile(at(name), text)
@@ -45,7 +45,7 @@ describe('a plugin in a file', () => {
 
   const HAS_CHANGED = ['~ link ./plugins/stamp.ts: plugin: ./plugins/stamp.ts has changed']
 
-  it('that is edited runs as it is now', async () => {
+  it('runs its new code after an edit', async () => {
     for (const word of ['two', 'three']) {
       const { ok, trigger, difference } = await reloadAfter(gateway, () => write('plugins/stamp.ts', stamp(word)))
       expect({ ok, trigger, difference }).to.deep.equal({ ok: true, trigger: 'file', difference: HAS_CHANGED })
@@ -53,7 +53,7 @@ describe('a plugin in a file', () => {
     }
   })
 
-  it('imports what is edited as it is now', async () => {
+  it('runs with the new code of an edited import', async () => {
     for (const word of ['2', '3']) {
       const { ok, difference } = await reloadAfter(gateway, () => write('plugins/words/other.ts', other(word)))
       expect({ ok, difference }).to.deep.equal({ ok: true, difference: HAS_CHANGED })
@@ -61,7 +61,7 @@ describe('a plugin in a file', () => {
     }
   })
 
-  it('stays as it was while it cannot be loaded', async () => {
+  it('keeps running its old code while the new one cannot be loaded', async () => {
     const MISTAKES = [
       [stamp('two').replace('defineChain({', 'defineChain({{'), /\(.*stamp\.ts:\d+\)/],
       [stamp('two', `throw new Error('not today')`), /could not be loaded: not today/],
@@ -78,14 +78,14 @@ describe('a plugin in a file', () => {
     expect(await stamped()).to.equal('two 1')
   })
 
-  it('is loaded when what it lacks is there', async () => {
+  it('is loaded when a missing file appears', async () => {
     await reloadAfter(gateway, () => write('plugins/stamp.ts', stamp('two', `import './words/late.ts'`)))
     expect(await stamped()).to.equal('one 1')
     expect(await reloadAfter(gateway, () => write('plugins/words/late.ts', ''))).to.include({ ok: true })
     expect(await stamped()).to.equal('two 1')
   })
 
-  it('that comes too late to the end of create() does not keep the next table away, and is closed', async () => {
+  it('that is slow in create() does not delay the next reload, and is closed', async () => {
     const created = Promise.withResolvers<void>()
     const closed = Promise.withResolvers<void>()
     Object.assign(globalThis, { created, closed })
@@ -104,7 +104,7 @@ describe('a plugin in a file', () => {
     expect(await stamped()).to.equal('three 1')
   })
 
-  it('that lies beside a mounted table is not made anew because the table has changed', async () => {
+  it('beside a mounted routes.yaml is not created again when only routes.yaml changes', async () => {
     const mount = async (name: string, routes: string) => {
       await mkdir(at(`..${name}/plugins/words`), { recursive: true })
       await write(`..${name}/routes.yaml`, routes)

@@ -18,7 +18,7 @@ namespaces:
     config: { baseUrl: ${origin}/v1, apiKey: "\${file:secrets/other}" }
 `
 
-describe('a secret in a file', () => {
+describe('A secret file', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
   const at = (name: string): string => join(gateway.folder, 'secrets', name)
@@ -60,7 +60,7 @@ describe('a secret in a file', () => {
       },
     ],
   ] as const) {
-    it(`that is ${how} counts from then on, and is not shown`, async () => {
+    it(`that is ${how} takes effect, and is not logged`, async () => {
       expect(await sent()).to.equal('Bearer first-secret')
       const { difference } = await goodReloadAfter(gateway, rotate)
       expect(difference).to.deep.equal(HAS_CHANGED)
@@ -69,7 +69,7 @@ describe('a secret in a file', () => {
     })
   }
 
-  it('that goes missing changes nothing until it is back', async () => {
+  it('that is missing changes nothing until it is back', async () => {
     const { ok, diagnostics } = await reloadAfter(gateway, () => rm(at('key')))
     expect(ok).to.equal(false)
     expect(diagnostics).to.match(/routes\.yaml:6:\d+: the file secrets\/key is missing or empty/)
@@ -79,7 +79,7 @@ describe('a secret in a file', () => {
     expect(await sent()).to.equal('Bearer second-secret')
   })
 
-  it('that is there at last wakes the namespace that waits for it', async () => {
+  it('that appears activates the dormant namespace that needs it', async () => {
     expect(await sent('idle/m')).to.equal('404')
     await reloadAfter(gateway, () => replaceFile(at('other'), 'third-secret\n'))
     expect(await sent('idle/m')).to.equal('Bearer third-secret')

@@ -13,7 +13,7 @@ const COMPLETION = {
   choices: [{ index: 0, message: { role: 'assistant', content: 'Hi', refusal: null }, finish_reason: 'stop', logprobs: null }],
 }
 
-describe('a call that asks to be explained', () => {
+describe('A call that requests an explanation', () => {
   let gateway: TestGateway
   let first: ScriptedUpstream
   let second: ScriptedUpstream
@@ -64,7 +64,7 @@ describe('a call that asks to be explained', () => {
   const told = (reply: Response): Record<string, string | null> =>
     Object.fromEntries(['route', 'skipped', 'tries', 'parameters'].map((name) => [name, reply.headers.get(`x-umg-${name}`)]))
 
-  it('is told its route, each try with its target, result and time, and what became of each parameter', async () => {
+  it('gets its route, the target, result and time of each attempt, and the treatment of each parameter', async () => {
     const reply = await ask({ body: { temperature: 0.5, seed: 7 } })
     expect(reply.status).to.equal(200)
     const { tries, ...others } = told(reply)
@@ -76,7 +76,7 @@ describe('a call that asks to be explained', () => {
     })
   })
 
-  it('is told which targets were passed over, and for what', async () => {
+  it('gets the skipped targets and the reasons', async () => {
     const reply = await ask({ body: { model: 'two/claude-sonnet-4-5', logit_bias: { 1: 1 } } })
     expect(reply.status).to.equal(400)
     expect(told(reply)).to.deep.equal({
@@ -87,13 +87,13 @@ describe('a call that asks to be explained', () => {
     })
   })
 
-  it('is told that parameters were passed on as they came', async () => {
+  it('gets a note that parameters were forwarded unchanged', async () => {
     first.reply(json(COMPLETION))
     const reply = await ask({ body: { model: 'one/a', seed: 1 } })
     expect(told(reply)).to.include({ route: 'one/a', parameters: 'verbatim' })
   })
 
-  it('is told nothing where its key may not ask, or where it did not', async () => {
+  it('gets none if its key has no permission or the call did not request one', async () => {
     const nothing = { route: null, skipped: null, tries: null, parameters: null }
     expect(told(await ask({ key: gateway.liveKey }))).to.deep.equal(nothing)
     expect(told(await ask({ headers: { 'x-umg-explain': '0' } }))).to.deep.equal(nothing)
