@@ -1,12 +1,12 @@
-// Builds the console into console/dist: always, or with --if-needed only where it is missing or older than what it is made of.
-// An installation for production (npm ci --omit=dev) has no Vite and builds nothing: there, console/dist is expected to come along.
+// Builds the console into console/dist: always, or with --if-needed only if it is missing or older than its sources.
+// An installation for production (npm ci --omit=dev) has no Vite and builds nothing: it must include console/dist.
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = import.meta.dirname
 const index = join(root, 'dist/index.html')
 
-/** Milliseconds since 1970, 0 where there is no such file. */
+/** Milliseconds since 1970; 0 if the file is absent. */
 const changed = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
 function isUpToDate() {
@@ -18,7 +18,7 @@ function isUpToDate() {
   return sources.every((source) => changed(join(root, source)) <= built)
 }
 
-/** Vite, or undefined where only the dependencies of production are installed. */
+/** Vite, or undefined if only the dependencies of production are installed. */
 async function vite() {
   try {
     return await import('vite')

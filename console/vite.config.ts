@@ -9,12 +9,12 @@ export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: '/console/',
   plugins: [react()],
-  // The gateway puts a fresh nonce here with every index it serves.
+  // The gateway replaces this by a new nonce in every reply.
   html: { cspNonce: 'NONCE' },
   build: {
-    // The first of each with light-dark() and all else that is used.
+    // The first versions that support light-dark() and everything else in use.
     target: ['chrome123', 'firefox121', 'safari17.5'],
-    // No data: URLs: the content security policy admits what the gateway serves, and nothing else.
+    // No data: URLs, which the content security policy forbids.
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 700,
   },

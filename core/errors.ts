@@ -95,6 +95,11 @@ export const ERRORS = {
     'duplicate_parameter',
     "Duplicate parameter: '{param}' stands more than once at the top level of the body.",
   ),
+  misspelled_parameter: caller(
+    400,
+    'unknown_parameter',
+    "Unknown parameter: '{param}'. Write it as '{field}': the case of letters counts.",
+  ),
   missing_required_parameter: caller(400, 'missing_required_parameter', "Missing required parameter: '{param}'."),
   missing_model: caller(400, 'missing_required_parameter', 'you must provide a model parameter'),
   invalid_type: caller(400, 'invalid_type', "Invalid type for '{param}': expected {expected}, but got {actual} instead."),

@@ -1,36 +1,59 @@
 import { readFileSync } from 'node:fs'
-import { Command } from 'commander'
-import { addCallCommands } from './cli/call-commands.ts'
-import { addTableCommands } from './cli/config-commands.ts'
-import { addExamples } from './cli/examples.ts'
-import { addGatewayCommands } from './cli/gateway-commands.ts'
-import { addKeyCommands } from './cli/key-commands.ts'
-import { addPeopleCommands } from './cli/people-commands.ts'
-import { addStartCommand } from './cli/start-command.ts'
+import { Command, CommanderError } from 'commander'
+import { addCallCommands } from './cli/calls/commands.ts'
+import { addConfigCommands } from './cli/config/commands.ts'
+import { addGatewayCommands } from './cli/gateway/commands.ts'
+import { addKeyCommands } from './cli/keys/commands.ts'
+import { addPeopleCommands } from './cli/people/commands.ts'
+import { addStartCommand } from './cli/start/commands.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
+/** The exit code that shells show for a program that SIGPIPE ended. */
+const ENDED_BY_SIGPIPE = 141
+/** The exit code for a command that was not written correctly; 1 is a command's negative result. */
+const USAGE_ERROR = 2
+
 const io = { env: process.env, stdout: process.stdout, stderr: process.stderr }
+
+/** The streams that still have a reader. */
+const outputs = new Set([process.stdout, process.stderr])
+/** Whether the command is `start`: the calls of a gateway go on if nothing reads its output. */
+let isGateway = false
+for (const stream of outputs)
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    // `umg schema | head`: Node ignores SIGPIPE, which ends other programs.
+    if (!isGateway) process.exit(ENDED_BY_SIGPIPE)
+    outputs.delete(stream)
+  })
 
 const umg = new Command('umg')
   .description('Unified Model Gateway: any OpenAI SDK, one address, one key, any model.')
   .version(version)
-  .showHelpAfterError('(umg --help shows what there is)')
-  // 1 is what a command says of what it was asked about; 2, that it was not asked rightly.
-  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
+  .showHelpAfterError('(umg --help lists the commands)')
+  .exitOverride()
+  .hook('preAction', (_, command) => {
+    isGateway = command.name() === 'start'
+  })
 
 addStartCommand(umg, io, end)
-addTableCommands(umg, io, end)
+addConfigCommands(umg, io, end)
 addGatewayCommands(umg, io, end)
-
 addKeyCommands(umg, io)
 addPeopleCommands(umg, io)
 addCallCommands(umg, io)
-addExamples(umg)
 
-await umg.parseAsync()
+try {
+  await umg.parseAsync()
+} catch (error) {
+  if (!(error instanceof CommanderError)) throw error
+  process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR
+}
 
-/** Ends a process in which plugins ran: one may have left a timer or a socket behind, which would keep it for ever. */
-function end(code: number): never {
-  process.exit(code)
+/** Ends the process once its output is written. Without it, timers and sockets that plugins left open would keep the process alive. */
+async function end(code: number): Promise<void> {
+  process.exitCode = code
+  for (const stream of outputs) await new Promise((resolve) => stream.write('', resolve))
+  process.exit()
 }

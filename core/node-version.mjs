@@ -1,4 +1,4 @@
-// Plain JavaScript, so that an old Node can read it and say what to do.
+// JavaScript that old versions of Node can run.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 
 if (major < 24 || (major === 24 && minor < 12)) {

@@ -1,5 +1,9 @@
 #!/usr/bin/env node
-// The command `umg`: makes sure of Node, then hands over to main.ts.
+// The command `umg`: checks the version of Node, then runs main.ts.
 import './node-version.mjs'
+import module from 'node:module'
+import { fileURLToPath } from 'node:url'
 
+// Halves the start-up time. The cache is in the installation, because cached code is run: it needs the same write protection.
+module.enableCompileCache(fileURLToPath(new URL('../.cache/', import.meta.url)))
 await import('./main.ts')

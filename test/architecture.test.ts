@@ -90,6 +90,19 @@ const pluginOf = (path: string): string => path.split('/').slice(0, 3).join('/')
 /** The folders of other providers that a plugin may import from. */
 const wiresOf = (path: string): string[] => (WIRES[path.split('/')[2]!] ?? []).map((name) => `plugins/providers/${name}`)
 
+const TESTS = readSources('test/**/*.ts')
+
+/** The text of a call that begins at a place, to the end of its parentheses. */
+function callAt(code: string, start: number): string {
+  let depth = 0
+  for (let at = code.indexOf('(', start); at < code.length; at++) {
+    if (code[at] === '(') depth++
+    if (code[at] === ')') depth--
+    if (depth === 0) return code.slice(start, at + 1)
+  }
+  return code.slice(start)
+}
+
 const paths = (sources: readonly Source[]): string[] => sources.map(({ path }) => path)
 
 /** Where the code of a file fits a pattern. */
@@ -197,6 +210,20 @@ describe('the source tree', () => {
       expect(found).to.deep.equal([])
     })
   }
+
+  it('has tests that close only what was opened: where `before` fails, `after` does not fail for want of it', () => {
+    const unopened = (source: Source): string[] => {
+      const names = Array.from(source.code.matchAll(/^ *let (\w+): [^=\n]+$/gm), ([, name]) => name!)
+      if (names.length === 0) return []
+      const use = new RegExp(`\\b(?:${names.join('|')})!?[.[]`)
+      return [...source.code.matchAll(/\bafter(?:Each)?\(/g)].flatMap(({ index }) => {
+        const hook = callAt(source.code, index)
+        const found = use.exec(hook)
+        return found === null ? [] : [placeOf(source, index + found.index)]
+      })
+    }
+    expect(TESTS.flatMap(unopened)).to.deep.equal([])
+  })
 
   it('says of everything that it exports what it is', () => {
     const EXPORTED = /^export (?:default )?(?:abstract )?(?:async )?(?:const|function\*?|class|interface|type(?! [{*]))\b/m

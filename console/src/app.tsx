@@ -5,7 +5,7 @@ import { queryClient } from './api/query-client.ts'
 import { router } from './router.tsx'
 import { theme, variables } from './theme/theme.ts'
 
-/** The console. `nonce`: for the styles that it makes. */
+/** The console. `nonce`: for the styles that it creates. */
 export function App({ nonce }: { readonly nonce: string }) {
   return (
     <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto" getStyleNonce={() => nonce}>

@@ -5,27 +5,27 @@ import { Guard } from './shell/guard.tsx'
 import { NotFound } from './shell/not-found.tsx'
 import { PageError } from './shell/page-error.tsx'
 
-/** A page whose code is loaded when it is first opened. */
+/** A route whose code is loaded on the first visit. */
 const page = (path: string, load: () => Promise<ComponentType>): RouteObject => ({
   path,
   lazy: async () => ({ Component: await load() }),
 })
 
-/** Every address of the console. */
+/** The routes of the console. */
 export const router: ReturnType<typeof createBrowserRouter> = createBrowserRouter(
   [
     {
       errorElement: <PageError />,
       hydrateFallbackElement: <></>,
       children: [
-        page('/sign-in', async () => (await import('./pages/entrance/sign-in-page.tsx')).SignInPage),
-        page('/setup', async () => (await import('./pages/entrance/setup-page.tsx')).SetupPage),
-        page('/invitation', async () => (await import('./pages/entrance/invitation-page.tsx')).InvitationPage),
+        page('/sign-in', async () => (await import('./pages/auth/sign-in-page.tsx')).SignInPage),
+        page('/setup', async () => (await import('./pages/auth/setup-page.tsx')).SetupPage),
+        page('/invitation', async () => (await import('./pages/auth/invitation-page.tsx')).InvitationPage),
         {
           element: <Guard />,
           children: [
             {
-              // Within the shell, so that the navigation stays.
+              // Inside the shell, so that the navigation stays visible.
               errorElement: <PageError />,
               children: [
                 { path: '/', element: <Navigate to="/keys" replace /> },

@@ -6,91 +6,17 @@ import type { InvitationsTable, Schema } from '../store/schema.ts'
 import { exclusively } from '../store/transaction.ts'
 import { digestOf, newId } from '../text/ids.ts'
 import { type Actor, audit } from './audit.ts'
-import { createToken } from './links.ts'
+import { checkText } from './field-checks.ts'
 import { checkPassword, hashPassword } from './password.ts'
 import { beginSession, endSessions } from './sessions.ts'
-import { checkText } from './text.ts'
-import { createUser, EMAIL, emailOf, type NewUser, type User } from './users.ts'
+import { createToken } from './tokens.ts'
+import { EMAIL_PATTERN, normalizeEmail, type User } from './user.ts'
+import { createUser, type NewUser } from './users.ts'
 
-/** How long an invitation is good for. */
-const LIFE_MS = 7 * 24 * 3_600_000
+/** How long an invitation is valid. */
+const LIFETIME_MS = 7 * 24 * 3_600_000
 
-/** Who is to be invited. */
-export interface NewInvitation {
-  readonly email: string
-  readonly role: User['role']
-  readonly account: string
-}
-
-/** An invitation, and the token of its link: in this and nowhere else. */
-export interface MadeInvitation {
-  readonly invitation: Invitation
-  readonly token: string
-}
-
-/**
- * Invites somebody; an earlier invitation of theirs is void. Who is a user already, and is invited as what they are, chooses a new
- * password by it. Throws `invalid_value`, or `conflict` where they are something else.
- */
-export async function invite(
-  store: Store,
-  { email: typed, role, account }: NewInvitation,
-  actor: Actor,
-): Promise<MadeInvitation> {
-  const email = emailOf(typed)
-  if (!EMAIL.test(email))
-    throw new GatewayError('invalid_value', { param: 'email', values: { detail: 'it is not an e-mail address' } })
-  const token = createToken()
-  return store.db.transaction().execute(async (db) => {
-    await checkInvitable(db, { email, role, account })
-    const now = Date.now()
-    await db
-      .deleteFrom('invitations')
-      .where((row) => row.or([row('email', '=', email), row('expires_at', '<=', now)]))
-      .execute()
-    const id = newId('inv')
-    const by = { created_by: actor.id, created_by_name: actor.name, created_at: now, expires_at: now + LIFE_MS }
-    await db
-      .insertInto('invitations')
-      .values({ id, digest: digestOf(token), email, role, account_id: account, ...by })
-      .execute()
-    const changes = { role: [null, role], account: [null, account] } as const
-    await audit(db, actor, { action: 'invitation.create', object: { type: 'invitation', id, name: email }, changes })
-    return {
-      invitation: invitationOf(await selectInvitations(db).where('invitations.id', '=', id).executeTakeFirstOrThrow()),
-      token,
-    }
-  })
-}
-
-/** Lists the open invitations, newest first. */
-export async function listInvitations(store: Store, filter: PageQuery = {}): Promise<Page<Invitation>> {
-  return mapPage(await readPage(store, selectInvitations(store.db), filter), invitationOf)
-}
-
-/** Makes an invitation void; resolves to the address it was for. Throws `object_not_found`. */
-export async function withdrawInvitation(store: Store, id: string, actor: Actor): Promise<string> {
-  return store.db.transaction().execute(async (db) => {
-    const row = await db.deleteFrom('invitations').where('id', '=', id).returning('email').executeTakeFirst()
-    if (row === undefined) throw new GatewayError('object_not_found', { values: { what: 'invitation' } })
-    await audit(db, actor, { action: 'invitation.withdraw', object: { type: 'invitation', id, name: row.email } })
-    return row.email
-  })
-}
-
-async function checkInvitable(db: Kysely<Schema>, { email, role, account }: NewInvitation): Promise<void> {
-  const user = await db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst()
-  if (user?.disabled_at != null) throw conflict(`${email} is shut out: let them in again first.`)
-  if (user !== undefined && (user.role !== role || user.account_id !== account))
-    throw conflict(`${email} is a user already, as ${user.role} of ${user.account_id}: invite them as that for a new password.`)
-  const owner = await db.selectFrom('accounts').select('id').where('id', '=', account).executeTakeFirst()
-  if (owner === undefined)
-    throw new GatewayError('invalid_value', { param: 'account_id', values: { detail: 'there is no such account' } })
-}
-
-const conflict = (detail: string): GatewayError => new GatewayError('conflict', { values: { detail } })
-
-/** Somebody who may become a user. Times are milliseconds since 1970. */
+/** An open invitation. Times are milliseconds since 1970. */
 export interface Invitation {
   /** `inv_…` */
   readonly id: string
@@ -102,8 +28,97 @@ export interface Invitation {
   readonly expiresAt: number
 }
 
+/** An invitation to create. */
+export interface NewInvitation {
+  readonly email: string
+  readonly role: User['role']
+  /** The account's id. */
+  readonly account: string
+}
+
+/** A new invitation, and the token of its link, which is stored nowhere. */
+export interface CreatedInvitation {
+  readonly invitation: Invitation
+  readonly token: string
+}
+
+/**
+ * Invites a person; an earlier invitation to the same address becomes void. A user who is invited again, with the same role and
+ * account, chooses a new password by it. Throws `invalid_value`, or `conflict` if role or account differ or the user is disabled.
+ */
+export async function invite(
+  store: Store,
+  { email: typed, role, account }: NewInvitation,
+  actor: Actor,
+): Promise<CreatedInvitation> {
+  const email = normalizeEmail(typed)
+  if (!EMAIL_PATTERN.test(email))
+    throw new GatewayError('invalid_value', { param: 'email', values: { detail: 'it is not an e-mail address' } })
+  const token = createToken()
+  return store.db.transaction().execute(async (db) => {
+    await checkInvitable(db, { email, role, account })
+    const now = Date.now()
+    await db
+      .deleteFrom('invitations')
+      .where((row) => row.or([row('email', '=', email), row('expires_at', '<=', now)]))
+      .execute()
+    const id = newId('inv')
+    const by = { created_by: actor.id, created_by_name: actor.name, created_at: now, expires_at: now + LIFETIME_MS }
+    await db
+      .insertInto('invitations')
+      .values({ id, digest: digestOf(token), email, role, account_id: account, ...by })
+      .execute()
+    const changes = { role: [null, role], account: [null, account] } as const
+    await audit(db, actor, { action: 'invitation.create', object: { type: 'invitation', id, name: email }, changes })
+    const row = await selectInvitations(db).where('invitations.id', '=', id).executeTakeFirstOrThrow()
+    return { invitation: invitationOf(row), token }
+  })
+}
+
+async function checkInvitable(db: Kysely<Schema>, { email, role, account }: NewInvitation): Promise<void> {
+  const user = await db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirst()
+  if (user?.disabled_at != null) throw conflict(`The user ${email} is disabled: enable them first.`)
+  if (user !== undefined && (user.role !== role || user.account_id !== account))
+    throw conflict(
+      `${email} is a user already, with the role ${user.role} in the account ${user.account_id}: invite them with these for a new password.`,
+    )
+  const owner = await db.selectFrom('accounts').select('id').where('id', '=', account).executeTakeFirst()
+  if (owner === undefined)
+    throw new GatewayError('invalid_value', { param: 'account_id', values: { detail: 'there is no such account' } })
+}
+
+const conflict = (detail: string): GatewayError => new GatewayError('conflict', { values: { detail } })
+
+/** Lists the open invitations, newest first. */
+export async function listInvitations(store: Store, filter: PageQuery = {}): Promise<Page<Invitation>> {
+  return mapPage(await readPage(store, selectInvitations(store.db), filter), invitationOf)
+}
+
+/** Withdraws an invitation; resolves to its e-mail address. Throws `object_not_found`. */
+export async function withdrawInvitation(store: Store, id: string, actor: Actor): Promise<string> {
+  return store.db.transaction().execute(async (db) => {
+    const row = await db.deleteFrom('invitations').where('id', '=', id).returning('email').executeTakeFirst()
+    if (row === undefined) throw new GatewayError('object_not_found', { values: { what: 'invitation' } })
+    await audit(db, actor, { action: 'invitation.withdraw', object: { type: 'invitation', id, name: row.email } })
+    return row.email
+  })
+}
+
+/** Finds the open invitation of a link. Throws `link_invalid`. */
+export async function findInvitationByToken({ db }: Store, token: string): Promise<Invitation> {
+  const row = await selectInvitations(db).where('invitations.digest', '=', digestOf(token)).executeTakeFirst()
+  if (row === undefined) throw new GatewayError('link_invalid')
+  return invitationOf(row)
+}
+
+/** Finds the open invitation of an e-mail address; undefined if absent. */
+export async function findInvitationByEmail(db: Kysely<Schema>, email: string): Promise<Invitation | undefined> {
+  const row = await selectInvitations(db).where('invitations.email', '=', normalizeEmail(email)).executeTakeFirst()
+  return row && invitationOf(row)
+}
+
 /** Selects the open invitations with their accounts; `invitationOf` reads the rows. */
-export function selectInvitations(db: Kysely<Schema>) {
+function selectInvitations(db: Kysely<Schema>) {
   return db
     .selectFrom('invitations')
     .innerJoin('accounts', 'accounts.id', 'invitations.account_id')
@@ -112,8 +127,7 @@ export function selectInvitations(db: Kysely<Schema>) {
     .where('invitations.expires_at', '>', Date.now())
 }
 
-/** The invitation that a row of `selectInvitations` tells of. */
-export function invitationOf(row: InvitationsTable & { readonly account_name: string }): Invitation {
+function invitationOf(row: InvitationsTable & { readonly account_name: string }): Invitation {
   return {
     id: row.id,
     email: row.email,
@@ -125,60 +139,48 @@ export function invitationOf(row: InvitationsTable & { readonly account_name: st
   }
 }
 
-/** What an invited person makes of the link. */
+/** What an invited person sends to accept an invitation. */
 export interface Acceptance {
-  /** The link's. */
+  /** Of the link. */
   readonly token: string
   readonly name: string
   readonly password: string
+  /** The client's address. */
   readonly address: string
 }
 
-/** The open invitation of a link. Throws `link_invalid`. */
-export async function lookAtInvitation({ db }: Store, token: string): Promise<Invitation> {
-  const row = await selectInvitations(db).where('invitations.digest', '=', digestOf(token)).executeTakeFirst()
-  if (row === undefined) throw new GatewayError('link_invalid')
-  return invitationOf(row)
-}
-
-/** Makes the invited person a user and begins their session; resolves to its token. Throws `link_invalid` or `invalid_value`. */
+/** Accepts the invitation of a link; resolves to the token of a new session. Throws `link_invalid` or `invalid_value`. */
 export async function acceptInvitation(store: Store, { token, name, password, address }: Acceptance): Promise<string> {
-  const invitation = await lookAtInvitation(store, token)
+  const invitation = await findInvitationByToken(store, token)
   checkText('name', name)
   checkPassword(password, 'password', [token, invitation.email])
   const credential = { password: await hashPassword(password) }
-  return exclusively(store, (db) => admit(db, invitation, { name, credential, address }))
-}
-
-/** The open invitation of an e-mail address, if there is one. */
-export async function findInvitation(db: Kysely<Schema>, email: string): Promise<Invitation | undefined> {
-  const row = await selectInvitations(db).where('invitations.email', '=', emailOf(email)).executeTakeFirst()
-  return row && invitationOf(row)
+  return exclusively(store, (db) => redeemInvitation(db, invitation, { name, credential, address }))
 }
 
 /**
- * Makes an invited person a user, once, and begins their session; resolves to its token. Somebody who is one already comes back by it.
- * Throws `link_invalid`.
+ * Uses an invitation up: creates the user, or replaces the credential of the user who has the address, and begins a session; resolves
+ * to its token. Throws `link_invalid`.
  */
-export async function admit(
+export async function redeemInvitation(
   db: Kysely<Schema>,
   { id, email, role, account }: Invitation,
   { name, credential, address }: Pick<NewUser, 'name' | 'credential'> & { readonly address: string },
 ): Promise<string> {
-  // Of several who use the link at once, one removes it.
+  // Of concurrent requests with the link, one deletes the row.
   const { numDeletedRows } = await db.deleteFrom('invitations').where('id', '=', id).executeTakeFirstOrThrow()
   if (numDeletedRows !== 1n) throw new GatewayError('link_invalid')
-  const known = await renewUser(db, { email, name, credential }, address)
-  const user = known ?? (await createUser(db, { email, name, role, accountId: account.id, credential }, address))
+  const existing = await replaceCredential(db, { email, name, credential }, address)
+  const user = existing ?? (await createUser(db, { email, name, role, accountId: account.id, credential }, address))
   await audit(db, { ...user, address }, { action: 'invitation.accept', object: { type: 'invitation', id, name: email } })
   return beginSession(db, user.id)
 }
 
 /**
- * Gives a user of this address a new password, or another identity at the OpenID provider, and ends their sessions: how somebody who
- * has lost the old one comes back. Resolves to who it is; undefined where nobody has the address.
+ * Gives the user of an address a new password, or another identity at the OpenID provider, and ends the user's sessions: this recovers
+ * a lost password. Resolves to the user; undefined if no user has the address.
  */
-export async function renewUser(
+async function replaceCredential(
   db: Kysely<Schema>,
   { email, name, credential }: Pick<NewUser, 'email' | 'name' | 'credential'>,
   address: string,

@@ -6,56 +6,56 @@ import type { Store } from '../store/database.ts'
 import type { Schema } from '../store/schema.ts'
 import { exclusively } from '../store/transaction.ts'
 import { audit } from './audit.ts'
-import { admit, findInvitation } from './invitations.ts'
+import { findInvitationByEmail, redeemInvitation } from './invitations.ts'
 import { beginSession } from './sessions.ts'
-import { emailOf } from './users.ts'
+import { normalizeEmail } from './user.ts'
 
 /** How the gateway is registered with an OpenID provider. */
 export interface OpenIdOptions {
-  /** Where its configuration is found: `https://login.example.com`. Plain HTTP only on this machine. */
+  /** The issuer, where its configuration is discovered: `https://login.example.com`. Plain HTTP for loopback only. */
   readonly issuer: string
   readonly clientId: string
   /** Absent for a public client. */
   readonly clientSecret?: Secret
-  /** What people call it; absent: its host. */
+  /** The name shown to people; absent: the issuer's host. */
   readonly name?: string
 }
 
-/** Who somebody is, by their OpenID provider. */
+/** A person, as the OpenID provider identifies them. */
 export interface Identity {
-  /** Issuer and subject: stays the same, whatever else changes. */
+  /** Issuer and subject, which never change. */
   readonly id: string
   readonly name: string
-  /** Absent where the provider does not vouch for it. */
+  /** Absent if the provider has not verified it. */
   readonly email?: string
 }
 
-/** Lets people sign in elsewhere, by the authorization code flow with PKCE. */
+/** An OpenID provider that users sign in by, with the authorization code flow and PKCE. */
 export interface OpenIdProvider {
   readonly name: string
-  /** Where to send a browser, and what it has to bring back: `memo`, for a cookie. Throws `openid_failed`. */
-  begin(redirectUri: string): Promise<{ readonly url: string; readonly memo: string }>
-  /** Who came back, at the redirect URI with what the provider added to it. Throws `openid_failed`. */
-  finish(url: URL, memo: string): Promise<Identity>
+  /** Starts a sign-in: `url` is where to redirect the browser, `checks` what its cookie carries to the callback. Throws `openid_failed`. */
+  authorizationUrl(redirectUri: string): Promise<{ readonly url: string; readonly checks: string }>
+  /** Completes a sign-in, at the redirect URI with the provider's query. Throws `openid_failed`. */
+  callback(url: URL, checks: string): Promise<Identity>
 }
 
-/** Seconds for each request to the provider. */
+/** For each request to the provider. */
 const TIMEOUT_S = 10
 
-/** What stands in the memo: whoever brings it back began the sign-in. */
+/** The content of `checks`: binds the callback to the browser that started the sign-in. */
 interface Checks {
   readonly expectedState: string
   readonly expectedNonce: string
   readonly pkceCodeVerifier: string
 }
 
-// Only once somebody signs in so: most gateways never need it.
+// Loaded by the first sign-in: most gateways never need it.
 const library = () => import('openid-client')
 
-/** Talks to a provider once somebody signs in by it: one that is away keeps no gateway from starting. */
+/** Creates a provider. It is discovered by the first sign-in, so that a gateway starts while its provider is unavailable. */
 export function openIdProvider({ issuer, clientId, clientSecret, name }: OpenIdOptions): OpenIdProvider {
   const server = new URL(issuer)
-  let found: Promise<Configuration> | undefined
+  let discovered: Promise<Configuration> | undefined
 
   async function discover(): Promise<Configuration> {
     const { allowInsecureRequests, ClientSecretBasic, discovery, None } = await library()
@@ -65,21 +65,21 @@ export function openIdProvider({ issuer, clientId, clientSecret, name }: OpenIdO
   }
 
   function configuration(): Promise<Configuration> {
-    found ??= discover().catch((error: unknown) => {
-      found = undefined
+    discovered ??= discover().catch((error: unknown) => {
+      discovered = undefined
       throw error
     })
-    return found
+    return discovered
   }
 
   return {
     name: name ?? server.host,
-    begin: (redirectUri) => orFailed(async () => begin(await configuration(), redirectUri)),
-    finish: (url, memo) => orFailed(async () => finish(await configuration(), url, memo)),
+    authorizationUrl: (redirectUri) => orFailed(async () => authorizationUrl(await configuration(), redirectUri)),
+    callback: (url, checks) => orFailed(async () => exchangeCode(await configuration(), url, checks)),
   }
 }
 
-async function begin(config: Configuration, redirectUri: string) {
+async function authorizationUrl(config: Configuration, redirectUri: string) {
   const { buildAuthorizationUrl, calculatePKCECodeChallenge, ...random } = await library()
   const checks: Checks = {
     expectedState: random.randomState(),
@@ -94,17 +94,17 @@ async function begin(config: Configuration, redirectUri: string) {
     code_challenge: await calculatePKCECodeChallenge(checks.pkceCodeVerifier),
     code_challenge_method: 'S256',
   })
-  return { url: url.href, memo: Buffer.from(JSON.stringify(checks)).toString('base64url') }
+  return { url: url.href, checks: Buffer.from(JSON.stringify(checks)).toString('base64url') }
 }
 
-async function finish(config: Configuration, url: URL, memo: string): Promise<Identity> {
+async function exchangeCode(config: Configuration, url: URL, cookie: string): Promise<Identity> {
   const { authorizationCodeGrant, fetchUserInfo } = await library()
-  const checks: Checks = JSON.parse(Buffer.from(memo, 'base64url').toString())
+  const checks: Checks = JSON.parse(Buffer.from(cookie, 'base64url').toString())
   const { expectedState, expectedNonce, pkceCodeVerifier } = checks
   const expected = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true }
   const tokens = await authorizationCodeGrant(config, url, expected)
   const { iss, sub, ...claims } = tokens.claims()!
-  // Some tell more than the subject only when they are asked again.
+  // Some providers put only the subject into the ID token.
   const { email, email_verified, name } =
     claims.email === undefined ? await fetchUserInfo(config, tokens.access_token, sub) : claims
   const address = typeof email === 'string' && email_verified === true ? email : undefined
@@ -120,18 +120,18 @@ async function orFailed<Result>(work: () => Promise<Result>): Promise<Result> {
 }
 
 /**
- * Begins a session for whom the OpenID provider says somebody is; resolves to its token. That is a user who signed in so before, or
- * who has this address and never did, or an invited person. Throws `openid_refused` for everybody else.
+ * Signs in a person whom the OpenID provider identified; resolves to the token of a new session. It is the user linked to the identity,
+ * else the user of its address who is linked to none, else an invited person. Throws `openid_refused` for any other.
  */
 export async function signInWithOpenId(store: Store, identity: Identity, address: string): Promise<string> {
   const token = await exclusively(store, async (db) => {
-    const user = (await findByIdentity(db, identity)) ?? (await adopt(db, identity, address))
+    const user = (await findByIdentity(db, identity)) ?? (await linkIdentity(db, identity, address))
     if (user !== undefined) {
       await audit(db, { ...user, address }, { action: 'session.start', object: { type: 'user', ...user } })
       return beginSession(db, user.id)
     }
-    const invitation = identity.email === undefined ? undefined : await findInvitation(db, identity.email)
-    return invitation && admit(db, invitation, { name: identity.name, credential: { identity: identity.id }, address })
+    const invitation = identity.email === undefined ? undefined : await findInvitationByEmail(db, identity.email)
+    return invitation && redeemInvitation(db, invitation, { name: identity.name, credential: { identity: identity.id }, address })
   })
   if (token !== undefined) return token
   const name = identity.email ?? identity.id
@@ -139,20 +139,20 @@ export async function signInWithOpenId(store: Store, identity: Identity, address
   throw new GatewayError('openid_refused')
 }
 
-type Found = { readonly id: string; readonly name: string } | undefined
+type LinkedUser = { readonly id: string; readonly name: string } | undefined
 
-function findByIdentity(db: Kysely<Schema>, { id }: Identity): Promise<Found> {
+function findByIdentity(db: Kysely<Schema>, { id }: Identity): Promise<LinkedUser> {
   const users = db.selectFrom('users').select(['id', 'name']).where('identity', '=', id)
   return users.where('disabled_at', 'is', null).executeTakeFirst()
 }
 
-/** A user of this address who never signed in by the provider does so from now on: nobody else's identity can take their place. */
-async function adopt(db: Kysely<Schema>, { id, email }: Identity, address: string): Promise<Found> {
+/** Links an identity to the user of its address, unless the user is linked already: then no other identity can take the place. */
+async function linkIdentity(db: Kysely<Schema>, { id, email }: Identity, address: string): Promise<LinkedUser> {
   if (email === undefined) return undefined
   const user = await db
     .updateTable('users')
     .set({ identity: id })
-    .where('email', '=', emailOf(email))
+    .where('email', '=', normalizeEmail(email))
     .where('identity', 'is', null)
     .where('disabled_at', 'is', null)
     .returning(['id', 'name'])

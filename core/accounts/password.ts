@@ -2,47 +2,47 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
 import { GatewayError } from '../errors.ts'
 
-/** OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one lane. */
+/** The parameters of OWASP's Password Storage Cheat Sheet: 19 MiB, two passes, one lane. */
 const COST = { memory: 19_456, passes: 2, parallelism: 1 }
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
-/** Characters. A phrase of a few words is easier to keep in mind, and harder to guess, than signs in odd places. */
-const SHORTEST = 12
-const LONGEST = 200
+/** Characters. Length is the only rule (NIST SP 800-63B): a phrase is easier to remember and harder to guess than odd characters. */
+const MIN_LENGTH = 12
+const MAX_LENGTH = 200
 
-/** Each holds 19 MiB and a processor for some 40 ms. */
-const AT_ONCE = 2
-const MAX_WAITING = 20
+/** Hashes computed concurrently: each takes 19 MiB, and a processor for some 40 ms. */
+const CONCURRENCY = 2
+const MAX_QUEUED = 20
 
 const run = promisify(argon2)
 
-/** Throws `invalid_value` for a new password that is too short, too long to be one, or has in it what others `know`. */
-export function checkPassword(password: string, param: string, know: readonly string[] = []): void {
+/** Throws `invalid_value` for a new password that is too short or too long, or contains a text that others know. */
+export function checkPassword(password: string, param: string, known: readonly string[] = []): void {
   const { length } = [...password]
   const lowered = password.toLowerCase()
   const detail =
-    length < SHORTEST || length > LONGEST
-      ? `it must have ${SHORTEST} to ${LONGEST} characters; a few words that only you would put together are good ones`
-      : know.some((text) => lowered.includes(text.toLowerCase()))
-        ? 'others know what is in it: take nothing of your address or of the link'
+    length < MIN_LENGTH || length > MAX_LENGTH
+      ? `it must have ${MIN_LENGTH} to ${MAX_LENGTH} characters; a few unrelated words are a good choice`
+      : known.some((text) => lowered.includes(text.toLowerCase()))
+        ? 'it must not contain your e-mail address or the link'
         : undefined
   if (detail !== undefined) throw new GatewayError('invalid_value', { param, values: { detail } })
 }
 
-/** Hashes a password for the store: argon2id as a PHC string. Throws `service_unavailable` where too many wait for it. */
+/** Hashes a password for the store: argon2id, as a PHC string. Throws `service_unavailable` if too many hashes are queued. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES)
-  return phc(COST, salt, await inTurn(() => hash(password, salt, COST)))
+  return phc(COST, salt, await limited(() => hash(password, salt, COST)))
 }
 
 /**
- * Whether a password is the one of a hash. Without a hash, for somebody who does not exist or has no password, it is as much work,
- * so that its time tells nothing. Throws `service_unavailable` where too many wait for it.
+ * Whether a password matches a stored hash. Without a hash (an unknown user, or one without a password) it takes as long, so that the
+ * time reveals nothing. Throws `service_unavailable` if too many hashes are queued.
  */
-export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
-  const { cost, salt, wanted } = readPhc(stored ?? NOBODYS)
-  const found = await inTurn(() => hash(password, salt, cost))
+export async function verifyPassword(password: string, stored: string | null | undefined): Promise<boolean> {
+  const { cost, salt, wanted } = readPhc(stored ?? NO_HASH)
+  const found = await limited(() => hash(password, salt, cost))
   return timingSafeEqual(found, wanted) && stored != null
 }
 
@@ -66,22 +66,22 @@ function readPhc(text: string): { readonly cost: Cost; readonly salt: Buffer; re
   return { cost: { memory, passes, parallelism }, salt, wanted }
 }
 
-/** What nobody's password hashes to: no 32 zero bytes come out of argon2id. */
-const NOBODYS = phc(COST, randomBytes(SALT_BYTES), Buffer.alloc(HASH_BYTES))
+/** The hash of no password: argon2id never yields 32 zero bytes. */
+const NO_HASH = phc(COST, randomBytes(SALT_BYTES), Buffer.alloc(HASH_BYTES))
 
 let running = 0
-const waiting: (() => void)[] = []
+const queue: (() => void)[] = []
 
-/** Guessing must not take the processors from the calls: few at once, and the rest in turn. */
-async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-  if (waiting.length >= MAX_WAITING) throw new GatewayError('service_unavailable', { headers: { 'retry-after': '5' } })
-  if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
+/** Runs a few hashes at once and queues the rest, so that guessing passwords does not take the processors from calls. */
+async function limited<Result>(work: () => Promise<Result>): Promise<Result> {
+  if (queue.length >= MAX_QUEUED) throw new GatewayError('service_unavailable', { headers: { 'retry-after': '5' } })
+  if (running >= CONCURRENCY) await new Promise<void>((resolve) => queue.push(resolve))
   else running++
   try {
     return await work()
   } finally {
-    // Whoever is next takes the place over.
-    const next = waiting.shift()
+    // The next one in the queue takes the place over.
+    const next = queue.shift()
     if (next === undefined) running--
     else next()
   }

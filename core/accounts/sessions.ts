@@ -2,49 +2,50 @@ import type { Kysely } from 'kysely'
 import type { Store } from '../store/database.ts'
 import type { Schema } from '../store/schema.ts'
 import { digestOf } from '../text/ids.ts'
-import { createToken } from './links.ts'
-import { selectUsers, type User, userOf } from './users.ts'
+import { createToken } from './tokens.ts'
+import { selectUsers, type User, userOf } from './user.ts'
 
-/** A session ends after so long without a request, and after twelve hours in any case. */
+/** A session ends after this time without a request. */
 const IDLE_MS = 30 * 60_000
-const LONGEST_MS = 12 * 3_600_000
-/** How exactly it is noted when a session was last used. */
-const NOTED_MS = 60_000
+/** A session ends after this time in any case. */
+const MAX_AGE_MS = 12 * 3_600_000
+/** The time of the last request is written at most this often. */
+const SEEN_RESOLUTION_MS = 60_000
 
-/** A session that is open. */
+/** An open session. */
 export interface Session {
-  /** Names it, and cannot be used in place of its token. */
+  /** SHA-256 of the token: identifies the session, and does not authenticate it. */
   readonly digest: string
   readonly user: User
 }
 
-/** Begins a session, with a token that nobody knew before. The token is in this result and nowhere else. */
+/** Begins a session; resolves to its token, which is stored nowhere. */
 export async function beginSession(db: Kysely<Schema>, userId: string): Promise<string> {
   const token = createToken()
   const now = Date.now()
   const session = { digest: digestOf(token), user_id: userId, created_at: now, seen_at: now }
   await db
     .deleteFrom('sessions')
-    .where('created_at', '<=', now - LONGEST_MS)
+    .where('created_at', '<=', now - MAX_AGE_MS)
     .execute()
   await db.insertInto('sessions').values(session).execute()
   await db.updateTable('users').set({ last_sign_in_at: now }).where('id', '=', userId).execute()
   return token
 }
 
-/** The open session of a token, if there is one; it counts as used. Throws what the database threw. */
+/** Finds the open session of a token, and counts as a use of it. Throws what the database threw. */
 export async function findSession({ db }: Store, token: string): Promise<Session | undefined> {
   const digest = digestOf(token)
   const now = Date.now()
   const row = await selectOpen(db, digest, now).executeTakeFirst()
   if (row === undefined) return undefined
-  if (row.seen_at <= now - NOTED_MS) {
+  if (row.seen_at <= now - SEEN_RESOLUTION_MS) {
     await db.updateTable('sessions').set({ seen_at: now }).where('digest', '=', digest).execute()
   }
   return { digest, user: userOf(row) }
 }
 
-/** Whether a session is still open; it does not count as used. Throws what the database threw. */
+/** Whether a session is still open; does not count as a use of it. Throws what the database threw. */
 export async function isSessionOpen({ db }: Store, digest: string): Promise<boolean> {
   return (await selectOpen(db, digest, Date.now()).executeTakeFirst()) !== undefined
 }
@@ -54,17 +55,17 @@ function selectOpen(db: Kysely<Schema>, digest: string, now: number) {
     .innerJoin('sessions', 'sessions.user_id', 'users.id')
     .select('sessions.seen_at')
     .where('sessions.digest', '=', digest)
-    .where('sessions.created_at', '>', now - LONGEST_MS)
+    .where('sessions.created_at', '>', now - MAX_AGE_MS)
     .where('sessions.seen_at', '>', now - IDLE_MS)
     .where('users.disabled_at', 'is', null)
 }
 
-/** Ends one session, if it is still there. */
+/** Ends one session, if it is still open. */
 export async function endSession(db: Kysely<Schema>, digest: string): Promise<void> {
   await db.deleteFrom('sessions').where('digest', '=', digest).execute()
 }
 
-/** Ends all sessions of a user, wherever they are signed in. */
+/** Ends all sessions of a user. */
 export async function endSessions(db: Kysely<Schema>, userId: string): Promise<void> {
   await db.deleteFrom('sessions').where('user_id', '=', userId).execute()
 }

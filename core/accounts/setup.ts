@@ -2,16 +2,16 @@ import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
 import { exclusively } from '../store/transaction.ts'
 import { digestOf } from '../text/ids.ts'
-import { createToken } from './links.ts'
+import { checkText } from './field-checks.ts'
 import { checkPassword, hashPassword } from './password.ts'
 import { beginSession } from './sessions.ts'
-import { checkText } from './text.ts'
+import { createToken } from './tokens.ts'
 import { createUser } from './users.ts'
 
-/** How long a setup link is good for. */
-const LIFE_MS = 3_600_000
+/** How long a setup link is valid. */
+const LIFETIME_MS = 3_600_000
 
-/** Who the first admin is to be. */
+/** The first admin, and the token of the setup link. */
 export interface FirstAdmin {
   readonly token: string
   readonly email: string
@@ -20,12 +20,12 @@ export interface FirstAdmin {
   readonly address: string
 }
 
-/** Whether nobody is a user yet. */
+/** Whether there is no user yet. */
 export async function needsSetup({ db }: Store): Promise<boolean> {
   return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) === undefined
 }
 
-/** Makes the token of a setup link, while nobody is a user yet. It is in this result and nowhere else. */
+/** Creates the token of a setup link, which is stored nowhere. Undefined if there is a user already. */
 export async function createSetupToken(store: Store): Promise<string | undefined> {
   if (!(await needsSetup(store))) return undefined
   const token = createToken()
@@ -33,16 +33,16 @@ export async function createSetupToken(store: Store): Promise<string | undefined
   await store.db.deleteFrom('setup_links').where('expires_at', '<=', now).execute()
   await store.db
     .insertInto('setup_links')
-    .values({ digest: digestOf(token), expires_at: now + LIFE_MS })
+    .values({ digest: digestOf(token), expires_at: now + LIFETIME_MS })
     .execute()
   return token
 }
 
 /**
- * Makes the first admin, in the account `default`, and begins their session; resolves to its token. However many come at once with
- * the link, or with links of several gateways, one is let in. Throws `link_invalid` or `invalid_value`.
+ * Creates the first admin, in the account `default`, and begins a session; resolves to its token. Of concurrent requests with the link,
+ * or with links of several gateways, one succeeds. Throws `link_invalid` or `invalid_value`.
  */
-export async function setUp(store: Store, { token, email, name, password, address }: FirstAdmin): Promise<string> {
+export async function completeSetup(store: Store, { token, email, name, password, address }: FirstAdmin): Promise<string> {
   const digest = digestOf(token)
   const open = store.db
     .selectFrom('setup_links')
@@ -55,8 +55,8 @@ export async function setUp(store: Store, { token, email, name, password, addres
   const hash = await hashPassword(password)
   return exclusively(store, async (db) => {
     const { numDeletedRows } = await db.deleteFrom('setup_links').where('digest', '=', digest).executeTakeFirstOrThrow()
-    const someone = await db.selectFrom('users').select('id').limit(1).executeTakeFirst()
-    if (numDeletedRows !== 1n || someone !== undefined) throw new GatewayError('link_invalid')
+    const existing = await db.selectFrom('users').select('id').limit(1).executeTakeFirst()
+    if (numDeletedRows !== 1n || existing !== undefined) throw new GatewayError('link_invalid')
     const user = await createUser(
       db,
       { email, name, role: 'admin', accountId: 'default', credential: { password: hash } },

@@ -3,62 +3,66 @@ import { sql } from 'kysely'
 import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
 
-/** So many failed tries in so long, as one person and from one place. */
-const TRIES = 5
+/** Failed attempts per window: for one e-mail address, and from one network. */
+const MAX_ATTEMPTS = 5
 const WINDOW_MS = 15 * 60_000
 
-/** Who tries: as whom, and from where. */
+/** An attempt to sign in: the e-mail address, and the client's address. */
 export interface SignInAttempt {
   readonly email: string
   readonly address: string
 }
 
 /**
- * Counts a try to sign in before it is made, so that of many at once no more than the allowed ones are. Kept in the store, so that
- * several gateways count together, and a restart forgets nothing. Throws `too_many_tries`.
+ * Counts an attempt before the password is checked, so that concurrent attempts cannot exceed the limit. The counts are in the store:
+ * several gateways share them, and they survive a restart. Throws `too_many_tries`.
  */
-export async function countFailedSignIn(store: Store, trier: SignInAttempt): Promise<void> {
+export async function countSignInAttempt(store: Store, attempt: SignInAttempt): Promise<void> {
   const now = Date.now()
   await store.db
     .deleteFrom('sign_in_tries')
     .where('since', '<=', now - WINDOW_MS)
     .execute()
-  for (const subject of [placeOf(trier), personOf(trier)]) {
+  for (const subject of [networkSubject(attempt), emailSubject(attempt)]) {
     const { tries, since } = await store.db
       .insertInto('sign_in_tries')
       .values({ subject, tries: 1, since: now })
       .onConflict((conflict) => conflict.column('subject').doUpdateSet({ tries: sql`sign_in_tries.tries + 1` }))
       .returning(['tries', 'since'])
       .executeTakeFirstOrThrow()
-    if (tries > TRIES) throw tooManyTries(since + WINDOW_MS - now)
+    if (tries > MAX_ATTEMPTS) throw tooManyAttempts(since + WINDOW_MS - now)
   }
 }
 
-/** A try that went well is none; whoever knows the password may have mistyped it before. The place keeps its other tries. */
-export async function forgetFailedSignIns(store: Store, trier: SignInAttempt): Promise<void> {
-  await store.db.deleteFrom('sign_in_tries').where('subject', '=', personOf(trier)).execute()
-  await store.db.updateTable('sign_in_tries').set({ tries: sql`tries - 1` }).where('subject', '=', placeOf(trier)).execute()
+/** After a successful sign-in: clears the failed attempts of the e-mail address; the network keeps its other ones. */
+export async function clearSignInAttempts(store: Store, attempt: SignInAttempt): Promise<void> {
+  await store.db.deleteFrom('sign_in_tries').where('subject', '=', emailSubject(attempt)).execute()
+  await store.db
+    .updateTable('sign_in_tries')
+    .set({ tries: sql`tries - 1` })
+    .where('subject', '=', networkSubject(attempt))
+    .execute()
 }
 
-const personOf = ({ email }: SignInAttempt): string => `email ${email}`
-const placeOf = ({ address }: SignInAttempt): string => `address ${networkOf(address)}`
+const emailSubject = ({ email }: SignInAttempt): string => `email ${email}`
+const networkSubject = ({ address }: SignInAttempt): string => `address ${networkOf(address)}`
 
-function tooManyTries(ms: number): GatewayError {
+function tooManyAttempts(ms: number): GatewayError {
   const headers = { 'retry-after': String(Math.ceil(ms / 1000)) }
   return new GatewayError('too_many_tries', { values: { minutes: Math.ceil(ms / 60_000) }, headers })
 }
 
+/** Groups of 16 bits in an IPv6 address. */
 const GROUPS = 8
-/** 64 bits: what one customer has, and within which they are whoever they like (RFC 6177). */
-const OF_ONE_CUSTOMER = 4
+/** A /64: a single host can take any address within it. */
+const NETWORK_GROUPS = 4
 
-/** Where an address belongs to, for counting: an IPv4 address is a place of its own, of IPv6 a whole /64 is one. */
+/** The network that attempts from an address count for: an IPv4 address itself, the /64 of an IPv6 address. */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address
-  // As node writes it: short, in small letters, and all in groups, but for some that begin with zeros. Its parser refuses a zone
-  // behind the longest addresses.
+  // Node normalizes it to lower case and compresses zeros; it rejects a zone index after the longest addresses.
   const { address: plain } = new SocketAddress({ address: address.replace(/%.*/, ''), family: 'ipv6' })
   const [before = [], after = []] = plain.split('::').map((part) => (part === '' ? [] : part.split(':')))
   const zeros = Array.from({ length: Math.max(GROUPS - before.length - after.length, 0) }, () => '0')
-  return `${[...before, ...zeros, ...after].slice(0, OF_ONE_CUSTOMER).join(':')}::/64`
+  return `${[...before, ...zeros, ...after].slice(0, NETWORK_GROUPS).join(':')}::/64`
 }

@@ -4,21 +4,21 @@ import type { Store } from '../store/database.ts'
 import type { Schema } from '../store/schema.ts'
 import { exclusively } from '../store/transaction.ts'
 import { type Actor, type AuditEntry, audit } from './audit.ts'
-import { checkPassword, hashPassword, isPassword } from './password.ts'
+import { checkPassword, hashPassword, verifyPassword } from './password.ts'
 import { beginSession, endSessions } from './sessions.ts'
-import { countFailedSignIn, forgetFailedSignIns } from './sign-in-throttle.ts'
-import { emailOf } from './users.ts'
+import { clearSignInAttempts, countSignInAttempt } from './sign-in-throttle.ts'
+import { normalizeEmail } from './user.ts'
 
-/** What somebody signs in with, and where from. */
+/** An e-mail address and a password, and the client's address. */
 export interface Credentials {
   readonly email: string
   readonly password: string
   readonly address: string
 }
 
-/** Begins a session; resolves to its token. Throws `sign_in_refused` alike for all that can be wrong, or `too_many_tries`. */
+/** Signs a user in; resolves to the token of a new session. Throws `sign_in_refused` whatever is wrong, or `too_many_tries`. */
 export async function signIn(store: Store, credentials: Credentials): Promise<string> {
-  const user = await prove(store, credentials, SIGN_IN_REFUSED)
+  const user = await verifyCredentials(store, credentials, SIGN_IN_REFUSED)
   return exclusively(store, async (db) => {
     await checkUnchanged(db, user, SIGN_IN_REFUSED)
     await audit(db, actorOf(user, credentials), { action: 'session.start', object: objectOf(user) })
@@ -27,12 +27,12 @@ export async function signIn(store: Store, credentials: Credentials): Promise<st
 }
 
 /**
- * Changes the password of somebody who is signed in, and ends all their sessions; resolves to the token of a new one. Throws
- * `wrong_password`, `invalid_value` for the new one, or `too_many_tries`.
+ * Changes the password of a user who is signed in, and ends all the user's sessions; resolves to the token of a new one. Throws
+ * `wrong_password`, `invalid_value` for the new password, or `too_many_tries`.
  */
 export async function changePassword(store: Store, credentials: Credentials, next: string): Promise<string> {
   checkPassword(next, 'new', [credentials.email])
-  const user = await prove(store, credentials, PASSWORD_REFUSED)
+  const user = await verifyCredentials(store, credentials, PASSWORD_REFUSED)
   const password = await hashPassword(next)
   return exclusively(store, async (db) => {
     await checkUnchanged(db, user, PASSWORD_REFUSED)
@@ -43,23 +43,23 @@ export async function changePassword(store: Store, credentials: Credentials, nex
   })
 }
 
-/** A user who has proved who they are, and by what. */
-interface Proven {
+/** A user whose password has been verified. */
+interface AuthenticatedUser {
   readonly id: string
   readonly name: string
-  /** As it is stored. */
+  /** The stored hash. */
   readonly password: string | null
 }
 
-/** What is said, and what the audit trail tells, where the proof fails. */
+/** How a wrong password is refused: the error, and the line of the audit trail. */
 interface Refusal {
   readonly action: 'session.refuse' | 'password.refuse'
-  /** Whether a session has proved before who it is. */
+  /** Whether the user is signed in already: then the user is the actor. */
   readonly signedIn: boolean
   readonly error: () => GatewayError
 }
 
-/** Of the address and the password: neither can be told from the other. */
+/** The same for an unknown address and a wrong password. */
 const SIGN_IN_REFUSED: Refusal = { action: 'session.refuse', signedIn: false, error: () => new GatewayError('sign_in_refused') }
 
 const PASSWORD_REFUSED: Refusal = {
@@ -68,32 +68,36 @@ const PASSWORD_REFUSED: Refusal = {
   error: () => new GatewayError('wrong_password', { param: 'current' }),
 }
 
-/** Who has this address and this password. What goes wrong is counted, and told in the audit trail. */
-async function prove(store: Store, credentials: Credentials, { action, signedIn, error }: Refusal): Promise<Proven> {
+/** Finds the user of an address and a password. A failure is counted, and written to the audit trail. */
+async function verifyCredentials(
+  store: Store,
+  credentials: Credentials,
+  { action, signedIn, error }: Refusal,
+): Promise<AuthenticatedUser> {
   const { password, address } = credentials
-  const email = emailOf(credentials.email)
-  await countFailedSignIn(store, { email, address })
+  const email = normalizeEmail(credentials.email)
+  await countSignInAttempt(store, { email, address })
   const user = await store.db
     .selectFrom('users')
     .select(['id', 'name', 'password'])
     .where('email', '=', email)
     .where('disabled_at', 'is', null)
     .executeTakeFirst()
-  if (!(await isPassword(password, user?.password)) || user === undefined) {
+  if (!(await verifyPassword(password, user?.password)) || user === undefined) {
     const object = { type: 'user', id: user?.id ?? null, name: user?.name ?? email } as const
     await audit(store.db, signedIn && user ? actorOf(user, credentials) : { address }, { action, object })
     throw error()
   }
-  await forgetFailedSignIns(store, { email, address })
+  await clearSignInAttempts(store, { email, address })
   return user
 }
 
-/** The proof takes a while. Whoever changed the password meanwhile, or was shut out, ended all sessions: none may begin by it now. */
-async function checkUnchanged(db: Kysely<Schema>, { id, password }: Proven, { error }: Refusal): Promise<void> {
+/** Verifying takes a while: refuses a user who was disabled, or whose password was changed, in the meantime. */
+async function checkUnchanged(db: Kysely<Schema>, { id, password }: AuthenticatedUser, { error }: Refusal): Promise<void> {
   const same = db.selectFrom('users').select('id').where('id', '=', id).where('password', '=', password)
   if ((await same.where('disabled_at', 'is', null).executeTakeFirst()) === undefined) throw error()
 }
 
-const actorOf = ({ id, name }: Proven, { address }: Credentials): Actor => ({ id, name, address })
+const actorOf = ({ id, name }: AuthenticatedUser, { address }: Credentials): Actor => ({ id, name, address })
 
-const objectOf = ({ id, name }: Proven): AuditEntry['object'] => ({ type: 'user', id, name })
+const objectOf = ({ id, name }: AuthenticatedUser): AuditEntry['object'] => ({ type: 'user', id, name })

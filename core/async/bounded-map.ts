@@ -1,4 +1,4 @@
-/** A Map that forgets its oldest entry to make room for a new one. */
+/** A Map of at most `max` entries: a new entry replaces the oldest one. */
 export class BoundedMap<K, V> extends Map<K, V> {
   readonly #max: number
 

@@ -1,13 +1,13 @@
 import type { GatewayError } from '../errors.ts'
 
-/** Something a call waits for, until it comes or the call is ended. */
+/** A wait of a call, which the end of the call cuts short. */
 export interface Pause {
   readonly over: Promise<void>
   /** Makes `over` reject. */
   end(error: GatewayError): void
 }
 
-/** A pause of so many milliseconds. */
+/** Waits for a number of milliseconds. */
 export function pause(ms: number): Pause {
   const { promise: over, resolve, reject } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, ms)

@@ -1,4 +1,4 @@
-/** Rejects work that took too long. */
+/** The error of work that exceeded its timeout. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
   readonly code = 'TOOK_TOO_LONG'
@@ -8,9 +8,9 @@ export class TimeoutError extends Error {
   }
 }
 
-/** Settles as `work` does; rejects with a TimeoutError after `ms`. The timer keeps the process alive: at its end nothing else may. */
+/** Settles as `work` does; rejects with a TimeoutError after `ms`. Its timer keeps the process alive, since at shutdown nothing else may. */
 export function withTimeout<Result>(ms: number, work: Promise<Result>): Promise<Result> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new TimeoutError(ms)), ms)
-  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
+  const expired = Promise.withResolvers<never>()
+  const timer = setTimeout(() => expired.reject(new TimeoutError(ms)), ms)
+  return Promise.race([work, expired.promise]).finally(() => clearTimeout(timer))
 }

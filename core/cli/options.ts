@@ -1,10 +1,32 @@
 import { isIP, isIPv6 } from 'node:net'
-import { InvalidArgumentError, Option } from 'commander'
-import { instant } from '../config/times.ts'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Listen } from '../http/server.ts'
+import { instant } from '../text/times.ts'
 import type { Dimension } from '../usage/usage-report.ts'
 
-/** Parsers of option values. Each throws an `InvalidArgumentError` that says what to write. */
+/** The option `--data`. */
+export const dataOption = (): Option =>
+  new Option('--data <dir>', 'folder of the embedded database').env('UMG_DATA').default('data')
+
+/** The option `--database`. */
+export const databaseOption = (): Option =>
+  new Option('--database <url>', 'sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE').env('UMG_DATABASE_URL')
+
+/** Adds a command for objects of the store, with the options of all such commands. */
+export const addStoreCommand = (parent: Command, usage: string, description: string): Command =>
+  parent
+    .command(usage)
+    .description(description)
+    .option('--json', 'print JSON')
+    .addOption(dataOption())
+    .addOption(databaseOption())
+
+/** The end of a command's help: examples, and a text below them. */
+export function examples(lines: readonly string[], text?: string): string {
+  return `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}${text === undefined ? '' : `\n${text}\n`}`
+}
+
+// Parsers of option values. Each throws an InvalidArgumentError that says what to write.
 
 /** A port; 0 for a free one. */
 export function toPort(text: string): number {
@@ -13,7 +35,7 @@ export function toPort(text: string): number {
   return port
 }
 
-/** A whole number from 1. */
+/** An integer from 1. */
 export function toCount(text: string): number {
   const count = Number(text)
   if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('Give a number from 1.')
@@ -27,21 +49,31 @@ export function toSeconds(text: string): number {
   return seconds
 }
 
-/** Milliseconds since 1970 of a date (its first moment in UTC) or an instant. */
+/** A date (its first moment in UTC) or an instant, in milliseconds since 1970. */
 export function toInstant(text: string): number {
   const time = instant(text)
   if (time === undefined) throw new InvalidArgumentError('Give a date (2027-01-31) or an instant (2027-01-31T18:00:00Z).')
   return time
 }
 
-/** How long something is kept, in milliseconds: `12h`, `30d`. */
-export function toKeep(text: string): number {
-  const [, amount, unit] = /^([1-9]\d{0,4})([hd])$/.exec(text) ?? []
-  if (amount === undefined) throw new InvalidArgumentError('Give hours or days: 12h, 30d.')
-  return Number(amount) * (unit === 'h' ? 3_600_000 : 86_400_000)
+/** A retention period in milliseconds: `12h`, `30d`. */
+export function toRetention(text: string): number {
+  if (!/^[1-9]\d{0,4}[hd]$/.test(text)) throw new InvalidArgumentError('Give hours or days: 12h, 30d.')
+  return durationOf(text)
 }
 
-/** By what usage is added up. */
+/** The overlap of a rotated key in milliseconds: `90s`, `30m`, `24h`, `7d`, `0`. */
+export function toOverlap(text: string): number {
+  if (text === '0') return 0
+  if (!/^\d{1,6}[smhd]$/.test(text)) throw new InvalidArgumentError('Give a duration: 30m, 24h, 7d, or 0.')
+  return durationOf(text)
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+const durationOf = (text: string): number => Number.parseInt(text, 10) * UNITS[text.at(-1)!]!
+
+/** The dimension that usage is grouped by. */
 export function toDimension(text: string): Dimension {
   if (!/^(?:model|key|account|tag:.+)$/.test(text)) throw new InvalidArgumentError('Give model, key, account or tag:NAME.')
   return text as Dimension
@@ -54,7 +86,14 @@ export function toListen(text: string): Listen {
   return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port: toPort(text.slice(colon + 1)) }
 }
 
-/** An origin, without the slash at its end: `https://llm.example.com`. */
+/** An HTTP URL: `http://127.0.0.1:8080`. */
+export function toHttpUrl(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text))
+    throw new InvalidArgumentError('Give a URL, such as http://127.0.0.1:8080.')
+  return text
+}
+
+/** An origin, without a slash at its end: `https://llm.example.com`. */
 export function toOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol) || text.replace(/\/$/, '') !== url.origin)
@@ -62,7 +101,7 @@ export function toOrigin(text: string): string {
   return url.origin
 }
 
-/** The address of an OpenID provider: what goes there must not be read on the way. */
+/** The URL of an OpenID provider: HTTPS, or HTTP on this machine, because secrets are sent to it. */
 export function toIssuer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const local = url?.protocol === 'http:' && /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(url.hostname)
@@ -71,22 +110,14 @@ export function toIssuer(text: string): string {
   return text
 }
 
-/** Addresses and networks, with commas between them: `10.0.0.0/8,192.168.1.7`. */
+/** IP addresses and networks, separated by commas: `10.0.0.0/8,192.168.1.7`. */
 export function toNetworks(text: string): readonly string[] {
   const networks = text.split(',').map((network) => network.trim())
   for (const network of networks) {
     const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(network) ?? []
-    const most = isIPv6(address) ? 128 : 32
-    if (isIP(address) === 0 || Number(bits ?? most) > most)
+    const maximum = isIPv6(address) ? 128 : 32
+    if (isIP(address) === 0 || Number(bits ?? maximum) > maximum)
       throw new InvalidArgumentError('Give addresses or networks, such as 10.0.0.0/8,192.168.1.7.')
   }
   return networks
 }
-
-/** `--data` */
-export const dataOption = (): Option =>
-  new Option('--data <dir>', 'folder of the embedded database').env('UMG_DATA').default('data')
-
-/** `--database` */
-export const databaseOption = (): Option =>
-  new Option('--database <url>', 'sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE').env('UMG_DATABASE_URL')

@@ -1,61 +1,50 @@
 import { GatewayError } from '../errors.ts'
 import { databaseUrl, openStore, type Store } from '../store/database.ts'
 import { StoreError } from '../store/unavailable.ts'
-import type { CommandIo } from './io.ts'
+import type { CommandIo } from './output.ts'
 
-/** What every command that works on the store takes. */
+/** The options of every command that uses the store. */
 export interface StoreOptions {
   /** The data folder. */
   readonly data: string
-  /** The database's URL; absent: the one in the data folder. */
+  /** The URL of the database; the one in the data folder if absent. */
   readonly database?: string
   readonly json?: boolean
-  /** The command that shows which ids there are; absent: `list`. */
-  readonly lister?: string
 }
 
-/** Where such a command writes. */
-export type StoreIo = Omit<CommandIo, 'env'>
+/** The options of a command for one object. */
+export interface ObjectOptions extends StoreOptions {
+  readonly id: string
+}
 
 /**
- * Runs a command on the store, beside running gateways. Resolves to the exit code; what was asked wrong, or cannot be opened, is told
- * on stderr.
+ * Opens the store for a command; gateways may run on it at the same time. Resolves to the exit code. Errors of the caller and of the
+ * store are printed on stderr; `listCommand` is the command that an error for an unknown id refers to.
  */
-export async function withStore(options: StoreOptions, io: StoreIo, run: (store: Store) => Promise<void>): Promise<number> {
+export async function withStore(
+  options: StoreOptions,
+  io: CommandIo,
+  run: (store: Store) => Promise<void>,
+  listCommand = 'list',
+): Promise<0 | 1> {
   try {
     const store = await openStore(databaseUrl(options))
-    await run(store).finally(() => store.close())
+    // This thread has nothing else to do: SQLite does not need the reader thread, which would take time to start.
+    const readHere: Store['read'] = async (query) => (await store.db.executeQuery(query)).rows
+    const read = store.file === undefined ? store.read : readHere
+    await run({ ...store, read }).finally(() => store.close())
     return 0
   } catch (error) {
     if (!(error instanceof GatewayError || error instanceof StoreError)) throw error
     const isUnknown = error instanceof GatewayError && error.row === 'object_not_found'
-    const hint = isUnknown ? ` The command \`${options.lister ?? 'list'}\` shows them all.` : ''
-    io.stderr.write(`${error.message}${hint}\n`)
+    io.stderr.write(`${error.message}${isUnknown ? ` The command \`${listCommand}\` shows them all.` : ''}\n`)
     return 1
   }
 }
 
-/** Prints a value as one line of JSON. */
-export function writeJson(io: StoreIo, value: unknown): void {
-  io.stdout.write(`${JSON.stringify(value)}\n`)
-}
-
-/** Prints rows of cells in columns, the headings first. What strangers wrote into a cell steers no terminal. */
-export function writeTable(io: StoreIo, rows: readonly (readonly string[])[]): void {
-  const plain = rows.map((row) => row.map((cell) => cell.replace(CONTROL, ' ')))
-  const widths = plain[0]!.map((_, column) => Math.max(...plain.map((row) => row[column]!.length)))
-  for (const row of plain)
-    io.stdout.write(
-      `${row
-        .map((cell, column) => cell.padEnd(widths[column]!))
-        .join('  ')
-        .trimEnd()}\n`,
-    )
-}
-
-const CONTROL = /\p{Cc}/gu
-
-/** A time to the second, in UTC. */
-export function iso(time: number): string {
-  return `${new Date(time).toISOString().slice(0, 19)}Z`
+/** Warns that a rate class was not checked, because it is declared in routes.yaml and the command reads only the store. */
+export function warnUncheckedClass(rateClass: string | undefined, { stderr }: CommandIo): void {
+  if (rateClass === undefined) return
+  const reason = 'this command does not read routes.yaml'
+  stderr.write(`The rate class "${rateClass}" was not checked: ${reason}. routes.yaml must declare it, else calls are refused.\n`)
 }

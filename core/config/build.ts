@@ -1,50 +1,81 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { resolve } from 'node:path'
-import type { Installed } from './checks/plugins.ts'
+import type { Static } from 'typebox'
+import { instant, milliseconds } from '../text/times.ts'
+import type { ConfiguredPlugin } from './checks/plugins.ts'
 import type {
   Config,
   CuratedNamespace,
   DeclaredKey,
   Expectation,
-  LinkConfig,
   NamespaceConfig,
   RouteConfig,
   TargetConfig,
   Timeouts,
 } from './config.ts'
-import type { ConfigFile, Path } from './file.ts'
-import type { Reference } from './interpolate.ts'
-import { RETRY_CAUSES, type RetryCause } from './retry-causes.ts'
-import type { CuratedModels } from './schema/route.ts'
-import type { Routes } from './schema/schema.ts'
-import { instant, milliseconds } from './times.ts'
+import { digestsOf } from './digests.ts'
+import type { ConfigFile } from './file/config-file.ts'
+import type { Reference } from './file/interpolate.ts'
+import type { Path } from './file/path.ts'
+import type { RawConfig } from './file/raw-config.ts'
+import { noticesOf } from './notices.ts'
+import type { CuratedModels } from './schema/curated-models.ts'
+import { RETRY_CAUSES, type RetryCause } from './schema/retry-causes.ts'
+import type { routesSchema } from './schema/routes-yaml.ts'
 
-/** The Config that a table means. */
-export function buildConfig(table: CheckedConfig): Config {
-  const { source, routes, rateClasses } = table
-  const entries = Object.entries(routes.namespaces)
-  const [upstream, curated] = [true, false].map((has) => entries.filter(([, { provider }]) => (provider !== undefined) === has))
-  return {
-    file: resolve(source.file),
-    sha256: createHash('sha256').update(source.text).digest('hex'),
-    chain: routes.chain.map((link, index) => toLink(table, link, index)),
-    namespaces: new Map(upstream!.map(([name, entry]) => [name, toNamespace(table, name, entry)])),
-    curated: new Map(curated!.map(([name, entry]) => [name, toCurated(table, name, entry)])),
-    aliases: new Map(Object.entries(routes.aliases)),
-    keys: routes.keys.map((key, index) => toKey(source, key, index)),
+/** What the names and references of a RawConfig refer to. */
+export interface Resolution {
+  /** By index in the chain. */
+  readonly links: ReadonlyMap<string, ConfiguredPlugin<'chain'>>
+  /** By namespace. */
+  readonly providers: ReadonlyMap<string, ConfiguredPlugin<'provider'>>
+  /** By namespace that is left out, its references that are not set. */
+  readonly dormant: ReadonlyMap<string, readonly Reference[]>
+  /** The rate classes that plugins declare. */
+  readonly rateClasses: readonly string[]
+}
+
+/** The values of a RawConfig without problems. */
+type Values = Static<typeof routesSchema>
+type NamespaceValues = Values['namespaces'][string]
+
+/** Builds the Config of a RawConfig without problems. */
+export function buildConfig(raw: RawConfig, resolution: Resolution): Config {
+  const { file } = raw
+  const values = raw.values as Values
+  const { links, dormant, rateClasses } = resolution
+  const namespaces = Object.entries(values.namespaces)
+  const upstreams = namespaces.filter(([, { provider }]) => provider !== undefined)
+  const curated = namespaces.filter(([, { provider }]) => provider === undefined)
+  const config = {
+    file: resolve(file.name),
+    text: file.text,
+    sha256: hash('sha256', file.text),
+    chain: values.chain.map(({ when }, index) => ({
+      ...links.get(String(index))!,
+      ...(when && { when }),
+      at: file.position(file.valueSpan(['chain', index])),
+    })),
+    namespaces: new Map(upstreams.map(([name, entry]) => [name, buildNamespace(name, entry, { file, resolution })])),
+    curated: new Map(curated.map(([name, entry]) => [name, buildCurated(name, entry, { file, aliases: values.aliases })])),
+    aliases: new Map(Object.entries(values.aliases)),
+    keys: values.keys.map((key, index) => buildKey(file, key, index)),
     rateClasses,
-    expectations: toExpectations(table),
+    expectations: buildExpectations(values, file),
+    digests: digestsOf(raw),
   }
+  return { ...config, notices: noticesOf(config, dormant) }
 }
 
-function toLink({ source, links }: CheckedConfig, { when }: Routes['chain'][number], index: number): LinkConfig {
-  return { ...links.get(String(index))!, ...(when && { when }), at: source.position(source.value(['chain', index])) }
+interface NamespaceContext {
+  readonly file: ConfigFile
+  readonly resolution: Resolution
 }
 
-function toNamespace(
-  { source, providers, dormant }: CheckedConfig,
+function buildNamespace(
   name: string,
-  { models, timeouts, testKeys, breaker, concurrency }: Routes['namespaces'][string],
+  { models, timeouts, testKeys, breaker, concurrency }: NamespaceValues,
+  { file, resolution: { providers, dormant } }: NamespaceContext,
 ): NamespaceConfig {
   const { plugin, config } = providers.get(name)!
   const missing = dormant.get(name)?.map((reference) => reference.name)
@@ -53,7 +84,7 @@ function toNamespace(
     plugin,
     config: missing ? undefined : config,
     ...(Array.isArray(models) && { models }),
-    timeouts: toTimeouts(timeouts),
+    timeouts: inMilliseconds(timeouts),
     testKeys,
     breaker,
     ...(concurrency && {
@@ -64,96 +95,82 @@ function toNamespace(
       },
     }),
     ...(missing && { dormant: [...new Set(missing)].join(', ') }),
-    at: source.position(source.key(['namespaces', name])),
+    at: file.position(file.keySpan(['namespaces', name])),
   }
 }
 
-function toTimeouts({ connect, firstByte, idle, total }: Routes['namespaces'][string]['timeouts']): Timeouts {
-  return {
-    connect: milliseconds(connect),
-    firstByte: milliseconds(firstByte),
-    idle: milliseconds(idle),
-    total: milliseconds(total),
-  }
+/** The timeouts of a namespace are complete, those of a curated model may not be. */
+function inMilliseconds<Durations extends { readonly [Name in keyof Timeouts]?: string }>(
+  durations: Durations,
+): { readonly [Name in keyof Durations]: number } {
+  const entries = Object.entries(durations).map(([name, duration]) => [name, milliseconds(duration)])
+  return Object.fromEntries(entries)
 }
 
-function toKey(
-  source: ConfigFile,
-  { name, hash, kind, models, class: rateClass, expires }: Routes['keys'][number],
-  index: number,
-): DeclaredKey {
-  return {
-    name,
-    digest: hash.slice('sha256:'.length).toLowerCase(),
-    kind,
-    models,
-    ...(rateClass !== undefined && { rateClass }),
-    ...(expires !== undefined && { expires: instant(expires) }),
-    at: source.position(source.value(['keys', index])),
-  }
+interface RouteContext {
+  readonly file: ConfigFile
+  readonly aliases: Values['aliases']
 }
 
-/** The namespace that a map of curated models means. */
-export function toCurated(table: CheckedConfig, name: string, { models }: Routes['namespaces'][string]): CuratedNamespace {
+function buildCurated(name: string, { models }: NamespaceValues, context: RouteContext): CuratedNamespace {
   const path = ['namespaces', name]
   const routes = Object.entries(models as CuratedModels).map(
-    ([model, route]) => [model, toRoute(table, [...path, 'models', model], route)] as const,
+    ([model, route]) => [model, buildRoute([...path, 'models', model], route, context)] as const,
   )
-  return { name, routes: new Map(routes), at: table.source.position(table.source.key(path)) }
+  const { file } = context
+  return { name, routes: new Map(routes), at: file.position(file.keySpan(path)) }
 }
 
-function toRoute(table: CheckedConfig, path: Path, route: CuratedModels[string]): RouteConfig {
+function buildRoute(path: Path, route: CuratedModels[string], context: RouteContext): RouteConfig {
   const { choose, sticky, retry, defaults, strict } = route
+  const { file } = context
   return {
     id: `${path[1]}/${path.at(-1)}`,
-    targets: route.targets.map((target, index) => toTarget(table, [...path, 'targets', index], target)),
-    fallbacks: route.fallbacks.map((model, index) => toTarget(table, [...path, 'fallbacks', index], { model, weight: 1 })),
+    targets: route.targets.map((target, index) => buildTarget([...path, 'targets', index], target, context)),
+    fallbacks: route.fallbacks.map((model, index) => buildTarget([...path, 'fallbacks', index], { model, weight: 1 }, context)),
     choose,
     ...(sticky !== undefined && { sticky }),
     retry: { attempts: retry.attempts, on: new Set(retry.on?.map(toCause) ?? RETRY_CAUSES) },
     defaults,
-    timeouts: toOwnTimeouts(route.timeouts),
+    timeouts: inMilliseconds(route.timeouts),
     strict,
-    at: table.source.position(table.source.key(path)),
+    at: file.position(file.keySpan(path)),
   }
 }
 
-function toTarget({ source, routes }: CheckedConfig, path: Path, { model, weight }: Omit<TargetConfig, 'at'>): TargetConfig {
-  const id = Object.hasOwn(routes.aliases, model) ? routes.aliases[model]! : model
-  return { model: id, weight, at: source.position(source.value(path)) }
+function buildTarget(path: Path, { model, weight }: Omit<TargetConfig, 'at'>, { file, aliases }: RouteContext): TargetConfig {
+  const id = Object.hasOwn(aliases, model) ? aliases[model]! : model
+  return { model: id, weight, at: file.position(file.valueSpan(path)) }
 }
 
-function toOwnTimeouts(timeouts: CuratedModels[string]['timeouts']): Partial<Timeouts> {
-  return Object.fromEntries(Object.entries(timeouts).map(([name, written]) => [name, milliseconds(written)]))
+function buildKey(
+  file: ConfigFile,
+  { name, hash: digest, kind, models, class: rateClass, expires }: Values['keys'][number],
+  index: number,
+): DeclaredKey {
+  return {
+    name,
+    digest: digest.slice('sha256:'.length).toLowerCase(),
+    kind,
+    models,
+    ...(rateClass !== undefined && { rateClass }),
+    ...(expires !== undefined && { expires: instant(expires) }),
+    at: file.position(file.valueSpan(['keys', index])),
+  }
 }
 
-/** What the author expects, in the order written. */
-export function toExpectations({ source, routes }: CheckedConfig): readonly Expectation[] {
-  return Object.entries(routes.expect).flatMap(([model, expected]) => {
+function buildExpectations({ expect }: Values, file: ConfigFile): readonly Expectation[] {
+  return Object.entries(expect).flatMap(([model, expected]) => {
     const path: Path = ['expect', model]
-    if (typeof expected === 'string') return [{ model, failing: new Map(), to: expected, at: source.position(source.key(path)) }]
+    if (typeof expected === 'string') return [{ model, failing: new Map(), to: expected, at: file.position(file.keySpan(path)) }]
     return expected.map(({ failing = {}, to }, index) => ({
       model,
       failing: new Map(Object.entries(failing).map(([name, cause]) => [name, toCause(cause)])),
       to,
-      at: source.position(source.value([...path, index])),
+      at: file.position(file.valueSpan([...path, index])),
     }))
   })
 }
 
 /** YAML reads `429` as a number. */
 const toCause = (written: string | number): RetryCause => String(written) as RetryCause
-
-/** A table in which nothing is wrong. */
-export interface CheckedConfig {
-  readonly source: ConfigFile
-  readonly routes: Routes
-  /** By index in the chain. */
-  readonly links: ReadonlyMap<string, Installed<'chain'>>
-  /** By namespace. */
-  readonly providers: ReadonlyMap<string, Installed<'provider'>>
-  /** By namespace, what it lacks. */
-  readonly dormant: ReadonlyMap<string, readonly Reference[]>
-  /** Those that plugins declare. */
-  readonly rateClasses: readonly string[]
-}

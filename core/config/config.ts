@@ -1,34 +1,41 @@
 import type { ChainPlugin, ProviderPlugin } from '../sdk/api.ts'
 import type { Position } from '../text/diagnostic.ts'
-import type { RetryCause } from './retry-causes.ts'
+import type { Digests } from './digests.ts'
+import type { RetryCause } from './schema/retry-causes.ts'
 
-/** One version of routes.yaml, read and checked: every name in it leads somewhere, every value has its type. */
+/** One version of routes.yaml, checked: every value has its type, and every name refers to something that exists. */
 export interface Config {
   /** Absolute path of the file. */
   readonly file: string
-  /** Hex digest of the file's text; what the environment adds is not part of it. */
+  /** The file's text. It holds references and no secrets. */
+  readonly text: string
+  /** Hex SHA-256 of the text. The values of references are not part of it. */
   readonly sha256: string
-  /** In the order written, which is the order calls pass them. */
+  /** In the order of the file, in which calls pass them. */
   readonly chain: readonly LinkConfig[]
-  /** Those with an upstream. */
+  /** The namespaces with an upstream. */
   readonly namespaces: ReadonlyMap<string, NamespaceConfig>
-  /** Those without: names over models of the others. A name is in one of the two maps. */
+  /** The namespaces without an upstream: curated models over the others. No name is in both maps. */
   readonly curated: ReadonlyMap<string, CuratedNamespace>
-  /** From a bare name to the model id it stands for. */
+  /** From a bare name to its model id. */
   readonly aliases: ReadonlyMap<string, string>
   readonly keys: readonly DeclaredKey[]
-  /** The classes that a key or an account can be given: the names that plugins declare as such. */
+  /** The names that plugins declare as rate classes: keys and accounts may have one. */
   readonly rateClasses: readonly string[]
-  /** What `umg routes test` holds the table against, in the order written. */
+  /** The expectations that `umg routes test` checks, in the order of the file. */
   readonly expectations: readonly Expectation[]
+  /** What the author should know although nothing is wrong. */
+  readonly notices: readonly string[]
+  /** Digests of what its references and plugin names refer to. */
+  readonly digests: Digests
 }
 
 /** One link of the chain. */
 export interface LinkConfig {
   readonly plugin: ChainPlugin
-  /** Checked against the plugin's schema, its defaults filled in, its secrets sealed. */
+  /** Validated by the plugin's schema, defaults filled in, secrets sealed. */
   readonly config: unknown
-  /** Absent: the link sees every call. */
+  /** Absent: every call passes the link. */
   readonly when?: { readonly namespaces: readonly string[] }
   readonly at: Position
 }
@@ -37,91 +44,91 @@ export interface LinkConfig {
 export interface NamespaceConfig {
   readonly name: string
   readonly plugin: ProviderPlugin
-  /** As a link's; undefined where the namespace is dormant. */
+  /** As for a link; undefined if the namespace is dormant. */
   readonly config: unknown
-  /** Names and globs of the models that may be asked for; absent: any. */
+  /** Names and globs of the models that clients may call. Absent: any model. */
   readonly models?: readonly string[]
   readonly timeouts: Timeouts
-  /** Who answers a call with a test key. */
+  /** What answers a call with a test key. */
   readonly testKeys: 'sandbox' | 'upstream'
-  /** Whether a model of it that fails again and again is set aside for a while. */
+  /** Whether its models have a circuit breaker. */
   readonly breaker: boolean
-  /** Absent: any number of calls at once. */
+  /** Absent: no limit. */
   readonly concurrency?: ConcurrencyConfig
-  /** Why an `optional: true` namespace is left out: the names of what is not set. */
+  /** Why an `optional: true` namespace is left out: the names of the variables and files that are not set. Absent: it is not. */
   readonly dormant?: string
   readonly at: Position
 }
 
-/** How many calls an upstream gets at once. */
+/** The limit of concurrent calls to an upstream. */
 export interface ConcurrencyConfig {
   readonly limit: number
-  /** How many more may wait for a place. */
+  /** The most calls that wait for a place. */
   readonly queue: number
-  /** How long one may wait, in milliseconds. */
+  /** How long a call waits, in milliseconds. */
   readonly wait: number
 }
 
-/** A namespace without an upstream: its models stand for models of other namespaces. */
+/** A namespace without an upstream: its models are curated. */
 export interface CuratedNamespace {
   readonly name: string
-  /** By the part of the model id behind the namespace. */
+  /** By the part of the model id after the namespace. */
   readonly routes: ReadonlyMap<string, RouteConfig>
   readonly at: Position
 }
 
-/** A curated model: what its name stands for. */
+/** A curated model: the models that serve its calls, and the rules. */
 export interface RouteConfig {
   /** `acme/smart` */
   readonly id: string
-  /** Who shares the calls; at least one. */
+  /** The models that share the calls; at least one. */
   readonly targets: readonly TargetConfig[]
-  /** Who is tried in this order when the targets fail; their weights mean nothing. */
+  /** The models to try in this order when the targets fail; their weights are ignored. */
   readonly fallbacks: readonly TargetConfig[]
-  /** How one of the targets is chosen: by weight, the fastest to its first byte, the one with the fewest calls under way. */
+  /** How a target is chosen: by weight, by the time to its first byte, or by the number of its calls under way. */
   readonly choose: 'weight' | 'latency' | 'busy'
-  /** The same target for the same key, or `user` field, so that upstream prompt caches hit. */
+  /** Chooses the same target for the same key or `user` field, so that prompt caches of upstreams hit. */
   readonly sticky?: 'key' | 'user'
   readonly retry: {
-    /** The most tries in all, the first included. */
+    /** The most attempts, the first one included. */
     readonly attempts: number
-    /** After which failures another target is tried. */
+    /** The failures after which another target is tried. */
     readonly on: ReadonlySet<RetryCause>
   }
-  /** Parameters that are filled in where the client sends none; never `model`, `messages`, `stream`, `stream_options`. */
+  /** Parameters that are filled in if the client does not send them; never `model`, `messages`, `stream`, `stream_options`. */
   readonly defaults: Readonly<Record<string, unknown>>
-  /** In the place of those of the targets' namespaces; `total` is for all tries together. */
+  /** These replace the timeouts of the targets' namespaces; `total` is for all attempts together. */
   readonly timeouts: Partial<Timeouts>
-  /** Whether a parameter that a provider would drop is refused. */
+  /** Whether calls with a parameter that a provider would drop are refused. */
   readonly strict: boolean
   readonly at: Position
 }
 
-/** One model that a curated model may be served by. */
+/** A target or a fallback of a curated model. */
 export interface TargetConfig {
-  /** A model id, aliases resolved: of a namespace with an upstream (it may be dormant), or of another curated model. */
+  /** The id of an upstream model, whose namespace may be dormant, or of another curated model. Aliases are resolved. */
   readonly model: string
   readonly weight: number
   readonly at: Position
 }
 
-/** What the table's author expects of it. */
+/** A test in routes.yaml: which model, or which error, a call should end with. */
 export interface Expectation {
-  /** A model as a client names it: an id or an alias. */
+  /** The model that the client names: an id or an alias. */
   readonly model: string
-  /** Which namespaces, or model ids of upstreams, fail and how; empty where nothing does. */
+  /** The namespaces, or ids of upstream models, that fail, each with its cause. */
   readonly failing: ReadonlyMap<string, RetryCause>
-  /** Where the call then ends: the model id of an upstream, or the name of an error. */
+  /** The id of the upstream model that then serves the call, or the name of an error. */
   readonly to: string
   readonly at: Position
 }
 
-/** Deadlines of one call to an upstream, in milliseconds. */
+/** Timeouts of one call to an upstream, in milliseconds. */
 export interface Timeouts {
   readonly connect: number
   /** From the request sent to the first byte of the reply. */
   readonly firstByte: number
-  /** Between two pieces of the reply. */
+  /** Between two chunks of the reply. */
   readonly idle: number
   readonly total: number
 }
@@ -132,7 +139,7 @@ export interface DeclaredKey {
   /** Hex SHA-256 of the whole secret. */
   readonly digest: string
   readonly kind: 'live' | 'test'
-  /** Globs of the model ids it may ask for. */
+  /** Globs of the model ids that it may call. */
   readonly models: readonly string[]
   readonly rateClass?: string
   /** Milliseconds since the epoch. */

@@ -1,15 +1,36 @@
-import { dirname, resolve } from 'node:path'
-import { pluginFiles } from '../plugins/registry.ts'
-import { ConfigFile, type Path, toData } from './file.ts'
-import { asMap } from './raw-values.ts'
-import type { RawConfig } from './table.ts'
-import { digestOf } from './watch.ts'
+import type { Config } from './config.ts'
+import { type Digests, digestKey } from './digests.ts'
+import { ConfigFile } from './file/config-file.ts'
+import type { Path } from './file/path.ts'
 
 /**
- * What became of a routing table, a line for each thing that was added (`+`), removed (`-`) or changed (`~`):
- * `~ namespace local: timeouts.connect: 10s → 2s`. No line shows what a reference led to.
+ * The differences between two Configs, a line for each value that was added (`+`), removed (`-`) or changed (`~`):
+ * `~ namespace local: timeouts.connect: 10s → 2s`. Shows references and not their values.
  */
-export function diffTrees(before: ConfigTree, after: ConfigTree): readonly string[] {
+export function diffConfigs(before: Config, after: Config): readonly string[] {
+  return diffTrees(treeOf(before.text, before.digests), treeOf(after.text, after.digests))
+}
+
+/** The differences between the texts of two valid files. References are compared by their text. */
+export function diffTexts(before: string, after: string): readonly string[] {
+  return diffTrees(treeOf(before, new Map()), treeOf(after, new Map()))
+}
+
+/** A value as written in the file. */
+interface Leaf {
+  readonly written: string
+  /** The digest of what it refers to; empty if it is not a reference. */
+  readonly fingerprint: string
+}
+
+type Tree = Leaf | Branch
+
+/** Fields by name. Entries of a list are named by their content: `[openai/gpt-5.5]`. */
+type Branch = ReadonlyMap<string, Tree>
+
+const isBranch = (tree: Tree | undefined): tree is Branch => tree instanceof Map
+
+function diffTrees(before: Branch, after: Branch): readonly string[] {
   return [...namesOf(before, after)].flatMap((part) => compare(part, before.get(part), after.get(part)))
 }
 
@@ -25,13 +46,12 @@ function compare(path: string, before: Tree | undefined, after: Tree | undefined
   }
   const [was, is] = [show(before), show(after)]
   if (was !== is) return [`~ ${path}: ${cut(was)} → ${cut(is)}`]
-  const changed = !isBranch(before) && !isBranch(after) && before.fingerprint !== after.fingerprint
-  return changed ? [`~ ${path}: ${cut(is)} has changed`] : []
+  const hasChanged = !isBranch(before) && !isBranch(after) && before.fingerprint !== after.fingerprint
+  return hasChanged ? [`~ ${path}: ${cut(is)} has changed`] : []
 }
 
-/** In the order of the table before, then what is new. */
-const namesOf = (before: ReadonlyMap<string, Tree>, after: ReadonlyMap<string, Tree>): ReadonlySet<string> =>
-  new Set([...before.keys(), ...after.keys()])
+/** In the order of `before`; new names last. */
+const namesOf = (before: Branch, after: Branch): ReadonlySet<string> => new Set([...before.keys(), ...after.keys()])
 
 /** `namespace local: timeouts.connect` */
 function join(path: string, field: string): string {
@@ -39,7 +59,7 @@ function join(path: string, field: string): string {
   return field.startsWith('[') ? path + field : `${path}.${field}`
 }
 
-/** In one line, as YAML could have it. */
+/** On one line, in the style of YAML. */
 function show(tree: Tree): string {
   if (!isBranch(tree)) return tree.written
   const fields = [...tree].map(([name, value]) => {
@@ -53,24 +73,8 @@ const LONGEST = 100
 
 const cut = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)
 
-/** A value as its author wrote it: of what leads elsewhere the text, and a digest of what was there. */
-export interface Leaf {
-  readonly written: string
-  /** Empty where the text is all there is to know. */
-  readonly fingerprint: string
-}
-
-/** A value, or fields by their names. */
-export type Tree = Leaf | Branch
-
-/** Fields by their names. Entries of a list are named by what they are: `[openai/gpt-5.5]`. */
-export type Branch = ReadonlyMap<string, Tree>
-
-/** A routing table by its parts, each called what people call it: `namespace openai`, `alias gpt-4o`. Holds no secret. */
-export type ConfigTree = Branch
-
-/** What an entry of a section is called. Any other section is one part. */
-const PARTS: Readonly<Record<string, string>> = {
+/** The name of one entry of a section. Any other section is shown as a whole. */
+const ENTRIES: Readonly<Record<string, string>> = {
   chain: 'link',
   namespaces: 'namespace',
   aliases: 'alias',
@@ -78,42 +82,36 @@ const PARTS: Readonly<Record<string, string>> = {
   expect: 'expectation',
 }
 
-/** The fields that say what an entry of a list is. */
-const NAMES = ['plugin', 'model', 'name']
-
-/** The outline of the text of a valid table: comments and defaults are no part of it. Without digests the text is all that counts. */
-export function treeOf(text: string, digests: Digests = new Map()): ConfigTree {
-  const outline = new Map<string, Tree>()
-  const written = toData(new ConfigFile('routes.yaml', text))
-  for (const [section, tree] of branchOf(written as object, [], digests)) {
-    const part = PARTS[section]
-    if (part === undefined || !isBranch(tree)) outline.set(section, tree)
-    else for (const [name, entry] of tree) addPart(outline, `${part} ${bare(name)}`, entry)
-    // A change of the order changes what calls meet first.
-    if (section === 'chain' && isBranch(tree)) outline.set('chain', leaf([...tree.keys()].map(bare)))
+/** The values of a file, by names that people use: `namespace openai`, `alias gpt-4o`. Comments and defaults are left out. */
+function treeOf(text: string, digests: Digests): Branch {
+  const tree = new Map<string, Tree>()
+  const written = new ConfigFile('routes.yaml', text).toData()
+  for (const [section, value] of branchOf(written as object, [], digests)) {
+    const entry = ENTRIES[section]
+    if (entry === undefined || !isBranch(value)) tree.set(section, value)
+    else for (const [name, each] of value) addEntry(tree, `${entry} ${withoutBrackets(name)}`, each)
+    // The order of the chain matters.
+    if (section === 'chain' && isBranch(value)) tree.set('chain', leaf([...value.keys()].map(withoutBrackets)))
   }
-  return outline
+  return tree
 }
 
-/** Whether a value has fields. */
-export const isBranch = (tree: Tree | undefined): tree is Branch => tree instanceof Map
-
-/** Curated models are parts of their own. */
-function addPart(outline: Map<string, Tree>, name: string, entry: Tree): void {
+/** Curated models become entries of their own. */
+function addEntry(tree: Map<string, Tree>, name: string, entry: Tree): void {
   const models = isBranch(entry) ? entry.get('models') : undefined
   if (!isBranch(entry) || !isBranch(models)) {
-    outline.set(name, entry)
+    tree.set(name, entry)
     return
   }
-  outline.set(name, new Map([...entry].filter(([field]) => field !== 'models')))
+  tree.set(name, new Map([...entry].filter(([field]) => field !== 'models')))
   const [, namespace] = name.split(' ')
-  for (const [model, route] of models) outline.set(`route ${namespace}/${model}`, route)
+  for (const [model, route] of models) tree.set(`route ${namespace}/${model}`, route)
 }
 
 function nodeOf(value: unknown, path: Path, digests: Digests): Tree {
-  if (!isObject(value)) return leaf(value, digests.get(keyOf(path)))
+  if (!isObject(value)) return leaf(value, digests.get(digestKey(path)))
   if (!Array.isArray(value) || (value.length > 0 && value.every(isObject))) return branchOf(value, path, digests)
-  return leaf(value, value.map((_, index) => digests.get(keyOf([...path, index])) ?? '').join(''))
+  return leaf(value, value.map((_, index) => digests.get(digestKey([...path, index])) ?? '').join(''))
 }
 
 function branchOf(value: object, path: Path, digests: Digests): Branch {
@@ -125,15 +123,18 @@ function branchOf(value: object, path: Path, digests: Digests): Branch {
   return branch
 }
 
-/** `[auth]`, and `[auth 2]` for the second one. */
+/** The fields that name an entry of a list. */
+const NAMES = ['plugin', 'model', 'name']
+
+/** `[auth]`, and `[auth 2]` for a second one. */
 function entryName(entry: object, index: string, before: Branch): string {
   const field = NAMES.find((name) => name in entry)
   const name = field === undefined ? index : String(entry[field as keyof typeof entry])
-  const alike = [...before.keys()].filter((key) => key === `[${name}]` || key.startsWith(`[${name} `)).length
-  return alike === 0 ? `[${name}]` : `[${name} ${alike + 1}]`
+  const same = [...before.keys()].filter((key) => key === `[${name}]` || key.startsWith(`[${name} `)).length
+  return same === 0 ? `[${name}]` : `[${name} ${same + 1}]`
 }
 
-const bare = (name: string): string => name.replace(/^\[|\]$/g, '')
+const withoutBrackets = (name: string): string => name.replace(/^\[|\]$/g, '')
 
 const leaf = (value: unknown, fingerprint = ''): Leaf => ({ written: asWritten(value), fingerprint })
 
@@ -143,31 +144,3 @@ function asWritten(value: unknown): string {
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
-
-/** By place, a digest of what a reference or a plugin's name led to: it tells whether that is still the same. */
-export type Digests = ReadonlyMap<string, string>
-
-/** The digests of a table whose references have been followed, and whose plugins have been loaded. */
-export function digestsOf(table: RawConfig): Digests {
-  const filled = [...table.references()].filter(([path, { references }]) => references.length > 0 && !table.isUnset(path))
-  const values = filled.map(([path]) => [keyOf(path), digestOfText(String(table.source.scalar(path)?.value))] as const)
-  return new Map([...values, ...digestsOfPlugins(table)])
-}
-
-/** Where a table names plugins. */
-const PLUGINS = { chain: 'plugin', namespaces: 'provider' }
-
-function* digestsOfPlugins({ data, source }: RawConfig): Iterable<readonly [string, string]> {
-  const baseDir = dirname(resolve(source.file))
-  for (const [section, field] of Object.entries(PLUGINS)) {
-    for (const [key, entry] of Object.entries(asMap(asMap(data)[section]))) {
-      const files = pluginFiles(String(asMap(entry)[field]), baseDir)
-      if (files.size > 0) yield [keyOf([section, key, field]), digestOfText([...files.values()].join())]
-    }
-  }
-}
-
-const digestOfText = (text: string): string => digestOf(Buffer.from(text))
-
-/** The key of a place. */
-export const keyOf = (path: Path): string => JSON.stringify(path.map(String))

@@ -1,92 +1,86 @@
-import { createHash } from 'node:crypto'
 import { existsSync, type FSWatcher, readlinkSync, watch } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { basename, dirname, parse, relative, resolve, sep } from 'node:path'
 
-/** How long a watch waits, in milliseconds. */
+/** The times of a FileWatch, in milliseconds. */
 export interface WatchTimes {
-  /** Quiet after a change before it is told of: whoever writes a file in pieces is done by then. */
+  /** The time without another change after which a change is reported: by then a file that is written in chunks is complete. */
   readonly quiet: number
-  /** The most that one change after the other can put that off. */
-  readonly patience: number
-  /** Between two looks without any sign of a change: some file systems give none, and a system has only so many watches. */
-  readonly anyway: number
+  /** The longest delay by repeated changes. */
+  readonly longest: number
+  /** The polling interval: some file systems report no changes, and a system has a limited number of watches. */
+  readonly poll: number
 }
 
-const TIMES: WatchTimes = { quiet: 100, patience: 1000, anyway: 10_000 }
+const TIMES: WatchTimes = { quiet: 100, longest: 1000, poll: 10_000 }
 
 /**
- * Tells when it is worth looking whether files have changed. It is their folders that are watched, and those of the symbolic links
- * on the way: a file that is replaced by renaming, or through a link as in a mounted ConfigMap, is another file than the one before.
+ * Reports when files may have changed. It watches their folders, and the folders of the symbolic links in their paths: a file that is
+ * replaced by renaming, or by a link as in a mounted ConfigMap, is not the same file as before.
  */
 export class FileWatch {
-  readonly #look: () => void
+  readonly #changed: () => void
   readonly #times: WatchTimes
-  readonly #anyway: NodeJS.Timeout
+  readonly #polling: NodeJS.Timeout
   #watchers: readonly FSWatcher[] = []
   #waiting: NodeJS.Timeout | undefined
   #waitingSince = 0
   #closed = false
 
-  /** `look` is called when something may have changed, and now and then anyway. */
-  constructor(look: () => void, times: Partial<WatchTimes> = {}) {
-    this.#look = look
+  /** Calls `changed` when a file may have changed, and at each polling interval. */
+  constructor(changed: () => void, times: Partial<WatchTimes> = {}) {
+    this.#changed = changed
     this.#times = { ...TIMES, ...times }
-    this.#anyway = setInterval(look, this.#times.anyway).unref()
+    this.#polling = setInterval(changed, this.#times.poll).unref()
   }
 
-  /** Watches these files from now on, and no others. They need not be there. */
+  /** Watches these files from now on, and no others. They need not exist. */
   follow(paths: readonly string[]): void {
     if (this.#closed) return
     const before = this.#watchers
-    // A folder may have been replaced, too: its watch would be that of the old one. The new ones are there before the old ones go.
+    // All watches are renewed, because a folder may have been replaced as well. The new ones start before the old ones end.
     this.#watchers = [...watched(paths)].flatMap(([folder, names]) => this.#watch(folder, names))
     for (const watcher of before) watcher.close()
   }
 
-  /** Looks once, without any sign of a change. */
-  soon(): void {
-    this.#touched()
+  /** Reports a change once the files are quiet, as if one of them had changed. */
+  touch(): void {
+    if (this.#closed) return
+    const now = performance.now()
+    if (this.#waiting === undefined) this.#waitingSince = now
+    clearTimeout(this.#waiting)
+    const { quiet, longest } = this.#times
+    this.#waiting = setTimeout(
+      () => {
+        this.#waiting = undefined
+        this.#changed()
+      },
+      Math.max(0, Math.min(quiet, this.#waitingSince + longest - now)),
+    ).unref()
   }
 
   close(): void {
     this.follow([])
     this.#closed = true
-    clearInterval(this.#anyway)
+    clearInterval(this.#polling)
     clearTimeout(this.#waiting)
   }
 
   #watch(folder: string, names: ReadonlySet<string>): readonly FSWatcher[] {
     try {
       const watcher = watch(folder, { persistent: false }, (_, name) => {
-        // Its own name: the folder itself has gone.
-        if (name === null || names.has(name) || name === basename(folder)) this.#touched()
+        // The folder's own name: the folder itself is gone.
+        if (name === null || names.has(name) || name === basename(folder)) this.touch()
       })
-      watcher.on('error', () => this.#touched())
+      watcher.on('error', () => this.touch())
       return [watcher]
     } catch {
-      // It went at this moment, or may not be read: what happens in it is seen anyway, later.
+      // The folder is gone, or is not readable: polling reports its changes.
       return []
     }
   }
-
-  #touched(): void {
-    if (this.#closed) return
-    const now = performance.now()
-    if (this.#waiting === undefined) this.#waitingSince = now
-    clearTimeout(this.#waiting)
-    const { quiet, patience } = this.#times
-    this.#waiting = setTimeout(
-      () => {
-        this.#waiting = undefined
-        this.#look()
-      },
-      Math.max(0, Math.min(quiet, this.#waitingSince + patience - now)),
-    ).unref()
-  }
 }
 
-/** By folder, the names in it that matter. */
+/** By folder, the names of its entries to watch. */
 function watched(paths: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
   const folders = new Map<string, Set<string>>()
   for (const path of paths.flatMap((each) => [...entriesOf(each)])) {
@@ -97,10 +91,10 @@ function watched(paths: readonly string[]): ReadonlyMap<string, ReadonlySet<stri
   return folders
 }
 
-/** As many as Linux follows. */
+/** The most symbolic links in a path that Linux follows. */
 const MOST_LINKS = 40
 
-/** What decides which file a path means: each symbolic link on the way, and in the end the file, or the first folder that is missing. */
+/** The entries that determine which file a path refers to: each symbolic link in it, and the file, or the first missing folder. */
 function* entriesOf(path: string, links = 0): Iterable<string> {
   const { root } = parse(path)
   let at = root
@@ -123,51 +117,4 @@ function linkTarget(path: string): string | undefined {
   } catch {
     return undefined
   }
-}
-
-/** The files that a routing table came from, whatever became of it, and what they held: whoever keeps it knows when to read again. */
-export class FilesRead {
-  /** By absolute path; undefined where there was nothing to read. */
-  readonly #digests = new Map<string, string | undefined>()
-  readonly #others: (() => ReadonlyMap<string, string | undefined>)[] = []
-
-  get paths(): readonly string[] {
-    return this.#all().map(([path]) => path)
-  }
-
-  /** Reads a text file. Throws what the file system throws. */
-  async read(path: string): Promise<string> {
-    this.#digests.set(path, undefined)
-    const bytes = await readFile(path)
-    this.#digests.set(path, digestOf(bytes))
-    return bytes.toString()
-  }
-
-  /** Somebody else reads some more. `digests`: tells by path, when it is asked, which they were so far. */
-  include(digests: () => ReadonlyMap<string, string | undefined>): void {
-    this.#others.push(digests)
-  }
-
-  /** Whether a file now holds something else, came, or went. */
-  async changed(): Promise<boolean> {
-    const checks = this.#all().map(async ([path, digest]) => (await digestOfFile(path)) !== digest)
-    return (await Promise.all(checks)).includes(true)
-  }
-
-  #all(): readonly (readonly [string, string | undefined])[] {
-    return [...this.#digests, ...this.#others.flatMap((digests) => [...digests()])]
-  }
-}
-
-async function digestOfFile(path: string): Promise<string | undefined> {
-  try {
-    return digestOf(await readFile(path))
-  } catch {
-    return undefined
-  }
-}
-
-/** Tells whether two files hold the same. */
-export function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

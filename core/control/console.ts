@@ -11,11 +11,11 @@ import { GatewayError } from '../errors.ts'
 const CONSOLE = '/console'
 const DIST = fileURLToPath(new URL('../../console/dist', import.meta.url))
 
-/** What Vite left in the index, for the nonce of each reply (`html.cspNonce` of its configuration). */
+/** Vite's placeholder in the index for the nonce of each reply (`html.cspNonce` of its configuration). */
 const NONCE = /\bNONCE\b/g
 
 const NOT_BUILT =
-  'The console is not built. Run `node console/build.mjs` where the gateway is installed, then load this page again.\n'
+  'The console is not built. Run `node console/build.mjs` where the gateway is installed, then reload this page.\n'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -31,7 +31,7 @@ const HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-/** One file of the built console, plain and compressed. */
+/** A file of the built console, plain and compressed. */
 interface ConsoleFile {
   readonly type: string
   readonly bytes: Buffer
@@ -41,8 +41,8 @@ interface ConsoleFile {
 /** The built console by path below `/console/`. */
 type ConsoleFiles = ReadonlyMap<string, ConsoleFile>
 
-/** `/console`: the page, and what it loads. It is read once it is asked for; where it was never built, the reply says what to run. */
-export function consoleRoutes(dist: string = DIST): Router {
+/** Creates the router of `/console`. The files are read by the first request; if they are not built, the reply says what to run. */
+export function consoleRouter(dist: string = DIST): Router {
   const router = new Router({ strict: true, sensitive: true })
   let files: Promise<ConsoleFiles | undefined> | undefined
   async function built(): Promise<ConsoleFiles | undefined> {
@@ -51,20 +51,20 @@ export function consoleRoutes(dist: string = DIST): Router {
       files = undefined
       throw error
     })
-    // What is not there, or is just being written, may be there the next time.
+    // The next request tries again: the console may have been built by then.
     if (found === undefined) files = undefined
     return found
   }
   router.get([CONSOLE, `${CONSOLE}/{*path}`], async (ctx) => {
     const found = await built()
     ctx.set(HEADERS)
-    if (found === undefined) sayNotBuilt(ctx)
+    if (found === undefined) sendNotBuilt(ctx)
     else serve(ctx, found)
   })
   return router
 }
 
-/** What is no file of the console is an address within it, however deep: the index finds its way itself. */
+/** Any path that is not a file is a page of the console, which the index's own router resolves. */
 function serve(ctx: Context, files: ConsoleFiles): void {
   const path = ctx.path.slice(CONSOLE.length + 1)
   const file = files.get(path)
@@ -84,20 +84,20 @@ function sendFile(ctx: Context, { type, bytes, gzipped }: ConsoleFile, hashed: b
   ctx.body = compress ? gzipped : bytes
 }
 
-/** Never compressed, and without a validator: its nonce is this reply's own. */
+/** Never compressed, and without a validator, since each reply has its own nonce. */
 function sendIndex(ctx: Context, { type, bytes }: ConsoleFile): void {
   const nonce = randomBytes(18).toString('base64')
   ctx.set({ 'content-type': type, 'cache-control': 'no-cache', 'content-security-policy': policy(nonce) })
   ctx.body = bytes.toString().replace(NONCE, nonce)
 }
 
-function sayNotBuilt(ctx: Context): void {
+function sendNotBuilt(ctx: Context): void {
   ctx.status = 503
   ctx.set({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
   ctx.body = NOT_BUILT
 }
 
-/** Only what the gateway itself serves; styles that the page makes carry the nonce. */
+/** The content security policy: only what the gateway serves; styles created by the page carry the nonce. */
 function policy(nonce: string): string {
   return [
     "default-src 'none'",
@@ -116,7 +116,7 @@ const compressed = promisify<Buffer, Buffer>(gzip)
 
 const typeOf = (name: string): string => TYPES[extname(name)] ?? 'application/octet-stream'
 
-/** Reads the folder into memory (about a megabyte), so that no request names a path of the disk. Undefined: it was not built. */
+/** Reads the folder into memory (about a megabyte), so that no request reads a path of the disk. Undefined if it is not built. */
 async function readConsole(dist: string): Promise<ConsoleFiles | undefined> {
   const entries = await readdir(dist, { recursive: true, withFileTypes: true }).catch(() => [])
   const files = entries.filter((entry) => entry.isFile())

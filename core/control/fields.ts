@@ -1,31 +1,40 @@
-import { type TSchema, Type } from 'typebox'
-import { instant } from '../config/times.ts'
+import { type Static, type TSchema, type TSchemaOptions, Type } from 'typebox'
+import { instant } from '../text/times.ts'
 
-/** Fields that many rows have, so that they are called, checked and described alike. */
+/** Schemas of fields that several operations share. A schema with a `title` is a component of the OpenAPI document. */
 
-/** When: RFC 3339, in UTC. */
+/** One of a few texts. */
+export const oneOf = <const Values extends string[]>(values: [...Values], description?: string) =>
+  Type.Enum(values, { type: 'string', ...(description !== undefined && { description }) })
+
+/** A value or null. */
+export const nullable = <Schema extends TSchema>(schema: Schema, description?: string) =>
+  Type.Union([schema, Type.Null()], description === undefined ? {} : { description })
+
+/** An object with any names. Not `Type.Record`: generators of clients know `additionalProperties`, and not `patternProperties`. */
+export const record = <Schema extends TSchema>(value: Schema, options: TSchemaOptions = {}) =>
+  Type.Unsafe<Record<string, Static<Schema>>>({ type: 'object', additionalProperties: value, ...options })
+
+/** A time: RFC 3339, in UTC. */
 export const time = (description: string) => Type.String({ format: 'date-time', description })
 
-/** When, if ever. */
-export const timeOrNull = (description: string) => Type.Union([time(description), Type.Null()], { description })
+/** A time or null. */
+export const timeOrNull = (description: string) => nullable(time(description), description)
 
-/** A person, a key or an account, as far as others name it. */
-export const named = Type.Object({ id: Type.String(), name: Type.String() })
+/** A user, a key or an account, as other objects refer to it. */
+export const named = Type.Object({ id: Type.String(), name: Type.String() }, { title: 'Named' })
 
-/** The same, or null. */
-export const namedOrNull = Type.Union([named, Type.Null()])
-
-/** What every list asks for its pages. */
+/** The query of every list. */
 export const pageQuery = {
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'How many to give.' })),
-  cursor: Type.Optional(Type.String({ maxLength: 500, description: 'The `next_cursor` of the page before.' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50, description: 'The most items to return.' })),
+  cursor: Type.Optional(Type.String({ maxLength: 500, description: 'The `next_cursor` of the previous page.' })),
 }
 
 /** A page of a list. */
 export const page = <Item extends TSchema>(item: Item) =>
   Type.Object({
     data: Type.Array(item),
-    next_cursor: Type.Union([Type.String(), Type.Null()], { description: 'Asks for the next page; null on the last one.' }),
+    next_cursor: nullable(Type.String(), 'The `cursor` of the next page; null on the last page.'),
   })
 
 /** An e-mail address. */
@@ -34,31 +43,32 @@ export const email = Type.String({ format: 'email', maxLength: 254 })
 /** Globs of model ids. */
 export const globs = (description: string) => Type.Array(Type.String(), { description, examples: [['openai/*']] })
 
-/** A rate class, or none of its own. */
-export const rateClass = Type.Union([Type.String(), Type.Null()], { description: 'A rate class of routes.yaml.' })
+/** A rate class, or null. */
+export const rateClass = (description: string) => nullable(Type.String(), description)
 
 /** Labels of a key. */
-export const tags = Type.Record(Type.String(), Type.String(), {
-  description: 'Labels for usage and metrics: names in lower case, at most ten.',
+export const tags = record(Type.String(), {
+  description: 'Labels for usage and metrics: at most ten, their names in lower case.',
   examples: [{ team: 'research' }],
 })
 
-/** What somebody may do. */
-export const role = Type.Enum(['admin', 'member'], {
-  description: 'An admin sees and changes everything; a member what is of their account.',
-})
+/** A user's role. */
+export const role = oneOf(['admin', 'member'], 'An admin sees and changes everything; a member what belongs to their account.')
 
-/** A password as it is typed. */
+/** A password. */
 export const password = (description: string) => Type.String({ maxLength: 1000, description })
 
-/** What a link carries behind its `#`. */
-export const token = Type.String({ maxLength: 200, description: 'What stands behind the # of the link.' })
+/** A new password. */
+export const newPassword = password('At least 12 characters.')
 
-/** From a time of the store to one of the wire. */
+/** The token of a link. */
+export const token = Type.String({ maxLength: 200, description: "The link's fragment: the text after its #." })
+
+/** A time of the store to one of the API. */
 export const toTime = (ms: number): string => new Date(ms).toISOString()
 
-/** From a time of the store, if there is one, to one of the wire. */
+/** A time of the store, or none, to one of the API. */
 export const toTimeOrNull = (ms: number | null | undefined): string | null => (ms == null ? null : toTime(ms))
 
-/** From a time of the wire, if there is one, to one of the store. Only for what was checked. */
+/** A validated time of the API, or none, to one of the store. */
 export const fromTime = (text: string | undefined): number | undefined => (text === undefined ? undefined : instant(text))

@@ -2,44 +2,52 @@ import { basename } from 'node:path'
 import { Type } from 'typebox'
 import type { DeclaredKey } from '../config/config.ts'
 import { type ApiKey, statusOf } from '../keys/api-key.ts'
-import { globs, named, namedOrNull, tags, timeOrNull, toTime, toTimeOrNull } from './fields.ts'
+import { globs, named, nullable, oneOf, rateClass, tags, timeOrNull, toTime, toTimeOrNull } from './fields.ts'
 
-/** A key as the API shows it: never its secret. */
-export const keySchema = Type.Object({
+/** The kind of a key. */
+export const keyKind = oneOf(['live', 'test', 'admin'], 'An admin key can call this API, and no model.')
+
+/** The status of a key. */
+export const keyStatus = oneOf(['active', 'expired', 'revoked'])
+
+const fields = {
   id: Type.String(),
   name: Type.String(),
-  kind: Type.Enum(['live', 'test', 'admin'], { description: 'An admin key opens this API, and no model.' }),
-  masked: Type.String({ description: 'Enough of the secret to know it by.', examples: ['sk-live-7Fq2…9aXk'] }),
+  kind: keyKind,
+  masked: Type.String({ description: "The secret's first and last characters.", examples: ['sk-live-7Fq2…9aXk'] }),
   account: named,
-  models: globs('Globs of model ids that narrow what the account may call.'),
-  rate_class: Type.Union([Type.String(), Type.Null()], { description: "Null: the account's, or else the default one." }),
+  models: globs("Globs of model ids that narrow the account's."),
+  rate_class: rateClass("Null: the account's, else the default one."),
   tags,
   created_at: timeOrNull('Null for a key of routes.yaml.'),
-  created_by: namedOrNull,
-  last_used_at: timeOrNull('About a minute late. Null: never, or a key of routes.yaml.'),
+  created_by: nullable(named, 'Null for a key of routes.yaml.'),
+  last_used_at: timeOrNull('Up to a minute late. Null: never, or a key of routes.yaml.'),
   expires_at: timeOrNull('Null: never.'),
-  revoked_at: timeOrNull('Null: it is not revoked.'),
-  status: Type.Enum(['active', 'expired', 'revoked']),
-  replaced_by: Type.Optional(Type.String({ description: 'The key that took over from it.' })),
-  replaces: Type.Optional(Type.String({ description: 'The key that it took over from.' })),
+  revoked_at: timeOrNull('Null: not revoked.'),
+  status: keyStatus,
+  replaced_by: Type.Optional(Type.String({ description: 'The id of the key that it was rotated to.' })),
+  replaces: Type.Optional(Type.String({ description: 'The id of the key that it was rotated from.' })),
   source: Type.String({
-    description: '`database`, or where routes.yaml declares it: such a key is changed there.',
+    description: '`database`, or the line of routes.yaml that declares it: there it can be changed.',
     examples: ['routes.yaml:71'],
   }),
-})
+}
+
+/** A key without its secret. */
+export const keySchema = Type.Object(fields, { title: 'ApiKey' })
 
 /** A new key, with its secret. */
-export const newKeySchema = Type.Object({
-  ...keySchema.properties,
-  secret: Type.String({ description: 'In this reply and nowhere else, ever again.' }),
-})
+export const createdKeySchema = Type.Object(
+  { ...fields, secret: Type.String({ description: 'Only in this reply.' }) },
+  { title: 'CreatedApiKey' },
+)
 
 /** A key of the store, as the API shows it. */
-export const showKey = (key: ApiKey) => ({
+export const keyView = (key: ApiKey) => ({
   id: key.id,
   name: key.name,
   kind: key.kind,
-  masked: key.shown,
+  masked: key.masked,
   account: key.account,
   models: key.models,
   rate_class: key.rateClass ?? null,
@@ -55,8 +63,8 @@ export const showKey = (key: ApiKey) => ({
   source: 'database',
 })
 
-/** A key of routes.yaml, as the API shows it. Of its secret only the digest is known. */
-export const showDeclaredKey = (key: DeclaredKey, account: { readonly id: string; readonly name: string }) => ({
+/** A key of routes.yaml, as the API shows it. Only the digest of its secret is known. */
+export const declaredKeyView = (key: DeclaredKey, account: { readonly id: string; readonly name: string }) => ({
   id: `routes:${key.name}`,
   name: key.name,
   kind: key.kind,

@@ -1,57 +1,93 @@
 import { type TObject, type TSchema, Type } from 'typebox'
-import type { Route } from './operation.ts'
+import { nullable } from './fields.ts'
+import { type Access, type Operation, statusOf } from './operation.ts'
 
-const ERROR = Type.Object({
-  error: Type.Object({
-    message: Type.String({ description: 'For people: it says what to do.' }),
-    type: Type.String(),
-    param: Type.Union([Type.String(), Type.Null()], { description: 'The field at fault.' }),
-    code: Type.Union([Type.String(), Type.Null()], { description: 'For programs.' }),
-  }),
-})
+/** The body of every error. */
+const errorSchema = Type.Object(
+  {
+    error: Type.Object({
+      message: Type.String({ description: 'For people: what is wrong, and what to do.' }),
+      type: Type.String(),
+      param: nullable(Type.String(), 'The invalid field.'),
+      code: nullable(Type.String(), 'For programs.'),
+    }),
+  },
+  { title: 'Error' },
+)
 
-const ROLES = { nobody: 'Anyone.', member: 'Anyone signed in; a member sees what is of their account.', admin: 'Admins.' }
+const ACCESS: Readonly<Record<Access, string>> = {
+  public: 'Anyone.',
+  member: 'All users; a member sees what belongs to their account.',
+  admin: 'Admins.',
+}
 
-/** The OpenAPI 3.1 document of a table of routes. TypeBox schemas are JSON Schemas, so they stand in it as they are. */
-export function openApiOf(rows: readonly Route[], { base, version }: { readonly base: string; readonly version: string }) {
+/**
+ * The OpenAPI 3.1 document of operations. TypeBox schemas are JSON Schemas: they are used as they are, those with a title as components.
+ */
+export function openApiDocument(
+  operations: readonly Operation[],
+  { base, version }: { readonly base: string; readonly version: string },
+) {
+  const components = new Components()
   const paths: Record<string, Record<string, object>> = {}
-  for (const row of rows) {
-    const path = base + row.path
-    paths[path] = { ...paths[path], [row.method.toLowerCase()]: operation(row) }
+  for (const operation of operations) {
+    const path = base + operation.path
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: operationObject(operation, components) }
   }
   return {
     openapi: '3.1.0',
     info: { title: 'Unified Model Gateway: management', version },
     paths,
     components: {
+      schemas: components.schemas,
       securitySchemes: {
         admin_key: { type: 'http', scheme: 'bearer', description: 'A key of `umg keys create --admin`: `sk-admin-…`.' },
-        session: { type: 'apiKey', in: 'cookie', name: 'umg_session', description: 'What the console has after a sign-in.' },
+        session: { type: 'apiKey', in: 'cookie', name: 'umg_session', description: 'The cookie of a sign-in to the console.' },
       },
     },
   }
 }
 
-function operation(row: Route): object {
+/** Collects the schemas that have a title, and replaces them by references. */
+class Components {
+  readonly schemas: Record<string, object> = {}
+
+  json(schema: TSchema) {
+    return { 'application/json': { schema: this.reference(schema) } }
+  }
+
+  reference(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map((item) => this.reference(item))
+    if (typeof schema !== 'object' || schema === null) return schema
+    const { title, ...content } = Object.fromEntries(
+      Object.entries(schema).map(([keyword, value]) => [keyword, this.reference(value)]),
+    )
+    // Within `properties` it is a field of this name.
+    if (typeof title !== 'string') return title === undefined ? content : { title, ...content }
+    this.schemas[title] = content
+    return { $ref: `#/components/schemas/${title}` }
+  }
+}
+
+function operationObject(operation: Operation, components: Components): object {
+  const { path, access, summary, query, body, reply, streams } = operation
   return {
-    summary: row.summary,
-    description: ROLES[row.role],
-    tags: [row.path.split(/[/.]/)[1]],
-    security: row.role === 'nobody' ? [] : [{ session: [] }, { admin_key: [] }],
-    parameters: [...pathParameters(row.path), ...queryParameters(row.query)],
-    ...(row.body && { requestBody: { required: true, content: json({ ...row.body, additionalProperties: false }) } }),
+    summary,
+    description: ACCESS[access],
+    tags: [path.split(/[/.]/)[1]],
+    security: access === 'public' ? [] : [{ session: [] }, { admin_key: [] }],
+    parameters: [...pathParameters(path), ...queryParameters(query)],
+    ...(body && { requestBody: { required: true, content: components.json({ ...body, additionalProperties: false }) } }),
     responses: {
-      [row.status ?? (row.reply === undefined && row.streams === undefined ? 204 : 200)]: {
-        description: 'Done.',
-        ...(row.reply && { content: json(row.reply) }),
-        ...(row.streams && { content: { [row.streams]: {} } }),
+      [statusOf(operation)]: {
+        description: 'Success.',
+        ...(reply && { content: components.json(reply) }),
+        ...(streams && { content: { [streams]: {} } }),
       },
-      default: { description: 'Refused, or failed: docs/errors.md has them all.', content: json(ERROR) },
+      default: { description: 'An error; docs/errors.md lists them all.', content: components.json(errorSchema) },
     },
   }
 }
-
-const json = (schema: TSchema) => ({ 'application/json': { schema } })
 
 const pathParameters = (path: string): object[] =>
   Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
@@ -60,7 +96,6 @@ function queryParameters(query: TObject | undefined): object[] {
   return Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
-    // A schema without a required field has no list of them.
     required: query?.required?.includes(name) ?? false,
     schema,
   }))

@@ -1,71 +1,70 @@
 import { Type } from 'typebox'
 import { signInWithOpenId } from '../accounts/openid.ts'
 import { GatewayError } from '../errors.ts'
-import { isUnavailable } from '../store/unavailable.ts'
-import { sessionCookie, setCookie, signInCookie } from './caller.ts'
-import { BASE, type ManagementServices, type Route, route } from './operation.ts'
+import { sessionCookie, setCookie, signInCookie } from './cookies.ts'
+import { API_BASE, type Operation, operation } from './operation.ts'
+import { toGatewayError } from './reply.ts'
+import type { ManagementServices } from './services.ts'
 
+/** Where a browser starts a sign-in by the OpenID provider. */
+export const OPENID_START = '/oidc/start'
 const CALLBACK = '/oidc/callback'
 
-/** The provider that the operator named. Throws `object_not_found`. */
+/** Signing in by an OpenID provider: a browser is redirected there, and back. */
+export const openIdOperations: readonly Operation[] = [
+  operation({
+    method: 'GET',
+    path: OPENID_START,
+    access: 'public',
+    summary: 'Redirect the browser to the OpenID provider',
+    status: 302,
+    async handle({ setHeader }, services) {
+      const provider = providerOf(services)
+      const location = await locationOf(services, async () => {
+        const { url, checks } = await provider.authorizationUrl(`${services.urls().people}${API_BASE}${CALLBACK}`)
+        setHeader('set-cookie', setCookie(signInCookie(services.urls()), checks))
+        return url
+      })
+      setHeader('location', location)
+      return undefined
+    },
+  }),
+  operation({
+    method: 'GET',
+    path: CALLBACK,
+    access: 'public',
+    summary: 'Complete a sign-in: the redirect URI for the OpenID provider',
+    query: Type.Object({}, { additionalProperties: true, description: "The provider's response." }),
+    status: 302,
+    async handle({ address, cookie, setHeader, url }, services) {
+      const provider = providerOf(services)
+      const urls = services.urls()
+      const location = await locationOf(services, async () => {
+        const checks = cookie(signInCookie(urls).name) ?? ''
+        const identity = await provider.callback(new URL(urls.people + url), checks)
+        setHeader('set-cookie', setCookie(sessionCookie(urls), await signInWithOpenId(services.store, identity, address)))
+        return `${urls.people}/console/`
+      })
+      setHeader('set-cookie', setCookie(signInCookie(urls), ''))
+      setHeader('location', location)
+      return undefined
+    },
+  }),
+]
+
+/** The operator's provider. Throws `object_not_found`. */
 function providerOf({ openid }: ManagementServices) {
   if (openid === undefined) throw new GatewayError('object_not_found', { values: { what: 'OpenID provider' } })
   return openid
 }
 
-/**
- * It is a browser that comes here, and a person that looks at it: what went wrong the sign-in page tells, by the code of the error in
- * its address (`/console/sign-in?error=openid_refused`).
- */
-async function redirect(work: () => Promise<string>, { log, urls }: ManagementServices): Promise<string> {
+/** Resolves to the redirect's location; for an error, to the sign-in page, which shows it by the code in its address. */
+async function locationOf({ log, urls }: ManagementServices, signIn: () => Promise<string>): Promise<string> {
   try {
-    return await work()
-  } catch (err) {
-    const error =
-      err instanceof GatewayError ? err : new GatewayError(isUnavailable(err) ? 'storage_unavailable' : 'internal_error')
-    if (error.row !== 'openid_refused') log.warn({ err: error.cause ?? err }, 'sign-in by the OpenID provider failed')
+    return await signIn()
+  } catch (thrown) {
+    const error = toGatewayError(thrown)
+    if (error.row !== 'openid_refused') log.warn({ err: error.cause ?? thrown }, 'sign-in by the OpenID provider failed')
     return `${urls().people}/console/sign-in?error=${error.code}`
   }
 }
-
-/** Signing in by the OpenID provider: a browser goes there, and comes back. */
-export const oidcRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/oidc/start',
-    role: 'nobody',
-    summary: 'Send the browser to the OpenID provider',
-    status: 302,
-    async handle({ header }, services) {
-      const provider = providerOf(services)
-      const location = await redirect(async () => {
-        const { url, memo } = await provider.begin(`${services.urls().people}${BASE}${CALLBACK}`)
-        header('set-cookie', setCookie(signInCookie(services.urls()), memo))
-        return url
-      }, services)
-      header('location', location)
-      return undefined
-    },
-  }),
-  route({
-    method: 'GET',
-    path: CALLBACK,
-    role: 'nobody',
-    summary: 'Where the OpenID provider sends the browser back to',
-    query: Type.Object({}, { additionalProperties: true, description: 'What the provider says.' }),
-    status: 302,
-    async handle({ address, cookie, header, url }, services) {
-      const provider = providerOf(services)
-      const urls = services.urls()
-      const location = await redirect(async () => {
-        const memo = cookie(signInCookie(urls).name) ?? ''
-        const identity = await provider.finish(new URL(urls.people + url), memo)
-        header('set-cookie', setCookie(sessionCookie(urls), await signInWithOpenId(services.store, identity, address)))
-        return `${urls.people}/console/`
-      }, services)
-      header('set-cookie', setCookie(signInCookie(urls), ''))
-      header('location', location)
-      return undefined
-    },
-  }),
-]

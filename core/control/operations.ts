@@ -1,41 +1,41 @@
 import { Type } from 'typebox'
-import { accountRoutes } from './accounts.ts'
-import { auditRoutes } from './audit.ts'
-import { configRoutes } from './config.ts'
-import { keyRoutes } from './keys.ts'
-import { modelRoutes } from './models.ts'
-import { openApiOf } from './openapi.ts'
-import { oidcRoutes } from './openid.ts'
-import { BASE, type Route, route } from './operation.ts'
-import { invitationRoutes, userRoutes } from './people.ts'
-import { requestRoutes } from './requests.ts'
-import { tableRoutes } from './routes.ts'
-import { sessionRoutes } from './session.ts'
-import { usageRoutes } from './usage.ts'
+import { accountOperations } from './accounts.ts'
+import { auditOperations } from './audit.ts'
+import { configOperations } from './config.ts'
+import { invitationOperations } from './invitations.ts'
+import { keyOperations } from './keys.ts'
+import { modelOperations } from './models.ts'
+import { openApiDocument } from './openapi.ts'
+import { openIdOperations } from './openid.ts'
+import { API_BASE, type Operation, operation } from './operation.ts'
+import { requestOperations } from './requests.ts'
+import { routeOperations } from './routes.ts'
+import { sessionOperations } from './session.ts'
+import { usageOperations } from './usage.ts'
+import { userOperations } from './users.ts'
 
-const SUBJECTS = [
-  sessionRoutes,
-  oidcRoutes,
-  invitationRoutes,
-  accountRoutes,
-  userRoutes,
-  keyRoutes,
-  modelRoutes,
-  usageRoutes,
-  requestRoutes,
-  auditRoutes,
-  configRoutes,
-  tableRoutes,
-]
-
-const description = route({
+const openApiOperation = operation({
   method: 'GET',
   path: '/openapi.json',
-  role: 'member',
-  summary: 'This API, as OpenAPI 3.1',
+  access: 'member',
+  summary: 'Get this API as an OpenAPI 3.1 document',
   reply: Type.Object({}, { description: 'An OpenAPI document.' }),
-  handle: async (_, { version }) => openApiOf(ROUTES, { base: BASE, version }),
+  handle: async (_, { version }) => openApiDocument(OPERATIONS, { base: API_BASE, version }),
 })
 
-/** The management API, whole: one array of rows per subject, each in a file of its own beside this one. */
-export const ROUTES: readonly Route[] = [...SUBJECTS.flat(), description]
+/** All operations of the management API, one file a subject. */
+export const OPERATIONS: readonly Operation[] = [
+  ...sessionOperations,
+  ...openIdOperations,
+  ...invitationOperations,
+  ...accountOperations,
+  ...userOperations,
+  ...keyOperations,
+  ...modelOperations,
+  ...usageOperations,
+  ...requestOperations,
+  ...auditOperations,
+  ...configOperations,
+  ...routeOperations,
+  openApiOperation,
+]

@@ -1,29 +1,148 @@
 import { Type } from 'typebox'
 import { audit } from '../accounts/audit.ts'
 import { endSession, endSessions, findSession } from '../accounts/sessions.ts'
-import { needsSetup, setUp } from '../accounts/setup.ts'
+import { completeSetup, needsSetup } from '../accounts/setup.ts'
 import { changePassword, signIn } from '../accounts/sign-in.ts'
 import { GatewayError } from '../errors.ts'
-import { sessionCookie, setCookie } from './caller.ts'
-import { email, named, password, role, token } from './fields.ts'
-import { BASE, type ManagementServices, type Route, route } from './operation.ts'
+import { sessionCookie, setCookie } from './cookies.ts'
+import { email, named, newPassword, nullable, password, role, token } from './fields.ts'
+import { OPENID_START } from './openid.ts'
+import { API_BASE, type Operation, operation } from './operation.ts'
+import type { ManagementServices } from './services.ts'
 
-/** Who is signed in, to which account, at which gateway. */
-export const session = Type.Object({
-  user: Type.Object({
-    id: Type.String(),
-    email: Type.Union([Type.String(), Type.Null()], { description: 'Null where a program calls, with an admin key.' }),
-    name: Type.String(),
-    role,
-  }),
-  account: named,
-  gateway: Type.Object({
-    base_url: Type.String({ description: 'What clients set as their base URL; it ends in /v1.' }),
-    version: Type.String(),
-  }),
-})
+/** The caller, their account, and the gateway. */
+export const sessionSchema = Type.Object(
+  {
+    user: Type.Object({
+      id: Type.String(),
+      email: nullable(Type.String(), 'Null for an admin key.'),
+      name: Type.String(),
+      role,
+    }),
+    account: named,
+    gateway: Type.Object({
+      base_url: Type.String({ description: 'The base URL for clients; it ends in /v1.' }),
+      version: Type.String(),
+    }),
+  },
+  { title: 'Session' },
+)
 
-interface Person {
+const signInSchema = Type.Object(
+  {
+    password: Type.Boolean({ description: 'By e-mail address and password.' }),
+    oidc: nullable(
+      Type.Object({ name: Type.String(), path: Type.String() }),
+      'The OpenID provider, and the path where a browser starts to sign in by it.',
+    ),
+    setup_needed: Type.Boolean({ description: 'True until the first admin has used the setup link.' }),
+  },
+  { title: 'SignInMethods' },
+)
+
+/** Setup, signing in and out, and the password. */
+export const sessionOperations: readonly Operation[] = [
+  operation({
+    method: 'GET',
+    path: '/sign-in',
+    access: 'public',
+    summary: 'List the ways to sign in',
+    reply: signInSchema,
+    handle: async (_, { store, openid }) => ({
+      password: true,
+      oidc: openid ? { name: openid.name, path: API_BASE + OPENID_START } : null,
+      setup_needed: await needsSetup(store),
+    }),
+  }),
+  operation({
+    method: 'POST',
+    path: '/setup',
+    access: 'public',
+    summary: 'Use the setup link: create the first admin, and sign in',
+    body: Type.Object({ token, email, name: Type.String(), password: newPassword }),
+    reply: sessionSchema,
+    status: 201,
+    handle: async (context, services) =>
+      openSession(await completeSetup(services.store, { ...context.body, address: context.address }), context, services),
+  }),
+  operation({
+    method: 'GET',
+    path: '/session',
+    access: 'member',
+    summary: 'Get the session',
+    reply: sessionSchema,
+    handle: async ({ caller }, services) => sessionView({ ...caller, email: caller.session?.email ?? null }, services),
+  }),
+  operation({
+    method: 'POST',
+    path: '/session',
+    access: 'public',
+    summary: 'Sign in',
+    body: Type.Object({ email, password: password('The password.') }),
+    reply: sessionSchema,
+    status: 201,
+    handle: async (context, services) =>
+      openSession(await signIn(services.store, { ...context.body, address: context.address }), context, services),
+  }),
+  operation({
+    method: 'DELETE',
+    path: '/session',
+    access: 'member',
+    summary: 'Sign out',
+    async handle({ caller, setHeader }, { store, urls }) {
+      if (caller.session === undefined) return undefined
+      await store.db.transaction().execute(async (db) => {
+        await endSession(db, caller.session!.digest)
+        await audit(db, caller, { action: 'session.end', object: { type: 'user', id: caller.id, name: caller.name } })
+      })
+      setHeader('set-cookie', setCookie(sessionCookie(urls()), ''))
+      return undefined
+    },
+  }),
+  operation({
+    method: 'DELETE',
+    path: '/sessions',
+    access: 'member',
+    summary: 'Sign out everywhere',
+    async handle({ caller, setHeader }, { store, urls }) {
+      await store.db.transaction().execute(async (db) => {
+        await endSessions(db, caller.id)
+        await audit(db, caller, { action: 'session.end-all', object: { type: 'user', id: caller.id, name: caller.name } })
+      })
+      setHeader('set-cookie', setCookie(sessionCookie(urls()), ''))
+      return undefined
+    },
+  }),
+  operation({
+    method: 'POST',
+    path: '/password',
+    access: 'member',
+    summary: 'Change your password; your other sessions end',
+    body: Type.Object({ current: password('The current password.'), new: newPassword }),
+    reply: sessionSchema,
+    async handle(context, services) {
+      const { caller, body, address } = context
+      if (caller.session === undefined)
+        throw new GatewayError('conflict', { values: { detail: 'An admin key has no password.' } })
+      const credentials = { email: caller.session.email, password: body.current, address }
+      return openSession(await changePassword(services.store, credentials, body.new), context, services)
+    },
+  }),
+]
+
+/** Sets the cookie of a session that has just begun, and shows the session. */
+export async function openSession(
+  token: string,
+  context: { setHeader(name: string, value: string): void },
+  services: ManagementServices,
+) {
+  const session = await findSession(services.store, token)
+  if (session === undefined) throw new GatewayError('not_signed_in')
+  context.setHeader('set-cookie', setCookie(sessionCookie(services.urls()), token))
+  return sessionView(session.user, services)
+}
+
+interface SessionUser {
   readonly id: string
   readonly email: string | null
   readonly name: string
@@ -31,115 +150,8 @@ interface Person {
   readonly account: { readonly id: string; readonly name: string }
 }
 
-function tell({ id, email, name, role, account }: Person, { urls, version }: ManagementServices) {
-  return { user: { id, email, name, role }, account, gateway: { base_url: `${urls().clients}/v1`, version } }
-}
-
-/** Gives the token of a session that has just begun to the browser, and tells whose it is. */
-export async function welcome(token: string, asked: { header(name: string, value: string): void }, services: ManagementServices) {
-  const begun = await findSession(services.store, token)
-  if (begun === undefined) throw new GatewayError('not_signed_in')
-  asked.header('set-cookie', setCookie(sessionCookie(services.urls()), token))
-  return tell(begun.user, services)
-}
-
-/** Signing in and out. */
-export const sessionRoutes: readonly Route[] = [
-  route({
-    method: 'GET',
-    path: '/sign-in',
-    role: 'nobody',
-    summary: 'How people sign in here',
-    reply: Type.Object({
-      password: Type.Boolean({ description: 'By e-mail and password.' }),
-      oidc: Type.Union([Type.Object({ name: Type.String(), path: Type.String() }), Type.Null()], {
-        description: 'The OpenID provider, and where a browser goes to sign in by it.',
-      }),
-      setup_needed: Type.Boolean({ description: 'True until the first admin has used the setup link.' }),
-    }),
-    handle: async (_, { store, openid }) => ({
-      password: true,
-      oidc: openid ? { name: openid.name, path: `${BASE}/oidc/start` } : null,
-      setup_needed: await needsSetup(store),
-    }),
-  }),
-  route({
-    method: 'POST',
-    path: '/setup',
-    role: 'nobody',
-    summary: 'Use the setup link: become the first admin, and sign in',
-    body: Type.Object({
-      token,
-      email,
-      name: Type.String(),
-      password: password('At least 12 characters.'),
-    }),
-    reply: session,
-    status: 201,
-    handle: async (asked, services) =>
-      welcome(await setUp(services.store, { ...asked.body, address: asked.address }), asked, services),
-  }),
-  route({
-    method: 'GET',
-    path: '/session',
-    role: 'member',
-    summary: 'Who is signed in',
-    reply: session,
-    handle: async ({ caller }, services) => tell({ ...caller, email: caller.session?.email ?? null }, services),
-  }),
-  route({
-    method: 'POST',
-    path: '/session',
-    role: 'nobody',
-    summary: 'Sign in',
-    body: Type.Object({ email, password: password('The password.') }),
-    reply: session,
-    status: 201,
-    handle: async (asked, services) =>
-      welcome(await signIn(services.store, { ...asked.body, address: asked.address }), asked, services),
-  }),
-  route({
-    method: 'DELETE',
-    path: '/session',
-    role: 'member',
-    summary: 'Sign out',
-    async handle({ caller, header }, { store, urls }) {
-      if (caller.session === undefined) return undefined
-      await store.db.transaction().execute(async (db) => {
-        await endSession(db, caller.session!.digest)
-        await audit(db, caller, { action: 'session.end', object: { type: 'user', id: caller.id, name: caller.name } })
-      })
-      header('set-cookie', setCookie(sessionCookie(urls()), ''))
-      return undefined
-    },
-  }),
-  route({
-    method: 'DELETE',
-    path: '/sessions',
-    role: 'member',
-    summary: 'Sign out everywhere',
-    async handle({ caller, header }, { store, urls }) {
-      await store.db.transaction().execute(async (db) => {
-        await endSessions(db, caller.id)
-        await audit(db, caller, { action: 'session.end-all', object: { type: 'user', id: caller.id, name: caller.name } })
-      })
-      header('set-cookie', setCookie(sessionCookie(urls()), ''))
-      return undefined
-    },
-  }),
-  route({
-    method: 'POST',
-    path: '/password',
-    role: 'member',
-    summary: 'Change the password; every other session ends',
-    body: Type.Object({ current: password('The password until now.'), new: password('At least 12 characters.') }),
-    reply: session,
-    async handle(asked, services) {
-      const { caller, body, address } = asked
-      if (caller.session === undefined)
-        throw new GatewayError('conflict', { values: { detail: 'An admin key has no password.' } })
-      const credentials = { email: caller.session.email, password: body.current, address }
-      return welcome(await changePassword(services.store, credentials, body.new), asked, services)
-    },
-  }),
-]
+const sessionView = ({ id, email, name, role, account }: SessionUser, { urls, version }: ManagementServices) => ({
+  user: { id, email, name, role },
+  account,
+  gateway: { base_url: `${urls().clients}/v1`, version },
+})

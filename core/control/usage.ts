@@ -1,17 +1,16 @@
 import { Readable } from 'node:stream'
 import { type Static, Type } from 'typebox'
 import { usageAsCsv } from '../usage/exports.ts'
-import { timeRangeOf, timesOf } from '../usage/time-range.ts'
+import { stepsOf, timeRangeOf } from '../usage/time-range.ts'
 import { type Dimension, reportUsage, type UsageQuery } from '../usage/usage-report.ts'
-import { accountSeenBy } from './accounts.ts'
-import type { Caller } from './caller.ts'
-import { fromTime, time } from './fields.ts'
-import { type Route, route } from './operation.ts'
+import { accountScope, type Caller } from './caller.ts'
+import { fromTime, oneOf, time } from './fields.ts'
+import { type Operation, operation } from './operation.ts'
 
-const question = Type.Object({
+const usageQuery = Type.Object({
   from: Type.Optional(time('Absent: seven days before `to`.')),
   to: Type.Optional(time('Absent: now.')),
-  step: Type.Optional(Type.Enum(['hour', 'day'], { description: 'In UTC. Absent: hours for up to two days.' })),
+  step: Type.Optional(oneOf(['hour', 'day'], 'In UTC. Absent: `hour` for up to two days.')),
   group: Type.String({
     pattern: '^(model|key|account|tag:.{1,200})$',
     description: '`model`, `key`, `account`, or `tag:` and its name.',
@@ -19,60 +18,66 @@ const question = Type.Object({
   account_id: Type.Optional(Type.String({ maxLength: 300 })),
 })
 
-const measures = Type.Object({
-  requests: Type.Integer(),
-  errors: Type.Integer(),
-  input_tokens: Type.Integer(),
-  output_tokens: Type.Integer(),
-  cached_tokens: Type.Integer({ description: 'Of the input.' }),
-  reasoning_tokens: Type.Integer({ description: 'Of the output.' }),
-})
+const totals = Type.Object(
+  {
+    requests: Type.Integer(),
+    errors: Type.Integer(),
+    input_tokens: Type.Integer(),
+    output_tokens: Type.Integer(),
+    cached_tokens: Type.Integer({ description: 'Part of `input_tokens`.' }),
+    reasoning_tokens: Type.Integer({ description: 'Part of `output_tokens`.' }),
+  },
+  { title: 'UsageTotals' },
+)
 
-const report = Type.Object({
-  step: Type.Enum(['hour', 'day']),
-  groups: Type.Array(
-    Type.Object({
-      name: Type.String({ description: "An id, a model or a tag; '' for what has none, `*` for all after the first twenty." }),
-      label: Type.String(),
+const usageSchema = Type.Object(
+  {
+    step: oneOf(['hour', 'day']),
+    groups: Type.Array(
+      Type.Object({
+        name: Type.String({ description: "An id, a model or a tag; '' for none, `*` for all after the first twenty." }),
+        label: Type.String(),
+      }),
+      { description: 'By requests, most first.' },
+    ),
+    series: Type.Array(Type.Object({ t: time('When it begins.'), values: Type.Array(totals) }), {
+      description: 'An entry for each hour or day, its values in the order of the groups.',
     }),
-    { description: 'Those with the most requests first.' },
-  ),
-  series: Type.Array(Type.Object({ t: time('When it begins.'), values: Type.Array(measures) }), {
-    description: 'An entry for each hour or day, its values in the order of the groups.',
-  }),
-  totals: measures,
-})
+    totals,
+  },
+  { title: 'Usage' },
+)
 
-function queryOf(caller: Caller, { from, to, step, group, account_id }: Static<typeof question>): UsageQuery {
-  const stretch = timeRangeOf({ from: fromTime(from), to: fromTime(to), step })
-  // The schema's pattern is this type.
-  return { ...stretch, group: group as Dimension, account: accountSeenBy(caller, account_id) }
-}
-
-/** What calls add up to. */
-export const usageRoutes: readonly Route[] = [
-  route({
+/** Usage: calls and tokens over time. */
+export const usageOperations: readonly Operation[] = [
+  operation({
     method: 'GET',
     path: '/usage',
-    role: 'member',
-    summary: 'Usage over time, by model, key, account or tag',
-    query: question,
-    reply: report,
+    access: 'member',
+    summary: 'Get usage over time, by model, key, account or tag',
+    query: usageQuery,
+    reply: usageSchema,
     handle: async ({ caller, query }, { store }) => reportUsage(store, queryOf(caller, query)),
   }),
-  route({
+  operation({
     method: 'GET',
     path: '/usage.csv',
-    role: 'member',
-    summary: 'The same usage as CSV: every name, not only the first twenty',
-    query: question,
+    access: 'member',
+    summary: 'Export the same usage as CSV, with every group',
+    query: usageQuery,
     streams: 'text/csv; charset=utf-8',
-    async handle({ caller, query, header }, { store }) {
-      const asked = queryOf(caller, query)
-      // What is wrong with it is told before a file begins.
-      timesOf(asked)
-      header('content-disposition', 'attachment; filename="usage.csv"')
-      return Readable.from(usageAsCsv(store, asked))
+    async handle({ caller, query, setHeader }, { store }) {
+      const usage = queryOf(caller, query)
+      // Throws for an invalid range, before the file begins.
+      stepsOf(usage)
+      setHeader('content-disposition', 'attachment; filename="usage.csv"')
+      return Readable.from(usageAsCsv(store, usage))
     },
   }),
 ]
+
+function queryOf(caller: Caller, { from, to, step, group, account_id }: Static<typeof usageQuery>): UsageQuery {
+  const range = timeRangeOf({ from: fromTime(from), to: fromTime(to), step })
+  // The schema's pattern guarantees the type.
+  return { ...range, group: group as Dimension, account: accountScope(caller, account_id) }
+}

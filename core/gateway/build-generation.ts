@@ -1,7 +1,6 @@
 import type { Config, LinkConfig, NamespaceConfig } from '../config/config.ts'
 import { type ChainLink, composeChain, type LinkGuard } from '../http/chain.ts'
 import { Generation } from '../http/generation.ts'
-import { guardProvider, type PluginTimer } from '../plugins/guard.ts'
 import { createHost, type HostServices } from '../plugins/host.ts'
 import { type InstanceIdentity, InstanceLeases, type InstancePool } from '../plugins/instances.ts'
 import { loadPlugin } from '../plugins/registry.ts'
@@ -11,31 +10,29 @@ import type { Protection, UpstreamState, UpstreamStates } from '../routing/upstr
 import type { Principal, Provider, ProviderPlugin } from '../sdk/api.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
 
-/** What a generation is built with. */
+/** The services that a Generation is built with. */
 export interface GenerationServices extends HostServices {
   readonly states: UpstreamStates
-  /** Measures how long plugins run. */
-  readonly plugins: PluginTimer
   readonly linkGuard: LinkGuard
 }
 
 /**
- * Builds what a checked routing table describes; plugins that another generation runs with the same config are taken from the pool.
- * Throws a ConfigError with all that their `create` functions refuse.
+ * Builds the Generation of a Config. Plugins that another Generation runs with the same config are taken from the pool. Throws a
+ * ConfigError with all errors of plugins' `create` functions.
  */
 export async function buildGeneration(config: Config, services: GenerationServices, pool: InstancePool): Promise<Generation> {
   const instances = new InstanceLeases(pool)
   try {
-    const builder = new Builder(services, instances)
-    const refused: Diagnostic[] = []
-    const links = await makeAll(config.chain, (entry) => builder.link(entry), refused)
-    const namespaces = await makeAll([...config.namespaces.values()], (entry) => builder.namespace(entry), refused)
-    if (refused.length > 0) throw new ConfigError(refused)
+    const builder = new GenerationBuilder(services, instances)
+    const errors: Diagnostic[] = []
+    const links = await createAll(config.chain, (entry) => builder.createLink(entry), errors)
+    const namespaces = await createAll([...config.namespaces.values()], (entry) => builder.createNamespace(entry), errors)
+    if (errors.length > 0) throw new ConfigError(errors)
     const table = new RoutingTable({
       namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])),
       curated: config.curated,
       aliases: config.aliases,
-      sandbox: await builder.sandbox(),
+      sandbox: await builder.createSandbox(),
     })
     const chain = composeChain(links, services.linkGuard)
     return new Generation({ config, links, chain, table, instances, states: builder.states })
@@ -45,29 +42,30 @@ export async function buildGeneration(config: Config, services: GenerationServic
   }
 }
 
-/** One after the other, in the order written; what is wrong with one does not hide what is wrong with the next. */
-async function makeAll<Entry, Made>(
+/** Creates one after the other, in the order of routes.yaml. Adds the diagnostics of a ConfigError to `errors`, and goes on. */
+async function createAll<Entry, Created>(
   entries: readonly Entry[],
-  make: (entry: Entry) => Promise<Made>,
-  refused: Diagnostic[],
-): Promise<Made[]> {
-  const made: Made[] = []
+  create: (entry: Entry) => Promise<Created>,
+  errors: Diagnostic[],
+): Promise<Created[]> {
+  const created: Created[] = []
   for (const entry of entries) {
     try {
-      made.push(await make(entry))
+      created.push(await create(entry))
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error
-      refused.push(...error.diagnostics)
+      errors.push(...error.diagnostics)
     }
   }
-  return made
+  return created
 }
 
-/** Where the sandbox stands that answers them. */
+/** The namespace of the sandbox that serves test keys. */
 const TEST_KEYS = 'test keys'
 
-/** Makes the parts of a generation. */
-class Builder {
+/** Creates the links and namespaces of a Generation. */
+class GenerationBuilder {
+  /** By namespace. */
   readonly states = new Map<string, UpstreamState>()
   readonly #services: GenerationServices
   readonly #instances: InstanceLeases
@@ -77,51 +75,51 @@ class Builder {
     this.#instances = instances
   }
 
-  async link({ plugin, config, when, at }: LinkConfig): Promise<ChainLink> {
+  async createLink({ plugin, config, when, at }: LinkConfig): Promise<ChainLink> {
     const identity = { plugin, place: `chain plugin ${plugin.name}`, config, at }
     const link = await this.#instances.take(identity, async (context) => {
-      const made = await plugin.create(config as never, createHost(this.#services, context))
-      if (typeof made?.handle !== 'function') throw new Error('create() must return a link: { handle(ctx, next) { … } }')
-      return made
+      const created = await plugin.create(config as never, createHost(this.#services, context))
+      if (typeof created?.handle !== 'function') throw new Error('create() must return a link: { handle(ctx, next) { … } }')
+      return created
     })
     const explain = link.explain && ((principal: Principal) => link.explain!(principal))
     return { name: plugin.name, handle: link.handle, explain, namespaces: when === undefined ? 'all' : new Set(when.namespaces) }
   }
 
-  async namespace(entry: NamespaceConfig): Promise<Namespace> {
+  async createNamespace(entry: NamespaceConfig): Promise<Namespace> {
     const { name, plugin, config, models, timeouts, testKeys, dormant, at } = entry
     const common = { name, models, timeouts, testKeys }
     if (dormant !== undefined)
       return { ...common, upstream: undefined, catalogue: new ModelDiscovery(undefined, this.#services.log) }
-    const { provider, catalogue } = await this.#provider({ plugin, place: `namespace ${name}`, config, at })
-    const state = this.#state(name, provider, entry)
+    const { provider, catalogue } = await this.#createProvider({ plugin, place: `namespace ${name}`, config, at })
+    const state = this.#stateOf(name, provider, entry)
     return { ...common, upstream: { name: plugin.name, provider, state }, catalogue }
   }
 
-  /** Who answers test keys, whatever the table says. */
-  async sandbox(): Promise<NamedProvider> {
+  /** Creates the sandbox that serves test keys, whether or not routes.yaml has one. */
+  async createSandbox(): Promise<NamedProvider> {
     const plugin = await loadPlugin('sandbox', 'provider', process.cwd())
-    const { provider } = await this.#provider({ plugin, place: TEST_KEYS, config: {} })
-    // It fails when it is told to: that is nobody's fault.
-    const state = this.#state(TEST_KEYS, provider, { breaker: false })
+    const { provider } = await this.#createProvider({ plugin, place: TEST_KEYS, config: {} })
+    // Its failures are requested by clients, so that they must not open a breaker.
+    const state = this.#stateOf(TEST_KEYS, provider, { breaker: false })
     return { name: plugin.name, provider, state }
   }
 
-  #state(namespace: string, provider: Provider, protection: Protection): UpstreamState {
+  #stateOf(namespace: string, provider: Provider, protection: Protection): UpstreamState {
     const state = this.#services.states.of(namespace, provider, protection)
     this.states.set(namespace, state)
     return state
   }
 
-  /** A provider, and what is known of its models: both outlast a reload that does not change its config. */
-  #provider(identity: InstanceIdentity & { readonly plugin: ProviderPlugin }) {
+  /** Creates a provider and the discovery of its models. Both outlive a reload that does not change their config. */
+  #createProvider(identity: InstanceIdentity & { readonly plugin: ProviderPlugin }) {
     const { plugin, config } = identity
     return this.#instances.take(identity, async (context) => {
       const host = createHost(this.#services, context)
       const provider = await plugin.create(config as never, host)
       if (typeof provider?.request !== 'function') throw new Error('create() must return a provider: { request(call) { … } … }')
       return {
-        provider: guardProvider(plugin.name, provider, this.#services.plugins),
+        provider,
         catalogue: new ModelDiscovery(provider, host.log),
         close: () => provider.close?.(),
       }

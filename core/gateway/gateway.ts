@@ -1,10 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Router } from '@koa/router'
-import { LinkedList } from '../async/linked-list.ts'
-import { PROCESS, PROCESS_ROUTES } from '../control/config.ts'
-import { consoleRoutes } from '../control/console.ts'
-import { type HealthServices, systemRoutes } from '../control/health.ts'
-import type { ManagementOptions, ManagementServices, ReloadOutcome, ReloadTrigger, Urls } from '../control/operation.ts'
-import { managementRoutes } from '../control/router.ts'
+import { LinkedList } from '../async/event-loop.ts'
+import { LIFECYCLE_BASE, lifecycleOperations } from '../control/config.ts'
+import { consoleRouter } from '../control/console.ts'
+import { type MonitoringServices, monitoringRouter } from '../control/monitoring.ts'
+import { managementRouter } from '../control/router.ts'
+import type { ManagementOptions, ManagementServices, ReloadOutcome, ReloadTrigger, Urls } from '../control/services.ts'
 import { type ApiServices, type AppServices, apiRoutes } from '../http/app.ts'
 import { CallReader } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -13,40 +14,40 @@ import { type Listen, openListeners } from '../http/server.ts'
 import { Settlement } from '../http/settle.ts'
 import type { Secret } from '../sdk/api.ts'
 import { Reloader } from './reload.ts'
-import { openServices, type ServiceOptions } from './services.ts'
+import { DEFAULT_LINK_TIMEOUT_MS, openServices, type ServiceOptions } from './services.ts'
 
-/** What a gateway is started with. */
+/** The options of a gateway. */
 export interface GatewayOptions extends ServiceOptions {
-  /** Path of routes.yaml. */
+  /** The path of routes.yaml. */
   readonly routes: string
   readonly env: NodeJS.ProcessEnv
   readonly listen: Listen
-  /** A second listener, for everything: all that is for operators leaves the public one. */
+  /** A second listener, for all paths. The first one then serves only `/v1`. */
   readonly adminListen?: Listen
   readonly metricsToken?: Secret
   readonly management?: ManagementOptions
   readonly times?: Partial<GatewayTimes>
 }
 
-/** The gateway's own clocks, in milliseconds. */
+/** The timeouts of a gateway, in milliseconds. */
 export interface GatewayTimes {
-  /** Silence in a stream after which a comment is sent. */
+  /** The silence in a stream after which a comment is sent. */
   readonly heartbeat: number
-  /** How long a client may take no bytes. */
+  /** How long a client may read no bytes. */
   readonly writeStall: number
   /** How long a link may take, `next` excluded. */
   readonly link: number
-  /** How long loading a routing table may take. */
+  /** How long loading routes.yaml may take. */
   readonly load: number
 }
 
-const TIMES: GatewayTimes = { heartbeat: 15_000, writeStall: 30_000, link: 10_000, load: 60_000 }
+const TIMES: GatewayTimes = { heartbeat: 15_000, writeStall: 30_000, link: DEFAULT_LINK_TIMEOUT_MS, load: 60_000 }
 
-/** How a gateway goes down, in milliseconds. */
+/** The phases of a shutdown, in milliseconds. */
 export interface DrainTimes {
-  /** How long connections are still accepted: load balancers learn late that we are going. */
+  /** How long connections are still accepted: load balancers notice `/readyz` late. */
   readonly delay: number
-  /** How long calls under way may then take; after it streams end with an error frame. */
+  /** How long open calls may take after that. Then streams end with an error frame. */
   readonly grace: number
 }
 
@@ -55,28 +56,28 @@ export interface Gateway {
   /** `http://127.0.0.1:8080` */
   readonly url: string
   readonly adminUrl: string
-  /** How it is reached from outside. */
+  /** Its public origins. */
   readonly urls: Urls
-  /** What the operator should know of the routing table. */
+  /** Notices about routes.yaml, for the operator. */
   readonly notices: readonly string[]
   /** The generation that serves new calls. */
   readonly live: { readonly generation: Generation }
-  /** Reads the routing table again. */
+  /** Reloads routes.yaml. */
   reload(trigger: ReloadTrigger): Promise<ReloadOutcome>
-  /** Stops taking work, waits for what is under way, and frees everything. */
+  /** Shuts the gateway down: refuses new calls, waits for open ones, and closes everything. */
   drain(times: DrainTimes): Promise<void>
 }
 
-/** Starts a gateway: resolves once it serves. Throws ConfigError for a bad routing table; what was opened by then is closed. */
+/** Starts a gateway. Resolves once it listens. Throws a ConfigError if routes.yaml is not valid; everything opened is then closed. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
   const times = { ...TIMES, ...options.times }
-  const services = opened.adopt(openServices({ ...options, linkTimeout: times.link }), (all) => all.close())
+  const services = opened.adopt(openServices({ ...options, linkTimeout: times.link }), (each) => each.close())
   const { recorder } = services
-  const reloader = opened.adopt(await Reloader.start({ ...options, services, loadTimeout: times.load }), (all) => all.close())
-  const settlement = opened.adopt(new Settlement({ ...services, hookTimeout: times.link }), (last) => last.flush())
+  const reloader = opened.adopt(await Reloader.start({ ...options, services, loadTimeout: times.load }), (each) => each.close())
+  const settlement = opened.adopt(new Settlement({ ...services, hookTimeout: times.link }), (each) => each.flush())
   const { live } = reloader
-  let draining = false
+  const lifecycle = { draining: false }
   const app: AppServices & ApiServices = {
     ...services,
     live,
@@ -84,7 +85,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     open: new LinkedList<Exchange>(),
     reader: new CallReader(services.workers),
     relayTimes: times,
-    draining: () => draining,
+    lifecycle,
   }
   const management: ManagementServices = {
     ...options,
@@ -95,16 +96,21 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     config: () => reloader.state,
     reload: (trigger) => reloader.reload(trigger),
   }
-  const health = { ...services, settlement, metricsToken: options.metricsToken, ready: () => !draining }
-  const operators = operatorRoutes(health, management)
+  const monitoring: MonitoringServices = {
+    ...services,
+    settlement,
+    metricsToken: options.metricsToken,
+    ready: () => !lifecycle.draining,
+  }
+  const operators = operatorRouters(monitoring, management)
   const listeners = await openListeners(app, { clients: [apiRoutes(app)], operators }, options)
 
   const running = opened.move()
-  async function drain({ delay, grace }: DrainTimes): Promise<void> {
-    draining = true
-    await passed(delay)
+  async function drain(phases: DrainTimes): Promise<void> {
+    lifecycle.draining = true
+    await delay(phases.delay)
     recorder.end()
-    await listeners.stop(grace)
+    await listeners.stop(phases.grace)
     await running.disposeAsync()
   }
 
@@ -112,12 +118,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   return { ...listeners, urls: management.urls(), notices: reloader.notices, live, reload, drain }
 }
 
-/** All that is for operators. */
-const operatorRoutes = (health: HealthServices, management: ManagementServices): readonly Router[] => [
-  systemRoutes(health),
-  consoleRoutes(),
-  managementRoutes(management),
-  managementRoutes(management, PROCESS_ROUTES, PROCESS),
+/** The routers for operators. */
+const operatorRouters = (monitoring: MonitoringServices, management: ManagementServices): readonly Router[] => [
+  monitoringRouter(monitoring),
+  consoleRouter(),
+  managementRouter(management),
+  managementRouter(management, lifecycleOperations, LIFECYCLE_BASE),
 ]
-
-const passed = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,7 +1,8 @@
 import type { Config } from '../config/config.ts'
-import { diffTrees } from '../config/diff.ts'
-import { FilesRead, FileWatch } from '../config/watch.ts'
-import type { ConfigState, ReloadOutcome, ReloadTrigger } from '../control/operation.ts'
+import { diffConfigs } from '../config/diff.ts'
+import { FilesRead } from '../config/file/files-read.ts'
+import { FileWatch } from '../config/watch.ts'
+import type { ConfigState, ReloadOutcome, ReloadTrigger } from '../control/services.ts'
 import type { Generation } from '../http/generation.ts'
 import type { KeyDirectory } from '../keys/directory.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
@@ -9,9 +10,9 @@ import type { GatewayMetrics } from '../observe/gateway-metrics.ts'
 import { InstancePool } from '../plugins/instances.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
 import type { GenerationServices } from './build-generation.ts'
-import { beginningOf, type LoadedTable, type LoadOptions, loadTable } from './load.ts'
+import { type LoadOptions, loadGeneration, startOf } from './load.ts'
 
-/** What tables are loaded with. */
+/** The options of a Reloader. */
 export interface ReloadOptions extends Omit<LoadOptions, 'pool'> {
   readonly services: GenerationServices & {
     readonly calls: CallMetrics
@@ -21,77 +22,74 @@ export interface ReloadOptions extends Omit<LoadOptions, 'pool'> {
 }
 
 /**
- * Keeps the generation that serves new calls, and replaces it as a whole when the routing table or a file it refers to changes, or
- * when somebody asks. What is wrong changes nothing.
+ * Owns the Generation that serves new calls. Replaces it when routes.yaml or a file that it refers to changes, and on request. If
+ * routes.yaml is not valid, the previous Generation stays in use.
  */
 export class Reloader {
-  /** The generation that serves new calls. */
+  /** The Generation that serves new calls. */
   readonly live: { generation: Generation }
-  readonly #source: ReloadOptions & LoadOptions
-  readonly #watch = new FileWatch(() => this.#look())
+  readonly #options: ReloadOptions & LoadOptions
+  readonly #watch = new FileWatch(() => this.#checkFiles())
   readonly #retiring = new Set<Promise<void>>()
   #files = new FilesRead()
-  #built: LoadedTable
   #loadedAt = Date.now()
   #lastReload: ReloadOutcome | undefined
-  /** Reloads come one after the other. */
-  #turn: Promise<unknown> = Promise.resolve()
-  #waiting: Promise<ReloadOutcome> | undefined
+  /** The end of the queue: reloads run one after the other. */
+  #queue: Promise<unknown> = Promise.resolve()
+  /** The reload that is queued and has not started. */
+  #pending: Promise<ReloadOutcome> | undefined
 
-  private constructor(source: ReloadOptions & LoadOptions, first: LoadedTable) {
-    this.#source = source
-    this.#built = first
-    this.live = { generation: first.generation }
-    this.#begin(first)
+  private constructor(options: ReloadOptions & LoadOptions, first: Generation) {
+    this.#options = options
+    this.live = { generation: first }
+    this.#activate(first)
   }
 
-  /** Loads the first table. Throws a ConfigError where it is wrong. */
+  /** Loads the first Generation. Throws a ConfigError if routes.yaml is not valid. */
   static async start(options: ReloadOptions): Promise<Reloader> {
-    const source = { ...options, pool: new InstancePool(options.services.log) }
+    const all = { ...options, pool: new InstancePool(options.services.log) }
     const files = new FilesRead()
-    const reloader = new Reloader(source, await loadTable(source, files))
-    reloader.#follow(files)
+    const reloader = new Reloader(all, await loadGeneration(all, files))
+    reloader.#watchFiles(files)
     return reloader
   }
 
   get state(): ConfigState {
-    const { config, text } = this.#built
-    const { file, sha256 } = config
+    const { file, text, sha256 } = this.live.generation.config
     return { file, text, sha256, loadedAt: this.#loadedAt, ...(this.#lastReload && { lastReload: this.#lastReload }) }
   }
 
-  /** What the operator should know of the table. */
+  /** Notices about routes.yaml, for the operator. */
   get notices(): readonly string[] {
-    return this.#built.notices
+    return this.live.generation.config.notices
   }
 
-  /** Reads the table again, and puts it in use where nothing is wrong with it. Never rejects. */
+  /** Reloads routes.yaml. Requests during a reload share the next one. Never rejects. */
   reload(trigger: ReloadTrigger): Promise<ReloadOutcome> {
-    // One that waits for its turn has read nothing yet: whoever asks meanwhile shares it.
-    this.#waiting ??= this.#inTurn(() => {
-      this.#waiting = undefined
+    this.#pending ??= this.#enqueue(() => {
+      this.#pending = undefined
       return this.#reload(trigger)
     })
-    return this.#waiting
+    return this.#pending
   }
 
-  /** Once nothing is served any more: closes all plugins. */
+  /** Closes all plugins. No call may be open. */
   async close(): Promise<void> {
     this.#watch.close()
-    await this.#turn
+    await this.#queue
     this.#retire(this.live.generation)
     await Promise.all(this.#retiring)
   }
 
-  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#turn.then(work)
-    this.#turn = result.catch(() => undefined)
+  #enqueue<Result>(run: () => Promise<Result>): Promise<Result> {
+    const result = this.#queue.then(run)
+    this.#queue = result.catch(() => undefined)
     return result
   }
 
-  #look(): void {
-    void this.#inTurn(async () => {
-      // First, so that no change falls between: links and folders may have been replaced by others.
+  #checkFiles(): void {
+    void this.#enqueue(async () => {
+      // Before the check, so that no change is missed: links and folders may have been replaced.
       this.#watch.follow(this.#files.paths)
       if (await this.#files.changed()) await this.#reload('file')
     })
@@ -102,74 +100,74 @@ export class Reloader {
     const at = Date.now()
     let outcome: ReloadOutcome
     try {
-      const built = await loadTable(this.#source, files)
-      const changes = diffTrees(this.#built.outline, built.outline)
-      this.#swap(built)
-      outcome = { at, ok: true, diagnostics: [], difference: changes }
+      const generation = await loadGeneration(this.#options, files)
+      const difference = diffConfigs(this.live.generation.config, generation.config)
+      this.#replace(generation)
+      outcome = { at, ok: true, diagnostics: [], difference }
     } catch (error) {
       outcome = { at, ok: false, diagnostics: this.#diagnosticsOf(error), difference: [] }
     }
     this.#lastReload = outcome
-    this.#tell(trigger, outcome)
-    this.#follow(files)
+    this.#report(trigger, outcome)
+    this.#watchFiles(files)
     return outcome
   }
 
-  #swap(built: LoadedTable): void {
-    const before = this.live.generation
-    this.#built = built
+  #replace(generation: Generation): void {
+    const previous = this.live.generation
     this.#loadedAt = Date.now()
-    this.#begin(built)
-    this.#retire(before)
+    this.#activate(generation)
+    this.#retire(previous)
   }
 
-  #begin({ config, generation }: LoadedTable): void {
-    const { services } = this.#source
+  #activate(generation: Generation): void {
+    const { services } = this.#options
+    const { config } = generation
     this.live.generation = generation
     generation.begin(services.states)
     services.keys.declare(config.keys)
-    services.calls.declare(namesOf(config))
+    services.calls.declare(modelsByNamespace(config))
     services.gateway.configLoaded(config)
   }
 
   #retire(generation: Generation): void {
     const retiring = generation.retire().finally(() => {
-      this.#source.services.gateway.configRetired()
+      this.#options.services.gateway.configRetired()
       this.#retiring.delete(retiring)
     })
     this.#retiring.add(retiring)
   }
 
-  /** What was changed while it was read shows when it is looked at again. */
-  #follow(files: FilesRead): void {
+  /** Watches these files, and checks them once: they may have changed while they were read. */
+  #watchFiles(files: FilesRead): void {
     this.#files = files
     this.#watch.follow(files.paths)
-    this.#watch.soon()
+    this.#watch.touch()
   }
 
-  #tell(trigger: ReloadTrigger, { ok, difference, diagnostics }: ReloadOutcome): void {
-    const { log, gateway } = this.#source.services
+  #report(trigger: ReloadTrigger, { ok, difference, diagnostics }: ReloadOutcome): void {
+    const { log, gateway } = this.#options.services
     gateway.configReloaded(ok ? 'success' : 'failure')
     if (ok) {
-      const { notices, config } = this.#built
-      log.info({ trigger, sha256: config.sha256, difference, ...(notices.length > 0 && { notices }) }, 'routing table reloaded')
+      const { notices, sha256 } = this.live.generation.config
+      log.info({ trigger, sha256, difference, ...(notices.length > 0 && { notices }) }, 'routing table reloaded')
     } else {
-      log.error({ trigger, diagnostics: diagnostics.map(inOneLine) }, 'routing table not reloaded: the one before stays in use')
+      log.error({ trigger, diagnostics: diagnostics.map(onOneLine) }, 'routing table not reloaded: the previous one stays in use')
     }
   }
 
   #diagnosticsOf(error: unknown): readonly Diagnostic[] {
     if (error instanceof ConfigError) return error.diagnostics
-    this.#source.services.log.error({ err: error }, 'routing table not reloaded: an error that nobody foresaw')
-    const message = 'loading it failed: the log of the gateway says why'
-    return [{ ...beginningOf(this.#source), message, frame: '' }]
+    this.#options.services.log.error({ err: error }, 'routing table not reloaded: unexpected error')
+    const message = 'an unexpected error occurred; the log of the gateway has its cause'
+    return [{ ...startOf(this.#options), message, frame: '' }]
   }
 }
 
-const inOneLine = ({ file, line, column, message }: Diagnostic): string => `${file}:${line}:${column}: ${message}`
+const onOneLine = ({ file, line, column, message }: Diagnostic): string => `${file}:${line}:${column}: ${message}`
 
-/** The models that the table names, by namespace. */
-function namesOf({ namespaces, curated }: Config): ReadonlyMap<string, readonly string[]> {
+/** The models that routes.yaml names, by namespace. */
+function modelsByNamespace({ namespaces, curated }: Config): ReadonlyMap<string, readonly string[]> {
   const routes = [...curated.values()].flatMap((namespace) => [...namespace.routes.values()])
   const targets = routes.flatMap((route) => [...route.targets, ...route.fallbacks]).map(({ model }) => model.split(/\/(.*)/s))
   const targetsIn = (name: string) => targets.filter(([namespace]) => namespace === name).map(([, model]) => model!)

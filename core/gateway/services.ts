@@ -1,8 +1,8 @@
 import { LinkGuard } from '../http/chain.ts'
 import { createKeyDirectory, type KeyDirectory } from '../keys/directory.ts'
-import { CallMetrics } from '../observe/call-metrics.ts'
-import { BreakerMetrics, GatewayMetrics, PluginMetrics } from '../observe/gateway-metrics.ts'
-import type { Logger } from '../observe/log.ts'
+import { CallMetrics, PluginMetrics } from '../observe/call-metrics.ts'
+import { BreakerMetrics, GatewayMetrics } from '../observe/gateway-metrics.ts'
+import type { Log } from '../observe/log.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { createMemoryLimits } from '../quota/memory.ts'
 import { UpstreamStates } from '../routing/upstream-state.ts'
@@ -10,29 +10,29 @@ import type { Store } from '../store/database.ts'
 import { UpstreamClient } from '../upstream/client.ts'
 import { getJson } from '../upstream/get-json.ts'
 import { type CallRecorder, openUsage } from '../usage/recorder.ts'
-import { KEEP, type Keep } from '../usage/retention.ts'
+import { DEFAULT_RETENTION, type Retention } from '../usage/retention.ts'
 import { createWorkers, type Workers } from '../workers/pool.ts'
 import type { GenerationServices } from './build-generation.ts'
 
-/** Milliseconds. */
-const LINK_TIMEOUT_MS = 10_000
+/** The default of `ServiceOptions.linkTimeout`. */
+export const DEFAULT_LINK_TIMEOUT_MS = 10_000
 
-/** What services are made of. */
+/** The options of services. */
 export interface ServiceOptions {
   readonly store: Store
-  readonly log: Logger
-  /** The package's. */
+  readonly log: Log
+  /** The version of the package. */
   readonly version: string
   readonly workerThreads: number
-  /** How long calls are remembered. */
-  readonly keep?: Keep
-  /** Milliseconds that a link may take, `next` excluded. */
+  /** How long calls are stored. */
+  readonly retention?: Retention
+  /** How long a link may take, `next` excluded, in milliseconds. */
   readonly linkTimeout?: number
 }
 
-/** What outlives every version of routes.yaml. */
+/** The services that all generations share. They outlive reloads. */
 export interface Services extends GenerationServices {
-  readonly log: Logger
+  readonly log: Log
   readonly metrics: Metrics
   readonly keys: KeyDirectory
   readonly workers: Workers
@@ -42,21 +42,21 @@ export interface Services extends GenerationServices {
   readonly plugins: PluginMetrics
   readonly gateway: GatewayMetrics
   readonly recorder: CallRecorder
-  /** Once nobody uses them any more; closes the store too. */
+  /** Closes the services, which must not be in use, and the store. */
   close(): Promise<void>
 }
 
-/** Opens what every generation shares. */
+/** Opens the services that all generations share. */
 export function openServices({
   store,
   log,
   version,
   workerThreads,
-  keep = KEEP,
-  linkTimeout = LINK_TIMEOUT_MS,
+  retention = DEFAULT_RETENTION,
+  linkTimeout = DEFAULT_LINK_TIMEOUT_MS,
 }: ServiceOptions): Services {
   const metrics = new Metrics()
-  const usage = openUsage({ store, log, metrics, keep })
+  const usage = openUsage({ store, log, metrics, retention })
   const workers = createWorkers({ threads: workerThreads })
   const keys = createKeyDirectory(store)
   const upstreams = new UpstreamClient()

@@ -1,15 +1,15 @@
+import type { ServerResponse } from 'node:http'
 import { Router } from '@koa/router'
 import Koa from 'koa'
-import type { LinkedList } from '../async/linked-list.ts'
+import type { LinkedList } from '../async/event-loop.ts'
 import { type ErrorName, GatewayError } from '../errors.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
 import { embeddings } from '../protocol/embeddings.ts'
 import { responses } from '../protocol/responses.ts'
-import { exchangeOf, LinkState } from './call-state.ts'
+import { exchangeOf, LinkState } from './chain.ts'
 import { type CallServices, modelEndpoint, modelList, oneModel } from './endpoints.ts'
 import { type Endpoint, Exchange, type ExchangeServices } from './exchange.ts'
 import type { Generation } from './generation.ts'
-import { respond } from './respond.ts'
 import type { Settlement } from './settle.ts'
 
 /** What every request of a gateway needs. */
@@ -17,8 +17,8 @@ export interface AppServices {
   readonly settlement: Settlement
   /** Requests under way. */
   readonly open: LinkedList<Exchange>
-  /** True while the gateway drains: every reply closes its connection. */
-  draining(): boolean
+  /** While the gateway drains every reply closes its connection. */
+  readonly lifecycle: { readonly draining: boolean }
 }
 
 /** The Koa application of one listener. */
@@ -35,13 +35,13 @@ export function createApp(services: AppServices, routers: readonly Router[]): Ko
 }
 
 /** Gives the request its id and its exchange, and settles it when its connection is done with it. */
-function beginExchange({ settlement, open, draining }: AppServices): Koa.Middleware {
+function beginExchange({ settlement, open, lifecycle }: AppServices): Koa.Middleware {
   return (ctx, next) => {
     const exchange = new Exchange()
     // A link must not put another state in its place.
     Object.defineProperty(ctx, 'state', { value: new LinkState(exchange), writable: false, configurable: false })
     ctx.res.setHeader('x-request-id', exchange.id)
-    if (draining()) ctx.res.setHeader('connection', 'close')
+    if (lifecycle.draining) ctx.res.setHeader('connection', 'close')
     open.add(exchange)
     ctx.res.once('close', () => {
       open.remove(exchange)
@@ -134,3 +134,39 @@ const serve =
     exchangeOf(ctx).begin(endpoint, generation, ctx, services)
     return generation.chain(ctx as never, () => Promise.resolve())
   }
+
+/** Up to this size a body goes out as one latin1 string, in one write with its head. */
+const ONE_WRITE = 16 * 1024
+
+/** Sends what the call came to: a stream, a whole reply, or an error. */
+export function respond(exchange: Exchange, response: ServerResponse): void {
+  if (exchange.closed) return
+  if (exchange.dropped.length > 0) response.setHeader('x-umg-params-dropped', exchange.dropped.join(', '))
+  if (exchange.failure !== undefined) sendError(exchange.failure, response)
+  else if (exchange.stream !== undefined) openStream(exchange, response)
+  else if (exchange.body !== undefined) sendJson(200, exchange.body, response)
+  else sendError(new GatewayError('internal_error', { cause: new Error('no reply') }), response)
+}
+
+/** Sends an error in OpenAI's shape. The request id is a header, never part of the body. */
+export function sendError(error: GatewayError, response: ServerResponse): void {
+  for (const name in error.headers) response.setHeader(name, error.headers[name]!)
+  sendJson(error.status, Buffer.from(JSON.stringify(error)), response)
+}
+
+function sendJson(status: number, body: Buffer, response: ServerResponse): void {
+  response.statusCode = status
+  response.setHeader('content-type', 'application/json')
+  response.setHeader('content-length', body.length)
+  if (response.req.method === 'HEAD') response.end()
+  else if (body.length <= ONE_WRITE) response.end(body.toString('latin1'), 'latin1')
+  else response.end(body)
+}
+
+function openStream(exchange: Exchange, response: ServerResponse): void {
+  response.statusCode = 200
+  response.setHeader('content-type', 'text/event-stream; charset=utf-8')
+  response.setHeader('cache-control', 'no-cache, no-transform')
+  response.setHeader('x-accel-buffering', 'no')
+  exchange.stream!.open(response)
+}

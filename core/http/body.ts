@@ -1,17 +1,18 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
+import type { ParameterizedContext } from 'koa'
 import { GatewayError } from '../errors.ts'
 import { type BodyScanner, type CallContext, ClientCall, membersOfLarge } from '../protocol/call.ts'
 
-/** The largest request body, in bytes. */
+/** The largest body of a call, in bytes. */
 export const MAX_BODY = 32 << 20
 
 /**
  * Reads a JSON request body of at most `max` bytes into one buffer. Throws 415, 413, 408 or 400 as GatewayErrors; `request.aborted` leaves the promise
  * rejected with `service_unavailable`, for nobody.
  */
-export async function readBody(request: IncomingMessage, response: ServerResponse, max = MAX_BODY): Promise<Buffer> {
+export async function readBody(request: IncomingMessage, response: ServerResponse, max: number): Promise<Buffer> {
   checkHeaders(request, max)
   if (request.headers.expect !== undefined) response.writeContinue()
   const bytes = request.complete ? whole(request, max) : await collect(request, max)
@@ -68,12 +69,9 @@ export class CallReader {
     this.#scanner = scanner
   }
 
-  /** Throws what `readBody` throws, and 400 for a body that is not an acceptable JSON object. */
-  async read(
-    { req, res }: { readonly req: IncomingMessage; readonly res: ServerResponse },
-    context: CallContext,
-  ): Promise<ClientCall> {
-    const bytes = await readBody(req, res)
+  /** `most`: bytes that the upstreams of such a call take. Throws what `readBody` throws, and 400 for a body that is no acceptable object. */
+  async read(ctx: Pick<ParameterizedContext, 'req' | 'res'>, context: CallContext, most: number): Promise<ClientCall> {
+    const bytes = await readBody(ctx.req, ctx.res, Math.min(MAX_BODY, most))
     if (bytes.length < LARGE) return new ClientCall(bytes, context)
     // Gathering such a body took its time already: others have a turn, before what comes next is read and after it.
     await setImmediate()

@@ -1,5 +1,6 @@
 import { GatewayError } from '../errors.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
+import type { PluginTimer } from '../plugins/faults.ts'
 import type { ModelEndpoint } from '../protocol/format.ts'
 import { Dispatch, type DispatchRequest } from '../routing/dispatch.ts'
 import { findModel, listModels } from '../routing/listing.ts'
@@ -12,11 +13,12 @@ import type { Endpoint, Exchange } from './exchange.ts'
 export interface CallServices {
   readonly calls: CallMetrics
   readonly upstreams: UpstreamClient
+  readonly plugins: PluginTimer
 }
 
 /** The endpoint that sends calls of one format to the upstreams of their model. */
 export function modelEndpoint({ name, check, reply: format }: ModelEndpoint, services: CallServices): Endpoint {
-  const { calls, upstreams: client } = services
+  const { calls, upstreams: client, plugins: timer } = services
   async function serve(exchange: Exchange): Promise<void> {
     const principal = requirePrincipal(exchange)
     const call = await exchange.call()
@@ -25,7 +27,14 @@ export function modelEndpoint({ name, check, reply: format }: ModelEndpoint, ser
     exchange.onClosed = calls.started(call.model.namespace)
     // The client may have left while its body was read.
     if (exchange.closed) return
-    const request: DispatchRequest = { call, route, format, client, selection: { key: principal.keyId, random: Math.random } }
+    const request: DispatchRequest = {
+      call,
+      route,
+      format,
+      client,
+      timer,
+      selection: { key: principal.keyId, random: Math.random },
+    }
     if (call.stream) await openStream(exchange, request)
     else exchange.body = await dispatch(exchange, request)
   }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { ParameterizedContext } from 'koa'
-import type { Linked } from '../async/linked-list.ts'
+import type { Linked } from '../async/event-loop.ts'
 import { GatewayError } from '../errors.ts'
 import { ContractViolation, PluginFailure } from '../plugins/faults.ts'
 import type { CallContext, ClientCall } from '../protocol/call.ts'
@@ -26,7 +26,6 @@ import { newRequestId } from '../text/ids.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { CallReader } from './body.ts'
 import { Relay, type RelayTimes } from './relay.ts'
-import { Stopwatch } from './stopwatch.ts'
 
 /** The generation that serves a call until `release`. */
 export interface HeldGeneration {
@@ -120,8 +119,14 @@ export class Exchange implements DispatchListener, Linked {
   /** Tells the metrics that the call is no longer in flight. */
   onClosed: (() => void) | undefined
 
-  readonly #stopwatch = new Stopwatch()
+  readonly #startedAt = performance.now()
+  /** Milliseconds that the call has waited for upstreams, before the wait under way. */
+  #waitedMs = 0
+  #waitingSince: number | undefined
+  /** The last wait. */
   #servedMs = 0
+  /** Until the head of a stream: from there on time is the upstream's and the client's. */
+  #overheadAtHead: number | undefined
   #ctx: ParameterizedContext | undefined
   #services: ExchangeServices | undefined
   #reading: Promise<ClientCall> | undefined
@@ -209,8 +214,20 @@ export class Exchange implements DispatchListener, Linked {
     else void this.#hookRunner.run(hook, this.#outcome!)
   }
 
+  /** Milliseconds since the request arrived, and of them those in the gateway itself, until the reply's head. */
   elapsed(): { readonly total: number; readonly overhead: number } {
-    return this.#stopwatch.elapsed()
+    const total = performance.now() - this.#startedAt
+    return { total, overhead: this.#overheadAtHead ?? Math.max(total - this.#waitedMs - this.#waiting(), 0) }
+  }
+
+  /** Milliseconds of the wait under way; 0 if the call waits for no upstream. */
+  #waiting(): number {
+    return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince
+  }
+
+  #stopWaiting(): void {
+    this.#waitedMs += this.#waiting()
+    this.#waitingSince = undefined
   }
 
   /** The call is on its way to upstreams. */
@@ -224,17 +241,20 @@ export class Exchange implements DispatchListener, Linked {
 
   /** Opens the stream to the client. `onHeadDue`: called when the head should go out although nothing is committed. */
   openStream(onHeadDue: () => void): Relay {
-    this.stream = new Relay(this.#services!.relayTimes, { onHeadDue, onFirstByte: () => this.#onFirstByte() })
+    const onFirstByte = (): void => {
+      this.#firstByteMs = this.elapsed().total
+    }
+    this.stream = new Relay(this.#services!.relayTimes, { onHeadDue, onFirstByte })
     return this.stream
   }
 
   onWait(): void {
-    this.#stopwatch.wait()
+    this.#waitingSince = performance.now()
   }
 
   onAttemptEnded(record: AttemptRecord, tokens: Tokens | undefined): void {
     this.attempts.push(record)
-    this.#stopwatch.stopWaiting()
+    this.#stopWaiting()
     if (tokens === undefined) return
     this.usage = tokens.usage
     this.usageEstimated = tokens.estimated
@@ -243,12 +263,12 @@ export class Exchange implements DispatchListener, Linked {
   onServed(served: Served, dropped: readonly string[]): void {
     this.served = served
     this.dropped = dropped
-    this.#servedMs = this.#stopwatch.waitedMs
-    this.#stopwatch.stopWaiting()
-    if (this.stream !== undefined) this.#stopwatch.head()
+    this.#servedMs = this.#waiting()
+    this.#stopWaiting()
+    if (this.stream !== undefined) this.#overheadAtHead = this.elapsed().overhead
   }
 
-  /** The attempts that have ended, and the one whose stream is under way. */
+  /** Those that ended, and the one whose stream is under way. */
   get attemptsSoFar(): readonly AttemptRecord[] {
     if (this.served === undefined || this.stream === undefined || this.stream.ended) return [...this.attempts]
     return [...this.attempts, { ...this.served, result: 'ok', ms: this.#servedMs }]
@@ -299,11 +319,6 @@ export class Exchange implements DispatchListener, Linked {
     this.#outcome = outcome
   }
 
-  /** The first event that carries something has left. */
-  #onFirstByte(): void {
-    this.#firstByteMs = this.elapsed().total
-  }
-
   async #read(): Promise<ClientCall> {
     const { endpoint, generation } = this
     if (endpoint === undefined || endpoint.check === 'no body') throw new ContractViolation('NO_BODY')
@@ -315,7 +330,11 @@ export class Exchange implements DispatchListener, Linked {
       upstreamHeaders: this.upstreamHeaders,
       decided: false,
     }
-    this.#call = await this.#services!.reader.read(this.#ctx!, this.#callContext)
+    this.#call = await this.#services!.reader.read(
+      this.#ctx!,
+      this.#callContext,
+      generation!.table.maxBody[this.principal?.kind ?? 'live'],
+    )
     return this.#call
   }
 }

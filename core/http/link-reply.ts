@@ -1,7 +1,7 @@
-import { ContractViolation, pluginError } from '../plugins/faults.ts'
+import { ContractViolation, pluginError, violationBy } from '../plugins/faults.ts'
 import { frame } from '../protocol/sse.ts'
 import type { ChatChunk } from '../sdk/api.ts'
-import { transformChunk, transformCompletion } from '../upstream/readers/reader.ts'
+import { hasChoices, transformChunk, transformCompletion } from '../upstream/readers/reader.ts'
 import { requirePrincipal } from './endpoints.ts'
 import type { Exchange, LinkReply } from './exchange.ts'
 import type { Relay } from './relay.ts'
@@ -19,9 +19,9 @@ export async function sendLinkReply(exchange: Exchange): Promise<void> {
   exchange.generation!.table.route(call.model, principal)
   const { link, reply } = linkReply
   try {
-    const takesChunks = call.stream && call.endpoint === 'chat.completions'
-    if (reply == null || isChunks(reply) !== call.stream || isChunks(reply) !== takesChunks)
-      throw new ContractViolation('REPLY_OF_OTHER_KIND')
+    const isChat = call.endpoint === 'chat.completions'
+    if (reply == null || isChunks(reply) !== call.stream || (isChunks(reply) ? !isChat : isChat && !hasChoices(reply)))
+      throw violationBy(reply, 'REPLY_OF_OTHER_KIND')
     if (isChunks(reply)) await openStream(exchange, link, call.includeUsage ? reply : withoutUsage(reply))
     else exchange.body = transformCompletion(copy(reply, exchange), exchange.transforms)
   } catch (thrown) {
@@ -59,10 +59,14 @@ async function writeChunks(exchange: Exchange, relay: Relay, chunks: Chunks, onC
   exchange.signal.addEventListener('abort', source.resume)
   for await (const chunk of chunks) {
     if (exchange.closed) return
+    if (!hasChoices(chunk)) throw violationBy(chunk, 'REPLY_OF_OTHER_KIND')
     const sent = transformChunk(copy(chunk, exchange), exchange.transforms)
-    if (sent !== undefined) relay.push(frame(JSON.stringify(sent)), true)
+    if (sent !== undefined) relay.push(frame(sent), true)
     relay.flush()
-    if (relay.committed) onCommitted()
+    if (relay.begun) {
+      relay.commit()
+      onCommitted()
+    }
     await paused?.promise
   }
   relay.end('data: [DONE]\n\n')

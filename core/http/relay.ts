@@ -14,7 +14,7 @@ export interface RelayTimes {
 export interface RelayListener {
   /** A stream was held for as long as a client waits for a sign of life: the head may go out. */
   onHeadDue(): void
-  /** The first event that carries something left. Called once. */
+  /** The stream is committed. Called once. */
   onFirstByte(): void
 }
 
@@ -24,22 +24,23 @@ const HEARTBEAT = ': keep-alive\n\n'
 const HIGH_WATER = 64 * 1024
 
 /**
- * A stream on its way to the client: held → committed → ended.
+ * A stream on its way to the client: held → begun → committed → ended.
  *
- * Held: events wait, and a failing attempt can still be replaced by another without the client noticing. Committed: they leave as
- * they come; until the first has left, another attempt may still take the place of this one. Ended: by a finish and `[DONE]`, or by one error frame and a broken connection: a bare end reads as success in the
+ * Held: events wait, and a failing attempt can still be replaced by another without the client noticing. Begun: something
+ * meaningful came, and the attempt lives to the end of the turn of the event loop or is replaced. Committed: events leave as they come.
+ * Ended: by a finish and `[DONE]`, or by one error frame and a broken connection: a bare end reads as success in the
  * official SDKs.
  */
 export class Relay implements StreamSink {
   readonly #times: RelayTimes
   readonly #listener: RelayListener
-  #state: 'held' | 'committed' | 'ended' = 'held'
+  #state: 'held' | 'begun' | 'committed' | 'ended' = 'held'
   #pending = ''
   #encoding: 'latin1' | 'utf8' = 'utf8'
   #source: PausableSource | undefined
   #paused = false
   #response: ServerResponse | undefined
-  #started = false
+  #hasFirstByte = false
   #silence: NodeJS.Timeout
   #stall: NodeJS.Timeout | undefined
 
@@ -49,12 +50,8 @@ export class Relay implements StreamSink {
     this.#silence = setTimeout(() => this.#onSilence(), times.heartbeat)
   }
 
-  get committed(): boolean {
+  get begun(): boolean {
     return this.#state !== 'held'
-  }
-
-  get started(): boolean {
-    return this.#started
   }
 
   get ended(): boolean {
@@ -71,13 +68,13 @@ export class Relay implements StreamSink {
     this.#encoding = encoding
     this.#pending = ''
     this.#paused = false
-    if (this.#state === 'committed' && !this.#started) this.#state = 'held'
+    this.#state = 'held'
   }
 
   push(frame: string, meaningful: boolean): void {
     if (this.#state === 'ended') return
     this.#pending += frame
-    if (meaningful && this.#state === 'held') this.#state = 'committed'
+    if (meaningful && this.#state === 'held') this.#state = 'begun'
   }
 
   flush(): void {
@@ -86,9 +83,19 @@ export class Relay implements StreamSink {
     else if (this.#pending.length > HIGH_WATER) this.#overflow()
   }
 
+  commit(): void {
+    if (this.#state !== 'held' && this.#state !== 'begun') return
+    this.#state = 'committed'
+    this.#tellFirstByte()
+    if (this.#response === undefined) return
+    this.#write(this.#response)
+    if (!this.#response.writableNeedDrain) this.#resume()
+  }
+
   end(done: string): void {
     this.#pending += done
     this.#state = 'ended'
+    this.#tellFirstByte()
     this.#finish()
   }
 
@@ -115,7 +122,7 @@ export class Relay implements StreamSink {
     if (this.#state === 'committed') this.#write(response)
     else response.write(HEARTBEAT)
     if (response.writableNeedDrain) this.#armStall(response)
-    else this.#resume()
+    else if (this.#state === 'committed') this.#resume()
   }
 
   /** The connection is gone, or the call failed before its head: nothing more is written. */
@@ -125,23 +132,21 @@ export class Relay implements StreamSink {
     clearTimeout(this.#stall)
   }
 
-  /** A stream is not held for ever; one whose head waits goes no further. */
+  /** A stream is not held for ever; one that waits for its commit or its head goes no further. */
   #overflow(): void {
-    this.#state = 'committed'
-    if (this.#response === undefined) this.#pause()
-    else this.#write(this.#response)
+    if (this.#state === 'held') this.#state = 'begun'
+    this.#pause()
   }
 
   #finish(): void {
     if (this.#response === undefined) return
     this.#leave(this.#response)
-    this.#start()
     this.#response.end(this.#pending, this.#encoding)
   }
 
-  #start(): void {
-    if (this.#started) return
-    this.#started = true
+  #tellFirstByte(): void {
+    if (this.#hasFirstByte) return
+    this.#hasFirstByte = true
     this.#listener.onFirstByte()
   }
 
@@ -149,9 +154,7 @@ export class Relay implements StreamSink {
     const text = this.#pending
     this.#pending = ''
     this.#silence.refresh()
-    if (text === '') return
-    this.#start()
-    if (!response.write(text, this.#encoding)) this.#pause()
+    if (text !== '' && !response.write(text, this.#encoding)) this.#pause()
   }
 
   #pause(): void {

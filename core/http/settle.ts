@@ -1,11 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { Batch } from '../async/batch.ts'
+import { Batch } from '../async/event-loop.ts'
 import { withTimeout } from '../async/timeout.ts'
 import type { GatewayError } from '../errors.ts'
 import { logCall } from '../observe/call-log.ts'
-import type { CallMetrics } from '../observe/call-metrics.ts'
-import type { PluginMetrics } from '../observe/gateway-metrics.ts'
-import type { Logger } from '../observe/log.ts'
+import type { CallMetrics, PluginMetrics } from '../observe/call-metrics.ts'
+import type { Log } from '../observe/log.ts'
 import type { Outcome } from '../sdk/api.ts'
 import type { CallRecorder } from '../usage/recorder.ts'
 import { Exchange, type HookRunner, type SentReply, type SettledHook } from './exchange.ts'
@@ -15,7 +14,7 @@ export interface SettlementOptions {
   readonly calls: CallMetrics
   readonly plugins: PluginMetrics
   readonly recorder: CallRecorder
-  readonly log: Logger
+  readonly log: Log
   /** Milliseconds that each settled hook may take. */
   readonly hookTimeout: number
 }

@@ -1,9 +1,9 @@
 import type { Store } from '../store/database.ts'
 import { digestOf } from '../text/ids.ts'
+import { LAST_USED_RESOLUTION_MS } from './directory.ts'
 import { kindOf } from './format.ts'
-import { WRITTEN_MS } from './last-used.ts'
 
-/** A program that manages the gateway. */
+/** An admin key: authenticates a program at the management API. */
 export interface AdminKey {
   /** `key_…` */
   readonly id: string
@@ -11,7 +11,7 @@ export interface AdminKey {
   readonly account: { readonly id: string; readonly name: string }
 }
 
-/** Whose an `sk-admin-` secret is; undefined where it is malformed, unknown, revoked or expired. Throws what the database threw. */
+/** Finds the admin key of a secret; undefined if malformed, unknown, revoked or expired. Throws what the database threw. */
 export async function findAdminKey({ db }: Store, secret: string): Promise<AdminKey | undefined> {
   if (kindOf(secret) !== 'admin') return undefined
   const now = Date.now()
@@ -25,7 +25,7 @@ export async function findAdminKey({ db }: Store, secret: string): Promise<Admin
     .select(['keys.id', 'keys.name', 'keys.account_id', 'accounts.name as account_name', 'keys.last_used_at'])
     .executeTakeFirst()
   if (row === undefined) return undefined
-  if ((row.last_used_at ?? 0) <= now - WRITTEN_MS) {
+  if ((row.last_used_at ?? 0) <= now - LAST_USED_RESOLUTION_MS) {
     await db.updateTable('keys').set({ last_used_at: now }).where('id', '=', row.id).execute()
   }
   return { id: row.id, name: row.name, account: { id: row.account_id, name: row.account_name } }

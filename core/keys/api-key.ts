@@ -4,26 +4,27 @@ import { contains, mapPage, type Page, type PageQuery, readPage } from '../store
 import type { KeysTable, Schema } from '../store/schema.ts'
 import type { KeyKind } from './format.ts'
 
-/** A key as its owner may see it again and again: without the secret. Times are milliseconds since 1970. */
+/** A key without its secret. Times are milliseconds since 1970. */
 export interface ApiKey {
   /** `key_…` */
   readonly id: string
   readonly account: { readonly id: string; readonly name: string }
   readonly name: string
   readonly kind: KeyKind
-  /** Enough of the secret to know it by: `sk-live-7Fq2…9aXk`. */
-  readonly shown: string
+  /** The secret's first and last characters: `sk-live-7Fq2…9aXk`. */
+  readonly masked: string
   readonly models: readonly string[]
   readonly rateClass?: string
-  /** Labels of its owner's, such as `team`. */
+  /** Labels for usage and metrics, such as `team`. */
   readonly tags: Readonly<Record<string, string>>
   readonly createdAt: number
   readonly createdBy?: { readonly id: string; readonly name: string }
   readonly expiresAt?: number
   readonly revokedAt?: number
   readonly lastUsedAt?: number
-  /** The id of the key that it took over from, and of the one that took over from it. */
+  /** The id of the key that it was rotated from. */
   readonly replaces?: string
+  /** The id of the key that it was rotated to. */
   readonly replacedBy?: string
 }
 
@@ -36,17 +37,16 @@ export function selectKeys(db: Kysely<Schema>) {
     .select('accounts.name as account_name')
 }
 
-/** A row of `selectKeys`. */
-export type KeyRow = KeysTable & { readonly account_name: string }
+type KeyRow = KeysTable & { readonly account_name: string }
 
-/** The key that a row of `selectKeys` tells of. */
+/** The key of a row of `selectKeys`. */
 export function apiKeyOf(row: KeyRow): ApiKey {
   return {
     id: row.id,
     account: { id: row.account_id, name: row.account_name },
     name: row.name,
     kind: row.kind,
-    shown: `${row.prefix_shown}…${row.last_four}`,
+    masked: `${row.prefix_shown}…${row.last_four}`,
     models: JSON.parse(row.models),
     rateClass: row.rate_class ?? undefined,
     tags: JSON.parse(row.tags),
@@ -60,7 +60,7 @@ export function apiKeyOf(row: KeyRow): ApiKey {
   }
 }
 
-/** Whether a key opens anything now. */
+/** Whether a key is accepted now. */
 export type KeyStatus = 'active' | 'expired' | 'revoked'
 
 /** The status of a key, now. */
@@ -69,15 +69,15 @@ export function statusOf(key: Pick<ApiKey, 'revokedAt' | 'expiresAt'>): KeyStatu
   return key.expiresAt !== undefined && key.expiresAt <= Date.now() ? 'expired' : 'active'
 }
 
-/** Which keys are asked for. */
+/** Selects keys. */
 export interface KeyFilter extends PageQuery {
-  /** Part of the name or of the first characters, or the last four. */
+  /** Part of the name or of the first characters, or the last four characters. */
   readonly q?: string
   readonly status?: KeyStatus
   readonly kind?: KeyKind
-  /** Only of this account. */
+  /** The id of the owning account. */
   readonly account?: string
-  /** Leaves out the keys that manage the gateway: those are for admins to see. */
+  /** Leaves admin keys out, which only admins may see. */
   readonly withoutAdminKeys?: boolean
 }
 
@@ -105,6 +105,6 @@ function hasStatus(row: Keys, status: KeyStatus): Expression<SqlBool> {
   const revoked = row('keys.revoked_at', 'is not', null)
   const expired = row('keys.expires_at', '<=', Date.now())
   if (status === 'revoked') return revoked
-  const over = row.and([row('keys.expires_at', 'is not', null), expired])
-  return row.and([row.not(revoked), status === 'expired' ? over : row.not(over)])
+  const ended = row.and([row('keys.expires_at', 'is not', null), expired])
+  return row.and([row.not(revoked), status === 'expired' ? ended : row.not(ended)])
 }

@@ -1,11 +1,11 @@
 import { BoundedMap } from '../async/bounded-map.ts'
+import { withTimeout } from '../async/timeout.ts'
 import type { DeclaredKey } from '../config/config.ts'
 import { GatewayError } from '../errors.ts'
 import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 import { digestOf } from '../text/ids.ts'
 import { kindOf } from './format.ts'
-import { recordUse } from './last-used.ts'
 import { declaredHolder, findHolder, type KeyHolder } from './principal.ts'
 
 /** Tells whom a key identifies. */
@@ -27,6 +27,9 @@ export interface KeyDirectory {
  */
 const FRESH_MS = 10_000
 
+/** A call waits no longer for the store. Milliseconds. */
+const LOOK_UP_MS = 900
+
 /** How many keys of either sort are remembered. */
 const MOST_KNOWN = 10_000
 const MOST_UNKNOWN = 1_000
@@ -37,7 +40,7 @@ interface Memory {
   /** When it was asked for. Apart from the known ones, so that guessing cannot push them out. */
   readonly unknown: Map<string, number>
   readonly underWay: Map<string, Promise<KeyHolder | undefined>>
-  /** What was known before somebody elsewhere changed something: it holds where the store cannot be asked. */
+  /** What was known before something else changed: it holds where the store cannot be asked. */
   readonly doubtful: Map<string, KeyHolder>
 }
 
@@ -54,9 +57,14 @@ export function createKeyDirectory(store: Store): KeyDirectory {
   let declared: ReadonlyMap<string, DeclaredKey> = new Map()
   const uses = recordUse(store)
   const stopWatching = watchKeys(store, {
-    doubt() {
-      for (const [digest, { holder }] of memory.known) memory.doubtful.set(digest, holder)
-      memory = newMemory(memory.doubtful)
+    doubt(id) {
+      const { known, doubtful } = memory
+      for (const [digest, { holder }] of known) doubtful.set(digest, holder)
+      if (id !== undefined) {
+        for (const [digest, { principal }] of doubtful)
+          if (principal.keyId === id || principal.account === id) doubtful.delete(digest)
+      }
+      memory = newMemory(doubtful)
     },
     forget() {
       memory = newMemory()
@@ -64,14 +72,17 @@ export function createKeyDirectory(store: Store): KeyDirectory {
   })
 
   async function verify(secret: string): Promise<Principal | undefined> {
-    const kind = kindOf(secret)
-    if (kind === undefined || kind === 'admin') return undefined
     const digest = digestOf(secret)
     const key = declared.get(digest)
-    const holder = key === undefined ? await find(store, memory, digest) : declaredHolder(key, kind)
-    if (holder === undefined || (holder.expiresAt !== undefined && holder.expiresAt <= Date.now())) return undefined
-    if (key === undefined) uses.note(holder.principal.keyId)
-    return holder.principal
+    // The format of a secret is checked where nothing is known of it yet.
+    if (key !== undefined || !memory.known.has(digest)) {
+      const kind = kindOf(secret)
+      if (kind === undefined || kind === 'admin') return undefined
+      if (key !== undefined) return valid(declaredHolder(key, kind))
+    }
+    const principal = valid(await find(store, memory, digest))
+    if (principal !== undefined) uses.note(principal.keyId)
+    return principal
   }
 
   return {
@@ -86,6 +97,11 @@ export function createKeyDirectory(store: Store): KeyDirectory {
   }
 }
 
+/** The principal of a holder that has not expired. */
+function valid(holder: KeyHolder | undefined): Principal | undefined {
+  return holder?.expiresAt !== undefined && holder.expiresAt <= Date.now() ? undefined : holder?.principal
+}
+
 async function find(store: Store, memory: Memory, digest: string): Promise<KeyHolder | undefined> {
   const now = Date.now()
   const known = memory.known.get(digest)
@@ -96,10 +112,10 @@ async function find(store: Store, memory: Memory, digest: string): Promise<KeyHo
   const refusedAt = memory.unknown.get(digest)
   if (refusedAt !== undefined && refusedAt > now - FRESH_MS) return undefined
   try {
-    return await ask(store, memory, digest)
-  } catch (error) {
+    return await withTimeout(LOOK_UP_MS, ask(store, memory, digest))
+  } catch (cause) {
     const holder = memory.doubtful.get(digest)
-    if (holder === undefined) throw error
+    if (holder === undefined) throw new GatewayError('storage_unavailable', { headers: { 'retry-after': '1' }, cause })
     // The calls that follow need not wait for the store to fail again.
     memory.known.set(digest, { holder, askedAt: now })
     return holder
@@ -132,8 +148,6 @@ async function lookUp(
       unknown.set(digest, Date.now())
     } else known.set(digest, { holder, askedAt: Date.now() })
     return holder
-  } catch (cause) {
-    throw new GatewayError('storage_unavailable', { headers: { 'retry-after': '1' }, cause })
   } finally {
     underWay.delete(digest)
   }
@@ -147,9 +161,12 @@ const MAX_FAILED_POLLS = 1200
 
 /** What to do about what is remembered of the store's keys. */
 export interface Watcher {
-  /** Somebody elsewhere changed something: it must be asked for again, if that can be. */
-  doubt(): void
-  /** This process changed it, or the store has failed for so long that nothing of it can be trusted. */
+  /**
+   * Something changed: all must be asked for again, if that can be. `id`: that of the key or account which this process changed; of it
+   * nothing can be trusted.
+   */
+  doubt(id?: string): void
+  /** The store has failed for so long that nothing of it can be trusted. */
   forget(): void
 }
 
@@ -167,9 +184,51 @@ export function watchKeys(store: Store, { doubt, forget }: Watcher): () => void 
     }
   }
   const timer = setInterval(poll, POLL_MS).unref()
-  store.events.on('keys', forget)
+  store.events.on('keys', doubt)
   return () => {
     clearInterval(timer)
-    store.events.off('keys', forget)
+    store.events.off('keys', doubt)
+  }
+}
+
+/** The time of last use is written at most this often. */
+export const LAST_USED_RESOLUTION_MS = 60_000
+/** Keys per statement: SQLite runs in this thread, and thousands at once would delay streams. */
+const BATCH = 500
+
+/** Records which keys are used, and writes the time about once a minute, off the path of calls. */
+export interface UseRecorder {
+  note(keyId: string): void
+  /** Writes what is not written yet. */
+  close(): Promise<void>
+}
+
+/** If the store fails, the uses are written the next time; no call depends on it. */
+export function recordUse(store: Store): UseRecorder {
+  let used = new Set<string>()
+
+  async function write(): Promise<void> {
+    const ids = [...used]
+    used = new Set()
+    const last_used_at = Date.now()
+    while (ids.length > 0) {
+      const batch = ids.slice(0, BATCH)
+      try {
+        await store.db.updateTable('keys').set({ last_used_at }).where('id', 'in', batch).execute()
+      } catch {
+        used = new Set([...ids, ...used])
+        return
+      }
+      ids.splice(0, BATCH)
+    }
+  }
+
+  const timer = setInterval(write, LAST_USED_RESOLUTION_MS).unref()
+  return {
+    note: (keyId) => void used.add(keyId),
+    async close() {
+      clearInterval(timer)
+      await write()
+    },
   }
 }

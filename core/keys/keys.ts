@@ -1,31 +1,31 @@
 import type { Kysely } from 'kysely'
 import { type Actor, type AuditEntry, audit, changesBetween, GATEWAY } from '../accounts/audit.ts'
-import { checkGlobs, checkText } from '../accounts/text.ts'
+import { checkGlobs, checkText } from '../accounts/field-checks.ts'
 import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
 import type { KeysTable, Schema } from '../store/schema.ts'
 import { digestOf, newId } from '../text/ids.ts'
 import { type ApiKey, apiKeyOf, selectKeys, statusOf } from './api-key.ts'
-import { createSecret, type KeyKind, shownOf } from './format.ts'
+import { createSecret, type KeyKind, maskOf } from './format.ts'
 
-/** Makes a key. Throws `invalid_value`. */
-export async function createKey(store: Store, key: NewKey, actor: Actor = GATEWAY): Promise<MadeKey> {
-  return changeKeys(store, (db) => insertKey(db, key, actor))
+/** Creates a key. Throws `invalid_value`. */
+export async function createKey(store: Store, key: NewKey, actor: Actor = GATEWAY): Promise<CreatedKey> {
+  return changeKeys(store, undefined, (db) => insertKey(db, key, actor))
 }
 
-/** Changes what a key may do, or what it is called. Throws `object_not_found`, `invalid_value`, or `conflict` for a revoked key. */
+/** Changes the settings of a key. Throws `object_not_found`, `invalid_value`, or `conflict` for a revoked key. */
 export async function editKey(
   store: Store,
   { id, ...settings }: Partial<KeySettings> & { readonly id: string },
   actor: Actor,
 ): Promise<ApiKey> {
-  return changeKeys(store, async (db) => {
+  return changeKeys(store, id, async (db) => {
     const before = await findKey(db, id)
     // An expired key may be renamed and keep its expiry.
     const { expires, ...others } = settings
     checkSettings(expires === before.expiresAt ? others : settings)
     if (before.revokedAt !== undefined)
-      throw new GatewayError('conflict', { values: { detail: 'This key is revoked, for good. Create another one.' } })
+      throw new GatewayError('conflict', { values: { detail: 'A revoked key cannot be changed. Create another one.' } })
     if (Object.keys(settings).length > 0) await db.updateTable('keys').set(columnsOf(settings)).where('id', '=', id).execute()
     const key = await findKey(db, id)
     const changes = changesBetween(settingsOf(before), settingsOf(key))
@@ -34,9 +34,9 @@ export async function editKey(
   })
 }
 
-/** Revokes a key for good; of a revoked one it changes nothing. Throws `object_not_found`. */
+/** Revokes a key; for a revoked key, does nothing. Throws `object_not_found`. */
 export async function revokeKey(store: Store, id: string, actor: Actor = GATEWAY): Promise<ApiKey> {
-  return changeKeys(store, async (db) => {
+  return changeKeys(store, id, async (db) => {
     const { numUpdatedRows } = await db
       .updateTable('keys')
       .set({ revoked_at: Date.now() })
@@ -49,38 +49,45 @@ export async function revokeKey(store: Store, id: string, actor: Actor = GATEWAY
   })
 }
 
-/** The key of an id. Throws `object_not_found`. */
+/** Finds a key by its id. Throws `object_not_found`. */
 export async function findKey(db: Kysely<Schema>, id: string): Promise<ApiKey> {
   const row = await selectKeys(db).where('keys.id', '=', id).executeTakeFirst()
-  // The id is not repeated: it may be a secret, given by mistake.
+  // The message does not repeat the id: it may be a secret, given by mistake.
   if (row === undefined) throw new GatewayError('object_not_found', { values: { what: 'key' } })
   return apiKeyOf(row)
 }
 
-/** One transaction for keys and audit trail; when it is over, this process asks the store anew about every key. */
-export async function changeKeys<Result>(store: Store, run: (db: Kysely<Schema>) => Promise<Result>): Promise<Result> {
+/**
+ * Runs a change of keys and its audit in one transaction; after it, this process looks up every key again. `id`: of the changed key;
+ * undefined for a new one.
+ */
+async function changeKeys<Result>(
+  store: Store,
+  id: string | undefined,
+  run: (db: Kysely<Schema>) => Promise<Result>,
+): Promise<Result> {
   const result = await store.db.transaction().execute(run)
-  store.events.emit('keys')
+  store.events.emit('keys', id)
   return result
 }
 
-/** What a key is to be. What is left out: all models of the account, its rate class, no end, no tags, the account `default`. */
+/** A key to create. Defaults: all models of the account, its rate class, no expiry, no tags, the account `default`. */
 export interface NewKey extends Partial<KeySettings> {
   readonly name: string
   readonly kind: KeyKind
   readonly account?: string
-  /** The id of the key that it takes over from. */
+  /** The id of the key that it is rotated from. */
   readonly replaces?: string | null
 }
 
-/** A key, and its secret: in this and nowhere else, ever again. */
-export interface MadeKey {
+/** A new key, and its secret, which is stored nowhere. */
+export interface CreatedKey {
   readonly key: ApiKey
   readonly secret: string
 }
 
-/** Makes a key, in the transaction of its caller. Throws `invalid_value`. */
-export async function insertKey(db: Kysely<Schema>, key: NewKey, actor: Actor): Promise<MadeKey> {
+/** Creates a key in the caller's transaction. Throws `invalid_value`. */
+async function insertKey(db: Kysely<Schema>, key: NewKey, actor: Actor): Promise<CreatedKey> {
   const { name, kind, models = ['*'], rateClass = null, expires = null, tags = {}, account = 'default', replaces = null } = key
   const settings: KeySettings = { name, models, rateClass, expires, tags }
   checkSettings(settings)
@@ -93,7 +100,7 @@ export async function insertKey(db: Kysely<Schema>, key: NewKey, actor: Actor): 
     account_id: account,
     kind,
     digest: digestOf(secret),
-    ...shownOf(secret),
+    ...maskOf(secret),
     ...columnsOf(settings),
     created_at: Date.now(),
     created_by: actor.id,
@@ -111,9 +118,9 @@ export async function insertKey(db: Kysely<Schema>, key: NewKey, actor: Actor): 
 }
 
 /** A key, as the audit trail names it. */
-export const objectOf = ({ id, name }: ApiKey): AuditEntry['object'] => ({ type: 'key', id, name })
+const objectOf = ({ id, name }: ApiKey): AuditEntry['object'] => ({ type: 'key', id, name })
 
-/** What a key may be told to be, when it is made and later. */
+/** What can be set of a key. */
 export interface KeySettings {
   /** 1 to 100 characters, for people. */
   readonly name: string
@@ -127,20 +134,18 @@ export interface KeySettings {
   readonly tags: Readonly<Record<string, string>>
 }
 
-const MOST_TAGS = 10
+const MAX_TAGS = 10
 
-/** The settings of a key as they stand, for the audit trail: its times as people read them. */
-export function settingsOf({ name, models, rateClass, expiresAt, tags }: ApiKey) {
+/** The settings of a key, as the audit trail names them. */
+function settingsOf({ name, models, rateClass, expiresAt, tags }: ApiKey) {
   const expires_at = expiresAt === undefined ? null : new Date(expiresAt).toISOString()
   return { name, models, rate_class: rateClass ?? null, expires_at, tags }
 }
 
 type Columns = Pick<KeysTable, 'name' | 'models' | 'rate_class' | 'expires_at' | 'tags'>
 
-/** How settings are stored: the columns of those that are given. */
-export function columnsOf<Given extends Partial<KeySettings>>(
-  given: Given,
-): Given extends KeySettings ? Columns : Partial<Columns> {
+/** The columns of the given settings. */
+function columnsOf<Given extends Partial<KeySettings>>(given: Given): Given extends KeySettings ? Columns : Partial<Columns> {
   const { name, models, rateClass, expires, tags } = given
   const columns: Partial<Columns> = {
     ...(name !== undefined && { name }),
@@ -152,23 +157,23 @@ export function columnsOf<Given extends Partial<KeySettings>>(
   return columns as Given extends KeySettings ? Columns : Partial<Columns>
 }
 
-/** Throws `invalid_value` where a key cannot be so. */
-export function checkSettings({ name, models, rateClass, expires, tags }: Partial<KeySettings>): void {
+/** Throws `invalid_value` for settings that a key cannot have. */
+function checkSettings({ name, models, rateClass, expires, tags }: Partial<KeySettings>): void {
   if (name !== undefined) checkText('name', name)
   if (rateClass != null) checkText('rate_class', rateClass)
   if (models !== undefined) checkGlobs('models', models)
-  if (expires != null && !(expires > Date.now())) throw invalid('expires_at', 'it has passed already; give a time to come')
+  if (expires != null && !(expires > Date.now())) throw invalid('expires_at', 'it must be in the future')
   checkTags(tags ?? {})
 }
 
 function checkTags(tags: KeySettings['tags']): void {
   const entries = Object.entries(tags)
-  if (entries.length > MOST_TAGS) throw invalid('tags', `a key has at most ${MOST_TAGS}`)
+  if (entries.length > MAX_TAGS) throw invalid('tags', `a key has at most ${MAX_TAGS}`)
   for (const [name, value] of entries) {
     if (!/^[a-z][a-z0-9_-]{0,31}$/.test(name))
       throw invalid(
         'tags',
-        `${JSON.stringify(name)} is no name of a tag; write lower-case letters, digits, dashes and underscores, such as "team"`,
+        `${JSON.stringify(name)} is not a valid name; use lower-case letters, digits, dashes and underscores, such as "team"`,
       )
     checkText(`tags.${name}`, value)
   }
@@ -176,19 +181,19 @@ function checkTags(tags: KeySettings['tags']): void {
 
 const invalid = (param: string, detail: string): GatewayError => new GatewayError('invalid_value', { param, values: { detail } })
 
-/** Which key is to be taken over from, and how long it works on. */
+/** The key to rotate, and how long it stays valid. */
 export interface Rotation {
   readonly id: string
-  /** Milliseconds; 0 revokes it at once. */
+  /** Milliseconds; 0 revokes the key at once. */
   readonly overlap: number
 }
 
 /**
- * Makes a key that takes over from another one: with the same rights, and as long a life as that was given. Throws
- * `object_not_found`, or `conflict` for a key that is at its end, or was rotated before.
+ * Creates a key that replaces another one, with the same rights and lifetime. Throws `object_not_found`, or `conflict` for a key that
+ * is not active or was rotated before.
  */
-export async function rotateKey(store: Store, { id, overlap }: Rotation, actor: Actor): Promise<MadeKey> {
-  return changeKeys(store, async (db) => {
+export async function rotateKey(store: Store, { id, overlap }: Rotation, actor: Actor): Promise<CreatedKey> {
+  return changeKeys(store, id, async (db) => {
     const old = await findKey(db, id)
     const made = await insertKey(db, successorOf(old), actor)
     const now = Date.now()
@@ -199,15 +204,16 @@ export async function rotateKey(store: Store, { id, overlap }: Rotation, actor: 
       .where('id', '=', id)
       .where('replaced_by', 'is', null)
       .executeTakeFirstOrThrow()
-    // Two rotations at once: the later one takes its key back.
-    if (statusOf(old) !== 'active' || numUpdatedRows !== 1n) throw new GatewayError('conflict', { values: { detail: ENDED } })
+    // Of two concurrent rotations, the later one is rolled back.
+    if (statusOf(old) !== 'active' || numUpdatedRows !== 1n)
+      throw new GatewayError('conflict', { values: { detail: NOT_ROTATABLE } })
     const changes = { replaced_by: [null, made.key.id], overlap_seconds: [null, overlap / 1000] } as const
     await audit(db, actor, { action: 'key.rotate', object: objectOf(old), changes })
     return made
   })
 }
 
-const ENDED = 'Only an active key that was not rotated before can be rotated. Create another one.'
+const NOT_ROTATABLE = 'Only an active key that was not rotated before can be rotated. Create another one.'
 
 function successorOf({ name, kind, models, rateClass, tags, account, ...old }: ApiKey) {
   const expires = old.expiresAt === undefined ? null : Date.now() + old.expiresAt - old.createdAt

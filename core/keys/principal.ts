@@ -2,16 +2,16 @@ import type { DeclaredKey } from '../config/config.ts'
 import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 
-/** Whom a key identifies, and until when (ms since 1970; absent: for good). Frozen: every call with that key shares it. */
+/** The principal of a key, and when the key expires (ms since 1970; absent: never). Frozen: all calls with the key share it. */
 export interface KeyHolder {
   readonly principal: Principal
   readonly expiresAt?: number
 }
 
-/** Finds the holder of a key that was not revoked. Expired keys are found too. Throws what the database threw. */
+/** Finds the holder of a key by the digest of its secret. Finds expired keys too, but no revoked ones. Throws what the database threw. */
 export const findHolder = (store: Store, digest: string): Promise<KeyHolder | undefined> => find(store, 'keys.digest', digest)
 
-/** Finds it by the key's id, `key_…`. */
+/** Finds the holder of a key by its id, `key_…`. */
 export const findHolderById = (store: Store, id: string): Promise<KeyHolder | undefined> => find(store, 'keys.id', id)
 
 async function find(store: Store, column: 'keys.digest' | 'keys.id', value: string): Promise<KeyHolder | undefined> {
@@ -48,7 +48,7 @@ async function find(store: Store, column: 'keys.digest' | 'keys.id', value: stri
 
 const declaredHolders = new WeakMap<DeclaredKey, KeyHolder>()
 
-/** The holder of a key of routes.yaml. What its prefix promises holds there too: an `sk-test-` key is never live. */
+/** The holder of a key declared in routes.yaml. `prefix`: the kind of its secret; an `sk-test-` key is never live. */
 export function declaredHolder(key: DeclaredKey, prefix: Principal['kind']): KeyHolder {
   const made = declaredHolders.get(key)
   if (made !== undefined) return made

@@ -1,15 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { tokensOf } from '../protocol/usage.ts'
 import type { AttemptRecord, Outcome, OutcomeKind, Principal } from '../sdk/api.ts'
-import { describeCause, type Logger, writeLine } from './log.ts'
+import { describeCause } from './describe-cause.ts'
+import type { Log } from './log.ts'
 
-/** What the log line tells of a call beside its outcome. */
+/** The fields of the log line that the outcome lacks. */
 export interface LoggedCall {
   /** The request id. */
   readonly id: string
   readonly principal: Principal | undefined
   readonly tags: Readonly<Record<string, string>>
-  /** The client's headers; of them only its retry count and its own request id are logged. */
+  /** The client's headers, of which only the retry count and the client's request id are logged. */
   readonly headers: IncomingHttpHeaders
 }
 
@@ -25,24 +26,24 @@ const LEVELS: Readonly<Record<OutcomeKind, 'info' | 'warn' | 'error'>> = {
 
 const CLIENT_REQUEST_ID = /^[A-Za-z0-9_-]{1,64}$/
 const RETRY_COUNT = /^\d{1,3}$/
-/** Characters; a model name is the client's own text. */
-const LONGEST_MODEL = 200
+/** Characters; the client chooses the model name. */
+const MAX_MODEL = 200
 
-/** Logs one line for a call that has ended. It holds no secret and nothing of what was asked or answered. */
-export function logCall(log: Logger, outcome: Outcome, call: LoggedCall): void {
+/** Logs one line for a call that has ended. It holds no secret and nothing of the request's or the reply's content. */
+export function logCall(log: Log, outcome: Outcome, call: LoggedCall): void {
   const { kind, status, error, endpoint, model, stream, served, attempts, usage, usageEstimated, times } = outcome
   const { principal, headers } = call
-  // Spelt out: building the line from parts costs more than writing it.
+  // One literal: merging partial objects costs more than writing the line.
   const line = {
     id: call.id,
     endpoint,
     stream,
     key: principal?.keyId,
     account: principal?.account,
-    namespace: model?.namespace.slice(0, LONGEST_MODEL),
-    model: model?.model.slice(0, LONGEST_MODEL),
-    served: served && `${served.namespace}/${served.model}`.slice(0, LONGEST_MODEL),
-    attempts: tellsMore(attempts) ? attempts.map(attemptFields) : undefined,
+    namespace: model?.namespace.slice(0, MAX_MODEL),
+    model: model?.model.slice(0, MAX_MODEL),
+    served: served && `${served.namespace}/${served.model}`.slice(0, MAX_MODEL),
+    attempts: exceedsServed(attempts) ? attempts.map(attemptFields) : undefined,
     status,
     outcome: kind,
     error: error?.row,
@@ -57,15 +58,16 @@ export function logCall(log: Logger, outcome: Outcome, call: LoggedCall): void {
     clientRetry: retryCount(headers['x-stainless-retry-count']),
     clientRequestId: clientRequestId(headers['x-client-request-id'] ?? headers['x-request-id']),
   }
-  writeLine(log, LEVELS[kind], line, 'call')
+  log.writeLine(LEVELS[kind], line, 'call')
 }
 
 function attemptFields({ namespace, model, result, ms }: AttemptRecord): object {
-  return { to: `${namespace}/${model}`.slice(0, LONGEST_MODEL), result, ms: rounded(ms) }
+  return { to: `${namespace}/${model}`.slice(0, MAX_MODEL), result, ms: rounded(ms) }
 }
 
-/** What a single attempt has to tell that succeeded, `served` tells. */
-const tellsMore = (attempts: readonly AttemptRecord[]): boolean => attempts.length > 1 || (attempts[0]?.result ?? 'ok') !== 'ok'
+/** Whether the attempts say more than the field `served`: a single successful attempt does not. */
+const exceedsServed = (attempts: readonly AttemptRecord[]): boolean =>
+  attempts.length > 1 || (attempts[0]?.result ?? 'ok') !== 'ok'
 
 function isEmpty(tags: Readonly<Record<string, string>>): boolean {
   for (const _ in tags) return false

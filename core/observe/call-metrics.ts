@@ -1,10 +1,11 @@
+import type { PluginPhase } from '../plugins/faults.ts'
 import { type Tokens, tokensOf } from '../protocol/usage.ts'
 import type { HostCounter, HostHistogram, ModelId, Outcome, Served } from '../sdk/api.ts'
 import { type Gauge, OTHER } from './instruments.ts'
 import { METRICS } from './metric-definitions.ts'
 import type { Metrics } from './metrics.ts'
 
-/** `gen_ai_operation_name`, as the conventions call it. Endpoints that are not here generate nothing. */
+/** `gen_ai_operation_name` of each endpoint, by OpenTelemetry's conventions. The other endpoints generate nothing. */
 const OPERATIONS: { readonly [Endpoint in Outcome['endpoint']]?: string } = {
   'chat.completions': 'chat',
   responses: 'chat',
@@ -13,10 +14,10 @@ const OPERATIONS: { readonly [Endpoint in Outcome['endpoint']]?: string } = {
 
 const TOKEN_TYPES = ['input', 'output', 'cached_input', 'reasoning'] as const
 
-/** A test key could make labels of any names it likes at a provider that takes them all. */
+/** This provider accepts every model name: a client with a test key could make labels of any text. */
 const ACCEPTS_ANYTHING = 'sandbox'
 
-/** The metrics of calls: what `CATALOGUE` says of requests, attempts, tokens and streams. */
+/** The metrics of calls: requests, attempts, tokens and streams. */
 export class CallMetrics {
   readonly #models = new ModelLabels()
   readonly #requests: HostCounter
@@ -47,8 +48,8 @@ export class CallMetrics {
   }
 
   /**
-   * Takes in a routing table: per namespace the model names it writes (globs are passed over). Their counters stand at 0 from
-   * now on, so that rates see the first call.
+   * Declares the labels of a routing table: the model names of each namespace, without globs. Their counters are 0 from now on, so
+   * that `rate()` sees the first call.
    */
   declare(namespaces: ReadonlyMap<string, readonly string[]>): void {
     this.#models.declare(namespaces)
@@ -58,7 +59,7 @@ export class CallMetrics {
     }
   }
 
-  /** A call to a namespace is under way, until the function that this returns is called. */
+  /** Counts a call as in flight until the returned function is called. */
   started(namespace: string): () => void {
     const label = this.#models.namespace(namespace)
     this.#inFlight.add(1, label)
@@ -113,7 +114,7 @@ export class CallMetrics {
 
   #countStreamEnd({ kind, status }: Outcome): void {
     if (kind === 'client_closed') this.#streamAborts.add(1, 'client')
-    // The head had been sent, or the status would tell of the failure: whatever the upstream then called it, it broke off.
+    // Status 200 on a failed call means that the head was sent before the failure: the stream broke off, whatever the error.
     else if (status === 200 && kind !== 'ok' && kind !== 'gateway_error') this.#streamAborts.add(1, 'upstream')
   }
 
@@ -126,7 +127,28 @@ export class CallMetrics {
   }
 }
 
-/** `error_type`: empty, which Prometheus takes as absent, where nothing went wrong. */
+/** The metrics of plugins: their own time and their failures. */
+export class PluginMetrics {
+  readonly #duration: HostHistogram
+  readonly #errors: HostCounter
+
+  constructor(metrics: Metrics) {
+    this.#duration = metrics.declare(METRICS.pluginDuration)
+    this.#errors = metrics.declare(METRICS.pluginErrors)
+  }
+
+  /** A plugin has run, and taken so many milliseconds of its own, whether it failed or not. */
+  ran(plugin: string, phase: PluginPhase, ms: number): void {
+    this.#duration.observe(seconds(ms), plugin, phase)
+  }
+
+  /** A plugin has thrown or timed out. */
+  failed(plugin: string, phase: PluginPhase): void {
+    this.#errors.add(1, plugin, phase)
+  }
+}
+
+/** `error_type`: empty, which Prometheus treats as absent, for a successful call. */
 function errorType({ kind, error }: Outcome): string {
   return kind === 'ok' ? '' : (error?.row ?? kind)
 }
@@ -135,8 +157,8 @@ function seconds(ms: number): number {
   return ms / 1000
 }
 
-/** What the metrics call a model. */
-export interface ModelLabel {
+/** The labels of a model. */
+interface ModelLabel {
   readonly namespace: string
   readonly model: string
   /** `<namespace>/<model>` */
@@ -149,22 +171,22 @@ interface NamespaceLabels {
   accepted: number
 }
 
-/** The namespace and model of a call that has none: refused before they were known, or naming a namespace that is not in the table. */
+/** The labels of a call without a namespace: refused before it was known, or for a namespace that the routing table lacks. */
 const NONE: ModelLabel = { namespace: 'none', model: 'none', id: 'none' }
 
-const MOST_ACCEPTED = 100
-const LONGEST_ACCEPTED = 128
+const MAX_ACCEPTED = 100
+const MAX_ACCEPTED_LENGTH = 128
 
 /**
- * Which label a model gets. What clients write must not become a label by itself: a name counts where the routing table has
- * it, or once an upstream has accepted it, for the first 100 such names of a namespace; all others are `other`.
+ * Maps models to labels. A name that only a client wrote never becomes a label: a model has a label of its own if the routing table
+ * names it, or once an upstream has accepted it, for the first 100 such names of a namespace; all others are `other`.
  *
- * Nothing is forgotten at a reload, because calls of the table before may still be under way.
+ * A reload removes no label, because calls of the previous table may still be in flight.
  */
 export class ModelLabels {
   readonly #namespaces = new Map<string, NamespaceLabels>()
 
-  /** Takes in a routing table: the model names each namespace writes. Globs among them name no model and are passed over. */
+  /** Adds the model names of each namespace of a routing table, without globs. */
   declare(namespaces: ReadonlyMap<string, readonly string[]>): void {
     for (const [namespace, names] of namespaces) {
       const labels = this.#namespaces.get(namespace) ?? { models: new Map(), other: labelOf(namespace, OTHER), accepted: 0 }
@@ -173,11 +195,11 @@ export class ModelLabels {
     }
   }
 
-  /** An upstream has answered for this model. */
+  /** Adds a model for which an upstream has answered. */
   accept({ namespace, model }: Pick<ModelId, 'namespace' | 'model'>): void {
     const labels = this.#namespaces.get(namespace)
     if (labels === undefined || labels.models.has(model)) return
-    if (labels.accepted >= MOST_ACCEPTED || model.length > LONGEST_ACCEPTED) return
+    if (labels.accepted >= MAX_ACCEPTED || model.length > MAX_ACCEPTED_LENGTH) return
     labels.accepted++
     labels.models.set(model, labelOf(namespace, model))
   }
@@ -191,7 +213,7 @@ export class ModelLabels {
     return this.#namespaces.has(name) ? name : NONE.namespace
   }
 
-  /** The labels that calls to the namespace may expect from the start: its declared names, or `other` where it has none. */
+  /** The labels to declare at the start: the declared names of each namespace, or `other` if it has none. */
   *known(): Iterable<ModelLabel> {
     for (const { models, other } of this.#namespaces.values()) yield* models.size > 0 ? models.values() : [other]
   }

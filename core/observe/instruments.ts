@@ -4,28 +4,28 @@ import type { MetricShape, MetricType } from './metric-definitions.ts'
 /** A number that rises and falls. */
 export interface Gauge {
   set(value: number, ...labels: string[]): void
-  /** Adds, or takes away where the amount is negative. */
+  /** Adds an amount, which may be negative. */
   add(amount: number, ...labels: string[]): void
-  /** Forgets all series. */
+  /** Removes all series. */
   clear(): void
 }
 
-/** Which instrument a type of metric has. */
+/** The instrument of each type of metric. */
 export interface Instruments {
   readonly counter: HostCounter
   readonly gauge: Gauge
   readonly histogram: HostHistogram
 }
 
-/** One line of the exposition, as prom-client's registry takes it; the text of `sharedLabels` is cached by object. */
-export interface Sample {
+/** One line of the exposition, in the form of prom-client's registry, which caches the text of `sharedLabels` by object. */
+interface Sample {
   readonly metricName?: string
   readonly labels?: Readonly<Record<string, string | number>>
   readonly sharedLabels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** An instrument and what it has measured. */
+/** An instrument and its samples. */
 export interface Measured<Instrument> {
   readonly instrument: Instrument
   samples(): readonly Sample[]
@@ -33,7 +33,10 @@ export interface Measured<Instrument> {
 
 type Create<Type extends MetricType> = (shape: MetricShape, limit: SeriesLimit) => Measured<Instruments[Type]>
 
-/** Makes an instrument with plain cells: writing to one costs a look-up and an addition, and prom-client sees it at a scrape only. */
+/**
+ * Creates an instrument with cells of its own: a write is a look-up and an addition, and prom-client reads the cells at a scrape only
+ * (docs/decisions/metric-cells.md).
+ */
 export const createInstrument: { readonly [Type in MetricType]: Create<Type> } = {
   counter: createCounter,
   gauge: createGauge,
@@ -64,7 +67,7 @@ function createGauge({ name, labels: names }: MetricShape, limit: SeriesLimit): 
 }
 
 interface HistogramCell {
-  /** How many values fell into each bucket alone; the last is `+Inf`. */
+  /** Values in each bucket alone, not cumulative; the last bucket is `+Inf`. */
   readonly counts: Float64Array
   sum: number
 }
@@ -96,31 +99,32 @@ function histogramSamples(name: string, bounds: readonly number[], { labels, cel
   return samples
 }
 
-/** One NaN would spoil a series for good. */
+/** A single NaN would make the sum of a series NaN for ever. */
 function checked(name: string, value: number): number {
   if (!Number.isFinite(value)) throw new RangeError(`${name}: the value must be a finite number, not ${value}`)
   return value
 }
 
-/** How many series a metric may have, and whom to tell of each value counted past that. */
-export interface SeriesLimit {
+/** How many series a metric may have. */
+interface SeriesLimit {
   readonly max: number
+  /** Called for each value that is counted under the label `other` instead of a series of its own. */
   overflowed(): void
 }
 
 /** The cell of one combination of label values. */
-export interface LabelledCell<Cell> {
+interface LabelledCell<Cell> {
   readonly labels: Readonly<Record<string, string>>
   readonly cell: Cell
 }
 
-/** What every label value of a new series becomes once a metric has as many series as it may. */
+/** The label values of a new series once the metric has reached its limit of series. */
 export const OTHER = 'other'
 
 /** Characters; a longer label value is cut. */
-const LONGEST_VALUE = 200
+const MAX_VALUE = 200
 
-/** What is known of the series whose label values begin alike. */
+/** A node of the tree of label values: the series that share their first values. */
 interface Branch<Cell> {
   readonly next: Map<string, Branch<Cell>>
   leaf: Cell | undefined
@@ -129,10 +133,10 @@ interface Branch<Cell> {
 const newBranch = <Cell>(): Branch<Cell> => ({ next: new Map(), leaf: undefined })
 
 /**
- * The cells of one metric, one per combination of label values. Every call looks up about ten, so they stand in
- * a tree by their values: a key made of all of them would have to be made, and hashed, each time.
+ * The cells of one metric, one for each combination of label values. A call looks up about ten of them, so they are kept in a tree of
+ * label values: a joined key would have to be built and hashed each time.
  */
-export class Series<Cell> {
+class Series<Cell> {
   readonly #names: readonly string[]
   readonly #limit: SeriesLimit
   readonly #create: () => Cell
@@ -143,11 +147,11 @@ export class Series<Cell> {
     this.#names = names
     this.#limit = limit
     this.#create = create
-    // Without labels there is one series from the start, at zero.
+    // A metric without labels has its one series from the start, at 0.
     if (names.length === 0) this.cell([])
   }
 
-  /** The cell of these values, made when first asked for. Throws where the number of values is not the number of labels. */
+  /** The cell of these label values, created on first use. Throws if the number of values is not the number of labels. */
   cell(values: readonly string[]): Cell {
     if (values.length !== this.#names.length) {
       throw new Error(`give one value for each label (${this.#names.join(', ') || 'none'}), not ${values.length}`)
@@ -194,10 +198,10 @@ export class Series<Cell> {
   }
 }
 
-/** Plugins in plain JavaScript may give anything; quotes and backslashes are escaped by prom-client. */
+/** Plugins in plain JavaScript may pass any value; prom-client escapes quotes and backslashes. */
 function clean(value: unknown): string {
   return String(value)
-    .slice(0, LONGEST_VALUE)
+    .slice(0, MAX_VALUE)
     .toWellFormed()
     .replace(/\p{Cc}/gu, '\uFFFD')
 }

@@ -1,4 +1,4 @@
-// OpenTelemetry's generative-AI conventions, as Prometheus spells them. They are still in development: their names stand here only.
+// OpenTelemetry's generative-AI conventions in Prometheus' spelling. They are still in development: only this file has their names.
 const OPERATION = 'gen_ai_operation_name'
 const PROVIDER = 'gen_ai_provider_name'
 const REQUEST_MODEL = 'gen_ai_request_model'
@@ -6,7 +6,7 @@ const RESPONSE_MODEL = 'gen_ai_response_model'
 const TOKEN_TYPE = 'gen_ai_token_type'
 const ERROR_TYPE = 'error_type'
 
-/** From the conventions' advice, doubling; the last two are for long answers. */
+/** The buckets that the conventions advise, each twice the one before; the last two are for long replies. */
 const SECONDS = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 163.84, 327.68]
 const SECONDS_TO_FIRST_TOKEN = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60]
 const SECONDS_PER_TOKEN = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5]
@@ -14,7 +14,7 @@ const SECONDS_INSIDE = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.
 const SECONDS_IN_A_PLUGIN = [0.0001, 0.001, 0.01, 0.1, 1, 10]
 const TOKENS = [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304]
 
-/** The one table of core's metrics; docs/metrics.md is compared with it by a test. */
+/** The metrics of core. A test compares docs/metrics.md with them. */
 export const METRICS = {
   requestDuration: {
     name: 'gen_ai_server_request_duration_seconds',
@@ -33,7 +33,7 @@ export const METRICS = {
   timePerOutputToken: {
     name: 'gen_ai_server_time_per_output_token_seconds',
     type: 'histogram',
-    help: 'Time per output token after the first, of a stream that succeeded and said its usage.',
+    help: 'Time per output token after the first, of a stream that succeeded and reported its usage.',
     labels: [REQUEST_MODEL],
     buckets: SECONDS_PER_TOKEN,
   },
@@ -60,7 +60,7 @@ export const METRICS = {
   inFlight: {
     name: 'umg_requests_in_flight',
     type: 'gauge',
-    help: 'Calls under way.',
+    help: 'Calls in flight.',
     labels: ['namespace'],
   },
   attempts: {
@@ -72,13 +72,13 @@ export const METRICS = {
   fallbacks: {
     name: 'umg_fallbacks_total',
     type: 'counter',
-    help: 'Times a call to a curated model went on to another target, by the error that the one before ended with.',
+    help: 'Fallbacks of a call to a curated model from one target to the next, by the error of the first.',
     labels: ['namespace', 'model', 'from', 'to', 'reason'],
   },
   circuitState: {
     name: 'umg_circuit_state',
     type: 'gauge',
-    help: "1 for the state that a target's breaker is in: closed, open or half_open. The model * stands for those that the table does not name.",
+    help: '1 for the state of the circuit breaker of a target: closed, open or half_open. The model * stands for all models that the routing table does not name.',
     labels: ['namespace', 'model', 'state'],
   },
   overhead: {
@@ -91,20 +91,20 @@ export const METRICS = {
   pluginDuration: {
     name: 'umg_plugin_duration_seconds',
     type: 'histogram',
-    help: "A plugin's own time; what it calls in turn is not counted.",
+    help: 'Time of a plugin itself, without the links and the upstream that it calls.',
     labels: ['plugin', 'phase'],
     buckets: SECONDS_IN_A_PLUGIN,
   },
   pluginErrors: {
     name: 'umg_plugin_errors_total',
     type: 'counter',
-    help: 'Times a plugin threw or did not come back.',
+    help: 'Times a plugin threw or timed out.',
     labels: ['plugin', 'phase'],
   },
   streamAborts: {
     name: 'umg_stream_aborts_total',
     type: 'counter',
-    help: 'Streams that broke off, by the side that broke them off.',
+    help: 'Streams that ended early, by the side that ended them.',
     labels: ['side'],
   },
   configInfo: {
@@ -116,19 +116,19 @@ export const METRICS = {
   configReloads: {
     name: 'umg_config_reloads_total',
     type: 'counter',
-    help: 'Times the routing table was read again, by what came of it: success or failure.',
+    help: 'Reloads of the routing table, by result: success or failure.',
     labels: ['result'],
   },
   configLastReloadSuccessful: {
     name: 'umg_config_last_reload_successful',
     type: 'gauge',
-    help: '1 where the routing table was good when it was last read; 0 where it was not, and the one before stays in use.',
+    help: '1 if the last reload of the routing table succeeded; 0 if it failed and the previous table stays in use.',
     labels: [],
   },
   configLastReloadSuccess: {
     name: 'umg_config_last_reload_success_timestamp_seconds',
     type: 'gauge',
-    help: 'When the routing table in use was read, in seconds since 1970.',
+    help: 'Time at which the routing table in use was loaded, in seconds since 1970.',
     labels: [],
   },
   configGenerations: {
@@ -152,50 +152,50 @@ export const METRICS = {
   usageRowsDropped: {
     name: 'umg_usage_rows_dropped_total',
     type: 'counter',
-    help: 'Calls that left no row, because the database did not take them in time.',
+    help: 'Calls without a usage row, because the database was unavailable for too long.',
     labels: [],
   },
   metricsOverflow: {
     name: 'umg_metrics_overflow_total',
     type: 'counter',
-    help: 'Values counted under the label value other because their metric has as many series as it may.',
+    help: 'Values counted under the label value other because their metric has reached its limit of series.',
     labels: ['metric'],
   },
 } as const satisfies Record<string, MetricShape>
 
-/** The types of metric that there are. */
+/** The types of metrics. */
 export type MetricType = 'counter' | 'gauge' | 'histogram'
 
-/** What a metric is. Two askers for one name must mean the same shape; the help text may differ. */
+/** The definition of a metric. All declarations of one name must have the same shape; the help text may differ. */
 export interface MetricShape<Type extends MetricType = MetricType> {
   readonly name: string
   readonly type: Type
   readonly help: string
-  /** Label names, in the order in which their values are given. */
+  /** Label names, in the order of their values. */
   readonly labels: readonly string[]
-  /** Upper bounds of a histogram's buckets, rising; `+Inf` is understood. */
+  /** Upper bounds of a histogram's buckets, rising, without `+Inf`. */
   readonly buckets?: readonly number[]
 }
 
-// Stricter than Prometheus, which also takes a leading underscore and colons: those are its own and recording rules' names.
+// Stricter than Prometheus, which also accepts a leading underscore and colons: its own names and those of recording rules have them.
 const NAME = /^[a-zA-Z][a-zA-Z0-9_]*$/
 
-/** Throws an Error that says what to mend where Prometheus could not scrape such a metric. */
+/** Throws an Error that says what is wrong with a metric that Prometheus cannot scrape. */
 export function checkShape({ name, type, labels, buckets }: MetricShape): void {
-  const refuse = (why: string): never => {
-    throw new Error(`metric ${JSON.stringify(name)}: ${why}`)
+  const refuse = (reason: string): never => {
+    throw new Error(`metric ${JSON.stringify(name)}: ${reason}`)
   }
   if (!NAME.test(name)) refuse('a metric name is letters, digits and _, and starts with a letter')
   for (const label of labels) {
     if (!NAME.test(label)) refuse(`the label name ${JSON.stringify(label)} must be letters, digits and _, starting with a letter`)
     if (type === 'histogram' && label === 'le') refuse("the label 'le' belongs to the histogram's own buckets")
   }
-  if (new Set(labels).size < labels.length) refuse('a label name stands twice')
+  if (new Set(labels).size < labels.length) refuse('a label name occurs twice')
   if (type === 'histogram' && !areBounds(buckets))
-    refuse('buckets must be finite numbers, at least one, each above the one before')
+    refuse('buckets must be finite numbers, at least one, each greater than the one before')
 }
 
-/** Whether two askers for one name mean the same metric. */
+/** Whether two declarations of one name are the same metric. */
 export function isSameShape(a: MetricShape, b: MetricShape): boolean {
   return a.type === b.type && isSameList(a.labels, b.labels) && isSameList(a.buckets ?? [], b.buckets ?? [])
 }

@@ -1,28 +1,28 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
 import type { HostCounter, HostHistogram, HostMetrics } from '../sdk/api.ts'
 import { createInstrument, type Gauge, type Instruments, type Measured } from './instruments.ts'
 import { checkShape, isSameShape, METRICS, type MetricShape, type MetricType } from './metric-definitions.ts'
 
-interface Known {
+interface DeclaredMetric {
   readonly shape: MetricShape
   readonly instrument: Instruments[MetricType]
 }
 
 /**
- * All metrics of the gateway and its plugins. Get-or-create by name, so that a metric survives a reload; a name asked for again
- * in another shape throws. A metric keeps `maxSeries` series: beyond them every label value of a new one becomes `other`,
- * which `umg_metrics_overflow_total` counts.
+ * All metrics of the gateway and its plugins. Get-or-create by name, so that a metric survives a reload; declaring a name again with
+ * another shape throws. A metric has up to `maxSeries` series: after that every label value of a new series is `other`, and
+ * `umg_metrics_overflow_total` counts such values.
  */
 export class Metrics implements HostMetrics {
   readonly #registry = Registry.merge([processRegistry()])
-  readonly #known = new Map<string, Known>()
+  readonly #declared = new Map<string, DeclaredMetric>()
   readonly #beforeRender: (() => void)[] = []
   readonly #maxSeries: number
   readonly #overflow: HostCounter
 
   constructor({ maxSeries = 1000 }: { readonly maxSeries?: number } = {}) {
-    // One series a metric: the counter of overflows needs no limit of its own.
+    // The overflow counter has one series a metric, so it needs no limit.
     this.#maxSeries = Infinity
     this.#overflow = this.declare(METRICS.metricsOverflow)
     this.#maxSeries = maxSeries
@@ -40,19 +40,19 @@ export class Metrics implements HostMetrics {
     return this.declare({ name, type: 'histogram', help, labels, buckets })
   }
 
-  /** The metric of this shape: made now, or the one made before. Throws where the name has another shape or cannot be scraped. */
+  /** Returns the metric of this shape, created on first use. Throws if the name has another shape or is not valid. */
   declare<Type extends MetricType>(shape: MetricShape<Type>): Instruments[Type] {
-    const known = this.#known.get(shape.name)
-    if (known === undefined) return this.#create(shape)
-    if (!isSameShape(known.shape, shape)) {
+    const declared = this.#declared.get(shape.name)
+    if (declared === undefined) return this.#create(shape)
+    if (!isSameShape(declared.shape, shape)) {
       throw new Error(
-        `metric ${shape.name} exists with another type, other labels or other buckets (${describe(known.shape)}); choose another name`,
+        `metric ${shape.name} exists with another type, other labels or other buckets (${describe(declared.shape)}); choose another name`,
       )
     }
-    return known.instrument as Instruments[Type]
+    return declared.instrument as Instruments[Type]
   }
 
-  /** Runs before each scrape, to set what is looked up rather than counted. */
+  /** Calls `update` before each scrape, to set gauges that are read rather than counted. */
   onRender(update: () => void): void {
     this.#beforeRender.push(update)
   }
@@ -63,8 +63,8 @@ export class Metrics implements HostMetrics {
     const texts: string[] = []
     for (const { name } of this.#registry.getMetricsAsArray()) {
       texts.push(await this.#registry.getSingleMetricAsString(name))
-      // A thousand series of a histogram take tens of milliseconds to write out: calls get their turn in between.
-      await turn()
+      // A histogram with a thousand series takes tens of milliseconds: the event loop runs in between.
+      await setImmediate()
     }
     return { contentType: this.#registry.contentType, text: `${texts.join('\n\n')}\n` }
   }
@@ -74,10 +74,10 @@ export class Metrics implements HostMetrics {
     const limit = { max: this.#maxSeries, overflowed: () => this.#overflow.add(1, shape.name) }
     const measured: Measured<Instruments[Type]> = createInstrument[shape.type](shape, limit)
     const { name, help, type } = shape
-    // The registry only calls `get`; its types ask for prom-client's own classes.
+    // The registry only calls `get`, but its types require prom-client's own classes.
     const scraped = { name, help, type, get: () => ({ name, help, type, values: measured.samples() }) }
     this.#registry.registerMetric(scraped as unknown as Metric)
-    this.#known.set(name, { shape, instrument: measured.instrument })
+    this.#declared.set(name, { shape, instrument: measured.instrument })
     return measured.instrument
   }
 }
@@ -86,16 +86,16 @@ function describe({ type, labels, buckets }: MetricShape): string {
   return `a ${type} with labels [${labels.join(', ')}]${buckets === undefined ? '' : ` and buckets [${buckets.join(', ')}]`}`
 }
 
-/** Gauges that have a counter's name, which Prometheus' linter refuses; each is the sum of the gauge without `_total`. */
+/** Gauges with a counter's name, which Prometheus' linter refuses; each is the sum of the gauge without `_total`. */
 const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total']
 
 let registry: Registry | undefined
 
 /**
- * prom-client's metrics of the Node process: memory, CPU, garbage collection, `nodejs_eventloop_lag_*`. One registry for the
- * whole process, because each keeps observers running that cannot be stopped.
+ * prom-client's metrics of the Node process: memory, CPU, garbage collection, `nodejs_eventloop_lag_*`. One registry for the process,
+ * because each starts observers that cannot be stopped.
  */
-export function processRegistry(): Registry {
+function processRegistry(): Registry {
   if (registry === undefined) {
     registry = new Registry()
     collectDefaultMetrics({ register: registry })

@@ -6,6 +6,12 @@ import { GatewayError } from '../errors.ts'
  */
 export type PluginPhase = 'handle' | 'settled' | 'request' | 'reply'
 
+/** Records how long plugins run. */
+export interface PluginTimer {
+  /** `ms`: the plugin's own time, in milliseconds. */
+  ran(plugin: string, phase: PluginPhase, ms: number): void
+}
+
 /** What a plugin threw, and which one it was: the client reads `plugin_error`, the log this. */
 export class PluginFailure extends Error {
   override readonly name = 'PluginFault'
@@ -25,6 +31,15 @@ export function pluginError(plugin: string, phase: PluginPhase, thrown: unknown)
   return new GatewayError('plugin_error', { cause: new PluginFailure(plugin, phase, thrown) })
 }
 
+/** Calls a provider while a reply is read. What it throws is its own fault, not the upstream's. */
+export function callProvider<Result>(provider: string, work: () => Result): Result {
+  try {
+    return work()
+  } catch (thrown) {
+    throw pluginError(provider, 'reply', thrown)
+  }
+}
+
 /** What a link may not do with its call, by the word that the log's `cause` has for it; docs/plugins.md explains them. */
 export const CONTRACT_VIOLATIONS = {
   NEXT_TWICE: 'next() was called twice',
@@ -36,6 +51,8 @@ export const CONTRACT_VIOLATIONS = {
   EDIT_AFTER_NEXT: 'call.edit() was called after next()',
   NO_BODY: 'call() and reply.send() are not for the list of models, which has no body',
   REPLY_OF_OTHER_KIND: 'reply.send() takes chunks for a stream, and a completion for any other call',
+  NOT_A_CHUNK: 'reply.transform: chunk() returned neither a chunk nor undefined',
+  NOT_A_COMPLETION: 'reply.transform: completion() returned no completion',
   TOOK_TOO_LONG: 'the plugin took too long',
 } as const
 
@@ -48,4 +65,10 @@ export class ContractViolation extends Error {
     super(CONTRACT_VIOLATIONS[code])
     this.code = code
   }
+}
+
+/** The violation of giving a wrong value. Of a promise it handles the rejection, which would end the process. */
+export function violationBy(value: unknown, code: keyof typeof CONTRACT_VIOLATIONS): ContractViolation {
+  if (value instanceof Promise) value.catch(() => undefined)
+  return new ContractViolation(code)
 }

@@ -39,8 +39,10 @@ export class ClientCall implements Call {
   readonly #context: CallContext
   #bytes: Buffer
   #members: readonly Member[]
-  #body: ChatRequest | undefined
+  /** What of the body is parsed in any case: all of a small one. */
   #head: Readonly<Record<string, unknown>>
+  /** A large body, parsed. Held weakly: a call may wait for minutes, and the body can be parsed again. */
+  #body: WeakRef<ChatRequest> | undefined
   #model: ModelId | undefined
 
   /** `members`: of the body, where they are known already. Throws a GatewayError (400) for a body that is none. */
@@ -76,16 +78,17 @@ export class ClientCall implements Call {
   }
 
   get body(): Readonly<ChatRequest> {
-    if (this.#body === undefined) {
-      const body = this.#parseWhole()
-      this.#context.check(body)
-      this.#body = body
-    }
-    return this.#body
+    const known = this.#parsed
+    if (known !== undefined) return known
+    const body = this.#parseWhole()
+    this.#context.check(body)
+    this.#body = new WeakRef(body)
+    return body
   }
 
   member(key: string): unknown {
-    if (this.#body !== undefined) return Object.hasOwn(this.#body, key) ? this.#body[key] : undefined
+    const body = this.#parsed
+    if (body !== undefined) return Object.hasOwn(body, key) ? body[key] : undefined
     const member = this.#members.find((candidate) => candidate.key === key)
     return member && parse(this.#bytes.subarray(member.start, member.end))
   }
@@ -110,10 +113,11 @@ export class ClientCall implements Call {
     const body = structuredClone(this.body) as ChatRequest
     setPointer(body, pointer, value)
     this.#context.check(body)
-    this.#bytes = Buffer.from(JSON.stringify(body))
-    this.#members = membersOf(this.#bytes)
-    this.#body = body
-    this.#head = body
+    const bytes = Buffer.from(JSON.stringify(body))
+    this.#members = membersOf(bytes)
+    this.#bytes = bytes
+    this.#head = this.#isSmall ? body : this.#readSmallMembers()
+    this.#body = new WeakRef(body)
     this.#model = undefined
   }
 
@@ -124,9 +128,16 @@ export class ClientCall implements Call {
     return model
   }
 
+  get #isSmall(): boolean {
+    return this.#bytes.length <= WHOLE_BELOW
+  }
+
+  get #parsed(): ChatRequest | undefined {
+    return this.#isSmall ? (this.#head as ChatRequest) : this.#body?.deref()
+  }
+
   #readHead(): Readonly<Record<string, unknown>> {
-    if (this.#bytes.length <= WHOLE_BELOW) this.#body = this.#parseWhole()
-    const head = this.#body ?? this.#readSmallMembers()
+    const head = this.#isSmall ? this.#parseWhole() : this.#readSmallMembers()
     this.#context.check(head)
     if (head.stream_options != null && head.stream !== true) {
       const detail = "it is only allowed when 'stream' is true"
@@ -172,13 +183,13 @@ function parse(bytes: Buffer): unknown {
 const SCAN_FAULTS: Readonly<Record<Exclude<ScanErrorCode, 'syntax' | 'not_an_object'>, string>> = {
   too_deep: 'The request body is nested more than 64 levels deep.',
   too_many_members: 'The request body has more than 256 members at its top level.',
-  too_many_parts: 'A member of the request body has more than 50,000 objects and arrays in it.',
+  too_many_parts: 'The request body has more than 50,000 objects and arrays in it.',
 }
 
 /** The top-level members of a body. Throws a GatewayError (400) for a body that is no object, or not an acceptable one. */
 export function membersOf(bytes: Buffer): readonly Member[] {
   try {
-    return unique(scanObject(bytes))
+    return checked(scanObject(bytes))
   } catch (error) {
     throw refusal(error)
   }
@@ -188,7 +199,7 @@ export function membersOf(bytes: Buffer): readonly Member[] {
 export async function membersOfLarge(bytes: Buffer, scanner: BodyScanner): Promise<readonly Member[]> {
   try {
     checkBeginning(bytes)
-    return unique(await scanner.scan(bytes))
+    return checked(await scanner.scan(bytes))
   } catch (error) {
     throw refusal(error)
   }
@@ -206,11 +217,39 @@ function checkBeginning(bytes: Buffer): void {
   }
 }
 
-function unique(members: readonly Member[]): readonly Member[] {
+function checked(members: readonly Member[]): readonly Member[] {
   // Parsers disagree on which of two counts, so that authorisation and upstream could read different models.
   const twice = members.find(({ key }, index) => members.findIndex((other) => other.key === key) < index)
   if (twice !== undefined) throw new GatewayError('duplicate_parameter', { param: twice.key.slice(0, 100) })
+  const folded = members.find(({ key }) => !FIELDS.has(key) && FOLDED.test(key))
+  if (folded !== undefined) throw misspelled(folded.key)
   return members
+}
+
+/** What routing, authorisation and limits read of a body. */
+const FIELDS: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'input',
+  'instructions',
+  'tools',
+  'functions',
+  'response_format',
+  'stream',
+  'stream_options',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'user',
+])
+
+/** Go's encoding/json, for one, ignores case as Unicode does: to such an upstream `Model` is `model`, and so are `ſ` `s`, `K` `k`. */
+const FOLDED = new RegExp(`^(?:${[...FIELDS].join('|')})$`, 'iu')
+
+function misspelled(key: string): GatewayError {
+  // `ſ` has an upper case alone, the Kelvin sign a lower case.
+  return new GatewayError('misspelled_parameter', { param: key, values: { field: key.toUpperCase().toLowerCase() } })
 }
 
 function refusal(error: unknown): unknown {

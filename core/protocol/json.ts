@@ -32,8 +32,8 @@ export const MAX_DEPTH = 64
 
 const MAX_MEMBERS = 256
 /**
- * Objects and arrays within one member. Whoever needs the body parsed parses it on the event loop: strings cost it little, however long,
- * but a million small objects hold it up for a second.
+ * Objects and arrays below the top level, in all members together. Whoever needs the body parsed parses it on the event loop: strings
+ * cost it little, however long, but a million small objects hold it up for a second.
  */
 export const MAX_PARTS = 50_000
 /** A native search costs as much as looping over about this many bytes. */
@@ -50,6 +50,7 @@ const CLOSE_ARRAY = 0x5d
 
 /** The members of the one object these bytes are, in order, duplicates included. Throws `ScanError`. */
 export function scanObject(bytes: Buffer): Member[] {
+  parts = 0
   let at = skipSpace(bytes, 0)
   if (bytes[at] !== OPEN_OBJECT) throw new ScanError(at < bytes.length ? 'not_an_object' : 'syntax')
   const members: Member[] = []
@@ -96,13 +97,13 @@ function skipValue(bytes: Buffer, at: number): number {
   return skipLiteral(bytes, at)
 }
 
-/** What each open level must be closed by. One for all scans: they are synchronous. */
+/** What each open level must be closed by, and how many objects and arrays there were. One for all scans: they are synchronous. */
 const open = new Uint8Array(MAX_DEPTH + 1)
+let parts = 0
 
 /** Iterative, so that no depth can exhaust the stack. */
 function skipContainer(bytes: Buffer, start: number): number {
   let depth = 0
-  let parts = 0
   let at = start
   for (;;) {
     const byte = bytes[at]

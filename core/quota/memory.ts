@@ -1,42 +1,57 @@
 import type { Budget, Limits, Rate, RateLimits, Reservation } from '../sdk/api.ts'
 
 /**
- * Limits in this process's memory: exact within it, unknown to others, forgotten at its end.
+ * Limits in the memory of this process: exact within it, not shared with others, lost at its end.
  *
- * Windows are of fixed length and start with a subject's first call. A subject's use is kept per length of window, not per limit, so
- * a reload that changes an amount does not fill the budget again. Everything is synchronous: nobody takes between a look and the
- * taking that follows from it. `clock`: monotonic milliseconds.
+ * Windows have a fixed length and start with the first call of a subject. Usage is kept for each window length, not for each limit, so
+ * that a reload that changes an amount does not refill the budget. All is synchronous: no other call can take anything between a check
+ * and its charge. `clock`: monotonic milliseconds.
  */
 export function createMemoryLimits(clock: () => number = () => performance.now()): Limits {
-  const requests = new Map<number, Windows>()
-  const tokens = new Map<number, Windows>()
-  const places = new Places()
+  const requestWindows = new Map<number, Windows>()
+  const tokenWindows = new Map<number, Windows>()
+  const concurrency = new Concurrency()
 
   function reserve(subject: string, limits: RateLimits, amount: number): Reservation {
     if (!(amount >= 0)) throw new RangeError(`cannot reserve ${amount} tokens; give a number from 0`)
     const now = clock()
-    const asked = limits.requests && new Charge(limits.requests, 1, windowOf(requests, limits.requests, subject, now))
-    const wanted = limits.tokens && new Charge(limits.tokens, Math.ceil(amount), windowOf(tokens, limits.tokens, subject, now))
-    const left = () => ({ requests: asked?.budget(now), tokens: wanted?.budget(now) })
-    if (asked?.isTooMuch) return refused('requests', asked.window.endsAt - now, left())
-    if (wanted?.isTooMuch) return refused('tokens', wanted.window.endsAt - now, left())
-    if (places.taken(subject) >= (limits.concurrent ?? Number.POSITIVE_INFINITY)) return refused('concurrent', 0, left())
-    asked?.take()
-    wanted?.take()
-    return granted(left(), wanted, places.take(subject))
+    const requests = limits.requests && new Charge(limits.requests, 1, windowOf(requestWindows, limits.requests, subject, now))
+    const tokens =
+      limits.tokens && new Charge(limits.tokens, Math.ceil(amount), windowOf(tokenWindows, limits.tokens, subject, now))
+    const budgets = () => ({ requests: requests?.budget(now), tokens: tokens?.budget(now) })
+    if (requests?.exceedsLimit) return refused('requests', requests.window.endsAt - now, budgets())
+    if (tokens?.exceedsLimit) return refused('tokens', tokens.window.endsAt - now, budgets())
+    if (concurrency.inFlight(subject) >= (limits.concurrent ?? Number.POSITIVE_INFINITY))
+      return refused('concurrent', 0, budgets())
+    requests?.apply()
+    tokens?.apply()
+    return granted(budgets(), tokens, concurrency.acquire(subject))
   }
 
   return { reserve }
 }
 
-/** The window that a subject's use of a rate falls into. */
-function windowOf(counters: Map<number, Windows>, { windowMs }: Rate, subject: string, now: number): Window {
-  const windows = counters.get(windowMs) ?? new Windows(windowMs)
-  counters.set(windowMs, windows)
-  return windows.current(subject, now)
+type Budgets = Pick<Reservation, 'requests' | 'tokens'>
+
+function refused(refusedBy: NonNullable<Reservation['refusedBy']>, retryAfterMs: number, budgets: Budgets): Reservation {
+  return { refusedBy, retryAfterMs, ...budgets, settle() {} }
 }
 
-/** What a call takes from one budget. */
+function granted(budgets: Budgets, tokens: Charge | undefined, release: () => void): Reservation {
+  let settled = false
+  return {
+    retryAfterMs: 0,
+    ...budgets,
+    settle(used) {
+      if (settled) return
+      settled = true
+      release()
+      tokens?.correct(used)
+    },
+  }
+}
+
+/** The amount that a call takes from one window. */
 class Charge {
   readonly #limit: number
   readonly #amount: number
@@ -48,15 +63,15 @@ class Charge {
     this.window = window
   }
 
-  get isTooMuch(): boolean {
+  get exceedsLimit(): boolean {
     return this.window.used + this.#amount > this.#limit
   }
 
-  take(): void {
+  apply(): void {
     this.window.used += this.#amount
   }
 
-  /** Makes the charge what was really used. What is not a count leaves it as it was reserved. An ended window takes no credit. */
+  /** Replaces the reserved amount by the used one, unless that is not a count. A window that has ended is not credited. */
   correct(used: number): void {
     if (Number.isSafeInteger(used) && used >= 0) this.window.used = Math.max(0, this.window.used + used - this.#amount)
   }
@@ -67,57 +82,44 @@ class Charge {
   }
 }
 
-type Budgets = Pick<Reservation, 'requests' | 'tokens'>
+/** Counts the calls in flight of each subject. */
+class Concurrency {
+  readonly #inFlight = new Map<string, number>()
 
-function refused(refusedBy: NonNullable<Reservation['refusedBy']>, retryAfterMs: number, left: Budgets): Reservation {
-  return { refusedBy, retryAfterMs, ...left, settle() {} }
-}
-
-function granted(left: Budgets, tokens: Charge | undefined, leave: () => void): Reservation {
-  let settled = false
-  return {
-    retryAfterMs: 0,
-    ...left,
-    settle(used) {
-      if (settled) return
-      settled = true
-      leave()
-      tokens?.correct(used)
-    },
-  }
-}
-
-/** The calls under way, per subject. */
-export class Places {
-  readonly #taken = new Map<string, number>()
-
-  taken(subject: string): number {
-    return this.#taken.get(subject) ?? 0
+  inFlight(subject: string): number {
+    return this.#inFlight.get(subject) ?? 0
   }
 
-  /** Takes a place; the function gives it back, once. */
-  take(subject: string): () => void {
-    this.#taken.set(subject, this.taken(subject) + 1)
+  /** Counts a call. The returned function must be called once, at its end. */
+  acquire(subject: string): () => void {
+    this.#inFlight.set(subject, this.inFlight(subject) + 1)
     return () => {
-      const left = this.taken(subject) - 1
-      if (left > 0) this.#taken.set(subject, left)
-      else this.#taken.delete(subject)
+      const left = this.inFlight(subject) - 1
+      if (left > 0) this.#inFlight.set(subject, left)
+      else this.#inFlight.delete(subject)
     }
   }
 }
 
-/** What a subject has used of one window. */
-export interface Window {
+/** The usage of a subject in one window. */
+interface Window {
   used: number
-  /** By the monotonic clock, in milliseconds: a step of the wall clock ends no window. */
+  /** Monotonic milliseconds: a change of the wall clock ends no window. */
   readonly endsAt: number
 }
 
-/** Past this many subjects, ended windows are swept out before another is opened. */
+/** The current window of a subject for a rate. */
+function windowOf(windowsByLength: Map<number, Windows>, { windowMs }: Rate, subject: string, now: number): Window {
+  const windows = windowsByLength.get(windowMs) ?? new Windows(windowMs)
+  windowsByLength.set(windowMs, windows)
+  return windows.current(subject, now)
+}
+
+/** From this number of subjects on, a new window first removes those that have ended. */
 const MIN_SWEEP = 1024
 
-/** Windows of one length, one per subject, each opened by its subject's first use. */
-export class Windows {
+/** The windows of one length, one for each subject, which its first call opens. */
+class Windows {
   readonly #windowMs: number
   readonly #bySubject = new Map<string, Window>()
   #sweepAt = MIN_SWEEP
@@ -126,7 +128,7 @@ export class Windows {
     this.#windowMs = windowMs
   }
 
-  /** The subject's window at `now`, a new one where the last has ended. */
+  /** The subject's window at `now`; a new one if the last has ended. */
   current(subject: string, now: number): Window {
     const window = this.#bySubject.get(subject)
     if (window !== undefined && window.endsAt > now) return window
@@ -136,7 +138,7 @@ export class Windows {
     return opened
   }
 
-  /** Twice the survivors make the next limit, so that sweeping costs a constant share of opening. */
+  /** The next sweep is due at twice the remaining windows, so that its amortised cost for each new window is constant. */
   #sweep(now: number): void {
     for (const [subject, window] of this.#bySubject) if (window.endsAt <= now) this.#bySubject.delete(subject)
     this.#sweepAt = Math.max(MIN_SWEEP, 2 * this.#bySubject.size)

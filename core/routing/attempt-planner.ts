@@ -53,7 +53,7 @@ export class AttemptPlanner {
   #asked: UpstreamState[] = []
   /** The last try's. */
   #error: GatewayError | undefined
-  /** Why the first candidate that cannot take the call's parameters cannot. */
+  /** Why the first candidate that cannot serve such a call cannot. */
   #unfit: { readonly candidate: Candidate; readonly error: GatewayError } | undefined
   #skipped: { readonly target: string; readonly why: ErrorName }[] = NOBODY
   /** When the first of those that are shut may be asked again. */
@@ -89,12 +89,12 @@ export class AttemptPlanner {
   /** How the call was led so far. */
   get trace(): RouteTrace {
     const { target } = this.#here?.candidate ?? this.#unfit?.candidate ?? {}
-    const { body, endpoint } = this.#here?.call ?? this.#call
-    const operation = target && operationOf(target.provider, endpoint)
+    const call = this.#here?.call ?? this.#call
+    const operation = target && operationOf(target.provider, call.endpoint)
     return {
       route: this.#route.id,
       skipped: this.#skipped,
-      parameters: operation === undefined ? {} : parameterSupport(body, tableFor(operation, target!.served.model)),
+      parameters: operation === undefined ? {} : parameterSupport(call, tableFor(operation, target!.served.model)),
     }
   }
 
@@ -165,19 +165,18 @@ export class AttemptPlanner {
     if (health.availability(now) === 'open') return this.#skipOpen(candidate)
     const call = candidate.defaults === undefined ? this.#call : withDefaults(this.#call, candidate.defaults)
     const operation = operationOf(candidate.target.provider, call.endpoint)
-    if (operation === undefined) {
-      this.#unfit ??= { candidate, error: notServed(call) }
-      return this.#skip(candidate, 'unsupported_endpoint')
-    }
+    if (operation === undefined) return this.#skipUnfit(candidate, notServed(call))
+    const { maxBody: limit = Number.POSITIVE_INFINITY } = candidate.target.provider
+    if (call.size > limit) return this.#skipUnfit(candidate, new GatewayError('request_too_large', { values: { limit } }))
     const dropped = this.#fit(candidate, operation, call)
-    if (dropped === undefined) return this.#skip(candidate, 'unsupported_parameter')
+    if (dropped === undefined) return undefined
     if (!this.#affords(upstream, now)) return this.#skip(candidate, 'upstream_busy')
     this.#tries++
     const hold = this.#tries < this.#route.retry.attempts
     return { candidate, operation, call, dropped, pauseMs, fresh: false, credentialRefused: false, hold }
   }
 
-  /** What the candidate's provider leaves out; undefined where that would make another request of it. */
+  /** What the candidate's provider leaves out; undefined where that would make another request of it: then it is passed over. */
   #fit(candidate: Candidate, operation: Operation, call: Call): readonly string[] | undefined {
     const { target, strict } = candidate
     const parameters = tableFor(operation, target.served.model)
@@ -188,9 +187,13 @@ export class AttemptPlanner {
       return dropped
     } catch (error) {
       if (!(error instanceof GatewayError) || error.row !== 'unsupported_parameter') throw error
-      this.#unfit ??= { candidate, error }
-      return undefined
+      return this.#skipUnfit(candidate, error)
     }
+  }
+
+  #skipUnfit(candidate: Candidate, error: GatewayError): undefined {
+    this.#unfit ??= { candidate, error }
+    this.#skip(candidate, error.row)
   }
 
   #skipOpen(candidate: Candidate): undefined {

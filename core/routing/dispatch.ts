@@ -1,6 +1,7 @@
+import { Ticker, type TickListener } from '../async/event-loop.ts'
 import { type Pause, pause } from '../async/pause.ts'
-import { Ticker, type TickListener } from '../async/ticker.ts'
 import { GatewayError } from '../errors.ts'
+import type { PluginTimer } from '../plugins/faults.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import { promptEstimate } from '../protocol/usage.ts'
 import type { AttemptRecord, Call, RouteTrace, Served, Usage } from '../sdk/api.ts'
@@ -20,6 +21,7 @@ export interface DispatchRequest {
   readonly selection: SelectionContext
   readonly format: ReplyFormat
   readonly client: UpstreamClient
+  readonly timer: PluginTimer
 }
 
 /** What an attempt used. */
@@ -203,7 +205,7 @@ export class Dispatch implements AttemptListener, TickListener {
     }
     this.#isProbe = target.health.begin()
     this.#startedAt = performance.now()
-    const { format, client } = this.#request
+    const { format, client, timer } = this.#request
     const { stream, transforms } = this.#listener
     this.#attempt = new UpstreamAttempt({
       call,
@@ -219,6 +221,7 @@ export class Dispatch implements AttemptListener, TickListener {
       passedThrough: target.passedThrough ? call.model.id : undefined,
       hold,
       fresh,
+      timer,
       listener: this,
     })
     this.#attempt.start(client)

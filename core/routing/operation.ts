@@ -106,9 +106,9 @@ export function droppedParameters(body: Readonly<ChatRequest>, table: ParameterT
 }
 
 /** What becomes of each parameter of a request. */
-export function parameterSupport(body: Readonly<ChatRequest>, table: ParameterTable): RouteTrace['parameters'] {
+export function parameterSupport(call: Pick<Call, 'body'>, table: ParameterTable): RouteTrace['parameters'] {
   if (table === 'verbatim') return table
-  const asked = Object.entries(body).filter(([name, value]) => isParameter(name, value))
+  const asked = Object.entries(call.body).filter(([name, value]) => isParameter(name, value))
   return Object.fromEntries(asked.map(([name]) => [name, supportOf(name, table)]))
 }
 
@@ -131,7 +131,6 @@ export function withDefaults(call: Call, defaults: Defaults): Call {
 class FilledCall implements Call {
   readonly #call: Call
   readonly #missing: Defaults
-  #body: ChatRequest | undefined
 
   constructor(call: Call, missing: Defaults) {
     this.#call = call
@@ -163,8 +162,7 @@ class FilledCall implements Call {
     return this.#call.headers
   }
   get body(): Readonly<ChatRequest> {
-    this.#body ??= { ...this.#call.body, ...this.#missing }
-    return this.#body
+    return { ...this.#call.body, ...this.#missing }
   }
 
   member(key: string): unknown {

@@ -1,4 +1,4 @@
-import type { RetryCause } from '../config/retry-causes.ts'
+import type { RetryCause } from '../config/schema/retry-causes.ts'
 import { type ErrorName, type GatewayError, UpstreamFailure } from '../errors.ts'
 import { UpstreamError } from '../sdk/api.ts'
 

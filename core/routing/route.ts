@@ -1,7 +1,7 @@
 import type { Timeouts } from '../config/config.ts'
-import type { RetryCause } from '../config/retry-causes.ts'
+import type { RetryCause } from '../config/schema/retry-causes.ts'
 import type { Provider, Served } from '../sdk/api.ts'
-import type { TargetHealth } from './breaker.ts'
+import type { TargetHealth } from './protection.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
 /** One model at one upstream. */

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../async/bounded-map.ts'
 import type { CuratedNamespace, RouteConfig, TargetConfig, Timeouts } from '../config/config.ts'
-import type { RetryCause } from '../config/retry-causes.ts'
+import type { RetryCause } from '../config/schema/retry-causes.ts'
 import { GatewayError } from '../errors.ts'
 import type { ModelId, Principal, Provider } from '../sdk/api.ts'
 import { matchesGlob } from '../text/glob.ts'
@@ -42,6 +42,9 @@ type Kind = Principal['kind']
 /** How many names that the table does not write are remembered, per kind of key. */
 const MOST_PASSED_THROUGH = 1000
 
+/** How many routes are remembered per principal. */
+const MOST_REMEMBERED = 100
+
 /** One try, and one more on a new connection where the first met a stale one. */
 const ONE_TRY = { attempts: 1, on: new Set<RetryCause>() } as const
 
@@ -51,6 +54,8 @@ export class RoutingTable {
   readonly namespaces: ReadonlyMap<string, Namespace>
   /** Those without. */
   readonly curated: ReadonlyMap<string, CuratedNamespace>
+  /** The largest body that a provider serves to such keys, in bytes. */
+  readonly maxBody: Readonly<Record<Kind, number>>
   readonly #aliases: ReadonlyMap<string, string>
   readonly #sandbox: NamedProvider
   readonly #routes: Readonly<Record<Kind, ReadonlyMap<string, Route>>>
@@ -59,6 +64,8 @@ export class RoutingTable {
     test: new BoundedMap(MOST_PASSED_THROUGH),
   }
 
+  readonly #routesFor = new WeakMap<Principal, BoundedMap<string, Route>>()
+
   constructor({ namespaces, curated, aliases, sandbox }: TableParts) {
     this.namespaces = namespaces
     this.curated = curated
@@ -66,6 +73,7 @@ export class RoutingTable {
     this.#sandbox = sandbox
     const routesOf = (kind: Kind) => buildRoutes(curated.values(), (id) => this.#named(split(id), kind))
     this.#routes = { live: routesOf('live'), test: routesOf('test') }
+    this.maxBody = { live: this.#maxBodyOf('live'), test: this.#maxBodyOf('test') }
   }
 
   /** The model id a name stands for; undefined where it is neither an alias nor `<namespace>/<model>` of a known namespace. */
@@ -77,12 +85,23 @@ export class RoutingTable {
     return this.namespaces.has(model.namespace) || this.curated.has(model.namespace) ? model : undefined
   }
 
-  /** What serves a call. Throws `model_not_found` alike for what is not there and for what the principal may not call. */
+  /** What serves a call. Throws `model_not_found` alike for an unknown model and for one that the principal may not call. */
   route(model: ModelId, principal: Principal): Route {
+    const known = this.#routesFor.get(principal)?.get(model.id)
+    if (known !== undefined) return known
     const { kind } = principal
     const route = this.mayCall(model, principal) ? (this.#routes[kind].get(model.id) ?? this.#passing(model, kind)) : undefined
     if (route === undefined) throw notFound(model.id)
+    this.#remember(principal, model, route)
     return route
+  }
+
+  /** A frozen principal does not change: what it may call is decided once. */
+  #remember(principal: Principal, { id }: ModelId, route: Route): void {
+    if (!Object.isFrozen(principal)) return
+    const routes = this.#routesFor.get(principal) ?? new BoundedMap<string, Route>(MOST_REMEMBERED)
+    this.#routesFor.set(principal, routes)
+    routes.set(id, route)
   }
 
   /** Whether the namespace, the account and the key all allow a model. */
@@ -129,6 +148,11 @@ export class RoutingTable {
       passedThrough: !isNamed,
     }
     return { target, timeouts: namespace!.timeouts }
+  }
+
+  #maxBodyOf(kind: Kind): number {
+    const upstreams = [...this.namespaces.values()].map((namespace) => this.#upstreamOf(namespace, kind) ?? this.#sandbox)
+    return Math.max(...[this.#sandbox, ...upstreams].map(({ provider }) => provider.maxBody ?? Number.POSITIVE_INFINITY))
   }
 
   #upstreamOf(namespace: Namespace, kind: Kind): NamedProvider | undefined {

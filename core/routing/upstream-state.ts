@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Provider } from '../sdk/api.ts'
-import { type Availability, type BreakerState, TargetHealth } from './breaker.ts'
-import { ConcurrencyLimiter, type ConcurrencyLimits, RetryBudget } from './limiter.ts'
+import {
+  type Availability,
+  type BreakerState,
+  ConcurrencyLimiter,
+  type ConcurrencyLimits,
+  RetryBudget,
+  TargetHealth,
+} from './protection.ts'
 
 /** What the table says of an upstream's protection. */
 export interface Protection {

@@ -85,10 +85,11 @@ export interface Reply {
   transform(transform: ReplyTransform): void
 }
 
-/** What `reply.transform` takes: one function for streams, one for whole replies. */
+/** What `reply.transform` takes: one function for streams, one for whole replies. Both are synchronous. */
 export interface ReplyTransform {
-  /** Returns the chunk to send, or undefined to drop it. */
+  /** Returns the chunk to send, or undefined to drop it; the `role` and the `finish_reason` of a dropped one are sent all the same. */
   chunk?(chunk: ChatChunk): ChatChunk | undefined
+  /** Returns the completion to send. */
   completion?(completion: ChatCompletion): ChatCompletion
 }
 

@@ -138,6 +138,8 @@ export interface Provider {
   readonly parameters: ParameterTable | ((model: string) => ParameterTable)
   /** True where `request` gets a new credential when the one before was refused: then a refusal is tried once more. */
   readonly refreshes?: boolean
+  /** The largest client's body that it serves, in bytes: a larger one is refused before it is parsed. Absent: the gateway's own limit. */
+  readonly maxBody?: number
   /** Called anew for each attempt. */
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
   /** Absent: the upstream speaks OpenAI's protocol, and its events reach the client verbatim. */

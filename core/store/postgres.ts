@@ -1,15 +1,15 @@
 import { setTimeout } from 'node:timers/promises'
 import { Kysely, PostgresDialect } from 'kysely'
 import { Client, type ClientConfig, Pool, types } from 'pg'
-import type { Backend } from './database.ts'
+import type { Backend } from './backend.ts'
 import { migrate } from './migrate.ts'
 import { StoreError } from './unavailable.ts'
 
-/** Connections of one gateway: for what calls and people wait for, and for queries over many rows, which must not hold those up. */
+/** Connections of one gateway: for short queries, and for queries over many rows, which must not delay the short ones. */
 const CONNECTIONS = 8
 const READERS = 2
 const CONNECT_MS = 3_000
-/** What is found by an index takes a moment: where it does not, the network is gone, and nobody said so. */
+/** Short queries use an index: one that takes longer has lost its connection unnoticed. */
 const QUERY_MS = 5_000
 const READ_MS = 30_000
 
@@ -19,7 +19,9 @@ const INT8 = 20
 /** Opens a PostgreSQL database by its URL. Throws `StoreError`. */
 export async function openPostgres(url: string): Promise<Backend> {
   if (!URL.canParse(url))
-    throw new StoreError('The database URL is no URL. Write signs that are special in one, such as those of a password, as %XX.')
+    throw new StoreError(
+      'The database URL is not a valid URL. Percent-encode special characters, such as those of a password, as %XX.',
+    )
   const config = configOf(url)
   try {
     await migrateFirst(config)
@@ -45,20 +47,20 @@ function configOf(url: string): ClientConfig {
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     application_name: 'unified-model-gateway',
-    // As texts, unless told otherwise; counts and times are far below 2^53.
+    // By default pg returns bigint as text; counts and times are far below 2^53.
     types: { getTypeParser: (type, format) => (type === INT8 ? Number : types.getTypeParser(type, format)) },
   }
 }
 
 function connect(config: ClientConfig, max: number): Backend['db'] {
   const pool = new Pool({ ...config, max })
-  // A connection that breaks fails the query under way, and the next one opens another. Without these it would end the process.
+  // A broken connection fails its query, and the next query opens another. Without listeners the error would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return new Kysely({ dialect: new PostgresDialect({ pool }) })
 }
 
-/** With a connection of its own, for a large table may take its time. Of gateways that start together one migrates. */
+/** Without the deadlines of queries: a large table takes long. Of gateways that start together one migrates, the others wait. */
 async function migrateFirst(config: ClientConfig): Promise<void> {
   const db = connect(config, 1)
   await migrate(db).finally(() => db.destroy())
@@ -81,32 +83,32 @@ function explain(error: unknown, config: ClientConfig): StoreError {
 const PASSWORD_REFUSED = '28P01'
 const NO_DATABASE = '3D000'
 
-/** What the triggers of migration 0002 notify. */
+/** The channel that the triggers of migration 0002 notify. */
 const CHANNEL = 'umg_keys'
 
 const RETRY_MS = 250
 
-/** Hears of every change of keys and accounts, whichever gateway or hand made it. */
-export interface Listener {
-  /** Whether a change was heard of, or may have been missed, since this was last asked. Throws while there is no connection. */
+/** Listens for changes of keys and accounts, made by any gateway or by hand. */
+interface ChangeListener {
+  /** Whether a change was notified, or may have been missed, since the last call. Throws while there is no connection. */
   changed(): boolean
   close(): Promise<void>
 }
 
-/** Begins to listen, and again whenever the connection breaks. Throws where the first one cannot be made. */
-export async function listenForChanges(config: ClientConfig): Promise<Listener> {
+/** Listens, and reconnects when the connection breaks. Throws if the first connection fails. */
+async function listenForChanges(config: ClientConfig): Promise<ChangeListener> {
   let client: Client | undefined
   let changed = false
   let closed = false
 
-  /** Resolves with when the connection is over. */
-  async function listen(): Promise<{ readonly over: Promise<void> }> {
+  /** Resolves once it listens. `ended` resolves when the connection has ended. */
+  async function listen(): Promise<{ readonly ended: Promise<void> }> {
     const next = new Client(config)
-    const over = new Promise<void>((resolve) => next.once('end', resolve))
+    const ended = new Promise<void>((resolve) => next.once('end', resolve))
     next.on('notification', () => {
       changed = true
     })
-    // What breaks a connection also ends it.
+    // An error of the connection also ends it.
     next.on('error', () => {})
     try {
       await next.connect()
@@ -116,24 +118,24 @@ export async function listenForChanges(config: ClientConfig): Promise<Listener> 
       throw error
     }
     client = next
-    // Closed meanwhile.
+    // `close` was called during the connect.
     if (closed) void next.end()
-    return { over }
+    return { ended }
   }
 
-  async function listenOn({ over }: { readonly over: Promise<void> }): Promise<void> {
-    await over
+  async function reconnectAfter({ ended }: { readonly ended: Promise<void> }): Promise<void> {
+    await ended
     client = undefined
     while (!closed) {
       await setTimeout(RETRY_MS, undefined, { ref: false })
-      const again = await listen().catch(() => undefined)
-      // Whatever happened while nobody listened.
+      const connection = await listen().catch(() => undefined)
+      // Notifications may have been missed.
       changed = true
-      if (again !== undefined) return listenOn(again)
+      if (connection !== undefined) return reconnectAfter(connection)
     }
   }
 
-  void listenOn(await listen())
+  void reconnectAfter(await listen())
   return {
     changed() {
       if (client === undefined) throw new Error('the connection to the database is lost')

@@ -1,6 +1,6 @@
 /**
- * The tables as they stand after the newest migration. Only text, integer and bigint columns: what every dialect has. Times are
- * milliseconds since 1970, lists and maps are JSON texts.
+ * The tables after the newest migration. Columns are text, integer or bigint, which every dialect has. Times are milliseconds since
+ * 1970, lists and maps are JSON texts.
  */
 export interface Schema {
   readonly accounts: AccountsTable
@@ -15,7 +15,7 @@ export interface Schema {
   readonly usage: UsageTable
 }
 
-/** Who owns keys. */
+/** Accounts, which own keys. */
 export interface AccountsTable {
   readonly id: string
   readonly name: string
@@ -25,15 +25,15 @@ export interface AccountsTable {
   readonly created_at: number
 }
 
-/** API keys: of each its digest, never the key itself. */
+/** API keys: the digest of each, never the secret. */
 export interface KeysTable {
   /** `key_…` */
   readonly id: string
   readonly account_id: string
   readonly name: string
-  /** An `admin` key opens the management API, and no model. */
+  /** An `admin` key gives access to the management API, and to no model. */
   readonly kind: 'live' | 'test' | 'admin'
-  /** Hex SHA-256 of the secret, which itself is stored nowhere. Unique. */
+  /** Hex SHA-256 of the secret. Unique. */
   readonly digest: string
   /** The secret's first characters, for display. */
   readonly prefix_shown: string
@@ -44,15 +44,15 @@ export interface KeysTable {
   /** JSON object of texts. */
   readonly tags: string
   readonly created_at: number
-  /** `usr_…`, `key_…` or a program; null for keys from before anyone was asked. */
+  /** `usr_…`, `key_…` or a program; null for keys from before migration 0002. */
   readonly created_by: string | null
-  /** The creator's name as it was then. */
+  /** The creator's name at that time. */
   readonly created_by_name: string | null
   readonly expires_at: number | null
   readonly revoked_at: number | null
-  /** About a minute late. */
+  /** Up to a minute old. */
   readonly last_used_at: number | null
-  /** The key that this one took over from, and the one that took over from it. */
+  /** Rotation: the previous key, and the next one. */
   readonly replaces: string | null
   readonly replaced_by: string | null
 }
@@ -66,26 +66,26 @@ export interface UsersTable {
   readonly email: string
   readonly name: string
   readonly role: 'admin' | 'member'
-  /** As a PHC string; null for who signs in elsewhere. */
+  /** A PHC string; null for a user of OpenID sign-in. */
   readonly password: string | null
-  /** Issuer and subject at the OpenID provider; null until used there. Unique. */
+  /** Issuer and subject at the OpenID provider; null before the first OpenID sign-in. Unique. */
   readonly identity: string | null
   readonly created_at: number
   readonly disabled_at: number | null
   readonly last_sign_in_at: number | null
 }
 
-/** Who is signed in: of each session its digest, never the token. */
+/** Sessions of signed-in users: the digest of each, never the token. */
 export interface SessionsTable {
   /** Hex SHA-256 of the cookie's token. */
   readonly digest: string
   readonly user_id: string
   readonly created_at: number
-  /** About a minute late. */
+  /** Up to a minute old. */
   readonly seen_at: number
 }
 
-/** Invitations that are open. One that was used or withdrawn is gone: the audit trail tells of it. */
+/** Open invitations. A used or withdrawn one has no row; the audit trail records it. */
 export interface InvitationsTable {
   /** `inv_…` */
   readonly id: string
@@ -101,23 +101,23 @@ export interface InvitationsTable {
   readonly expires_at: number
 }
 
-/** Links that make the first admin. */
+/** Setup links, each of which creates the first admin. */
 export interface SetupLinksTable {
   /** Hex SHA-256 of the link's token. */
   readonly digest: string
   readonly expires_at: number
 }
 
-/** How often somebody tried to sign in, as whom and from where. */
+/** Sign-in throttle: failed attempts by email and by address. */
 export interface SignInTriesTable {
   /** `email …` or `address …` */
   readonly subject: string
   readonly tries: number
-  /** When the first of them was. */
+  /** Time of the first of these attempts. */
   readonly since: number
 }
 
-/** What was done by whom. The database refuses to change or remove a row. */
+/** The audit trail: which actor did what. The database refuses to change or remove a row. */
 export interface AuditTable {
   /** `aud_…` */
   readonly id: string
@@ -129,37 +129,37 @@ export interface AuditTable {
   readonly object_id: string | null
   readonly object_name: string
   readonly address: string | null
-  /** JSON: per field its value before and after. */
+  /** JSON: each changed field with its old and new value. */
   readonly changes: string
 }
 
-/** Calls that have ended: who asked for which model, who served it and how that went. Nothing of what was asked and answered. */
+/** Ended calls: account, key, model, attempts, outcome, times and tokens. Nothing of the request's or the reply's content. */
 export interface CallsTable {
-  /** `req_…`: it begins with the time, so that ids stand in the order in which calls came. */
+  /** `req_…`: begins with the time, so that ids sort in the order of the requests. */
   readonly id: string
-  /** When it came. */
+  /** Time of the request. */
   readonly at: number
   readonly account_id: string | null
-  /** `key_…`, or `routes:…` for a key of routes.yaml; null for who had none that is valid. */
+  /** `key_…`, or `routes:…` for a key of routes.yaml; null without a valid key. */
   readonly key_id: string | null
   readonly endpoint: string
-  /** The model asked for, aliases resolved; null where the call ended before that was known. */
+  /** The requested model, aliases resolved; null if the call ended before it was known. */
   readonly model: string | null
   /** 0 or 1. */
   readonly stream: number
-  /** The HTTP status sent; 499 where the client left first. */
+  /** The HTTP status sent; 499 if the client closed the connection first. */
   readonly status: number
   readonly outcome: string
-  /** Whose doing it was that the call did not succeed: `caller`, `policy`, `upstream` or `gateway`. */
+  /** The cause of a failed call: `caller`, `policy`, `upstream` or `gateway`. */
   readonly fault: string | null
-  /** The name of the error, and the `code` that the client read. */
+  /** The name of the error, and the `code` in the client's reply. */
   readonly error: string | null
   readonly error_code: string | null
-  /** JSON array of the tries: namespace, model, provider, result, ms. */
+  /** JSON array of the attempts: namespace, model, provider, result, ms. */
   readonly attempts: string
-  /** JSON array of the links that had their turn: name, ms. Empty in rows from before they were kept. */
+  /** JSON array of the links that ran: name, ms. Empty in rows from before migration 0004. */
   readonly links: string
-  /** 1 where the last of them gave the reply. */
+  /** 1 if the last attempt gave the reply. */
   readonly served: number
   /** Microseconds: of the whole call, to the first byte of content, and in the gateway itself. */
   readonly total_us: number
@@ -169,22 +169,22 @@ export interface CallsTable {
   readonly output_tokens: number | null
   readonly cached_tokens: number | null
   readonly reasoning_tokens: number | null
-  /** 1 where the tokens are an estimate. */
+  /** 1 if the tokens are an estimate. */
   readonly estimated: number
   /** JSON object of texts. */
   readonly tags: string
 }
 
-/** Calls added up by hour and by day: what charts and bills are made of, so that they need not look at each call. */
+/** Totals of calls by hour and by day, so that charts and bills need not read each call. */
 export interface UsageTable {
   readonly span: 'hour' | 'day'
-  /** When the hour or the day begins, in UTC. */
+  /** Begin of the hour or day, in UTC. */
   readonly at: number
-  /** What the calls have in common: `model`, `key`, `tag:` and its name; `all`: nothing. */
+  /** `model`, `key`, `tag:` and the tag's name, or `all`. */
   readonly dimension: string
-  /** The account whose calls they are; empty: of all accounts, or of none. */
+  /** The account of the calls; empty: all accounts, or none. */
   readonly scope: string
-  /** Which model, key or tag; empty where the calls have none. */
+  /** The model, key or tag value; empty for calls without one. */
   readonly name: string
   readonly requests: number
   readonly errors: number

@@ -12,13 +12,13 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type { Backend } from './database.ts'
+import type { Backend } from './backend.ts'
 import { migrate } from './migrate.ts'
-import { openSqliteFile, sqliteTrouble, watchKeyChanges } from './sqlite-file.ts'
-import { createSqliteReader } from './sqlite-reader.ts'
+import { openSqliteFile, sqliteErrorKind, watchKeyChanges } from './sqlite-file.ts'
+import { createSqliteReader } from './sqlite-threads.ts'
 import { StoreError } from './unavailable.ts'
 
-/** How long a locked database is waited for. */
+/** How long opening waits for a locked database. */
 const MAX_WAIT_MS = 3000
 
 /** Opens a SQLite file, or `:memory:`. Throws `StoreError`. */
@@ -29,8 +29,8 @@ export async function openSqlite(path: string): Promise<Backend> {
     try {
       return await open(file)
     } catch (error) {
-      if (sqliteTrouble(error) !== 'busy' || performance.now() > deadline) throw explain(file, error)
-      // The change to WAL mode needs the file alone, and SQLite does not wait for that: processes that start together collide.
+      if (sqliteErrorKind(error) !== 'busy' || performance.now() > deadline) throw explain(file, error)
+      // The change to WAL mode needs an exclusive lock, and SQLite does not wait for it: processes that start together collide.
       await setTimeout(20 + Math.random() * 80)
     }
   }
@@ -43,12 +43,12 @@ async function open(file: string): Promise<Backend> {
   const close = async () => {
     await reader.close()
     await db.destroy()
-    // Kysely closes what it has used; it may not have come so far.
+    // Kysely closes only a connection that it has used.
     if (sqlite.isOpen) sqlite.close()
   }
   try {
     await migrate(db)
-    // What is in memory no other connection can see.
+    // No other connection sees a database in memory.
     const read: Backend['read'] = file === ':memory:' ? async (query) => (await db.executeQuery(query)).rows : reader.read
     return { db, read, changed: watchKeyChanges(sqlite), file: file === ':memory:' ? undefined : file, close }
   } catch (error) {
@@ -62,13 +62,13 @@ function explain(file: string, error: unknown): StoreError {
   const reason = error instanceof Error ? error.message : String(error)
   const words = {
     busy: `The database ${file} is locked by another process. Find out which one holds it (lsof ${file}), then start again.`,
-    damaged: `The database ${file} is damaged (${reason}) and was left as it is. Put a backup in its place; or move it away together with ${file}-wal to begin with an empty one, in which no key of the old one is valid.`,
-    other: `The database ${file} cannot be opened: ${reason}. Check the path, its permissions and the room on its disk.`,
+    damaged: `The database ${file} is damaged (${reason}) and was not changed. Restore a backup; or move it and ${file}-wal away to start with an empty database, in which no existing key is valid.`,
+    other: `The database ${file} cannot be opened: ${reason}. Check the path, its permissions and the free disk space.`,
   }
-  return new StoreError(words[sqliteTrouble(error)], { cause: error })
+  return new StoreError(words[sqliteErrorKind(error)], { cause: error })
 }
 
-/** Kysely's SQLite dialect over node:sqlite, with transactions that several processes can start at once. */
+/** Kysely's SQLite dialect over node:sqlite, with transactions that several processes can begin at the same time. */
 export function sqliteDialect(database: DatabaseSync): Dialect {
   return {
     createDriver: () => new ImmediateDriver({ database: asKyselyExpects(database) }),
@@ -79,20 +79,20 @@ export function sqliteDialect(database: DatabaseSync): Dialect {
 }
 
 class ImmediateDriver extends SqliteDriver {
-  /** Takes the write lock first, where SQLite waits for it; one taken after a read fails at once where another process holds it. */
+  /** Takes the write lock first, and waits for it; a lock requested after a read fails at once if another process holds it. */
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'))
   }
 }
 
 class TransactionalAdapter extends SqliteAdapter {
-  /** So the Migrator works in one transaction: of processes that start together one migrates, and the others wait and find it done. */
+  /** Lets the Migrator work in one transaction: of processes that start together one migrates, the others wait and find it done. */
   override get supportsTransactionalDdl(): boolean {
     return true
   }
 }
 
-/** Kysely speaks to better-sqlite3, which takes parameters as an array and knows which statements return rows. */
+/** Kysely expects better-sqlite3, which takes parameters as an array and knows which statements return rows. */
 function asKyselyExpects(database: DatabaseSync): SqliteDatabase {
   return {
     close: () => database.close(),

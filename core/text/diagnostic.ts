@@ -1,6 +1,6 @@
-/** A place in routes.yaml. */
+/** A position in routes.yaml. */
 export interface Position {
-  /** The file as it was named when it was loaded. */
+  /** The file's path as given to the command. */
   readonly file: string
   /** From 1. */
   readonly line: number
@@ -8,15 +8,15 @@ export interface Position {
   readonly column: number
 }
 
-/** One thing that is wrong with routes.yaml, for the person who wrote it. Holds no secret. */
+/** One problem of routes.yaml, for its author. Holds no secret. */
 export interface Diagnostic extends Position {
-  /** What is wrong and what to write instead. */
+  /** What is wrong, and what to write instead. */
   readonly message: string
-  /** The lines around the place, marked; secrets are starred out. Empty where there is no text to show. */
+  /** The lines around the position, marked, with stars in place of secrets. Empty if there is no text to show. */
   readonly frame: string
 }
 
-/** All that is wrong with routes.yaml, in the order of its lines. */
+/** All problems of routes.yaml, in the order of its lines. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly diagnostics: readonly Diagnostic[]
@@ -27,10 +27,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** There is no table to look at: the file cannot be read. */
-export class UnreadableTable extends ConfigError {}
+/** routes.yaml cannot be read. */
+export class UnreadableConfig extends ConfigError {}
 
-/** The diagnostics as a terminal shows them; `emphasis` decorates the line that names the place and the fault. */
+/** The diagnostics as a terminal shows them. `emphasis` decorates the line with the position and the message. */
 export function formatDiagnostics(diagnostics: readonly Diagnostic[], emphasis: (text: string) => string): string {
   return diagnostics.map((diagnostic) => formatDiagnostic(diagnostic, emphasis)).join('\n\n')
 }

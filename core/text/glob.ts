@@ -1,11 +1,11 @@
 /**
- * Whether a model id fits a glob: `*` stands for any run of characters, slashes included; everything else for itself.
- * Each piece is searched once, from left to right: no glob can make it backtrack.
+ * Whether a model id matches a glob: `*` matches any characters, slashes included; every other character matches itself.
+ * Each piece is searched for once, from left to right: no glob can make it backtrack.
  */
 export function matchesGlob(glob: string, id: string): boolean {
   const star = glob.indexOf('*')
   if (star < 0) return glob === id
-  // Most ids are turned away here, and cost nothing.
+  // Most ids end here, at no cost.
   if (!id.startsWith(glob.slice(0, star))) return false
   const pieces = glob.slice(star + 1).split('*')
   const tail = pieces.pop()!

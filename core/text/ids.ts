@@ -1,9 +1,9 @@
 import { hash, randomInt, randomUUID } from 'node:crypto'
 
-/** The digits of base 62: no punctuation, so that a double click selects all of an id or a key. */
+/** The digits of base 62. They include no punctuation, so that a double click selects the whole id or key. */
 export const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Random characters of the CSPRNG, each of the 62 equally likely. */
+/** Random base-62 digits of the CSPRNG, all equally likely. */
 export function randomBase62(length: number): string {
   return Array.from({ length }, () => BASE62[randomInt(BASE62.length)]).join('')
 }
@@ -13,37 +13,37 @@ export function newId(prefix: 'acc' | 'inv' | 'key' | 'usr'): string {
   return `${prefix}_${randomBase62(20)}`
 }
 
-/** When the last id was made, and how it begins: under load many are made in one millisecond. */
-let now = 0
-let beginning = ''
+/** The time of the last request id, and its first characters: under load, many ids are made in one millisecond. */
+let lastTime = 0
+let prefix = ''
 
 /**
- * A new request id: `req_`, 12 hexadecimal digits of the time, 20 of chance (74 bits), as in a UUID of version 7. Ids of calls stand in
- * the order in which they came, so that a stretch of time is a stretch of ids.
+ * A new request id: `req_`, 12 hexadecimal digits of the time and 20 random ones (74 bits), as in a UUID of version 7. Ids sort by the
+ * time of their calls, so that a time range is a range of ids.
  */
 export function newRequestId(): string {
   const time = Date.now()
-  if (time !== now) {
-    now = time
-    beginning = firstRequestId(time)
+  if (time !== lastTime) {
+    lastTime = time
+    prefix = firstRequestId(time)
   }
-  const chance = randomUUID()
-  return beginning + chance.slice(14, 18) + chance.slice(19, 23) + chance.slice(24)
+  const random = randomUUID()
+  return prefix + random.slice(14, 18) + random.slice(19, 23) + random.slice(24)
 }
 
-/** Less than every id of this time (ms since 1970) and later, and more than every one before. */
+/** A lower bound of the ids of this time (ms since 1970) and later: it is greater than all earlier ids. */
 export function firstRequestId(time: number): string {
   return `req_${Math.max(time, 0).toString(16).padStart(12, '0')}`
 }
 
-/** When a request came, by its id. */
+/** The time of a request (ms since 1970), by its id. */
 export function timeOfRequest(id: string): number {
   return Number.parseInt(id.slice(4, 16), 16)
 }
 
 /**
- * What is stored of a secret, and how it is found again: hex SHA-256. Guessing 178 random bits needs no slow hash to be hopeless,
- * and a look-up by digest tells nothing by its time: who cannot invert SHA-256 cannot choose digests that begin alike.
+ * The digest of a secret, hex SHA-256: it is stored and looked up in place of the secret. 178 random bits cannot be guessed, so no
+ * slow hash is needed. The time of a look-up reveals nothing useful: nobody can find a secret for a chosen digest.
  */
 export function digestOf(secret: string): string {
   return hash('sha256', secret, 'hex')

@@ -1,6 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 
-/** `; did you mean "timeouts"?` where one of the names is near to the word, else nothing. */
+/** `; did you mean "timeouts"?` if one of the names is near to the word; else an empty string. */
 export function didYouMean(word: string, names: readonly string[]): string {
   const near = nearest(word, names)
   return near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`
@@ -13,23 +13,23 @@ export function oneOf(values: readonly unknown[]): string {
   return shown.length === 0 ? last : `${shown.join(', ')} or ${last}`
 }
 
-/** The name nearest to a word, if one is near enough to be meant. */
+/** The name nearest to a word; undefined if none is near enough to be meant. */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   const most = word.length < 4 ? 1 : Math.max(2, Math.floor(word.length * 0.4))
   const ranked = names
-    .map((name) => ({ name, away: edits(plain(word), plain(name)) }))
+    .map((name) => ({ name, away: edits(normalized(word), normalized(name)) }))
     .filter(({ away }) => away <= most)
     .sort((a, b) => a.away - b.away)
   return ranked[0]?.name
 }
 
-/** Letters in the wrong order are one slip: else `no` would be as far from `on` as any other word. */
+/** Letters in the wrong order count as one edit: else `no` would be as far from `on` as any other word. */
 function edits(word: string, name: string): number {
   const isShuffled = word !== name && [...word].sort().join('') === [...name].sort().join('')
   return isShuffled ? 1 : distance(word, name)
 }
 
 /** `base_url`, `base-url` and `baseURL` all mean `baseUrl`. */
-function plain(name: string): string {
+function normalized(name: string): string {
   return name.toLowerCase().replace(/[-_]/g, '')
 }

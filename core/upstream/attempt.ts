@@ -1,6 +1,7 @@
+import { Ticker, type TickListener } from '../async/event-loop.ts'
 import { type ErrorName, GatewayError, UpstreamFailure } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
-import { pluginError } from '../plugins/faults.ts'
+import { callProvider, type PluginTimer, pluginError } from '../plugins/faults.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import {
   type Call,
@@ -14,10 +15,8 @@ import {
   type Usage,
 } from '../sdk/api.ts'
 import type { Receiver, Sending, UpstreamClient } from './client.ts'
-import { Deadlines, type Phase, type PhaseLimits, type PhaseOwner } from './deadlines.ts'
 import { type ByteSink, type Decoding, decoding } from './decode.ts'
-import { privateValues, refusalError, timeoutError, transportError } from './failures.ts'
-import { type Gatherer, Gathering } from './gathering.ts'
+import { type Phase, type PhaseLimits, privateValues, refusalError, timeoutError, transportError } from './failures.ts'
 import { sendLocal } from './local-reply.ts'
 import type { BodyReader, LinkTransform } from './readers/reader.ts'
 import { RefusalReader } from './readers/refusal.ts'
@@ -48,6 +47,7 @@ export interface AttemptOptions {
   readonly hold: boolean
   /** On a new connection: the one before was stale. */
   readonly fresh: boolean
+  readonly timer: PluginTimer
   readonly listener: AttemptListener
 }
 
@@ -73,10 +73,22 @@ export interface AttemptEnd {
 /** How long an upstream may keep its connection open after the end marker. */
 const AFTER_END_MS = 1000
 
+/** Milliseconds by which the end of a phase may be noticed late. */
+const TICK_MS = 20
+
+const ticker = new Ticker<UpstreamAttempt>(TICK_MS)
+
 /** One attempt at one target, from the provider's request to the last byte. */
-export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Gatherer {
+export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
+  previous: this | undefined
+  next: this | undefined
+  /** Parameters that the provider left out of its request. */
+  dropped: readonly string[] = NONE
+  /** True where a kept-alive socket broke before a byte of the reply came: it may have been closed before the request arrived. */
+  stale = false
+  /** When the head of the reply came, by the monotonic clock; undefined where none did. */
+  heardAt: number | undefined
   readonly #options: AttemptOptions
-  readonly #deadlines: Deadlines
   /** What the provider sees of this. */
   readonly #view: ProviderAttempt
   #abort: AbortController | undefined
@@ -86,27 +98,34 @@ export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Ga
   #sending: Sending | undefined
   #reader: BodyReader | undefined
   #decoding: Decoding | undefined
-  readonly #gathering = new Gathering(this)
   #linger: NodeJS.Timeout | undefined
+  #phase: Phase = 'connect'
+  /** When the phase has taken too long, by the monotonic clock. */
+  #expiresAt = Number.POSITIVE_INFINITY
 
   constructor(options: AttemptOptions) {
     this.#options = options
     this.#view = new AttemptView(this, options)
-    this.#deadlines = new Deadlines(options.limits, this)
   }
 
   /** Asks the provider for the request, and sends it. */
   start(client: UpstreamClient): void {
-    const { operation, call } = this.#options
-    this.#deadlines.enter('connect')
+    const { operation, call, served, timer } = this.#options
+    ticker.add(this)
+    this.#enter('connect')
+    const startedAt = performance.now()
+    const made = (request: UpstreamRequest | LocalReply): void => {
+      timer.ran(served.provider, 'request', performance.now() - startedAt)
+      this.#send(request, client)
+    }
+    const threw = (thrown: unknown): void => this.fail(pluginError(served.provider, 'request', thrown))
     try {
       const request = operation.request(call, this.#view)
-      if (request instanceof Promise)
-        request.then((made) => this.#send(made, client)).catch((thrown: unknown) => this.#threw(thrown))
+      if (request instanceof Promise) request.then(made).catch(threw)
       // Most are made at once, and cost a call no promise.
-      else this.#send(request, client)
+      else made(request)
     } catch (thrown) {
-      this.#threw(thrown)
+      threw(thrown)
     }
   }
 
@@ -117,11 +136,6 @@ export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Ga
     return this.#abort.signal
   }
 
-  /** Parameters that the provider left out of its request. */
-  dropped: readonly string[] = NONE
-  /** True where a kept-alive socket broke before a byte of the reply came: it may have been closed before the request arrived. */
-  stale = false
-
   /** What the upstream said it used. */
   get usage(): Usage | undefined {
     return this.#reader?.usage
@@ -131,9 +145,6 @@ export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Ga
   get estimatedTokens(): number | undefined {
     return this.#reader === undefined || this.#reader instanceof RefusalReader ? undefined : this.#reader.estimatedTokens
   }
-
-  /** When the head of the reply came; undefined where none did. By the monotonic clock. */
-  heardAt: number | undefined
 
   #send(request: UpstreamRequest | LocalReply, client: UpstreamClient): void {
     if (this.#state === 'over') return
@@ -148,13 +159,9 @@ export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Ga
     this.#sending = client.send(request, this, this.#options.fresh)
   }
 
-  #threw(thrown: unknown): void {
-    this.fail(pluginError(this.#options.served.provider, 'request', thrown))
-  }
-
   onSent(): void {
     this.#state = 'sent'
-    this.#deadlines.enter('firstByte')
+    this.#enter('firstByte')
   }
 
   onHead(status: number, headers: Readonly<Record<string, string>>): void {
@@ -170,28 +177,19 @@ export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Ga
   }
 
   onData(bytes: Buffer): void {
-    this.#gathering.add(bytes)
-  }
-
-  onGathered(bytes: Buffer): void {
     if (this.#state === 'over') return
-    this.#deadlines.enter('idle')
+    this.#enter('idle')
     if (this.#decoding === undefined) this.#read(bytes)
     else this.#decoding.data(bytes)
   }
 
   onEnd(): void {
-    this.#gathering.end()
-  }
-
-  onWhole(): void {
     clearTimeout(this.#linger)
     if (this.#decoding === undefined) this.#finish()
     else this.#decoding.end()
   }
 
   onError(error: Error, stale: boolean): void {
-    this.#gathering.flush()
     clearTimeout(this.#linger)
     this.stale = stale
     const refused = 'code' in error && error.code === 'UND_ERR_INVALID_ARG'
@@ -203,19 +201,24 @@ export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Ga
   }
 
   pause(): void {
-    this.#deadlines.stop()
+    this.#expiresAt = Number.POSITIVE_INFINITY
     this.#sending?.pause()
     this.#decoding?.pause()
   }
 
   resume(): void {
-    if (this.#state !== 'over') this.#deadlines.enter('idle')
+    if (this.#state !== 'over') this.#enter('idle')
     this.#sending?.resume()
     this.#decoding?.resume()
   }
 
-  onExpired(phase: Phase): void {
-    this.fail(timeoutError(phase))
+  onTick(now: number): void {
+    if (now >= this.#expiresAt) this.fail(timeoutError(this.#phase))
+  }
+
+  #enter(phase: Phase): void {
+    this.#phase = phase
+    this.#expiresAt = performance.now() + this.#options.limits[phase]
   }
 
   /** The client left. */
@@ -233,9 +236,9 @@ export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Ga
   }
 
   #readerFor(status: number, headers: Readonly<Record<string, string>>): BodyReader {
-    const { operation, call, format, stream, transforms, hold } = this.#options
-    if (status !== 200) return new RefusalReader({ status, headers }, operation.error)
-    const translator = operation.translator?.(call, this.#view)
+    const { operation, call, served, format, stream, transforms, hold } = this.#options
+    if (status !== 200) return new RefusalReader({ status, headers }, operation, served.provider)
+    const translator = operation.translator && callProvider(served.provider, () => operation.translator!(call, this.#view))
     // A provider with a wire of its own knows its streams whatever they are called.
     const isNone = translator?.decoder === undefined && /^(?:application\/json|text\/html)\b/.test(headers['content-type'] ?? '')
     const isStream = stream !== undefined && !isNone
@@ -256,17 +259,18 @@ export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Ga
       if (stream?.ended) {
         this.#end('ok')
         this.#linger = setTimeout(() => this.#sending?.abort(), AFTER_END_MS)
-      } else if (stream?.committed && this.#commit === 'none') {
+      } else if (stream?.begun && this.#commit === 'none') {
         this.#commit = 'due'
-        // Not at once: what the same turn brings may cut the stream before a byte of it has left.
-        queueMicrotask(() => this.#announceCommit())
+        // Not at once: what the same turn of the event loop brings may break the stream off before a byte of it has left.
+        queueMicrotask(() => this.#commitStream(stream))
       }
     })
   }
 
-  #announceCommit(): void {
+  #commitStream(stream: StreamSink): void {
     if (this.#state === 'over') return
     this.#commit = 'done'
+    stream.commit()
     this.#options.listener.onCommitted()
   }
 
@@ -297,10 +301,9 @@ export class UpstreamAttempt implements Receiver, PausableSource, PhaseOwner, Ga
   #end(result: AttemptEnd['result'], how: Pick<AttemptEnd, 'error' | 'body'> = {}): void {
     this.#state = 'over'
     this.#decoding?.close()
-    this.#deadlines.close()
+    ticker.remove(this)
     this.#abort?.abort()
-    const { stream, listener } = this.#options
-    listener.onEnded({ result, committed: this.#commit === 'done' || (stream?.started ?? false), ...how })
+    this.#options.listener.onEnded({ result, committed: this.#commit === 'done', ...how })
   }
 }
 

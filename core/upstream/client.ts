@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici'
+import { Batch } from '../async/event-loop.ts'
 import { Secret, type UpstreamRequest } from '../sdk/api.ts'
 
 /** What an attempt hears of its request. Any of these may be the last thing it hears. */
@@ -7,6 +8,7 @@ export interface Receiver {
   /** The request is on its way. */
   onSent(): void
   onHead(status: number, headers: Readonly<Record<string, string>>): void
+  /** What one turn of the event loop has brought of the body, in pieces of about 64 KiB at most. */
   onData(bytes: Buffer): void
   onEnd(): void
   /** `stale`: on a socket that had served before, and without a byte of a reply: the other side may have closed it already. */
@@ -129,11 +131,20 @@ class Line {
   }
 }
 
+/** Bytes of a body that are gathered at most. */
+const MOST_GATHERED = 64 * 1024
+
 /** Undici's view of a request, reduced to a `Receiver`'s. */
 class Handler implements Dispatcher.DispatchHandler, Sending {
+  static readonly #turns = new Batch<Handler>((handler) => handler.#onTurn())
   readonly #receiver: Receiver
   #controller: Dispatcher.DispatchController | undefined
   #aborted = false
+  /** The pieces of the body that this turn of the event loop has brought: a stream's may be a hundred, and each by itself costs more. */
+  #pieces: Buffer[] = []
+  #size = 0
+  #isWhole = false
+  #isWaiting = false
   line: Line | undefined
 
   constructor(receiver: Receiver) {
@@ -159,14 +170,21 @@ class Handler implements Dispatcher.DispatchHandler, Sending {
   }
 
   onResponseData(_: Dispatcher.DispatchController, bytes: Buffer): void {
-    if (!this.#aborted) this.#receiver.onData(bytes)
+    if (this.#aborted) return
+    this.#pieces.push(bytes)
+    this.#size += bytes.length
+    // A receiver that reads slowly must be able to say so.
+    if (this.#size >= MOST_GATHERED) this.#flush()
+    else this.#awaitTurn()
   }
 
   onResponseEnd(): void {
-    if (!this.#aborted) this.#receiver.onEnd()
+    this.#isWhole = true
+    this.#awaitTurn()
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#flush()
     if (!this.#aborted) this.#receiver.onError(error, this.#controller !== undefined && this.line!.stale)
   }
 
@@ -183,6 +201,27 @@ class Handler implements Dispatcher.DispatchHandler, Sending {
 
   resume(): void {
     this.#controller?.resume()
+  }
+
+  #awaitTurn(): void {
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    Handler.#turns.add(this)
+  }
+
+  #onTurn(): void {
+    this.#isWaiting = false
+    this.#flush()
+    if (this.#isWhole && !this.#aborted) this.#receiver.onEnd()
+  }
+
+  #flush(): void {
+    const pieces = this.#pieces
+    if (pieces.length === 0 || this.#aborted) return
+    const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, this.#size)
+    this.#pieces = []
+    this.#size = 0
+    this.#receiver.onData(bytes)
   }
 }
 

@@ -1,6 +1,5 @@
 import { type ErrorName, GatewayError, UpstreamFailure } from '../errors.ts'
 import { type Call, Secret, UpstreamError, type UpstreamRefusal, type UpstreamRequest } from '../sdk/api.ts'
-import type { Phase } from './deadlines.ts'
 
 /**
  * What an upstream's misbehaviour is called: from statuses, error bodies and socket errors to rows of the error table. Nothing an
@@ -103,6 +102,19 @@ export function clean(message: string, hidden: readonly string[] = []): string {
     .trim()
     .slice(0, 500)
 }
+
+/** Milliseconds that each phase of an attempt may take. */
+export interface PhaseLimits {
+  /** Until the request is on a connected socket. */
+  readonly connect: number
+  /** From there to the first byte of the reply's body. */
+  readonly firstByte: number
+  /** Between two pieces of the body. */
+  readonly idle: number
+}
+
+/** A phase of an attempt. */
+export type Phase = keyof PhaseLimits
 
 const TIMEOUTS = {
   connect: 'CONNECT_TIMEOUT',

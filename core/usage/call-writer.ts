@@ -1,27 +1,27 @@
 import type { Compilable, Kysely } from 'kysely'
 import type { Store } from '../store/database.ts'
 import type { CallsTable, Schema, UsageTable } from '../store/schema.ts'
-import { createSqliteWriter } from '../store/sqlite-writer.ts'
-import type { Statement } from '../store/sqlite-writer-thread.ts'
+import { createSqliteWriter } from '../store/sqlite-threads.ts'
+import type { Statement } from '../store/sqlite-worker.ts'
 import { firstRequestId } from '../text/ids.ts'
 import { rollUp, TOTALS } from './rollup.ts'
 
-/** Writes calls and their sums down, and removes them again. Throws what the database throws. */
+/** Writes and removes calls and their totals. Throws what the database throws. */
 export interface CallWriter {
-  /** All or nothing. */
+  /** In one transaction. */
   write(calls: readonly CallsTable[]): Promise<void>
-  /** Removes a slice of what is older than its horizon. Resolves to whether there was any. */
+  /** Removes up to 500 expired rows of each kind. Resolves to whether there were any. */
   remove(horizon: Horizon): Promise<boolean>
   close(): Promise<void>
 }
 
-/** The writer of a store. It never holds up the event loop for long: SQLite's file is written in a thread. */
+/** Creates the writer of a store. It does not block the event loop: a thread writes SQLite's file. */
 export function createCallWriter(store: Store): CallWriter {
   return store.file === undefined ? databaseWriter(store.db) : threadWriter(store.file, store.db)
 }
 
-/** Rows of one statement: a database takes only so many parameters at once. */
-const MOST_ROWS = 500
+/** Rows of one statement: a database limits its parameters. */
+const MAX_ROWS = 500
 
 function databaseWriter(db: Kysely<Schema>): CallWriter {
   return {
@@ -30,9 +30,9 @@ function databaseWriter(db: Kysely<Schema>): CallWriter {
         const ids = new Set<string>()
         for (const some of slices(calls))
           for (const { id } of await insertCalls(transaction, some).returning('id').execute()) ids.add(id)
-        // A commit whose answer was lost is tried again: what it had written counts once.
-        const sums = rollUp(calls.filter(({ id }) => ids.has(id)))
-        for (const some of slices(sums)) await addUsage(transaction, some).execute()
+        // A commit whose reply was lost is retried: rows that it has written do not count again.
+        const totals = rollUp(calls.filter(({ id }) => ids.has(id)))
+        for (const some of slices(totals)) await addUsage(transaction, some).execute()
       })
     },
     async remove(horizon) {
@@ -45,10 +45,10 @@ function databaseWriter(db: Kysely<Schema>): CallWriter {
 }
 
 function* slices<Row>(rows: readonly Row[]): Generator<readonly Row[]> {
-  for (let from = 0; from < rows.length; from += MOST_ROWS) yield rows.slice(from, from + MOST_ROWS)
+  for (let from = 0; from < rows.length; from += MAX_ROWS) yield rows.slice(from, from + MAX_ROWS)
 }
 
-/** `db`: only makes the queries. */
+/** `db` only builds the queries. */
 function threadWriter(file: string, db: Kysely<Schema>): CallWriter {
   const writer = createSqliteWriter(file)
   return {
@@ -67,26 +67,26 @@ function threadWriter(file: string, db: Kysely<Schema>): CallWriter {
   }
 }
 
-/** An insert of one row runs once for each: prepared once, that costs half of what one large statement does. */
+/** A prepared insert of one row that runs once for each row: half the cost of one large statement. */
 function onePerRow<Row extends object>(rows: readonly Row[], insert: (rows: readonly Row[]) => Compilable): Statement[] {
   if (rows.length === 0) return []
   return [{ sql: insert(rows.slice(0, 1)).compile().sql, rows: rows.map((row) => Object.values(row)) }]
 }
 
-/** Rows removed at once: others wait no longer than that takes. */
-const SLICE = 500
+/** Rows of one delete: other writers wait for it. */
+const MAX_REMOVED = 500
 
 const USAGE_KEY = ['span', 'at', 'dimension', 'scope', 'name'] as const
 
-/** Since when what is kept: milliseconds since 1970. */
-export interface Horizon {
-  /** Calls, and their sums by hour. */
+/** The oldest time that is kept, in milliseconds since 1970. */
+interface Horizon {
+  /** Of calls, and of totals by the hour. */
   readonly calls: number
-  /** Sums by day. */
+  /** Of totals by the day. */
   readonly days: number
 }
 
-/** Writes calls down; those that are there already stay as they are. */
+/** Inserts calls, except those that have a row. */
 export function insertCalls(db: Kysely<Schema>, calls: readonly CallsTable[]) {
   return db
     .insertInto('calls')
@@ -94,7 +94,7 @@ export function insertCalls(db: Kysely<Schema>, calls: readonly CallsTable[]) {
     .onConflict((conflict) => conflict.column('id').doNothing())
 }
 
-/** Adds to the sums of hours and days. */
+/** Adds to the totals of hours and days. */
 export function addUsage(db: Kysely<Schema>, rows: readonly UsageTable[]) {
   return db
     .insertInto('usage')
@@ -103,13 +103,13 @@ export function addUsage(db: Kysely<Schema>, rows: readonly UsageTable[]) {
       conflict
         .columns(USAGE_KEY)
         .doUpdateSet(({ eb, ref }) =>
-          Object.fromEntries(TOTALS.map((measure) => [measure, eb(`usage.${measure}`, '+', ref(`excluded.${measure}`))])),
+          Object.fromEntries(TOTALS.map((column) => [column, eb(`usage.${column}`, '+', ref(`excluded.${column}`))])),
         ),
     )
 }
 
-/** Each removes a slice of what is older than it need be. */
-export function removals(db: Kysely<Schema>, horizon: Horizon) {
+/** The deletes of expired rows, each of up to 500. */
+function removals(db: Kysely<Schema>, horizon: Horizon) {
   const oldUsage = (span: UsageTable['span'], before: number) =>
     db.deleteFrom('usage').where(({ eb, refTuple, selectFrom }) =>
       eb(
@@ -120,14 +120,14 @@ export function removals(db: Kysely<Schema>, horizon: Horizon) {
           .where('span', '=', span)
           .where('at', '<', before)
           .orderBy('at')
-          .limit(SLICE)
+          .limit(MAX_REMOVED)
           .$asTuple(...USAGE_KEY),
       ),
     )
   const oldCalls = db
     .deleteFrom('calls')
     .where('id', 'in', ({ selectFrom }) =>
-      selectFrom('calls').select('id').where('id', '<', firstRequestId(horizon.calls)).orderBy('id').limit(SLICE),
+      selectFrom('calls').select('id').where('id', '<', firstRequestId(horizon.calls)).orderBy('id').limit(MAX_REMOVED),
     )
   return [oldCalls, oldUsage('hour', horizon.calls), oldUsage('day', horizon.days)]
 }

@@ -6,14 +6,13 @@ import type { CallsTable, Schema } from '../store/schema.ts'
 import { firstRequestId } from '../text/ids.ts'
 import { type Named, named, namesOf } from './names.ts'
 
-/** Which calls. Whatever is absent may be anything. */
+/** A filter of calls. Absent fields match every call. */
 export interface CallFilter {
-  /** The account whose calls they are. */
   readonly account?: string
-  /** Milliseconds since 1970; `to` is not among them. */
+  /** Milliseconds since 1970; `to` is exclusive. */
   readonly from?: number
   readonly to?: number
-  /** How their ids begin; `req_` may be left out. */
+  /** A prefix of the id, with or without `req_`. */
   readonly q?: string
   readonly model?: string
   readonly key?: string
@@ -24,7 +23,7 @@ export interface CallFilter {
 /** Greater than every character of an id. */
 const AFTER_ALL = '~'
 
-/** Calls, the newest first. `before`: the id of the last one of the page before; calls that are added meanwhile change no page. */
+/** Reads calls, newest first. `before`: the last id of the previous page; calls that are added between two pages change neither. */
 export async function findCalls(
   store: Store,
   filter: CallFilter,
@@ -35,13 +34,13 @@ export async function findCalls(
   return store.read(before === undefined ? query : query.where('id', '<', before))
 }
 
-/** One call by its whole id. */
+/** Reads one call by its complete id. */
 export async function findCall(store: Store, id: string): Promise<CallsTable | undefined> {
   const [call] = await store.read(store.db.selectFrom('calls').selectAll().where('id', '=', id))
   return call
 }
 
-/** All calls of a filter, newest first, read page by page as they are asked for. */
+/** All calls of a filter, newest first; the next page is read when the consumer asks for it. */
 export async function* allCalls(store: Store, filter: CallFilter): AsyncGenerator<readonly CallsTable[]> {
   let before: string | undefined
   do {
@@ -62,16 +61,16 @@ function filtered(calls: CallQuery, { account, from, to, q, model, key, status, 
   if (model !== undefined) query = query.where('model', '=', model)
   if (fault !== undefined) query = query.where('fault', '=', fault)
   if (status !== undefined) query = query.where('status', '=', status)
-  // Every such call is somebody's fault; said here, it lets the database take the index of the failed ones.
+  // Every such call has a fault; with this condition the database can use the index of failed calls.
   if (status !== undefined && status >= 400) query = query.where('fault', 'is not', null)
   if (from !== undefined) query = query.where('id', '>=', firstRequestId(from))
   if (to !== undefined) query = query.where('id', '<', firstRequestId(to))
   if (q === undefined) return query
-  const beginning = q.startsWith('req_') ? q : `req_${q}`
-  return query.where('id', '>=', beginning).where('id', '<', beginning + AFTER_ALL)
+  const prefix = q.startsWith('req_') ? q : `req_${q}`
+  return query.where('id', '>=', prefix).where('id', '<', prefix + AFTER_ALL)
 }
 
-/** A call as the management API and the command line tell of it. */
+/** A call as the management API and the command line show it. */
 export interface CallView {
   readonly id: string
   /** RFC 3339. */
@@ -100,7 +99,7 @@ export interface CallView {
   readonly tags: Readonly<Record<string, string>>
 }
 
-/** Tells of calls, their keys and accounts by name. */
+/** Converts rows to views, with the names of keys and accounts. */
 export async function viewCalls(store: Store, calls: readonly CallsTable[]): Promise<readonly CallView[]> {
   const ids = (column: 'key_id' | 'account_id') => calls.map((call) => call[column])
   const keys = await namesOf(store, 'keys', ids('key_id'))
@@ -130,7 +129,7 @@ function view(call: CallsTable, owners: Pick<CallView, 'key' | 'account'>): Call
   }
 }
 
-/** Nobody is tried after who has served. */
+/** The target of the last attempt: none follows a successful one. */
 function servedBy(last: AttemptRecord | undefined): Served | null {
   return last === undefined ? null : { namespace: last.namespace, model: last.model, provider: last.provider }
 }

@@ -2,7 +2,7 @@ import type { Store } from '../store/database.ts'
 import { allCalls, type CallFilter, type CallView, viewCalls } from './calls.ts'
 import { labelsOf } from './names.ts'
 import { TOTALS, type Totals } from './rollup.ts'
-import { allSums, nameOf, type UsageQuery } from './usage-report.ts'
+import { allTotals, groupName, type UsageQuery } from './usage-report.ts'
 
 const COLUMNS: Readonly<Record<string, (call: CallView) => Cell>> = {
   id: ({ id }) => id,
@@ -35,7 +35,7 @@ const COLUMNS: Readonly<Record<string, (call: CallView) => Cell>> = {
   tags: ({ tags }) => JSON.stringify(tags),
 }
 
-/** Calls as CSV with a heading, newest first, a piece at a time. */
+/** Calls as CSV with a header line, newest first, page by page. */
 export async function* callsAsCsv(store: Store, filter: CallFilter): AsyncGenerator<string> {
   const cells = Object.values(COLUMNS)
   yield csvLine(Object.keys(COLUMNS))
@@ -45,7 +45,7 @@ export async function* callsAsCsv(store: Store, filter: CallFilter): AsyncGenera
   }
 }
 
-/** Calls as JSON Lines, newest first, a piece at a time. */
+/** Calls as JSON Lines, newest first, page by page. */
 export async function* callsAsJsonLines(store: Store, filter: CallFilter): AsyncGenerator<string> {
   for await (const page of allCalls(store, filter)) {
     const calls = await viewCalls(store, page)
@@ -53,14 +53,14 @@ export async function* callsAsJsonLines(store: Store, filter: CallFilter): Async
   }
 }
 
-/** What the calls of one name come to in one hour or day. */
+/** The totals of one name in one hour or day. */
 interface UsageLine extends Totals {
   readonly t: string
   readonly name: string
   readonly label: string
 }
 
-/** Usage as CSV with a heading: a line for each name in each hour or day that has calls. Throws `invalid_value`. */
+/** Usage as CSV with a header line: a line for each name in each hour or day that has calls. Throws `invalid_value`. */
 export async function* usageAsCsv(store: Store, query: UsageQuery): AsyncGenerator<string> {
   const columns = ['t', 'name', 'label', ...TOTALS] as const
   yield csvLine(columns)
@@ -68,35 +68,35 @@ export async function* usageAsCsv(store: Store, query: UsageQuery): AsyncGenerat
     yield lines.map((line) => csvLine(columns.map((column) => line[column]))).join('')
 }
 
-/** The same as JSON Lines. */
+/** Usage as JSON Lines. Throws `invalid_value`. */
 export async function* usageAsJsonLines(store: Store, query: UsageQuery): AsyncGenerator<string> {
   for await (const lines of usageLines(store, query)) yield lines.map((line) => `${JSON.stringify(line)}\n`).join('')
 }
 
 async function* usageLines(store: Store, query: UsageQuery): AsyncGenerator<readonly UsageLine[]> {
-  for await (const sums of allSums(store, query)) {
+  for await (const page of allTotals(store, query)) {
     const labels = await labelsOf(
       store,
       query.group,
-      sums.map((sum) => nameOf(query, sum)),
+      page.map((row) => groupName(query, row)),
     )
-    yield sums.map(({ at, scope, name: own, ...measures }) => {
-      const name = nameOf(query, { scope, name: own })
-      return { t: new Date(at).toISOString(), name, label: labels.get(name) ?? name, ...measures }
+    yield page.map(({ at, scope, name: own, ...totals }) => {
+      const name = groupName(query, { scope, name: own })
+      return { t: new Date(at).toISOString(), name, label: labels.get(name) ?? name, ...totals }
     })
   }
 }
 
-/** What a line of CSV is made of. Nothing is an empty cell. */
-export type Cell = string | number | boolean | null | undefined
+/** A cell of CSV; empty for null and undefined. */
+type Cell = string | number | boolean | null | undefined
 
-/** What spreadsheets take for the beginning of a formula (https://owasp.org/www-community/attacks/CSV_Injection). */
+/** Spreadsheets take a text that begins so for a formula (https://owasp.org/www-community/attacks/CSV_Injection). */
 const FORMULA = /^[=+\-@\t\r\n]/
 
-/** A text with one of these stands in quotes. */
+/** A text with one of these is quoted. */
 const QUOTED = ['"', ',', '\r', '\n']
 
-/** A line of CSV (RFC 4180). A text that a spreadsheet would run is preceded by an apostrophe, which makes it a text there. */
+/** A line of CSV (RFC 4180). An apostrophe before a text that begins like a formula makes spreadsheets treat it as text. */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(cellText).join(',')}\r\n`
 }
@@ -104,5 +104,5 @@ export function csvLine(cells: readonly Cell[]): string {
 function cellText(cell: Cell): string {
   if (typeof cell !== 'string') return String(cell ?? '')
   const text = FORMULA.test(cell) ? `'${cell}` : cell
-  return QUOTED.some((sign) => text.includes(sign)) ? `"${text.replaceAll('"', '""')}"` : text
+  return QUOTED.some((character) => text.includes(character)) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -1,44 +1,47 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Logger } from '../observe/log.ts'
+import type { Log } from '../observe/log.ts'
 import type { CallWriter } from './call-writer.ts'
 
-/** How long what is kept, in milliseconds. */
-export interface Keep {
-  /** Calls, and what they add up to by the hour. */
+/** How long rows are kept, in milliseconds. */
+export interface Retention {
+  /** Calls, and their totals by the hour. */
   readonly requests: number
-  /** What they add up to by the day. */
+  /** Totals by the day. */
   readonly usage: number
 }
 
 const DAY_MS = 86_400_000
 
-/** What is kept unless told otherwise: a month of calls, and a little more than a year of sums. */
-export const KEEP: Keep = { requests: 30 * DAY_MS, usage: 400 * DAY_MS }
+/** The default: a month of calls, and a little more than a year of totals. */
+export const DEFAULT_RETENTION: Retention = { requests: 30 * DAY_MS, usage: 400 * DAY_MS }
 
-const SWEEP_EVERY_MS = 600_000
-/** Between two slices: what the gateway writes meanwhile waits for one of them only. */
+const INTERVAL_MS = 600_000
+/** Pause between two deletes, so that new usage rows wait for one delete only. */
 const PAUSE_MS = 50
 
-/** Removes what need not be kept any longer, now and again and again. Returns a function that ends it. */
-export function keepWithin(keep: Keep, { writer, log }: { readonly writer: CallWriter; readonly log: Logger }): () => void {
-  const over = new AbortController()
-  const pause = (ms: number) => delay(ms, undefined, { ref: false, signal: over.signal })
+/** Removes expired rows now and every ten minutes. Returns a function that ends it. */
+export function startRetention(
+  retention: Retention,
+  { writer, log }: { readonly writer: CallWriter; readonly log: Log },
+): () => void {
+  const ending = new AbortController()
+  const pause = (ms: number) => delay(ms, undefined, { ref: false, signal: ending.signal })
 
-  async function sweep(): Promise<void> {
+  async function removeExpired(): Promise<void> {
     const now = Date.now()
-    while (await writer.remove({ calls: now - keep.requests, days: now - keep.usage })) await pause(PAUSE_MS)
+    while (await writer.remove({ calls: now - retention.requests, days: now - retention.usage })) await pause(PAUSE_MS)
   }
 
-  async function sweepForEver(): Promise<never> {
+  async function run(): Promise<never> {
     for (;;) {
-      await sweep().catch((err: unknown) => {
-        if (!over.signal.aborted) log.warn({ err }, 'old calls could not be removed')
+      await removeExpired().catch((err: unknown) => {
+        if (!ending.signal.aborted) log.warn({ err }, 'cannot remove expired usage rows')
       })
-      await pause(SWEEP_EVERY_MS)
+      await pause(INTERVAL_MS)
     }
   }
 
-  // It ends by the pause that is broken off.
-  sweepForEver().catch(() => undefined)
-  return () => over.abort()
+  // The abort rejects the pause, which ends the loop.
+  run().catch(() => undefined)
+  return () => ending.abort()
 }

@@ -1,75 +1,74 @@
 import type { CallsTable, UsageTable } from '../store/schema.ts'
-import { startOf } from './time-range.ts'
+import { stepStart } from './time-range.ts'
 
-/** The dimension in which every call counts, under one name. */
-export const ALL = 'all'
+/** The dimension in which every call counts, under an empty name. */
+export const ALL_CALLS = 'all'
 
 /** The scope of all accounts. */
-export const EVERYONE = ''
+export const ALL_ACCOUNTS = ''
 
-/** Who leaves, and who is answered, met no error. */
+/** Outcomes that do not count as errors: a client that leaves meets none. */
 const NO_ERROR = new Set(['ok', 'client_closed'])
 
-type Place = Pick<UsageTable, 'span' | 'at' | 'dimension' | 'scope' | 'name'>
+type RollupKey = Pick<UsageTable, 'span' | 'at' | 'dimension' | 'scope' | 'name'>
 
-/** Calls that count in the same places, and what they come to. */
-interface Kind {
-  readonly like: CallsTable
-  readonly sums: Totals
+/** Calls that count in the same rows: one of them, and their totals. */
+interface CallGroup {
+  readonly call: CallsTable
+  readonly totals: Totals
 }
 
 /**
- * What calls add to the sums of their hours and days. Lists of models are no usage. The rows come in one order, so that gateways which
- * write at the same time wait for each other and not in a circle.
+ * The rows that calls add to the totals of their hours and days; lists of models are not counted. The rows are sorted, so that
+ * gateways that write at the same time lock them in the same order and cannot deadlock.
  */
 export function rollUp(calls: readonly CallsTable[]): UsageTable[] {
-  const rows = new Map<string, Place & Totals>()
-  for (const { like, sums } of kindsOf(calls)) {
-    for (const place of placesOf(like)) {
-      const key = `${place.span}\0${place.at}\0${place.dimension}\0${place.scope}\0${place.name}`
-      const row = rows.get(key)
-      if (row === undefined) rows.set(key, { ...place, ...sums })
-      else add(row, sums)
+  const rows = new Map<string, RollupKey & Totals>()
+  for (const { call, totals } of groupsOf(calls)) {
+    for (const key of keysOf(call)) {
+      const text = `${key.span}\0${key.at}\0${key.dimension}\0${key.scope}\0${key.name}`
+      const row = rows.get(text)
+      if (row === undefined) rows.set(text, { ...key, ...totals })
+      else addTotals(row, totals)
     }
   }
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 
-/** Under load most calls of a batch are of a few kinds: what they have in common is worked out once. */
-function kindsOf(calls: readonly CallsTable[]): Iterable<Kind> {
-  const kinds = new Map<string, Kind>()
+/** Under load most calls of a batch form a few groups; the keys of a group are computed once. */
+function groupsOf(calls: readonly CallsTable[]): Iterable<CallGroup> {
+  const groups = new Map<string, CallGroup>()
   for (const call of calls) {
     if (call.endpoint === 'models') continue
-    const key = `${startOf(call.at, 'hour')}\0${call.account_id}\0${call.key_id}\0${modelOf(call)}\0${call.tags}`
-    const kind = kinds.get(key)
-    if (kind === undefined) kinds.set(key, { like: call, sums: sumsOf(call) })
-    else add(kind.sums, sumsOf(call))
+    const key = `${stepStart(call.at, 'hour')}\0${call.account_id}\0${call.key_id}\0${modelOf(call)}\0${call.tags}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, { call, totals: totalsOf(call) })
+    else addTotals(group.totals, totalsOf(call))
   }
-  return kinds.values()
+  return groups.values()
 }
 
-/** Each call counts for itself, its model and each of its tags, for its account and for all; and for its key, which is of one account. */
-function placesOf(call: CallsTable): Place[] {
+/** A call counts in total, for its model and for each tag, both in its account and in all accounts; and for its key, in its account. */
+function keysOf(call: CallsTable): RollupKey[] {
   const tags = Object.entries(JSON.parse(call.tags) as Record<string, string>)
-  const own = call.account_id ?? EVERYONE
-  const scopes = new Set([EVERYONE, own])
-  const places = [{ dimension: 'key', scope: own, name: call.key_id ?? '' }]
-  for (const scope of scopes) {
-    places.push({ dimension: ALL, scope, name: '' }, { dimension: 'model', scope, name: modelOf(call) })
-    for (const [tag, name] of tags) places.push({ dimension: `tag:${tag}`, scope, name })
+  const account = call.account_id ?? ALL_ACCOUNTS
+  const keys = [{ dimension: 'key', scope: account, name: call.key_id ?? '' }]
+  for (const scope of new Set([ALL_ACCOUNTS, account])) {
+    keys.push({ dimension: ALL_CALLS, scope, name: '' }, { dimension: 'model', scope, name: modelOf(call) })
+    for (const [tag, name] of tags) keys.push({ dimension: `tag:${tag}`, scope, name })
   }
-  return places.flatMap((place): Place[] => [
-    { span: 'hour', at: startOf(call.at, 'hour'), ...place },
-    { span: 'day', at: startOf(call.at, 'day'), ...place },
+  return keys.flatMap((key): RollupKey[] => [
+    { span: 'hour', at: stepStart(call.at, 'hour'), ...key },
+    { span: 'day', at: stepStart(call.at, 'day'), ...key },
   ])
 }
 
-/** A model that does not exist is whatever the client wrote. */
+/** Empty for a model that does not exist: the client wrote its name. */
 function modelOf({ model, error }: CallsTable): string {
   return (error === 'model_not_found' ? null : model) ?? ''
 }
 
-function sumsOf(call: CallsTable): Totals {
+function totalsOf(call: CallsTable): Totals {
   return {
     requests: 1,
     errors: NO_ERROR.has(call.outcome) ? 0 : 1,
@@ -80,18 +79,18 @@ function sumsOf(call: CallsTable): Totals {
   }
 }
 
-/** What is added up of calls: columns of the table `usage`. */
+/** The columns of the table `usage` that hold totals. */
 export const TOTALS = ['requests', 'errors', 'input_tokens', 'output_tokens', 'cached_tokens', 'reasoning_tokens'] as const
 
-/** One number of each. */
-export type Totals = { [Measure in (typeof TOTALS)[number]]: number }
+/** A number for each column of totals. */
+export type Totals = { [Column in (typeof TOTALS)[number]]: number }
 
-/** Nothing yet. */
+/** Totals of no calls. */
 export function zeroTotals(): Totals {
   return { requests: 0, errors: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0 }
 }
 
-/** Adds to a sum. */
-export function add(sum: Totals, more: Readonly<Totals>): void {
-  for (const measure of TOTALS) sum[measure] += more[measure]
+/** Adds `more` to `totals`. */
+export function addTotals(totals: Totals, more: Readonly<Totals>): void {
+  for (const column of TOTALS) totals[column] += more[column]
 }

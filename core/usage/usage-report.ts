@@ -2,77 +2,136 @@ import { sql } from 'kysely'
 import type { Store } from '../store/database.ts'
 import type { UsageTable } from '../store/schema.ts'
 import { labelsOf } from './names.ts'
-import { ALL, add, EVERYONE, TOTALS, type Totals, zeroTotals } from './rollup.ts'
-import { type Step, type TimeRange, timesOf } from './time-range.ts'
+import { ALL_ACCOUNTS, ALL_CALLS, addTotals, TOTALS, type Totals, zeroTotals } from './rollup.ts'
+import { type Step, stepsOf, type TimeRange } from './time-range.ts'
 
-/** By what calls are added up: `model`, `key`, `account`, or `tag:` and its name. */
+/** What usage is grouped by: `model`, `key`, `account`, or `tag:` and the tag's name. */
 export type Dimension = 'model' | 'key' | 'account' | `tag:${string}`
 
-/** Which usage. */
+/** The time range, grouping and account of a report. */
 export interface UsageQuery extends TimeRange {
   readonly group: Dimension
-  /** The account whose usage it is; absent: of all. */
+  /** The account whose usage is reported; all accounts if absent. */
   readonly account?: string | undefined
 }
 
-/** Which sums are of one group. */
-export type Group = Pick<UsageTable, 'scope' | 'name'>
+/** Usage over time, by group. */
+export interface UsageReport {
+  readonly step: Step
+  /** By requests, descending. The name is '' for calls without a value, and `*` for all groups after the first twenty. */
+  readonly groups: readonly { readonly name: string; readonly label: string }[]
+  /** One entry for each hour or day; its values are in the order of the groups. */
+  readonly series: readonly { readonly t: string; readonly values: readonly Totals[] }[]
+  readonly totals: Totals
+}
 
-/** What the calls of a group, or all of them, come to in one hour or day. */
-export interface UsageSum extends Group, Totals {
+/** Groups in a report, without the group of all others: a chart shows no more. */
+const MAX_GROUPS = 20
+
+/** The totals of one hour or day. */
+interface StepTotals {
+  readonly all: Totals
+  /** In the order of the groups. */
+  readonly values: Totals[]
+}
+
+/** Reports usage. Throws `invalid_value` for an invalid time range. */
+export async function reportUsage(store: Store, query: UsageQuery): Promise<UsageReport> {
+  const topGroups = await findTopGroups(store, query, MAX_GROUPS + 1)
+  const shown = topGroups.slice(0, MAX_GROUPS)
+  const { all, ofGroups } = await findTotals(store, query, shown)
+  const names = shown.map((group) => groupName(query, group))
+  const steps = new Map(stepsOf(query).map((at) => [at, { all: zeroTotals(), values: names.map(zeroTotals) }]))
+  const totals = zeroTotals()
+  for (const row of all) {
+    addTotals(steps.get(row.at)!.all, row)
+    addTotals(totals, row)
+  }
+  const indexes = new Map(names.map((name, index) => [name, index]))
+  for (const row of ofGroups) addTotals(steps.get(row.at)!.values[indexes.get(groupName(query, row))!]!, row)
+  const labels = await labelsOf(store, query.group, names)
+  const groups = names.map((name) => ({ name, label: labels.get(name) ?? name }))
+  if (addOthers(steps))
+    groups.push(topGroups.length > names.length ? { name: '*', label: 'all others' } : { name: '', label: 'none' })
+  const series = [...steps].map(([at, { values }]) => ({ t: new Date(at).toISOString(), values }))
+  return { step: query.step, groups, series, totals }
+}
+
+/** Adds the group of all other calls: those without the tag, or of groups after the first twenty. Returns false if there are none. */
+function addOthers(steps: ReadonlyMap<number, StepTotals>): boolean {
+  const others = [...steps.values()].map((step) => ({ step, totals: othersOf(step) }))
+  if (others.every(({ totals }) => totals.requests === 0)) return false
+  for (const { step, totals } of others) step.values.push(totals)
+  return true
+}
+
+/** Never below 0: retention removes some old rows before others. */
+function othersOf({ all, values }: StepTotals): Totals {
+  const others = { ...all }
+  for (const value of values) for (const column of TOTALS) others[column] = Math.max(others[column] - value[column], 0)
+  return others
+}
+
+/** The key of the rows of one group. */
+type Group = Pick<UsageTable, 'scope' | 'name'>
+
+/** The totals of a group, or of all calls, in one hour or day. */
+interface GroupTotals extends Group, Totals {
   readonly at: number
 }
 
-/** What a group is called: accounts are the scopes of the sums of all calls. */
-export const nameOf = ({ group }: UsageQuery, { scope, name }: Group): string => (group === 'account' ? scope : name)
+/** The name of a group: grouped by account, its scope. */
+export const groupName = ({ group }: UsageQuery, { scope, name }: Group): string => (group === 'account' ? scope : name)
 
-/** More sums than can be put into an order in a moment. */
-const MANY = 100_000
+/** Sorting more rows takes too long. */
+const MAX_SORTED = 100_000
 
-/** The groups with the most requests, the most first. */
-export async function findLeaders(store: Store, query: UsageQuery, most: number): Promise<readonly Group[]> {
-  const rows = sumsOf(store, query).select(['scope', 'name'])
-  const lead = (some: typeof rows) =>
-    store.read(some.groupBy(['scope', 'name']).orderBy(sql`sum(requests)`, 'desc').orderBy('scope').orderBy('name').limit(most))
-  const some = rows.limit(MANY + 1).as('some')
+/** The groups with the most requests, in descending order. */
+async function findTopGroups(store: Store, query: UsageQuery, count: number): Promise<readonly Group[]> {
+  const rows = groupRows(store, query).select(['scope', 'name'])
+  const topOf = (some: typeof rows) =>
+    store.read(some.groupBy(['scope', 'name']).orderBy(sql`sum(requests)`, 'desc').orderBy('scope').orderBy('name').limit(count))
+  const some = rows.limit(MAX_SORTED + 1).as('some')
   const [counted] = await store.read(store.db.selectFrom(some).select(({ fn }) => fn.countAll<number>().as('count')))
-  if (counted!.count <= MANY) return lead(rows)
-  // Most of very many are of names that make a call now and then. Without these it takes a fraction of the time, and nobody is
-  // overtaken who leads by a call a step.
-  const leaders = await lead(rows.where('requests', '>', 1))
-  return leaders.length > 0 ? leaders : lead(rows)
+  if (counted!.count <= MAX_SORTED) return topOf(rows)
+  // Most rows of very many have a single request. Without them the query takes a fraction of the time, and a group with more than one
+  // request in a step keeps its rank.
+  const top = await topOf(rows.where('requests', '>', 1))
+  return top.length > 0 ? top : topOf(rows)
 }
 
-/** The sums of these groups, and those of all calls; those of one moment. */
-export async function findSums(
+/** The totals of these groups, and of all calls, by one query: both are of the same moment. */
+async function findTotals(
   store: Store,
   query: UsageQuery,
   groups: readonly Group[],
-): Promise<{ readonly all: readonly UsageSum[]; readonly ofGroups: readonly UsageSum[] }> {
+): Promise<{ readonly all: readonly GroupTotals[]; readonly ofGroups: readonly GroupTotals[] }> {
   const columns = ['at', 'scope', 'name', ...TOTALS] as const
-  const all = usage(store, query, timesOf(query))
-    .where('dimension', '=', ALL)
-    .where('scope', '=', query.account ?? EVERYONE)
+  const all = usageRows(store, query, stepsOf(query))
+    .where('dimension', '=', ALL_CALLS)
+    .where('scope', '=', query.account ?? ALL_ACCOUNTS)
     .select([...columns, sql<number>`1`.as('is_all')])
-  const ofGroups = sumsOf(store, query)
+  const ofGroups = groupRows(store, query)
     .where(isOneOf(groups))
     .select([...columns, sql<number>`0`.as('is_all')])
   const rows = await store.read(groups.length === 0 ? all : all.unionAll(ofGroups))
   return { all: rows.filter((row) => row.is_all === 1), ofGroups: rows.filter((row) => row.is_all === 0) }
 }
 
-/** As pairs: of each scope with each name, most would be looked for in vain. */
+/** Compares pairs: two lists would make the database look up every scope with every name. */
 function isOneOf(groups: readonly Group[]) {
   const pairs = groups.map(({ scope, name }) => sql`(${scope}, ${name})`)
   return sql<boolean>`(scope, name) in (values ${sql.join(pairs)})`
 }
 
-/** The sums of every group, oldest first, read page by page as they are asked for. Throws `invalid_value`. */
-export async function* allSums(store: Store, query: UsageQuery): AsyncGenerator<readonly UsageSum[]> {
-  for (const at of timesOf(query)) {
+const PAGE = 500
+
+/** The totals of every group, oldest first; the next page is read when the consumer asks for it. Throws `invalid_value`. */
+export async function* allTotals(store: Store, query: UsageQuery): AsyncGenerator<readonly GroupTotals[]> {
+  for (const at of stepsOf(query)) {
     let after: Group | undefined
     do {
-      const rows = sumsOf(store, query, [at])
+      const rows = groupRows(store, query, [at])
         .select(['at', 'scope', 'name', ...TOTALS])
         .orderBy('scope')
         .orderBy('name')
@@ -84,78 +143,19 @@ export async function* allSums(store: Store, query: UsageQuery): AsyncGenerator<
   }
 }
 
-const PAGE = 500
-
 const isAfter = ({ scope, name }: Group) => sql<boolean>`(scope, name) > (${scope}, ${name})`
 
-/** The sums of every group. */
-function sumsOf(store: Store, query: UsageQuery, times = timesOf(query)) {
+/** The rows of every group. */
+function groupRows(store: Store, query: UsageQuery, steps = stepsOf(query)) {
   const { group, account } = query
-  const rows = usage(store, query, times).where('dimension', '=', group === 'account' ? ALL : group)
+  const rows = usageRows(store, query, steps).where('dimension', '=', group === 'account' ? ALL_CALLS : group)
   if (account !== undefined) return rows.where('scope', '=', account)
-  if (group === 'account') return rows.where('scope', '<>', EVERYONE)
-  // Of a key there are no sums but those of its account.
-  return group === 'key' ? rows : rows.where('scope', '=', EVERYONE)
+  if (group === 'account') return rows.where('scope', '<>', ALL_ACCOUNTS)
+  // A key has rows in the scope of its account only.
+  return group === 'key' ? rows : rows.where('scope', '=', ALL_ACCOUNTS)
 }
 
-/** Each hour or day is named: so the database goes straight to its rows. */
-function usage(store: Store, { step }: UsageQuery, times: readonly number[]) {
-  return store.db.selectFrom('usage').where('span', '=', step).where('at', 'in', times)
-}
-
-/** Usage over time, by group. */
-export interface UsageReport {
-  readonly step: Step
-  /** Those with the most requests first. What has no name is called '', and all after the first twenty `*`. */
-  readonly groups: readonly { readonly name: string; readonly label: string }[]
-  /** An entry for each hour or day, its values in the order of the groups. */
-  readonly series: readonly { readonly t: string; readonly values: readonly Totals[] }[]
-  readonly totals: Totals
-}
-
-/** Groups that stand for themselves; more would be no chart. */
-const MOST_GROUPS = 20
-
-/** One hour or day. */
-interface Moment {
-  readonly all: Totals
-  /** Of each group. */
-  readonly values: Totals[]
-}
-
-/** Adds usage up. Throws `invalid_value`. */
-export async function reportUsage(store: Store, query: UsageQuery): Promise<UsageReport> {
-  const leaders = await findLeaders(store, query, MOST_GROUPS + 1)
-  const shown = leaders.slice(0, MOST_GROUPS)
-  const { all, ofGroups } = await findSums(store, query, shown)
-  const names = shown.map((group) => nameOf(query, group))
-  const moments = new Map(timesOf(query).map((at) => [at, { all: zeroTotals(), values: names.map(zeroTotals) }]))
-  const totals = zeroTotals()
-  for (const sum of all) {
-    add(moments.get(sum.at)!.all, sum)
-    add(totals, sum)
-  }
-  const places = new Map(names.map((name, place) => [name, place]))
-  for (const sum of ofGroups) add(moments.get(sum.at)!.values[places.get(nameOf(query, sum))!]!, sum)
-  const labels = await labelsOf(store, query.group, names)
-  const groups = names.map((name) => ({ name, label: labels.get(name) ?? name }))
-  if (addRest(moments))
-    groups.push(leaders.length > names.length ? { name: '*', label: 'all others' } : { name: '', label: 'none' })
-  const series = [...moments].map(([at, { values }]) => ({ t: new Date(at).toISOString(), values }))
-  return { step: query.step, groups, series, totals }
-}
-
-/** Adds one more group: what no other accounts for, calls without such a tag, or of the many names after the first. False: there is none. */
-function addRest(moments: ReadonlyMap<number, Moment>): boolean {
-  const rests = [...moments.values()].map((moment) => ({ moment, rest: restOf(moment) }))
-  if (rests.every(({ rest }) => rest.requests === 0)) return false
-  for (const { moment, rest } of rests) moment.values.push(rest)
-  return true
-}
-
-/** Never less than nothing: of old sums, some are removed before others. */
-function restOf({ all, values }: Moment): Totals {
-  const rest = { ...all }
-  for (const value of values) for (const measure of TOTALS) rest[measure] = Math.max(rest[measure] - value[measure], 0)
-  return rest
+/** Lists each hour or day, so that the database finds their rows by the primary key. */
+function usageRows(store: Store, { step }: UsageQuery, steps: readonly number[]) {
+  return store.db.selectFrom('usage').where('span', '=', step).where('at', 'in', steps)
 }

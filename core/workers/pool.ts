@@ -1,35 +1,41 @@
 import { Piscina } from 'piscina'
 import { type Member, ScanError } from '../protocol/json.ts'
-import type { Scanned } from './scan.ts'
+import type { ScanResult } from './scan.ts'
 
-/** Threads for work that would hold up the event loop. */
+/** Threads for work that would block the event loop. */
 export interface Workers {
-  /** Tokens of the prompt of a chat request, given as its JSON. The bytes are copied first. */
-  countTokens(text: Uint8Array): Promise<number>
-  /** The top-level members of a JSON object. The bytes are copied first. Throws `ScanError`. */
-  scan(bytes: Uint8Array): Promise<readonly Member[]>
+  /** Counts the tokens of the prompt of a chat request, given as JSON. Copies the bytes. */
+  countTokens(json: Uint8Array): Promise<number>
+  /** Finds the top-level members of a JSON object. Copies the bytes. Throws `ScanError`. */
+  scan(json: Uint8Array): Promise<readonly Member[]>
   /** Calls an exported function of a module; `input` and the result are cloned. */
   run(module: URL, exportName: string, input: unknown): Promise<unknown>
   /** Tasks that wait for a thread. */
   readonly queueSize: number
-  /** Ends the threads; what still runs or waits rejects. */
+  /** Ends the threads; running and waiting tasks reject. */
   close(): Promise<void>
 }
 
-/** A thread that has counted tokens holds some 80 MB of tables: an idle gateway gives them back. */
+/** A thread that has counted tokens holds some 80 MB of tables: an idle gateway frees them. */
 const IDLE_MS = 60_000
-/** For waiting and running together: nothing that a call waits for may last longer. */
-const TASK_MS = 30_000
-/** Each task that waits may hold a copy of a body. */
+/** Deadline of a task, its time in the queue included: a call waits for it. */
+const TASK_TIMEOUT_MS = 30_000
+/** A waiting task may hold a copy of a body. */
 const MAX_QUEUE = 256
 
 const TOKENS = new URL('./tokens.ts', import.meta.url).href
 const SCAN = new URL('./scan.ts', import.meta.url).href
-/** So that a plugin's own `.ts`, wherever it lies, can import the seam inside a thread too. */
+/** Lets a local plugin's `.ts`, in any folder, import the seam inside a thread too. */
 const RESOLVE_SEAM = new URL('../plugins/resolve-seam.ts', import.meta.url).href
 
-/** Starts no thread before there is work. */
-export function createWorkers({ threads }: { threads: number }): Workers {
+/** A task's module and function, in Piscina's terms. */
+interface TaskFunction {
+  readonly filename: string
+  readonly name: string
+}
+
+/** Creates the worker threads; the first task starts the first one. */
+export function createWorkers({ threads }: { readonly threads: number }): Workers {
   const pool = new Piscina({
     minThreads: 0,
     maxThreads: threads,
@@ -37,39 +43,40 @@ export function createWorkers({ threads }: { threads: number }): Workers {
     execArgv: ['--import', RESOLVE_SEAM],
     recordTiming: false,
   })
-  // A thread that could not start: the tasks that wait for it end by their deadline.
+  // A thread that cannot start: the tasks that wait for it end by their deadline.
   pool.on('error', () => undefined)
 
-  async function task(input: unknown, what: { filename: string; name: string; transferList?: ArrayBuffer[] }): Promise<unknown> {
+  async function run(input: unknown, fn: TaskFunction, transferList: ArrayBuffer[] = []): Promise<unknown> {
     if (pool.queueSize >= MAX_QUEUE)
       throw new Error(`all ${threads} worker threads are busy and ${MAX_QUEUE} tasks wait for them`)
     try {
-      return await pool.run(input, { ...what, signal: AbortSignal.timeout(TASK_MS) })
+      return await pool.run(input, { ...fn, transferList, signal: AbortSignal.timeout(TASK_TIMEOUT_MS) })
     } finally {
-      wake()
+      restart()
     }
   }
 
-  /** The caller's own bytes stay as they are; the copy goes over to the thread. */
-  function onCopy(bytes: Uint8Array, what: { filename: string; name: string }): Promise<unknown> {
+  /** Transfers a copy to the thread: the caller keeps its bytes. */
+  function runOnCopy(bytes: Uint8Array, fn: TaskFunction): Promise<unknown> {
     const copy = new Uint8Array(bytes)
-    return task(copy, { ...what, transferList: [copy.buffer] })
+    return run(copy, fn, [copy.buffer])
   }
 
-  /** A thread that died is not replaced while others wait; only a new task brings one. */
-  function wake(): void {
+  /** Piscina replaces a dead thread only when a new task comes: while tasks wait, an empty one starts a thread. */
+  function restart(): void {
     if (pool.queueSize === 0 || pool.threads.length > 0) return
-    pool.run(undefined, { filename: TOKENS, name: 'wake', signal: AbortSignal.timeout(TASK_MS) }).catch(() => undefined)
+    const signal = AbortSignal.timeout(TASK_TIMEOUT_MS)
+    pool.run(undefined, { filename: SCAN, name: 'startThread', signal }).catch(() => undefined)
   }
 
   return {
-    countTokens: (text) => onCopy(text, { filename: TOKENS, name: 'countPromptTokens' }) as Promise<number>,
-    async scan(bytes) {
-      const scanned = (await onCopy(bytes, { filename: SCAN, name: 'scanBody' })) as Scanned
-      if ('fault' in scanned) throw new ScanError(scanned.fault)
-      return scanned.members
+    countTokens: (json) => runOnCopy(json, { filename: TOKENS, name: 'countPromptTokens' }) as Promise<number>,
+    async scan(json) {
+      const result = (await runOnCopy(json, { filename: SCAN, name: 'scanBody' })) as ScanResult
+      if ('error' in result) throw new ScanError(result.error)
+      return result.members
     },
-    run: (module, exportName, input) => task(input, { filename: module.href, name: exportName }),
+    run: (module, exportName, input) => run(input, { filename: module.href, name: exportName }),
     get queueSize() {
       return pool.queueSize
     },

@@ -1,30 +1,26 @@
+/** Runs in a worker thread: counts the tokens of a prompt. */
 import { countTokens, setMergeCacheSize } from 'gpt-tokenizer/encoding/o200k_base'
 
-/** Runs in a worker thread: how many tokens a prompt has. */
-
-/** A hostile body must not hold a thread: of a long prompt this many characters are encoded, the rest is taken to be like them. */
+/** A hostile body must not block a thread: only so many characters of a long prompt are encoded, and the rest is extrapolated. */
 const MAX_ENCODED = 131_072
-/** A run of letters or spaces costs the tokenizer its length squared: 100,000 spaces 5 s. Cutting it costs a token per cut. */
+/** A run of letters or spaces takes the tokenizer quadratic time: 100,000 spaces 5 s. Each cut costs a token. */
 const SLICE = 1024
-/** The default of 100,000 words would let clients fill a thread's memory with words of `SLICE` letters. */
+/** With the default of 100,000 words clients could fill a thread's memory with words of `SLICE` letters. */
 setMergeCacheSize(10_000)
 
-/** `<|endoftext|>` in a prompt is text like any other; by default the tokenizer throws. */
+/** `<|endoftext|>` in a prompt counts as text; by default the tokenizer throws. */
 const AS_TEXT = { disallowedSpecial: new Set<string>() }
-/** What frames a message, and what primes the answer (OpenAI's cookbook, "How to count tokens with tiktoken"). */
+/** The frame of a message, and the start of the reply (OpenAI's cookbook, "How to count tokens with tiktoken"). */
 const PER_MESSAGE = 3
-const PER_ANSWER = 3
-/** An image, a recording or a file: what GPT-4o charges for an image of 1024 by 1024 in high detail. */
+const PER_REPLY = 3
+/** An image, a recording or a file: the tokens of an image of 1024 by 1024 in high detail for GPT-4o. */
 const PER_MEDIUM = 765
 
-/** Tokens of a request's prompt, by o200k. Throws a SyntaxError for what is not JSON. */
+/** Counts the tokens of a request's prompt, by o200k. Throws a SyntaxError for invalid JSON. */
 export function countPromptTokens(json: Uint8Array): number {
   const { messages, media, tokens, texts } = readPrompt(JSON.parse(new TextDecoder().decode(json)))
-  return PER_ANSWER + messages * PER_MESSAGE + media * PER_MEDIUM + tokens + textTokens(texts)
+  return PER_REPLY + messages * PER_MESSAGE + media * PER_MEDIUM + tokens + textTokens(texts)
 }
-
-/** Does nothing: brings a thread up. */
-export function wake(): void {}
 
 function textTokens(texts: Prompt['texts']): number {
   let encoded = 0
@@ -39,24 +35,24 @@ function textTokens(texts: Prompt['texts']): number {
   return encoded === 0 ? 0 : Math.ceil((tokens / encoded) * length)
 }
 
-/** What of a request costs tokens. */
-export interface Prompt {
+/** The parts of a request that cost tokens. */
+interface Prompt {
   readonly messages: number
   /** Images, recordings, files. */
   readonly media: number
   readonly texts: readonly string[]
-  /** Those that the client has counted out itself, for embeddings. */
+  /** Token ids that the client sent instead of text, for embeddings. */
   readonly tokens: number
 }
 
-/** Fields whose JSON the model reads, of the request and of a message. */
+/** Fields of the request and of a message that the model reads as JSON. */
 const STRUCTURED = ['tools', 'functions', 'response_format']
 const STRUCTURED_OF_MESSAGE = ['tool_calls', 'function_call']
-/** The last two: a call of a tool and its result, as the Responses API has them. */
+/** The last two are the arguments and the output of a tool call in the Responses API. */
 const TEXTS_OF_MESSAGE = ['role', 'name', 'refusal', 'reasoning_content', 'arguments', 'output']
 
-/** Reads a parsed body of any shape: a large one reaches the thread before anybody has checked it whole. */
-export function readPrompt(body: unknown): Prompt {
+/** Reads a parsed body of any shape: a large body reaches the thread before its full check. */
+function readPrompt(body: unknown): Prompt {
   const inputs = [field(body, 'input')].flat()
   const texts = [
     ...jsonOf(body, STRUCTURED),
@@ -78,7 +74,7 @@ export function readPrompt(body: unknown): Prompt {
   return { messages: messages.length, media, texts, tokens: tokensIn(inputs) }
 }
 
-/** One list of tokens, or several. */
+/** Counts the token ids of one list, or of several. */
 function tokensIn(inputs: readonly unknown[]): number {
   return inputs.reduce<number>((sum, input) => sum + (typeof input === 'number' ? 1 : list(input).length), 0)
 }

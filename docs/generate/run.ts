@@ -1,7 +1,5 @@
-/** Writes the pages that are made of the code: `npm run docs`. */
+/** Writes the files that are made from the code: `npm run docs`. */
 import { writeFileSync } from 'node:fs'
-import { pluginApiPage } from './plugin-api.ts'
-import { providersPage } from './providers.ts'
+import { GENERATED_FILES } from './generated-files.ts'
 
-writeFileSync(new URL('../plugin-api.md', import.meta.url), pluginApiPage())
-writeFileSync(new URL('../providers.md', import.meta.url), await providersPage())
+for (const { path, content } of GENERATED_FILES) writeFileSync(new URL(`../../${path}`, import.meta.url), await content())

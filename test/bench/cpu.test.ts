@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect } from 'chai'
 import { cpuBetween, cpuSnapshot } from '../../bench/cpu.ts'
+import { itWith } from '../support/requirements.ts'
 
 describe('the processor time of a process tree', () => {
-  it('contains what a grandchild has used', async function () {
-    if (process.platform !== 'linux') return this.skip()
+  itWith('linux', 'contains what a grandchild has used', async () => {
     // The shell stays in between: it has something left to do.
     const shell = spawn('sh', ['-c', `"$0" -e 'console.log(process.pid); process.stdin.resume()'; exit 0`, process.execPath])
     const [printed] = await once(shell.stdout, 'data')

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -11,19 +10,15 @@ import { createProcesses, type Processes } from '../../bench/processes.ts'
 import { type ChatRequest, httpRequest, SHORT_CHAT } from '../../bench/requests.ts'
 import { startUpstream, TOOLS } from '../../bench/subjects.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
+import { describeWith } from '../support/requirements.ts'
 
-const missing = ['gcc', 'make'].filter((tool) => spawnSync(tool, ['--version']).status !== 0)
-const absent = missing.length > 0 ? ` (${missing.join(' and ')} not installed here)` : ''
-
-describe(`the tools of the benchmark${absent}`, function () {
-  this.timeout(30_000)
+describeWith('compiler', 'the tools of the benchmark', () => {
   let scratch: string
   let processes: Processes
   let upstream: number
   let gateway: TestGateway
 
-  before(async function () {
-    if (absent) return this.skip()
+  before(async () => {
     scratch = await mkdtemp(join(tmpdir(), 'umg-bench-test-'))
     processes = createProcesses()
     await processes.run({ name: 'make', program: 'make', args: ['--silent', '-C', TOOLS] })

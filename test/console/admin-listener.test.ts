@@ -10,7 +10,7 @@ describeInBrowser('the console on a listener of its own', (open) => {
     fixture = await startConsole({ adminListen: true })
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   it('has a playground that streams, and shows the code for the public address', async () => {
     const page = await open()

@@ -29,7 +29,7 @@ describe('an answer in the playground', () => {
   it('is told to be cut where its end marker is missing', async () => {
     const answer = await read(text('Hel'))
     expect(answer.text).to.equal('Hel')
-    expect(answer.error).to.include('may be cut')
+    expect(answer.error).to.include('may be incomplete')
   })
 
   it('tells of an error frame in the words of the gateway', async () => {

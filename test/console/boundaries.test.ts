@@ -29,8 +29,9 @@ describe('the sources of the console', () => {
     expect(keeping.map(({ path }) => path)).to.deep.equal([])
   })
 
-  it('are small files', () => {
-    const long = SOURCES.filter(({ text }) => text.split('\n').length > 200).map(({ path }) => path)
+  it('are small files, but for the generated one', () => {
+    const written = SOURCES.filter(({ path }) => path !== 'console/src/api/management-api.ts')
+    const long = written.filter(({ text }) => text.split('\n').length > 200).map(({ path }) => path)
     expect(long).to.deep.equal([])
   })
 })

@@ -1,32 +1,22 @@
-import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { describeWith, find } from '../support/requirements.ts'
 
-const EXECUTABLE = '/usr/bin/chromium'
-
-/** Long enough for a browser that starts on a busy machine. */
-const TIMEOUT_MS = 60_000
-
-/** For something to appear on a page. */
-const PATIENCE_MS = 10_000
+/** For something to appear on a page, on a busy machine. */
+const PATIENCE_MS = 30_000
 
 /** Opens windows; each has cookies of its own, as another person would. */
 export type OpenWindow = (options?: BrowserContextOptions) => Promise<Page>
 
-/** A suite that needs Debian's Chromium. Where there is none, it is skipped by name. */
+/** A suite that needs a browser. */
 export function describeInBrowser(title: string, body: (open: OpenWindow) => void): void {
-  describe(title, function () {
-    this.timeout(TIMEOUT_MS)
-    if (!existsSync(EXECUTABLE)) {
-      it.skip(`works in a browser (skipped: there is no ${EXECUTABLE})`)
-      return
-    }
+  describeWith('chromium', title, () => {
     let browser: Browser
 
     before(async () => {
-      browser = await chromium.launch({ executablePath: EXECUTABLE, args: ['--no-sandbox'] })
+      browser = await chromium.launch({ executablePath: find('chromium')!, args: ['--no-sandbox'] })
     })
 
-    after(() => browser.close())
+    after(() => browser?.close())
 
     body(async (options) => {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })

@@ -25,7 +25,7 @@ describeInBrowser('the console, every day', (open) => {
     await createAccount(fixture.gateway.store, { name: 'Old team', models: ['*'], rateClass: 'retired' }, GATEWAY)
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   const call = (model: string) =>
     fixture.gateway.fetch('/v1/chat/completions', { json: { model, messages: [{ role: 'user', content: 'Hi' }] } })
@@ -92,7 +92,7 @@ describeInBrowser('the console, every day', (open) => {
     await call('openai/o4-mini')
     await admin.getByText('1 new').waitFor()
     expect(await admin.getByRole('row', { name: /o4-mini/ }).count()).to.equal(0)
-    await admin.getByRole('button', { name: 'Go on' }).click()
+    await admin.getByRole('button', { name: 'Resume' }).click()
     await admin.getByRole('row', { name: /o4-mini/ }).waitFor()
   })
 
@@ -100,12 +100,12 @@ describeInBrowser('the console, every day', (open) => {
     const id = (await call('acme/fast')).headers.get('x-request-id')
     await fixture.gateway.logged((line) => line.id === id)
     await admin.goto(fixture.address(`/requests/${id}`))
-    const bars = admin.getByRole('list', { name: 'Where the time went' }).getByRole('listitem')
+    const bars = admin.getByRole('list', { name: 'Timeline' }).getByRole('listitem')
     await bars.first().waitFor()
     const time = '[\\d.]+ (?:µs|ms|s)'
     const told = [
       ...['auth', 'rate-tagging', 'header-stamping'].map((name) => `${name} link`),
-      'Gateway reading, checking, waiting',
+      'Gateway reading, validating, waiting',
       'openai/gpt-5.5-mini attempt 1, ok',
     ].map((words) => new RegExp(`^${words}${time}$`))
     const texts = await bars.allTextContents()
@@ -136,11 +136,11 @@ describeInBrowser('the console, every day', (open) => {
       return rateClass.getByRole('option').allTextContents()
     }
     await admin.goto(fixture.address('/accounts'))
-    expect(await edit('Old team')).to.deep.equal(['The default class', 'standard', 'batch', 'retired (not in routes.yaml)'])
+    expect(await edit('Old team')).to.deep.equal(['Default', 'standard', 'batch', 'retired (not in routes.yaml)'])
     expect(await rateClass.inputValue()).to.equal('retired')
     await admin.keyboard.press('Escape')
     await rateClass.waitFor({ state: 'hidden' })
-    expect(await edit('Field team')).to.deep.equal(['The default class', 'standard', 'batch'])
+    expect(await edit('Field team')).to.deep.equal(['Default', 'standard', 'batch'])
     await rateClass.selectOption('batch')
     await admin.getByRole('button', { name: 'Save' }).click()
     await admin.getByRole('row', { name: /Field team.*batch/ }).waitFor()
@@ -169,7 +169,7 @@ describeInBrowser('the console, every day', (open) => {
   })
 
   it('leads from a declared key to its line', async () => {
-    await admin.getByRole('link', { name: /^Managed in routes.yaml:\d+$/ }).click()
+    await admin.getByRole('link', { name: /^Declared in routes.yaml:\d+$/ }).click()
     await admin.waitForURL(/\/config\?line=\d+$/)
     await admin.locator('li', { hasText: 'name: nightly' }).waitFor()
   })
@@ -195,8 +195,8 @@ describeInBrowser('the console, every day', (open) => {
       (text) => text.replace('optional: true', 'optinal: true'),
       async () => {
         await admin.goto(fixture.address('/models'))
-        await admin.getByRole('link', { name: 'See what is wrong' }).click()
-        await admin.getByText('The last change was refused').waitFor()
+        await admin.getByRole('link', { name: 'Show the errors' }).click()
+        await admin.getByText('The last change was rejected').waitFor()
         await admin
           .getByText(/did you mean "?optional/)
           .first()

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
-import { setupLink } from '../../core/accounts/links.ts'
+
 import { createSetupToken } from '../../core/accounts/setup.ts'
+import { setupLink } from '../../core/accounts/tokens.ts'
 import { json, openaiReply, scriptedUpstream, sse } from '../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -63,7 +64,8 @@ keys:
 
 /** Starts the gateway. `models`: the upstream's list. `adminListen`: whether the console has its own listener. */
 export async function startConsole({ models = MODELS, adminListen = false } = {}): Promise<ConsoleFixture> {
-  const upstream = await scriptedUpstream()
+  await using opened = new AsyncDisposableStack()
+  const upstream = opened.adopt(await scriptedUpstream(), (all) => all.close())
   upstream.on(({ path, json: body }) => {
     if (path.endsWith('/models'))
       return json({ object: 'list', data: models.map((id) => ({ id, object: 'model', owned_by: 'openai' })) })
@@ -76,14 +78,13 @@ export async function startConsole({ models = MODELS, adminListen = false } = {}
     management: { urls: { clients: PUBLIC_URL } },
     adminListen,
   })
+  opened.defer(() => gateway.stop())
   const token = await createSetupToken(gateway.store)
+  const all = opened.move()
   return {
     gateway,
     setupLink: setupLink(gateway.adminUrl, token!),
     address: (path) => `${gateway.adminUrl}/console${path}`,
-    async stop() {
-      await gateway.stop()
-      await upstream.close()
-    },
+    stop: () => all.disposeAsync(),
   }
 }

@@ -56,7 +56,7 @@ describeInBrowser('names that are code', (open) => {
       })
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const path of PATHS)
     it(`are shown as the text they are on ${path}`, async () => {

@@ -14,7 +14,7 @@ describeInBrowser('the console without a pointer', (open) => {
     await signInAsAdmin(page, fixture)
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   it('skips the navigation with the first key', async () => {
     await page.goto(fixture.address('/models'))
@@ -61,7 +61,7 @@ describeInBrowser('the console without a pointer', (open) => {
   async function jump(): Promise<void> {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.keyboard.press('Control+k')
-    await page.locator('[aria-label="Where to"]:focus').waitFor()
+    await page.locator('[aria-label="Go to"]:focus').waitFor()
   }
 
   /** Opens a row's menu and an entry of it, whose dialog then has the focus in its first field, its text selected. */

@@ -44,7 +44,7 @@ describeInBrowser('each page of the console', (open) => {
     await seed(fixture, management)
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const shown of [...ENTRANCES, ...PAGES])
     it(`(${shown.name}) shuts nobody out, in light and dark, by pointer and by keyboard, and fits a phone`, async () => {

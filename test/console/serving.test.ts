@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import Koa from 'koa'
-import { consoleRoutes } from '../../core/control/console.ts'
+import { consoleRouter } from '../../core/control/console.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { rawConnection } from '../support/raw-connection.ts'
 
@@ -16,7 +16,7 @@ describe('/console', () => {
     gateway = await startTestGateway({ routes: ROUTES })
   })
 
-  after(() => gateway.stop())
+  after(() => gateway?.stop())
 
   const get = (path: string, init?: RequestInit) => fetch(gateway.url + path, init)
 
@@ -101,7 +101,7 @@ describe('/console', () => {
   })
 
   it('says what to run where it was never built', async () => {
-    const app = new Koa().use(consoleRoutes('/no/such/folder').routes() as Koa.Middleware)
+    const app = new Koa().use(consoleRouter('/no/such/folder').routes() as Koa.Middleware)
     const server = createServer(app.callback()).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/console/keys`)

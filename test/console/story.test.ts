@@ -35,7 +35,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     broken ||= this.currentTest?.state === 'failed'
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   const call = (secret: string) =>
     fixture.gateway
@@ -75,8 +75,8 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
 
   it('lets the admin invite somebody into it, by a link that is shown once', async () => {
     await admin.getByRole('tab', { name: 'Invitations' }).click()
-    await admin.getByRole('button', { name: 'Invite somebody' }).click()
-    const form = admin.getByRole('dialog', { name: 'Invite somebody' })
+    await admin.getByRole('button', { name: 'Invite a user' }).click()
+    const form = admin.getByRole('dialog', { name: 'Invite a user' })
     await form.getByLabel('E-mail').fill(MEMBER.email)
     await form.getByRole('combobox', { name: 'Account' }).click()
     await admin.getByRole('option', { name: 'Field team' }).click()
@@ -126,7 +126,7 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     await member.getByRole('link', { name: 'Usage' }).click()
     await member.getByRole('table', { name: 'Usage by model' }).getByText('acme/smart').waitFor()
     await member.keyboard.press('Control+k')
-    await member.getByLabel('Where to', { exact: true }).first().fill(requestId)
+    await member.getByLabel('Go to', { exact: true }).first().fill(requestId)
     await member.keyboard.press('Enter')
     const details = member.getByRole('dialog', { name: 'Request' })
     await details

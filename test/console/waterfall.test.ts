@@ -9,7 +9,7 @@ const call = (total: number, parts: Partial<TimedCall>): TimedCall => ({
   ms: { total, first_byte: null, overhead: 0 },
   ...parts,
 })
-const gateway = (from: number, to: number): unknown[] => ['Gateway', 'reading, checking, waiting', from, to]
+const gateway = (from: number, to: number): unknown[] => ['Gateway', 'reading, validating, waiting', from, to]
 
 const auth = { name: 'auth', ms: 0.04 }
 const audit = { name: 'audit', ms: 4 }

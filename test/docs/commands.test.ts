@@ -1,17 +1,16 @@
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { Command } from 'commander'
-import { addCallCommands } from '../../core/cli/call-commands.ts'
-import { addTableCommands } from '../../core/cli/config-commands.ts'
-import { addExamples } from '../../core/cli/examples.ts'
-import { explain } from '../../core/cli/explain.ts'
-import { addGatewayCommands } from '../../core/cli/gateway-commands.ts'
-import { addKeyCommands } from '../../core/cli/key-commands.ts'
-import { addPeopleCommands } from '../../core/cli/people-commands.ts'
-import { addStartCommand } from '../../core/cli/start-command.ts'
-import { run } from '../core/cli/run.ts'
+import { addCallCommands } from '../../core/cli/calls/commands.ts'
+import { addConfigCommands } from '../../core/cli/config/commands.ts'
+import { explain } from '../../core/cli/config/explain.ts'
+import { addGatewayCommands } from '../../core/cli/gateway/commands.ts'
+import { addKeyCommands } from '../../core/cli/keys/commands.ts'
+import { addPeopleCommands } from '../../core/cli/people/commands.ts'
+import { addStartCommand } from '../../core/cli/start/commands.ts'
 import { type TemporaryFolder, temporaryFolder } from '../core/config/temporary-folder.ts'
+import { runCommand } from '../support/run-command.ts'
 
 const PROJECT = new URL('../../', import.meta.url)
 const UMG = new URL('core/umg.mjs', PROJECT).pathname
@@ -31,7 +30,7 @@ const leavesOf = (command: Command): readonly Command[] =>
 const nameOf = (command: Command): string =>
   command.parent === umg ? command.name() : `${command.parent?.name()} ${command.name()}`
 
-addTableCommands(umg, io, neverEnds)
+addConfigCommands(umg, io, neverEnds)
 /** Those that the page is about. */
 const commands = leavesOf(umg)
 addStartCommand(umg, io, neverEnds)
@@ -39,7 +38,6 @@ addGatewayCommands(umg, io, neverEnds)
 addKeyCommands(umg, io)
 addPeopleCommands(umg, io)
 addCallCommands(umg, io)
-addExamples(umg)
 
 function sectionOf(command: Command): string {
   return new RegExp(`^## umg ${nameOf(command)}\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(DOC)?.[1] ?? ''
@@ -65,7 +63,7 @@ describe('docs/commands.md', () => {
       folder = temporaryFolder()
     })
 
-    after(() => folder.remove())
+    after(() => folder?.remove())
 
     it('what umg explain prints of the table in routes.md', async () => {
       const [, table = ''] = /```yaml\n(version:[\s\S]+?)```/.exec(read('docs/routes.md')) ?? []
@@ -79,9 +77,18 @@ describe('docs/commands.md', () => {
         data: 'unused',
         format: 'pretty',
       } as const
-      const { stdout } = await run((io) => explain('gpt-4o', options, io), { OPENAI_API_KEY: 'a', CLAUDE_KEY: 'b' })
+      const { stdout } = await runCommand((io) => explain('gpt-4o', options, io), { OPENAI_API_KEY: 'a', CLAUDE_KEY: 'b' })
       expect(written).to.equal(stdout.replaceAll(`${folder.path}/`, ''))
     })
+  })
+})
+
+describe('the docs', () => {
+  it('name only programs of node_modules/.bin that npm ci puts there', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { bin?: Record<string, string> }> }
+    const programs = Object.entries(packages).flatMap(([path, { bin = {} }]) => (path === '' ? [] : Object.keys(bin)))
+    for (const page of globSync('{*.md,docs/**/*.md}', { cwd: PROJECT }))
+      for (const [, program] of read(page).matchAll(/node_modules\/\.bin\/(\w+)/g)) expect(programs, page).to.include(program)
   })
 })
 

@@ -46,7 +46,7 @@ describe('the YAML in the docs', () => {
     folder = temporaryFolder()
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   /** Writes the files that a table refers to, and gives the variables. */
   function surround(table: string): NodeJS.ProcessEnv {

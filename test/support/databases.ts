@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, escapeIdentifier } from 'pg'
 import { newId } from '../../core/text/ids.ts'
-
-/** A server on which tests may create databases: `postgres://postgres@127.0.0.1:5432/postgres`. */
-const SERVER = process.env.UMG_TEST_POSTGRES
+import { describeWith, find } from './requirements.ts'
 
 /** A temporary database. */
 interface TestDatabase {
@@ -34,20 +32,17 @@ export function onPostgres(title: string, define: (database: () => Promise<strin
 }
 
 function onDatabase(kind: string, title: string, define: (database: () => Promise<string>, kind: string) => void): void {
-  if (kind === 'PostgreSQL' && SERVER === undefined) {
-    it.skip(`${title} (skipped: UMG_TEST_POSTGRES is not set)`)
-    return
-  }
   const made: TestDatabase[] = []
   // The outer hook: the tests close their connections first.
   after(() => Promise.all(made.splice(0).map((database) => database.remove())))
-  describe(title, () =>
+  const tests = () =>
     define(async () => {
       const database = await KINDS[kind]!()
       made.push(database)
       return database.url
-    }, kind),
-  )
+    }, kind)
+  if (kind === 'PostgreSQL') describeWith('postgres', title, tests)
+  else describe(title, tests)
 }
 
 async function sqliteDatabase(): Promise<TestDatabase> {
@@ -58,13 +53,13 @@ async function sqliteDatabase(): Promise<TestDatabase> {
 async function postgresDatabase(): Promise<TestDatabase> {
   const name = escapeIdentifier(`umg_${newId('key').toLowerCase()}`)
   await onServer(`create database ${name}`)
-  const url = new URL(SERVER!)
+  const url = new URL(find('postgres')!)
   url.pathname = `/${name.replaceAll('"', '')}`
   return { url: url.href, remove: () => onServer(`drop database ${name} with (force)`) }
 }
 
 async function onServer(statement: string): Promise<void> {
-  const client = new Client(SERVER)
+  const client = new Client(find('postgres'))
   await client.connect()
   await client.query(statement).finally(() => client.end())
 }

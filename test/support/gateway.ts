@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import OpenAI from 'openai'
 import { stringify } from 'yaml'
-import type { ManagementOptions, ReloadOutcome } from '../../core/control/operation.ts'
-import { type Gateway, type GatewayTimes, startGateway } from '../../core/gateway/gateway.ts'
+import type { ManagementOptions, ReloadOutcome } from '../../core/control/services.ts'
+import { type GatewayTimes, startGateway } from '../../core/gateway/gateway.ts'
 import { createKey } from '../../core/keys/keys.ts'
 import { createLog } from '../../core/observe/log.ts'
 import { Secret } from '../../core/sdk/api.ts'
@@ -53,7 +53,9 @@ export interface TestGateway {
 
 /** Starts a gateway. `stop` ends it and removes its folder. */
 export async function startTestGateway(options: TestGatewayOptions): Promise<TestGateway> {
+  await using opened = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'umg-test-'))
+  opened.defer(() => rm(folder, { recursive: true, force: true }))
   const routes = typeof options.routes === 'string' ? options.routes : stringify({ version: 1, ...options.routes })
   await writeFile(join(folder, 'routes.yaml'), routes)
   for (const [name, text] of Object.entries(options.files ?? {})) {
@@ -62,26 +64,24 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
   }
   const store = await openStore(options.database ?? `sqlite:${join(folder, 'gateway.db')}`)
   const log = new Log()
-  let gateway: Gateway
-  try {
-    gateway = await startGateway({
-      routes: join(folder, 'routes.yaml'),
-      env: options.env ?? {},
-      listen: LOOPBACK,
-      ...(options.adminListen && { adminListen: LOOPBACK }),
-      store,
-      log: createLog({ level: 'info', stream: log }),
-      version: 'test',
-      workerThreads: 1,
-      ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
-      ...(options.times && { times: options.times }),
-      ...(options.management && { management: options.management }),
-    })
-  } catch (error) {
+  const gateway = await startGateway({
+    routes: join(folder, 'routes.yaml'),
+    env: options.env ?? {},
+    listen: LOOPBACK,
+    ...(options.adminListen && { adminListen: LOOPBACK }),
+    store,
+    log: createLog({ level: 'info', stream: log }),
+    version: 'test',
+    workerThreads: 1,
+    ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
+    ...(options.times && { times: options.times }),
+    ...(options.management && { management: options.management }),
+  }).catch(async (error: unknown) => {
     await store.close()
-    await rm(folder, { recursive: true, force: true })
     throw error
-  }
+  })
+  let patience = 0
+  opened.defer(() => gateway.drain({ delay: 0, grace: patience }))
   const key: TestGateway['key'] = async (more) => (await createKey(store, { name: 'test', kind: 'live', ...more })).secret
   const liveKey = await key()
   const testKey = await key({ kind: 'test' })
@@ -91,6 +91,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     return (await fetch(`${adminUrl}/metrics`, { headers: { authorization: `Bearer ${options.metricsToken}` } })).text()
   }
 
+  const all = opened.move()
   return {
     url,
     adminUrl,
@@ -118,9 +119,9 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     metric: async (name, labels = {}) => sumOf(await metrics(), name, labels),
     reload: () => gateway.reload('signal'),
     key,
-    async stop(grace = 0) {
-      await gateway.drain({ delay: 0, grace })
-      await rm(folder, { recursive: true, force: true })
+    stop(grace = 0) {
+      patience = grace
+      return all.disposeAsync()
     },
   }
 }

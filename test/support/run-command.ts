@@ -1,20 +1,20 @@
-import type { CommandIo } from '../../core/cli/io.ts'
+import type { CommandIo } from '../../core/cli/output.ts'
 
-/** The result of a command that ran in this process. */
+/** The exit code and output of a command. */
 export interface CommandRun {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Runs a command, and collects its output. */
-export async function runCommand(command: (io: CommandIo) => Promise<number>): Promise<CommandRun> {
+/** Runs a command in this process, with these variables, and collects its output. */
+export async function runCommand(command: (io: CommandIo) => Promise<number>, env: NodeJS.ProcessEnv = {}): Promise<CommandRun> {
   const written = { stdout: '', stderr: '' }
   const collect = (name: 'stdout' | 'stderr') => ({
     write(text: string) {
       written[name] += text
     },
   })
-  const code = await command({ env: {}, stdout: collect('stdout'), stderr: collect('stderr') })
+  const code = await command({ env, stdout: collect('stdout'), stderr: collect('stderr') })
   return { code, ...written }
 }

@@ -1,94 +1,56 @@
 import { useChange } from './change.ts'
-import { send } from './http.ts'
-import type { Named } from './keys.ts'
+import { type BodyOf, type Schemas, send } from './http.ts'
 import { useList } from './list.ts'
-import type { Role } from './session.ts'
 
-/** An account: it owns keys, and bounds what they may do. */
-export interface Account extends Named {
-  /** Globs; `*` is any model. */
-  readonly models: readonly string[]
-  readonly rate_class: string | null
-  readonly created_at: string
-  /** Those that are not revoked. */
-  readonly keys: number
-  readonly users: number
-}
+/** An account: it owns keys, and limits them. */
+export type Account = Schemas['Account']
 
 /** A person who signs in. */
-export interface User extends Named {
-  readonly email: string
-  readonly role: Role
-  readonly account: Named
-  readonly created_at: string
-  readonly last_sign_in_at: string | null
-  readonly disabled: boolean
-}
+export type User = Schemas['User']
 
-/** An invitation that nobody has accepted yet. */
-export interface Invitation {
-  readonly id: string
-  readonly email: string
-  readonly role: Role
-  readonly account: Named
-  readonly created_at: string
-  readonly expires_at: string
-}
+/** An open invitation. */
+export type Invitation = Schemas['Invitation']
 
-/** What an account is made of. */
-export interface AccountFields {
-  readonly name: string
-  readonly models: readonly string[]
-  readonly rate_class: string | null
-}
+/** A new invitation, with its link. */
+export type CreatedInvitation = Schemas['CreatedInvitation']
 
-/** What an invitation is made of. */
-export interface InvitationOrder {
-  readonly email: string
-  readonly role: Role
-  readonly account_id: string
-}
-
-const ACCOUNTS = '/accounts'
-const USERS = '/users'
-const INVITATIONS = '/invitations'
-
-/** All accounts; a member sees the own one. */
-export const useAccounts = (limit?: number) => useList<Account>(ACCOUNTS, { limit })
+/** All accounts; for a member, their own. */
+export const useAccounts = (limit?: number) => useList('/accounts', { limit })
 
 /** All users. */
-export const useUsers = () => useList<User>(USERS)
+export const useUsers = () => useList('/users', {})
 
-/** Invitations that wait. */
-export const useInvitations = () => useList<Invitation>(INVITATIONS)
+/** The open invitations. */
+export const useInvitations = () => useList('/invitations', {})
 
-/** Makes an account. */
-export const useCreateAccount = () => useChange((fields: AccountFields) => send<Account>('POST', ACCOUNTS, fields), ACCOUNTS)
+/** Creates an account. */
+export const useCreateAccount = () =>
+  useChange((body: BodyOf<'post', '/accounts'>) => send('post', '/accounts', { body }), '/accounts')
 
 /** Changes an account. */
 export const useEditAccount = () =>
   useChange(
-    ({ id, ...fields }: AccountFields & { readonly id: string }) => send<Account>('PATCH', `${ACCOUNTS}/${id}`, fields),
-    ACCOUNTS,
+    ({ id, ...body }: BodyOf<'patch', '/accounts/{id}'> & { readonly id: string }) =>
+      send('patch', '/accounts/{id}', { id, body }),
+    '/accounts',
     '/keys',
   )
 
-/** Changes a user's name or role, or shuts the user out. */
+/** Changes a user's name or role, or disables or enables the user. */
 export const useEditUser = () =>
   useChange(
-    ({ id, ...fields }: { readonly id: string; readonly name?: string; readonly role?: Role; readonly disabled?: boolean }) =>
-      send<User>('PATCH', `${USERS}/${id}`, fields),
-    USERS,
+    ({ id, ...body }: BodyOf<'patch', '/users/{id}'> & { readonly id: string }) => send('patch', '/users/{id}', { id, body }),
+    '/users',
   )
 
 /** Signs a user out everywhere. */
 export const useEndSessions = () =>
-  useChange(({ id }: { readonly id: string }) => send('POST', `${USERS}/${id}/end-sessions`), USERS)
+  useChange(({ id }: { readonly id: string }) => send('post', '/users/{id}/end-sessions', { id }), '/users')
 
-/** Makes an invitation; its link is told once. */
+/** Creates an invitation; only the reply has its link. */
 export const useInvite = () =>
-  useChange((order: InvitationOrder) => send<Invitation & { readonly link: string }>('POST', INVITATIONS, order), INVITATIONS)
+  useChange((body: BodyOf<'post', '/invitations'>) => send('post', '/invitations', { body }), '/invitations')
 
-/** Takes an invitation back. */
+/** Withdraws an invitation. */
 export const useWithdrawInvitation = () =>
-  useChange(({ id }: { readonly id: string }) => send('DELETE', `${INVITATIONS}/${id}`), INVITATIONS)
+  useChange(({ id }: { readonly id: string }) => send('delete', '/invitations/{id}', { id }), '/invitations')

@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { PathOf } from './http.ts'
 
-/** A change, after which the lists it touched are read anew. The reply may carry a secret: nothing of it is kept. */
-export function useChange<Input, Reply>(change: (input: Input) => Promise<Reply>, ...touched: readonly string[]) {
+/** A change, after which the lists at the `touched` paths are read again. The reply may have a secret: it is not cached. */
+export function useChange<Input, Reply>(change: (input: Input) => Promise<Reply>, ...touched: readonly PathOf<'get'>[]) {
   const client = useQueryClient()
   return useMutation({
     mutationFn: change,

@@ -1,40 +1,45 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
-import { get, type Query } from './http.ts'
+import { get, type PathOf, type QueryOf, type ReplyOf } from './http.ts'
 
-/** As many as a page can have: for fields to choose from. */
-export const MOST_CHOICES = 200
+/** The most rows of a page: for fields to choose from. */
+export const MAX_CHOICES = 200
 
-/** A page of a list. */
-export interface Page<Row> {
+interface Page<Row> {
   readonly data: readonly Row[]
-  /** Null: it was the last one. */
+  /** Null: it was the last page. */
   readonly next_cursor: string | null
 }
 
-/** A list as far as it was read. */
+/** The paths of lists. */
+type ListPath = { [P in PathOf<'get'>]: ReplyOf<'get', P> extends Page<unknown> ? P : never }[PathOf<'get'>]
+
+/** A row of a list. */
+type RowOf<P> = ReplyOf<'get', P> extends Page<infer Row> ? Row : never
+
+/** A list, as far as it was read. */
 export interface List<Row> {
-  /** Undefined until the first page is there. */
+  /** Undefined until the first page is read. */
   readonly rows: readonly Row[] | undefined
   readonly error: Error | null
-  /** What is shown belongs to other filters than those asked for. */
+  /** The rows are those of the previous filters. */
   readonly stale: boolean
-  /** Undefined: there is no more. */
+  /** Reads the next page; undefined after the last. */
   readonly more: (() => void) | undefined
   readonly loadingMore: boolean
   readonly retry: () => void
 }
 
-/** How often the beginning of a list is read again, that grows by itself: whoever waits for the first row sees it soon. */
+/** How often the first page of a growing list is read again: sooner while it is empty. */
 const REFRESH_MS = { empty: 2_000, filled: 10_000 }
 
 /**
- * Reads a list page by page. `growing`: what is new comes by itself, as long as nobody reads on below. While filters change, the rows
- * of the last ones stay, so that nothing jumps.
+ * Reads a list page by page. `growing`: new rows appear by themselves while only the first page is shown. When filters change, the
+ * previous rows stay until the new ones are read, so that nothing jumps.
  */
-export function useList<Row>(path: string, query: Query = {}, growing = false): List<Row> {
+export function useList<P extends ListPath>(path: P, query: QueryOf<P>, growing = false): List<RowOf<P>> {
   const pages = useInfiniteQuery({
     queryKey: [path, query],
-    queryFn: ({ pageParam, signal }) => get<Page<Row>>(path, { ...query, cursor: pageParam }, signal),
+    queryFn: ({ pageParam, signal }) => readPage(path, { ...query, cursor: pageParam }, signal),
     initialPageParam: '',
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
@@ -50,11 +55,15 @@ export function useList<Row>(path: string, query: Query = {}, growing = false): 
   }
 }
 
+/** The compiler cannot see that every list takes a cursor and gives a page. */
+const readPage = <P extends ListPath>(path: P, query: object, signal: AbortSignal) =>
+  get<ListPath>(path, { query: query as QueryOf<ListPath>, signal }) as Promise<Page<RowOf<P>>>
+
 function refreshMs(pages: readonly Page<unknown>[] = []): number | false {
   return pages.length === 1 && REFRESH_MS[pages[0]!.data.length === 0 ? 'empty' : 'filled']
 }
 
-/** Something that is read whole, as a list. */
+/** A list that is read at once. */
 export function wholeList<Row>(
   { error, refetch }: { readonly error: Error | null; readonly refetch: () => unknown },
   rows: readonly Row[] | undefined,

@@ -3,6 +3,7 @@ import { get } from './http.ts'
 
 /** A JSON Schema, as far as the page shows it. */
 export interface Schema {
+  readonly $ref?: string
   readonly type?: string | readonly string[]
   readonly description?: string
   readonly format?: string
@@ -21,7 +22,7 @@ export interface Content {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>
 }
 
-/** One route of the document. */
+/** One operation of the document. */
 export interface Operation {
   readonly method: string
   readonly path: string
@@ -44,19 +45,20 @@ interface Document {
   readonly paths: Readonly<
     Record<string, Readonly<Record<string, Omit<Operation, 'method' | 'path' | 'tag'> & { readonly tags?: readonly string[] }>>>
   >
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> }
 }
 
-/** The routes of the management API, as the gateway describes them. */
+/** The operations of the management API, as its OpenAPI document describes them. */
 export function useOperations() {
   return useQuery({
     queryKey: ['/openapi.json'],
-    queryFn: async () => operationsOf(await get<Document>('/openapi.json')),
+    queryFn: async () => operationsOf((await get('/openapi.json', {})) as unknown as Document),
     staleTime: Infinity,
   })
 }
 
-function operationsOf({ paths }: Document): readonly Operation[] {
-  return Object.entries(paths).flatMap(([path, methods]) =>
+function operationsOf({ paths, components }: Document): readonly Operation[] {
+  return Object.entries(resolve(paths, components.schemas)).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { tags, ...operation }]) => ({
       ...operation,
       method: method.toUpperCase(),
@@ -65,4 +67,13 @@ function operationsOf({ paths }: Document): readonly Operation[] {
       tag: tags?.[0] ?? 'other',
     })),
   )
+}
+
+/** Replaces the references to components by their schemas, of which none contains itself. */
+function resolve<Value>(value: Value, schemas: Document['components']['schemas']): Value {
+  const text = JSON.stringify(value, (_, inner) => {
+    const name: unknown = inner?.$ref
+    return typeof name === 'string' ? schemas[name.slice(name.lastIndexOf('/') + 1)] : inner
+  })
+  return JSON.parse(text) as Value
 }

@@ -4,7 +4,7 @@ import { useSession } from '../api/session.ts'
 import { Failure } from '../ui/failure.tsx'
 import { Shell } from './shell.tsx'
 
-/** Lets only those in who are signed in; others sign in first, and come back to where they wanted to go. */
+/** Shows pages to signed-in users only; others are redirected to sign in, and back after it. */
 export function Guard() {
   const { data: session, error, isPending, refetch } = useSession()
   const { pathname, search } = useLocation()

@@ -8,7 +8,7 @@ import styles from './jump-list.module.css'
 import { closeJumpList, openJumpList, useJumpListOpen } from './jump-list-state.ts'
 import { jumpsFor } from './jumps.ts'
 
-/** ⌘K or Ctrl-K: a page, an action or a request id, by a few letters. */
+/** ⌘K or Ctrl-K: finds a page, an action or a request. */
 export function JumpList() {
   const open = useJumpListOpen()
   useHotkeys([['mod+K', openUnlessAsked]], [])
@@ -31,7 +31,7 @@ export function JumpList() {
   )
 }
 
-/** Not over another dialog: it may hold what is shown once. */
+/** Not over another dialog: it may show a secret that is shown once. */
 function openUnlessAsked(): void {
   if (document.querySelector('[role="dialog"]') === null) openJumpList()
 }
@@ -42,7 +42,7 @@ function Jumps() {
   const navigate = useNavigate()
   const combobox = useCombobox({ opened: true })
   const jumps = jumpsFor(text, user.role)
-  // Once the options of this text are there: Enter takes the first.
+  // After the options are rendered, so that Enter selects the first.
   useEffect(() => void combobox.selectFirstOption(), [text])
   function go(path: string): void {
     closeJumpList()
@@ -53,8 +53,8 @@ function Jumps() {
       <Combobox.EventsTarget>
         <TextInput
           data-autofocus
-          aria-label="Where to"
-          placeholder="A page, or a request id"
+          aria-label="Go to"
+          placeholder="Page or request id"
           variant="unstyled"
           size="md"
           px="md"
@@ -65,7 +65,7 @@ function Jumps() {
           onChange={({ currentTarget }) => setText(currentTarget.value)}
         />
       </Combobox.EventsTarget>
-      <Combobox.Options className={styles.options} aria-label="Where to">
+      <Combobox.Options className={styles.options} aria-label="Go to">
         {jumps.map(({ path, name, icon: Icon, hint }) => (
           <Combobox.Option key={path} value={path}>
             <Group gap="sm">
@@ -77,7 +77,7 @@ function Jumps() {
             </Group>
           </Combobox.Option>
         ))}
-        {jumps.length === 0 && <Combobox.Empty>Nothing is called that.</Combobox.Empty>}
+        {jumps.length === 0 && <Combobox.Empty>No matches</Combobox.Empty>}
       </Combobox.Options>
     </Combobox>
   )

@@ -2,7 +2,7 @@ import { type Icon, IconActivity, IconKey, IconUser, IconUserPlus } from '@table
 import type { Role } from '../api/session.ts'
 import { sectionsFor } from './navigation.ts'
 
-/** Somewhere to go. */
+/** A destination. */
 export interface Jump {
   readonly path: string
   readonly name: string
@@ -15,7 +15,7 @@ const ACTIONS: readonly (Jump & { readonly role: Role })[] = [
   { path: '/keys?new=1', name: 'Create an API key', icon: IconKey, hint: 'Action', words: 'new secret', role: 'member' },
   {
     path: '/accounts?tab=invitations&new=1',
-    name: 'Invite somebody',
+    name: 'Invite a user',
     icon: IconUserPlus,
     hint: 'Action',
     words: 'user member',
@@ -24,11 +24,11 @@ const ACTIONS: readonly (Jump & { readonly role: Role })[] = [
   { path: '/profile', name: 'Your profile', icon: IconUser, hint: 'Page', words: 'password sessions sign out', role: 'member' },
 ]
 
-/** What the letters may mean to a role: what begins with them first. Something like a request id is looked up. */
+/** The destinations of a role that match a text, those first whose name begins with it. A request id leads to the request. */
 export function jumpsFor(text: string, role: Role): readonly Jump[] {
   const wanted = text.trim().toLowerCase()
   if (/^req_\w+$/.test(wanted))
-    return [{ path: `/requests/${wanted}`, name: wanted, icon: IconActivity, hint: 'Look up the request', words: '' }]
+    return [{ path: `/requests/${wanted}`, name: wanted, icon: IconActivity, hint: 'Open the request', words: '' }]
   const pages = sectionsFor(role).flatMap(({ name: hint, pages }) => pages.map((page) => ({ ...page, hint })))
   const all: readonly Jump[] = [...pages, ...ACTIONS.filter((action) => role === 'admin' || action.role === 'member')]
   const fits = all.filter(({ name, words }) => `${name} ${words}`.toLowerCase().includes(wanted))

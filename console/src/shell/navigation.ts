@@ -14,23 +14,23 @@ import {
 } from '@tabler/icons-react'
 import type { Role } from '../api/session.ts'
 
-/** A page as the navigation and the jump list show it. */
+/** A page in the navigation and in the jump list. */
 export interface Destination {
   readonly path: string
   readonly name: string
   readonly icon: Icon
-  /** What else people call it. */
+  /** Search terms. */
   readonly words: string
 }
 
-/** Pages that belong together. */
+/** A group of pages. */
 export interface Section {
   readonly name: string
   readonly role: Role
   readonly pages: readonly Destination[]
 }
 
-/** The pages, in the order in which a newcomer needs them. */
+/** The pages, in the order in which a new user needs them. */
 export const SECTIONS: readonly Section[] = [
   {
     name: 'Build',

@@ -19,7 +19,7 @@ const SCHEMES = [
   { value: 'auto', label: 'System' },
 ]
 
-/** Who is signed in: the own page, the colours, the way out. */
+/** The user's menu: the profile, the color scheme, and signing out. */
 export function PersonMenu() {
   const { user, account } = useSignedIn()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
@@ -55,7 +55,7 @@ export function PersonMenu() {
           data={SCHEMES}
           value={colorScheme}
           onChange={(value) => setColorScheme(value as MantineColorScheme)}
-          aria-label="Colours"
+          aria-label="Color scheme"
         />
         <Menu.Divider />
         <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => signOut.mutate({})}>

@@ -5,7 +5,7 @@ import { useConfig } from '../api/operations.ts'
 import { useSignedIn } from '../api/session.ts'
 import { TimeAgo } from '../ui/time-ago.tsx'
 
-/** Tells an admin on every page that the table on disk was refused, and that the older one serves. */
+/** Warns admins on every page that the changed routes.yaml was rejected. */
 export function ReloadBanner() {
   const { user } = useSignedIn()
   const { pathname } = useLocation()
@@ -14,9 +14,9 @@ export function ReloadBanner() {
   if (reload == null || reload.ok || pathname === '/config') return null
   return (
     <Alert color="orange" icon={<IconAlertTriangle size={18} />} mb="lg" maw={1280} mx="auto">
-      The last change to {data?.file} was refused <TimeAgo at={reload.at} />; the table before it is still served.{' '}
+      The last change to {data?.file} was rejected <TimeAgo at={reload.at} />; the previous configuration stays in use.{' '}
       <Anchor component={Link} to="/config" size="sm" underline="always">
-        See what is wrong
+        Show the errors
       </Anchor>
     </Alert>
   )

@@ -8,11 +8,11 @@ import { ReloadBanner } from './reload-banner.tsx'
 import styles from './shell.module.css'
 import { Sidebar } from './sidebar.tsx'
 
-/** Around every page of somebody signed in: the navigation, and what is to be known everywhere. */
+/** The frame of every page for signed-in users: the navigation and the banner. */
 export function Shell() {
   const [open, { toggle, close }] = useDisclosure()
   const { pathname } = useLocation()
-  // On a phone the navigation closes once it led somewhere.
+  // On a phone the navigation closes after a page was chosen.
   useEffect(close, [pathname])
   return (
     <AppShell
@@ -21,7 +21,7 @@ export function Shell() {
       padding={{ base: 'md', sm: 'xl' }}
     >
       <a className={styles.skip} href="#page">
-        Skip to the page
+        Skip to content
       </a>
       <AppShell.Header hiddenFrom="sm">
         <Group h="100%" px="md" justify="space-between">

@@ -9,7 +9,7 @@ import { sectionsFor } from './navigation.ts'
 import { PersonMenu } from './person-menu.tsx'
 import styles from './sidebar.module.css'
 
-/** The navigation: every page the user's role has, and the user. */
+/** The navigation: the pages of the user's role, and the user's menu. */
 export function Sidebar() {
   const { user } = useSignedIn()
   const { pathname } = useLocation()

@@ -1,6 +1,6 @@
 import { alpha, type CSSVariablesResolver, createTheme, type MantineColorsTuple, type MantineTheme } from '@mantine/core'
 
-/** The one accent colour. */
+/** The accent color. */
 const cobalt: MantineColorsTuple = [
   '#eef3ff',
   '#dce6fd',
@@ -14,7 +14,7 @@ const cobalt: MantineColorsTuple = [
   '#1c3580',
 ]
 
-/** Cool greys, text first, page seventh. */
+/** Cool grays; index 0 is text, index 7 the page. */
 const dark: MantineColorsTuple = [
   '#dce0e7',
   '#bcc2cc',
@@ -31,7 +31,7 @@ const dark: MantineColorsTuple = [
 const SANS = '"Inter", -apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 const MONO = 'ui-monospace, "SF Mono", "Cascadia Code", Menlo, Consolas, "Liberation Mono", "DejaVu Sans Mono", monospace'
 
-/** How everything looks; what Mantine's components need everywhere is set here, once. */
+/** The theme, with the default props of Mantine's components. */
 export const theme = createTheme({
   colors: { cobalt, dark },
   primaryColor: 'cobalt',
@@ -51,7 +51,7 @@ export const theme = createTheme({
       defaultProps: { closeButtonProps: { 'aria-label': 'Close' }, position: 'right' },
       styles: { title: { fontWeight: 600 } },
     },
-    // Nearly every field is required: those that are not say what they are without it.
+    // Nearly every field is required: the placeholder of an optional one is its default.
     InputWrapper: { defaultProps: { withAsterisk: false } },
     Tooltip: { defaultProps: { openDelay: 250, withArrow: true } },
     Menu: { defaultProps: { shadow: 'md', position: 'bottom-end' } },
@@ -61,7 +61,7 @@ export const theme = createTheme({
   },
 })
 
-/** Tinted surfaces on a dark page, each with a text to read on it: a veil of the colour, where Mantine has a solid one. */
+/** Tinted surfaces in dark mode: translucent, where Mantine has solid ones, each with a readable text color. */
 function veils({ colors }: MantineTheme): Record<string, string> {
   return Object.fromEntries(
     Object.entries(colors).flatMap(([name, shades]) => [
@@ -72,7 +72,7 @@ function veils({ colors }: MantineTheme): Record<string, string> {
   )
 }
 
-/** Surfaces, the quiet text and what is wrong at a field, with the contrast that WCAG AA asks for. */
+/** Surfaces, dimmed text and errors of fields, with the contrast that WCAG AA requires. */
 export const variables: CSSVariablesResolver = (mantine) => ({
   variables: {},
   light: {

@@ -1,10 +1,10 @@
 import { Select } from '@mantine/core'
 import { useAccounts } from '../api/accounts.ts'
-import { MOST_CHOICES } from '../api/list.ts'
+import { MAX_CHOICES } from '../api/list.ts'
 
-/** Chooses an account by its name. */
+/** Selects an account. */
 export function AccountField({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) {
-  const { rows = [] } = useAccounts(MOST_CHOICES)
+  const { rows = [] } = useAccounts(MAX_CHOICES)
   return (
     <Select
       label="Account"

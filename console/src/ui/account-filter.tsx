@@ -1,10 +1,10 @@
 import { NativeSelect } from '@mantine/core'
 import { useAccounts } from '../api/accounts.ts'
-import { MOST_CHOICES } from '../api/list.ts'
+import { MAX_CHOICES } from '../api/list.ts'
 
-/** Narrows a list to one account. */
+/** Filters a list by account. */
 export function AccountFilter({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) {
-  const { rows = [] } = useAccounts(MOST_CHOICES)
+  const { rows = [] } = useAccounts(MAX_CHOICES)
   return (
     <NativeSelect
       aria-label="Account"

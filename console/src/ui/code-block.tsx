@@ -4,15 +4,15 @@ import { CopyButton } from './copy-button.tsx'
 /** A piece of code. */
 export interface CodeBlockProps {
   readonly text: string
-  /** What it is: "curl command". */
+  /** Its accessible name: "curl command". */
   readonly what: string
-  /** Pixels, above which it scrolls. */
+  /** In pixels; a longer text scrolls. */
   readonly maxHeight?: number
-  /** Breaks long lines, where they mean nothing. */
+  /** Wraps long lines. */
   readonly wrap?: boolean
 }
 
-/** Code to read and to copy. It can be scrolled by keyboard. */
+/** Code with a button to copy it. It can be scrolled by keyboard. */
 export function CodeBlock({ text, what, maxHeight, wrap = false }: CodeBlockProps) {
   return (
     <div className={styles.block}>

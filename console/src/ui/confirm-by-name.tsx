@@ -2,7 +2,7 @@ import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { FormDialog, type FormDialogProps } from './form-dialog.tsx'
 
-/** For what cannot be undone: the button works once the thing's name was typed. */
+/** A dialog for what cannot be undone: the button is enabled when the object's name is typed. */
 export function ConfirmByName({
   name,
   children,

@@ -4,7 +4,7 @@ import { useCopied } from './use-copied.ts'
 
 const ICONS = { idle: IconCopy, copied: IconCheck, failed: IconX }
 
-/** A small button that copies a text. `what`: the text's name, as in "Copy request id". */
+/** A button that copies a text. `what` names it, as in "Copy request id". */
 export function CopyButton({ text, what }: { readonly text: string; readonly what: string }) {
   const { state, copy } = useCopied()
   const Icon = ICONS[state]

@@ -1,6 +1,6 @@
 /**
- * Puts a text on the clipboard. Where the page is not from a secure origin (plain HTTP off this machine) browsers have no clipboard
- * for it, and only the old way is left. Resolves to whether it worked.
+ * Copies a text to the clipboard; resolves to whether it succeeded. In an insecure context (plain HTTP from another machine) browsers
+ * have no clipboard API, and `execCommand` is used.
  */
 export async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard !== undefined)
@@ -12,7 +12,7 @@ export async function copyText(text: string): Promise<boolean> {
   area.value = text
   area.style.position = 'fixed'
   area.style.opacity = '0'
-  // Within an open dialog, which else would take the focus back.
+  // Inside an open dialog, which would otherwise take the focus back.
   const parent = document.activeElement?.closest('[role="dialog"]') ?? document.body
   const focused = document.activeElement
   parent.append(area)

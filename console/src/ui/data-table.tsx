@@ -5,34 +5,34 @@ import styles from './data-table.module.css'
 import { Failure } from './failure.tsx'
 import { LoadMore } from './load-more.tsx'
 
-/** One column: its header, and what a row shows in it. */
+/** A column: its header and its cells. */
 export interface Column<Row> {
-  /** Also says what a cell is where the table becomes cards; empty for a column of controls. */
+  /** Also the label of a cell in the card layout of phones; empty for a column of controls. */
   readonly header: string
   readonly cell: (row: Row) => ReactNode
   readonly end?: boolean
-  /** Left out where there is little room. */
+  /** Hidden on narrow screens. */
   readonly spare?: boolean
   readonly width?: number | string
 }
 
-/** A table and what it stands for. */
+/** The columns and rows of a table. */
 export interface DataTableProps<Row> {
-  /** What the rows are, for those who do not see them. */
+  /** The table's accessible name. */
   readonly label: string
-  /** The first names the row. */
+  /** The first column is the title of a card. */
   readonly columns: readonly Column<Row>[]
   readonly list: List<Row>
   readonly rowKey: (row: Row) => string
-  /** Rows that no longer count. */
+  /** Whether a row is dimmed. */
   readonly muted?: (row: Row) => boolean
-  /** Instead of a table without rows. */
+  /** Shown in place of an empty table. */
   readonly empty: ReactNode
 }
 
 const SKELETON_ROWS = 6
 
-/** A list in whatever state it is: being read, refused, empty, there, or with more to come. */
+/** A list as a table, in any state: loading, failed, empty, loaded, or with more pages. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { label, columns, list, empty } = props
   if (list.error !== null && list.rows === undefined) return <Failure error={list.error} onRetry={list.retry} />
@@ -74,7 +74,7 @@ function Rows<Row>({ columns, list, rowKey, muted }: DataTableProps<Row>) {
   ))
 }
 
-/** `index`: of a cell; the first is the title of its card, and what has no header stands in its corner. */
+/** `index`: of a cell. In a card, the first cell is the title, and a cell without header is in the corner. */
 function classOf<Row>({ header, end, spare }: Column<Row>, index?: number): string {
   const corner = index !== undefined && index > 0 && header === ''
   return [index === 0 && styles.title, corner && styles.corner, end && styles.end, spare && styles.spare]
@@ -82,7 +82,7 @@ function classOf<Row>({ header, end, spare }: Column<Row>, index?: number): stri
     .join(' ')
 }
 
-/** As high as the rows to come. */
+/** Placeholders of the height of rows. */
 function SkeletonRows<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
   return Array.from({ length: SKELETON_ROWS }, (_, row) => (
     <Table.Tr key={row}>

@@ -4,14 +4,14 @@ import { ApiError } from '../api/http.ts'
 import { CopyButton } from './copy-button.tsx'
 import styles from './failure.module.css'
 
-/** What went wrong. */
+/** An error to show. */
 export interface FailureProps {
   readonly error: Error
   readonly onRetry?: () => void
   readonly title?: string
 }
 
-/** What went wrong, with the request id that finds it in the log, and a way on. */
+/** An error, with the request id for the log, and a button to try again. */
 export function Failure({ error, onRetry, title }: FailureProps) {
   const requestId = error instanceof ApiError ? error.requestId : null
   return (

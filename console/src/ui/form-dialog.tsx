@@ -2,22 +2,22 @@ import { Button, Group, Modal, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Failure } from './failure.tsx'
 
-/** A form in a dialog. It is mounted while it is open, so that it begins anew each time. */
+/** A form in a dialog. It is mounted only while open, so that it starts empty each time. */
 export interface FormDialogProps {
   readonly title: string
-  /** On the button that does it. */
+  /** The label of the submit button. */
   readonly action: string
   readonly danger?: boolean
   readonly disabled?: boolean
   readonly pending: boolean
-  /** What the gateway refused, where no field shows it. */
+  /** The error that no field shows. */
   readonly refusal: Error | null
   readonly onSubmit: () => void
   readonly onClose: () => void
   readonly children: ReactNode
 }
 
-/** Asks, does, and says what kept it from being done. */
+/** A dialog with a form, its errors, and the buttons to cancel and to submit. */
 export function FormDialog(props: FormDialogProps) {
   const { title, action, danger = false, disabled = false, pending, refusal, onSubmit, onClose, children } = props
   return (

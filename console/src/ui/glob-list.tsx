@@ -2,10 +2,10 @@ import { Code, Group, Text, Tooltip } from '@mantine/core'
 
 const SHOWN = 2
 
-/** The glob of those who may call any model. */
+/** The glob that matches every model. */
 const ALL = '*'
 
-/** Model globs in a cell: the first few, the rest on hover. */
+/** Globs in a table cell: the first ones, the others on hover. */
 export function GlobList({ globs }: { readonly globs: readonly string[] }) {
   if (globs.length === 0 || globs.includes(ALL))
     return (

@@ -1,7 +1,7 @@
 import { Button, Center } from '@mantine/core'
 import type { List } from '../api/list.ts'
 
-/** The way to the next page of a list, while there is one. */
+/** A button that loads the next page of a list; hidden after the last page. */
 export function LoadMore({ list }: { readonly list: Pick<List<unknown>, 'more' | 'loadingMore'> }) {
   if (list.more === undefined) return null
   return (

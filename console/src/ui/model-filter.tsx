@@ -1,8 +1,8 @@
 import { ModelSelect } from './model-select.tsx'
-import { useLateText } from './use-late-text.ts'
+import { useDebouncedText } from './use-debounced-text.ts'
 
-/** Narrows a list to one model, by its whole name. */
+/** Filters a list by a whole model id. */
 export function ModelFilter({ value, onChange }: { readonly value: string; readonly onChange: (model: string) => void }) {
-  const [text, change] = useLateText(value, onChange)
+  const [text, change] = useDebouncedText(value, onChange)
   return <ModelSelect placeholder="Any model" w={{ base: '100%', xs: 220 }} value={text} onChange={change} />
 }

@@ -2,7 +2,7 @@ import { Autocomplete, type AutocompleteProps } from '@mantine/core'
 import { IconSelector } from '@tabler/icons-react'
 import { useModels } from '../api/models.ts'
 
-/** Chooses a model: from those that are known, or any name, since namespaces may pass on what they do not list. */
+/** Selects a known model, or takes any text, since a namespace may accept models that it does not list. */
 export function ModelSelect(props: AutocompleteProps) {
   const { models } = useModels()
   const namespaces = [...new Set(models.map(({ namespace }) => namespace))]

@@ -1,11 +1,11 @@
 import { TagsInput } from '@mantine/core'
 import { useModels } from '../api/models.ts'
 
-/** Which models are allowed: globs, with the known ones to choose from. */
+/** The allowed models: globs, with the known models as suggestions. */
 export interface ModelsFieldProps {
   readonly value: readonly string[]
   readonly onChange: (models: string[]) => void
-  /** What an empty field means. */
+  /** The placeholder of the empty field. */
   readonly none: string
   readonly error?: string | undefined
 }
@@ -17,7 +17,7 @@ export function ModelsField({ value, onChange, none, error }: ModelsFieldProps) 
   return (
     <TagsInput
       label="Allowed models"
-      description="Names, or patterns such as openai/*"
+      description="Model ids, or globs such as openai/*"
       placeholder={value.length === 0 ? none : undefined}
       data={[...namespaces, ...models.map(({ id }) => id)]}
       limit={50}

@@ -1,16 +1,16 @@
 import { PasswordInput, type PasswordInputProps } from '@mantine/core'
 
-/** Characters that the gateway asks for at least. */
-export const SHORTEST_PASSWORD = 12
+/** The gateway's minimum, in characters. */
+export const MIN_PASSWORD_LENGTH = 12
 
-/** A password to choose. */
+/** A field for a new password. */
 export function NewPassword(props: PasswordInputProps) {
   return (
     <PasswordInput
       label="Password"
-      description={`At least ${SHORTEST_PASSWORD} characters; a few words are easiest to remember.`}
+      description={`At least ${MIN_PASSWORD_LENGTH} characters; a few unrelated words are a good choice.`}
       autoComplete="new-password"
-      minLength={SHORTEST_PASSWORD}
+      minLength={MIN_PASSWORD_LENGTH}
       required
       {...props}
     />

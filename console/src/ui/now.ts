@@ -19,10 +19,10 @@ function subscribe(listener: () => void): () => void {
 
 function tick(): void {
   now = Date.now()
-  for (const tell of listeners) tell()
+  for (const listener of listeners) listener()
 }
 
-/** The time, in milliseconds since 1970, renewed every quarter of a minute: one clock for the whole page. */
+/** The current time in milliseconds since 1970, updated every 15 s by one timer for the whole page. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now)
 }

@@ -3,7 +3,7 @@ import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import styles from './page.module.css'
 
-/** What every page begins with. */
+/** The head and the content of a page. */
 export interface PageProps {
   readonly title: string
   /** One sentence: what the page is for. */
@@ -13,7 +13,7 @@ export interface PageProps {
   readonly children: ReactNode
 }
 
-/** A page: its title in the tab too, its buttons at the right. */
+/** A page. Its title is the document's title too. */
 export function Page({ title, about, actions, children }: PageProps) {
   useDocumentTitle(`${title} · Unified Model Gateway`)
   return (

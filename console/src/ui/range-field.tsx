@@ -1,14 +1,14 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { CUSTOM, type Time } from './ranges.ts'
 
-/** Which time: a range that ends now, or from one day to another. */
+/** A time range: one that ends now, or between two days. */
 export interface RangeFieldProps {
   readonly value: Time
   readonly choices: readonly { value: string; label: string }[]
   readonly onChange: (changes: Partial<Time>) => void
 }
 
-/** Chooses a time. */
+/** Selects a time range. */
 export function RangeField({ value: { range, from, to }, choices, onChange }: RangeFieldProps) {
   return (
     <>

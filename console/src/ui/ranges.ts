@@ -2,7 +2,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Times to look back over, by their name in the address. */
+/** Relative time ranges, by their name in the URL. */
 const RANGES = {
   '1h': { label: 'Last hour', ms: HOUR },
   '24h': { label: 'Last 24 hours', ms: DAY },
@@ -11,24 +11,24 @@ const RANGES = {
   '90d': { label: 'Last 90 days', ms: 90 * DAY },
 } as const
 
-/** The name of a range; `custom`: two days of the reader's choice. */
+/** The name of the range between two chosen days. */
 export const CUSTOM = 'custom'
 
-/** Above it a day is a step, below an hour. */
+/** Longer ranges have steps of a day, shorter ones of an hour. */
 const LONGEST_BY_HOUR = 3 * DAY
 
-/** The ranges as a field offers them. */
+/** The options of a field. */
 export function rangeChoices(...names: readonly (keyof typeof RANGES)[]): readonly { value: string; label: string }[] {
-  return [...names.map((value) => ({ value, label: RANGES[value].label })), { value: CUSTOM, label: 'Between two days' }]
+  return [...names.map((value) => ({ value, label: RANGES[value].label })), { value: CUSTOM, label: 'Custom range' }]
 }
 
-/** A stretch of time, RFC 3339. `to` is not part of it; absent: up to whenever it is asked. */
+/** A time range, RFC 3339. `to` is exclusive; absent: now. */
 export interface Span {
   readonly from: string
   readonly to?: string
 }
 
-/** What of the address says which time. Days are `YYYY-MM-DD`. */
+/** The time range in the URL. Days are `YYYY-MM-DD`. */
 export interface Time {
   readonly range: string
   readonly from: string
@@ -36,8 +36,8 @@ export interface Time {
 }
 
 /**
- * The span that filters of the address mean. Ranges begin at a whole minute, so that asking twice within one is the same question;
- * days are the reader's own, the last one included.
+ * The span of a time range in the URL. Relative ranges begin at a whole minute, so that queries within a minute share a cache entry;
+ * days are in the reader's time zone, the last one included.
  */
 export function spanOf({ range, from, to }: Time, now: number): Span {
   if (range === CUSTOM && from !== '' && to !== '') {
@@ -49,7 +49,7 @@ export function spanOf({ range, from, to }: Time, now: number): Span {
   return { from: new Date(Math.floor((now - ms) / MINUTE) * MINUTE).toISOString() }
 }
 
-/** Into which steps a span is cut. */
+/** The step of a chart of a span. */
 export function stepOf({ from, to }: Span, now: number): 'hour' | 'day' {
   const end = to === undefined ? now : Date.parse(to)
   return end - Date.parse(from) <= LONGEST_BY_HOUR ? 'hour' : 'day'

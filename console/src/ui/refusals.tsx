@@ -1,7 +1,7 @@
 import { Box } from '@mantine/core'
 import { Failure } from './failure.tsx'
 
-/** What the gateway refused of actions that have no dialog to say it in. */
+/** The errors of actions without a dialog. */
 export function Refusals({ of }: { readonly of: readonly { readonly error: Error | null }[] }) {
   return of.map(
     ({ error }) =>

@@ -1,7 +1,7 @@
 import { ActionIcon, Tooltip } from '@mantine/core'
 import type { Icon } from '@tabler/icons-react'
 
-/** A button at the end of a row, and what it is called. */
+/** A button at the end of a row; `label` is its accessible name. */
 export interface RowActionProps {
   readonly icon: Icon
   readonly label: string

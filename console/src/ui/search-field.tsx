@@ -1,8 +1,8 @@
 import { CloseButton, TextInput } from '@mantine/core'
 import { IconSearch } from '@tabler/icons-react'
-import { useLateText } from './use-late-text.ts'
+import { useDebouncedText } from './use-debounced-text.ts'
 
-/** A search: told after a pause in typing. */
+/** The search; `onSearch` is called after a pause in typing. */
 export interface SearchFieldProps {
   readonly label: string
   readonly value: string
@@ -10,9 +10,9 @@ export interface SearchFieldProps {
   readonly width?: number
 }
 
-/** A field to search in, whose text also comes from the address. */
+/** A search field. */
 export function SearchField({ label, value, onSearch, width = 280 }: SearchFieldProps) {
-  const [text, change] = useLateText(value, onSearch)
+  const [text, change] = useDebouncedText(value, onSearch)
   return (
     <TextInput
       aria-label={label}

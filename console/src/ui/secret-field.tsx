@@ -5,7 +5,7 @@ import { useCopied } from './use-copied.ts'
 
 const WORDS = { idle: 'Copy', copied: 'Copied', failed: 'Select and copy it by hand' }
 
-/** Something shown once, to be copied. It is text, not a field: browsers keep what fields hold. */
+/** A secret that is shown once, with a button to copy it. Not an input, whose value browsers may store. */
 export function SecretField({ label, secret }: { readonly label: string; readonly secret: string }) {
   const { state, copy } = useCopied()
   return (

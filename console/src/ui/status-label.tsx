@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react'
 import styles from './status-label.module.css'
 
-/** How something is doing. */
+/** The tone of a state. */
 export type Tone = 'good' | 'warning' | 'bad' | 'quiet'
 
-/** A state in a word, with a dot of its colour: never the colour alone. */
+/** A state as a word with a colored dot: never by color alone. */
 export function StatusLabel({ tone, children }: { readonly tone: Tone; readonly children: ReactNode }) {
   return (
     <span className={styles.label}>

@@ -2,7 +2,7 @@ import { Tooltip } from '@mantine/core'
 import { useNow } from './now.ts'
 import { absoluteTime, timeAgo } from './time-words.ts'
 
-/** A time as people say it; the exact one on hover. Null: `never`. */
+/** A relative time, with the exact time on hover. Null: shows `never`. */
 export function TimeAgo({ at, never = 'Never' }: { readonly at: string | null | undefined; readonly never?: string }) {
   const now = useNow()
   if (at == null) return never

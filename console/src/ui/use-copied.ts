@@ -3,7 +3,7 @@ import { copyText } from './copy-text.ts'
 
 const SHOWN_MS = 1500
 
-/** Copies, and says for a moment that it did: `failed` where the browser would not. */
+/** Copies a text; the state says for a moment whether that succeeded. */
 export function useCopied() {
   const [state, setState] = useState<'idle' | 'copied' | 'failed'>('idle')
   const timer = useRef<number>(undefined)

@@ -1,11 +1,11 @@
 import { useState } from 'react'
 import { ApiError } from '../api/http.ts'
 
-/** The fields of a form, and what is wrong with each. */
+/** The fields of a form, with their errors. */
 export interface Fields<Values> {
   readonly values: Values
   readonly set: <Name extends keyof Values>(name: Name, value: Values[Name]) => void
-  /** What Mantine's text fields take. */
+  /** The props of a text field of Mantine. */
   readonly text: (name: TextNames<Values>) => {
     readonly name: string
     readonly value: string
@@ -16,7 +16,7 @@ export interface Fields<Values> {
 
 type TextNames<Values> = { [Name in keyof Values]: Values[Name] extends string ? Name : never }[keyof Values] & string
 
-/** Keeps a form's fields; a refusal of the gateway that names a field is shown at it. */
+/** The state of a form. An error that names a field is shown at the field. */
 export function useFields<Values extends object>(initial: Values, refusal?: Error | null): Fields<Values> {
   const [values, setValues] = useState(initial)
   const set = <Name extends keyof Values>(name: Name, value: Values[Name]) =>
@@ -33,13 +33,13 @@ export function useFields<Values extends object>(initial: Values, refusal?: Erro
   }
 }
 
-/** What the gateway says about a field: `models` and `models[0]` are both the models. */
+/** The message of an error about a field: `models` and `models[0]` are the field `models`. */
 export function atField(refusal: Error | null | undefined, name: string): string | undefined {
   const param = refusal instanceof ApiError ? refusal.param : null
   return param !== null && param.split(/[.[]/, 1)[0] === name ? refusal?.message : undefined
 }
 
-/** A refusal that no field of the form can show. */
+/** An error that none of the fields shows. */
 export function besidesFields(refusal: Error | null, names: readonly string[]): Error | null {
   return names.some((name) => atField(refusal, name) !== undefined) ? null : refusal
 }

@@ -1,6 +1,6 @@
 import { useSearchParams } from 'react-router'
 
-/** Filters that live in the address, so that a link carries them. What equals its default stays out of it. */
+/** Filters kept in the URL, so that a link includes them. Defaults are left out. */
 export function useFilters<Filters extends Record<string, string>>(defaults: Filters) {
   const [search, setSearch] = useSearchParams()
   const filters = Object.fromEntries(

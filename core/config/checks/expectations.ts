@@ -1,69 +1,55 @@
-import { isDeepStrictEqual } from 'node:util'
 import { ERRORS } from '../../errors.ts'
-import type { Path, Problem, Span } from '../file.ts'
-import { asMap } from '../raw-values.ts'
-import type { RawConfig } from '../table.ts'
-import { where } from './messages.ts'
-import { type DeadEnd, explainDeadEnd, type ModelNames } from './model-names.ts'
+import type { Problem, Span } from '../file/config-file.ts'
+import { formatPath, type Path } from '../file/path.ts'
+import { asMap, type RawConfig } from '../file/raw-config.ts'
+import { describeUnknown, type ModelNames, type UnknownName } from './model-names.ts'
 
-/** Expectations of what there is not: whether they hold is another question, which `umg routes test` answers. */
-export function checkExpectations(table: RawConfig, names: ModelNames): readonly Problem[] {
-  return Object.entries(asMap(asMap(table.data).expect)).flatMap(([model, expected]) => {
+/** Checks that expectations name existing models, namespaces and errors. Whether they hold is up to `umg routes test`. */
+export function checkExpectations(raw: RawConfig, names: ModelNames): readonly Problem[] {
+  return Object.entries(asMap(asMap(raw.values).expect)).flatMap(([model, expected]) => {
     const path: Path = ['expect', model]
-    const dead = names.deadEnd(model)
-    if (dead !== undefined) return [complain(table.source.key(path), path, dead)]
-    if (typeof expected === 'string') return checkEnd(table, path, names)
-    return Object.entries(asMap(expected)).flatMap(([index, circumstance]) => {
-      const place = [...path, Number(index)]
-      const { failing } = asMap(circumstance)
+    const unknown = names.unknownModel(model)
+    if (unknown !== undefined) return [toProblem(raw.file.keySpan(path), path, unknown)]
+    if (typeof expected === 'string') return checkTo(raw, path, names)
+    return Object.entries(asMap(expected)).flatMap(([index, expectation]) => {
+      const entry = [...path, Number(index)]
+      const { failing } = asMap(expectation)
       return [
-        ...sameAsBefore(table, place, asMap(expected)),
-        ...Object.keys(asMap(failing)).flatMap((name) => checkFailing(table, [...place, 'failing', name], { names, model })),
-        ...checkEnd(table, [...place, 'to'], names),
+        ...Object.keys(asMap(failing)).flatMap((name) => checkFailing(raw, [...entry, 'failing', name], { names, model })),
+        ...checkTo(raw, [...entry, 'to'], names),
       ]
     })
   })
 }
 
-/** Where a call is expected to end: at an upstream's model, or with an error. */
-function checkEnd(table: RawConfig, path: Path, names: ModelNames): readonly Problem[] {
-  const end = table.quotable(path)
-  if (end === undefined) return []
-  const span = table.source.value(path)
-  if (!end.includes('/')) {
-    if (end === '' || Object.hasOwn(ERRORS, end)) return []
-    const fault = 'is neither a model id (<namespace>/<model>) nor the name of an error'
-    return [complain(span, path, { name: end, fault, known: Object.keys(ERRORS) })]
+/** `to`: the upstream model that should serve the call, or the error that should end it. */
+function checkTo(raw: RawConfig, path: Path, names: ModelNames): readonly Problem[] {
+  const to = raw.quotable(path)
+  if (to === undefined) return []
+  const span = raw.file.valueSpan(path)
+  if (!to.includes('/')) {
+    if (to === '' || Object.hasOwn(ERRORS, to)) return []
+    const reason = 'is neither a model id (<namespace>/<model>) nor the name of an error'
+    return [toProblem(span, path, { name: to, reason, known: Object.keys(ERRORS) })]
   }
-  const fault = 'is a curated model; name the model of an upstream at which its calls end'
-  const dead = names.routes.has(end) ? { name: end, fault } : names.deadEnd(end)
-  return dead === undefined ? [] : [complain(span, path, dead)]
+  const reason = 'is a curated model; name the upstream model that should serve its calls'
+  const unknown = names.routes.has(to) ? { name: to, reason } : names.unknownModel(to)
+  return unknown === undefined ? [] : [toProblem(span, path, unknown)]
 }
 
-/** What is said to fail: a namespace with an upstream, or a model of one, that the model may be served by. */
-function checkFailing(table: RawConfig, path: Path, { names, model }: { names: ModelNames; model: string }): readonly Problem[] {
+/** `failing`: a namespace with an upstream, or a model of one, that may serve the model. */
+function checkFailing(raw: RawConfig, path: Path, { names, model }: { names: ModelNames; model: string }): readonly Problem[] {
   const name = String(path.at(-1))
-  const span = table.source.key(path)
-  const dead = name.includes('/') ? names.deadEnd(name) : names.deadNamespace(name)
-  if (dead !== undefined) return [complain(span, path, dead)]
-  const served = [...names.leaves(model)]
-  // Where one of them leads nowhere, that is the mistake.
-  if (served.some((id) => id === name || id.startsWith(`${name}/`) || names.deadEnd(id))) return []
-  return [{ span, message: `${where(path)} has no effect: ${JSON.stringify(model)} is never served by it; remove it` }]
+  const span = raw.file.keySpan(path)
+  const unknown = name.includes('/') ? names.unknownModel(name) : names.unknownNamespace(name)
+  if (unknown !== undefined) return [toProblem(span, path, unknown)]
+  const models = [...names.upstreamModels(model)]
+  // If one of them is unknown, that is the mistake to report.
+  if (models.some((id) => id === name || id.startsWith(`${name}/`) || names.unknownModel(id))) return []
+  return [{ span, message: `${formatPath(path)} has no effect: it never serves ${JSON.stringify(model)}; remove it` }]
 }
 
-function sameAsBefore(table: RawConfig, path: Path, expected: Readonly<Record<string, unknown>>): readonly Problem[] {
-  const index = Number(path.at(-1))
-  const failing = (one: unknown) =>
-    Object.fromEntries(Object.entries(asMap(asMap(one).failing)).map(([name, cause]) => [name, String(cause)]))
-  const first = Object.values(expected).findIndex((other) => isDeepStrictEqual(failing(other), failing(expected[String(index)])))
-  if (first === index) return []
-  return [
-    { span: table.source.value(path), message: `${where(path)} speaks of the same failures as [${first}]; keep one of them` },
-  ]
-}
-
-const complain = (span: Span, path: Path, dead: DeadEnd): Problem => ({
+const toProblem = (span: Span, path: Path, unknown: UnknownName): Problem => ({
   span,
-  message: `${where(path)}: ${explainDeadEnd(dead)}`,
+  message: `${formatPath(path)}: ${describeUnknown(unknown)}`,
 })

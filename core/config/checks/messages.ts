@@ -1,18 +1,16 @@
 import type { ErrorObject } from 'ajv'
 import { didYouMean, oneOf } from '../../text/suggestions.ts'
-import type { Path } from '../file.ts'
+import { formatPath, type Path } from '../file/path.ts'
 
-/** What a sentence may say beside the schema's error: never a value, which may be a secret. */
-export interface Place {
-  /** Where the value stands, from the top of the file. */
+/** The value that a message is about. The message never quotes the value itself: it may be a secret. */
+export interface ValueContext {
   readonly path: Path
-  /** The value as the file has it; undefined where a reference has it. */
+  /** The value as written in the file; undefined if it comes from a reference. */
   readonly written: string | undefined
-  /** Whether it comes from a reference. */
-  readonly reference: boolean
+  readonly isReference: boolean
 }
 
-type Sentence = (error: ErrorObject, place: Place) => string
+type Message = (error: ErrorObject, context: ValueContext) => string
 type Schema = Readonly<Record<string, unknown>> | undefined
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -25,8 +23,8 @@ const KINDS: Readonly<Record<string, string>> = {
   null: 'empty',
 }
 
-/** One sentence for each keyword of JSON Schema that a schema here is likely to use; for others Ajv's own words serve. */
-const SENTENCES: Readonly<Record<string, Sentence>> = {
+/** The message of each JSON Schema keyword that schemas here are likely to use. For other keywords, Ajv's own message is used. */
+const MESSAGES: Readonly<Record<string, Message>> = {
   additionalProperties: unknownField,
   unevaluatedProperties: unknownField,
   required: missingField,
@@ -46,60 +44,50 @@ const SENTENCES: Readonly<Record<string, Sentence>> = {
   multipleOf: ({ params }) => `must be a multiple of ${params.multipleOf}`,
   minItems: ({ params }) => (params.limit === 1 ? 'must not be an empty list' : `must have at least ${params.limit} entries`),
   maxItems: ({ params }) => `must have at most ${params.limit} entries`,
-  uniqueItems: ({ params: { i, j } }) =>
-    `must not say the same twice: entries ${Math.min(i, j) + 1} and ${Math.max(i, j) + 1} are equal`,
+  uniqueItems: ({ params: { i, j } }) => `must not have duplicates: [${Math.min(i, j)}] and [${Math.max(i, j)}] are equal`,
   minProperties: ({ params }) => (params.limit === 1 ? 'must not be an empty map' : `must have at least ${params.limit} fields`),
   maxProperties: ({ params }) => `must have at most ${params.limit} fields`,
   not: () => 'has a value that is not allowed here',
-  dependentRequired: ({ params }) => `needs the field "${params.missingProperty}" where it has "${params.property}"`,
+  dependentRequired: ({ params }) => `needs the field "${params.missingProperty}" because it has "${params.property}"`,
 }
 
-/** What is wrong, in words for the person who wrote the file. */
-export function messageFor(error: ErrorObject, place: Place): string {
-  const words = SENTENCES[error.keyword]?.(error, place) ?? error.message ?? 'is not valid'
-  if (error.propertyName !== undefined) return `${JSON.stringify(error.propertyName)} in ${where(place.path)} ${words}`
-  return /^(unknown|missing) field/.test(words) ? words : `${where(place.path)} ${words}`
+/** The message of a schema's error, for the author of the file. */
+export function messageFor(error: ErrorObject, context: ValueContext): string {
+  const message = MESSAGES[error.keyword]?.(error, context) ?? error.message ?? 'is not valid'
+  if (error.propertyName !== undefined) return `${JSON.stringify(error.propertyName)} in ${formatPath(context.path)} ${message}`
+  return /^(unknown|missing) field/.test(message) ? message : `${formatPath(context.path)} ${message}`
 }
 
-/** `namespaces.openai.timeouts`, `chain[0].plugin` */
-export function where(path: Path): string {
-  if (path.length === 0) return 'the table'
-  return path
-    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${part}`))
-    .join('')
-    .replace(/^\./, '')
-}
+const within = (path: Path): string => (path.length === 0 ? 'at the top level' : `in ${formatPath(path)}`)
 
-const within = (path: Path): string => (path.length === 0 ? 'at the top level' : `in ${where(path)}`)
-
-function unknownField({ params, parentSchema }: ErrorObject, { path }: Place): string {
+function unknownField({ params, parentSchema }: ErrorObject, { path }: ValueContext): string {
   const field: string = params.additionalProperty ?? params.unevaluatedProperty
   const fields = Object.keys(parentSchema?.properties ?? {})
-  const said = `unknown field ${JSON.stringify(field)} ${within(path)}`
+  const unknown = `unknown field ${JSON.stringify(field)} ${within(path)}`
   const near = didYouMean(field, fields)
-  if (near !== '') return said + near
+  if (near !== '') return unknown + near
   const patterns = Object.keys(parentSchema?.patternProperties ?? {})
-  if (patterns.length > 0) return `${said}; names here must match ${patterns.join(' or ')}`
-  return fields.length === 0 ? `${said}; it takes none` : `${said}; it takes ${fields.join(', ')}`
+  if (patterns.length > 0) return `${unknown}; names here must match ${patterns.join(' or ')}`
+  return fields.length === 0 ? `${unknown}; no field is allowed here` : `${unknown}; allowed are ${fields.join(', ')}`
 }
 
-function missingField({ params, parentSchema }: ErrorObject, { path }: Place): string {
+function missingField({ params, parentSchema }: ErrorObject, { path }: ValueContext): string {
   const field: string = params.missingProperty
   const [example] = examplesOf(parentSchema?.properties?.[field])
   const shown = typeof example === 'string' ? example : JSON.stringify(example)
   return `missing field "${field}" ${within(path)}; add it${example === undefined ? '' : `, for example ${field}: ${shown}`}`
 }
 
-function wrongType({ params, parentSchema, data }: ErrorObject, { reference }: Place): string {
+function wrongType({ params, parentSchema, data }: ErrorObject, { isReference }: ValueContext): string {
   if (parentSchema?.const !== undefined) return `must be ${JSON.stringify(parentSchema.const)}`
   if (parentSchema?.title !== undefined)
     return `must be ${parentSchema.title}${suchAs(parentSchema)}, but is ${kindOfValue(data)}`
   const wanted = [params.type].flat().map(kindOf).join(' or ')
   const quotable = params.type === 'string' && ['number', 'boolean'].includes(typeof data)
-  return `must be ${wanted}, but is ${kindOfValue(data)}${quotable ? `; write ${reference ? 'the reference' : 'it'} in quotes` : ''}`
+  return `must be ${wanted}, but is ${kindOfValue(data)}${quotable ? `; write ${isReference ? 'the reference' : 'it'} in quotes` : ''}`
 }
 
-function union({ schema, data }: ErrorObject, { written }: Place): string {
+function union({ schema, data }: ErrorObject, { written }: ValueContext): string {
   const branches: readonly Record<string, unknown>[] = Array.isArray(schema) ? schema : []
   const choices = branches.map((branch) => branch.const)
   if (!choices.includes(undefined)) return choice(choices, written)
@@ -110,12 +98,12 @@ function union({ schema, data }: ErrorObject, { written }: Place): string {
 }
 
 function choice(values: readonly unknown[], written: string | undefined): string {
-  // `429` may be written as a number and as text: that is one choice.
+  // `429` is allowed as a number and as text: the message names it once.
   const allowed = values.filter((value) => typeof value !== 'string' || !values.includes(Number(value)))
   const near = written === undefined ? '' : didYouMean(written, allowed.map(String))
-  // A long list would drown the one name that helps.
+  // In a long list, the one useful name would be lost.
   return near !== '' && allowed.length > 5
-    ? `is none of its ${allowed.length} choices${near}`
+    ? `is not one of the ${allowed.length} allowed values${near}`
     : `must be ${oneOf(allowed)}${near}`
 }
 
@@ -132,7 +120,7 @@ function suchAs(schema: Schema): string {
   return shown.length === 0 ? '' : `, such as ${oneOf(shown)}`
 }
 
-/** What shows how a value looks. */
+/** Examples of a valid value. */
 function examplesOf(schema: Schema): readonly unknown[] {
   if (Array.isArray(schema?.examples)) return schema.examples
   if (schema?.secret === true) return [`"\${env:NAME}"`]

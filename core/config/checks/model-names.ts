@@ -1,93 +1,98 @@
 import { matchesGlob } from '../../text/glob.ts'
 import { didYouMean, nearest } from '../../text/suggestions.ts'
-import { asMap, asStrings } from '../raw-values.ts'
-import type { RawConfig } from '../table.ts'
-import { readRoutes, type UncheckedRoute } from './routes.ts'
+import { asMap, asStrings, type RawConfig } from '../file/raw-config.ts'
+import { type RawRoute, type RawTarget, readRoutes } from './raw-routes.ts'
 
-/** Why a name leads nowhere. */
-export interface DeadEnd {
-  /** The part of the name that is at fault. */
+/** A name that refers to nothing. */
+export interface UnknownName {
+  /** The wrong part of the name. */
   readonly name: string
-  readonly fault: string
-  /** What would not have been at fault. */
+  /** The predicate of the message: `is not a namespace`. */
+  readonly reason: string
+  /** The names that exist. */
   readonly known?: readonly string[]
-  /** What was certainly meant. */
+  /** The name to suggest, if it is not the nearest of `known`. */
   readonly meant?: string
 }
 
-/** Why, in words. */
-export const explainDeadEnd = ({ name, fault, known = [], meant = nearest(name, known) }: DeadEnd): string =>
-  `${JSON.stringify(name)} ${fault}${meant === undefined ? '' : didYouMean(meant, [meant])}`
+/** `"esat" is not a namespace; did you mean "east"?` */
+export const describeUnknown = ({ name, reason, known = [], meant = nearest(name, known) }: UnknownName): string =>
+  `${JSON.stringify(name)} ${reason}${meant === undefined ? '' : didYouMean(meant, [meant])}`
 
-/** What model names stand for in a table that may yet be wrong. */
+/** Resolves the model names of a RawConfig. */
 export class ModelNames {
-  /** The curated models, by their ids, in the order written. */
-  readonly routes: ReadonlyMap<string, UncheckedRoute>
+  /** The curated models by id, in the order of the file. */
+  readonly routes: ReadonlyMap<string, RawRoute>
   readonly #namespaces: Readonly<Record<string, unknown>> | undefined
   readonly #aliases: Readonly<Record<string, unknown>>
 
-  constructor({ data }: RawConfig) {
-    const { namespaces, aliases } = asMap(data)
-    // Without any, the mistake is another one: the section is misspelt or missing.
+  constructor({ values }: RawConfig) {
+    const { namespaces, aliases } = asMap(values)
+    // If the section is missing or misspelt, the schema reports that, and no namespace is unknown.
     this.#namespaces = namespaces === undefined ? undefined : asMap(namespaces)
     this.#aliases = asMap(aliases)
     this.routes = readRoutes(asMap(namespaces), (name) => this.id(name))
   }
 
-  /** The model id a name stands for, whether there is such a model or not. */
+  /** The model id of a name, aliases resolved. The model need not exist. */
   id(name: string): string {
     const id = Object.hasOwn(this.#aliases, name) ? this.#aliases[name] : undefined
     return typeof id === 'string' ? id : name
   }
 
-  /** Why no model goes by this name; undefined where one does, and for an alias, which is looked up at its own place. */
-  deadEnd(name: string): DeadEnd | undefined {
+  /** Why there is no model of this name; undefined if there is one, and for an alias, which is checked at its own entry. */
+  unknownModel(name: string): UnknownName | undefined {
     if (Object.hasOwn(this.#aliases, name)) return undefined
-    if (name.includes('/')) return this.#deadModel(name)
+    if (name.includes('/')) return this.#unknownId(name)
     const meant = [...this.routes.keys()].find((id) => id.endsWith(`/${name}`))
-    const fault = 'is neither a model id (<namespace>/<model>) nor an alias'
-    return { name, fault, known: Object.keys(this.#aliases), ...(meant !== undefined && { meant }) }
+    const reason = 'is neither a model id (<namespace>/<model>) nor an alias'
+    return { name, reason, known: Object.keys(this.#aliases), ...(meant !== undefined && { meant }) }
   }
 
-  /** Why no model fits a glob of model ids. */
-  deadGlob(glob: string): DeadEnd | undefined {
+  /** Why no model matches a glob of model ids; undefined if one does. */
+  unknownGlob(glob: string): UnknownName | undefined {
     const [namespace, model] = split(glob)
     if (namespace.includes('*')) return undefined
-    if (!glob.includes('/')) return { name: glob, fault: 'is no model id: write <namespace>/<model>, or <namespace>/* for all' }
-    const dead = this.deadNamespace(namespace)
-    if (dead !== undefined || !model.includes('*')) return dead ?? this.#deadModel(glob)
+    if (!glob.includes('/'))
+      return { name: glob, reason: 'is not a model id: write <namespace>/<model>, or <namespace>/* for all models' }
+    const unknown = this.unknownNamespace(namespace)
+    if (unknown !== undefined || !model.includes('*')) return unknown ?? this.#unknownId(glob)
     const { what, known, open } = this.#modelsOf(namespace)
-    const some = open || known.some((name) => name.includes('*') || matchesGlob(model, name))
-    return some ? undefined : { name: model, fault: `fits none of ${what}`, known }
+    const matches = open || known.some((name) => name.includes('*') || matchesGlob(model, name))
+    return matches ? undefined : { name: model, reason: `matches none of ${what}`, known }
   }
 
-  /** Why there is no such namespace. */
-  deadNamespace(name: string): DeadEnd | undefined {
+  /** Why there is no such namespace; undefined if there is. */
+  unknownNamespace(name: string): UnknownName | undefined {
     if (this.#namespaces === undefined || Object.hasOwn(this.#namespaces, name)) return undefined
-    return { name, fault: 'is no namespace', known: Object.keys(this.#namespaces) }
+    return { name, reason: 'is not a namespace', known: Object.keys(this.#namespaces) }
+  }
+
+  /** The targets and fallbacks of a curated model; none for any other id. */
+  membersOf(id: string): readonly RawTarget[] {
+    const { targets = [], fallbacks = [] } = this.routes.get(id) ?? {}
+    return [...targets, ...fallbacks]
   }
 
   /** The ids of the upstream models that may serve a model, fallbacks included. */
-  leaves(name: string): ReadonlySet<string> {
-    // Whoever is reached is added while the set is walked; a circle adds nobody.
+  upstreamModels(name: string): ReadonlySet<string> {
+    // The set grows while it is iterated; in a cycle it grows no more.
     const reached = new Set([this.id(name)])
-    for (const id of reached) {
-      const { targets = [], fallbacks = [] } = this.routes.get(id) ?? {}
-      for (const member of [...targets, ...fallbacks]) reached.add(member.id)
-    }
+    for (const id of reached) for (const member of this.membersOf(id)) reached.add(member.id)
     return new Set([...reached].filter((id) => !this.routes.has(id)))
   }
 
-  #deadModel(id: string): DeadEnd | undefined {
+  #unknownId(id: string): UnknownName | undefined {
     const [namespace, model] = split(id)
-    const dead = this.deadNamespace(namespace)
-    if (dead !== undefined) return dead
+    const unknown = this.unknownNamespace(namespace)
+    if (unknown !== undefined) return unknown
     const { what, known, open } = this.#modelsOf(namespace)
     return open || known.some((glob) => matchesGlob(glob, model))
       ? undefined
-      : { name: model, fault: `is not among ${what}`, known }
+      : { name: model, reason: `is not one of ${what}`, known }
   }
 
+  /** `open`: the namespace allows any model. */
   #modelsOf(namespace: string): { readonly what: string; readonly known: readonly string[]; readonly open: boolean } {
     const { provider, models } = asMap(this.#namespaces?.[namespace])
     if (Array.isArray(models)) {
@@ -99,7 +104,7 @@ export class ModelNames {
   }
 }
 
-/** A model id at its first slash. */
+/** A model id, split at its first slash. */
 function split(id: string): readonly [namespace: string, model: string] {
   const [namespace = '', ...model] = id.split('/')
   return [namespace, model.join('/')]

@@ -1,83 +1,87 @@
 import { nearest } from '../../text/suggestions.ts'
-import type { Path, Problem } from '../file.ts'
-import { asMap } from '../raw-values.ts'
-import type { RawConfig } from '../table.ts'
-import { where } from './messages.ts'
-import { isCurated } from './routes.ts'
+import type { Problem } from '../file/config-file.ts'
+import { formatPath, type Path } from '../file/path.ts'
+import { asMap, type RawConfig } from '../file/raw-config.ts'
+import { UPSTREAM_FIELDS } from '../schema/namespace.ts'
+import { isCurated } from './raw-routes.ts'
 
-/** The fields of a namespace that speak of its upstream, which a curated one has not: what to do instead. */
-export const OF_AN_UPSTREAM: Readonly<Record<string, string>> = {
-  config: 'remove it, or name the provider that it configures',
-  timeouts: 'give its models their timeouts, one by one',
-  testKeys: 'say it in the namespaces that its models lead to',
-  breaker: 'say it in the namespaces that its models lead to',
-  concurrency: 'say it in the namespaces that its models lead to',
-  optional: 'say it in the namespaces that its models lead to',
-}
-
-/** Namespaces that are neither of the two kinds, an upstream's and curated, or that mix them. */
-export function checkNamespaces(table: RawConfig): readonly Problem[] {
-  const { namespaces } = asMap(table.data)
+/**
+ * Checks that each namespace is of one kind, with a provider or with curated models, and finds fields of a namespace that have no
+ * effect.
+ */
+export function checkNamespaces(raw: RawConfig): readonly Problem[] {
+  const { namespaces } = asMap(raw.values)
   return Object.entries(asMap(namespaces)).flatMap(([name, namespace]) => {
-    // One that is no map is the schema's to refuse.
+    // The schema reports one that is not a map.
     if (typeof namespace !== 'object' || namespace === null || Array.isArray(namespace)) return []
     const path = ['namespaces', name]
-    if (isCurated(namespace)) return misplaced(table, path)
+    if (isCurated(namespace)) return fieldsOfAnUpstream(raw, path)
     const { provider, models } = asMap(namespace)
-    if (provider === undefined) return withoutProvider(table, path, asMap(namespace))
+    if (provider === undefined) return missingProvider(raw, path, asMap(namespace))
     const isMixed = typeof models === 'object' && models !== null && !Array.isArray(models)
-    return [...(isMixed ? mixed(table, path) : []), ...withoutEffect(table, path, asMap(namespace))]
+    return [...(isMixed ? [mixed(raw, path)] : []), ...withoutEffect(raw, path, asMap(namespace))]
   })
 }
 
-function misplaced(table: RawConfig, path: Path): readonly Problem[] {
-  return Object.entries(OF_AN_UPSTREAM)
-    .filter(([field]) => table.source.has([...path, field]))
-    .map(([field, remedy]) => ({
-      span: table.source.key([...path, field]),
-      message: `${where([...path, field])} has no effect: without a provider the namespace has no upstream; ${remedy}`,
-      hide: table.literals([...path, field]),
+const IN_TARGETS = "set it in the namespaces of its models' targets"
+
+/** What to do instead of setting a field of an upstream in a namespace with curated models. */
+const REMEDIES: Readonly<Record<(typeof UPSTREAM_FIELDS)[number], string>> = {
+  config: 'remove it, or name the provider that it configures',
+  timeouts: 'set the timeouts of each of its models',
+  testKeys: IN_TARGETS,
+  breaker: IN_TARGETS,
+  concurrency: IN_TARGETS,
+  optional: IN_TARGETS,
+}
+
+function fieldsOfAnUpstream(raw: RawConfig, path: Path): readonly Problem[] {
+  return UPSTREAM_FIELDS.map((field) => ({ field, fieldPath: [...path, field] }))
+    .filter(({ fieldPath }) => raw.file.has(fieldPath))
+    .map(({ field, fieldPath }) => ({
+      span: raw.file.keySpan(fieldPath),
+      message: `${formatPath(fieldPath)} has no effect: without a provider the namespace has no upstream; ${REMEDIES[field]}`,
+      hide: raw.literals(fieldPath),
     }))
 }
 
-function withoutProvider(table: RawConfig, path: Path, namespace: Readonly<Record<string, unknown>>): readonly Problem[] {
-  const unknown = Object.keys(namespace).filter((field) => !KNOWN.has(field))
-  if (unknown.some((field) => ['provider', 'models'].includes(nearest(field, [...KNOWN]) ?? ''))) return []
-  const message = `missing field "provider" in ${where(path)}; add it, for example provider: openai-compatible`
-  return [{ span: table.source.value(path), message, hide: table.literals([...path, 'config']) }]
+function missingProvider(raw: RawConfig, path: Path, namespace: Readonly<Record<string, unknown>>): readonly Problem[] {
+  const fields = ['provider', 'models', ...UPSTREAM_FIELDS]
+  const unknown = Object.keys(namespace).filter((field) => !fields.includes(field))
+  // The schema reports a misspelt "provider" or "models".
+  if (unknown.some((field) => ['provider', 'models'].includes(nearest(field, fields) ?? ''))) return []
+  const message = `missing field "provider" in ${formatPath(path)}; add it, for example provider: openai-compatible`
+  return [{ span: raw.file.valueSpan(path), message, hide: raw.literals([...path, 'config']) }]
 }
 
-function mixed(table: RawConfig, path: Path): readonly Problem[] {
-  const place = [...path, 'models']
-  const why = 'must be a list of names, for the namespace has a provider; curated models stand in a namespace without one'
-  return [{ span: table.source.key(place), message: `${where(place)} ${why}` }]
+function mixed(raw: RawConfig, path: Path): Problem {
+  const models = [...path, 'models']
+  const message =
+    `${formatPath(models)} must be a list of names, because the namespace has a provider; ` +
+    'put curated models into a namespace without a provider'
+  return { span: raw.file.keySpan(models), message }
 }
 
 function withoutEffect(
-  table: RawConfig,
+  raw: RawConfig,
   path: Path,
   { optional, concurrency }: Readonly<Record<string, unknown>>,
 ): readonly Problem[] {
-  const [optionalPath, waitPath] = [
-    [...path, 'optional'],
-    [...path, 'concurrency', 'wait'],
-  ]
-  const why = []
-  if (optional === true && !mayBeUnset(table, path))
-    why.push([optionalPath, 'the namespace refers to no variable or file that could be missing'] as const)
-  if (asMap(concurrency).queue === 0 && table.source.has(waitPath))
-    why.push([waitPath, '"queue" is 0, so no call waits'] as const)
-  return why.map(([place, reason]) => ({
-    span: table.source.value(place),
-    message: `${where(place)} has no effect: ${reason}; remove it`,
+  const optionalPath = [...path, 'optional']
+  const waitPath = [...path, 'concurrency', 'wait']
+  const found: (readonly [Path, why: string])[] = []
+  if (optional === true && !mayBeUnset(raw, path))
+    found.push([optionalPath, 'the namespace has no reference to a variable or file that may be missing'])
+  if (asMap(concurrency).queue === 0 && raw.file.has(waitPath)) found.push([waitPath, '"queue" is 0, so no call waits'])
+  return found.map(([place, why]) => ({
+    span: raw.file.valueSpan(place),
+    message: `${formatPath(place)} has no effect: ${why}; remove it`,
   }))
 }
 
-function mayBeUnset(table: RawConfig, path: Path): boolean {
-  return [...table.references()].some(
+function mayBeUnset(raw: RawConfig, path: Path): boolean {
+  return [...raw.references()].some(
     ([place, { references, filled }]) =>
       place[1] === path[1] && place[0] === path[0] && (!filled || references.some(({ fallback }) => fallback === undefined)),
   )
 }
-
-const KNOWN: ReadonlySet<string> = new Set(['provider', 'models', ...Object.keys(OF_AN_UPSTREAM)])

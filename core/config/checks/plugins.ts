@@ -1,151 +1,103 @@
 import { dirname, resolve } from 'node:path'
 import { loadPlugin, PluginError, type PluginKind, type Plugins, pluginFiles } from '../../plugins/registry.ts'
-import { didYouMean, nearest } from '../../text/suggestions.ts'
-import type { Path, Problem } from '../file.ts'
-import { asMap } from '../raw-values.ts'
-import type { RawConfig } from '../table.ts'
-import type { FilesRead } from '../watch.ts'
-import { check, type Mention, type SecretPlace } from './check.ts'
-import { segments, toProblems } from './findings.ts'
-import { where } from './messages.ts'
+import { nearest } from '../../text/suggestions.ts'
+import type { Problem } from '../file/config-file.ts'
+import type { FilesRead } from '../file/files-read.ts'
+import { formatPath, type Path } from '../file/path.ts'
+import { asMap, type RawConfig } from '../file/raw-config.ts'
+import { validate } from '../schema/validate.ts'
+import { findPlainSecrets } from './plain-secrets.ts'
+import { toProblems } from './schema-errors.ts'
+import { type LocatedNames, locateNames } from './undeclared-names.ts'
 
-/** A plugin at its place in the table, with the config it will be created with. */
-export interface Installed<Kind extends PluginKind> {
+/** A plugin and the config that it will be created with. */
+export interface ConfiguredPlugin<Kind extends PluginKind> {
   readonly plugin: Plugins[Kind]
   /** Defaults filled in, secrets sealed. */
   readonly config: unknown
 }
 
-/** What came of the plugins of a kind, by the link's index or the namespace's name. */
-export interface Installation<Kind extends PluginKind> {
-  readonly installed: ReadonlyMap<string, Installed<Kind>>
-  readonly mentions: readonly PlacedMention[]
+/** The plugins of a kind in a RawConfig. */
+export interface ConfiguredPlugins<Kind extends PluginKind> {
+  /** By index in the chain, or by namespace. */
+  readonly plugins: ReadonlyMap<string, ConfiguredPlugin<Kind>>
+  readonly names: readonly LocatedNames[]
   readonly problems: readonly Problem[]
 }
 
-/** Where the table names the plugins of a kind. */
+/** Where routes.yaml names the plugins of a kind. */
 const SECTIONS = {
   chain: { section: 'chain', field: 'plugin' },
   provider: { section: 'namespaces', field: 'provider' },
 } as const
 
-/** Loads every plugin of a kind that the table names, and holds the `config` beside it against its schema. */
-export async function installPlugins<Kind extends PluginKind>(
+/** Loads every plugin of a kind that a RawConfig names, and checks its `config` against its schema. */
+export async function configurePlugins<Kind extends PluginKind>(
   kind: Kind,
-  table: RawConfig,
+  raw: RawConfig,
   files: FilesRead,
-): Promise<Installation<Kind>> {
-  const baseDir = dirname(resolve(table.source.file))
-  const installed = new Map<string, Installed<Kind>>()
-  const mentions: PlacedMention[] = []
+): Promise<ConfiguredPlugins<Kind>> {
+  const baseDir = dirname(resolve(raw.file.name))
+  const plugins = new Map<string, ConfiguredPlugin<Kind>>()
+  const names: LocatedNames[] = []
   const problems: Problem[] = []
-  for (const place of findPlaces(kind, table)) {
-    files.include(() => pluginFiles(place.name, baseDir))
+  for (const entry of pluginEntries(kind, raw)) {
+    files.include(() => pluginFiles(entry.name, baseDir))
     try {
-      const plugin = await loadPlugin(place.name, kind, baseDir)
-      const fitted = fitConfig(plugin, place, table)
-      installed.set(place.id, { plugin, config: fitted.config })
-      mentions.push(...fitted.mentions)
-      problems.push(...fitted.problems)
+      const plugin = await loadPlugin(entry.name, kind, baseDir)
+      const checked = checkConfig(plugin, entry, raw)
+      plugins.set(entry.id, { plugin, config: checked.config })
+      names.push(...checked.names)
+      problems.push(...checked.problems)
     } catch (error) {
       if (!(error instanceof PluginError)) throw error
-      problems.push(cannotServe(error, place, table))
+      problems.push(unusable(error, entry, raw))
     }
   }
-  return { installed, mentions, problems }
+  return { plugins, names, problems }
 }
 
-interface Place {
-  /** The link's index or the namespace's name. */
+/** A link or namespace that names a plugin. */
+interface PluginEntry {
+  /** The link's index in the chain, or the namespace's name. */
   readonly id: string
   readonly namePath: Path
   readonly configPath: Path
-  /** The plugin's. */
+  /** The plugin's name. */
   readonly name: string
   readonly config: unknown
 }
 
-function findPlaces(kind: PluginKind, table: RawConfig): readonly Place[] {
+function pluginEntries(kind: PluginKind, raw: RawConfig): readonly PluginEntry[] {
   const { section, field } = SECTIONS[kind]
-  return Object.entries(asMap(asMap(table.data)[section])).flatMap(([id, entry]) => {
+  return Object.entries(asMap(asMap(raw.values)[section])).flatMap(([id, entry]) => {
     const path: Path = [section, kind === 'chain' ? Number(id) : id]
-    const [namePath, configPath] = [
-      [...path, field],
-      [...path, 'config'],
-    ]
+    const namePath = [...path, field]
     const { [field]: name, config = {}, ...others } = asMap(entry)
-    // What the table's own schema refuses is left to it: a name that is none, a config under a misspelt name.
+    // The schema of routes.yaml reports a name that is not a string, and a misspelt `config`.
     const misspelt = Object.keys(others).some((other) => nearest(other, ['config']) !== undefined)
-    if (typeof name !== 'string' || name === '' || misspelt || table.isUnset(namePath)) return []
-    return [{ id, namePath, configPath, name, config }]
+    if (typeof name !== 'string' || name === '' || misspelt || raw.isUnset(namePath)) return []
+    return [{ id, namePath, configPath: [...path, 'config'], name, config }]
   })
 }
 
-function fitConfig(plugin: Plugins[PluginKind], { config, configPath }: Place, table: RawConfig) {
-  // A copy: two places may share one config by an alias, and each fills in its own plugin's defaults.
+function checkConfig(plugin: Plugins[PluginKind], { config, configPath }: PluginEntry, raw: RawConfig) {
+  // A copy: two entries may share a config by an alias, and the defaults of each plugin are filled into its own.
   const own = structuredClone(config)
-  const { errors, secrets, mentions } = check(plugin.schema, own)
-  const given = sealSecrets(secrets, table, configPath)
-  // Of a secret that stands in the file nothing else matters: it has to go.
-  const faults = toProblems(errors, table, configPath).filter(({ span }) => !given.some((secret) => secret.span[0] === span[0]))
-  return { config: own, mentions: mentions.map((mention) => placed(mention, configPath)), problems: [...given, ...faults] }
+  const { errors, secrets, names } = validate(plugin.schema, own)
+  for (const secret of secrets) secret.seal()
+  const plain = findPlainSecrets(secrets, raw, configPath)
+  // Other errors of a secret in plain text do not matter: it must be removed.
+  const others = toProblems(errors, raw, configPath).filter(({ span }) => !plain.some((secret) => secret.span[0] === span[0]))
+  return { config: own, names: locateNames(names, configPath), problems: [...plain, ...others] }
 }
 
-/** What the config cannot be checked for is not shown either. A name that a reference gave is a secret, and `error` may quote it. */
-function cannotServe({ message }: PluginError, { namePath, configPath }: Place, table: RawConfig): Problem {
-  const name = table.quotable(namePath)
-  const said =
+/** The config cannot be checked, so no code frame may show it. `error` may quote the plugin's name, a secret if it is from a reference. */
+function unusable({ message }: PluginError, { namePath, configPath }: PluginEntry, raw: RawConfig): Problem {
+  const name = raw.quotable(namePath)
+  const why =
     name === undefined
-      ? 'what the reference names cannot serve; write the name here to learn why'
+      ? 'the plugin that the reference names cannot be used; write its name here to see why'
       : `${JSON.stringify(name)} ${message}`
-  return { span: table.source.value(namePath), message: `${where(namePath)}: ${said}`, hide: table.literals(configPath) }
-}
-
-/** Seals what a schema calls secret, and tells of each that the file gives away. */
-export function sealSecrets(secrets: readonly SecretPlace[], table: RawConfig, base: Path): readonly Problem[] {
-  return secrets.flatMap((secret) => {
-    secret.seal()
-    const path = [...base, ...segments(secret.pointer)]
-    const hide = table.literals(path)
-    return hide.length === 0 ? [] : [{ span: table.source.value(path), message: advice(path, table), hide }]
-  })
-}
-
-function advice(path: Path, table: RawConfig): string {
-  return table.substitution(path)
-    ? `${where(path)} is a secret: its default would stand here for all to read; write "\${env:NAME}" without one`
-    : `${where(path)} is a secret, which this file must not hold: write "\${env:NAME}" or "\${file:/path}"`
-}
-
-/** A mention at its place in the table. */
-export interface PlacedMention extends Omit<Mention, 'pointer'> {
-  readonly path: Path
-}
-
-/** A mention of a value that stands at `base`. */
-export const placed = ({ pointer, ...mention }: Mention, base: Path): PlacedMention => ({
-  ...mention,
-  path: [...base, ...segments(pointer)],
-})
-
-/** The names of a kind that are declared, each once. */
-export const declaredNames = (mentions: readonly PlacedMention[], kind: string): readonly string[] => [
-  ...new Set(mentions.filter((mention) => mention.declares && mention.kind === kind).flatMap(({ names }) => names)),
-]
-
-/** Names that nobody declares. Where no plugin declares any of a kind, some plugin may know them without saying so. */
-export function findUndeclared(table: RawConfig, mentions: readonly PlacedMention[]): readonly Problem[] {
-  const declared = Map.groupBy(
-    mentions.filter(({ declares }) => declares),
-    ({ kind }) => kind,
-  )
-  return mentions.flatMap(({ kind, path, declares, names: [name = ''] }) => {
-    const known = declared.get(kind)?.flatMap(({ names }) => names)
-    if (declares || known === undefined || known.includes(name) || table.isUnset(path)) return []
-    const others = didYouMean(name, known) || `; declared ${known.length === 1 ? 'is' : 'are'} ${known.join(', ')}`
-    // What a reference gave is a secret.
-    const isGiven = table.quotable(path) === undefined
-    const said = isGiven ? `what the reference gives is no ${kind}` : `${JSON.stringify(name)} is no ${kind}${others}`
-    return [{ span: table.source.value(path), message: `${where(path)}: ${said}` }]
-  })
+  return { span: raw.file.valueSpan(namePath), message: `${formatPath(namePath)}: ${why}`, hide: raw.literals(configPath) }
 }

@@ -1,11 +1,11 @@
 import { type TSchema, Type } from 'typebox'
-import { RETRY_CAUSES } from '../retry-causes.ts'
-import { DURATION } from '../times.ts'
+import { DURATION } from '../../text/times.ts'
+import { RETRY_CAUSES } from './retry-causes.ts'
 
-/** A field that may be left out: the check fills its default in, so whoever reads a checked table finds it there. */
+/** An optional field with a default: validation fills the default in, so the type of the validated value has the field. */
 export const defaulted = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema) as unknown as Schema
 
-/** A duration such as `2s`. `fallback`: what stands for it where it is left out. */
+/** A duration such as `2s`. `fallback`: its default. */
 export const duration = (description: string, fallback?: string) =>
   Type.String({
     title: 'a duration',
@@ -15,14 +15,14 @@ export const duration = (description: string, fallback?: string) =>
     ...(fallback !== undefined && { default: fallback }),
   })
 
-/** A list of names in which `*` stands for any characters. */
+/** A list of globs: names in which `*` matches any characters. */
 export const globs = (options: { readonly description: string; readonly examples: readonly (readonly string[])[] }) =>
   Type.Array(Type.String({ minLength: 1 }), { minItems: 1, uniqueItems: true, ...options })
 
-/** The settings of a plugin, which its own schema checks. */
+/** The settings of a plugin: the plugin's own schema checks them. */
 export const pluginConfig = Type.Optional(
   Type.Record(Type.String(), Type.Unknown(), { description: "The plugin's own settings: its page in the docs lists them." }),
 )
 
-/** A cause of failure. YAML reads `429` as a number, which is what people write. */
+/** A cause of failure. People write `429`, which YAML reads as a number. */
 export const cause = Type.Enum([...RETRY_CAUSES, 429])

@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
+import { type CuratedModels, curatedModels } from './curated-models.ts'
 import { defaulted, duration, globs, pluginConfig } from './fields.ts'
-import { type CuratedModels, curatedModels } from './route.ts'
 
 const timeouts = Type.Object(
   {
     connect: defaulted(duration('To open a connection to the upstream.', '10s')),
     firstByte: defaulted(
-      duration('From the request sent to the first byte of the reply: models that reason take their time.', '5m'),
+      duration('From the request sent to the first byte of the reply: reasoning models may need minutes.', '5m'),
     ),
     idle: defaulted(duration('Between two pieces of a reply.', '2m')),
     total: defaulted(duration('For the whole call.', '15m')),
@@ -17,15 +17,17 @@ const timeouts = Type.Object(
 const concurrency = Type.Object(
   {
     limit: Type.Integer({ minimum: 1, description: 'Calls under way at once.', examples: [20] }),
-    queue: Type.Optional(Type.Integer({ minimum: 0, description: 'Calls that wait for a place. Absent: as many as `limit`.' })),
-    wait: defaulted(duration('How long a call waits for a place before it goes elsewhere, or fails.', '5s')),
+    queue: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Calls that may wait for a place. Absent: as many as `limit`.' }),
+    ),
+    wait: defaulted(duration('How long a call waits for a place before another target is tried, or the call fails.', '5s')),
   },
-  { description: 'How many calls this upstream gets at once. Absent: any number.' },
+  { description: 'Limits the concurrent calls to this upstream. Absent: no limit.' },
 )
 
-const allowList = globs({ description: 'The models that may be asked for.', examples: [['gpt-5.5', 'o4-*']] })
+const allowList = globs({ description: 'The models that clients may call.', examples: [['gpt-5.5', 'o4-*']] })
 
-/** With a provider a list of what is allowed, without one a map of what the names stand for. */
+/** With a provider, a list of allowed models; without, a map of curated models. */
 const models = Type.Unsafe<readonly string[] | CuratedModels>({
   type: ['array', 'object'],
   if: { type: 'array' },
@@ -33,18 +35,18 @@ const models = Type.Unsafe<readonly string[] | CuratedModels>({
   then: allowList,
   else: curatedModels,
   description:
-    'With a provider, the list of models that may be asked for; `*` stands for any characters. Absent: any model. ' +
+    'With a provider, the list of models that clients may call; `*` matches any characters. Absent: any model. ' +
     'Without a provider, a map of curated models.',
   examples: [['gpt-5.5', 'o4-*'], { smart: { targets: [{ model: 'openai/gpt-5.5' }] } }],
 })
 
-/** An entry of `namespaces`: an upstream, or, without a provider, curated names over other namespaces. */
+/** An entry of `namespaces`: an upstream, or, without a provider, curated models over other namespaces. */
 export const namespace = Type.Object({
   provider: Type.Optional(
     Type.String({
       minLength: 1,
       description:
-        'Who speaks to the upstream: a built-in name, an npm package, or a path relative to this file. ' +
+        'The plugin that speaks to the upstream: a built-in name, an npm package, or a path relative to this file. ' +
         'Absent: the namespace holds curated models.',
       examples: ['openai-compatible', 'anthropic', 'sandbox'],
     }),
@@ -55,13 +57,13 @@ export const namespace = Type.Object({
   testKeys: defaulted(
     Type.Enum(['sandbox', 'upstream'], {
       default: 'sandbox',
-      description: 'Who answers a call made with a test key: the sandbox, which costs nothing, or the upstream.',
+      description: 'What answers a call with a test key: the sandbox, which costs nothing, or the upstream.',
     }),
   ),
   breaker: defaulted(
     Type.Boolean({
       default: true,
-      description: 'Sets a model of this upstream aside for a while after it failed again and again.',
+      description: 'Whether a circuit breaker stops the calls to a model of this upstream for a while after repeated failures.',
     }),
   ),
   concurrency: Type.Optional(concurrency),
@@ -72,3 +74,6 @@ export const namespace = Type.Object({
     }),
   ),
 })
+
+/** The fields of a namespace that configure its upstream: a namespace with curated models has none of them. */
+export const UPSTREAM_FIELDS = ['config', 'timeouts', 'testKeys', 'breaker', 'concurrency', 'optional'] as const

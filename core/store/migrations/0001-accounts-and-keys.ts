@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely'
 
-/** What this migration itself writes: it must keep its meaning when the schema moves on. */
-interface Seeded {
+/** The row that this migration inserts: independent of the current schema. */
+interface SeededTables {
   accounts: { id: string; name: string; models: string; created_at: number }
 }
 
-/** Accounts, with the one that keys belong to unless told otherwise, and API keys. */
-export async function up(db: Kysely<Seeded>): Promise<void> {
+/** Accounts, with the default account, and API keys. */
+export async function up(db: Kysely<SeededTables>): Promise<void> {
   await db.schema
     .createTable('accounts')
     .addColumn('id', 'text', (column) => column.primaryKey())

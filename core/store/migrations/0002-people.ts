@@ -1,6 +1,6 @@
 import { type Kysely, PostgresAdapter, sql } from 'kysely'
 
-/** Users, their sessions and invitations, the audit trail, and what keys need to be looked after by people. */
+/** Users, their sessions and invitations, the audit trail, and the columns of keys that the console shows. */
 export async function up(db: Kysely<never>): Promise<void> {
   await createUsers(db)
   await createLinks(db)
@@ -79,7 +79,7 @@ async function createAudit({ schema }: Kysely<never>): Promise<void> {
 
 async function extendKeys(db: Kysely<never>): Promise<void> {
   const { schema } = db
-  // One by one: SQLite adds no two columns at once.
+  // One by one: SQLite adds one column a statement.
   await schema
     .alterTable('keys')
     .addColumn('tags', 'text', (column) => column.notNull().defaultTo('{}'))
@@ -90,7 +90,7 @@ async function extendKeys(db: Kysely<never>): Promise<void> {
   await schema.alterTable('keys').addColumn('last_used_at', 'bigint').execute()
   await schema.createIndex('keys_by_time').on('keys').columns(['created_at', 'id']).execute()
   await schema.createIndex('keys_by_account').on('keys').columns(['account_id', 'created_at', 'id']).execute()
-  // Lists of accounts count them.
+  // Lists of accounts count these keys.
   await sql`create index keys_not_revoked on keys (account_id) where revoked_at is null`.execute(db)
 }
 
@@ -103,7 +103,7 @@ async function addTriggersOfSqlite(db: Kysely<never>): Promise<void> {
   }
 }
 
-/** Whatever changes what a key may do, a hand in psql too, tells every gateway as it commits (see `core/store/postgres.ts`). */
+/** A commit that changes what a key may do, in psql too, notifies every gateway (see `core/store/postgres.ts`). */
 async function addTriggersOfPostgres(db: Kysely<never>): Promise<void> {
   const statements = [
     `create function umg_audit_is_append_only() returns trigger language plpgsql as
@@ -112,7 +112,7 @@ async function addTriggersOfPostgres(db: Kysely<never>): Promise<void> {
        execute function umg_audit_is_append_only()`,
     `create function umg_tell_gateways() returns trigger language plpgsql as
        $$ begin perform pg_notify('umg_keys', ''); return null; end $$`,
-    // Not when a key was last used: that changes all the time, and nothing.
+    // Not `last_used_at`: it changes often, and changes no permission.
     `create trigger keys_tell_gateways after insert or delete or truncate
        or update of account_id, name, digest, models, rate_class, tags, expires_at, revoked_at on keys
        execute function umg_tell_gateways()`,

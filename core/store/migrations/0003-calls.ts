@@ -1,6 +1,6 @@
 import { type Kysely, PostgresAdapter, sql } from 'kysely'
 
-/** Calls, and what they add up to. */
+/** Calls, and their usage totals. */
 export async function up(db: Kysely<never>): Promise<void> {
   const postgres = db.getExecutor().adapter instanceof PostgresAdapter
   await createCalls(db, postgres)
@@ -11,7 +11,7 @@ export async function up(db: Kysely<never>): Promise<void> {
 async function createCalls({ schema }: Kysely<never>, postgres: boolean): Promise<void> {
   await schema
     .createTable('calls')
-    // Byte by byte, as SQLite does anyway: whatever language the database is set to, ids stand in the order of their times.
+    // Compared byte by byte, as in SQLite: in any locale of the database, ids sort by time.
     .addColumn('id', postgres ? sql`text collate "C"` : 'text', (column) => column.primaryKey())
     .addColumn('at', 'bigint', (column) => column.notNull())
     .addColumn('account_id', 'text')
@@ -38,7 +38,7 @@ async function createCalls({ schema }: Kysely<never>, postgres: boolean): Promis
     .execute()
   for (const column of ['account_id', 'key_id', 'model'])
     await schema.createIndex(`calls_by_${column}`).on('calls').columns([column, 'id']).execute()
-  // Of the calls that failed only: they are few, and the others pay nothing for it.
+  // Partial indexes over failed calls: these are few, and the other calls cost no index entry.
   for (const column of ['status', 'fault'])
     await schema
       .createIndex(`calls_by_${column}`)
@@ -63,13 +63,13 @@ async function createUsage({ schema }: Kysely<never>, postgres: boolean): Promis
     .addColumn('cached_tokens', 'bigint', (column) => column.notNull())
     .addColumn('reasoning_tokens', 'bigint', (column) => column.notNull())
     .addPrimaryKeyConstraint('usage_key', ['span', 'at', 'dimension', 'scope', 'name'])
-  // Kept in the order of its key it is half as large, and read three times as fast.
+  // Stored in the order of its key, the table is half as large and is read three times as fast.
   await (postgres ? table : table.modifyEnd(sql`without rowid`)).execute()
 }
 
 /**
- * Calls are written down by a connection of their own, so on SQLite a commit no longer tells that keys have changed: triggers count
- * what PostgreSQL's notify of.
+ * A separate connection writes calls, so on SQLite a commit no longer means that keys have changed: triggers count the changes that
+ * PostgreSQL's triggers notify.
  */
 async function countKeyChanges(db: Kysely<never>): Promise<void> {
   const changes = {

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 
-/** What the links of the chain took of each call. Of calls that are there already it is not known. */
+/** The time that each link of the chain took of a call; unknown for earlier calls. */
 export async function up({ schema }: Kysely<never>): Promise<void> {
   await schema
     .alterTable('calls')

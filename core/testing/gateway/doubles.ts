@@ -1,4 +1,4 @@
-import { check } from '../../config/checks/check.ts'
+import { validate } from '../../config/schema/validate.ts'
 import { ClientCall } from '../../protocol/call.ts'
 import { chatCompletions } from '../../protocol/chat-completions.ts'
 import { createMemoryLimits } from '../../quota/memory.ts'
@@ -16,7 +16,7 @@ export async function createProvider(
   host: Host = testHost(),
 ): Promise<Provider> {
   const own = replaceSecrets(config, (secret) => secret.reveal())
-  const { errors, secrets } = check(plugin.schema, own)
+  const { errors, secrets } = validate(plugin.schema, own)
   const [error] = errors
   if (error !== undefined) throw new Error(`the config of ${plugin.name}${error.instancePath} ${error.message}`)
   for (const secret of secrets) secret.seal()

@@ -6,7 +6,7 @@ import type { EventSink } from '../../upstream/readers/stream-sink.ts'
 export class CollectingSink implements EventSink {
   readonly #encoding: 'latin1' | 'utf8'
   #frames = ''
-  committed = false
+  begun = false
   ended = false
   /** The stream's error, if it failed. Set, like `usage`, by the function that fills the sink. */
   failure: GatewayError | undefined
@@ -29,7 +29,7 @@ export class CollectingSink implements EventSink {
 
   push(frame: string, meaningful: boolean): void {
     this.#frames += frame
-    this.committed ||= meaningful
+    this.begun ||= meaningful
   }
 
   flush(): void {}

@@ -1,3 +1,4 @@
+import { callProvider } from '../../plugins/faults.ts'
 import { type Provider, UpstreamError, type UpstreamRefusal } from '../../sdk/api.ts'
 import { readRefusal, readRetryAfter } from '../../sdk/refusals.ts'
 import type { BodyReader } from './reader.ts'
@@ -11,16 +12,20 @@ export class RefusalReader implements BodyReader {
   readonly estimatedTokens = 0
   readonly #status: number
   readonly #headers: Readonly<Record<string, string>>
-  readonly #readError: Provider['error']
+  readonly #operation: Pick<Provider, 'error'>
+  readonly #provider: string
   #body = ''
 
+  /** `provider`: the name of the plugin that reads what the refusal means, if it has a way to. */
   constructor(
-    reply: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
-    readError: Provider['error'],
+    { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
+    operation: Pick<Provider, 'error'>,
+    provider: string,
   ) {
-    this.#status = reply.status
-    this.#headers = reply.headers
-    this.#readError = readError
+    this.#status = status
+    this.#headers = headers
+    this.#operation = operation
+    this.#provider = provider
   }
 
   data(bytes: Buffer): void {
@@ -35,7 +40,8 @@ export class RefusalReader implements BodyReader {
   }
 
   #refusal(reply: { status: number; headers: Readonly<Record<string, string>>; body: string }): UpstreamRefusal {
-    if (this.#readError === undefined) return readRefusal(reply.status, reply.headers, reply.body)
-    return { retryAfter: readRetryAfter(reply.headers), ...this.#readError(reply) }
+    const operation = this.#operation
+    if (operation.error === undefined) return readRefusal(reply.status, reply.headers, reply.body)
+    return { retryAfter: readRetryAfter(reply.headers), ...callProvider(this.#provider, () => operation.error!(reply)) }
   }
 }

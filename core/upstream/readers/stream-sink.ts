@@ -6,9 +6,9 @@ export interface PausableSource {
 
 /** Takes the events of a stream. */
 export interface EventSink {
-  /** True once the stream can no longer be replaced by another attempt's. */
-  readonly committed: boolean
-  /** Adds one event. The first meaningful one commits. */
+  /** True once a meaningful event was pushed. */
+  readonly begun: boolean
+  /** Adds one event. Until `commit`, another attempt may still take the place of this one. */
   push(frame: string, meaningful: boolean): void
   /** Writes what was pushed, in one piece. Call it once per piece of upstream bytes. */
   flush(): void
@@ -18,9 +18,9 @@ export interface EventSink {
 
 /** Where the streams of a call's attempts go, one after the other: the relay to the client. */
 export interface StreamSink extends EventSink {
-  /** True once bytes of an event have left for the client. */
-  readonly started: boolean
   readonly ended: boolean
-  /** Takes events from another source; what the source before left unsent is dropped. `latin1`: frames are raw bytes. */
+  /** What was pushed leaves, and what is pushed from now on: no other attempt can take the place of this one. */
+  commit(): void
+  /** Takes events from another source; what the source before did not commit is dropped. `latin1`: frames are raw bytes. */
   attach(source: PausableSource, encoding: 'latin1' | 'utf8'): void
 }

@@ -78,9 +78,10 @@ export class TranslatedReader implements BodyReader {
   #send(chunks: Iterable<ChatChunk>): void {
     const { stream, transforms, hold } = this.#plan
     for (const chunk of chunks) {
-      const sent = transforms.length === 0 ? chunk : transformChunk(chunk, transforms)
       this.#passed++
-      if (sent !== undefined) stream.push(frame(this.#writer.write(sent)), stream.committed || !hold || isMeaningful(sent))
+      const meaningful = stream.begun || !hold || isMeaningful(chunk)
+      const sent = transforms.length === 0 ? this.#writer.write(chunk) : transformChunk(chunk, transforms, this.#writer)
+      if (sent !== undefined) stream.push(frame(sent), meaningful)
     }
   }
 

@@ -2,7 +2,7 @@ import { GatewayError, UpstreamFailure } from '../../errors.ts'
 import type { EventReader, ReplyFormat } from '../../protocol/format.ts'
 import { EventTooLongError, frame, SseReader } from '../../protocol/sse.ts'
 import { type ChatChunk, UpstreamError, type Usage } from '../../sdk/api.ts'
-import { type BodyReader, type LinkTransform, transformChunk } from './reader.ts'
+import { type BodyReader, hasChoices, type LinkTransform, transformChunk } from './reader.ts'
 import type { EventSink } from './stream-sink.ts'
 
 /** What a passed-through stream is read for. */
@@ -86,7 +86,7 @@ export class VerbatimReader implements BodyReader {
 
   #quiet(text: string): number {
     const { stream, hold, transforms } = this.#plan
-    const isLookedAt = this.#done || transforms.length > 0 || (hold && !stream.committed)
+    const isLookedAt = this.#done || transforms.length > 0 || (hold && !stream.begun)
     return isLookedAt ? 0 : (this.#stream.quiet?.(text) ?? 0)
   }
 
@@ -98,30 +98,31 @@ export class VerbatimReader implements BodyReader {
   #pass(data: string, text: string, type: string): void {
     const { stream, hold, transforms } = this.#plan
     this.#passed++
-    const meaningful = stream.committed || !hold || this.#stream.isMeaningful(data, type)
+    const meaningful = stream.begun || !hold || this.#stream.isMeaningful(data, type)
     if (transforms.length === 0) {
       stream.push(text, meaningful)
       return
     }
-    const chunk = transformChunk(parse(data), transforms)
-    if (chunk !== undefined) stream.push(frame(latin1(JSON.stringify(chunk))), meaningful)
+    const sent = transformChunk(parse(data), transforms)
+    if (sent !== undefined) stream.push(frame(latin1(sent)), meaningful)
   }
 
   #onDone(): void {
-    if (!this.#stream.finished && !this.#plan.stream.committed) {
+    if (!this.#stream.finished && !this.#plan.stream.begun) {
       throw new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('EMPTY_STREAM') })
     }
     this.#done = true
   }
 }
 
-/** What no transform looks at is only glanced at; whoever does must get what it expects. */
+/** A chunk as transforms expect it: some upstreams send events without choices. */
 function parse(data: string): ChatChunk {
   try {
-    return JSON.parse(Buffer.from(data, 'latin1').toString('utf8'))
-  } catch {
-    throw malformed()
-  }
+    const chunk: ChatChunk = JSON.parse(Buffer.from(data, 'latin1').toString('utf8'))
+    chunk.choices ??= []
+    if (hasChoices(chunk)) return chunk
+  } catch {}
+  throw malformed()
 }
 
 const malformed = (): GatewayError =>

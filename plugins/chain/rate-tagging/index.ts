@@ -1,10 +1,60 @@
-import { type CallState, defineChain } from 'unified-model-gateway/plugin'
-import { admit } from './admission.ts'
-import { createClasses } from './classes.ts'
-import { Config } from './config.ts'
-import { rateHeaders } from './headers.ts'
-import { createTagMetrics } from './metrics.ts'
-import { compileTags } from './tags.ts'
+import { type CallState, defineChain, Type } from 'unified-model-gateway/plugin'
+import { admit, createClasses, RATE, rateHeaders } from './limits.ts'
+import { compileTags, createTagMetrics } from './tags.ts'
+
+const NAME = '^[A-Za-z0-9][A-Za-z0-9_-]*$'
+/** What Prometheus takes as a label. */
+const TAG_NAME = '^[a-z][a-z0-9_]*$'
+
+const ClassLimits = Type.Object(
+  {
+    requests: Type.Optional(
+      Type.String({ pattern: RATE, description: 'Calls per s, min, h or d.', examples: ['60/min', '10k/day'] }),
+    ),
+    tokens: Type.Optional(
+      Type.String({
+        pattern: RATE,
+        description: 'Prompt and answer tokens per s, min, h or d.',
+        examples: ['100k/min', '5M/day'],
+      }),
+    ),
+    concurrent: Type.Optional(Type.Integer({ minimum: 1, description: 'Calls under way at once.', examples: [10] })),
+  },
+  { additionalProperties: false, description: 'What each key of the class may use. What is not named is not limited.' },
+)
+
+const Config = Type.Object(
+  {
+    classes: Type.Record(Type.String({ pattern: NAME }), ClassLimits, {
+      additionalProperties: false,
+      minProperties: 1,
+      declares: 'rate class',
+      description: 'The rate classes. A key names its class; its budgets are its own.',
+    }),
+    default: Type.String({
+      refersTo: 'rate class',
+      description: 'The class of the keys that name none.',
+      examples: ['standard'],
+    }),
+    tags: Type.Optional(
+      Type.Record(Type.String({ pattern: TAG_NAME }), Type.String({ minLength: 1 }), {
+        additionalProperties: false,
+        description:
+          'Labels of the call in the log and the usage rows. Places: {account} {key} {key_id} {kind} {class} {namespace} {model} {header.NAME}. A tag of which a value is unknown is left out.',
+        examples: [{ team: '{header.x-team}' }],
+      }),
+    ),
+    metrics: Type.Optional(
+      Type.Array(Type.String(), {
+        minItems: 1,
+        uniqueItems: true,
+        description: 'The tags that become labels of umg_tagged_requests_total and umg_tagged_tokens_total.',
+        examples: [['team']],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
 
 /** Limits each key by the budgets of its rate class, and labels its calls. */
 export default defineChain({
@@ -24,12 +74,12 @@ export default defineChain({
         const { principal } = state
         // Core refuses a call that nobody answers for; a list of models costs no upstream anything.
         if (principal === undefined || state.endpoint === 'models') return next()
-        state.onSettled((outcome) => countTagged(state.tags, outcome))
+        if (config.metrics !== undefined) state.onSettled((outcome) => countTagged(state.tags, outcome))
 
         const rateClass = classOf(principal)
         const setTags = () =>
           tags.set(state.tags, { principal, rateClass: rateClass.name, model: state.model, header: (name) => ctx.get(name) })
-        setTags()
+        if (config.tags !== undefined) setTags()
         const call = tags.needModel || rateClass.limits.tokens !== undefined ? await state.call() : undefined
         if (tags.needModel) setTags()
 

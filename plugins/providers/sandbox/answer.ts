@@ -1,8 +1,9 @@
 import type { Call, ChatDelta, FinishReason } from 'unified-model-gateway/plugin'
 import { jsonAnswer } from './json-answer.ts'
 import type { Prompt } from './prompt.ts'
+import { Refusal } from './refusal.ts'
 import { type ToolUse, toolUses } from './tools.ts'
-import { splitWords } from './words.ts'
+import { countWords, splitWords } from './words.ts'
 
 /** What one choice says: each delta is a chunk of the stream and one token; together they are the message. */
 export interface Answer {
@@ -27,7 +28,7 @@ export function answerTo(call: Call, prompt: Prompt, toolCallId: (index: number)
 /** Models whose name says that they reason. */
 const speaksReasoning = (call: Call): boolean => /reason/i.test(call.model.model)
 
-const reasoningFor = ({ text }: Prompt): string => `The user wrote ${splitWords(text).length} words. I answer from the sandbox.`
+const reasoningFor = ({ text }: Prompt): string => `The user wrote ${countWords(text)} words. I answer from the sandbox.`
 
 /** The most of a message that is repeated, in UTF-16 units: an answer need not be as large as a request may be. */
 const MAX_REPEATED = 20_000
@@ -43,11 +44,13 @@ function textFor(call: Call, prompt: Prompt): string {
   return `Hello from the sandbox, which answers for ${call.model.id}. You said: ${said}`
 }
 
+/** As many sequences as OpenAI takes. */
+const MOST_STOPS = 4
+
 function untilStop(text: string, stop: string | readonly string[] | null | undefined): string {
-  const ends = [stop ?? []]
-    .flat()
-    .filter((sequence) => sequence !== '')
-    .map((sequence) => text.indexOf(sequence))
+  const sequences = [stop ?? []].flat()
+  if (sequences.length > MOST_STOPS) throw new Refusal('stop', `The sandbox takes ${MOST_STOPS} stop sequences at most.`)
+  const ends = sequences.filter((sequence) => sequence !== '').map((sequence) => text.indexOf(sequence))
   return text.slice(0, Math.min(...ends.filter((end) => end !== -1), text.length))
 }
 

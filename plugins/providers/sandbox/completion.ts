@@ -10,7 +10,7 @@ export function completion(call: Call, { id, created }: Identity, answer: Answer
     object: 'chat.completion',
     created,
     model: call.model.id,
-    choices: Array.from({ length: call.body.n ?? 1 }, (_, index) => ({
+    choices: Array.from({ length: call.choices }, (_, index) => ({
       index,
       message,
       logprobs: null,

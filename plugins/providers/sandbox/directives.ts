@@ -48,6 +48,8 @@ const FINISHES: readonly FinishReason[] = ['stop', 'length', 'content_filter']
 
 const MAX_TOOLS = 8
 
+const MAX_DIRECTIVES = 100
+
 /** The directives that there are. The names are those of `Directives`, and a test compares them with docs/sandbox.md. */
 export const DIRECTIVES: { readonly [Name in keyof Required<Directives>]: Reader<Required<Directives>[Name]> } = {
   status: integer(400, 599),
@@ -75,8 +77,11 @@ export function readDirectives(
 ): { readonly text: string; readonly directives: Directives } {
   if (!message.includes('sandbox:')) return { text: message, directives: {} }
   const directives: Record<string, unknown> = {}
+  let count = 0
   const kept = message.split('\n').filter((line) => {
     const words = wordsOf(line.trim())
+    count += words.length
+    if (count > MAX_DIRECTIVES) throw new Refusal(param, `The sandbox takes ${MAX_DIRECTIVES} orders at most.`)
     for (const word of words) Object.assign(directives, readDirective(word, param))
     return words.length === 0
   })

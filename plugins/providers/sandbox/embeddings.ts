@@ -3,7 +3,7 @@ import type { Call } from 'unified-model-gateway/plugin'
 import { readDirectives } from './directives.ts'
 import { Refusal } from './refusal.ts'
 import { faultAskedFor, orFault, type Reply } from './reply.ts'
-import { splitWords } from './words.ts'
+import { countWords } from './words.ts'
 
 /** As many as OpenAI takes. */
 const MOST_INPUTS = 2048
@@ -61,7 +61,7 @@ function* write(inputs: readonly Input[], dimensions: number, call: Call): Gener
     const embedding = inBase64 ? Buffer.from(vector.buffer).toString('base64') : Array.from(vector)
     yield `${index === 0 ? '{"object":"list","data":[' : ','}${JSON.stringify({ object: 'embedding', index, embedding })}`
   }
-  const tokens = inputs.reduce((sum, input) => sum + (typeof input === 'string' ? splitWords(input) : input).length, 0)
+  const tokens = inputs.reduce((sum, input) => sum + (typeof input === 'string' ? countWords(input) : input.length), 0)
   const usage = { prompt_tokens: tokens, total_tokens: tokens }
   yield `],"model":${JSON.stringify(call.model.id)},"usage":${JSON.stringify(usage)}}`
 }

@@ -13,11 +13,9 @@ export interface Identity {
 const EPOCH = 1_700_000_000
 const YEAR = 31_536_000
 
-/** Derives the reply's identity from the model and the whole body. */
+/** Derives the reply's identity from the model and the body's bytes. */
 export function identify(call: Call): Identity {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([call.model.id, call.body]))
-    .digest()
+  const digest = createHash('sha256').update(JSON.stringify(call.model.id)).update(call.splice({})).digest()
   const hex = digest.toString('hex')
   return {
     id: `chatcmpl-${hex.slice(0, 24)}`,

@@ -3,6 +3,9 @@ import { embeddingsFor } from './embeddings.ts'
 import { pace } from './pace.ts'
 import { type Reply, replyTo } from './reply.ts'
 
+/** Bytes. Unlike an upstream's, the sandbox's work is done on the gateway's event loop. */
+const MAX_BODY = 1 << 20
+
 /** What `GET /v1/models` lists; any other name is answered as well. */
 const MODELS = ['echo', 'hello', 'reasoner'].map((id) => ({ id, created: 1_700_000_000, owned_by: 'sandbox' }))
 
@@ -14,6 +17,7 @@ export default defineProvider({
 
   create: () => ({
     parameters: 'verbatim',
+    maxBody: MAX_BODY,
 
     request: (call, attempt) => play(replyTo(call), attempt),
 

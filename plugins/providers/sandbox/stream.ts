@@ -9,7 +9,7 @@ import type { Identity } from './identity.ts'
  */
 export function* streamFrames(call: Call, { id, created }: Identity, answer: Answer, usage: Usage): Generator<string> {
   const envelope = { id, object: 'chat.completion.chunk', created, model: call.model.id, system_fingerprint: FINGERPRINT }
-  const choices = Array.from({ length: call.body.n ?? 1 }, (_, index) => index)
+  const choices = Array.from({ length: call.choices }, (_, index) => index)
   for (const part of parts(answer)) {
     for (const index of choices) {
       const chunk = { ...envelope, choices: [{ index, ...part, logprobs: null }], ...(call.includeUsage && { usage: null }) }

@@ -2,6 +2,7 @@ import type { ChatRequest, ChatTool, ToolChoice } from 'unified-model-gateway/pl
 import { sampleFor } from './json-answer.ts'
 import type { Prompt } from './prompt.ts'
 import { Refusal } from './refusal.ts'
+import { Budget } from './sample/budget.ts'
 
 /** A tool that is called, and with what. */
 export interface ToolUse {
@@ -20,11 +21,12 @@ export function toolUses({ tools, tool_choice }: Readonly<ChatRequest>, prompt: 
   if (prompt.toolResult !== undefined) return []
   const functions = (tools ?? []).flatMap((tool, place) => (tool.type === 'function' ? [{ ...tool.function, place }] : []))
   const names = prompt.directives.tool ?? chosenNames(tool_choice, functions)
+  const budget = new Budget()
   return names.map((name) => {
     const tool = functions.find((one) => one.name === name)
     if (tool === undefined) throw new Refusal('tools', `The sandbox cannot call '${name}': the request has no such function.`)
     const param = `tools[${tool.place}].function.parameters`
-    return { name, input: sampleFor(param, { type: 'object', ...tool.parameters }) }
+    return { name, input: sampleFor(param, { type: 'object', ...tool.parameters }, budget) }
   })
 }
 
@@ -35,7 +37,7 @@ function chosenNames(choice: ToolChoice | null | undefined, functions: readonly 
   if (choice.type === 'custom') return [choice.custom.name]
   const { mode, tools } = choice.allowed_tools
   if (mode !== 'required') return []
-  const allowed = tools.map((tool) => (tool as Partial<FunctionTool>).function?.name)
-  const choices = functions.filter(({ name }) => allowed.includes(name))
+  const allowed = new Set(tools.map((tool) => (tool as Partial<FunctionTool>).function?.name))
+  const choices = functions.filter(({ name }) => allowed.has(name))
   return chosenNames('required', choices)
 }

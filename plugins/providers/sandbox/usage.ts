@@ -1,12 +1,11 @@
 import type { Call, Usage } from 'unified-model-gateway/plugin'
 import type { Answer } from './answer.ts'
 import { textOf } from './prompt.ts'
-import { splitWords } from './words.ts'
+import { countWords } from './words.ts'
 
 /** What a call uses, in words: those of all messages, and the deltas of all choices. */
-export function usageOf({ body }: Call, { deltas }: Answer): Usage {
-  const choices = body.n ?? 1
-  const prompt = body.messages.reduce((sum, message) => sum + splitWords(textOf(message)).length, 0)
+export function usageOf({ body, choices }: Call, { deltas }: Answer): Usage {
+  const prompt = body.messages.reduce((sum, message) => sum + countWords(textOf(message)), 0)
   const completion = deltas.length * choices
   const reasoning = deltas.filter((delta) => 'reasoning_content' in delta).length * choices
   return {

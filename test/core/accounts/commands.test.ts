@@ -1,9 +1,9 @@
 import { expect } from 'chai'
-import { listAudit } from '../../../core/accounts/audit-log.ts'
+import { listAudit } from '../../../core/accounts/audit.ts'
 import { acceptInvitation } from '../../../core/accounts/invitations.ts'
-import { createAccountCommand, editAccountCommand, listAccountsCommand } from '../../../core/cli/accounts.ts'
-import { inviteCommand, listInvitationsCommand, withdrawCommand } from '../../../core/cli/invitations.ts'
-import { editUserCommand, endSessionsCommand, listUsersCommand } from '../../../core/cli/users.ts'
+import { createAccountCommand, editAccountCommand, listAccountsCommand } from '../../../core/cli/people/accounts.ts'
+import { inviteCommand, listInvitationsCommand, withdrawCommand } from '../../../core/cli/people/invitations.ts'
+import { editUserCommand, endSessionsCommand, listUsersCommand } from '../../../core/cli/people/users.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { type CommandRun, runCommand } from '../../support/run-command.ts'
 import { storesIn } from '../store/stores.ts'
@@ -107,7 +107,7 @@ onEachDatabase('umg users', (database) => {
     const { id, link } = JSON.parse((await invite('bob@example.com', { json: true })).stdout)
     const { code, stdout, stderr } = await withdraw(id)
     expect({ code, stdout }).to.deep.equal({ code: 0, stdout: '' })
-    expect(stderr).to.equal(`Withdrew the invitation ${id} (bob@example.com): its link opens nothing from now on.\n`)
+    expect(stderr).to.equal(`Withdrew the invitation ${id} (bob@example.com). Its link no longer works.\n`)
     expect((await invitations({ json: true })).stdout).to.equal('[]\n')
     const failure: unknown = await join({ code, stdout: link, stderr }).catch((error: unknown) => error)
     expect(failure).to.have.property('row', 'link_invalid')

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { Batch } from '../../../core/async/batch.ts'
+import { Batch } from '../../../core/async/event-loop.ts'
 
-describe('what one turn of the event loop brings', () => {
-  it('is done in a row, in its order, before anything that is read later', async () => {
+describe('a batch', () => {
+  it('processes its items in their order, after the current iteration of the event loop', async () => {
     const done: string[] = []
     const batch = new Batch<string>((item) => done.push(item))
     for (const item of ['first', 'second']) batch.add(item)
@@ -12,7 +12,7 @@ describe('what one turn of the event loop brings', () => {
     expect(done).to.deep.equal(['first', 'second'])
   })
 
-  it('is done at once where someone cannot wait, and then not again', async () => {
+  it('processes each item once when it is flushed', async () => {
     const done: string[] = []
     const batch = new Batch<string>((item) => done.push(item))
     batch.add('only')
@@ -22,7 +22,7 @@ describe('what one turn of the event loop brings', () => {
     expect(done).to.deep.equal(['only'])
   })
 
-  it('is not made longer by what the work itself brings: that has its own turn', async () => {
+  it('processes items that are added by the processing in the next iteration', async () => {
     const done: string[] = []
     const batch: Batch<string> = new Batch((item) => {
       done.push(item)

@@ -1,55 +1,55 @@
 import { expect } from 'chai'
-import { Ticker, type TickListener } from '../../../core/async/ticker.ts'
+import { Ticker, type TickListener } from '../../../core/async/event-loop.ts'
 
-/** Something that tells when it is looked at. */
-class Sight implements TickListener {
+/** A member that resolves at its first tick. */
+class Member implements TickListener {
   previous: this | undefined
   next: this | undefined
-  readonly #seen = Promise.withResolvers<number>()
-  readonly #onLook: () => void
+  readonly #ticked = Promise.withResolvers<number>()
+  readonly #listener: () => void
 
-  constructor(onLook: () => void = () => undefined) {
-    this.#onLook = onLook
+  constructor(listener: () => void = () => undefined) {
+    this.#listener = listener
   }
 
-  get seen(): Promise<number> {
-    return this.#seen.promise
+  get ticked(): Promise<number> {
+    return this.#ticked.promise
   }
 
   onTick(now: number): void {
-    this.#seen.resolve(now)
-    this.#onLook()
+    this.#ticked.resolve(now)
+    this.#listener()
   }
 }
 
-describe('a watch over deadlines', () => {
-  it('looks at all that it watches, at the time of the tick', async () => {
-    const watch = new Ticker<Sight>(1)
+describe('a ticker', () => {
+  it('calls all its members with the time of the tick', async () => {
+    const ticker = new Ticker<Member>(1)
     const before = performance.now()
-    const both = [new Sight(), new Sight()]
-    for (const sight of both) watch.add(sight)
-    for (const sight of both) expect(await sight.seen).to.be.within(before, performance.now())
-    for (const sight of both) watch.remove(sight)
+    const members = [new Member(), new Member()]
+    for (const member of members) ticker.add(member)
+    for (const member of members) expect(await member.ticked).to.be.within(before, performance.now())
+    for (const member of members) ticker.remove(member)
   })
 
-  it('may be left by what it looks at', async () => {
-    const watch = new Ticker<Sight>(1)
-    const leaving = new Sight(() => watch.remove(leaving))
-    const staying = new Sight()
-    watch.add(staying)
-    watch.add(leaving)
-    await Promise.all([leaving.seen, staying.seen])
-    watch.remove(staying)
+  it('lets a member remove itself at a tick', async () => {
+    const ticker = new Ticker<Member>(1)
+    const leaving = new Member(() => ticker.remove(leaving))
+    const staying = new Member()
+    ticker.add(staying)
+    ticker.add(leaving)
+    await Promise.all([leaving.ticked, staying.ticked])
+    ticker.remove(staying)
   })
 
-  it('watches again after a time in which there was nothing to watch', async () => {
-    const watch = new Ticker<Sight>(1)
+  it('ticks again after a time without members', async () => {
+    const ticker = new Ticker<Member>(1)
     for (let i = 0; i < 3; i++) {
-      const sight = new Sight()
-      watch.add(sight)
-      await sight.seen
-      watch.remove(sight)
-      // Two ticks: the first of them finds nobody.
+      const member = new Member()
+      ticker.add(member)
+      await member.ticked
+      ticker.remove(member)
+      // Two ticks: the first of them finds no member.
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   })

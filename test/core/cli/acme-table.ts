@@ -1,4 +1,4 @@
-/** A table with most of what `umg explain` shows. */
+/** A table for most parts of an explanation. */
 export const ACME_TABLE = `version: 1
 chain:
   - plugin: auth
@@ -46,5 +46,5 @@ keys:
   - { name: lost, hash: "sha256:${'2'.repeat(64)}", kind: live, models: ["*"], expires: 2020-01-01 }
 `
 
-/** The variables that it needs. */
+/** The variables of the table. */
 export const ACME_ENV = { OPENAI_API_KEY: 'value-of-the-key', WHO: 'value-of-who' }

@@ -1,11 +1,11 @@
 import { expect } from 'chai'
-import { type ExplainOptions, explain } from '../../../core/cli/explain.ts'
-import type { RetryCause } from '../../../core/config/retry-causes.ts'
+import { type ExplainOptions, explain } from '../../../core/cli/config/explain.ts'
+import type { RetryCause } from '../../../core/config/schema/retry-causes.ts'
 import { createKey, revokeKey } from '../../../core/keys/keys.ts'
 import { openStore } from '../../../core/store/database.ts'
+import { type CommandRun, runCommand } from '../../support/run-command.ts'
 import { type TemporaryFolder, temporaryFolder } from '../config/temporary-folder.ts'
 import { ACME_ENV, ACME_TABLE } from './acme-table.ts'
-import { type Run, run } from './run.ts'
 
 describe('umg explain', () => {
   let folder: TemporaryFolder
@@ -18,20 +18,20 @@ describe('umg explain', () => {
     database = `sqlite:${folder.path}/keys.db`
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
-  /** The name of the folder is left out of what is printed. */
-  async function ask(model: string, options: Partial<ExplainOptions> = {}): Promise<Run> {
+  /** Runs the command, and removes the name of the folder from its output. */
+  async function explainModel(model: string, options: Partial<ExplainOptions> = {}): Promise<CommandRun> {
     const all: ExplainOptions = { routes, data: 'unused', database, format: 'pretty', ...options }
-    const { code, stdout, stderr } = await run((io) => explain(model, all, io), ACME_ENV)
+    const { code, stdout, stderr } = await runCommand((io) => explain(model, all, io), ACME_ENV)
     const plain = (text: string) => text.replaceAll(`${folder.path}/`, '')
     return { code, stdout: plain(stdout), stderr: plain(stderr) }
   }
 
   const failing = (...causes: [string, RetryCause][]) => ({ failing: new Map(causes) })
 
-  it('shows every step from the alias to the limits of the key, each with its line, and no secret', async () => {
-    const { code, stdout, stderr } = await ask('gpt-4o', { key: 'nightly' })
+  it('shows every step from the alias to the limits of the key, each with its line, without secrets', async () => {
+    const { code, stdout, stderr } = await explainModel('gpt-4o', { key: 'nightly' })
     expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
     expect(stdout).to.equal(`gpt-4o is an alias of acme/smart                                        routes.yaml:41
 acme/smart                                                              routes.yaml:29
@@ -41,7 +41,7 @@ acme/smart                                                              routes.y
            any  local/mistral (openai-compatible)                       routes.yaml:37
          choose: busy                                                   routes.yaml:38
    then  claude/claude-sonnet-5 (left out: not set: ANTHROPIC_API_KEY)  routes.yaml:33
-   then  acme/asleep (left out: so is all that it leads to)             routes.yaml:33
+   then  acme/asleep (left out: all its models are left out)            routes.yaml:33
   retry: { attempts: 2 }                                                routes.yaml:34
   defaults: { temperature: 0.2, user: "\${env:WHO}" }                    routes.yaml:35
 
@@ -54,26 +54,26 @@ chain, for the live key routes:nightly (nightly)
 `)
   })
 
-  it('shows the limits of the default class where no key is named, and what is tried by default', async () => {
-    const { stdout } = await ask('acme/spare')
+  it('shows the limits of the default class and the default retries if no key is named', async () => {
+    const { stdout } = await explainModel('acme/spare')
     expect(stdout).to.match(/^ {2}retry: \{ attempts: 3 \} +by default$/m)
     expect(stdout).to.match(/^chain, for a live key that names no class$/m)
     expect(stdout).to.match(/^ {4}standard\.requests: 60\/min +routes\.yaml:7$/m)
   })
 
   it('shows a model of an upstream at the line of its namespace, and the links that see it', async () => {
-    const { stdout } = await ask('openai/o4-mini')
+    const { stdout } = await explainModel('openai/o4-mini')
     expect(stdout).to.match(/^openai\/o4-mini \(openai-compatible\) +routes\.yaml:16$/m)
     expect(stdout).to.match(/^ {2}header-stamping +routes\.yaml:12$/m)
   })
 
-  it('shows who answers a test key', async () => {
-    const { stdout } = await ask('acme/smart', { key: 'tester' })
+  it('shows the provider that serves a test key', async () => {
+    const { stdout } = await explainModel('acme/smart', { key: 'tester' })
     expect(stdout).to.contain('openai/gpt-5.5 (sandbox)').and.contain('claude/claude-sonnet-5 (sandbox)')
   })
 
-  it('shows by which ways calls go while upstreams fail', async () => {
-    const { code, stdout } = await ask('acme/smart', failing(['openai', '5xx'], ['local/qwen3', 'timeout']))
+  it('shows the ways that calls go while upstreams fail', async () => {
+    const { code, stdout } = await explainModel('acme/smart', failing(['openai', '5xx'], ['local/qwen3', 'timeout']))
     expect(code).to.equal(0)
     const ways = stdout.split('\n\n').at(-1)!.trimEnd().split('\n')
     expect(ways.map((way) => way.replace(/^ *\d+ % +/, '')).sort()).to.deep.equal([
@@ -87,8 +87,8 @@ chain, for the live key routes:nightly (nightly)
     expect(shares.reduce((sum, share) => sum + share)).to.be.within(98, 102)
   })
 
-  it('says the same to programs', async () => {
-    const { stdout } = await ask('gpt-4o', { key: 'nightly', format: 'json', ...failing(['openai', '429']) })
+  it('prints the same as JSON', async () => {
+    const { stdout } = await explainModel('gpt-4o', { key: 'nightly', format: 'json', ...failing(['openai', '429']) })
     const { alias, model, key, chain, failing: supposed, ways } = JSON.parse(stdout)
     expect(alias).to.deep.equal({ of: 'acme/smart', at: 'routes.yaml:41' })
     expect(model.targets[0]).to.deep.equal({
@@ -110,66 +110,68 @@ chain, for the live key routes:nightly (nightly)
     ['acme/smrat', '"acme" has no curated model "smrat"; did you mean "acme/smart"?'],
     ['openai/gpt-5.6', '"openai" does not allow the model "gpt-5.6"; did you mean "gpt-5.5"?'],
     ['claude/claude-sonnet-5', 'claude/claude-sonnet-5 is left out: not set: ANTHROPIC_API_KEY'],
-    ['acme/asleep', 'acme/asleep is left out: so is all that it leads to'],
+    ['acme/asleep', 'acme/asleep is left out: all its models are left out'],
   ] as const) {
-    it(`says why ${model} is refused`, async () => {
-      const { code, stdout } = await ask(model)
+    it(`shows why ${model} is refused`, async () => {
+      const { code, stdout } = await explainModel(model)
       expect(code).to.equal(1)
       expect(stdout.split('\n', 1)[0]).to.equal(`${model} is refused: ${why}`)
     })
   }
 
-  it('says why a key is refused a model that others may call', async () => {
-    const { code, stdout } = await ask('openai/gpt-5.5', { key: 'nightly' })
+  it('shows that a key may not call a model', async () => {
+    const { code, stdout } = await explainModel('openai/gpt-5.5', { key: 'nightly' })
     expect(code).to.equal(1)
     expect(stdout).to.match(/^openai\/gpt-5\.5 is refused: the key may not call openai\/gpt-5\.5: only acme\/\*$/m)
   })
 
-  describe('for a key of the store', () => {
+  describe('with a key of the store', () => {
     it('finds it by its id', async () => {
       const store = await openStore(database)
       const { key } = await createKey(store, { name: 'laptop', kind: 'live', models: ['acme/*'], rateClass: 'batch' })
       await store.close()
-      const { code, stdout } = await ask('acme/smart', { key: key.id })
+      const { code, stdout } = await explainModel('acme/smart', { key: key.id })
       expect(code).to.equal(0)
       expect(stdout).to.contain(`chain, for the live key ${key.id} (laptop)`).and.contain('batch.tokens: 5M/day')
     })
 
-    it('shows that a link refuses it, where one does', async () => {
+    it('shows that a link refuses the key', async () => {
       const store = await openStore(database)
       const { key } = await createKey(store, { name: 'lost', kind: 'live', rateClass: 'gone' })
       await store.close()
-      expect((await ask('acme/smart', { key: key.id })).stdout).to.match(
+      expect((await explainModel('acme/smart', { key: key.id })).stdout).to.match(
         /rate-tagging: refuses the key: Your key names the rate class `gone`/,
       )
     })
 
-    it('does not know one that is revoked, or never was', async () => {
+    it('refuses a key that is revoked or unknown', async () => {
       const store = await openStore(database)
       const { key } = await createKey(store, { name: 'old', kind: 'live' })
       await revokeKey(store, key.id)
       await store.close()
       for (const id of [key.id, 'key_nobody']) {
-        const { code, stdout, stderr } = await ask('acme/smart', { key: id })
+        const { code, stdout, stderr } = await explainModel('acme/smart', { key: id })
         expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' })
         expect(stderr).to.contain('there is no such key, or it is revoked')
       }
     })
   })
 
-  it('says that a key has expired', async () => {
-    expect((await ask('acme/smart', { key: 'lost' })).stderr).to.equal('note: the key has expired: its calls are refused\n')
+  it('notes that a key has expired', async () => {
+    expect((await explainModel('acme/smart', { key: 'lost' })).stderr).to.equal(
+      'note: the key has expired: its calls are refused\n',
+    )
   })
 
-  it('does not suppose that something fails that is not there', async () => {
-    const { code, stderr } = await ask('acme/smart', failing(['opnai', '429']))
+  it('refuses to assume that an unknown namespace fails', async () => {
+    const { code, stderr } = await explainModel('acme/smart', failing(['opnai', '429']))
     expect(code).to.equal(2)
     expect(stderr).to.equal('--failing: there is no upstream "opnai"; did you mean "openai"?\n')
   })
 
-  it('says what is wrong with the table, and then nothing else', async () => {
+  it('prints only the errors of a table that is not valid', async () => {
     const broken = folder.write('broken.yaml', 'version: 2\nnamespaces: {}\n')
-    const { code, stdout, stderr } = await ask('acme/smart', { routes: broken })
+    const { code, stdout, stderr } = await explainModel('acme/smart', { routes: broken })
     expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' })
     expect(stderr).to.contain('broken.yaml:1:10: version must be 1')
   })

@@ -1,4 +1,4 @@
-import type { RetryCause } from '../../../core/config/retry-causes.ts'
+import type { RetryCause } from '../../../core/config/schema/retry-causes.ts'
 import { ModelDiscovery } from '../../../core/routing/discovery.ts'
 import { type Namespace, RoutingTable } from '../../../core/routing/table.ts'
 import { UpstreamState } from '../../../core/routing/upstream-state.ts'
@@ -8,7 +8,7 @@ import { type Case, curatedOf, UPSTREAMS } from './random-tables.ts'
 const SILENT = { known: () => undefined, changed: () => undefined, forgotten: () => undefined }
 const LOG = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
-/** What the upstreams make of parameters: the first passes all on, the second leaves one out, the third refuses one. */
+/** The parameters of the upstreams: the first passes all on, the second drops one, the third refuses one. */
 const PARAMETERS: Readonly<Record<(typeof UPSTREAMS)[number], ParameterTable>> = {
   one: 'verbatim',
   two: {
@@ -23,12 +23,12 @@ const PARAMETERS: Readonly<Record<(typeof UPSTREAMS)[number], ParameterTable>> =
   },
 }
 
-/** The routing table of a case, whose upstreams fail as the case says. `closed`: an address where nobody listens. */
+/** The routing table of a case, with upstreams that fail as the case says. `closed`: an origin without a listener. */
 export function tableOf(each: Case, closed: string): RoutingTable {
   const namespaces = UPSTREAMS.map((name): [string, Namespace] => {
     const provider = providerOf(name, each, closed)
     const state = new UpstreamState(name, { breaker: true }, SILENT)
-    const upstream = each.asleep.has(name) ? undefined : { name, provider, state }
+    const upstream = each.dormant.has(name) ? undefined : { name, provider, state }
     const catalogue = new ModelDiscovery(undefined, LOG)
     return [name, { name, upstream, models: undefined, timeouts: TIMEOUTS, testKeys: 'sandbox', catalogue }]
   })
@@ -40,7 +40,7 @@ export function tableOf(each: Case, closed: string): RoutingTable {
   return new RoutingTable({ namespaces: new Map(namespaces), curated: curatedOf(each).curated, aliases: new Map(), sandbox })
 }
 
-/** An upstream says its head at once or never: what stalls does so behind it. */
+/** Replies stall only after their head: only the idle timeout is short. */
 const TIMEOUTS = { connect: 10_000, firstByte: 10_000, idle: 15, total: 60_000 }
 
 function providerOf(name: (typeof UPSTREAMS)[number], { failing }: Case, closed: string): Provider {
@@ -74,7 +74,7 @@ const refusal = (status: number, headers: Readonly<Record<string, string>> = {})
   body: ['{"error":{"message":"no"}}'],
 })
 
-/** How each cause shows on the wire. */
+/** The reply, or the request, that causes each failure. */
 const FAILURES: Readonly<Record<RetryCause, (closed: string) => LocalReply | UpstreamRequest>> = {
   connect: (closed) => ({ origin: closed, path: '/', headers: {}, body: '{}' }),
   timeout: () => ({ ...GOOD, body: stalled() }),

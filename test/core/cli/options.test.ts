@@ -1,7 +1,6 @@
 import { expect } from 'chai'
 import { InvalidArgumentError } from 'commander'
-import { overlapOf } from '../../../core/cli/key-commands.ts'
-import { toIssuer, toListen, toNetworks, toOrigin } from '../../../core/cli/options.ts'
+import { toIssuer, toListen, toNetworks, toOrigin, toOverlap } from '../../../core/cli/options.ts'
 
 const GOOD: readonly (readonly [(text: string) => unknown, string, unknown])[] = [
   [toOrigin, 'https://llm.example.com/', 'https://llm.example.com'],
@@ -10,9 +9,9 @@ const GOOD: readonly (readonly [(text: string) => unknown, string, unknown])[] =
   [toIssuer, 'http://localhost:9000', 'http://localhost:9000'],
   [toNetworks, '10.0.0.0/8, 192.168.1.7,2001:db8::/32', ['10.0.0.0/8', '192.168.1.7', '2001:db8::/32']],
   [toListen, '[::1]:9090', { host: '::1', port: 9090 }],
-  [overlapOf, '90s', 90_000],
-  [overlapOf, '7d', 7 * 86_400_000],
-  [overlapOf, '0', 0],
+  [toOverlap, '90s', 90_000],
+  [toOverlap, '7d', 7 * 86_400_000],
+  [toOverlap, '0', 0],
 ]
 
 const WRONG: readonly (readonly [(text: string) => unknown, string])[] = [
@@ -28,20 +27,20 @@ const WRONG: readonly (readonly [(text: string) => unknown, string])[] = [
   [toNetworks, 'proxy.internal'],
   [toNetworks, '10.0.0.0/8;192.168.1.7'],
   [toListen, '9090'],
-  [overlapOf, '1'],
-  [overlapOf, '-1h'],
-  [overlapOf, '1w'],
+  [toOverlap, '1'],
+  [toOverlap, '-1h'],
+  [toOverlap, '1w'],
 ]
 
 describe('the value of an option', () => {
   for (const [read, text, wanted] of GOOD) {
-    it(`may be ${text}`, () => {
+    it(`can be ${text}`, () => {
       expect(read(text)).to.deep.equal(wanted)
     })
   }
 
   for (const [read, text] of WRONG) {
-    it(`is not ${text === '' ? 'empty' : text} (${read.name}), and the refusal says what to write`, () => {
+    it(`cannot be ${text === '' ? 'empty' : text} (${read.name}); the error says what to write`, () => {
       expect(() => read(text))
         .to.throw(InvalidArgumentError)
         .with.property('message')

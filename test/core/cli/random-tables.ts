@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { stringify } from 'yaml'
 import type { Config, CuratedNamespace, RouteConfig } from '../../../core/config/config.ts'
-import { RETRY_CAUSES, type RetryCause } from '../../../core/config/retry-causes.ts'
+import { RETRY_CAUSES, type RetryCause } from '../../../core/config/schema/retry-causes.ts'
 
-/** The upstreams of every random table: each has two models. */
+/** The upstreams of every random table. Each has two models. */
 export const UPSTREAMS = ['one', 'two', 'three'] as const
 
-/** A random table, and a call under random circumstances. */
+/** A random table, and a call under random conditions. */
 export interface Case {
   readonly routes: readonly RouteSpec[]
   /** Namespaces that are left out. */
-  readonly asleep: ReadonlySet<string>
+  readonly dormant: ReadonlySet<string>
   readonly failing: ReadonlyMap<string, RetryCause>
-  /** Which model is asked for. */
-  readonly asked: string
+  /** The model that the call names. */
+  readonly model: string
   readonly key: string
   readonly body: Readonly<Record<string, unknown>>
   readonly seed: number
@@ -32,7 +32,7 @@ interface RouteSpec {
 
 const UPSTREAM_MODELS = UPSTREAMS.flatMap((name) => [`${name}/large`, `${name}/small`])
 
-/** Few of them time out: each of those takes its time. */
+/** Timeouts are rare, because they slow the test down. */
 const cause = fc.oneof(
   { weight: 30, arbitrary: fc.constantFrom(...RETRY_CAUSES.filter((each) => each !== 'timeout')) },
   { weight: 1, arbitrary: fc.constant<RetryCause>('timeout') },
@@ -52,17 +52,17 @@ const route: fc.Arbitrary<RouteSpec> = fc.record({
   strict: fc.boolean(),
 })
 
-/** All kinds of tables, and calls to a model of theirs. */
+/** Tables with calls of their models. */
 export const cases: fc.Arbitrary<Case> = fc.array(route, { minLength: 1, maxLength: 4 }).chain((routes) =>
   fc.record({
     routes: fc.constant(routes),
-    asleep: fc
+    dormant: fc
       .oneof({ weight: 3, arbitrary: fc.constant([]) }, fc.subarray([...UPSTREAMS]))
       .map((names) => new Set<string>(names)),
     failing: fc
       .dictionary(fc.constantFrom(...UPSTREAMS, ...UPSTREAM_MODELS), cause, { maxKeys: 5 })
       .map((names) => new Map(Object.entries(names))),
-    asked: fc.oneof(
+    model: fc.oneof(
       { weight: 9, arbitrary: fc.nat(routes.length - 1).map((number) => `acme/r${number}`) },
       { weight: 1, arbitrary: fc.constantFrom(...UPSTREAM_MODELS) },
     ),
@@ -79,7 +79,7 @@ function parameterValues(names: readonly string[]): Readonly<Record<string, unkn
   return Object.fromEntries(names.map((name) => [name, values[name]]))
 }
 
-/** The curated models of a case, and the text of the table that says so. A route leads to upstreams' models and to routes before it. */
+/** The curated models of a case, and their YAML. A route leads to models of upstreams and to the routes before it. */
 export function curatedOf({ routes }: Case): { readonly curated: Config['curated']; readonly text: string } {
   const configs = routes.map((spec, number) => toConfig(spec, number))
   const namespace: CuratedNamespace = {

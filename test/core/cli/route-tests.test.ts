@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { testRoutes } from '../../../core/cli/route-tests.ts'
+import { testRoutes } from '../../../core/cli/config/route-tests.ts'
+import { runCommand } from '../../support/run-command.ts'
 import { type TemporaryFolder, temporaryFolder } from '../config/temporary-folder.ts'
 import { ACME_ENV, ACME_TABLE } from './acme-table.ts'
-import { run } from './run.ts'
 
 describe('umg routes test', () => {
   let folder: TemporaryFolder
@@ -11,15 +11,15 @@ describe('umg routes test', () => {
     folder = temporaryFolder()
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   async function test(expectations: string, table = ACME_TABLE) {
     const file = folder.write('routes.yaml', `${table}${expectations}`)
-    const { code, stdout, stderr } = await run((io) => testRoutes(file, io), ACME_ENV)
+    const { code, stdout, stderr } = await runCommand((io) => testRoutes(file, io), ACME_ENV)
     return { code, stdout: stdout.replaceAll(`${folder.path}/`, ''), stderr: stderr.replaceAll(`${folder.path}/`, '') }
   }
 
-  it('says of each expectation that it holds', async () => {
+  it('reports each expectation that holds', async () => {
     const { code, stdout } = await test(`expect:
   gpt-4o: openai/gpt-5.5
   acme/smart:
@@ -39,7 +39,7 @@ describe('umg routes test', () => {
     expect(code).to.equal(0)
   })
 
-  it('says of one that does not hold where it stands, and by which ways calls really go', async () => {
+  it('reports the line of one that does not hold, and the ways that calls go', async () => {
     const { code, stdout } = await test('expect:\n  gpt-4o: local/qwen3\n  openai/gpt-5.5: openai/gpt-5.5\n')
     const lines = stdout.split('\n')
     expect(lines[1]).to.equal('  ✖ gpt-4o → local/qwen3   routes.yaml:47')
@@ -48,7 +48,7 @@ describe('umg routes test', () => {
     expect(code).to.equal(1)
   })
 
-  it('gives each rehearsed call its own retries, however many calls were rehearsed before', async () => {
+  it('gives each simulated call a full retry budget, after any number of calls', async () => {
     const targets = 'targets: [{ model: local/qwen3 }], fallbacks: [local/mistral]'
     const table = ACME_TABLE.replace('asleep:', `first: { ${targets} }\n      second: { ${targets} }\n      asleep:`)
     const expected = '[{ failing: { local/qwen3: 429 }, to: local/mistral }]'
@@ -56,27 +56,27 @@ describe('umg routes test', () => {
     expect(stdout).to.match(/2 passing\n$/)
   })
 
-  it('takes either of two models that share the calls alike', async () => {
+  it('accepts either of two models with equal shares', async () => {
     for (const model of ['local/qwen3', 'local/mistral'])
       expect((await test(`expect: { acme/spare: ${model} }\n`)).code).to.equal(0)
   })
 
-  it('says of a model whose namespaces are left out that nobody serves it', async () => {
+  it('accepts that a model is not found if its namespaces are left out', async () => {
     expect((await test('expect: { acme/asleep: model_not_found }\n')).code).to.equal(0)
   })
 
-  it('always says the same', async () => {
+  it('is reproducible', async () => {
     const seen = [await test('expect: { acme/spare: openai/gpt-5.5 }\n'), await test('expect: { acme/spare: openai/gpt-5.5 }\n')]
     expect(seen[0]).to.deep.equal(seen[1])
   })
 
-  it('tells that nothing is expected', async () => {
+  it('reports that there are no expectations', async () => {
     const { code, stdout, stderr } = await test('')
     expect({ code, stdout }).to.deep.equal({ code: 2, stdout: '' })
-    expect(stderr).to.contain('routes.yaml expects nothing: write what it should do under "expect"')
+    expect(stderr).to.contain('routes.yaml has no expectations: write them under "expect"')
   })
 
-  it('tells what is wrong with the table', async () => {
+  it('prints the errors of a table that is not valid', async () => {
     const { code, stderr } = await test('expect: { acme/smrat: openai/gpt-5.5 }\n')
     expect(code).to.equal(2)
     expect(stderr).to.contain('did you mean "smart"?')

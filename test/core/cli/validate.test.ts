@@ -1,10 +1,10 @@
 import { expect } from 'chai'
-import type { Format } from '../../../core/cli/findings.ts'
-import { validate } from '../../../core/cli/validate.ts'
+import { validate } from '../../../core/cli/config/validate.ts'
+import type { Format } from '../../../core/cli/validation-report.ts'
 import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
+import { runCommand } from '../../support/run-command.ts'
 import { type TemporaryFolder, temporaryFolder } from '../config/temporary-folder.ts'
-import { run } from './run.ts'
 
 const AUTH = 'chain: [{ plugin: auth }]\n'
 
@@ -15,17 +15,17 @@ describe('umg validate', () => {
     folder = temporaryFolder()
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   async function check(text: string, format: Format, online = false) {
     const file = folder.write('routes.yaml', text)
-    const { code, stdout, stderr } = await run((io) => validate(file, { format, online }, io), { KEY: 'value-of-the-key' })
+    const { code, stdout, stderr } = await runCommand((io) => validate(file, { format, online }, io), { KEY: 'value-of-the-key' })
     const plain = (written: string) => written.replaceAll(`${folder.path}/`, '')
     return { code, stdout: plain(stdout), stderr: plain(stderr) }
   }
 
-  describe('for programs', () => {
-    it('prints JSON of a right table', async () => {
+  describe('--format json', () => {
+    it('prints the notices of a valid table', async () => {
       const { code, stdout, stderr } = await check('version: 1\nnamespaces: {}\n', 'json')
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
       const { notices, ...rest } = JSON.parse(stdout)
@@ -33,7 +33,7 @@ describe('umg validate', () => {
       expect(notices).to.have.length(1)
     })
 
-    it('prints JSON of a wrong one, on stdout too', async () => {
+    it('prints the errors on stdout', async () => {
       const { code, stdout, stderr } = await check(`version: 1\n${AUTH}namespace: {}\nnamespaces: {}\n`, 'json')
       expect({ code, stderr }).to.deep.equal({ code: 1, stderr: '' })
       expect(JSON.parse(stdout)).to.deep.equal({
@@ -51,14 +51,14 @@ describe('umg validate', () => {
       })
     })
 
-    it('says by its exit code that there is nothing to check', async () => {
-      const { code, stdout } = await run((io) => validate(`${folder.path}/nowhere.yaml`, { format: 'json' }, io))
+    it('exits with 2 if the file cannot be read', async () => {
+      const { code, stdout } = await runCommand((io) => validate(`${folder.path}/nowhere.yaml`, { format: 'json' }, io))
       expect(code).to.equal(2)
-      expect(JSON.parse(stdout).errors[0]).to.include({ line: 1, column: 1, message: 'there is no such file' })
+      expect(JSON.parse(stdout).errors[0]).to.include({ line: 1, column: 1, message: 'the file does not exist' })
     })
   })
 
-  describe('for GitHub', () => {
+  describe('--format github', () => {
     it('prints an annotation for each error, escaped', async () => {
       const { code, stdout } = await check(`version: 1\n${AUTH}namespaces: { "50%,\\na:b": { provider: sandbox } }\n`, 'github')
       expect(code).to.equal(1)
@@ -69,44 +69,47 @@ describe('umg validate', () => {
 
     it('escapes the name of the file', async () => {
       const file = folder.write('a,b:c%.yaml', 'version: 2\nnamespaces: {}\n')
-      const { stdout } = await run((io) => validate(file, { format: 'github' }, io))
+      const { stdout } = await runCommand((io) => validate(file, { format: 'github' }, io))
       expect(stdout).to.contain('/a%2Cb%3Ac%25.yaml,line=1,col=10::version must be 1')
     })
 
-    it('prints a notice for what the author should know', async () => {
+    it('prints an annotation for each notice', async () => {
       const { code, stdout } = await check('version: 1\nnamespaces: {}\n', 'github')
       expect(code).to.equal(0)
       expect(stdout).to.match(/^::notice file=routes\.yaml::the chain has no "auth"/)
     })
   })
 
-  describe('online', () => {
+  describe('--online', () => {
     let upstream: ScriptedUpstream
 
     beforeEach(async () => {
       upstream = await scriptedUpstream()
     })
 
-    afterEach(() => upstream.close())
+    afterEach(() => upstream?.close())
 
     const table = (origin: string, rest = '') =>
       `version: 1\n${AUTH}namespaces:\n  far:\n    provider: openai-compatible\n    config: { baseUrl: "${origin}/v1", apiKey: "\${env:KEY}" }\n${rest}`
 
-    it('asks the upstream with our credential, and says how many were asked', async () => {
+    it('calls the upstream with the credential, and prints the number of upstreams', async () => {
       upstream.on(() => json({ object: 'list', data: [{ id: 'large' }] }))
       const { code, stdout } = await check(table(upstream.origin), 'pretty', true)
-      expect({ code, stdout }).to.deep.equal({ code: 0, stdout: 'routes.yaml is valid: 1 namespace, 1 link; 1 upstream asked\n' })
+      expect({ code, stdout }).to.deep.equal({
+        code: 0,
+        stdout: 'routes.yaml is valid: 1 namespace, 1 link; 1 upstream checked\n',
+      })
       expect(upstream.requests.map(({ path, headers }) => [path, headers.authorization])).to.deep.equal([
         ['/v1/models', 'Bearer value-of-the-key'],
       ])
     })
 
-    it('asks nobody otherwise', async () => {
+    it('calls no upstream without the option', async () => {
       expect((await check(table(upstream.origin), 'pretty')).code).to.equal(0)
       expect(upstream.connectionsAccepted).to.equal(0)
     })
 
-    it('points at the namespace whose upstream refuses the credential, and tells what it said', async () => {
+    it('reports the namespace whose upstream refuses the credential, and its message', async () => {
       upstream.on(() => json({ error: { message: 'Your key has expired.' } }, { status: 401 }))
       const { code, stderr } = await check(table(upstream.origin), 'pretty', true)
       expect(code).to.equal(1)
@@ -117,35 +120,31 @@ describe('umg validate', () => {
     })
 
     for (const [what, message, told] of [
-      ['our credential', 'Bearer value-of-the-key: no such key (value-of-the-key).', '"…: no such key (…)."'],
-      [
-        'what is left of a key',
-        'Incorrect API key provided: sk-proj-****-k9Zq, or ****k9Zq.',
-        '"Incorrect API key provided: …, or …."',
-      ],
+      ['the credential', 'Bearer value-of-the-key: no such key (value-of-the-key).', '"…: no such key (…)."'],
+      ['a masked key', 'Incorrect API key provided: sk-proj-****-k9Zq, or ****k9Zq.', '"Incorrect API key provided: …, or …."'],
       ['control characters', 'No\u001b[2J\u0007\r\n::error::entry', '"No [2J ::error::entry"'],
-      ['all past 500 characters', 'no '.repeat(10_000), `"${'no '.repeat(200).slice(0, 500)}"`],
+      ['everything after 500 characters', 'no '.repeat(10_000), `"${'no '.repeat(200).slice(0, 500)}"`],
     ] as const) {
-      it(`takes ${what} out of what an upstream says`, async () => {
+      it(`removes ${what} from the message of an upstream`, async () => {
         upstream.on(() => json({ error: { message } }, { status: 401 }))
         const { stderr } = await check(table(upstream.origin), 'pretty', true)
         expect(stderr.split('\n')[0]!.split(' said: ')[1]).to.equal(told)
       })
     }
 
-    it('tells what a refusal within a reply says, as a plugin throws it, and no secret', async () => {
+    it('prints the message of an UpstreamError that a plugin throws, without secrets', async () => {
       folder.write('tale.ts', MUTE.replace('request:', `check: () => { throw new UpstreamError(${TALE}) }, request:`))
       const { stderr } = await check(`version: 1\n${AUTH}namespaces:\n  tale: { provider: ./tale.ts }\n`, 'pretty', true)
       expect(stderr).to.match(/^routes\.yaml:4:3: namespaces\.tale: status 402\. The upstream said: "No credit {2}for …\."\n/)
     })
 
-    it('points at the namespace whose upstream cannot be reached', async () => {
+    it('reports the namespace whose upstream cannot be reached', async () => {
       const { code, stdout } = await check(table(await closedOrigin()), 'github', true)
       expect(code).to.equal(1)
       expect(stdout).to.match(/^::error file=routes\.yaml,line=4,col=3::namespaces\.far: GET \S+: ECONNREFUSED\n$/)
     })
 
-    it('notes the models that the table names and the upstream does not list', async () => {
+    it('notes models in the table that the upstream does not list', async () => {
       upstream.on(() => json({ data: [{ id: 'large' }, { id: 'small' }] }))
       const rest =
         '    models: [large, "l*", lagre, medium]\n  acme: { models: { smart: { targets: [{ model: far/lxrge }] } } }\naliases: { gpt: far/large }\n'
@@ -158,22 +157,24 @@ describe('umg validate', () => {
       ])
     })
 
-    it('notes an upstream that nobody can ask, and leaves out those that are left out', async () => {
+    it('notes an upstream that cannot be checked, and skips dormant namespaces', async () => {
       folder.write('mute.ts', MUTE)
       const text = `version: 1\n${AUTH}namespaces:\n  mute: { provider: ./mute.ts }\n  off: { provider: openai-compatible, optional: true, config: { preset: openai, apiKey: "\${env:NOT_SET}" } }\n`
       const { code, stdout } = await check(text, 'pretty', true)
       expect(code).to.equal(0)
-      expect(stdout).to.contain('; 0 upstreams asked\n').and.contain('note: "mute" was not asked: its provider has no way to\n')
+      expect(stdout)
+        .to.contain('; 0 upstreams checked\n')
+        .and.contain('note: the upstream of "mute" was not checked: its provider has no check\n')
     })
 
-    it('tells what a plugin throws at the asking', async () => {
+    it('prints the message of an error that a plugin throws', async () => {
       folder.write('cross.ts', MUTE.replace('request:', "check: () => { throw new Error('the region is closed') }, request:"))
       const { stderr } = await check(`version: 1\n${AUTH}namespaces:\n  cross: { provider: ./cross.ts }\n`, 'pretty', true)
       expect(stderr).to.match(/^routes\.yaml:4:3: namespaces\.cross: the region is closed\n/)
     })
   })
 
-  it('points at the place of what a plugin refuses, with a frame', async () => {
+  it('reports the position of a config that its plugin refuses, with a code frame', async () => {
     const { code, stderr } = await check(`version: 1\n${AUTH}namespaces:\n  far: { provider: openai-compatible }\n`, 'pretty')
     expect(code).to.equal(1)
     expect(stderr)
@@ -182,7 +183,7 @@ describe('umg validate', () => {
   })
 })
 
-/** A provider that can neither check nor list. */
+/** A provider without a check and a list of models. */
 const MUTE = `import { defineProvider, Type, UpstreamError } from 'unified-model-gateway/plugin'
 export default defineProvider({
   apiVersion: 1,

@@ -3,14 +3,14 @@ import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import type { TSchema } from 'typebox'
 import { loadConfig } from '../../../core/config/load.ts'
-import { routesSchema } from '../../../core/config/schema/schema.ts'
-import { plugin } from './full-table.ts'
+import { routesSchema } from '../../../core/config/schema/routes-yaml.ts'
+import { plugin } from './full-config.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
 const PROJECT = new URL('../../../', import.meta.url)
 const DOC = readFileSync(new URL('docs/routes.md', PROJECT), 'utf8')
 
-/** What the examples refer to. */
+/** The variables in the examples. */
 const KEYS = { OPENAI_API_KEY: 'a-key', ANTHROPIC_API_KEY: 'a-key' }
 
 type Fields = Readonly<Record<string, Field>>
@@ -25,15 +25,15 @@ interface Field extends TSchema {
   readonly required?: readonly string[]
 }
 
-const table = routesSchema as TSchema as Field
-const link = table.properties!.chain!.items!
+const root = routesSchema as TSchema as Field
+const link = root.properties!.chain!.items!
 const entryOf = (map: Field): Field => Object.values(map.patternProperties!)[0]!
-const namespace = entryOf(table.properties!.namespaces!)
+const namespace = entryOf(root.properties!.namespaces!)
 const route = entryOf(namespace.properties!.models!.else!)
 
 /** The sections of docs/routes.md that list fields. */
 const SECTIONS: Readonly<Record<string, Field>> = {
-  '## The table': table,
+  '## The table': root,
   '## chain': link,
   '### when': link.properties!.when!,
   '## namespaces': namespace,
@@ -43,8 +43,8 @@ const SECTIONS: Readonly<Record<string, Field>> = {
   '### Targets': route.properties!.targets!.items!,
   '### Retries': route.properties!.retry!,
   '### Timeouts of a curated model': route.properties!.timeouts!,
-  '## keys': table.properties!.keys!.items!,
-  '## expect': entryOf(table.properties!.expect!).else!.items!,
+  '## keys': root.properties!.keys!.items!,
+  '## expect': entryOf(root.properties!.expect!).else!.items!,
 }
 
 describe('docs/routes.md', () => {
@@ -55,7 +55,7 @@ describe('docs/routes.md', () => {
     folder.write('my-audit.ts', `export { default } from '${plugin('auth')}'`)
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   for (const [heading, schema] of Object.entries(SECTIONS)) {
     it(`lists in "${heading}" exactly the fields that the schema has, with their defaults`, () => {
@@ -63,15 +63,15 @@ describe('docs/routes.md', () => {
     })
   }
 
-  for (const [index, block] of wholeTables(DOC).entries()) {
-    it(`shows a whole table, number ${index + 1}, that is right`, async () => {
-      const { config } = await loadConfig(folder.write('routes.yaml', block), KEYS)
+  for (const [index, block] of completeFiles(DOC).entries()) {
+    it(`shows a complete routes.yaml, number ${index + 1}, that is valid`, async () => {
+      const config = await loadConfig(folder.write('routes.yaml', block), KEYS)
       expect(config.namespaces.size).to.be.greaterThan(0)
     })
   }
 
-  it('shows the error that its example gives', async () => {
-    const [first = ''] = wholeTables(DOC)
+  it('shows the error of its example', async () => {
+    const [first = ''] = completeFiles(DOC)
     const broken = first.replace(
       '    timeouts: { connect: 2s, firstByte: 60s, idle: 30s, total: 10m }',
       '    timout: { connect: 2s }',
@@ -82,27 +82,27 @@ describe('docs/routes.md', () => {
   })
 })
 
-describe('the routes.yaml that comes with the gateway', () => {
+describe('the routes.yaml of a new installation', () => {
   const file = fileURLToPath(new URL('routes.yaml', PROJECT))
   const VARIABLES = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'OPENROUTER_API_KEY', 'OLLAMA_BASE_URL']
 
-  it('works without any credential: the sandbox answers, and notices say what to set', async () => {
-    const { config, notices } = await loadConfig(file, {})
+  it('is valid without credentials: the sandbox serves calls, and notices say what to set', async () => {
+    const config = await loadConfig(file, {})
     expect(config.chain.map((each) => each.plugin.name)).to.deep.equal(['auth', 'rate-tagging', 'header-stamping'])
-    const awake = [...config.namespaces.values()].filter(({ dormant }) => dormant === undefined)
-    expect(awake.map(({ name }) => name)).to.deep.equal(['sandbox'])
-    expect(notices.map((notice) => notice.split('set ').at(-1))).to.deep.equal(VARIABLES)
+    const served = [...config.namespaces.values()].filter(({ dormant }) => dormant === undefined)
+    expect(served.map(({ name }) => name)).to.deep.equal(['sandbox'])
+    expect(config.notices.map((notice) => notice.split('set ').at(-1))).to.deep.equal(VARIABLES)
   })
 
-  it('works with all credentials', async () => {
-    const { config, notices } = await loadConfig(file, Object.fromEntries(VARIABLES.map((name) => [name, 'http://127.0.0.1'])))
+  it('is valid with all credentials', async () => {
+    const config = await loadConfig(file, Object.fromEntries(VARIABLES.map((name) => [name, 'http://127.0.0.1'])))
     expect([...config.namespaces.values()].filter(({ dormant }) => dormant !== undefined)).to.deep.equal([])
-    expect(notices).to.deep.equal([])
+    expect(config.notices).to.deep.equal([])
   })
 })
 
-/** The YAML blocks that are whole tables. */
-function wholeTables(markdown: string): readonly string[] {
+/** The YAML blocks that are complete files. */
+function completeFiles(markdown: string): readonly string[] {
   return [...markdown.matchAll(/```yaml\n(version:[\s\S]+?)```/g)].map(([, block = '']) => block)
 }
 

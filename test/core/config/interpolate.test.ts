@@ -1,10 +1,9 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 import { expect } from 'chai'
 import { loadConfig } from '../../../core/config/load.ts'
 import { ConfigError } from '../../../core/text/diagnostic.ts'
-import { plugin } from './full-table.ts'
+import { plugin } from './full-config.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
-
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 
 const ENV = {
   STRING_VALUE: 'value',
@@ -22,7 +21,7 @@ const ENV = {
   EMPTY: '',
 }
 
-/** The table of OpenTelemetry's Configuration Data Model, "Environment variable substitution", and what is ours. */
+/** The examples of OpenTelemetry's Configuration Data Model, "Environment variable substitution", and examples of our own. */
 const VALUES: readonly (readonly [written: string, value: unknown])[] = [
   ['${STRING_VALUE}', 'value'],
   ['${BOOL_VALUE}', true],
@@ -68,7 +67,7 @@ const VALUES: readonly (readonly [written: string, value: unknown])[] = [
   ['${file:number.txt}', 7],
 ]
 
-const FAULTS: readonly (readonly [written: string, message: string])[] = [
+const ERRORS: readonly (readonly [written: string, message: string])[] = [
   ['${UNDEFINED_KEY}', 'UNDEFINED_KEY is not set'],
   ['${EMPTY}', 'EMPTY is not set'],
   ['${STRING_VALUE:?error}', '"${STRING_VALUE:?error}" is not a reference'],
@@ -95,11 +94,11 @@ describe('a reference in routes.yaml', () => {
     folder.write('empty.txt', ' \n')
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   async function read(written: string): Promise<unknown> {
     const text = `version: 1\nchain:\n  - plugin: ${plugin('any')}\n    config:\n      value: ${written}\nnamespaces: {}\n`
-    const { config } = await loadConfig(folder.write('routes.yaml', text), ENV)
+    const config = await loadConfig(folder.write('routes.yaml', text), ENV)
     return (config.chain[0]!.config as { value: unknown }).value
   }
 
@@ -109,7 +108,7 @@ describe('a reference in routes.yaml', () => {
     })
   }
 
-  for (const [written, message] of FAULTS) {
+  for (const [written, message] of ERRORS) {
     it(`such as ${written} is an error`, async () => {
       const error = await read(written).catch((reason: unknown) => reason)
       expect(error).to.be.instanceOf(ConfigError)
@@ -120,7 +119,7 @@ describe('a reference in routes.yaml', () => {
     })
   }
 
-  it('to an absolute path of a file is followed', async () => {
+  it('to a file may have an absolute path', async () => {
     expect(await read(`"\${file:${folder.path}/secret.txt}"`)).to.equal('from a file')
   })
 })

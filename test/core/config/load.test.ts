@@ -3,14 +3,14 @@ import { expect } from 'chai'
 import { Secret } from 'unified-model-gateway/plugin'
 import { loadConfig } from '../../../core/config/load.ts'
 import { ConfigError } from '../../../core/text/diagnostic.ts'
-import { FULL_ENV, FULL_TABLE, plugin } from './full-table.ts'
+import { FULL_CONFIG, FULL_ENV, plugin } from './full-config.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
 const HASH = '0123456789abcdef'.repeat(4)
 
-const lineOf = (text: string): number => FULL_TABLE.slice(0, FULL_TABLE.indexOf(text)).split('\n').length
+const lineOf = (text: string): number => FULL_CONFIG.slice(0, FULL_CONFIG.indexOf(text)).split('\n').length
 
-describe('a routes.yaml that is right', () => {
+describe('the Config of a valid routes.yaml', () => {
   let folder: TemporaryFolder
 
   beforeEach(() => {
@@ -18,14 +18,14 @@ describe('a routes.yaml that is right', () => {
     folder.write('west.txt', 'value-of-the-file\n')
   })
 
-  afterEach(() => folder.remove())
+  afterEach(() => folder?.remove())
 
   const load = (text: string, env: NodeJS.ProcessEnv = FULL_ENV) => loadConfig(folder.write('routes.yaml', text), env)
   const upstream = (rest = '') =>
     `version: 1\nnamespaces:\n  east:\n    provider: ${plugin('upstream')}\n    config: { apiKey: "\${env:UPSTREAM_KEY}" }\n${rest}`
 
-  it('gives its links in the order written', async () => {
-    const { config } = await load(FULL_TABLE)
+  it('has the links in the order of the file', async () => {
+    const config = await load(FULL_CONFIG)
     expect(config.chain.map((link) => link.plugin.name)).to.deep.equal(['auth', 'audit'])
     expect(config.chain[1]).to.deep.include({
       config: { sink: 'stdout', level: 'full', sample: 0.5, fields: ['model', 'status'], rotate: { lines: 100, keep: 3 } },
@@ -35,17 +35,17 @@ describe('a routes.yaml that is right', () => {
     expect(config.chain[0]).not.to.have.property('when')
   })
 
-  it('may name the same plugin twice, each link with its own config', async () => {
+  it('may have two links of one plugin, each with its own config', async () => {
     const link = (sink: string) => `  - { plugin: ${plugin('audit')}, config: { sink: ${sink} } }\n`
-    const { config } = await load(`version: 1\nchain:\n${link('one')}${link('two')}namespaces: {}\n`)
+    const config = await load(`version: 1\nchain:\n${link('one')}${link('two')}namespaces: {}\n`)
     expect(config.chain.map((each) => each.config)).to.deep.equal([
       { sink: 'one', level: 'terse' },
       { sink: 'two', level: 'terse' },
     ])
   })
 
-  it('gives its namespaces with their limits and deadlines in milliseconds', async () => {
-    const { config } = await load(FULL_TABLE)
+  it('has the namespaces with their timeouts in milliseconds', async () => {
+    const config = await load(FULL_CONFIG)
     expect([...config.namespaces.keys()]).to.deep.equal(['east', 'west'])
     expect([...config.curated.keys()]).to.deep.equal(['acme'])
     expect(config.namespaces.get('east')).to.deep.include({
@@ -58,8 +58,8 @@ describe('a routes.yaml that is right', () => {
     expect(config.namespaces.get('east')?.plugin).to.include({ kind: 'provider', name: 'upstream' })
   })
 
-  it('has defaults where it is silent', async () => {
-    const { config } = await load(upstream())
+  it('has defaults for absent fields', async () => {
+    const config = await load(upstream())
     const east = config.namespaces.get('east')
     expect(east).to.deep.include({
       timeouts: { connect: 10_000, firstByte: 300_000, idle: 120_000, total: 900_000 },
@@ -70,8 +70,8 @@ describe('a routes.yaml that is right', () => {
     expect(config).to.deep.include({ chain: [], keys: [], aliases: new Map() })
   })
 
-  it('gives its aliases and keys', async () => {
-    const { config } = await load(FULL_TABLE)
+  it('has the aliases and keys', async () => {
+    const config = await load(FULL_CONFIG)
     expect([...config.aliases]).to.deep.equal([['gpt-4o', 'east/large']])
     expect(config.keys).to.deep.equal([
       {
@@ -86,17 +86,17 @@ describe('a routes.yaml that is right', () => {
     ])
   })
 
-  it('may give a key no class and no end, and its hash in capitals', async () => {
+  it('may have a key without a class and an expiry, with a hash in capitals', async () => {
     const key = `{ name: nightly, hash: "sha256:${HASH.toUpperCase()}", kind: test, models: ["*"] }`
-    const { config } = await load(`version: 1\nnamespaces: {}\nkeys: [${key}]\n`)
+    const config = await load(`version: 1\nnamespaces: {}\nkeys: [${key}]\n`)
     expect(config.keys[0]).to.include({ digest: HASH, kind: 'test' })
     expect(config.keys[0]).not.to.have.any.keys('rateClass', 'expires')
   })
 
-  it('may end a key at an instant of any zone', async () => {
+  it('may have a key that expires at a time of any zone', async () => {
     const key = (expires: string) =>
       `{ name: "${expires}", hash: "sha256:${expires.length.toString(16).padStart(64, '0')}", kind: test, models: ["*"], expires: ${expires} }`
-    const { config } = await load(
+    const config = await load(
       `version: 1\nnamespaces: {}\nkeys: [${key('2027-01-31T14:30:00+02:00')}, ${key('2027-01-31T12:30Z')}]\n`,
     )
     expect(config.keys.map(({ expires }) => expires)).to.deep.equal([
@@ -105,14 +105,14 @@ describe('a routes.yaml that is right', () => {
     ])
   })
 
-  it('is known by its absolute path and the digest of its text', async () => {
-    const { config } = await load(FULL_TABLE)
+  it('has its absolute path and the digest of its text', async () => {
+    const config = await load(FULL_CONFIG)
     expect(config.file).to.equal(`${folder.path}/routes.yaml`)
-    expect(config.sha256).to.equal(createHash('sha256').update(FULL_TABLE).digest('hex'))
+    expect(config.sha256).to.equal(createHash('sha256').update(FULL_CONFIG).digest('hex'))
   })
 
-  it('hands secrets to plugins sealed', async () => {
-    const { config } = await load(FULL_TABLE)
+  it('has secrets sealed', async () => {
+    const config = await load(FULL_CONFIG)
     const { apiKey } = config.namespaces.get('east')!.config as { apiKey: Secret }
     expect(apiKey).to.be.instanceOf(Secret)
     expect(apiKey.reveal()).to.equal(FULL_ENV.UPSTREAM_KEY)
@@ -121,8 +121,8 @@ describe('a routes.yaml that is right', () => {
     expect(JSON.stringify([...config.namespaces])).not.to.contain('value-of')
   })
 
-  it('may share a part by an alias, which each place fills in for itself', async () => {
-    const { config } = await load(
+  it('may have values that share a YAML alias', async () => {
+    const config = await load(
       upstream(
         `    timeouts: &slow { total: 1h }\n  west:\n    provider: ${plugin('upstream')}\n    timeouts: *slow\n    config: &west { apiKey: "\${file:west.txt}" }\n  north:\n    provider: ${plugin('upstream')}\n    config: *west\n`,
       ),
@@ -132,8 +132,8 @@ describe('a routes.yaml that is right', () => {
     expect(keys).to.deep.equal(['value-of-the-file', 'value-of-the-file'])
   })
 
-  it('may take names that JavaScript has a use for', async () => {
-    const { config } = await load(
+  it('may have names that are special in JavaScript', async () => {
+    const config = await load(
       upstream(
         `  constructor:\n    provider: ${plugin('upstream')}\n    config: { apiKey: "\${env:UPSTREAM_KEY}", headers: { __proto__: a, toString: b } }\naliases: { __proto__: constructor/x }\n`,
       ),
@@ -142,37 +142,37 @@ describe('a routes.yaml that is right', () => {
     expect(config.aliases.get('__proto__')).to.equal('constructor/x')
   })
 
-  it('may lead a curated model to 1000 targets, those of its curated models among them included, and to no more', async () => {
+  it('may have a curated model with 1000 targets, those of nested curated models included, and no more', async () => {
     const targets = (count: number, model: (n: number) => string) =>
       `{ targets: [${Array.from({ length: count }, (_, n) => `{ model: ${model(n)} }`).join(', ')}] }`
     const inner = Array.from({ length: 25 }, (_, n) => `      part-${n}: ${targets(39, (m) => `east/${n}-${m}`)}\n`).join('')
     // 25, and of each of them 39.
     const whole = (more: number) => targets(25 + more, (n) => (n < 25 ? `acme/part-${n}` : `east/more-${n}`))
-    const table = (more: number) => upstream(`  acme:\n    models:\n${inner}      whole: ${whole(more)}\n`)
-    expect((await load(table(0))).config.curated.get('acme')?.routes.get('whole')?.targets).to.have.length(25)
-    const error: unknown = await load(table(1)).catch((reason: unknown) => reason)
+    const text = (more: number) => upstream(`  acme:\n    models:\n${inner}      whole: ${whole(more)}\n`)
+    expect((await load(text(0))).curated.get('acme')?.routes.get('whole')?.targets).to.have.length(25)
+    const error: unknown = await load(text(1)).catch((reason: unknown) => reason)
     expect((error as Error).message).to.match(
       /routes\.yaml:33:7: namespaces\.acme\.models\.whole leads to more than 1000 targets/,
     )
   })
 
   describe('with an optional namespace', () => {
-    const table = upstream('    optional: true\naliases: { small: east/small }\n')
+    const text = upstream('    optional: true\naliases: { small: east/small }\n')
 
-    it('that has what it needs uses it', async () => {
-      const { config, notices } = await load(table)
+    it('whose variables are set includes it', async () => {
+      const config = await load(text)
       expect(config.namespaces.get('east')).not.to.have.property('dormant')
-      expect(notices.join()).not.to.contain('east')
+      expect(config.notices.join()).not.to.contain('east')
     })
 
-    it('that lacks a variable leaves it out and says what to set', async () => {
-      const { config, notices } = await load(table, {})
+    it('whose variable is not set leaves it out, with a notice', async () => {
+      const config = await load(text, {})
       expect(config.namespaces.get('east')).to.include({ dormant: 'UPSTREAM_KEY', config: undefined })
-      expect(notices).to.include('the namespace "east" is left out; to use it, set UPSTREAM_KEY')
+      expect(config.notices).to.include('the namespace "east" is left out; to use it, set UPSTREAM_KEY')
     })
 
-    it('that lacks a variable is checked in all else', async () => {
-      const error: unknown = await load(table.replace('config: {', 'config: { regoin: east,'), {}).catch(
+    it('whose variable is not set is checked all the same', async () => {
+      const error: unknown = await load(text.replace('config: {', 'config: { regoin: east,'), {}).catch(
         (reason: unknown) => reason,
       )
       expect((error as ConfigError).diagnostics.map(({ message }) => message)).to.deep.equal([
@@ -181,20 +181,20 @@ describe('a routes.yaml that is right', () => {
     })
   })
 
-  it('without auth says that every call will be refused', async () => {
-    expect((await load(FULL_TABLE)).notices).to.deep.equal([])
+  it('without auth has a notice that every call is refused', async () => {
+    expect((await load(FULL_CONFIG)).notices).to.deep.equal([])
     expect((await load(upstream())).notices.join()).to.match(/no "auth": every call is refused/)
   })
 })
 
 describe('a routes.yaml that cannot be read', () => {
-  it('is refused by its name', async () => {
+  it('is an error if it does not exist', async () => {
     const error: unknown = await loadConfig('no/such/routes.yaml', {}).catch((reason: unknown) => reason)
     expect(error).to.be.instanceOf(ConfigError)
-    expect((error as Error).message).to.equal('no/such/routes.yaml:1:1: there is no such file')
+    expect((error as Error).message).to.equal('no/such/routes.yaml:1:1: the file does not exist')
   })
 
-  it('is refused with the reason of the system', async () => {
+  it('is an error with the reason of the file system', async () => {
     const error: unknown = await loadConfig('.', {}).catch((reason: unknown) => reason)
     expect((error as Error).message).to.equal('.:1:1: the file cannot be read (EISDIR)')
   })

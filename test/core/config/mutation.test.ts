@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { loadConfig } from '../../../core/config/load.ts'
 import { ConfigError, type Diagnostic } from '../../../core/text/diagnostic.ts'
-import { FULL_ENV, FULL_TABLE } from './full-table.ts'
+import { FULL_CONFIG, FULL_ENV } from './full-config.ts'
 import { misspellings, replaceTokens, tokensOf } from './mutations.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
-/** The keys that a schema knows, and all scalar values, each with its place. */
-const { keys, scalars } = tokensOf(FULL_TABLE)
+/** The keys of the schema, and all scalar values, each with its position. */
+const { keys, scalars } = tokensOf(FULL_CONFIG)
 
 const REFERENCES: Readonly<Record<string, { readonly broken: string; readonly meant: string }>> = {
   '[east, west]': { broken: '[esat, west]', meant: 'east' },
@@ -32,7 +32,7 @@ describe('a full routes.yaml', () => {
     folder.write('west.txt', 'value-of-the-file\n')
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   async function diagnose(text: string): Promise<readonly Diagnostic[]> {
     try {
@@ -44,14 +44,14 @@ describe('a full routes.yaml', () => {
     }
   }
 
-  it('is right as it stands', async () => {
-    expect(await diagnose(FULL_TABLE)).to.deep.equal([])
+  it('is valid', async () => {
+    expect(await diagnose(FULL_CONFIG)).to.deep.equal([])
   })
 
   for (const key of keys) {
-    it(`with "${key.text}" misspelt in line ${key.line} is told so there, and only there`, async () => {
+    it(`reports "${key.text}" misspelt on line ${key.line} there, and only there`, async () => {
       for (const misspelt of misspellings(key.text)) {
-        const [first, ...others] = await diagnose(replaceTokens(FULL_TABLE, [key, misspelt]))
+        const [first, ...others] = await diagnose(replaceTokens(FULL_CONFIG, [key, misspelt]))
         expect(first).to.include({ line: key.line, column: key.column })
         expect(first?.message).to.contain(`unknown field "${misspelt}"`).and.contain(`did you mean "${key.text}"?`)
         expect(others.map(({ message }) => message).filter((message) => message.includes('field'))).to.deep.equal([])
@@ -60,22 +60,22 @@ describe('a full routes.yaml', () => {
   }
 
   for (const scalar of scalars) {
-    it(`with a map for "${scalar.text}" in line ${scalar.line} is told so there`, async () => {
-      const diagnostics = await diagnose(replaceTokens(FULL_TABLE, [scalar, '{}']))
+    it(`reports a map in place of "${scalar.text}" on line ${scalar.line}`, async () => {
+      const diagnostics = await diagnose(replaceTokens(FULL_CONFIG, [scalar, '{}']))
       expect(diagnostics[0]).to.include({ line: scalar.line, column: scalar.column })
     })
   }
 
-  it('with a map for every scalar is told of all of them at once', async () => {
+  it('reports maps in place of all scalars at once', async () => {
     const values = scalars.filter(({ text }) => !text.endsWith('.ts'))
-    const diagnostics = await diagnose(replaceTokens(FULL_TABLE, ...values.map((value) => [value, '{}'] as const)))
+    const diagnostics = await diagnose(replaceTokens(FULL_CONFIG, ...values.map((value) => [value, '{}'] as const)))
     expect(diagnostics.map(({ line }) => line)).to.include.members(values.map(({ line }) => line))
   })
 
   for (const [written, { broken, meant }] of Object.entries(REFERENCES)) {
-    it(`with ${broken} for ${written} is told what was meant`, async () => {
-      const diagnostics = await diagnose(FULL_TABLE.replace(written, broken))
-      const line = FULL_TABLE.slice(0, FULL_TABLE.indexOf(written)).split('\n').length
+    it(`reports ${broken} in place of ${written}, and suggests the name`, async () => {
+      const diagnostics = await diagnose(FULL_CONFIG.replace(written, broken))
+      const line = FULL_CONFIG.slice(0, FULL_CONFIG.indexOf(written)).split('\n').length
       expect(diagnostics.map((each) => each.line)).to.deep.equal([line])
       expect(diagnostics[0]?.message).to.contain(`did you mean "${meant}"?`)
     })

@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument, visit } from 'yaml'
 
-/** A key or a scalar value of a table, and where it stands. */
+/** A key or a scalar value of a file, and its position. */
 export interface Token {
   readonly text: string
   readonly start: number
@@ -9,17 +9,17 @@ export interface Token {
   readonly column: number
 }
 
-/** Names that the operator chooses: another one is no misspelling. */
+/** Names that the operator chooses: any other name is not a misspelling. */
 const FREE = ['east', 'west', 'acme', 'smart', 'spare', 'gpt-4o', 'acme/smart', 'west/qwen3', 'x-team', 'temperature']
 
-/** The value of a default parameter may be anything as far as the table goes: only its provider knows. */
+/** The value of a default parameter: the schema allows any. */
 const ANYTHING = '0.2'
 
-/** The keys that a schema knows, and all scalar values that it says something of. */
-export function tokensOf(table: string): { readonly keys: readonly Token[]; readonly scalars: readonly Token[] } {
+/** The keys of the schema, and all scalar values that it restricts. */
+export function tokensOf(text: string): { readonly keys: readonly Token[]; readonly scalars: readonly Token[] } {
   const lines = new LineCounter()
   const found = { keys: [] as Token[], scalars: [] as Token[] }
-  visit(parseDocument(table, { lineCounter: lines }), {
+  visit(parseDocument(text, { lineCounter: lines }), {
     Scalar(position, { range, source = '' }) {
       const [start = 0, end = 0] = range ?? []
       const { line, col } = lines.linePos(start)
@@ -31,12 +31,14 @@ export function tokensOf(table: string): { readonly keys: readonly Token[]; read
   return found
 }
 
-/** The table with other text in the place of tokens, which are given in their order. */
-export function replaceTokens(table: string, ...changes: readonly (readonly [Token, string])[]): string {
-  return changes.toReversed().reduce((text, [{ start, end }, other]) => text.slice(0, start) + other + text.slice(end), table)
+/** The text with tokens replaced. The tokens must be in their order. */
+export function replaceTokens(text: string, ...changes: readonly (readonly [Token, string])[]): string {
+  return changes
+    .toReversed()
+    .reduce((changed, [{ start, end }, other]) => changed.slice(0, start) + other + changed.slice(end), text)
 }
 
-/** A letter left out, and two of them swapped. */
+/** The word without a letter, and with two letters swapped. */
 export function misspellings(word: string): readonly string[] {
   const middle = Math.floor(word.length / 2)
   const [before, a = '', b = '', after] = [word.slice(0, middle - 1), word[middle - 1], word[middle], word.slice(middle + 1)]

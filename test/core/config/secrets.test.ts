@@ -2,14 +2,14 @@
 import { expect } from 'chai'
 import { loadConfig } from '../../../core/config/load.ts'
 import { ConfigError } from '../../../core/text/diagnostic.ts'
-import { FULL_ENV, FULL_TABLE } from './full-table.ts'
+import { FULL_CONFIG, FULL_ENV } from './full-config.ts'
 import { misspellings, replaceTokens, tokensOf } from './mutations.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
 const CANARY = 'canary4711'
 
-/** The full table with a credential written down where a reference should stand. */
-const CARELESS = FULL_TABLE.replace('"${env:UPSTREAM_KEY}"', CANARY)
+/** The full config with a credential in place of a reference. */
+const LEAKING = FULL_CONFIG.replace('"${env:UPSTREAM_KEY}"', CANARY)
 
 describe('a secret', () => {
   let folder: TemporaryFolder
@@ -19,9 +19,9 @@ describe('a secret', () => {
     folder.write('west.txt', CANARY)
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
-  /** All that a person is shown of a table, right or wrong. */
+  /** Everything that a person sees of a file, valid or not. */
   async function show(text: string, env: NodeJS.ProcessEnv = FULL_ENV): Promise<string> {
     try {
       return (await loadConfig(folder.write('routes.yaml', text), env)).notices.join('\n')
@@ -32,20 +32,20 @@ describe('a secret', () => {
   }
 
   it('in the file is refused and never shown', async () => {
-    const shown = await show(CARELESS)
+    const shown = await show(LEAKING)
     expect(shown).to.match(/routes\.yaml:18:15: namespaces\.east\.config\.apiKey is a secret/)
     expect(shown).not.to.contain(CANARY)
   })
 
-  it('in the file is not shown beside any other mistake in it', async () => {
-    for (const key of tokensOf(CARELESS).keys) {
+  it('in the file is not shown by any other error in it', async () => {
+    for (const key of tokensOf(LEAKING).keys) {
       for (const misspelt of misspellings(key.text))
-        expect(await show(replaceTokens(CARELESS, [key, misspelt]))).not.to.contain(CANARY)
+        expect(await show(replaceTokens(LEAKING, [key, misspelt]))).not.to.contain(CANARY)
     }
   })
 
-  it('in the file is not shown where a line breaks the YAML', async () => {
-    const lines = CARELESS.split('\n')
+  it('in the file is not shown if a line of it is not valid YAML', async () => {
+    const lines = LEAKING.split('\n')
     for (const [index, line] of lines.entries()) {
       const broken = lines.with(index, `${line} }: "`).join('\n')
       expect(await show(broken)).not.to.contain(CANARY)
@@ -63,42 +63,42 @@ describe('a secret', () => {
     `!!str ${CANARY}`,
     `"\${env:NOT_SET:-${CANARY}}"`,
   ]) {
-    it(`in the file is not shown when it is written as ${JSON.stringify(written)}`, async () => {
-      const shown = await show(CARELESS.replace(CANARY, written).replace('region: west', 'region: wset'))
+    it(`in the file is not shown if it is written as ${JSON.stringify(written)}`, async () => {
+      const shown = await show(LEAKING.replace(CANARY, written).replace('region: west', 'region: wset'))
       expect(shown).to.contain('did you mean "west"?')
       expect(shown).not.to.contain(CANARY)
     })
   }
 
-  it('in the environment or in a file is not shown beside any mistake', async () => {
+  it('in the environment or in another file is not shown by any error', async () => {
     const env = { UPSTREAM_KEY: CANARY }
-    for (const key of tokensOf(FULL_TABLE).keys) {
+    for (const key of tokensOf(FULL_CONFIG).keys) {
       for (const misspelt of misspellings(key.text))
-        expect(await show(replaceTokens(FULL_TABLE, [key, misspelt]), env)).not.to.contain(CANARY)
+        expect(await show(replaceTokens(FULL_CONFIG, [key, misspelt]), env)).not.to.contain(CANARY)
     }
   })
 
   it('in the environment is not shown wherever it is used', async () => {
     const env = { UPSTREAM_KEY: CANARY }
-    const { scalars } = tokensOf(FULL_TABLE)
+    const { scalars } = tokensOf(FULL_CONFIG)
     for (const scalar of scalars) {
       for (const reference of ['"${env:UPSTREAM_KEY}"', '"x/${env:UPSTREAM_KEY}"']) {
-        expect(await show(replaceTokens(FULL_TABLE, [scalar, reference]), env)).not.to.contain(CANARY)
+        expect(await show(replaceTokens(FULL_CONFIG, [scalar, reference]), env)).not.to.contain(CANARY)
       }
     }
   })
 
-  it('that looks like an API key is refused wherever it stands, a comment included', async () => {
+  it('that looks like an API key is refused anywhere, comments included', async () => {
     const key = 'sk-live-abcDEF0123456789'
-    for (const [index, line] of FULL_TABLE.split('\n').entries()) {
-      const lines = FULL_TABLE.split('\n').with(index, `${line} # ${key}`)
+    for (const [index, line] of FULL_CONFIG.split('\n').entries()) {
+      const lines = FULL_CONFIG.split('\n').with(index, `${line} # ${key}`)
       const shown = await show(lines.join('\n'))
-      expect(shown).to.contain(`routes.yaml:${index + 1}:${line.length + 4}: an API key stands here in plain text`)
+      expect(shown).to.contain(`routes.yaml:${index + 1}:${line.length + 4}: API key in plain text`)
       expect(shown).not.to.contain('abcDEF')
     }
   })
 
-  it('is not seen in prose about keys', async () => {
-    expect(await show(`# sk-live- and sk-test- keys, also sk-… and sk-ant-\n${FULL_TABLE}`)).to.equal('')
+  it('is not suspected in prose about keys', async () => {
+    expect(await show(`# sk-live- and sk-test- keys, also sk-… and sk-ant-\n${FULL_CONFIG}`)).to.equal('')
   })
 })

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** A folder far from the project, as an operator's is. */
+/** A folder outside the project, like an operator's. */
 export interface TemporaryFolder {
   readonly path: string
-  /** Writes a file, with the folders on the way, and gives its path. */
+  /** Writes a file, creates its folders, and returns its path. */
   write(name: string, text: string): string
   remove(): void
 }

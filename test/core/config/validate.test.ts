@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { validate } from '../../../core/cli/validate.ts'
-import { FULL_ENV, FULL_TABLE } from './full-table.ts'
+import { validate } from '../../../core/cli/config/validate.ts'
+import { FULL_CONFIG, FULL_ENV } from './full-config.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
 describe('umg validate', () => {
@@ -11,7 +11,7 @@ describe('umg validate', () => {
     folder.write('west.txt', 'value-of-the-file')
   })
 
-  after(() => folder.remove())
+  after(() => folder?.remove())
 
   async function run(text: string, { isTTY = false, env = {} }: { isTTY?: boolean; env?: NodeJS.ProcessEnv } = {}) {
     const file = folder.write('routes.yaml', text)
@@ -30,8 +30,8 @@ describe('umg validate', () => {
     return { code, file, ...written }
   }
 
-  it('says of a right file what is in it, and exits with 0', async () => {
-    const { code, file, stdout, stderr } = await run(FULL_TABLE)
+  it('prints a summary of a valid file, and exits with 0', async () => {
+    const { code, file, stdout, stderr } = await run(FULL_CONFIG)
     expect({ code, stdout, stderr }).to.deep.equal({
       code: 0,
       stdout: `${file} is valid: 3 namespaces, 2 curated models, 2 links\n`,
@@ -39,20 +39,20 @@ describe('umg validate', () => {
     })
   })
 
-  it('adds what the author should know', async () => {
+  it('prints notices', async () => {
     const { code, stdout } = await run('version: 1\nnamespaces: {}\n')
     expect(code).to.equal(0)
     expect(stdout).to.match(/is valid: 0 namespaces, 0 links\nnote: the chain has no "auth"/)
   })
 
-  it('says of a wrong file all that is wrong, on stderr, and exits with 1', async () => {
+  it('prints all errors of an invalid file on stderr, and exits with 1', async () => {
     const { code, file, stdout, stderr } = await run('version: 2\nnamespace: {}\n')
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' })
     expect(stderr).to.match(/version must be 1[\s\S]*did you mean "namespaces"\?/)
     expect(stderr.trimEnd().split('\n').at(-1)).to.equal(`${file} is not valid: 2 errors`)
   })
 
-  it('is colourful on a terminal only, and not where NO_COLOR is set', async () => {
+  it('uses colours only on a terminal, and not if NO_COLOR is set', async () => {
     const ESCAPE = '\u001b['
     expect((await run('version: 2\n', { isTTY: true })).stderr).to.contain(ESCAPE)
     expect((await run('version: 2\n')).stderr).not.to.contain(ESCAPE)

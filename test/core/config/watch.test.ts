@@ -1,16 +1,18 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { FilesRead, FileWatch } from '../../../core/config/watch.ts'
+import { FilesRead } from '../../../core/config/file/files-read.ts'
+import { FileWatch } from '../../../core/config/watch.ts'
+import { itWith } from '../../support/requirements.ts'
 import { type TemporaryFolder, temporaryFolder } from './temporary-folder.ts'
 
-/** So long that only what is seen to happen counts. */
+/** So long that no test sees it pass. */
 const NEVER = 600_000
 
-describe('a watch on a file', () => {
+describe('FileWatch', () => {
   let folder: TemporaryFolder
   let watch: FileWatch
-  let look: () => void
+  let changed: () => void
 
   const at = (name: string): string => join(folder.path, name)
 
@@ -20,34 +22,34 @@ describe('a watch on a file', () => {
   })
 
   afterEach(() => {
-    watch.close()
-    folder.remove()
+    watch?.close()
+    folder?.remove()
   })
 
-  function follow(path: string, anyway = NEVER): void {
-    watch = new FileWatch(() => look(), { quiet: 5, patience: 50, anyway })
+  function follow(path: string, poll = NEVER): void {
+    watch = new FileWatch(() => changed(), { quiet: 5, longest: 50, poll })
     watch.follow([path])
   }
 
-  /** Does something, and waits until it was seen. */
-  async function seen(act: () => unknown = () => undefined): Promise<void> {
-    const looked = new Promise<void>((resolve) => {
-      look = resolve
+  /** Does something, and waits until the watch reports a change. */
+  async function reported(act: () => unknown = () => undefined): Promise<void> {
+    const report = new Promise<void>((resolve) => {
+      changed = resolve
     })
     await act()
-    await looked
+    await report
   }
 
-  it('sees it written, replaced, removed and come back', async () => {
+  it('reports that a file is written, replaced, removed and created again', async () => {
     follow(at('etc/file'))
-    await seen(() => writeFile(at('etc/file'), 'two'))
+    await reported(() => writeFile(at('etc/file'), 'two'))
     await writeFile(at('etc/next'), 'three')
-    await seen(() => rename(at('etc/next'), at('etc/file')))
-    await seen(() => rm(at('etc/file')))
-    await seen(() => writeFile(at('etc/file'), 'four'))
+    await reported(() => rename(at('etc/next'), at('etc/file')))
+    await reported(() => rm(at('etc/file')))
+    await reported(() => writeFile(at('etc/file'), 'four'))
   })
 
-  it('sees any link on the way lead elsewhere', async () => {
+  it('reports that a symbolic link in the path is replaced', async () => {
     folder.write('releases/2/etc/file', 'two')
     await mkdir(at('releases/1'))
     await rename(at('etc'), at('releases/1/etc'))
@@ -55,59 +57,58 @@ describe('a watch on a file', () => {
     await symlink('current/etc/file', at('mine'))
     follow(at('mine'))
     await symlink('releases/2', at('next'))
-    await seen(() => rename(at('next'), at('current')))
+    await reported(() => rename(at('next'), at('current')))
     watch.follow([at('mine')])
-    await seen(() => writeFile(at('releases/2/etc/file'), 'three'))
+    await reported(() => writeFile(at('releases/2/etc/file'), 'three'))
   })
 
-  it('sees the folders come in which it will be', async () => {
+  it('reports that missing folders of the path are created', async () => {
     follow(at('not/yet/file'))
-    await seen(() => mkdir(at('not')))
+    await reported(() => mkdir(at('not')))
     watch.follow([at('not/yet/file')])
-    await seen(() => mkdir(at('not/yet')))
+    await reported(() => mkdir(at('not/yet')))
     watch.follow([at('not/yet/file')])
-    await seen(() => writeFile(at('not/yet/file'), 'one'))
+    await reported(() => writeFile(at('not/yet/file'), 'one'))
   })
 
-  it('sees its folder go and another one come', async () => {
+  it('reports that the folder is replaced', async () => {
     follow(at('etc/file'))
-    await seen(() => rename(at('etc'), at('old')))
+    await reported(() => rename(at('etc'), at('old')))
     watch.follow([at('etc/file')])
-    await seen(() => folder.write('etc/file', 'two'))
+    await reported(() => folder.write('etc/file', 'two'))
   })
 
-  it('does not mind links that go round in a circle', async () => {
+  it('copes with cycles of symbolic links', async () => {
     await symlink('b', at('a'))
     await symlink('a', at('b'))
     follow(at('a'))
-    await seen(() => rm(at('b')))
+    await reported(() => rm(at('b')))
   })
 
-  it('looks now and then at what gives no sign', async function () {
-    if (process.platform !== 'linux') this.skip()
+  itWith('linux', 'polls files that give no change events', async () => {
     const files = new FilesRead()
     await files.read('/proc/uptime')
     follow('/proc/uptime', 5)
-    while (!(await files.changed())) await seen()
+    while (!(await files.changed())) await reported()
   })
 
-  it('says nothing any more once it is closed', async () => {
+  it('reports nothing after close', async () => {
     let other: FileWatch
     follow(at('etc/file'), 5)
-    await seen()
+    await reported()
     watch.close()
-    let looks = 0
-    look = () => looks++
+    let reports = 0
+    changed = () => reports++
     watch.follow([at('etc/file')])
-    watch.soon()
-    // One that waits longer would see the same later.
-    const seenByOther = new Promise<void>((resolve) => {
-      other = new FileWatch(resolve, { quiet: 30, anyway: NEVER })
+    watch.touch()
+    // Another watch that waits longer: when it reports the change, the closed one would have.
+    const reportedByOther = new Promise<void>((resolve) => {
+      other = new FileWatch(resolve, { quiet: 30, poll: NEVER })
     })
     other!.follow([at('etc/file')])
     await writeFile(at('etc/file'), 'two')
-    await seenByOther
+    await reportedByOther
     other!.close()
-    expect(looks).to.equal(0)
+    expect(reports).to.equal(0)
   })
 })

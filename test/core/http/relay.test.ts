@@ -46,37 +46,38 @@ describe('a stream’s way to its client', () => {
     return { relay, client, source, heard, head: head.promise }
   }
 
-  /** Pushes one event as one piece. */
+  /** Pushes one event as one piece, and commits to it. */
   function say(relay: Relay, frame: string, meaningful = true): void {
     relay.push(frame, meaningful)
     relay.flush()
+    if (relay.begun) relay.commit()
   }
 
   it('is held until something meaningful comes', () => {
     const { relay, client, heard } = start()
     say(relay, 'role', false)
-    expect({ heard, committed: relay.committed }).to.deep.equal({ heard: [], committed: false })
+    expect({ heard, begun: relay.begun }).to.deep.equal({ heard: [], begun: false })
     say(relay, 'words')
-    expect({ heard, committed: relay.committed, started: relay.started }).to.deep.equal({
-      heard: [],
-      committed: true,
-      started: false,
-    })
+    expect({ heard, begun: relay.begun }).to.deep.equal({ heard: ['first byte'], begun: true })
     expect(client.writes).to.deep.equal([])
     relay.open(client.response)
-    expect({ heard, started: relay.started }).to.deep.equal({ heard: ['first byte'], started: true })
     expect(client.text).to.equal('rolewords')
   })
 
-  it('is held again where another attempt takes the place of one of which nothing had left', () => {
-    const { relay, client } = start()
-    say(relay, 'lost')
-    relay.attach(new FakeSource(), 'utf8')
-    expect(relay.committed).to.equal(false)
-    say(relay, 'words')
-    relay.open(client.response)
-    expect(client.text).to.equal('words')
-  })
+  for (const isOpen of [false, true]) {
+    it(`drops what a source began and did not commit${isOpen ? ', after a heartbeat' : ''}`, () => {
+      const { relay, client, heard } = start()
+      if (isOpen) relay.open(client.response)
+      relay.push('x'.repeat(70_000), true)
+      relay.flush()
+      expect({ heard, begun: relay.begun }).to.deep.equal({ heard: [], begun: true })
+      relay.attach(new FakeSource(), 'utf8')
+      expect(relay.begun).to.equal(false)
+      say(relay, 'b')
+      if (!isOpen) relay.open(client.response)
+      expect(client.text).to.equal(isOpen ? `${PING}b` : 'b')
+    })
+  }
 
   it('leaves piece by piece once it is open, and each piece at once', () => {
     const { relay, client } = start()

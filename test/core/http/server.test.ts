@@ -27,8 +27,8 @@ describe('the HTTP server', () => {
   })
 
   afterEach(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
+    server?.closeAllConnections()
+    await server?.[Symbol.asyncDispose]()
   })
 
   async function send(bytes: string): Promise<RawConnection> {

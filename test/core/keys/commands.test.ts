@@ -1,6 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { createKeyCommand, editKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from '../../../core/cli/keys.ts'
+import {
+  createKeyCommand,
+  editKeyCommand,
+  listKeysCommand,
+  revokeKeyCommand,
+  rotateKeyCommand,
+} from '../../../core/cli/keys/keys.ts'
 import { createKeyDirectory } from '../../../core/keys/directory.ts'
 import { findKey } from '../../../core/keys/keys.ts'
 import { onEachDatabase } from '../../support/databases.ts'
@@ -95,7 +101,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
         writeFileSync(url().slice('sqlite:'.length), 'not a database '.repeat(100))
         const { code, stdout, stderr } = await create()
         expect([code, stdout]).to.deep.equal([1, ''])
-        expect(stderr).to.include('Put a backup in its place')
+        expect(stderr).to.include('Restore a backup')
       })
 
     it('makes a key for the management API, and one for another account', async () => {
@@ -145,7 +151,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       expect(await names({ query: 'LAP' })).to.deep.equal(['laptop'])
       expect(await names({ kind: 'test' })).to.deep.equal(['ci'])
       expect(await names({ status: 'revoked' })).to.deep.equal([])
-      expect((await list({ query: 'nothing' })).stderr).to.include('No key is like that')
+      expect((await list({ query: 'nothing' })).stderr).to.include('No keys match')
     })
 
     it('says how to begin where there is none', async () => {
@@ -159,7 +165,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
     it('changes what is given', async () => {
       const { id } = JSON.parse((await create({ expires: '2999-01-31', class: 'batch', json: true })).stdout)
       const { code, stderr } = await edit(id, { name: 'desk', expires: 'never', models: ['acme/*'] })
-      expect([code, stderr]).to.deep.equal([0, `Changed the key ${id} (desk). Running gateways know it within a second.\n`])
+      expect([code, stderr]).to.deep.equal([0, `Changed the key ${id} (desk). Running gateways apply it within a second.\n`])
       expect((await edit(id, { class: 'day' })).stderr).to.include('The rate class "day" was not checked')
       const { stdout } = await edit(id, { tags: ['team=a'], json: true })
       expect(JSON.parse(stdout)).to.deep.include({

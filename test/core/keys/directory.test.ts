@@ -3,12 +3,13 @@ import { mock } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type KyselyPlugin, sql } from 'kysely'
+import { createAccount, editAccount } from '../../../core/accounts/accounts.ts'
 import type { DeclaredKey } from '../../../core/config/config.ts'
 import { GatewayError } from '../../../core/errors.ts'
 import type { ApiKey } from '../../../core/keys/api-key.ts'
 import { createKeyDirectory, type KeyDirectory } from '../../../core/keys/directory.ts'
 import { createSecret } from '../../../core/keys/format.ts'
-import { createKey, findKey, revokeKey } from '../../../core/keys/keys.ts'
+import { createKey, editKey, findKey, revokeKey, rotateKey } from '../../../core/keys/keys.ts'
 import type { Store } from '../../../core/store/database.ts'
 import { digestOf } from '../../../core/text/ids.ts'
 import { onEachDatabase } from '../../support/databases.ts'
@@ -17,6 +18,7 @@ import { storesIn } from '../store/stores.ts'
 import { gated } from './gate.ts'
 
 const LIVE = { name: 'ci', kind: 'live' } as const
+const ADA = { id: 'usr_ada', name: 'Ada' }
 
 async function unavailable(verifying: Promise<unknown>): Promise<void> {
   const outcome = await verifying.catch((error: unknown) => error)
@@ -317,14 +319,59 @@ onEachDatabase('the key directory', (database, kind) => {
       expect(await directory.verify(secret)).to.equal(principal)
     })
 
-    it('lets none go on that this process may have revoked itself', async () => {
+    it('lets keys in use go on though this process changed others before', async () => {
       const { secret } = await createQuietly()
       const { key: other } = await createQuietly()
       const directory = directoryOf(store)
-      await directory.verify(secret)
+      const principal = await directory.verify(secret)
       await revokeKey(store, other.id)
+      await createAccount(store, { name: 'Research', models: ['*'], rateClass: null }, ADA)
+      await createQuietly()
       await store.close()
-      await unavailable(directory.verify(secret))
+      for (let i = 0; i < 3; i++) expect(await directory.verify(secret)).to.equal(principal)
+    })
+
+    const CHANGES: Readonly<Record<string, (key: ApiKey) => Promise<unknown>>> = {
+      'revoked it': ({ id }) => revokeKey(store, id),
+      'edited it': ({ id }) => editKey(store, { id, models: ['acme/*'] }, ADA),
+      'rotated it': ({ id }) => rotateKey(store, { id, overlap: 0 }, ADA),
+      'edited its account': () => editAccount(store, { id: 'default', models: ['acme/*'] }, ADA),
+    }
+    for (const [what, change] of Object.entries(CHANGES)) {
+      it(`lets no key go on where this process ${what}`, async () => {
+        const { key, secret } = await createQuietly()
+        const directory = directoryOf(store)
+        await directory.verify(secret)
+        await change(key)
+        await createQuietly()
+        await store.close()
+        await unavailable(directory.verify(secret))
+      })
+    }
+
+    it('waits a second at most for a database that does not answer', async () => {
+      const { secret } = await createQuietly()
+      const { key: other, secret: idle } = await createQuietly()
+      let frozen = 0
+      let isFrozen = false
+      const plugin: KyselyPlugin = {
+        transformQuery: ({ node }) => node,
+        transformResult({ result }) {
+          if (!isFrozen) return Promise.resolve(result)
+          frozen += 1
+          return new Promise(() => undefined)
+        },
+      }
+      const directory = directoryOf({ ...store, db: store.db.withPlugin(plugin) })
+      const principal = await directory.verify(secret)
+      await revokeKey(store, other.id)
+      isFrozen = true
+      mock.timers.enable({ apis: ['setTimeout'] })
+      const answers = Promise.all([directory.verify(secret), unavailable(directory.verify(idle))])
+      await until(() => frozen === 2)
+      mock.timers.tick(1000)
+      expect((await answers)[0]).to.equal(principal)
+      expect(await directory.verify(secret)).to.equal(principal)
     })
 
     it('trusts no key any more once revocations could not be seen for five minutes', async () => {

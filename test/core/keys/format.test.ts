@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { createSecret, kindOf, shownOf } from '../../../core/keys/format.ts'
+import { createSecret, kindOf, maskOf } from '../../../core/keys/format.ts'
 import { digestOf, randomBase62 } from '../../../core/text/ids.ts'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -20,8 +20,8 @@ describe('a key', () => {
   })
 
   it('is known by its first four random characters and its last four', () => {
-    expect(shownOf(PINNED)).to.deep.equal({ prefix_shown: 'sk-live-0123', last_four: '6kdz' })
-    expect(shownOf(`sk-admin-${PINNED.slice(8)}`).prefix_shown).to.equal('sk-admin-0123')
+    expect(maskOf(PINNED)).to.deep.equal({ prefix_shown: 'sk-live-0123', last_four: '6kdz' })
+    expect(maskOf(`sk-admin-${PINNED.slice(8)}`).prefix_shown).to.equal('sk-admin-0123')
   })
 
   it('is another one each time', () => {

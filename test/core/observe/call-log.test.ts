@@ -20,7 +20,7 @@ function logged(settled: Outcome, call: Partial<LoggedCall> = {}): Record<string
 }
 
 describe('The log line of a call', () => {
-  it('tells who asked for what, who served it, and what it cost', () => {
+  it('has the key, the model, the target, the times and the tokens', () => {
     const { time: _, ...line } = logged(outcome())
     expect(line).to.deep.equal({
       level: 'info',
@@ -52,13 +52,13 @@ describe('The log line of a call', () => {
     expect(line.tags).to.include({ team: 'search', count: 3 })
   })
 
-  it('is left out where the log is told to keep silent about such calls', () => {
+  it('is left out if the log has a higher level', () => {
     const lines = new LogLines()
     logCall(createLog({ level: 'warn', stream: lines }), outcome(), CALL)
     expect(lines.parsed).to.deep.equal([])
   })
 
-  it('tells what went wrong, whose doing it was, and the cause in a word', () => {
+  it('has the error, its fault and its cause', () => {
     const cause = Object.assign(new Error('CANARY'), { code: 'UND_ERR_SOCKET' })
     const error = new GatewayError('upstream_disconnected', { cause })
     const line = logged(
@@ -73,22 +73,22 @@ describe('The log line of a call', () => {
     })
   })
 
-  it('tells of every try where there was more than one, or the only one failed', () => {
-    const tries = [attempt({ namespace: 'local', model: 'qwen', result: 'upstream_timeout', ms: 5 }), attempt({ ms: 7 })]
-    expect(logged(outcome({ attempts: tries })).attempts).to.deep.equal([
+  it('has every attempt if there were several, or the only one failed', () => {
+    const attempts = [attempt({ namespace: 'local', model: 'qwen', result: 'upstream_timeout', ms: 5 }), attempt({ ms: 7 })]
+    expect(logged(outcome({ attempts })).attempts).to.deep.equal([
       { to: 'local/qwen', result: 'upstream_timeout', ms: 5 },
       { to: 'openai/gpt-5.5', result: 'ok', ms: 7 },
     ])
-    expect(logged(outcome({ attempts: tries.slice(0, 1) })).attempts).to.have.length(1)
+    expect(logged(outcome({ attempts: attempts.slice(0, 1) })).attempts).to.have.length(1)
   })
 
-  it("is an error where the gateway failed, and none where a client's request did", () => {
+  it("has the level error for a failure of the gateway, and info for a client's error", () => {
     const internal = new GatewayError('internal_error')
     expect(logged(outcome({ kind: 'gateway_error', status: 500, error: internal })).level).to.equal('error')
     expect(logged(outcome({ kind: 'client_error', status: 400 })).level).to.equal('info')
   })
 
-  it('stands for a call that was refused before anything was known of it', () => {
+  it('is written for a call that was refused before its model was known', () => {
     const error = new GatewayError('invalid_api_key', { values: { key: 'sk-li***wjh3' } })
     const refused = outcome({
       kind: 'client_error',
@@ -116,7 +116,7 @@ describe('The log line of a call', () => {
     })
   })
 
-  it("carries the client's own request id and its count of retries", () => {
+  it("has the client's own request id and its retry count", () => {
     const line = logged(outcome(), { headers: { 'x-client-request-id': 'job_7-b', 'x-stainless-retry-count': '2' } })
     expect(line).to.include({ clientRequestId: 'job_7-b', clientRetry: 2 })
     expect(logged(outcome(), { headers: { 'x-request-id': 'from-proxy' } })).to.include({ clientRequestId: 'from-proxy' })
@@ -129,13 +129,13 @@ describe('The log line of a call', () => {
     })
   }
 
-  it('is one line of bounded length, whatever model a client asks for', () => {
+  it('is one line of bounded length, whatever model a client requests', () => {
     const model = `x\n{"level":"error"}${'y'.repeat(100_000)}`
     const line = logged(outcome({ model: { id: `openai/${model}`, namespace: 'openai', model } }))
     expect(String(line.model)).to.equal(model.slice(0, 200))
   })
 
-  it('holds no secret and nothing of what was asked or answered', () => {
+  it("holds no secret and nothing of the request's or the reply's content", () => {
     const canary = 'CANARY'
     const error = new GatewayError('upstream_rejected', {
       cause: new Error(canary, { cause: canary }),

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { CallMetrics } from '../../../core/observe/call-metrics.ts'
+import { CallMetrics, PluginMetrics } from '../../../core/observe/call-metrics.ts'
 import { Metrics } from '../../../core/observe/metrics.ts'
 import { GatewayError } from '../../../core/sdk/api.ts'
 import { scrape, valuesOf } from './exposition.ts'
@@ -17,7 +17,7 @@ describe('The metrics of calls', () => {
     calls.declare(new Map(Object.entries({ openai: ['gpt-5.5'], local: [] })))
   })
 
-  it('stand at zero for the namespaces of the routing table, so that rates see the first call', async () => {
+  it('are zero for the namespaces of the routing table, so that rates see the first call', async () => {
     expect(await values('umg_requests_total')).to.deep.equal({ 'openai,gpt-5.5,200,ok': 0, 'local,other,200,ok': 0 })
     expect(await values('umg_requests_in_flight')).to.deep.equal({ openai: 0, local: 0 })
     expect(await values('umg_stream_aborts_total')).to.deep.equal({ client: 0, upstream: 0 })
@@ -30,7 +30,7 @@ describe('The metrics of calls', () => {
     expect(await values('umg_requests_total')).to.include({ 'openai,gpt-5.5,200,ok': 2, 'openai,gpt-5.5,504,timeout': 1 })
   })
 
-  it('show the calls that are under way', async () => {
+  it('show the calls in flight', async () => {
     const first = calls.started('openai')
     calls.started('openai')
     calls.started('made-up')()
@@ -47,7 +47,7 @@ describe('The metrics of calls', () => {
     expect(await values('umg_overhead_seconds_sum')).to.deep.equal({ true: 0.002 })
   })
 
-  it('do not time tokens of which nothing is known', async () => {
+  it('do not time tokens of unknown number', async () => {
     const one = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
     calls.settled(outcome({ usage: one }))
     calls.settled(outcome({ usageEstimated: true }))
@@ -57,7 +57,7 @@ describe('The metrics of calls', () => {
     expect(await values('gen_ai_server_time_to_first_token_seconds_count')).to.deep.equal({ 'chat,openai/gpt-5.5': 2 })
   })
 
-  it('count tokens by type; the sum is their number', async () => {
+  it('count tokens by type; the sum is the number of tokens', async () => {
     const usage = {
       prompt_tokens: 1000,
       completion_tokens: 50,
@@ -75,7 +75,7 @@ describe('The metrics of calls', () => {
     })
   })
 
-  it('pass over tokens that an upstream made up', async () => {
+  it('ignore impossible numbers of tokens from an upstream', async () => {
     for (const tokens of [-1, 1e308, Number.NaN, 0.5, '7']) {
       const usage = { prompt_tokens: tokens as number, completion_tokens: tokens as number, total_tokens: 0 }
       calls.settled(outcome({ usage }))
@@ -97,7 +97,7 @@ describe('The metrics of calls', () => {
     })
   })
 
-  it('count where a call went on to another target, and why', async () => {
+  it('count fallbacks by both targets and the error', async () => {
     const first = attempt({ namespace: 'local', model: 'qwen', result: 'upstream_timeout' })
     calls.declare(new Map([['local', ['qwen']]]))
     calls.settled(outcome({ attempts: [first, first, attempt({})] }))
@@ -106,7 +106,7 @@ describe('The metrics of calls', () => {
     })
   })
 
-  it('name the error that ended a call, or how it ended', async () => {
+  it('have the error of a call, or its outcome, as a label', async () => {
     calls.settled(outcome({ kind: 'upstream_error', status: 502, error: new GatewayError('upstream_unreachable') }))
     calls.settled(outcome({ kind: 'client_closed', status: 499 }))
     expect(await values('gen_ai_server_request_duration_seconds_count')).to.deep.equal({
@@ -115,7 +115,7 @@ describe('The metrics of calls', () => {
     })
   })
 
-  it('tell which side broke a stream off', async () => {
+  it('count streams that ended early, by side', async () => {
     calls.settled(outcome({ kind: 'client_closed', status: 499 }))
     calls.settled(outcome({ kind: 'upstream_error', error: new GatewayError('upstream_disconnected') }))
     calls.settled(outcome({ kind: 'timeout', error: new GatewayError('upstream_timeout') }))
@@ -125,7 +125,7 @@ describe('The metrics of calls', () => {
     expect(await values('umg_stream_aborts_total')).to.deep.equal({ client: 1, upstream: 2 })
   })
 
-  it('count a call that ended before its model was known under no namespace', async () => {
+  it('count a call that ended before its model was known under the namespace none', async () => {
     const error = new GatewayError('invalid_api_key')
     calls.settled(
       outcome({ kind: 'client_error', status: 401, error, model: undefined, served: undefined, attempts: [], usage: undefined }),
@@ -144,7 +144,7 @@ describe('The metrics of calls', () => {
   })
 
   describe('label a passed-through model', () => {
-    const asked = (model: string) => ({ model: { id: `local/${model}`, namespace: 'local', model } })
+    const requested = (model: string) => ({ model: { id: `local/${model}`, namespace: 'local', model } })
     const served = (model: string, provider = 'openai-compatible') => ({
       served: { namespace: 'local', model, provider },
       attempts: [attempt({ namespace: 'local', model, provider })],
@@ -155,24 +155,36 @@ describe('The metrics of calls', () => {
 
     it('once the upstream has served it', async () => {
       const error = new GatewayError('model_not_found')
-      calls.settled(outcome({ ...asked('made-up'), kind: 'client_error', status: 404, error, served: undefined }))
-      calls.settled(outcome({ ...asked('qwen'), ...served('qwen') }))
+      calls.settled(outcome({ ...requested('made-up'), kind: 'client_error', status: 404, error, served: undefined }))
+      calls.settled(outcome({ ...requested('qwen'), ...served('qwen') }))
       expect(await values('umg_requests_total')).to.include({ 'local,other,404,client_error': 1, 'local,qwen,200,ok': 1 })
       expect(await values('gen_ai_client_operation_duration_seconds_count')).to.include({ 'openai-compatible,local/qwen,': 1 })
     })
 
-    it('not where a plugin answered for the upstream, nor where the sandbox did', async () => {
-      calls.settled(outcome({ ...asked('cached'), served: undefined, attempts: [] }))
-      calls.settled(outcome({ ...asked('pretended'), ...served('pretended', 'sandbox') }))
+    it('not if a plugin or the sandbox answered', async () => {
+      calls.settled(outcome({ ...requested('cached'), served: undefined, attempts: [] }))
+      calls.settled(outcome({ ...requested('pretended'), ...served('pretended', 'sandbox') }))
       expect(await values('umg_requests_total')).to.include({ 'local,other,200,ok': 2 })
     })
 
-    it('within bounds, whatever clients ask for', async () => {
-      for (let n = 0; n < 1000; n++) calls.settled(outcome({ ...asked(`model-${n}`), ...served(`model-${n}`) }))
+    it('within bounds, whatever clients request', async () => {
+      for (let n = 0; n < 1000; n++) calls.settled(outcome({ ...requested(`model-${n}`), ...served(`model-${n}`) }))
       const before = await seriesOfCalls()
-      for (let n = 1000; n < 2000; n++) calls.settled(outcome({ ...asked(`model-${n}`), ...served(`model-${n}`) }))
+      for (let n = 1000; n < 2000; n++) calls.settled(outcome({ ...requested(`model-${n}`), ...served(`model-${n}`) }))
       expect(await seriesOfCalls()).to.equal(before)
       expect(await values('umg_requests_total')).to.include({ 'local,other,200,ok': 1900 })
     })
+  })
+})
+
+describe('The metrics of plugins', () => {
+  it('show the time of each phase of a plugin and its failures', async () => {
+    const metrics = new Metrics()
+    const plugins = new PluginMetrics(metrics)
+    plugins.ran('auth', 'handle', 2)
+    plugins.ran('auth', 'handle', 3)
+    plugins.failed('./my-audit.ts', 'settled')
+    expect(await valuesOf(metrics, 'umg_plugin_duration_seconds_sum')).to.deep.equal({ 'auth,handle': 0.005 })
+    expect(await valuesOf(metrics, 'umg_plugin_errors_total')).to.deep.equal({ './my-audit.ts,settled': 1 })
   })
 })

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { expect } from 'chai'
-import { describeCause } from '../../../core/observe/log.ts'
+import { describeCause } from '../../../core/observe/describe-cause.ts'
 import { GatewayError, UpstreamError } from '../../../core/sdk/api.ts'
 
 const SECRET = 'sk-live-CANARYCANARY'
@@ -26,11 +26,11 @@ describe('The cause in the log', () => {
     })
   }
 
-  it('is the code of the cause beneath, as fetch hides it', () => {
+  it('is the code of the nested cause, as of an error of fetch', () => {
     expect(describeCause(new TypeError('fetch failed', { cause: coded('ECONNRESET') }))).to.equal('ECONNRESET')
   })
 
-  it('is the name of our own error', () => {
+  it('is the name of an error of the gateway', () => {
     expect(describeCause(new GatewayError('storage_unavailable', { cause: coded('SQLITE_FULL') }))).to.equal(
       'storage_unavailable',
     )
@@ -40,14 +40,14 @@ describe('The cause in the log', () => {
     expect(describeCause(new UpstreamError({ status: 429, code: SECRET, message: SECRET }))).to.equal('UpstreamError 429')
   })
 
-  it('is the class and the place of an error without a code, so that a plugin can be mended', () => {
+  it('is the class and the place of an error without a code, so that its author finds it', () => {
     const place = /^RangeError at file:\/\/.*describe-cause\.test\.ts:\d+:\d+$/
     expect(describeCause(new RangeError(SECRET))).to.match(place)
     expect(describeCause(new RangeError(''))).to.match(place)
     expect(describeCause(new RangeError('a'))).to.match(place)
   })
 
-  it('is absent where nothing was thrown', () => {
+  it('is absent if nothing was thrown', () => {
     expect(describeCause(undefined)).to.equal(undefined)
   })
 
@@ -57,7 +57,7 @@ describe('The cause in the log', () => {
   rewritten.message = SECRET
   rewritten.stack = `Error: ${SECRET}x\n    at ${SECRET} (/${SECRET}:1:1)`
   const emptied = new Error(`x\n    at ${SECRET} (file:///${SECRET}:1:1)`)
-  // The stack is written when it is first looked at, with the message as it then is.
+  // The first read of the stack formats it, with the message of that moment.
   void emptied.stack
   emptied.message = ''
   const circular: Error = new Error(SECRET)
@@ -77,10 +77,10 @@ describe('The cause in the log', () => {
     'a message that imitates stack frames': new Error(`x\n    at ${SECRET} (file:///${SECRET}:1:1)\n    at /${SECRET}:2:2`),
     'a class named like it': renamed,
     'a stack that was rewritten': rewritten,
-    'a message that was taken away': emptied,
-    'a code that is none': coded(SECRET),
+    'a message that was emptied': emptied,
+    'a code of another shape': coded(SECRET),
     'a code like an AWS key id': coded('AKIACANARYCANARY1234'),
-    'a code that is no string': coded({ toString: () => SECRET }),
+    'a code that is not a string': coded({ toString: () => SECRET }),
     'a cause that is a string': new Error('x', { cause: SECRET }),
     'an error that is its own cause': circular,
     'an error that cannot be read': throwing,
@@ -92,7 +92,7 @@ describe('The cause in the log', () => {
       }
     })(),
   })) {
-    it(`never holds what was thrown: ${what}`, () => {
+    it(`never holds the thrown value: ${what}`, () => {
       expect(describeCause(error)).to.be.a('string').that.does.not.include('CANARY')
     })
   }

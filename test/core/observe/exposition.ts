@@ -2,7 +2,7 @@ import type { Metrics } from '../../../core/observe/metrics.ts'
 
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/s
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y
-// prom-client writes `Nan` for a mean of nothing; Go's ParseFloat takes it.
+// prom-client writes `Nan` for the mean of no values; Go's ParseFloat accepts it.
 const NUMBER = /^(?:[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Inf)|Nan)$/
 
 /** One line of a scrape. */
@@ -13,8 +13,8 @@ export interface Line {
 }
 
 /**
- * Scrapes as Prometheus does, and throws where it would refuse the text: a line that is not of the format 0.0.4, a series that
- * stands twice, a sample of no declared metric.
+ * Scrapes as Prometheus does, and throws if it would refuse the text: a line that is not of the format 0.0.4, a duplicate series, a
+ * sample of no declared metric.
  */
 export async function scrape(metrics: Metrics): Promise<Line[]> {
   // Over the wire the text is UTF-8.
@@ -27,7 +27,7 @@ export async function scrape(metrics: Metrics): Promise<Line[]> {
     .map((line) => {
       const sample = parse(line)
       const series = JSON.stringify([sample.name, Object.entries(sample.labels).sort()])
-      if (seen.has(series)) throw new Error(`the series stands twice: ${line}`)
+      if (seen.has(series)) throw new Error(`duplicate series: ${line}`)
       seen.add(series)
       const family = sample.name.replace(/_(?:bucket|sum|count)$/, '')
       if (!declared.has(sample.name) && !declared.has(family)) throw new Error(`no TYPE for: ${line}`)

@@ -1,16 +1,16 @@
 import { expect } from 'chai'
-import { GatewayMetrics, PluginMetrics } from '../../../core/observe/gateway-metrics.ts'
+import { GatewayMetrics } from '../../../core/observe/gateway-metrics.ts'
 import { Metrics } from '../../../core/observe/metrics.ts'
 import { valuesOf } from './exposition.ts'
 
 describe('The metrics of the gateway itself', () => {
-  it('tell its version and that of Node', async () => {
+  it('show its version and the version of Node', async () => {
     const metrics = new Metrics()
     new GatewayMetrics(metrics, { version: '1.2.3', workers: { queueSize: 0 } })
     expect(await valuesOf(metrics, 'umg_build_info')).to.deep.equal({ [`1.2.3,${process.versions.node}`]: 1 })
   })
 
-  it('name only the routing table that is in use', async () => {
+  it('show only the routing table in use', async () => {
     const metrics = new Metrics()
     const gateway = new GatewayMetrics(metrics, { version: '1.2.3', workers: { queueSize: 0 } })
     gateway.configLoaded({ sha256: 'aaa' })
@@ -18,21 +18,21 @@ describe('The metrics of the gateway itself', () => {
     expect(await valuesOf(metrics, 'umg_config_info')).to.deep.equal({ bbb: 1 })
   })
 
-  it('count reloads from zero, and tell whether the last one was good', async () => {
+  it('count reloads from zero, and show whether the last one succeeded', async () => {
     const metrics = new Metrics()
     const gateway = new GatewayMetrics(metrics, { version: '1.2.3', workers: { queueSize: 0 } })
-    const good = () => valuesOf(metrics, 'umg_config_last_reload_successful')
+    const successful = () => valuesOf(metrics, 'umg_config_last_reload_successful')
     const reloads = () => valuesOf(metrics, 'umg_config_reloads_total')
     gateway.configLoaded({ sha256: 'aaa' })
-    expect([await good(), await reloads()]).to.deep.equal([{ '': 1 }, { success: 0, failure: 0 }])
+    expect([await successful(), await reloads()]).to.deep.equal([{ '': 1 }, { success: 0, failure: 0 }])
     gateway.configReloaded('failure')
-    expect([await good(), await reloads()]).to.deep.equal([{ '': 0 }, { success: 0, failure: 1 }])
+    expect([await successful(), await reloads()]).to.deep.equal([{ '': 0 }, { success: 0, failure: 1 }])
     gateway.configLoaded({ sha256: 'bbb' })
     gateway.configReloaded('success')
-    expect([await good(), await reloads()]).to.deep.equal([{ '': 1 }, { success: 1, failure: 1 }])
+    expect([await successful(), await reloads()]).to.deep.equal([{ '': 1 }, { success: 1, failure: 1 }])
   })
 
-  it('tell how many versions of the table still serve calls', async () => {
+  it('show how many versions of the routing table serve calls', async () => {
     const metrics = new Metrics()
     const gateway = new GatewayMetrics(metrics, { version: '1.2.3', workers: { queueSize: 0 } })
     const serving = () => valuesOf(metrics, 'umg_config_generations')
@@ -43,23 +43,11 @@ describe('The metrics of the gateway itself', () => {
     expect(await serving()).to.deep.equal({ '': 1 })
   })
 
-  it('tell how many tasks wait for a worker at the time of the scrape', async () => {
+  it('show how many tasks wait for a worker at the time of the scrape', async () => {
     const metrics = new Metrics()
     const workers = { queueSize: 0 }
     new GatewayMetrics(metrics, { version: '1.2.3', workers })
     workers.queueSize = 7
     expect(await valuesOf(metrics, 'umg_worker_queue_size')).to.deep.equal({ '': 7 })
-  })
-})
-
-describe('The metrics of plugins', () => {
-  it('tell what each phase of a plugin costs and how often it fails', async () => {
-    const metrics = new Metrics()
-    const plugins = new PluginMetrics(metrics)
-    plugins.ran('auth', 'handle', 2)
-    plugins.ran('auth', 'handle', 3)
-    plugins.failed('./my-audit.ts', 'settled')
-    expect(await valuesOf(metrics, 'umg_plugin_duration_seconds_sum')).to.deep.equal({ 'auth,handle': 0.005 })
-    expect(await valuesOf(metrics, 'umg_plugin_errors_total')).to.deep.equal({ './my-audit.ts,settled': 1 })
   })
 })

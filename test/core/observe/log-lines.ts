@@ -1,4 +1,4 @@
-/** Where a log under test writes to. */
+/** The stream of a log under test. */
 export class LogLines {
   text = ''
 

@@ -8,7 +8,7 @@ const ROOT = new URL('../../../', import.meta.url)
 const DOCS = readFileSync(new URL('docs/metrics.md', ROOT), 'utf8')
 const SHAPES: readonly MetricShape[] = Object.values(METRICS)
 
-/** The cells of every table row that begins with a metric's name, under headings that match. */
+/** The cells of every table row that begins with a metric's name, in sections whose heading matches. */
 function rows(headings: RegExp): string[][] {
   return DOCS.split(/^## /m)
     .filter((section) => headings.test(section))

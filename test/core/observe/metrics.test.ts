@@ -17,7 +17,7 @@ describe('A scrape', () => {
     )
   })
 
-  it('shows a gauge as it stands', async () => {
+  it('shows the current value of a gauge', async () => {
     const metrics = new Metrics()
     const gauge = metrics.gauge('connections', 'Open connections.')
     gauge.set(10)
@@ -27,7 +27,7 @@ describe('A scrape', () => {
     expect(await valuesOf(metrics, 'connections')).to.deep.equal({})
   })
 
-  it('shows a histogram with cumulative buckets, a bound belonging to its bucket', async () => {
+  it('shows a histogram with cumulative buckets, each including its bound', async () => {
     const metrics = new Metrics()
     const histogram = metrics.histogram('wait_seconds', 'Waiting.', ['queue'], [0.1, 0.5, 2])
     for (const value of [0.05, 0.1, 0.3, 2, 100]) histogram.observe(value, 'a')
@@ -44,7 +44,7 @@ describe('A scrape', () => {
     expect(await valuesOf(metrics, 'empty_seconds_count')).to.deep.equal({ '': 0 })
   })
 
-  it('asks first for what is looked up rather than counted', async () => {
+  it('updates gauges that are read rather than counted', async () => {
     const metrics = new Metrics()
     const gauge = metrics.gauge('queue_size', 'Waiting tasks.')
     let size = 1
@@ -63,14 +63,14 @@ describe('A scrape', () => {
 })
 
 describe('A metric', () => {
-  it('asked for again is the same, so that it survives a reload', async () => {
+  it('declared again is the same, so that it survives a reload', async () => {
     const metrics = new Metrics()
     metrics.counter('calls_total', 'Calls.', ['a']).add(1, 'x')
-    metrics.counter('calls_total', 'Calls, in other words.', ['a']).add(1, 'x')
+    metrics.counter('calls_total', 'Another help text.', ['a']).add(1, 'x')
     expect(await valuesOf(metrics, 'calls_total')).to.deep.equal({ x: 2 })
   })
 
-  it('cannot be asked for in another shape', () => {
+  it('cannot be declared again with another shape', () => {
     const metrics = new Metrics()
     metrics.histogram('wait_seconds', 'Waiting.', ['a', 'b'], [1, 2])
     const exists = /metric wait_seconds exists .*a histogram with labels \[a, b\] and buckets \[1, 2\]\); choose another name/
@@ -91,7 +91,7 @@ describe('A metric', () => {
     ['the label name "not ok" must be letters', 'm', ['not ok'], [1]],
     ['the label name "__name__" must be letters', 'm', ['__name__'], [1]],
     ["the label 'le' belongs to the histogram's own buckets", 'm', ['le'], [1]],
-    ['a label name stands twice', 'm', ['a', 'a'], [1]],
+    ['a label name occurs twice', 'm', ['a', 'a'], [1]],
     ['buckets must be finite numbers', 'm', [], []],
     ['buckets must be finite numbers', 'm', [], [1, 1]],
     ['buckets must be finite numbers', 'm', [], [1, Infinity]],
@@ -104,13 +104,13 @@ describe('A metric', () => {
     })
   }
 
-  it('takes one value for each label', () => {
+  it('requires one value for each label', () => {
     const counter = new Metrics().counter('calls_total', 'Calls.', ['a', 'b'])
     expect(() => counter.add(1, 'x')).to.throw('give one value for each label (a, b), not 1')
     expect(() => counter.add(1, 'x', 'y', 'z')).to.throw('not 3')
   })
 
-  it('is not spoilt by a value that is no finite number', async () => {
+  it('refuses a value that is not a finite number', async () => {
     const metrics = new Metrics()
     const counter = metrics.counter('calls_total', 'Calls.')
     const gauge = metrics.gauge('level', 'Level.')
@@ -128,7 +128,7 @@ describe('A metric', () => {
 
 describe('Label values', () => {
   for (const value of ['"} 1\nfake_total{a="', '\\', '\\"', '\\n', 'a,b="c"', '__proto__', '# TYPE', '\u2028', '🌍', ' ', '']) {
-    it(`such as ${JSON.stringify(value)} reach Prometheus as they are, control characters aside`, async () => {
+    it(`such as ${JSON.stringify(value)} reach Prometheus unchanged, except control characters`, async () => {
       const metrics = new Metrics()
       metrics.counter('calls_total', 'Calls.', ['a', 'b']).add(3, value, 'x')
       const lines = (await scrape(metrics)).filter(({ name }) => name === 'calls_total')
@@ -154,7 +154,7 @@ describe('Label values', () => {
     expect(values.reduce((sum, value) => sum + value)).to.equal(500)
   })
 
-  it('that hold the separator of the key do not fall together', async () => {
+  it('that contain NUL are not confused with one another', async () => {
     const metrics = new Metrics()
     const counter = metrics.counter('calls_total', 'Calls.', ['a', 'b', 'c'])
     counter.add(1, 'x\0y', 'z', '')
@@ -163,13 +163,13 @@ describe('Label values', () => {
     expect(Object.values(await valuesOf(metrics, 'calls_total'))).to.deep.equal([1, 1, 1])
   })
 
-  it('are cut where they are very long', async () => {
+  it('are cut if they are very long', async () => {
     const metrics = new Metrics()
     metrics.counter('calls_total', 'Calls.', ['a']).add(1, 'x'.repeat(100_000))
     expect(await valuesOf(metrics, 'calls_total')).to.deep.equal({ ['x'.repeat(200)]: 1 })
   })
 
-  it('past the limit of series become other, are counted all the same, and are told of', async () => {
+  it('past the limit of series become other, and are counted as such', async () => {
     const metrics = new Metrics({ maxSeries: 3 })
     const counter = metrics.counter('calls_total', 'Calls.', ['a', 'b'])
     for (const a of ['1', '2', '3', '4', '5', '1']) counter.add(1, a, 'x')
@@ -177,7 +177,7 @@ describe('Label values', () => {
     expect(await valuesOf(metrics, 'umg_metrics_overflow_total')).to.deep.equal({ calls_total: 2 })
   })
 
-  it('that are all different leave a metric at a thousand series', async () => {
+  it('that are all different make no more than a thousand series', async () => {
     const metrics = new Metrics()
     const counter = metrics.counter('calls_total', 'Calls.', ['a'])
     for (let n = 0; n < 100_000; n++) counter.add(1, `random-${n}`)

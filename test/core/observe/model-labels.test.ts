@@ -11,11 +11,11 @@ describe('The model label', () => {
     labels.declare(new Map(Object.entries({ openai: [], claude: ['claude-sonnet-5', 'claude-haiku-*'] })))
   })
 
-  it('is the name where the routing table writes it', () => {
+  it('is the name if the routing table has it', () => {
     expect(label('claude', 'claude-sonnet-5')).to.equal('claude/claude-sonnet-5')
   })
 
-  it('is other where a client writes a name that only a glob allows, or none', () => {
+  it('is other for a name that only a glob allows, or no entry', () => {
     expect(label('claude', 'claude-haiku-*')).to.equal('claude/other')
     expect(label('claude', 'claude-haiku-4')).to.equal('claude/other')
     expect(label('openai', 'made-up')).to.equal('openai/other')
@@ -27,7 +27,7 @@ describe('The model label', () => {
     expect(label('claude', 'gpt-5.5')).to.equal('claude/other')
   })
 
-  it('is never a namespace that the routing table does not have', () => {
+  it('is never a namespace that the routing table lacks', () => {
     labels.accept({ namespace: 'made-up', model: 'x' })
     expect(labels.of({ namespace: 'made-up', model: 'x' })).to.deep.equal({ namespace: 'none', model: 'none', id: 'none' })
     expect(labels.of(undefined).id).to.equal('none')
@@ -45,13 +45,13 @@ describe('The model label', () => {
     expect(label('claude', 'claude-haiku-4')).to.equal('claude/claude-haiku-4')
   })
 
-  it('is other for a very long name, though a careless upstream accepts it', () => {
+  it('is other for a very long name, even if an upstream accepts it', () => {
     const model = 'x'.repeat(1_000_000)
     labels.accept({ namespace: 'openai', model })
     expect(label('openai', model)).to.equal('openai/other')
   })
 
-  it('outlives a reload that removes the namespace, for calls that are still under way', () => {
+  it('survives a reload that removes the namespace, for calls still in flight', () => {
     labels.declare(new Map([['local', []]]))
     expect(label('claude', 'claude-sonnet-5')).to.equal('claude/claude-sonnet-5')
     expect(label('local', 'x')).to.equal('local/other')

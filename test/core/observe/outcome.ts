@@ -1,11 +1,11 @@
 import type { AttemptRecord, Outcome } from '../../../core/sdk/api.ts'
 
-/** An attempt at gpt-5.5 that succeeded, but for what is given. */
+/** A successful attempt at gpt-5.5, with other fields as given. */
 export function attempt(parts: Partial<AttemptRecord> = {}): AttemptRecord {
   return { namespace: 'openai', model: 'gpt-5.5', provider: 'openai-compatible', result: 'ok', ms: 900, ...parts }
 }
 
-/** A stream from openai/gpt-5.5 that succeeded, but for what is given. */
+/** A successful stream from openai/gpt-5.5, with other fields as given. */
 export function outcome(parts: Partial<Outcome> = {}): Outcome {
   return {
     kind: 'ok',

@@ -22,7 +22,7 @@ describe('a plugin', () => {
     folder = temporaryFolder()
   })
 
-  afterEach(() => folder.remove())
+  afterEach(() => folder?.remove())
 
   const load = (name: string, kind: PluginKind = 'chain') => loadPlugin(name, kind, folder.path)
 

@@ -1,7 +1,11 @@
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { GatewayError } from '../../../core/errors.ts'
 import { ClientCall } from '../../../core/protocol/call.ts'
 import { chatCompletions } from '../../../core/protocol/chat-completions.ts'
+import { withDefaults } from '../../../core/routing/operation.ts'
 import type { ModelId } from '../../../core/sdk/api.ts'
 
 const HELLO = '"messages":[{"role":"user","content":"Hello"}]'
@@ -19,6 +23,16 @@ function clientCall(text: string, upstreamHeaders: Readonly<Record<string, strin
     upstreamHeaders,
     decided,
   })
+}
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+/** Whether nobody holds on to it. A target stays for the turn of the event loop in which someone has looked at it. */
+async function isCollected(ref: WeakRef<object>): Promise<boolean> {
+  await setImmediate()
+  collectGarbage()
+  return ref.deref() === undefined
 }
 
 /** The same text past the size up to which a body is parsed whole. */
@@ -103,6 +117,8 @@ describe('a client’s call', () => {
     ['two models, one escaped', `{"model":"ns/a","m\\u006fdel":"ns/b",${HELLO}}`],
     ['two of something else', `{"model":"ns/a","user":"a","user":"b",${HELLO}}`],
     ['two members of a very long name', `{"model":"ns/a","${FILL}":1,"${FILL}":1,${HELLO}}`],
+    ['a model in another case beside its own', `{"model":"ns/a","Model":"ns/b",${HELLO}}`],
+    ['messages in another case beside their own', `{"model":"ns/a",${HELLO},${HELLO.replace('m', 'M')}}`],
     ['no messages', '{"model":"ns/a"}'],
     ['empty messages', '{"model":"ns/a","messages":[]}'],
     ['messages that are a text', '{"model":"ns/a","messages":"Hi"}'],
@@ -129,6 +145,23 @@ describe('a client’s call', () => {
     })
   }
 
+  it('is told the right name of a field whose case is wrong', () => {
+    for (const [key, field] of [
+      ['MODEL', 'model'],
+      ['N', 'n'],
+      ['Response_Format', 'response_format'],
+      ['max_token\u017f', 'max_tokens'],
+      ['max_to\u212aens', 'max_tokens'],
+    ]) {
+      expect(refusal(`{"${key}":1,"model":"ns/a",${HELLO}}`)).to.deep.equal({
+        message: `Unknown parameter: '${key}'. Write it as '${field}': the case of letters counts.`,
+        type: 'invalid_request_error',
+        param: key,
+        code: 'unknown_parameter',
+      })
+    }
+  })
+
   it('with a large body is refused for what is deep inside it only once someone looks', () => {
     const text = enlarged(`{"model":"ns/a","messages":[{"role":"user","content":"${FILL}"},{"role":"boss"}]}`)
     const call = clientCall(text)
@@ -136,6 +169,22 @@ describe('a client’s call', () => {
     expect(() => call.body)
       .to.throw(GatewayError)
       .with.property('param', 'messages[1].role')
+  })
+
+  it('keeps of a large body, while it waits, nothing but the bytes', async () => {
+    const text = enlarged(GOOD)
+    const edited = clientCall(text)
+    edited.edit('/n', 2)
+    for (const [call, expected] of [
+      [clientCall(text), JSON.parse(text)],
+      [edited, { ...JSON.parse(text), n: 2 }],
+      [withDefaults(clientCall(text), { n: 2 }), { ...JSON.parse(text), n: 2 }],
+    ] as const) {
+      const messages = new WeakRef(call.body.messages)
+      expect(await isCollected(messages)).to.equal(true)
+      expect(call.body).to.deep.equal(expected)
+      expect(call.body.messages, 'it is parsed once for all who look at it').to.equal(call.body.messages)
+    }
   })
 
   it('cannot teach JSON.parse to overlook what the upstream will read', () => {
@@ -180,6 +229,9 @@ describe('a client’s call', () => {
         .to.throw(GatewayError)
         .with.property('param', 'temperature')
       expect(() => call.edit('/messages/7/content', 'x')).to.throw('no such place')
+      expect(() => call.edit('/Model', 'ns/c'))
+        .to.throw(GatewayError)
+        .with.property('param', 'Model')
       expect(call.splice({}).toString()).to.equal(GOOD)
       expect(call.body).to.deep.equal(JSON.parse(GOOD))
     })

@@ -136,10 +136,17 @@ describe('a scan of a JSON object', () => {
     for (const inside of ['"a\nb"', '"\\x"', '1.2.3', '00']) expect(fault(`{"a":${inside}}`)).to.equal(undefined)
   })
 
-  it('refuses more objects and arrays in one member than a parser gets through quickly', () => {
-    const parts = (count: number) => `{"messages":[${Array.from({ length: count - 1 }, () => '{}').join(',')}],"a":[]}`
-    expect(fault(parts(MAX_PARTS))).to.equal(undefined)
-    expect(fault(parts(MAX_PARTS + 1))).to.equal('too_many_parts')
+  it('refuses more objects and arrays than a parser gets through quickly, in one member or in several', () => {
+    const parts = (count: number) => Array.from({ length: count }, () => '{}').join()
+    const half = MAX_PARTS / 2
+    for (const [taken, refused] of [
+      [`{"a":[${parts(MAX_PARTS - 2)}],"b":[]}`, `{"a":[${parts(MAX_PARTS - 1)}],"b":[]}`],
+      [`{"a":[${parts(half - 1)}],"b":[${parts(half - 1)}]}`, `{"a":[${parts(half - 1)}],"b":[${parts(half)}]}`],
+    ] as const) {
+      expect(fault(taken)).to.equal(undefined)
+      expect(fault(refused)).to.equal('too_many_parts')
+      expect(fault(taken), 'each body is counted by itself').to.equal(undefined)
+    }
   })
 
   it(`takes ${MAX_DEPTH} levels below the top, and says of the next that it is too deep before it looks further`, () => {

@@ -16,113 +16,114 @@ describe('limits in memory', () => {
     limits = createMemoryLimits(() => now)
   })
 
-  const take = async (budgets: RateLimits, tokens = 0, subject = 'key'): Promise<Reservation> =>
+  const reserve = async (budgets: RateLimits, tokens = 0, subject = 'key'): Promise<Reservation> =>
     limits.reserve(subject, budgets, tokens)
 
-  /** The budgets as they stand, without taking: no call may be under way. */
-  const look = (budgets: RateLimits): Promise<Reservation> => take({ ...budgets, concurrent: 0 })
+  /** Reads the budgets by a refused reservation. */
+  const peek = (budgets: RateLimits): Promise<Reservation> => reserve({ ...budgets, concurrent: 0 })
 
-  it('grant as many calls as a class allows, and say when the next may come', async () => {
+  it('grant as many calls as a class allows, and return the time until the next', async () => {
     const budgets = { requests: perMinute(2) }
-    expect((await take(budgets)).requests).to.deep.equal({ limit: 2, remaining: 1, resetMs: MINUTE })
+    expect((await reserve(budgets)).requests).to.deep.equal({ limit: 2, remaining: 1, resetMs: MINUTE })
     now += 1000
-    expect((await take(budgets)).requests).to.deep.equal({ limit: 2, remaining: 0, resetMs: 59_000 })
-    const third = await take(budgets)
+    expect((await reserve(budgets)).requests).to.deep.equal({ limit: 2, remaining: 0, resetMs: 59_000 })
+    const third = await reserve(budgets)
     expect(third).to.include({ refusedBy: 'requests', retryAfterMs: 59_000 })
     expect(third.requests).to.deep.equal({ limit: 2, remaining: 0, resetMs: 59_000 })
     now += 59_000
-    expect(await take(budgets)).to.not.have.property('refusedBy')
+    expect(await reserve(budgets)).to.not.have.property('refusedBy')
   })
 
-  it('keep the budgets of two keys apart', async () => {
+  it('keep separate budgets for two keys', async () => {
     const budgets = { requests: perMinute(1) }
-    await take(budgets, 0, 'one')
-    expect(await take(budgets, 0, 'two')).to.not.have.property('refusedBy')
-    expect(await take(budgets, 0, 'one')).to.include({ refusedBy: 'requests' })
+    await reserve(budgets, 0, 'one')
+    expect(await reserve(budgets, 0, 'two')).to.not.have.property('refusedBy')
+    expect(await reserve(budgets, 0, 'one')).to.include({ refusedBy: 'requests' })
   })
 
-  it('say nothing of a budget that a class does not limit', async () => {
-    const reservation = await take({ requests: perMinute(1) }, 1e9)
+  it('return no budget that a class does not limit', async () => {
+    const reservation = await reserve({ requests: perMinute(1) }, 1e9)
     expect([reservation.refusedBy, reservation.tokens]).to.deep.equal([undefined, undefined])
-    const { refusedBy, requests, tokens } = await take({})
+    const { refusedBy, requests, tokens } = await reserve({})
     expect([refusedBy, requests, tokens]).to.deep.equal([undefined, undefined, undefined])
   })
 
-  it('take nothing at all where one budget has no room', async () => {
+  it('take nothing from any budget if one refuses', async () => {
     const budgets = { requests: perMinute(10), tokens: perMinute(100), concurrent: 1 }
-    expect(await take(budgets, 101)).to.include({ refusedBy: 'tokens' })
-    const first = await take(budgets, 40)
-    expect(await take(budgets, 40)).to.include({ refusedBy: 'concurrent', retryAfterMs: 0 })
+    expect(await reserve(budgets, 101)).to.include({ refusedBy: 'tokens' })
+    const first = await reserve(budgets, 40)
+    expect(await reserve(budgets, 40)).to.include({ refusedBy: 'concurrent', retryAfterMs: 0 })
     await first.settle(40)
-    const { requests, tokens } = await look(budgets)
+    const { requests, tokens } = await peek(budgets)
     expect([requests?.remaining, tokens?.remaining]).to.deep.equal([9, 60])
   })
 
-  it('refuse what is larger than the whole budget, however long it waits', async () => {
+  it('refuse more than the whole budget in every window', async () => {
     const budgets = { tokens: perMinute(100) }
-    expect(await take(budgets, 101)).to.include({ refusedBy: 'tokens' })
+    expect(await reserve(budgets, 101)).to.include({ refusedBy: 'tokens' })
     now += MINUTE
-    expect(await take(budgets, 101)).to.include({ refusedBy: 'tokens' })
-    expect(await take(budgets, 100)).to.not.have.property('refusedBy')
+    expect(await reserve(budgets, 101)).to.include({ refusedBy: 'tokens' })
+    expect(await reserve(budgets, 100)).to.not.have.property('refusedBy')
   })
 
-  it('keep the use of a key when a reload changes the amount', async () => {
-    await take({ requests: perMinute(2) })
-    await take({ requests: perMinute(2) })
-    expect((await take({ requests: perMinute(3) })).requests).to.include({ limit: 3, remaining: 0 })
-    expect(await take({ requests: perMinute(1) })).to.deep.include({ refusedBy: 'requests' })
+  it('keep the usage of a key when a reload changes the amount', async () => {
+    await reserve({ requests: perMinute(2) })
+    await reserve({ requests: perMinute(2) })
+    expect((await reserve({ requests: perMinute(3) })).requests).to.include({ limit: 3, remaining: 0 })
+    expect(await reserve({ requests: perMinute(1) })).to.deep.include({ refusedBy: 'requests' })
   })
 
-  it('refuse to reserve what is no number of tokens', async () => {
+  it('throw for an invalid number of tokens', async () => {
     for (const tokens of [Number.NaN, -1]) {
-      const error = await take({ tokens: perMinute(100) }, tokens).catch((thrown: Error) => thrown)
+      const error = await reserve({ tokens: perMinute(100) }, tokens).catch((thrown: Error) => thrown)
       expect(error).to.be.an.instanceOf(RangeError)
     }
-    expect((await look({ tokens: perMinute(100) })).tokens?.remaining).to.equal(100)
+    expect((await peek({ tokens: perMinute(100) })).tokens?.remaining).to.equal(100)
   })
 
   describe('settling', () => {
     const budgets = { tokens: perMinute(100) }
 
-    it('gives back what was not used', async () => {
-      await (await take(budgets, 100)).settle(30)
-      expect((await look(budgets)).tokens?.remaining).to.equal(70)
+    it('returns unused tokens', async () => {
+      await (await reserve(budgets, 100)).settle(30)
+      expect((await peek(budgets)).tokens?.remaining).to.equal(70)
     })
 
-    it('takes what was used beyond the estimate, and never leaves less than nothing', async () => {
-      await (await take(budgets, 10)).settle(250)
-      expect((await look(budgets)).tokens?.remaining).to.equal(0)
+    it('takes tokens beyond the estimate, and never leaves less than 0', async () => {
+      await (await reserve(budgets, 10)).settle(250)
+      expect((await peek(budgets)).tokens?.remaining).to.equal(0)
     })
 
     it('counts once', async () => {
-      const first = await take({ ...budgets, concurrent: 1 }, 100)
+      const first = await reserve({ ...budgets, concurrent: 1 }, 100)
       await Promise.all([first.settle(30), first.settle(0), first.settle(0)])
       await first.settle(0)
-      expect((await look(budgets)).tokens?.remaining).to.equal(70)
-      await take({ ...budgets, concurrent: 1 }, 10)
-      expect(await take({ ...budgets, concurrent: 1 }, 10)).to.include({ refusedBy: 'concurrent' })
+      expect((await peek(budgets)).tokens?.remaining).to.equal(70)
+      await reserve({ ...budgets, concurrent: 1 }, 10)
+      expect(await reserve({ ...budgets, concurrent: 1 }, 10)).to.include({ refusedBy: 'concurrent' })
     })
 
     it('of a refused call changes nothing', async () => {
-      const refused = await take(budgets, 101)
+      const refused = await reserve(budgets, 101)
       await refused.settle(0)
       await refused.settle(50)
-      expect((await look(budgets)).tokens?.remaining).to.equal(100)
+      expect((await peek(budgets)).tokens?.remaining).to.equal(100)
     })
 
-    it('gives no credit in a later window', async () => {
-      const late = await take(budgets, 100)
+    it('returns no tokens to a later window', async () => {
+      const late = await reserve(budgets, 100)
       now += MINUTE
-      await take(budgets, 60)
+      await reserve(budgets, 60)
       await late.settle(0)
-      expect((await look(budgets)).tokens?.remaining).to.equal(40)
+      expect((await peek(budgets)).tokens?.remaining).to.equal(40)
       now += MINUTE
-      expect((await look(budgets)).tokens?.remaining).to.equal(100)
+      expect((await peek(budgets)).tokens?.remaining).to.equal(100)
     })
 
-    it('keeps the estimate where the usage is no count', async () => {
-      for (const nonsense of [Number.NaN, -5, Number.POSITIVE_INFINITY, 1e308]) await (await take(budgets, 10)).settle(nonsense)
-      expect((await look(budgets)).tokens?.remaining).to.equal(60)
+    it('keeps the estimate if the usage is not a count', async () => {
+      for (const nonsense of [Number.NaN, -5, Number.POSITIVE_INFINITY, 1e308])
+        await (await reserve(budgets, 10)).settle(nonsense)
+      expect((await peek(budgets)).tokens?.remaining).to.equal(60)
     })
   })
 
@@ -145,15 +146,15 @@ interface Scenario {
   readonly concurrent: number
 }
 
-/** Plays all calls at once against one key and checks after every grant that what is taken fits. */
+/** Runs all calls concurrently with one key, and checks the budgets after every grant. */
 async function checkHistory({ calls, tokens, requests, concurrent }: Scenario): Promise<void> {
   const limits = createMemoryLimits()
   const budgets = { tokens: perMinute(tokens), requests: perMinute(requests), concurrent }
   let admitted = 0
-  let underWay = 0
+  let inFlight = 0
   let taken = 0
 
-  async function play({ estimate, used, turns }: Scenario['calls'][number]): Promise<void> {
+  async function run({ estimate, used, turns }: Scenario['calls'][number]): Promise<void> {
     for (let turn = 0; turn < turns; turn++) await setImmediate()
     const reservation = await limits.reserve('key', budgets, estimate)
     for (const budget of [reservation.tokens, reservation.requests]) {
@@ -161,19 +162,19 @@ async function checkHistory({ calls, tokens, requests, concurrent }: Scenario): 
     }
     if (reservation.refusedBy !== undefined) return
     admitted++
-    underWay++
+    inFlight++
     taken += estimate
     expect(taken, 'tokens').to.be.at.most(tokens)
     expect(admitted, 'requests').to.be.at.most(requests)
-    expect(underWay, 'under way').to.be.at.most(concurrent)
+    expect(inFlight, 'in flight').to.be.at.most(concurrent)
     for (let turn = 0; turn < turns; turn++) await setImmediate()
     const spent = Math.min(used, estimate)
     taken -= estimate - spent
-    underWay--
+    inFlight--
     await reservation.settle(spent)
   }
 
-  await Promise.all(calls.map(play))
+  await Promise.all(calls.map(run))
   const after = await limits.reserve('key', { ...budgets, concurrent: 0 }, 0)
   expect(after.tokens?.remaining).to.equal(tokens - taken)
   expect(after.requests?.remaining).to.equal(requests - admitted)

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type BreakerState, TargetHealth } from '../../../core/routing/breaker.ts'
+import { type BreakerState, TargetHealth } from '../../../core/routing/protection.ts'
 
 /** A target's health, and the changes of its breaker so far. */
 function target(breaks = true): { health: TargetHealth; changes: BreakerState[] } {

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { GatewayError } from '../../../core/errors.ts'
-import { ConcurrencyLimiter } from '../../../core/routing/limiter.ts'
+import { ConcurrencyLimiter } from '../../../core/routing/protection.ts'
 
 /** The row of the error that a promise rejects with. */
 const refusal = (over: Promise<void>): Promise<string> =>

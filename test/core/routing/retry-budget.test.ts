@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { RetryBudget } from '../../../core/routing/limiter.ts'
+import { RetryBudget } from '../../../core/routing/protection.ts'
 
 /** How many retries a budget grants at one moment. */
 function granted(budget: RetryBudget, now: number): number {

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { ONCE_MORE, ONLY_ELSEWHERE, RETRY_CAUSES } from '../../../core/config/retry-causes.ts'
+import { ONCE_MORE, ONLY_ELSEWHERE, RETRY_CAUSES } from '../../../core/config/schema/retry-causes.ts'
 import { ERRORS, type ErrorName, GatewayError } from '../../../core/errors.ts'
 import { policyFor } from '../../../core/routing/retry.ts'
 

@@ -1,4 +1,4 @@
-import { RETRY_CAUSES } from '../../../core/config/retry-causes.ts'
+import { RETRY_CAUSES } from '../../../core/config/schema/retry-causes.ts'
 import type { Branch, Candidate, Choice, Route } from '../../../core/routing/route.ts'
 import { UNNAMED, UpstreamState } from '../../../core/routing/upstream-state.ts'
 import type { ParameterTable, Provider } from '../../../core/sdk/api.ts'

@@ -1,4 +1,4 @@
-// Says that it is ready, and on a line of input opens the database whose URL is on the command line and prints its accounts.
+// Prints `ready`; on a line of input it opens the database of the URL in its arguments and prints its accounts.
 import { once } from 'node:events'
 import { openStore } from '../../../core/store/database.ts'
 

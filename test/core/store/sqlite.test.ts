@@ -6,9 +6,7 @@ import { expect } from 'chai'
 import { sql } from 'kysely'
 import { openStore } from '../../../core/store/database.ts'
 import { onSqlite } from '../../support/databases.ts'
-import { refusal } from './refusal.ts'
-import { KEY } from './row.ts'
-import { storesIn } from './stores.ts'
+import { KEY, refusal, storesIn } from './stores.ts'
 
 onSqlite('a database file', (database) => {
   const { url, open } = storesIn(database)
@@ -16,7 +14,7 @@ onSqlite('a database file', (database) => {
   /** Another file of the same folder. */
   const at = (name: string) => join(dirname(path()), name)
 
-  it('is made on first use, with its folder, for the owner alone', async () => {
+  it('is created on first use, with its folder, for the owner alone', async () => {
     const path = at('new/deeper/gateway.db')
     const store = await openStore(`sqlite:${path}`)
     await store.db.insertInto('keys').values(KEY).execute()
@@ -25,7 +23,7 @@ onSqlite('a database file', (database) => {
     await store.close()
   })
 
-  it('waits for a process that holds it for a moment', async () => {
+  it('is opened once another process releases it', async () => {
     await (await open()).close()
     const holder = new DatabaseSync(path())
     holder.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
@@ -35,7 +33,7 @@ onSqlite('a database file', (database) => {
     expect((await opening).changed()).to.equal(false)
   })
 
-  it('says so when another process never lets go of it', async () => {
+  it('is reported as locked if another process never releases it', async () => {
     await (await open()).close()
     const holder = new DatabaseSync(path())
     holder.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
@@ -43,7 +41,7 @@ onSqlite('a database file', (database) => {
     holder.close()
   })
 
-  it('is refused when it is damaged, and left as it is', async () => {
+  it('is refused if it is damaged, and not changed', async () => {
     const store = await open()
     await store.db
       .insertInto('keys')
@@ -54,34 +52,34 @@ onSqlite('a database file', (database) => {
     bytes.fill(0xa5, 4096 * 4, 4096 * 12)
     writeFileSync(path(), bytes)
     const error = await refusal(open())
-    expect(error.message).to.include(`${path()} is damaged`).and.include('Put a backup in its place')
+    expect(error.message).to.include(`${path()} is damaged`).and.include('Restore a backup')
     expect(readFileSync(path()).equals(bytes)).to.equal(true)
   })
 
-  it('is refused when it is no database at all, and left as it is', async () => {
+  it('is refused if it is not a database, and not changed', async () => {
     const letter = 'Dear database, you are a text file.\n'.repeat(100)
     writeFileSync(path(), letter)
     expect((await refusal(open())).message).to.include('is damaged')
     expect(readFileSync(path(), 'utf8')).to.equal(letter)
   })
 
-  it('names the path when it cannot be made', async () => {
+  it('is named by its path if it cannot be created', async () => {
     writeFileSync(at('occupied'), '')
     const path = at('occupied/gateway.db')
     expect((await refusal(openStore(`sqlite:${path}`))).message).to.include(`${path} cannot be opened`)
   })
 
-  it('lets no other writer come between what a transaction reads and what it writes', async () => {
+  it('lets no other writer write between the reads and the writes of a transaction', async () => {
     const ours = await open()
     const theirs = await open()
     await ours.db.transaction().execute(async (transaction) => {
       const { length } = await transaction.selectFrom('keys').select('id').execute()
-      const overtaken = await theirs.db
+      const refused = await theirs.db
         .insertInto('keys')
         .values(KEY)
         .execute()
         .catch((error: Error) => error.message)
-      expect(overtaken).to.equal('database is locked')
+      expect(refused).to.equal('database is locked')
       await transaction
         .insertInto('keys')
         .values({ ...KEY, name: `key number ${length + 1}` })
@@ -90,13 +88,13 @@ onSqlite('a database file', (database) => {
     expect((await theirs.db.selectFrom('keys').select('name').execute())[0]?.name).to.equal('key number 1')
   })
 
-  it('does not tell of what this connection changed itself', async () => {
+  it('reports no change by its own connection', async () => {
     const store = await open()
     await store.db.insertInto('keys').values(KEY).execute()
     expect(store.changed()).to.equal(false)
   })
 
-  it('is read in a thread: meanwhile this one goes on', async () => {
+  it('is read in a thread, and does not block the event loop', async () => {
     const store = await open()
     let turns = 0
     let over = false

@@ -1,5 +1,5 @@
-// Writes into the table of the SQLite file on the command line, and closes at once: the thread that writes has yet to start.
-import { createSqliteWriter } from '../../../core/store/sqlite-writer.ts'
+// Writes to a table of the SQLite file in its arguments, and closes at once, before the writing thread has started.
+import { createSqliteWriter } from '../../../core/store/sqlite-threads.ts'
 
 const writer = createSqliteWriter(process.argv[2]!)
 const writing = writer.run([{ sql: 'insert into notes values (?)', rows: [['one'], ['two']] }])

@@ -26,7 +26,7 @@ describe('A scripted reply', () => {
     upstream = await scriptedUpstream()
   })
 
-  afterEach(() => upstream.close())
+  afterEach(() => upstream?.close())
 
   for (const framing of ['length', 'chunked', 'close'] satisfies Framing[]) {
     it(`is complete for an HTTP client when framed by ${framing}`, async () => {

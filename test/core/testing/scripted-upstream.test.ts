@@ -19,7 +19,7 @@ describe('The scripted upstream', () => {
     upstream = await scriptedUpstream()
   })
 
-  afterEach(() => upstream.close())
+  afterEach(() => upstream?.close())
 
   it('sends exactly the bytes of the script, HTTP or not', async () => {
     upstream.reply(['HTTP/1.1 099 \0garbage\n', Buffer.from([0xff, 0xfe, 0x0d]), FIN])
@@ -202,7 +202,7 @@ describe('A scripted upstream that does not read bodies', () => {
     upstream = await scriptedUpstream({ readBody: false })
   })
 
-  afterEach(() => upstream.close())
+  afterEach(() => upstream?.close())
 
   it('replies while the client is still sending', async () => {
     const answered = hold()

@@ -27,7 +27,7 @@ describe('A scripted event stream', () => {
     upstream = await scriptedUpstream()
   })
 
-  afterEach(() => upstream.close())
+  afterEach(() => upstream?.close())
 
   it('is readable for an SSE parser, with comments and a BOM among the events', async () => {
     upstream.reply(sse([BOM, { n: 1 }, comment('ping'), event({ n: 2 }, 'delta'), DONE]))

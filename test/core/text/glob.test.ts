@@ -34,7 +34,7 @@ describe('a glob of model ids', () => {
   for (const [glob, id] of MISSES)
     it(`${glob} does not match ${JSON.stringify(id)}`, () => expect(matchesGlob(glob, id)).to.equal(false))
 
-  it('means what the regular expression with .* for its stars means', () => {
+  it('matches like the regular expression with .* in place of its stars', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '/', '*') })
     fc.assert(
       fc.property(text, text, (glob, id) => {

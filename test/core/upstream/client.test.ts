@@ -48,8 +48,8 @@ describe('a request to an upstream', () => {
     client = new UpstreamClient()
   })
   afterEach(async () => {
-    await client.close()
-    await upstream.close()
+    await client?.close()
+    await upstream?.close()
   })
 
   function send({ fresh = false, origin = upstream.origin } = {}): { hearer: Hearer; sending: Sending } {

@@ -21,7 +21,7 @@ describe('a JSON document of an upstream', () => {
   beforeEach(async () => {
     upstream = await scriptedUpstream()
   })
-  afterEach(() => upstream.close())
+  afterEach(() => upstream?.close())
 
   const get = (path = '/v1/models', signal = new AbortController().signal) =>
     getJson(upstream.origin + path, { headers: { authorization: new Secret(KEY) }, signal })

@@ -23,10 +23,14 @@ export function play(make: MakeReader, pieces: Iterable<Buffer>): Heard {
   const client = new FakeClient()
   const relay = new Relay(TIMES, { onHeadDue: () => undefined, onFirstByte: () => undefined })
   const reader = make(relay)
+  const commit = (stream: Relay): void => {
+    stream.commit()
+    if (!stream.opened) stream.open(client.response)
+  }
   try {
     for (const piece of pieces) {
       if (!relay.ended) reader.data(piece)
-      if (relay.committed && !relay.opened) relay.open(client.response)
+      if (relay.begun) commit(relay)
     }
     if (!relay.ended) reader.end()
     if (!relay.opened) relay.open(client.response)
@@ -35,7 +39,8 @@ export function play(make: MakeReader, pieces: Iterable<Buffer>): Heard {
     const context = { asked: 'open/m', passedThrough: undefined, hidden: [] }
     const failure = thrown instanceof UpstreamError ? refusalError(thrown.refusal, context) : thrown
     if (!(failure instanceof GatewayError)) throw failure
-    if (relay.committed && !relay.opened) relay.open(client.response)
+    // As if the end had come in a turn of its own.
+    if (relay.begun) commit(relay)
     if (relay.opened) relay.fail(failure)
     return { text: client.text, ending: client.ending, failure }
   } finally {

@@ -1,16 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { TranslatedReader } from '../../../core/upstream/readers/translated.ts'
+import { documentedEvents } from '../../fixtures/documented.ts'
 import { edgesOf, eventsIn } from '../../fixtures/openai-streams.ts'
-import { recorded } from '../../plugins/openai-compatible/recorded.ts'
 import { anthropic } from '../../plugins/providers/anthropic/support.ts'
 import { fakeCallAndAttempt } from '../../support/fake-call.ts'
 import { type Heard, type MakeReader, play, split } from './play.ts'
 
 const FIXTURES = new URL('../../plugins/providers/anthropic/fixtures/', import.meta.url)
-const RECORDED = ['anthropic-text', 'anthropic-json-tool.2', 'anthropic-mcp.1', 'anthropic-fallback'].map(
-  (name) => `${name}.chunks.txt`,
-)
+const DOCUMENTED = ['anthropic-text', 'anthropic-json-tool', 'anthropic-mcp', 'anthropic-fallback']
 /** Those that do not end well by themselves. */
 const BROKEN = ['error.sse', 'truncated.sse']
 
@@ -51,16 +49,11 @@ function expectEndOf(bytes: Buffer, at: number, whole: string): void {
   expect(ending).to.equal(text === '' ? 'open' : 'broken')
 }
 
-/** Where streams are divided and cut: the project's own anywhere, the recorded ones at the edges of their events. */
+/** Where streams are divided and cut: short ones anywhere, those with all that vendors send at the edges of their events. */
 const anywhere = (bytes: Buffer): Iterable<number> => bytes.keys()
 
-function describeStream(name: string, places: typeof anywhere, load: (test: Mocha.Context) => Buffer): void {
+function describeStream(name: string, places: typeof anywhere, bytes: Buffer): void {
   describe(name, () => {
-    let bytes: Buffer
-    before(function () {
-      bytes = load(this)
-    })
-
     it('ends well', () => {
       const { text, ending } = heard([bytes])
       expect(ending).to.equal('ended')
@@ -84,14 +77,12 @@ function describeStream(name: string, places: typeof anywhere, load: (test: Moch
 
 describe('a stream that is translated', () => {
   for (const file of readdirSync(FIXTURES).filter((name) => !BROKEN.includes(name))) {
-    describeStream(file, anywhere, () => readFileSync(new URL(file, FIXTURES)))
+    describeStream(file, anywhere, readFileSync(new URL(file, FIXTURES)))
   }
 
-  for (const file of RECORDED) {
-    describeStream(`recorded ${file}`, edgesOf, (test) => {
-      const lines = recorded(file, test).split('\n').filter(Boolean)
-      return Buffer.from(lines.map((data) => `event: ${JSON.parse(data).type}\ndata: ${data}\n\n`).join(''))
-    })
+  for (const name of DOCUMENTED) {
+    const events = documentedEvents(name).map((data) => `event: ${JSON.parse(data).type}\ndata: ${data}\n\n`)
+    describeStream(name, edgesOf, Buffer.from(events.join('')))
   }
 
   for (const [file, code] of [

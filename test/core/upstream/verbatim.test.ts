@@ -2,11 +2,12 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import { chatReply } from '../../../core/protocol/chat-completions.ts'
 import { VerbatimReader } from '../../../core/upstream/readers/verbatim.ts'
+import { documentedChunks } from '../../fixtures/documented.ts'
 import { edgesOf, eventsIn, isFinished, OPENAI_STREAMS, type OpenaiStream, passedOn } from '../../fixtures/openai-streams.ts'
-import { recordedEvents } from '../../plugins/openai-compatible/recorded.ts'
 import { type Heard, type MakeReader, play, split } from './play.ts'
 
-const RECORDED = ['openai-text', 'alibaba-tool-call', 'deepseek-tool-call', 'mistral-tool-call']
+/** Streams of vendors, in all their length. */
+const DOCUMENTED = ['openai-text', 'alibaba-tool-call', 'deepseek-tool-call', 'mistral-tool-call']
 
 /** Bytes of a stream that is divided and cut at every one of them. */
 const SMALL = 4096
@@ -32,13 +33,8 @@ function expectEndOf({ bytes, choices }: OpenaiStream, at: number, heard: Heard)
   expect(heard).to.include({ text: content + frame, ending: content === '' ? 'open' : 'broken' })
 }
 
-function describeStream(name: string, load: (test: Mocha.Context) => OpenaiStream): void {
-  describe(name, () => {
-    let stream: OpenaiStream
-    before(function () {
-      stream = load(this)
-    })
-
+function describeStream(stream: OpenaiStream): void {
+  describe(stream.name, () => {
     it('reaches the client event by event, byte for byte', () => {
       for (const includeUsage of [false, true]) {
         const heard = play(reading(stream, includeUsage), [stream.bytes])
@@ -69,12 +65,10 @@ function describeStream(name: string, load: (test: Mocha.Context) => OpenaiStrea
 }
 
 describe('a stream that is passed through', () => {
-  for (const stream of OPENAI_STREAMS) describeStream(stream.name, () => stream)
+  for (const stream of OPENAI_STREAMS) describeStream(stream)
 
-  for (const name of RECORDED) {
-    describeStream(`recorded ${name}`, (test) => {
-      const text = recordedEvents(`${name}.chunks.txt`, test).map((data) => `data: ${data}\n\n`)
-      return { name, bytes: Buffer.from(text.join('')), choices: 1 }
-    })
+  for (const name of DOCUMENTED) {
+    const text = documentedChunks(name).map((data) => `data: ${data}\n\n`)
+    describeStream({ name, bytes: Buffer.from(text.join('')), choices: 1 })
   }
 })

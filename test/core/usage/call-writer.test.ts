@@ -6,14 +6,14 @@ import { newRequestId } from '../../../core/text/ids.ts'
 import { callRow } from '../../../core/usage/call-row.ts'
 import { type CallWriter, createCallWriter } from '../../../core/usage/call-writer.ts'
 import { onEachDatabase } from '../../support/databases.ts'
-import { outcomeOf, rowOf } from './outcome.ts'
+import { callRowOf, outcomeOf } from './outcome.ts'
 
 const NOON = Date.UTC(2026, 4, 17, 12, 30)
 const DAY_MS = 86_400_000
 
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string(), fc.constantFrom('\0', '\ud800', "'; drop table calls; --"))
 
-/** The row of a call of which nobody has said anything reasonable. */
+/** The row of a call with arbitrary values. */
 const anyRow = fc
   .record({ model: text, key: text, account: text, code: text, tags: fc.dictionary(text, text), tokens: fc.double() })
   .map(({ model, key, account, code, tags, tokens }) => {
@@ -24,7 +24,7 @@ const anyRow = fc
     return callRow(outcome, { id: newRequestId(), principal, tags })
   })
 
-onEachDatabase('the writer of calls', (create) => {
+onEachDatabase('the call writer', (create) => {
   let store: Store
   let writer: CallWriter
 
@@ -34,32 +34,34 @@ onEachDatabase('the writer of calls', (create) => {
   })
 
   afterEach(async () => {
-    await writer.close()
-    await store.close()
+    await writer?.close()
+    await store?.close()
   })
 
   const calls = (): Promise<readonly CallsTable[]> => store.read(store.db.selectFrom('calls').selectAll().orderBy('id'))
-  const sums = () =>
+  const totals = () =>
     store.read(store.db.selectFrom('usage').selectAll().where('dimension', '=', 'all').where('scope', '=', '').orderBy('at'))
 
-  it('writes what it was given, field by field', async () => {
-    const rows = [rowOf({ number: 1, tags: { team: 'search' } }), rowOf({ number: 2, error: 'upstream_timeout' })]
+  it('writes every field of a call', async () => {
+    const rows = [callRowOf({ number: 1, tags: { team: 'search' } }), callRowOf({ number: 2, error: 'upstream_timeout' })]
     await writer.write(rows)
     expect(await calls()).to.deep.equal(rows)
   })
 
-  it('adds to sums that are there', async () => {
+  it('adds to existing totals', async () => {
     for (let number = 0; number < 3; number++)
-      await writer.write([rowOf({ at: NOON, number }), rowOf({ at: NOON + DAY_MS, number })])
-    const days = (await sums()).filter(({ span }) => span === 'day')
+      await writer.write([callRowOf({ at: NOON, number }), callRowOf({ at: NOON + DAY_MS, number })])
+    const days = (await totals()).filter(({ span }) => span === 'day')
     expect(days.map(({ at, requests, input_tokens }) => [at, requests, input_tokens])).to.deep.equal([
       [Date.UTC(2026, 4, 17), 3, 30],
       [Date.UTC(2026, 4, 18), 3, 30],
     ])
   })
 
-  it('writes a batch larger than a statement may be, of as many keys', async () => {
-    const rows = Array.from({ length: 500 }, (_, number) => rowOf({ number, key: `key_${number}`, tags: { n: String(number) } }))
+  it('writes a batch with more parameters than a statement may have', async () => {
+    const rows = Array.from({ length: 500 }, (_, number) =>
+      callRowOf({ number, key: `key_${number}`, tags: { n: String(number) } }),
+    )
     await writer.write(rows)
     expect(await calls()).to.have.length(500)
     const [day] = await store.read(
@@ -73,26 +75,26 @@ onEachDatabase('the writer of calls', (create) => {
   })
 
   it('writes all of a batch or nothing', async () => {
-    const bad = { ...rowOf({ number: 2 }), status: null as never }
-    const refused = await writer.write([rowOf({ number: 1 }), bad]).catch((error: unknown) => error)
+    const bad = { ...callRowOf({ number: 2 }), status: null as never }
+    const refused = await writer.write([callRowOf({ number: 1 }), bad]).catch((error: unknown) => error)
     expect(refused).to.be.instanceOf(Error)
     expect(await calls()).to.deep.equal([])
-    expect(await sums()).to.deep.equal([])
+    expect(await totals()).to.deep.equal([])
   })
 
-  it('goes on after a batch that was refused', async () => {
-    await writer.write([{ ...rowOf(), status: null as never }]).catch(() => undefined)
-    await writer.write([rowOf()])
+  it('writes a batch after one that was refused', async () => {
+    await writer.write([{ ...callRowOf(), status: null as never }]).catch(() => undefined)
+    await writer.write([callRowOf()])
     expect(await calls()).to.have.length(1)
   })
 
-  it('does not make gateways look their keys up again', async () => {
+  it('does not make gateways reload their keys', async () => {
     store.changed()
-    await writer.write([rowOf()])
+    await writer.write([callRowOf()])
     expect(store.changed()).to.equal(false)
   })
 
-  it('writes whatever clients, upstreams and plugins say', async () => {
+  it('writes any values of clients, upstreams and plugins', async () => {
     let written = 0
     await fc.assert(
       fc.asyncProperty(fc.array(anyRow, { minLength: 1 }), async (rows) => {
@@ -104,17 +106,17 @@ onEachDatabase('the writer of calls', (create) => {
     expect(await calls()).to.have.length(written)
   })
 
-  it('removes what is older than its horizon, slice by slice, and nothing else', async () => {
-    const old = Array.from({ length: 700 }, (_, number) => rowOf({ at: NOON, number, key: `key_${number}` }))
-    const young = rowOf({ at: NOON + 3 * DAY_MS })
+  it('removes rows older than the horizon, in several steps, and no others', async () => {
+    const old = Array.from({ length: 700 }, (_, number) => callRowOf({ at: NOON, number, key: `key_${number}` }))
+    const young = callRowOf({ at: NOON + 3 * DAY_MS })
     for (const rows of [old.slice(0, 350), old.slice(350), [young]]) await writer.write(rows)
     const horizon = { calls: NOON + DAY_MS, days: NOON - DAY_MS }
-    let slices = 0
-    while (await writer.remove(horizon)) slices += 1
-    expect(slices).to.be.greaterThan(1)
+    let steps = 0
+    while (await writer.remove(horizon)) steps += 1
+    expect(steps).to.be.greaterThan(1)
     expect((await calls()).map(({ id }) => id)).to.deep.equal([young.id])
-    expect((await sums()).map(({ span }) => span)).to.deep.equal(['day', 'day', 'hour'])
+    expect((await totals()).map(({ span }) => span)).to.deep.equal(['day', 'day', 'hour'])
     while (await writer.remove({ calls: NOON + DAY_MS, days: NOON + DAY_MS }));
-    expect((await sums()).filter(({ span }) => span === 'day')).to.have.length(1)
+    expect((await totals()).filter(({ span }) => span === 'day')).to.have.length(1)
   })
 })

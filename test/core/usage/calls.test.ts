@@ -3,26 +3,26 @@ import { openStore, type Store } from '../../../core/store/database.ts'
 import { type CallWriter, createCallWriter } from '../../../core/usage/call-writer.ts'
 import { allCalls, type CallFilter, findCall, findCalls } from '../../../core/usage/calls.ts'
 import { onEachDatabase } from '../../support/databases.ts'
-import { rowOf, type Told } from './outcome.ts'
+import { type CallFields, callRowOf } from './outcome.ts'
 
 const NOON = Date.UTC(2026, 4, 17, 12)
 const MINUTE_MS = 60_000
 
-/** One call a minute, each known by its place in this list. */
-const CALLS: readonly Told[] = [
+/** One call a minute; tests refer to calls by index. */
+const CALLS: readonly CallFields[] = [
   { model: 'openai/gpt-5.5' },
   { model: 'openai/gpt-5.5', key: 'key_two' },
   { model: 'openai/gpt-5.5', account: 'acc_other', key: 'key_three' },
   { model: 'openai/%', error: 'model_not_found', outcome: { kind: 'client_error' } },
   { error: 'upstream_timeout' },
   { error: 'rate_limit_tokens' },
-  // Broke off after its head.
+  // Ended early, after the head.
   { error: 'upstream_disconnected', outcome: { status: 200 } },
   { outcome: { kind: 'client_closed', status: 499 } },
 ]
 
 const at = (minute: number): number => NOON + minute * MINUTE_MS
-const idOf = (number: number): string => rowOf({ at: at(number), number }).id
+const idOf = (number: number): string => callRowOf({ at: at(number), number }).id
 
 const FILTERS: readonly (readonly [name: string, filter: CallFilter, found: readonly number[]])[] = [
   ['all', {}, [7, 6, 5, 4, 3, 2, 1, 0]],
@@ -32,41 +32,41 @@ const FILTERS: readonly (readonly [name: string, filter: CallFilter, found: read
   ['a model whose name is a wildcard', { model: 'openai/%' }, [3]],
   ['those of a status', { status: 200 }, [6, 2, 1, 0]],
   ['those that failed with a status', { status: 504 }, [4]],
-  ['those that were left', { status: 499 }, [7]],
-  ['those that are the fault of the upstream', { fault: 'upstream' }, [6, 4]],
-  ['those that are the fault of the caller, who left one', { fault: 'caller' }, [7, 3]],
+  ['those that their client left', { status: 499 }, [7]],
+  ['those with a fault of the upstream', { fault: 'upstream' }, [6, 4]],
+  ['those with a fault of the caller, who left one', { fault: 'caller' }, [7, 3]],
   ['those from a time on', { from: at(6) }, [7, 6]],
   ['those before a time', { to: at(2) }, [1, 0]],
-  ['those of a stretch of time', { from: at(2), to: at(4) }, [3, 2]],
-  ['those from before there were computers on', { from: Date.UTC(1900), to: at(1) }, [0]],
-  ['those whose ids begin so', { q: idOf(5).slice(0, 16) }, [5]],
-  ['the one whose id this is', { q: idOf(5) }, [5]],
-  ['the same, without the letters before it', { q: idOf(5).slice(4) }, [5]],
+  ['those of a time range', { from: at(2), to: at(4) }, [3, 2]],
+  ['those from a time before 1970 on', { from: Date.UTC(1900), to: at(1) }, [0]],
+  ['those with a prefix of the id', { q: idOf(5).slice(0, 16) }, [5]],
+  ['the one with the id', { q: idOf(5) }, [5]],
+  ['the one with the id, without its `req_`', { q: idOf(5).slice(4) }, [5]],
   [
-    'of all filters together',
+    'those of all filters together',
     { account: 'default', model: 'openai/gpt-5.5', fault: 'upstream', status: 504, from: at(0), to: at(9) },
     [4],
   ],
-  ['nothing, for what is a wildcard in SQL', { q: '%' }, []],
-  ['nothing, for the other one', { q: `${idOf(5).slice(0, -1)}_` }, []],
-  ['nothing, for SQL', { q: "' or '1'='1" }, []],
-  ['nothing, for SQL in a model', { model: "x' or '1'='1' --" }, []],
+  ['none, for the wildcard % of SQL', { q: '%' }, []],
+  ['none, for the wildcard _ of SQL', { q: `${idOf(5).slice(0, -1)}_` }, []],
+  ['none, for SQL', { q: "' or '1'='1" }, []],
+  ['none, for SQL in a model', { model: "x' or '1'='1' --" }, []],
 ]
 
 onEachDatabase('calls', (create) => {
   let store: Store
   let writer: CallWriter
-  const write = (calls: readonly Told[]) => writer.write(calls.map(rowOf))
+  const write = (calls: readonly CallFields[]) => writer.write(calls.map(callRowOf))
 
   before(async () => {
     store = await openStore(await create())
     writer = createCallWriter(store)
-    await write(CALLS.map((told, number) => ({ at: at(number), number, ...told })))
+    await write(CALLS.map((call, number) => ({ at: at(number), number, ...call })))
   })
 
   after(async () => {
-    await writer.close()
-    await store.close()
+    await writer?.close()
+    await store?.close()
   })
 
   for (const [name, filter, found] of FILTERS) {
@@ -76,12 +76,12 @@ onEachDatabase('calls', (create) => {
     })
   }
 
-  it('are found by their whole id, and by no other', async () => {
+  it('are found by their complete id, and by no other', async () => {
     expect(await findCall(store, idOf(3))).to.include({ id: idOf(3), model: 'openai/%' })
     for (const id of [idOf(3).slice(0, -1), '', '%', "' or 1=1 --"]) expect(await findCall(store, id), id).to.equal(undefined)
   })
 
-  it('come page by page, each once, whatever is written meanwhile', async () => {
+  it('are read page by page, each once, though others are added between the pages', async () => {
     const seen: string[] = []
     let before: string | undefined
     for (;;) {
@@ -89,7 +89,7 @@ onEachDatabase('calls', (create) => {
       if (page.length === 0) break
       seen.push(...page.map(({ id }) => id))
       before = page.at(-1)!.id
-      // New ones, and one that took long: it came before all of them and is written only now.
+      // A new call, and a long one: it began before all others and is written only now.
       await write([
         { at: at(200), number: seen.length },
         { at: at(-1), number: 100 + seen.length },
@@ -100,7 +100,7 @@ onEachDatabase('calls', (create) => {
     expect(new Set(seen)).to.have.length(seen.length)
   })
 
-  it('are all read, however many', async () => {
+  it('are all read, in several pages', async () => {
     const account = 'acc_many'
     await write(Array.from({ length: 500 }, (_, number) => ({ at: at(300), number, account })))
     await write([{ at: at(301), account }])

@@ -1,20 +1,19 @@
 import { expect } from 'chai'
-import { listRequestsCommand, showRequestCommand } from '../../../core/cli/requests.ts'
-import { usageCommand } from '../../../core/cli/usage.ts'
+import { listRequestsCommand, showRequestCommand, usageCommand } from '../../../core/cli/calls/calls.ts'
 import { openStore } from '../../../core/store/database.ts'
 import { createCallWriter } from '../../../core/usage/call-writer.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { runCommand } from '../../support/run-command.ts'
-import { rowOf } from './outcome.ts'
+import { callRowOf } from './outcome.ts'
 
 const NOON = Date.UTC(2026, 4, 17, 12)
 const DAY = { from: NOON, to: NOON + 1 }
 
 const CALLS = [
-  rowOf({ at: NOON, number: 1, model: 'a/one' }),
-  rowOf({ at: NOON, number: 2, model: 'a/two', error: 'upstream_timeout', tags: { team: 'search' } }),
-  rowOf({ at: NOON, number: 3, model: 'a/two' }),
+  callRowOf({ at: NOON, number: 1, model: 'a/one' }),
+  callRowOf({ at: NOON, number: 2, model: 'a/two', error: 'upstream_timeout', tags: { team: 'search' } }),
+  callRowOf({ at: NOON, number: 3, model: 'a/two' }),
 ]
 
 onEachDatabase('umg requests and umg usage', (create) => {
@@ -40,7 +39,7 @@ onEachDatabase('umg requests and umg usage', (create) => {
       .split('\n')
       .map((line) => line.split(/ {2,}/))
 
-  it('show a request, a line for each fact', async () => {
+  it('show a request, a line for each field', async () => {
     const shown = await show(CALLS[1]!.id)
     expect(shown.code).to.equal(0)
     expect(columns(shown)).to.deep.include.members([
@@ -57,7 +56,7 @@ onEachDatabase('umg requests and umg usage', (create) => {
     ])
   })
 
-  it('show it as JSON, as the management API does', async () => {
+  it('show a request as the JSON of the management API', async () => {
     const { stdout } = await show(CALLS[0]!.id, true)
     expect(JSON.parse(stdout) as CallView).to.deep.include({
       id: CALLS[0]!.id,
@@ -65,17 +64,17 @@ onEachDatabase('umg requests and umg usage', (create) => {
     })
   })
 
-  it('show the one request whose id begins so, and say so where there are several or none', async () => {
+  it('show the only request with a prefix of its id, and refuse a prefix of several or none', async () => {
     expect((await show(CALLS[2]!.id.slice(4))).code).to.equal(0)
     const several = await show('req_')
     expect(several.code).to.equal(1)
-    expect(several.stderr).to.include('the ids of several requests begin so')
+    expect(several.stderr).to.include('several requests have ids that begin like this')
     const none = await show('req_nothing')
     expect(none.code).to.equal(1)
     expect(none.stderr).to.include('There is no request with this id. The command `list` shows them all.')
   })
 
-  it('list requests, the newest first', async () => {
+  it('list requests, newest first', async () => {
     expect(columns(await list({ limit: 2 }))).to.deep.equal([
       ['ID', 'AT', 'KEY', 'MODEL', 'STATUS', 'OUTCOME', 'FAULT', 'MS', 'TOKENS'],
       [CALLS[2]!.id, '2026-05-17T12:00:00.000Z', 'key_one', 'a/two', '200', 'ok', '-', '100', '10+5'],
@@ -83,17 +82,17 @@ onEachDatabase('umg requests and umg usage', (create) => {
     ])
   })
 
-  it('list those that are asked for, as files too', async () => {
+  it('list requests by filter, also as CSV and JSON Lines', async () => {
     const failed = await list({ fault: 'upstream', format: 'csv' })
     expect(failed.stdout.trimEnd().split('\r\n')).to.have.length(2)
     const { stdout } = await list({ model: 'a/two', status: 200, format: 'jsonl' })
     expect(JSON.parse(stdout) as CallView).to.include({ id: CALLS[2]!.id })
     const none = await list({ key: 'key_of_nobody' })
     expect([none.code, none.stdout]).to.deep.equal([0, ''])
-    expect(none.stderr).to.include('There are no such requests.')
+    expect(none.stderr).to.include('No requests match.')
   })
 
-  it('add usage up, with the sum of all', async () => {
+  it('report usage with its total', async () => {
     expect(columns(await usage())).to.deep.equal([
       ['MODEL', 'REQUESTS', 'ERRORS', 'INPUT TOKENS', 'OUTPUT TOKENS', 'CACHED TOKENS', 'REASONING TOKENS'],
       ['a/two', '2', '1', '20', '10', '0', '0'],
@@ -102,12 +101,12 @@ onEachDatabase('umg requests and umg usage', (create) => {
     ])
   })
 
-  it('add it up by a tag, hour by hour, as a file', async () => {
+  it('report usage by a tag and by the hour as JSON Lines', async () => {
     const { stdout } = await usage({ group: 'tag:team', step: 'hour', format: 'jsonl' })
     expect(JSON.parse(stdout)).to.include({ t: '2026-05-17T12:00:00.000Z', name: 'search', requests: 1 })
   })
 
-  it('refuse a time that ends before it begins', async () => {
+  it('refuse a time range that ends before it begins', async () => {
     const { code, stderr } = await usage({ to: NOON - 86_400_000 })
     expect(code).to.equal(1)
     expect(stderr).to.include("Invalid value for 'to': it must be later than `from`.")

@@ -4,9 +4,9 @@ import type { CallsTable } from '../../../core/store/schema.ts'
 import { firstRequestId } from '../../../core/text/ids.ts'
 import { callRow } from '../../../core/usage/call-row.ts'
 
-/** What may be otherwise about a call of a test. */
-export interface Told {
-  /** When it came, and a number to tell it from others of that moment. */
+/** The fields of a call that a test sets. */
+export interface CallFields {
+  /** The time of the request, and a number that distinguishes calls of the same time. */
   readonly at?: number
   readonly number?: number
   readonly model?: string
@@ -24,8 +24,8 @@ const LINKS = [
   { name: 'audit', ms: 2.5 },
 ]
 
-/** The outcome of a stream that went well, or of a call that failed. */
-export function outcomeOf({ model = 'openai/gpt-5.5', error, outcome }: Told = {}): Outcome {
+/** The outcome of a successful stream, or of a failed call. */
+export function outcomeOf({ model = 'openai/gpt-5.5', error, outcome }: CallFields = {}): Outcome {
   const [namespace = '', ...rest] = model.split('/')
   const failure = error === undefined ? undefined : new GatewayError(error)
   return {
@@ -45,10 +45,10 @@ export function outcomeOf({ model = 'openai/gpt-5.5', error, outcome }: Told = {
   }
 }
 
-/** A call as it stands in the database. */
-export function rowOf(told: Told = {}): CallsTable {
-  const { at = Date.now(), number = 0, key = 'key_one', account = 'default', tags = {} } = told
+/** The row of a call. */
+export function callRowOf(fields: CallFields = {}): CallsTable {
+  const { at = Date.now(), number = 0, key = 'key_one', account = 'default', tags = {} } = fields
   const principal: Principal = { keyId: key, name: 'one', kind: 'live', account, models: [] }
   const id = firstRequestId(at) + number.toString(16).padStart(20, '0')
-  return callRow(outcomeOf(told), { id, principal, tags })
+  return callRow(outcomeOf(fields), { id, principal, tags })
 }

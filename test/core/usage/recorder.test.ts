@@ -6,18 +6,18 @@ import { newRequestId } from '../../../core/text/ids.ts'
 import { CallRecorder } from '../../../core/usage/recorder.ts'
 import { outcomeOf } from './outcome.ts'
 
-/** A database that can go away, and counts what it was given. */
+/** A database that can be unavailable, and counts the attempts to write. */
 class Database {
   readonly batches: CallsTable[][] = []
-  away = false
-  tries = 0
-  /** While it is there, what is written waits for it. */
+  unavailable = false
+  attempts = 0
+  /** If set, writes wait for it. */
   gate: Promise<void> | undefined
 
   readonly write = async (calls: readonly CallsTable[]): Promise<void> => {
-    this.tries += 1
+    this.attempts += 1
     await this.gate
-    if (this.away) throw new Error('connection refused')
+    if (this.unavailable) throw new Error('connection refused')
     this.batches.push([...calls])
   }
 
@@ -26,7 +26,7 @@ class Database {
   }
 }
 
-/** Everything that is done by promises alone. */
+/** Resolves after all pending promise reactions. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('the recorder of calls', () => {
@@ -40,7 +40,7 @@ describe('the recorder of calls', () => {
     database = new Database()
     lines = []
     dropped = 0
-    const log = (_: unknown, message?: string) => lines.push(message ?? String(_))
+    const log = (_: unknown, message: string) => lines.push(message)
     recorder = new CallRecorder({
       writer: database,
       log: { info: log, warn: log, error: log } as never,
@@ -61,14 +61,14 @@ describe('the recorder of calls', () => {
   it('writes calls together, a second after the first', async () => {
     const ids = calls(3)
     mock.timers.tick(999)
-    expect(database.tries).to.equal(0)
+    expect(database.attempts).to.equal(0)
     mock.timers.tick(1)
     await settled()
     expect(database.written).to.deep.equal(ids)
     expect(database.batches).to.have.length(1)
   })
 
-  it('waits for nothing once there are enough of them', async () => {
+  it('writes a full batch at once', async () => {
     const ids = calls(2200)
     await settled()
     expect(database.batches.map(({ length }) => length)).to.deep.equal([1000, 1000])
@@ -77,34 +77,34 @@ describe('the recorder of calls', () => {
     expect(database.written).to.deep.equal(ids)
   })
 
-  it('keeps what a database that is away does not take, and writes it when it is back: once', async () => {
-    database.away = true
+  it('keeps calls while the database is unavailable, and writes each once when it is available again', async () => {
+    database.unavailable = true
     const ids = calls(1200)
     await settled()
     mock.timers.tick(1000)
     await settled()
-    expect(database.tries).to.equal(2)
-    expect(lines).to.deep.equal(['calls cannot be written down; they wait until the database takes them'])
-    database.away = false
+    expect(database.attempts).to.equal(2)
+    expect(lines).to.deep.equal(['cannot write usage rows, retrying'])
+    database.unavailable = false
     mock.timers.tick(1000)
     await settled()
     mock.timers.tick(1000)
     await settled()
     expect(database.written).to.deep.equal(ids)
-    expect(lines.at(-1)).to.equal('calls are written down again')
+    expect(lines.at(-1)).to.equal('usage rows written again')
     expect(dropped).to.equal(0)
   })
 
-  it('keeps ten thousand, and counts what it cannot keep', async () => {
-    database.away = true
+  it('keeps ten thousand calls, and counts the others as dropped', async () => {
+    database.unavailable = true
     const ids = calls(10_250)
     expect(dropped).to.equal(250)
-    database.away = false
+    database.unavailable = false
     await recorder.close()
     expect(database.written).to.deep.equal(ids.slice(0, 10_000))
   })
 
-  it('writes the rest when the gateway ends, a batch under way included: nothing twice', async () => {
+  it('writes all waiting calls when the gateway ends, each once, though a write is in progress', async () => {
     const gate = Promise.withResolvers<void>()
     database.gate = gate.promise
     const ids = calls(2100)
@@ -114,7 +114,7 @@ describe('the recorder of calls', () => {
     expect(database.written).to.deep.equal(ids)
   })
 
-  it('does not wait for a database that never answers when the gateway ends, and counts what is lost', async () => {
+  it('does not wait for a database that never answers when the gateway ends, and counts the lost calls', async () => {
     database.gate = new Promise(() => {})
     calls(3)
     const closed = recorder.close()
@@ -122,7 +122,7 @@ describe('the recorder of calls', () => {
     mock.timers.tick(5000)
     await closed
     expect(dropped).to.equal(3)
-    expect(lines).to.deep.equal(['the last calls could not be written down'])
+    expect(lines).to.deep.equal(['usage rows lost at shutdown'])
   })
 
   it('finds a call that is not written yet', async () => {
@@ -133,16 +133,16 @@ describe('the recorder of calls', () => {
     expect(recorder.find(id)).to.equal(undefined)
   })
 
-  it('tells who listens of each call, and then no more', () => {
-    const heard: string[] = []
-    const leave = recorder.listen(({ id }) => heard.push(id))
+  it('calls a listener with each call until it is removed', () => {
+    const ids: string[] = []
+    const stopListening = recorder.listen((row) => ids.push(row.id))
     const id = call()
-    leave()
+    stopListening()
     call()
-    expect(heard).to.deep.equal([id])
+    expect(ids).to.deep.equal([id])
   })
 
-  it('takes down whatever plugins and upstreams say', async () => {
+  it('records any values of plugins and upstreams', async () => {
     const model = { id: `made/up\0${'x'.repeat(1000)}`, namespace: 'made', model: 'up' }
     const usage = { prompt_tokens: Number.MAX_SAFE_INTEGER, completion_tokens: -1, total_tokens: Number.NaN }
     call({ model, usage, links: [{ name: 'my\0link', ms: 0.0004 }] }, { 'te\0am': 'a\0b', count: 7n as never, loop: {} as never })

@@ -1,48 +1,51 @@
 import { expect } from 'chai'
 import type { UsageTable } from '../../../core/store/schema.ts'
 import { rollUp } from '../../../core/usage/rollup.ts'
-import { rowOf, type Told } from './outcome.ts'
+import { type CallFields, callRowOf } from './outcome.ts'
 
 const NOON = Date.UTC(2026, 4, 17, 12, 30)
 const HOUR_MS = 3_600_000
 
-const tallied = (...calls: Told[]): UsageTable[] => rollUp(calls.map((told, number) => rowOf({ at: NOON, number, ...told })))
+const rolledUp = (...calls: CallFields[]): UsageTable[] =>
+  rollUp(calls.map((call, number) => callRowOf({ at: NOON, number, ...call })))
 
-/** How many requests stand in a place. */
-function requests(rows: readonly UsageTable[], place: Partial<UsageTable>): number | undefined {
-  const found = rows.filter((row) => Object.entries(place).every(([column, value]) => row[column as keyof UsageTable] === value))
+/** The requests of the one row with these columns; undefined if absent. */
+function requests(rows: readonly UsageTable[], columns: Partial<UsageTable>): number | undefined {
+  const found = rows.filter((row) =>
+    Object.entries(columns).every(([column, value]) => row[column as keyof UsageTable] === value),
+  )
   expect(found.length).to.be.at.most(1)
   return found[0]?.requests
 }
 
-describe('the sums of calls', () => {
-  it('count each call for itself, its model and its tags, for all accounts and for its own; and for its key', () => {
-    const rows = tallied({ tags: { team: 'search', stage: 'test' } })
-    const places = rows.filter(({ span }) => span === 'day').map(({ dimension, scope, name }) => [dimension, scope, name])
-    expect(places).to.have.deep.members([
+describe('the totals of calls', () => {
+  it('count each call in total, for its model and for its tags, in all accounts and in its own; and for its key', () => {
+    const rows = rolledUp({ tags: { team: 'search', env: 'test' } })
+    const keys = rows.filter(({ span }) => span === 'day').map(({ dimension, scope, name }) => [dimension, scope, name])
+    expect(keys).to.have.deep.members([
       ...['', 'default'].flatMap((scope) => [
         ['all', scope, ''],
         ['model', scope, 'openai/gpt-5.5'],
         ['tag:team', scope, 'search'],
-        ['tag:stage', scope, 'test'],
+        ['tag:env', scope, 'test'],
       ]),
       ['key', 'default', 'key_one'],
     ])
   })
 
-  it('count a call of nobody once', () => {
-    const nobody = rowOf({ error: 'invalid_api_key' })
-    const rows = rollUp([{ ...nobody, account_id: null, key_id: null, model: null }])
-    const places = rows.filter(({ span }) => span === 'day').map(({ dimension, scope, name }) => [dimension, scope, name])
-    expect(places).to.have.deep.members([
+  it('count a call without an account once', () => {
+    const refused = callRowOf({ error: 'invalid_api_key' })
+    const rows = rollUp([{ ...refused, account_id: null, key_id: null, model: null }])
+    const keys = rows.filter(({ span }) => span === 'day').map(({ dimension, scope, name }) => [dimension, scope, name])
+    expect(keys).to.have.deep.members([
       ['all', '', ''],
       ['model', '', ''],
       ['key', '', ''],
     ])
   })
 
-  it('add up by the hour and by the day, in UTC', () => {
-    const rows = tallied({ at: NOON }, { at: NOON + HOUR_MS }, { at: NOON + 12 * HOUR_MS })
+  it('are by the hour and by the day, in UTC', () => {
+    const rows = rolledUp({ at: NOON }, { at: NOON + HOUR_MS }, { at: NOON + 12 * HOUR_MS })
     const all = { dimension: 'all', scope: '' }
     expect(requests(rows, { ...all, span: 'hour', at: Date.UTC(2026, 4, 17, 12) })).to.equal(1)
     expect(requests(rows, { ...all, span: 'hour', at: Date.UTC(2026, 4, 17, 13) })).to.equal(1)
@@ -50,15 +53,15 @@ describe('the sums of calls', () => {
     expect(requests(rows, { ...all, span: 'day', at: Date.UTC(2026, 4, 18) })).to.equal(1)
   })
 
-  it('stand once for all accounts and once for each', () => {
-    const rows = tallied({ account: 'acc_a' }, { account: 'acc_a' }, { account: 'acc_b' })
+  it('are for all accounts and for each account', () => {
+    const rows = rolledUp({ account: 'acc_a' }, { account: 'acc_a' }, { account: 'acc_b' })
     const models = { span: 'day', dimension: 'model' } as const
     expect(requests(rows, { ...models, scope: '' })).to.equal(3)
     expect(requests(rows, { ...models, scope: 'acc_a' })).to.equal(2)
     expect(requests(rows, { ...models, scope: 'acc_b' })).to.equal(1)
   })
 
-  it('add tokens of every class', () => {
+  it('include tokens of every type', () => {
     const usage = {
       prompt_tokens: 100,
       completion_tokens: 50,
@@ -66,28 +69,28 @@ describe('the sums of calls', () => {
       prompt_tokens_details: { cached_tokens: 30 },
       completion_tokens_details: { reasoning_tokens: 20 },
     }
-    const [row] = tallied({ outcome: { usage } }, { outcome: { usage } }, { outcome: { usage: undefined } })
+    const [row] = rolledUp({ outcome: { usage } }, { outcome: { usage } }, { outcome: { usage: undefined } })
     expect(row).to.include({ requests: 3, input_tokens: 200, output_tokens: 100, cached_tokens: 60, reasoning_tokens: 40 })
   })
 
-  it('count as errors what failed, not whom nobody waited for', () => {
+  it('count failed calls as errors, not those that their client left', () => {
     const left = { outcome: { kind: 'client_closed', status: 499 } } as const
-    const [row] = tallied({}, { error: 'upstream_timeout' }, { error: 'rate_limit_requests' }, left)
+    const [row] = rolledUp({}, { error: 'upstream_timeout' }, { error: 'rate_limit_requests' }, left)
     expect(row).to.include({ requests: 4, errors: 2 })
   })
 
   it('leave out lists of models', () => {
-    expect(tallied({ outcome: { endpoint: 'models' } })).to.deep.equal([])
+    expect(rolledUp({ outcome: { endpoint: 'models' } })).to.deep.equal([])
   })
 
-  it('give no place to a model that does not exist: it is whatever the client wrote', () => {
-    const rows = tallied({ error: 'model_not_found', model: 'openai/made-up' })
+  it('have no row for a model that does not exist: the client wrote its name', () => {
+    const rows = rolledUp({ error: 'model_not_found', model: 'openai/made-up' })
     expect(requests(rows, { span: 'day', dimension: 'model', scope: '', name: '' })).to.equal(1)
     expect(JSON.stringify(rows)).not.to.include('made-up')
   })
 
-  it('come in one order, whatever the order of the calls', () => {
+  it('are sorted, in any order of the calls', () => {
     const calls = [{ account: 'b' }, { account: 'a' }, { model: 'x/y' }, { key: 'key_0' }]
-    expect(tallied(...calls.toReversed())).to.deep.equal(tallied(...calls))
+    expect(rolledUp(...calls.toReversed())).to.deep.equal(rolledUp(...calls))
   })
 })

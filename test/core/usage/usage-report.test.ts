@@ -6,7 +6,7 @@ import { type CallWriter, createCallWriter } from '../../../core/usage/call-writ
 import type { UsageQuery } from '../../../core/usage/usage-report.ts'
 import { reportUsage, type UsageReport } from '../../../core/usage/usage-report.ts'
 import { onEachDatabase } from '../../support/databases.ts'
-import { rowOf, type Told } from './outcome.ts'
+import { type CallFields, callRowOf } from './outcome.ts'
 
 const MIDNIGHT = Date.UTC(2026, 4, 17)
 const HOUR_MS = 3_600_000
@@ -19,17 +19,17 @@ const at = (day: number): number => MIDNIGHT + day * DAY_MS
 onEachDatabase('usage', (create) => {
   let store: Store
   let writer: CallWriter
-  let write: (calls: readonly Told[]) => Promise<void>
+  let write: (calls: readonly CallFields[]) => Promise<void>
 
   beforeEach(async () => {
     store = await openStore(await create())
     writer = createCallWriter(store)
-    write = (calls) => writer.write(calls.map((told, number) => rowOf({ at: at(0), number, ...told })))
+    write = (calls) => writer.write(calls.map((call, number) => callRowOf({ at: at(0), number, ...call })))
   })
 
   afterEach(async () => {
-    await writer.close()
-    await store.close()
+    await writer?.close()
+    await store?.close()
   })
 
   const report = (query: Partial<UsageQuery>): Promise<UsageReport> => reportUsage(store, { ...DAYS, group: 'model', ...query })
@@ -38,7 +38,7 @@ onEachDatabase('usage', (create) => {
   const requests = ({ groups, series }: UsageReport): Record<string, number[]> =>
     Object.fromEntries(groups.map(({ label }, place) => [label, series.map(({ values }) => values[place]!.requests)]))
 
-  it('adds calls up by model, the largest first, with zeros where there were none', async () => {
+  it('is grouped by model, the largest first, with zeros for steps without calls', async () => {
     await write([{ model: 'a/small' }, { model: 'a/large' }, { model: 'a/large', at: at(1) }, { model: 'a/large', at: at(1) }])
     const answer = await report({})
     expect(Object.entries(requests(answer))).to.deep.equal([
@@ -49,7 +49,7 @@ onEachDatabase('usage', (create) => {
     expect(answer.totals).to.include({ requests: 4, errors: 0, input_tokens: 40, output_tokens: 20 })
   })
 
-  it('calls keys and accounts by their names', async () => {
+  it('has the names of keys and accounts as labels', async () => {
     const account = await createAccount(store, { name: 'Research', models: ['*'], rateClass: null }, { id: 'test', name: 'test' })
     await write([
       { account: account.id, key: 'routes:nightly' },
@@ -60,20 +60,20 @@ onEachDatabase('usage', (create) => {
     expect(requests(await report({ group: 'key' }))).to.deep.equal({ nightly: [1, 0], key_gone: [1, 0], key_one: [1, 0] })
   })
 
-  it('tells of one account alone', async () => {
+  it('is limited to one account', async () => {
     await write([{ account: 'acc_a' }, { account: 'acc_b', model: 'secret/model' }])
     const answer = await report({ account: 'acc_a' })
     expect(answer.totals.requests).to.equal(1)
     expect(JSON.stringify(answer)).not.to.include('secret')
   })
 
-  it('puts calls without a tag into a group of their own', async () => {
-    await write([{ tags: { team: 'search' } }, {}, { tags: { stage: 'test' } }])
+  it('has a group of calls without the tag', async () => {
+    await write([{ tags: { team: 'search' } }, {}, { tags: { env: 'test' } }])
     expect(requests(await report({ group: 'tag:team' }))).to.deep.equal({ search: [1, 0], none: [2, 0] })
-    expect(requests(await report({ group: 'tag:unheard-of' }))).to.deep.equal({ none: [3, 0] })
+    expect(requests(await report({ group: 'tag:unknown' }))).to.deep.equal({ none: [3, 0] })
   })
 
-  it('puts all after the first twenty into one group', async () => {
+  it('has one group for all after the first twenty', async () => {
     const calls = Array.from({ length: 25 }, (_, number) => ({ key: `key_${number}` }))
     await write([...calls, ...calls.slice(0, 20)])
     const answer = await report({ group: 'key' })
@@ -83,7 +83,7 @@ onEachDatabase('usage', (create) => {
     expect(answer.totals.requests).to.equal(45)
   })
 
-  it('finds the first twenty of very many, most of whom make a call now and then', async () => {
+  it('finds the first twenty of very many groups, most with one request a day', async () => {
     const day = sql.lit(MIDNIGHT)
     const numbers = sql`with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 100001)`
     await sql`
@@ -96,15 +96,15 @@ onEachDatabase('usage', (create) => {
     const { groups } = await report({ group: 'key' })
     expect(groups[0]!.name).to.equal('key_busy_24')
     expect(groups.slice(0, 20).every(({ name }) => name.startsWith('key_busy_'))).to.equal(true)
-  }).timeout(20_000)
+  })
 
-  it('tells hours, the first and the last of them whole', async () => {
+  it('has whole hours as its first and last step', async () => {
     await write([{ at: at(0) + 10 }, { at: at(0) + HOUR_MS + 10 }, { at: at(0) + 2 * HOUR_MS }])
     const answer = await report({ from: at(0) + 1000, to: at(0) + HOUR_MS + 1, step: 'hour' })
     expect(requests(answer)).to.deep.equal({ 'openai/gpt-5.5': [1, 1] })
   })
 
-  it('tells of nothing where there is nothing', async () => {
+  it('is empty without calls', async () => {
     const answer = await report({})
     expect(answer).to.deep.include({
       groups: [],
@@ -113,7 +113,7 @@ onEachDatabase('usage', (create) => {
     expect(answer.series.map(({ values }) => values)).to.deep.equal([[], []])
   })
 
-  it('is no way into the database', async () => {
+  it('is safe against SQL in the name of a tag', async () => {
     await write([{}])
     expect(requests(await report({ group: "tag:x' or '1'='1" }))).to.deep.equal({ none: [1, 0] })
   })

@@ -32,7 +32,7 @@ describe('the worker threads', () => {
     workers = createWorkers({ threads: 1 })
   })
 
-  afterEach(() => workers.close())
+  afterEach(() => workers?.close())
 
   const run = (exportName: string, input?: unknown): Promise<unknown> => workers.run(tasks, exportName, input)
 
@@ -42,8 +42,8 @@ describe('the worker threads', () => {
       (error: Error) => error,
     )
 
-  /** Keeps the only thread busy until it is opened. */
-  function gate() {
+  /** Blocks the only thread until `open` is called. */
+  function block() {
     const lock = new Int32Array(new SharedArrayBuffer(4))
     const passed = run('wait', lock)
     function open(): Promise<unknown> {
@@ -58,36 +58,36 @@ describe('the worker threads', () => {
     expect(await run('double', { number: 21 })).to.equal(42)
   })
 
-  it('give such a file the public seam', async () => {
+  it('let such a file import the public seam', async () => {
     expect(await run('hide', 'hunter2')).to.equal('[redacted]')
   })
 
-  it('hand on what a function throws', async () => {
+  it('reject with the error of a function', async () => {
     expect(await failure(run('fail'))).to.include({ name: 'RangeError', message: 'out of range' })
   })
 
-  it('say where a function is missing', async () => {
+  it('name the file of a missing function', async () => {
     expect((await failure(run('nothing'))).message).to.include('tasks.ts')
     expect((await failure(workers.run(new URL('nowhere.ts', tasks), 'double', 1))).message).to.include('nowhere.ts')
   })
 
-  it('count the tokens of a prompt, and leave the bytes to their owner', async () => {
+  it("count the tokens of a prompt, and leave the caller's bytes unchanged", async () => {
     const body = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content: 'hello world' }] }))
     const before = body.toString()
-    // 3 for the answer, 3 for the message, 1 for its role, 2 for its text.
+    // 3 for the reply, 3 for the message, 1 for its role, 2 for its text.
     expect(await workers.countTokens(body)).to.equal(9)
     expect(body.toString()).to.equal(before)
   })
 
-  it('let a function that ends its thread cost its own task only', async () => {
+  it('fail only the task of a function that ends its thread', async () => {
     const dead = failure(run('die'))
     const others = [run('double', { number: 1 }), run('double', { number: 2 })]
     expect((await dead).message).to.include('exited')
     expect(await Promise.all(others)).to.deep.equal([2, 4])
   })
 
-  it('refuse a task when too many wait, and go on', async () => {
-    const { open } = gate()
+  it('refuse a task if too many wait, and then run others', async () => {
+    const { open } = block()
     const settled = Promise.allSettled(Array.from({ length: 400 }, (_, number) => run('double', { number })))
     expect(workers.queueSize).to.be.within(1, 256)
     await open()
@@ -98,8 +98,8 @@ describe('the worker threads', () => {
     expect(await run('double', { number: 4 })).to.equal(8)
   })
 
-  it('end at once when they are closed, whatever runs or waits', async () => {
-    const { passed } = gate()
+  it('end at once when they are closed, and reject running and waiting tasks', async () => {
+    const { passed } = block()
     const waiting = run('double', { number: 1 })
     const both = Promise.all([failure(passed), failure(waiting)])
     await workers.close()

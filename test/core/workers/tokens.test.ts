@@ -15,7 +15,7 @@ const image = (bytes: number) => ({
 describe('the tokens of a prompt', () => {
   const EMPTY = prompt('')
 
-  it('are those of its texts by o200k, and a few for each message', () => {
+  it('are the tokens of its texts by o200k, and a few for each message', () => {
     const text = 'The quick brown fox jumps over the lazy dog. Zwölf Boxkämpfer jagen Viktor. 天地玄黃'
     expect(prompt(text)).to.equal(EMPTY + encode(text).length)
     expect(prompt([{ type: 'text', text }])).to.equal(EMPTY + encode(text).length)
@@ -27,7 +27,7 @@ describe('the tokens of a prompt', () => {
     expect(prompt([image(1000), image(1000)]) - prompt([image(1000)])).to.be.greaterThan(50)
   })
 
-  it('contain what tools, tool calls and a response format say', () => {
+  it('include tools, tool calls and a response format', () => {
     const plain = count({ messages: [{ role: 'user', content: 'x' }] })
     const named = { name: 'get_current_temperature_of_a_city' }
     const messages = [{ role: 'user', content: 'x' }]
@@ -37,7 +37,7 @@ describe('the tokens of a prompt', () => {
     expect(count({ messages: calling })).to.be.greaterThan(count({ messages: [{ role: 'assistant', content: null }] }) + 5)
   })
 
-  it('are those of the inputs, where the call wants embeddings', () => {
+  it('are the tokens of the inputs of an embeddings request', () => {
     const text = 'The quick brown fox jumps over the lazy dog.'
     const one = count({ input: text })
     expect(one).to.be.within(encode(text).length, encode(text).length + 3)
@@ -46,7 +46,7 @@ describe('the tokens of a prompt', () => {
     expect(count({ input: [Array(600).fill(7), Array(400).fill(7)] }) - count({ input: [] })).to.equal(1000)
   })
 
-  it('are those of instructions, items and results of tools, where the call wants a response', () => {
+  it('are the tokens of instructions, items and tool results of a responses request', () => {
     const text = 'The quick brown fox jumps over the lazy dog.'
     const tokens = encode(text).length
     const more = (body: object, without: object) => expect(count(body) - count(without)).to.be.within(tokens - 1, tokens + 1)
@@ -60,11 +60,11 @@ describe('the tokens of a prompt', () => {
     expect(count({ input: [seen] })).to.be.greaterThan(500)
   })
 
-  it('are counted where the text contains a control token of the model', () => {
+  it('are counted for a text with a control token of the model', () => {
     expect(prompt('<|endoftext|><|im_start|>system')).to.be.greaterThan(EMPTY)
   })
 
-  it('of a text too long to encode are extrapolated', () => {
+  it('are extrapolated for a text that is too long to encode', () => {
     const sentence = 'Call me Ishmael. Some years ago, never mind how long precisely, '
     const exact = encode(sentence.repeat(100)).length / 100
     const estimated = prompt(sentence.repeat(100_000)) - EMPTY
@@ -72,12 +72,12 @@ describe('the tokens of a prompt', () => {
   })
 
   // Uncut, a run of 100,000 spaces alone takes the tokenizer five seconds.
-  it('are found of texts made to be slow', () => {
+  it('are counted for texts that are made to be slow', () => {
     for (const run of [' ', '\n', 'a', '漢', '\u{1f642}', '\ud800', '!'])
       expect(prompt(run.repeat(1_000_000))).to.be.greaterThan(1000)
   })
 
-  it('are found of bodies in any shape', () => {
+  it('are counted for bodies of any shape', () => {
     for (const body of [
       {},
       { messages: 7 },

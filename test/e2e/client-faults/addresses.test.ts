@@ -44,7 +44,7 @@ describe('A request path', () => {
     fixture = await startFixture()
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const [method, paths] of [
     ['GET', ELSEWHERE],

@@ -4,6 +4,7 @@ import { COMPLETION, type Fixture, GOOD_BODY, startFixture } from './fixture.ts'
 
 const JSON_REFUSED = { status: 400, code: null }
 const BODY_REFUSED = { status: 400, code: 'invalid_value' }
+const UNKNOWN = { status: 400, code: 'unknown_parameter' }
 const TYPE_REFUSED = { status: 415, code: 'unsupported_media_type' }
 
 /** A good body with members before its own. */
@@ -11,6 +12,8 @@ const withMembers = (members: string): string => GOOD_BODY.replace('{', `{${memb
 const withMessages = (messages: string): string => `{"model":"up/some-model","messages":${messages}}`
 /** The same, past the size up to which a body is parsed at once. */
 const large = (body: string): string => body.replace('{', `{"x_padding":${JSON.stringify('x'.repeat(20_000))},`)
+/** What is not ASCII, as a raw connection reads it. */
+const onTheWire = (text: string): string => Buffer.from(text).toString('latin1')
 const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
 const bytes = (before: string, odd: readonly number[], after: string): Buffer =>
   Buffer.concat([Buffer.from(before), Buffer.from(odd), Buffer.from(after)])
@@ -56,6 +59,21 @@ const refusedBodies = [
   ['two streams', withMembers('"stream":true,"stream":false'), { status: 400, code: 'duplicate_parameter', param: 'stream' }],
   ['two limits', withMembers('"n":1,"n":100'), { status: 400, code: 'duplicate_parameter', param: 'n' }],
 
+  // What a server that ignores the case of keys reads as another field.
+  ['a second model in another case', withMembers('"Model":"up/other"'), { ...UNKNOWN, param: 'Model' }],
+  ['no model but one in capitals', GOOD_BODY.replace('model', 'MODEL'), { ...UNKNOWN, param: 'MODEL' }],
+  ['a second limit in capitals', withMembers('"max_tokens":10,"MAX_TOKENS":999999'), { ...UNKNOWN, param: 'MAX_TOKENS' }],
+  [
+    'a limit with an escaped capital',
+    withMembers('"\\u004dax_completion_tokens":9'),
+    { ...UNKNOWN, param: 'Max_completion_tokens' },
+  ],
+  ['a limit with a long s', withMembers('"max_token\u017f":9'), { ...UNKNOWN, param: onTheWire('max_token\u017f') }],
+  ['a limit with a Kelvin sign', withMembers('"max_to\u212aens":9'), { ...UNKNOWN, param: onTheWire('max_to\u212aens') }],
+  ['a Kelvin sign, escaped', withMembers('"max_to\\u212aens":9'), { ...UNKNOWN, param: onTheWire('max_to\u212aens') }],
+  ['choices in capitals', withMembers('"N":128'), { ...UNKNOWN, param: 'N' }],
+  ['a stream in another case, in a large body', large(withMembers('"Stream":true')), { ...UNKNOWN, param: 'Stream' }],
+
   // Numbers that are none.
   [
     'a temperature past all numbers',
@@ -95,6 +113,10 @@ const takenBodies = [
     withMembers('"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"toString":1'),
   ],
   ['two members of one name further down', withMembers('"metadata":{"a":"1","a":"2"}')],
+  [
+    'keys whose case means nothing to the gateway',
+    withMembers('"Temperature":1,"X_Model":2,"modelS":3,"Max-Tokens":4,"maxTokens":5'),
+  ],
   ['an escaped key', GOOD_BODY.replace('"model"', '"mod\\u0065l"')],
 ] as const
 
@@ -105,11 +127,23 @@ describe('A request body', () => {
     fixture = await startFixture()
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const [name, body, refusal] of refusedBodies) {
     it(`is refused for ${name}`, async () => {
       await expectRefusal(fixture, { name, bytes: ({ call }) => call({ body }), closes: false, ...refusal })
+    })
+  }
+
+  for (const [path, body] of [
+    ['/v1/embeddings', '{"model":"up/some-model","input":"Hi","MODEL":"up/other"}'],
+    ['/v1/responses', '{"model":"up/some-model","input":"Hi","Max_Output_Tokens":999999}'],
+  ] as const) {
+    it(`is refused at ${path} too for a field in another case`, async () => {
+      const bytes = ({ call }: Fixture) => call({ requestLine: `POST ${path} HTTP/1.1`, body })
+      const param = Object.keys(JSON.parse(body)).at(-1)!
+      const message = await expectRefusal(fixture, { name: param, bytes, closes: false, ...UNKNOWN, param })
+      expect(message).to.include(`'${param.toLowerCase()}'`)
     })
   }
 

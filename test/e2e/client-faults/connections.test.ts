@@ -23,10 +23,10 @@ describe('A client connection', () => {
   })
 
   afterEach(() => {
-    connection.socket.destroy()
+    connection?.socket.destroy()
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   /** Starts a stream that never ends, and resolves when its first event has come. */
   async function startStream(): Promise<{ readonly closed: Promise<void> }> {

@@ -20,7 +20,7 @@ describe('A client that', () => {
     fixture = await startFixture()
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   /** Resolves when the call has been settled, and checks that it was the client's doing and that nothing of it is left. */
   async function expectLeft(id: string): Promise<void> {

@@ -55,21 +55,21 @@ export const CHUNKS = [chunk({ role: 'assistant', content: '' }), chunk({ conten
 
 /** Starts the gateway and its upstream. `chain`: replaces `auth`. */
 export async function startFixture({ chain = [{ plugin: 'auth' }], files }: FixtureOptions = {}): Promise<Fixture> {
-  const upstream = await scriptedUpstream()
+  await using opened = new AsyncDisposableStack()
+  const upstream = opened.adopt(await scriptedUpstream(), (all) => all.close())
   upstream.on(({ headers }) => (headers.accept === 'text/event-stream' ? sse([...CHUNKS, DONE]) : json(COMPLETION)))
   const gateway = await startTestGateway({
     ...(files && { files }),
     routes: { chain, namespaces: { up: { provider: 'openai-compatible', config: { baseUrl: `${upstream.origin}/v1` } } } },
   })
+  opened.defer(() => gateway.stop())
+  const all = opened.move()
   return {
     gateway,
     upstream,
     connect: (allowHalfOpen) => rawConnection(gateway.url, allowHalfOpen),
     call: (changes) => callBytes(gateway.liveKey, changes),
-    async stop() {
-      await gateway.stop()
-      await upstream.close()
-    },
+    stop: () => all.disposeAsync(),
   }
 }
 

@@ -97,7 +97,7 @@ describe('The head and framing of a request', () => {
     fixture = await startFixture()
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const fault of FAULTS) {
     it(`are refused for ${fault.name}, and the connection is closed`, async () => {

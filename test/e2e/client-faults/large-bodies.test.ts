@@ -6,9 +6,15 @@ import { COMPLETION, expectError, type Fixture, startFixture } from './fixture.t
 const SMALL = 1024
 
 const HEAD = '{"model":"up/some-model","messages":['
-const filled = (entry: string, count: number): string => `${HEAD}${Array(count).fill(entry).join()}]}`
-const LIMIT = 32 << 20
 const MESSAGE = '{"role":"user","content":""}'
+const filled = (entry: string, count: number): string => `${HEAD}${Array(count).fill(entry).join()}]}`
+/** So many other members, each with so many objects, before a message. */
+const spread = (members: number, objects: number): string => {
+  const value = `[${Array(objects).fill('{}').join()}]`
+  const others = Array.from({ length: members }, (_, index) => `"m${index}":${value},`)
+  return filled(MESSAGE, 1).replace('{', `{${others.join('')}`)
+}
+const LIMIT = 32 << 20
 
 describe('The event loop', () => {
   let fixture: Fixture
@@ -31,7 +37,7 @@ describe('The event loop', () => {
     JSON.parse = parse
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   async function send(body: string): Promise<WireReply> {
     const connection = await fixture.connect()
@@ -47,6 +53,8 @@ describe('The event loop', () => {
     ['20 MB of braces', `${HEAD}${'{"a":'.repeat(4 << 20)}`, 'invalid_value'],
     ['20 MB of a string that never ends', `${HEAD}"${'x'.repeat(20 << 20)}`, null],
     ['a million messages', filled(MESSAGE, 1_000_000), 'invalid_value'],
+    ['200 members of 45,000 objects each', spread(200, 45_000), 'invalid_value'],
+    ['two members of 30,000 objects each', spread(2, 30_000), 'invalid_value'],
     ['20 MB of backslashes', `${HEAD}"${'\\'.repeat(20 << 20)}`, null],
   ] as const) {
     it(`is not blocked by ${name}, which are refused without being parsed`, async () => {

@@ -4,7 +4,7 @@ import { FIN, json, reply, type ScriptedUpstream, scriptedUpstream } from '../..
 import { digestOf } from '../../../core/text/ids.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { adminClient, until } from '../usage/api-client.ts'
+import { adminClient, poll } from '../usage/api-client.ts'
 
 const OPS = 'sk-live-irZTVfCwhKeI4iywS5HQG4whmyW55h0ds29Q'
 
@@ -75,8 +75,8 @@ describe('A call to /v1/embeddings', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   const post = (body: object, headers: Record<string, string> = {}, key?: string) =>
@@ -171,7 +171,7 @@ describe('A call to /v1/embeddings', () => {
     upstream.reply(json({ vectors: [[1]], count: 12 }))
     const id = (await post({ model: 'own/e', input: 'a' })).headers.get('x-request-id')
     const client = await adminClient(gateway)
-    const { json: row } = await until(
+    const { json: row } = await poll(
       () => client.get(`/requests/${id}`),
       ({ status }) => status === 200,
     )

@@ -54,8 +54,8 @@ describe('POST /v1/embeddings', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   it('returns base64 to the SDK, which decodes it', async () => {

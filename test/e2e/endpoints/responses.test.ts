@@ -73,8 +73,8 @@ describe('POST /v1/responses', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   it("returns the upstream's response byte for byte to the SDK", async () => {

@@ -45,8 +45,8 @@ describe('An upstream without the requested endpoint', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   const errorOf = async (path: string, model: string) => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import OpenAI from 'openai'
-import { PROCESS, PROCESS_ROUTES } from '../../../core/control/config.ts'
-import { BASE } from '../../../core/control/operation.ts'
-import { ROUTES } from '../../../core/control/operations.ts'
+import { LIFECYCLE_BASE, lifecycleOperations } from '../../../core/control/config.ts'
+import { API_BASE } from '../../../core/control/operation.ts'
+import { OPERATIONS } from '../../../core/control/operations.ts'
 import { hold, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ask, stream } from '../plugins/openai-wire.ts'
@@ -15,13 +15,13 @@ const routes = (origin: string) => ({
   },
 })
 
-const addresses = (rows: typeof ROUTES, prefix: string) =>
+const addresses = (rows: typeof OPERATIONS, prefix: string) =>
   rows.map(({ method, path }) => ({ method, path: prefix + path.replace(/\{\w+\}/g, 'key_x') }))
 
 /** All that is for operators. */
 const OPERATORS: readonly { readonly method: string; readonly path: string }[] = [
-  ...addresses(ROUTES, BASE),
-  ...addresses(PROCESS_ROUTES, PROCESS),
+  ...addresses(OPERATIONS, API_BASE),
+  ...addresses(lifecycleOperations, LIFECYCLE_BASE),
   ...['/livez', '/readyz', '/readyz?verbose', '/metrics', '/console', '/console/', '/console/keys', '/console/mark.svg'].map(
     (path) => ({ method: 'GET', path }),
   ),
@@ -39,8 +39,8 @@ describe('A gateway with an admin listener', () => {
   })
 
   afterEach(async () => {
-    await (stopping ?? gateway.stop())
-    await upstream.close()
+    await (stopping ?? gateway?.stop())
+    await upstream?.close()
   })
 
   const sdk = (baseURL: string, apiKey = gateway.liveKey) => new OpenAI({ baseURL: `${baseURL}/v1`, apiKey, maxRetries: 0 })

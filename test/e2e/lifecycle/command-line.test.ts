@@ -1,6 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { expect } from 'chai'
+import { find, itWith } from '../../support/requirements.ts'
 import { Home } from './umg.ts'
 
 const ROUTES =
@@ -20,10 +19,6 @@ export default defineChain({
 })
 `
 
-const OLD_NODE = ['/usr/bin/node', '/usr/local/bin/node'].find(
-  (path) => existsSync(path) && Number(/^v(\d+)/.exec(execFileSync(path, ['--version']).toString())?.[1]) < 24,
-)
-
 describe('The command umg', () => {
   let home: Home
 
@@ -35,7 +30,7 @@ describe('The command umg', () => {
     })
   })
 
-  after(() => home.remove())
+  after(() => home?.remove())
 
   for (const [args, code, said] of [
     [['validate'], 0, /^routes\.yaml is valid: 1 namespace, 2 links\n$/],
@@ -53,9 +48,8 @@ describe('The command umg', () => {
     })
   }
 
-  it(`reports that Node is too old${OLD_NODE === undefined ? ' (no older Node is installed here)' : ''}`, async function () {
-    if (OLD_NODE === undefined) return this.skip()
-    const { code, stdout, stderr } = await home.run(['start'], { node: OLD_NODE }).ended
+  itWith('oldNode', 'reports that Node is too old', async () => {
+    const { code, stdout, stderr } = await home.run(['start'], { node: find('oldNode')! }).ended
     expect(code).to.equal(1)
     expect(stdout).to.equal('')
     expect(stderr).to.match(/^Node 24\.12 or newer is needed, but this is v\d+\.\d+\.\d+: .*\.\n$/)

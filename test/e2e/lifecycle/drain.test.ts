@@ -20,8 +20,8 @@ describe('A gateway that is stopped by a signal', () => {
   })
 
   afterEach(async () => {
-    await home.remove()
-    await upstream.close()
+    await home?.remove()
+    await upstream?.close()
   })
 
   const call = (url: string) =>
@@ -48,7 +48,7 @@ describe('A gateway that is stopped by a signal', () => {
   }
 
   it('is immediately not ready, still accepts calls, and finishes running streams', async () => {
-    const { umg, url, text } = await streaming('--drain-delay', '2')
+    const { umg, url, text } = await streaming('--drain-delay', '5')
     // npm repeats the signal of the terminal: two within a second count as one.
     umg.signal('SIGTERM')
     umg.signal('SIGTERM')

@@ -12,7 +12,7 @@ describe('Keys created by the command line beside a running gateway', () => {
     url = (await home.start()).url
   })
 
-  after(() => home.remove())
+  after(() => home?.remove())
 
   const keys = async (...args: string[]) => {
     const { code, stdout, stderr } = await home.run(['keys', ...args]).ended

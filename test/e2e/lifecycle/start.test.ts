@@ -35,7 +35,7 @@ describe('umg start', () => {
     home = await Home.create({ 'routes.yaml': routes('{ plugin: ./restless.ts }'), 'restless.ts': RESTLESS })
   })
 
-  afterEach(() => home.remove())
+  afterEach(() => home?.remove())
 
   it('prints a test key and a curl command on the first successful start only', async () => {
     expect(await home.run(['start', '--routes', 'missing.yaml']).ended).to.deep.include({ code: 1, stdout: '' })
@@ -53,6 +53,7 @@ describe('umg start', () => {
     const ended = await first.umg.ended
     expect(ended.code).to.equal(0)
     expect(ended.stdout).to.contain('"model":"hello"')
+    expect(ended.stderr).to.not.contain('warning')
 
     const second = await home.start()
     second.umg.signal('SIGINT')
@@ -66,8 +67,14 @@ describe('umg start', () => {
     expect(reply.status).to.equal(200)
     const { code, stdout, stderr } = await umg.ended
     expect(code).to.equal(1)
-    expect(stdout).to.contain('an error that nobody caught')
+    expect(stdout).to.contain('uncaught exception, shutting down')
     expect(stdout + stderr).to.not.contain('lost-detail')
+  })
+
+  it('warns of metrics that other machines can read', async () => {
+    const { umg } = await home.start('--host', '0.0.0.0')
+    umg.signal('SIGINT')
+    expect((await umg.ended).stderr).to.match(/^warning: other machines can read \/metrics .*UMG_METRICS_TOKEN/m)
   })
 
   describe('refuses', () => {
@@ -89,7 +96,9 @@ describe('umg start', () => {
         const { port } = other.address() as AddressInfo
         const stderr = await refused(flags(port))
         other.close()
-        expect(stderr).to.match(new RegExp(`^127\\.0\\.0\\.1:${port} is in use: end what listens there, or choose another`))
+        expect(stderr).to.match(
+          new RegExp(`^127\\.0\\.0\\.1:${port} is in use: end the process that listens there, or choose another`),
+        )
       })
     }
 

@@ -1,18 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const UMG = fileURLToPath(new URL('../../../core/umg.mjs', import.meta.url))
 
-/** The environment of commands: other variables of this machine must not affect tests. The compile cache halves their start. */
-const ENVIRONMENT = {
-  PATH: process.env.PATH,
-  HOME: process.env.HOME,
-  NODE_COMPILE_CACHE: join(tmpdir(), 'umg-test-compile-cache'),
-}
+/** The environment of commands: other variables of this machine must not affect tests. */
+const ENVIRONMENT = { PATH: process.env.PATH, HOME: process.env.HOME }
 
 /** The exit code and the output of a process. */
 export interface Ended {
@@ -28,20 +24,20 @@ export class Umg {
   stdout = ''
   stderr = ''
 
-  constructor(args: readonly string[], { cwd, env, node }: RunOptions) {
-    this.#child = spawn(node ?? process.execPath, [UMG, ...args], { cwd, env: { ...ENVIRONMENT, ...env } })
+  constructor(args: readonly string[], { cwd, env, node = process.execPath, script = 'exec "$@"' }: RunOptions) {
+    this.#child = spawn('sh', ['-c', script, 'sh', node, UMG, ...args], { cwd, env: { ...ENVIRONMENT, ...env } })
     this.#child.stdout!.setEncoding('utf8').on('data', (text) => (this.stdout += text))
     this.#child.stderr!.setEncoding('utf8').on('data', (text) => (this.stderr += text))
     this.ended = once(this.#child, 'close').then(([code]) => ({ code, stdout: this.stdout, stderr: this.stderr }))
   }
 
-  /** Waits until stdout matches. Throws stderr if the process ends first. */
-  async prints(pattern: RegExp): Promise<RegExpExecArray> {
+  /** Waits until the output matches. Throws the output if the process ends first. */
+  async prints(pattern: RegExp, stream: 'stdout' | 'stderr' = 'stdout'): Promise<RegExpExecArray> {
     for (;;) {
-      const found = pattern.exec(this.stdout)
+      const found = pattern.exec(this[stream])
       if (found !== null) return found
-      const over = await Promise.race([once(this.#child.stdout!, 'data').then(() => undefined), this.ended])
-      if (over !== undefined && !pattern.test(this.stdout)) throw new Error(`umg ended with ${over.code}: ${over.stderr}`)
+      const over = await Promise.race([once(this.#child[stream]!, 'data').then(() => undefined), this.ended])
+      if (over !== undefined && !pattern.test(this[stream])) throw new Error(`umg ended with ${over.code}: ${over.stderr}`)
     }
   }
 
@@ -55,6 +51,8 @@ interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Default: the Node that runs the tests. */
   readonly node?: string
+  /** What a shell does with the command, which is its "$@". */
+  readonly script?: string
 }
 
 /** A folder with a routes.yaml, in which commands run. `remove` ends running commands. */
@@ -75,6 +73,10 @@ export class Home {
 
   write(name: string, text: string): Promise<void> {
     return writeFile(join(this.path, name), text)
+  }
+
+  read(name: string): Promise<string> {
+    return readFile(join(this.path, name), 'utf8')
   }
 
   run(args: readonly string[], options: Omit<RunOptions, 'cwd'> = {}): Umg {

@@ -1,8 +1,8 @@
 import { expect } from 'chai'
-import { check } from '../../../core/config/checks/check.ts'
-import type { Route } from '../../../core/control/operation.ts'
-import { BASE } from '../../../core/control/operation.ts'
-import { ROUTES } from '../../../core/control/operations.ts'
+import { validate } from '../../../core/config/schema/validate.ts'
+import type { Operation } from '../../../core/control/operation.ts'
+import { API_BASE } from '../../../core/control/operation.ts'
+import { OPERATIONS } from '../../../core/control/operations.ts'
 
 /** A reply of the management API. */
 export interface ApiReply {
@@ -18,7 +18,7 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-type Method = Route['method']
+type Method = Operation['method']
 
 /** A client of the management API: keeps cookies as a browser does, and sends the console's requests. */
 export class ApiClient {
@@ -57,7 +57,7 @@ export class ApiClient {
 
   /** Sends a request. Validates a successful reply against the schema of its route. */
   async call(method: Method, path: string, body?: object, { headers = {} }: RequestOptions = {}): Promise<ApiReply> {
-    const response = await fetch(`${this.#url}${BASE}${path}`, {
+    const response = await fetch(`${this.#url}${API_BASE}${path}`, {
       method,
       redirect: 'manual',
       headers: {
@@ -100,11 +100,11 @@ export async function refusalOf(response: Response): Promise<readonly [status: n
 
 function expectSchema(method: Method, path: string, { body, status, text }: ApiReply): void {
   const [plain = ''] = path.split('?')
-  const fits = ({ path: pattern }: Route) =>
+  const fits = ({ path: pattern }: Operation) =>
     new RegExp(`^${pattern.replace('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(plain)
-  const row = ROUTES.filter((route) => route.method === method).find((route) => route.path === plain || fits(route))
+  const row = OPERATIONS.filter((route) => route.method === method).find((route) => route.path === plain || fits(route))
   if (row === undefined) throw new Error(`no route is ${method} ${plain}`)
   expect(status, `${method} ${plain}`).to.equal(row.status ?? (row.reply || row.streams ? 200 : 204))
   if (row.reply === undefined) expect(row.streams ? '' : text).to.equal('')
-  else expect(check(row.reply, structuredClone(body)).errors, `${method} ${plain}: ${text}`).to.deep.equal([])
+  else expect(validate(row.reply, structuredClone(body)).errors, `${method} ${plain}: ${text}`).to.deep.equal([])
 }

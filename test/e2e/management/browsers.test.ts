@@ -10,7 +10,7 @@ onSqlite('a browser', (database) => {
   before(async () => {
     fixture = await startFixture(await database())
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   describe('that another site’s page sends to us', () => {
     /** What a browser says of such a request, and what a page might hope to get away with. */
@@ -22,6 +22,8 @@ onSqlite('a browser', (database) => {
       'of a browser without Sec-Fetch-Site': { origin: 'https://evil.example' },
       'with an origin that begins like ours': { origin: 'http://127.0.0.1.evil.example' },
       'with neither, and a cookie': { origin: '' },
+      'with an empty key': { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example', authorization: '' },
+      'with a blank key': { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example', authorization: ' ' },
     }
 
     for (const [what, headers] of Object.entries(FOREIGN)) {

@@ -56,7 +56,7 @@ onEachDatabase('the command line beside a running gateway', (database) => {
     } finally {
       await home.remove()
     }
-  }).timeout(60_000)
+  })
 })
 
 describe('umg start', () => {

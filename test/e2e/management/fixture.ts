@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { createAccount } from '../../../core/accounts/accounts.ts'
 import { GATEWAY } from '../../../core/accounts/audit.ts'
-import { admit, invite } from '../../../core/accounts/invitations.ts'
+import { invite, redeemInvitation } from '../../../core/accounts/invitations.ts'
 import { hashPassword } from '../../../core/accounts/password.ts'
 import { beginSession } from '../../../core/accounts/sessions.ts'
 import { createUser } from '../../../core/accounts/users.ts'
-import type { ManagementOptions } from '../../../core/control/operation.ts'
+import type { ManagementOptions } from '../../../core/control/services.ts'
 import { createKey } from '../../../core/keys/keys.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ApiClient } from './api-client.ts'
@@ -65,7 +65,7 @@ export async function startFixture(database: string, management?: ManagementOpti
   const { id: adminId } = await createUser(db, ada, ADDRESS)
   const account = await createAccount(store, { name: 'Acme', models: ['sandbox/*', 'acme/*'], rateClass: null }, GATEWAY)
   const { invitation } = await invite(store, { email: 'bob@example.com', role: 'member', account: account.id }, GATEWAY)
-  await admit(db, invitation, { name: 'Bob', credential, address: ADDRESS })
+  await redeemInvitation(db, invitation, { name: 'Bob', credential, address: ADDRESS })
   const { id: memberId } = await db.selectFrom('users').select('id').where('name', '=', 'Bob').executeTakeFirstOrThrow()
   const { secret: adminKey } = await createKey(store, { name: 'terraform', kind: 'admin' })
   const [admin, member, program] = [newClient(), newClient(), new ApiClient(url, adminKey)]

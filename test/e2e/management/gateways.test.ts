@@ -25,8 +25,8 @@ onEachDatabase('several gateways on one database', (database) => {
     other = await startTestGateway({ routes: ROUTES, database: url })
   })
   after(async () => {
-    await other.stop()
-    await fixture.stop()
+    await other?.stop()
+    await fixture?.stop()
   })
 
   it('all know a key that one of them made, and all refuse it soon after one revoked it', async () => {
@@ -55,8 +55,8 @@ onPostgres('a gateway whose database goes away', (database) => {
     fixture = await startFixture(proxy.url)
   })
   afterEach(async () => {
-    await fixture.stop()
-    await proxy.disconnect()
+    await fixture?.stop()
+    await proxy?.disconnect()
   })
 
   it('goes on for keys in use, cannot tell of others, refuses nobody, and recovers by itself', async () => {

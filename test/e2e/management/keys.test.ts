@@ -12,7 +12,7 @@ onEachDatabase('a key', (database) => {
   before(async () => {
     fixture = await startFixture(await database())
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   type Made = { readonly id: string; readonly secret: string } & Record<string, unknown>
 

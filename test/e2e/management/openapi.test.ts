@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect } from 'chai'
-import { openApiOf } from '../../../core/control/openapi.ts'
-import { ROUTES } from '../../../core/control/operations.ts'
+import { openApiDocument } from '../../../core/control/openapi.ts'
+import { OPERATIONS } from '../../../core/control/operations.ts'
 
-interface Operation {
+interface OperationObject {
   readonly summary: string
   readonly security: readonly object[]
   readonly parameters: readonly {
@@ -18,12 +18,12 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: object }>> }>>
 }
 
-/** As a client reads it: JSON. */
-const document = JSON.parse(JSON.stringify(openApiOf(ROUTES, { base: '/api/v1', version: '1.2.3' }))) as {
+/** The document as a client reads it: JSON. */
+const document = JSON.parse(JSON.stringify(openApiDocument(OPERATIONS, { base: '/api/v1', version: '1.2.3' }))) as {
   readonly openapi: string
   readonly info: object
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-  readonly components: { readonly securitySchemes: object }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, object>> }
 }
 
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -31,32 +31,33 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 )
 
 describe('the OpenAPI document', () => {
-  it('describes every route, and each once', () => {
-    expect(operations.map(({ name }) => name)).to.have.members(ROUTES.map(({ method, path }) => `${method} /api/v1${path}`))
+  it('describes every operation once', () => {
+    expect(operations.map(({ name }) => name)).to.have.members(OPERATIONS.map(({ method, path }) => `${method} /api/v1${path}`))
     expect(document).to.include({ openapi: '3.1.0' })
     expect(document.info).to.include({ version: '1.2.3' })
   })
 
-  it('says of every route what it does, who may, what it takes and what it gives', () => {
+  it('describes the access, parameters, body and reply of every operation', () => {
     for (const { name, path, operation } of operations) {
       expect(operation.summary, name).to.match(/^[A-Z]/)
-      const row = ROUTES.find((route) => name === `${route.method} /api/v1${route.path}`)!
-      expect(operation.security, name).to.have.length(row.role === 'nobody' ? 0 : 2)
+      const definition = OPERATIONS.find((each) => name === `${each.method} /api/v1${each.path}`)!
+      expect(operation.security, name).to.have.length(definition.access === 'public' ? 0 : 2)
       const inPath = operation.parameters.filter((parameter) => parameter.in === 'path').map((parameter) => `{${parameter.name}}`)
       expect(path.match(/\{\w+\}/g) ?? [], name).to.deep.equal(inPath)
       expect(Object.keys(operation.responses), name).to.include('default').and.to.have.length(2)
-      if (row.body !== undefined)
+      if (definition.body !== undefined)
         expect(operation.requestBody?.content['application/json']?.schema.additionalProperties, name).to.equal(false)
     }
   })
 
-  it('is made of JSON Schemas of the dialect that OpenAPI 3.1 names', () => {
+  it('consists of JSON Schemas of the dialect that OpenAPI 3.1 uses, their references resolved', () => {
     const ajv = new Ajv2020({
       strict: true,
       strictTypes: false,
       allowUnionTypes: true,
       formats: { 'date-time': true, email: true },
     })
+    ajv.addKeyword('components')
     const schemas = operations.flatMap(({ operation }) => [
       ...operation.parameters.map(({ schema }) => schema),
       ...[operation.requestBody, ...Object.values(operation.responses)].flatMap((body) =>
@@ -64,6 +65,15 @@ describe('the OpenAPI document', () => {
       ),
     ])
     expect(schemas.length).to.be.above(50)
-    for (const schema of schemas) expect(() => ajv.compile(schema), JSON.stringify(schema)).to.not.throw()
+    const { components } = document
+    for (const schema of [...schemas, ...Object.values(components.schemas)])
+      expect(() => ajv.compile({ ...schema, components }), JSON.stringify(schema)).to.not.throw()
+  })
+
+  it('names a schema once, and refers to it everywhere else', () => {
+    const names = Object.keys(document.components.schemas)
+    expect(names).to.include.members(['Account', 'ApiKey', 'Error', 'Invitation', 'Request', 'Session', 'Usage', 'User'])
+    const references = new Set(JSON.stringify(document).match(/#\/components\/schemas\/\w+/g))
+    expect([...references].sort()).to.deep.equal(names.map((name) => `#/components/schemas/${name}`).sort())
   })
 })

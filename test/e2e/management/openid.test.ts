@@ -85,8 +85,8 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
     issuer.redirectTo(`${fixture.gateway.url}/api/v1/oidc/callback`)
   })
   after(async () => {
-    await fixture.stop()
-    await issuer.stop()
+    await fixture?.stop()
+    await issuer?.stop()
     mock.restoreAll()
   })
 

@@ -16,7 +16,7 @@ onEachDatabase('people', (database) => {
   })
   beforeEach(() => fixture.restore())
   afterEach(() => mock.timers.reset())
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   async function invite(email = 'cy@example.com', more: object = {}): Promise<Record<string, unknown>> {
     const { status, body } = await fixture.admin.post('/invitations', {

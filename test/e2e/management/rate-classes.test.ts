@@ -17,7 +17,7 @@ describe('a rate class that the routing table does not declare', () => {
     })
     program = new ApiClient(gateway.url, await gateway.key({ kind: 'admin' }))
   })
-  after(() => gateway.stop())
+  after(() => gateway?.stop())
 
   const KEY = { name: 'laptop', kind: 'live' }
   const ACCOUNT = { name: 'Acme', models: ['*'] }

@@ -1,15 +1,16 @@
 import { expect } from 'chai'
 import { beginSession } from '../../../core/accounts/sessions.ts'
-import { PROCESS, PROCESS_ROUTES } from '../../../core/control/config.ts'
-import type { ManagementServices, Role } from '../../../core/control/operation.ts'
-import { managementRoutes } from '../../../core/control/router.ts'
+import { LIFECYCLE_BASE, lifecycleOperations } from '../../../core/control/config.ts'
+import type { Access } from '../../../core/control/operation.ts'
+import { managementRouter } from '../../../core/control/router.ts'
+import type { ManagementServices } from '../../../core/control/services.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { refusalOf } from './api-client.ts'
 import { type Fixture, startFixture } from './fixture.ts'
 
 /** Who may call what. A route that is not here is nobody's yet: decide, and write it down. */
-const ROLES: Readonly<Record<Role, readonly string[]>> = {
-  nobody: [
+const ROLES: Readonly<Record<Access, readonly string[]>> = {
+  public: [
     'GET /api/v1/sign-in',
     'POST /api/v1/setup',
     'POST /api/v1/session',
@@ -60,7 +61,7 @@ const ROLES: Readonly<Record<Role, readonly string[]>> = {
 /** The live router's own list: what it serves, whatever the rows say. */
 function served(): string[] {
   const parts = {} as ManagementServices
-  const routers = [managementRoutes(parts), managementRoutes(parts, PROCESS_ROUTES, PROCESS)]
+  const routers = [managementRouter(parts), managementRouter(parts, lifecycleOperations, LIFECYCLE_BASE)]
   const methods = (layer: { readonly methods: readonly string[] }) => layer.methods.filter((method) => method !== 'HEAD')
   return routers.flatMap(({ stack }) => stack.flatMap((layer) => methods(layer).map((method) => `${method} ${layer.path}`)))
 }
@@ -76,7 +77,7 @@ onEachDatabase('the management API', (database) => {
   before(async () => {
     fixture = await startFixture(await database())
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   /** Who asks, by name: the headers that say so. A session of its own each time, for some routes end it. */
   const CALLERS: Readonly<Record<string, () => Promise<Record<string, string>>>> = {
@@ -115,7 +116,7 @@ onEachDatabase('the management API', (database) => {
 
   const REFUSED = { status: 401, code: 'not_signed_in' }
 
-  for (const route of ROLES.nobody) {
+  for (const route of ROLES.public) {
     it(`${route} is open to everybody`, async () => {
       for (const [name, headers] of Object.entries(CALLERS)) {
         const { status, code } = await ask(route, await headers())

@@ -19,7 +19,7 @@ onEachDatabase('the setup link', (database) => {
   })
   afterEach(async () => {
     mock.timers.reset()
-    await gateway.stop()
+    await gateway?.stop()
   })
 
   const link = async () => ({ token: await createSetupToken(gateway.store), name: 'Ada', ...ADA })
@@ -53,7 +53,7 @@ onEachDatabase('the setup link', (database) => {
     expect(outcomes.filter((status) => status === 201)).to.have.length(1)
     expect(outcomes.filter((status) => status !== 201 && status !== 410 && status !== 503)).to.deep.equal([])
     expect(await users()).to.have.length(1)
-  }).timeout(30_000)
+  })
 
   it('is good for an hour', async () => {
     const used = await link()
@@ -94,7 +94,7 @@ onEachDatabase('signing in', (database) => {
   })
   beforeEach(() => fixture.restore())
   afterEach(() => mock.timers.reset())
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   const REFUSED = [401, 'not_signed_in']
   const session = async (client: ApiClient) => outcome(await client.get('/session'))
@@ -195,7 +195,7 @@ onEachDatabase('signing in', (database) => {
       proxied = await startFixture(await database(), { trustedProxies: ['127.0.0.0/8'] })
     })
     beforeEach(() => proxied.restore())
-    after(() => proxied.stop())
+    after(() => proxied?.stop())
 
     /** What the client wrote itself stands before what the proxy adds. */
     const from = (address: string, password: string, email = ADA.email): Promise<ApiReply> =>

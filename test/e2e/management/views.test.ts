@@ -23,7 +23,7 @@ onSqlite('the console', (database) => {
   before(async () => {
     fixture = await startFixture(await database())
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   it('shows a member the models of their account, and why some do not answer', async () => {
     const models = async () => (await fixture.member.get('/models')).body.data

@@ -9,13 +9,13 @@ import { scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway } from '../../support/gateway.ts'
 import { hello } from '../plugins/openai-wire.ts'
 
-/** Begins every name that a client makes up here, so that none can stand among the metrics unnoticed. */
+/** The prefix of every name that a client makes up, so that the test finds it in the metrics. */
 const MADE_UP = 'madeup'
 
 const random = () => `${MADE_UP}${randomBytes(6).toString('hex')}`
 const oneOf = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)]!
 
-/** How many series each metric of the gateway has. */
+/** The number of series of each metric of the gateway. */
 function seriesByMetric(text: string): Map<string, number> {
   const series = new Map<string, number>()
   for (const line of text.split('\n')) {
@@ -26,7 +26,7 @@ function seriesByMetric(text: string): Map<string, number> {
 }
 
 describe('names that clients make up', () => {
-  it('do not become series, whatever they are names of', async () => {
+  it('do not become series, for any kind of name', async () => {
     const upstream = await scriptedUpstream()
     upstream.on(hello)
     const up = { provider: 'openai-compatible', config: { baseUrl: `${upstream.origin}/v1` } }
@@ -96,7 +96,7 @@ describe('names that clients make up', () => {
     expect(series.get('umg_requests_total')).to.be.greaterThan(200)
     for (const [name, count] of series) expect(count, name).to.be.at.most(1001)
     expect(series.get('umg_requests_in_flight')).to.equal(3)
-  }).timeout(30_000)
+  })
 })
 
 const KINDS: readonly OutcomeKind[] = [
@@ -110,7 +110,7 @@ const KINDS: readonly OutcomeKind[] = [
 ]
 const ROWS = Object.keys(ERRORS) as ErrorName[]
 
-/** How any call might end, its names made up and its facts unrelated. */
+/** A random outcome with made-up names. */
 function anyOutcome(): Outcome {
   const model = oneOf(['gpt', random()])
   const namespace = oneOf(['up', 'open', random()])

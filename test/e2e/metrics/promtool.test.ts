@@ -1,12 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { expect } from 'chai'
 import { startTestGateway } from '../../support/gateway.ts'
-
-const HAS_PROMTOOL = spawnSync('promtool', ['--version']).status === 0
+import { itWith } from '../../support/requirements.ts'
 
 describe('the metrics', () => {
-  it(`satisfy Prometheus' own linter${HAS_PROMTOOL ? '' : ' (promtool is not installed here)'}`, async function () {
-    if (!HAS_PROMTOOL) return this.skip()
+  itWith('promtool', "satisfy Prometheus' own linter", async () => {
     const gateway = await startTestGateway({
       routes: {
         chain: [
@@ -27,7 +25,7 @@ describe('the metrics', () => {
     })
     try {
       const messages = [{ role: 'user', content: 'Hi' }]
-      // One of each kind: served, streamed, refused by the limit, refused for want of a key.
+      // One of each kind: served, streamed, refused by the limit, refused for an invalid key.
       for (const [stream, key] of [[false], [true], [true], [false, 'sk-live-nonsense']] as const) {
         const reply = await gateway.fetch('/v1/chat/completions', { json: { model: 'sandbox/hello', messages, stream }, key })
         await reply.text()

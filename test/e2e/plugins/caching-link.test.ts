@@ -35,8 +35,8 @@ describe('A link that caches replies', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   const prompt = () => ask({ seed: ++prompts })

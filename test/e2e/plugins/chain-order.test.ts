@@ -23,7 +23,7 @@ describe('The chain', () => {
     gateway = undefined
   })
 
-  after(() => upstream.close())
+  after(() => upstream?.close())
 
   async function start(...chain: Link[]): Promise<TestGateway> {
     const up = { provider: 'openai-compatible', config: { baseUrl: `${upstream.origin}/v1` } }

@@ -15,8 +15,8 @@ describe('A third-party chain plugin', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   const start = () =>

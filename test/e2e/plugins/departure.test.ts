@@ -18,7 +18,7 @@ describe('A client that disconnects while a link waits', () => {
     upstream.on(hello)
   })
 
-  after(() => upstream.close())
+  after(() => upstream?.close())
 
   for (const [where, chain] of [
     ['outside rate-tagging', [AUTH, GATE, LIMITS]],
@@ -37,7 +37,7 @@ describe('A client that disconnects while a link waits', () => {
         gate = (await import(join(gateway.folder, 'gate.ts'))).gate
       })
 
-      after(() => gateway.stop())
+      after(() => gateway?.stop())
 
       /** Comes, waits at the gate, leaves, and has been settled. Resolves to the id of its request. */
       async function comeAndGo(): Promise<string> {

@@ -51,8 +51,8 @@ describe('A provider that throws', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   for (const { place, streamed, expected, ...more } of FAULTS) {

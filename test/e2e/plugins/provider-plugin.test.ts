@@ -45,9 +45,9 @@ describe('A third-party provider', () => {
   })
 
   after(async () => {
-    expect(JSON.stringify(gateway.log)).to.not.contain(TOKEN)
-    await gateway.stop()
-    await upstream.close()
+    expect(JSON.stringify(gateway?.log ?? [])).to.not.contain(TOKEN)
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   const PROMPT = { model: 'acme/big one', messages: [{ role: 'user' as const, content: 'Hi' }] }

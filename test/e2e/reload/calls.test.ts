@@ -58,9 +58,9 @@ describe('Calls during a reload', () => {
   })
 
   afterEach(async () => {
-    await gateway.stop()
-    await old.close()
-    await next.close()
+    await gateway?.stop()
+    await old?.close()
+    await next?.close()
   })
 
   const change = (links: readonly string[], origins: Readonly<Record<string, string>>) =>

@@ -20,7 +20,7 @@ describe('An edited routes.yaml', () => {
     gateway = await startTestGateway({ routes: FIRST })
   })
 
-  afterEach(() => gateway.stop())
+  afterEach(() => gateway?.stop())
 
   describe('is used from then on', () => {
     for (const [how, edit] of [
@@ -107,7 +107,7 @@ describe('An edited routes.yaml', () => {
       ['has an unknown field', () => replace(table('second', 'namespases: {}\n')), /:8:1: unknown field "namespases"/],
       ['is cut off', () => replace(table('second').slice(0, 90)), /routes\.yaml:\d+:\d+: /],
       ['is empty', () => replace(''), /routes\.yaml:1:1: /],
-      ['is gone', () => rm(at('routes.yaml')), /routes\.yaml:1:1: there is no such file/],
+      ['is gone', () => rm(at('routes.yaml')), /routes\.yaml:1:1: the file does not exist/],
       ['needs a variable that is not set', () => replace(table(`"\${env:NOBODY_SETS_THIS}"`)), /NOBODY_SETS_THIS is not set/],
       ['names a plugin that is not there', () => replace(FIRST.replace('auth', './mine.ts')), /mine\.ts does not exist/],
       [

@@ -2,8 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { Command, CommanderError } from 'commander'
-import { defaultUrl } from '../../../core/cli/ask-gateway.ts'
-import { addGatewayCommands } from '../../../core/cli/gateway-commands.ts'
+import { addGatewayCommands, defaultUrl } from '../../../core/cli/gateway/commands.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { Home } from '../lifecycle/umg.ts'
@@ -20,7 +19,7 @@ describe('POST /-/reload', () => {
     adminKey = await gateway.key({ kind: 'admin' })
   })
 
-  afterEach(() => gateway.stop())
+  afterEach(() => gateway?.stop())
 
   const write = (text: string) => writeFile(join(gateway.folder, 'routes.yaml'), text)
 
@@ -96,7 +95,7 @@ describe('An operator at the terminal', () => {
     env = { UMG_ADMIN_KEY: await gateway.key({ kind: 'admin' }), UMG_ADMIN_LISTEN: new URL(gateway.adminUrl).host }
   })
 
-  afterEach(() => gateway.stop())
+  afterEach(() => gateway?.stop())
 
   const at = (name: string): string => join(gateway.folder, name)
 
@@ -142,7 +141,7 @@ describe('An operator at the terminal', () => {
     await replaceFile(at('routes.yaml'), 'version: 2\n')
     const { code, stdout, stderr } = await umg(['reload'])
     expect({ code, stdout }).to.deep.equal({ code: 1, stdout: '' })
-    expect(stderr).to.match(/routes\.yaml:1:10: [\s\S]*not valid: \d errors?\nThe gateway goes on with the table it had\.\n$/)
+    expect(stderr).to.match(/routes\.yaml:1:10: [\s\S]*not valid: \d errors?\nThe previous routing table stays in use\.\n$/)
   })
 
   it('gets advice if the gateway refuses a request', async () => {
@@ -150,7 +149,7 @@ describe('An operator at the terminal', () => {
     for (const [args, environment, said] of [
       [['reload'], {}, 'set UMG_ADMIN_KEY to an admin key'],
       [['reload'], { ...env, UMG_ADMIN_KEY: 'sk-admin-wrong' }, 'refuses the key of UMG_ADMIN_KEY'],
-      [['reload', '--url', gateway.url], env, 'is not where a gateway listens for operators'],
+      [['reload', '--url', gateway.url], env, 'is not the management API of a gateway'],
       [['reload', '--url', nowhere], env, `${nowhere} does not answer`],
       [['reload', '--url', 'nonsense'], env, 'Give a URL, such as http://127.0.0.1:8080.'],
     ] as const) {

@@ -35,7 +35,7 @@ describe('A local plugin', () => {
     gateway = await startTestGateway({ routes: ROUTES, files, times: { load: 300 } })
   })
 
-  afterEach(() => gateway.stop())
+  afterEach(() => gateway?.stop())
 
   async function stamped(): Promise<string | null> {
     const reply = await gateway.fetch('/v1/models')
@@ -66,7 +66,7 @@ describe('A local plugin', () => {
       [stamp('two').replace('defineChain({', 'defineChain({{'), /\(.*stamp\.ts:\d+\)/],
       [stamp('two', `throw new Error('not today')`), /could not be loaded: not today/],
       [stamp('two', `import './words/missing.ts'`), /could not be loaded: Cannot find module .*missing\.ts/],
-      [stamp('two', 'await new Promise(() => {})'), /a plugin is not loaded or created after 0\.3 seconds/],
+      [stamp('two', 'await new Promise(() => {})'), /a plugin was not loaded and created within 0\.3 seconds/],
     ] as const
     for (const [text, said] of MISTAKES) {
       const { ok, diagnostics } = await reloadAfter(gateway, () => write('plugins/stamp.ts', text))
@@ -95,7 +95,7 @@ describe('A local plugin', () => {
     const { ok, diagnostics } = await reloadAfter(gateway, () => write('plugins/stamp.ts', hangs))
     expect({ ok, diagnostics }).to.deep.equal({
       ok: false,
-      diagnostics: `${at('routes.yaml')}:1:1: a plugin is not loaded or created after 0.3 seconds: look at what it waits for`,
+      diagnostics: `${at('routes.yaml')}:1:1: a plugin was not loaded and created within 0.3 seconds: check what it waits for`,
     })
     await reloadAfter(gateway, () => write('plugins/stamp.ts', stamp('three')))
     expect(await stamped()).to.equal('three 1')

@@ -36,8 +36,8 @@ describe('A secret file', () => {
   })
 
   afterEach(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   const HAS_CHANGED = ['~ namespace up: config.apiKey: $' + '{file:secrets/key} has changed']

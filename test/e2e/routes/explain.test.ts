@@ -49,8 +49,8 @@ describe('A call that requests an explanation', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await Promise.all([first.close(), second.close()])
+    await gateway?.stop()
+    await Promise.all([first?.close(), second?.close()])
   })
 
   const ask = (parts: { key?: string; body?: object; headers?: Record<string, string> }): Promise<Response> =>

@@ -22,7 +22,7 @@ describe('The Vercel AI SDK', () => {
     fixture = await startFixture()
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   const modelFor = (dialect: Dialect) =>
     createOpenAICompatible({

@@ -23,7 +23,7 @@ describe('The gateway, called by the SDK and curl,', () => {
     fixture.upstream(openai).on(() => json(openai.whole({ text: ['Hello!'] })))
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   const authorized = (authorization: string) => ({ authorization, 'content-type': 'application/json' })
   const good = () => authorized(`Bearer ${fixture.gateway.liveKey}`)

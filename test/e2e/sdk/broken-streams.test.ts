@@ -31,7 +31,7 @@ describe('A broken stream in the SDK', () => {
     fixture = await startFixture()
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     const [begin] = splitAfter(dialect.events(TEXT), 'Hel')

@@ -13,7 +13,7 @@ describe('A client that disconnects', () => {
     fixture = await startFixture()
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     for (const stream of [false, true]) {

@@ -74,8 +74,8 @@ describe('In the SDK,', () => {
   })
 
   after(async () => {
-    await fixture.stop()
-    await elsewhere.close()
+    await fixture?.stop()
+    await elsewhere?.close()
   })
 
   const create = (body: OpenAI.ChatCompletionCreateParams, options?: OpenAI.RequestOptions) =>

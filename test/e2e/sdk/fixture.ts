@@ -33,8 +33,9 @@ export interface FixtureOptions extends Pick<TestGatewayOptions, 'database' | 'f
 
 /** Starts the gateway and both upstreams. */
 export async function startFixture({ chain = [], namespace, others, ...options }: FixtureOptions = {}): Promise<Fixture> {
-  const open = await scriptedUpstream()
-  const claude = await scriptedUpstream()
+  await using opened = new AsyncDisposableStack()
+  const open = opened.adopt(await scriptedUpstream(), (all) => all.close())
+  const claude = opened.adopt(await scriptedUpstream(), (all) => all.close())
   const gateway = await startTestGateway({
     ...options,
     env: { OPEN_KEY: openai.apiKey, CLAUDE_KEY: anthropic.apiKey },
@@ -57,6 +58,8 @@ export async function startFixture({ chain = [], namespace, others, ...options }
       },
     },
   })
+  opened.defer(() => gateway.stop())
+  const all = opened.move()
   return {
     gateway,
     upstream: (dialect) => ({ open, claude })[dialect.namespace],
@@ -68,9 +71,6 @@ export async function startFixture({ chain = [], namespace, others, ...options }
         body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body),
       })
     },
-    async stop() {
-      await gateway.stop()
-      await Promise.all([open.close(), claude.close()])
-    },
+    stop: () => all.disposeAsync(),
   }
 }

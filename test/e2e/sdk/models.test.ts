@@ -31,7 +31,7 @@ describe('The list of models in the SDK', () => {
     fixture.upstream(anthropic).on(() => json(CLAUDE_MODELS))
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   it('has every model of every reachable upstream, under its namespace', async () => {
     const ids: string[] = []

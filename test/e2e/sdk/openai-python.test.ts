@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { FIN, json, sse } from '../../../core/testing/kit.ts'
+import { describeWith, find } from '../../support/requirements.ts'
 import { ask, modelOf, type Said, splitAfter, USED } from './dialect.ts'
 import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
-import { findPython, OpenAIPython } from './openai-python.ts'
+import { OpenAIPython } from './openai-python.ts'
 
 const TEXT: Said = { text: ['Hel', 'lo ', '€ 😀'] }
 const WEATHER: Said = {
@@ -13,25 +14,18 @@ const WEATHER: Said = {
   ],
 }
 
-const python = findPython()
-
-describe('openai-python', () => {
-  if (python === undefined) {
-    it.skip('is served (skipped: found no python3 with the package openai; UMG_TEST_PYTHON can name one)')
-    return
-  }
-
+describeWith('python', 'openai-python', () => {
   let fixture: Fixture
   let client: OpenAIPython
 
   before(async () => {
     fixture = await startFixture()
-    client = new OpenAIPython(python, { baseURL: `${fixture.gateway.url}/v1`, apiKey: fixture.gateway.liveKey })
+    client = new OpenAIPython(find('python')!, { baseURL: `${fixture.gateway.url}/v1`, apiKey: fixture.gateway.liveKey })
   })
 
   after(async () => {
-    await client.close()
-    await fixture.stop()
+    await client?.close()
+    await fixture?.stop()
   })
 
   for (const dialect of DIALECTS) {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -18,14 +18,6 @@ export interface PythonAnswer {
     readonly status: number | null
     readonly requestId: string | null
   }
-}
-
-/** A Python that has the `openai` package: the one that UMG_TEST_PYTHON names, else the one on the path if it has it. */
-export function findPython(): string | undefined {
-  const named = process.env.UMG_TEST_PYTHON
-  if (named) return named
-  const look = "import sys, importlib.util as util; sys.exit(util.find_spec('openai') is None)"
-  return spawnSync('python3', ['-c', look]).status === 0 ? 'python3' : undefined
 }
 
 /** One openai-python, in a process of its own. */

@@ -49,7 +49,7 @@ describe('Privacy:', () => {
     fixture = await startFixture()
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     const credential = dialect === openai ? ['authorization'] : ['x-api-key', 'anthropic-version']

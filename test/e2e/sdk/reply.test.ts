@@ -15,7 +15,7 @@ describe('A whole reply in the SDK', () => {
     fixture = await startFixture()
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     describe(`(${dialect.name})`, () => {

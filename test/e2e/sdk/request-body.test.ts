@@ -17,7 +17,7 @@ describe('The gateway, with request bodies of the SDK and curl,', () => {
     for (const dialect of DIALECTS) fixture.upstream(dialect).on(() => json(dialect.whole({ text: ['Hello!'] })))
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   const received = () => fixture.upstream(openai).requests.at(-1)!
 

@@ -26,7 +26,7 @@ describe('Request validation', () => {
     for (const dialect of DIALECTS) fixture.upstream(dialect).on(() => json(dialect.whole({ text: ['Hello!'] })))
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   const last = (dialect: Dialect): ReceivedRequest => fixture.upstream(dialect).requests.at(-1)!
 

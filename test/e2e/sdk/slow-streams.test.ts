@@ -12,7 +12,7 @@ describe('A stream with a silent upstream', () => {
     fixture = await startFixture({ times: { heartbeat: 20 } })
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     it(`is kept alive by comments, which change nothing (${dialect.name})`, async () => {
@@ -45,7 +45,7 @@ describe('A stream whose client does not read', () => {
     fixture = await startFixture({ times: { writeStall: 50 } })
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     it(`pauses its upstream, and is closed after a timeout (${dialect.name})`, async () => {

@@ -48,8 +48,8 @@ describe('A stream on the wire', () => {
   })
 
   after(async () => {
-    await fixture.stop()
-    await quirky.close()
+    await fixture?.stop()
+    await quirky?.close()
   })
 
   for (const dialect of DIALECTS) {

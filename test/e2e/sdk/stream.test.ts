@@ -41,7 +41,7 @@ describe('A stream in the SDK', () => {
     fixture = await startFixture()
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     describe(`(${dialect.name})`, () => {

@@ -16,7 +16,7 @@ describe('An upstream that never replies, in the SDK', () => {
     patient = await startFixture({ namespace, times: { heartbeat: 5 } })
   })
 
-  after(() => Promise.all([fixture.stop(), patient.stop()]))
+  after(() => Promise.all([fixture?.stop(), patient?.stop()]))
 
   for (const dialect of DIALECTS) {
     for (const stream of [false, true]) {
@@ -42,7 +42,7 @@ describe('An upstream that stalls in the middle, in the SDK', () => {
     fixture = await startFixture({ namespace: { timeouts: { idle: '100ms' } } })
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     it(`is a 504 (${dialect.name})`, async () => {

@@ -64,8 +64,8 @@ describe('The address and credential of an upstream', () => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await Promise.all([open.close(), claude.close(), elsewhere.close()])
+    await gateway?.stop()
+    await Promise.all([open?.close(), claude?.close(), elsewhere?.close()])
   })
 
   const last = (dialect: Dialect): ReceivedRequest => (dialect === openai ? open : claude).requests.at(-1)!

@@ -43,7 +43,7 @@ describe('No secret leaks', () => {
 
   after(async () => {
     process.stderr.write = write
-    await work.stop()
+    await work?.stop()
   })
 
   it('from calls of every outcome', () => {

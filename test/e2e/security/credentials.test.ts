@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type HealthServices, systemRoutes } from '../../../core/control/health.ts'
+import { type MonitoringServices, monitoringRouter } from '../../../core/control/monitoring.ts'
 import { type ApiServices, apiRoutes } from '../../../core/http/app.ts'
 import { listKeys } from '../../../core/keys/api-key.ts'
 import { createSecret } from '../../../core/keys/format.ts'
@@ -119,7 +119,7 @@ describe('Without a valid key', () => {
     fixture = await startFixture()
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   /** Asks for a route with what is offered, and checks that it is refused before anything else happens. */
   async function expectUnauthorized(route: Route, offer: Offer, code: string | null): Promise<void> {
@@ -153,7 +153,7 @@ describe('Without a valid key', () => {
   })
 
   it('no other route exists', () => {
-    const routers = [apiRoutes({} as ApiServices), systemRoutes({} as HealthServices)]
+    const routers = [apiRoutes({} as ApiServices), monitoringRouter({} as MonitoringServices)]
     const served = routers.flatMap(({ stack }) => stack.map(({ path }) => path))
     expect(new Set(served)).to.deep.equal(new Set([...KEYED, ...SYSTEM].map(({ path }) => path)))
   })

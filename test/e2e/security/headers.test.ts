@@ -70,7 +70,7 @@ describe('Headers', () => {
     fixture = await startFixture()
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   async function ask(lines: readonly string[], body = GOOD_BODY) {
     const connection = await fixture.connect()

@@ -47,7 +47,7 @@ describe('With any Host header', () => {
     fixture = await startFixture()
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   async function ask(
     { method, path, target = path, body = '' }: Route,

@@ -55,6 +55,7 @@ const membersThatFail = (key: string): object[] => [
   { temperature: CONTENT.prompt },
   { messages: [{ role: CONTENT.prompt, content: '' }] },
   { n: 0 },
+  { N: 1 },
   { api_key: key, user: key },
 ]
 

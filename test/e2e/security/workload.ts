@@ -55,9 +55,10 @@ export interface Workload {
 
 /** Starts the gateway, and sends it calls that go well and calls that fail in every way there is. */
 export async function runWorkload(): Promise<Workload> {
-  const open = await scriptedUpstream()
-  const claude = await scriptedUpstream()
-  const gateway = await startCanaryGateway(open, claude)
+  await using opened = new AsyncDisposableStack()
+  const open = opened.adopt(await scriptedUpstream(), (all) => all.close())
+  const claude = opened.adopt(await scriptedUpstream(), (all) => all.close())
+  const gateway = opened.adopt(await startCanaryGateway(open, claude), (all) => all.stop())
   const keys = await makeKeys(gateway)
   const calls = new Calls(gateway.url, keys)
   for (const [dialect, upstream] of [
@@ -77,14 +78,12 @@ export async function runWorkload(): Promise<Workload> {
   await calls.send(`${keys.live}\r\n\r\n`)
   await gateway.store.db.schema.dropTable('keys').execute()
   await calls.ask({ key: createSecret('live') })
+  const all = opened.move()
   return {
     gateway,
     secrets: { ...SECRETS, ...keys },
     replies: calls.replies.join('\n'),
-    async stop() {
-      await gateway.stop()
-      await Promise.all([open.close(), claude.close()])
-    },
+    stop: () => all.disposeAsync(),
   }
 }
 
@@ -119,13 +118,15 @@ async function startCanaryGateway(open: ScriptedUpstream, claude: ScriptedUpstre
 async function makeKeys({ store, liveKey, testKey, key }: TestGateway): Promise<ClientKeys> {
   const revoked = await createKey(store, { name: 'revoked', kind: 'live' })
   await revokeKey(store, revoked.key.id)
+  const expired = await createKey(store, { name: 'expired', kind: 'live' })
+  await store.db.updateTable('keys').set({ expires_at: 1 }).where('id', '=', expired.key.id).execute()
   return {
     live: liveKey,
     test: testKey,
     few: await key({ rateClass: 'few' }),
     short: await key({ rateClass: 'short' }),
     revoked: revoked.secret,
-    expired: await key({ expires: Date.now() + 1 }),
+    expired: expired.secret,
     unknown: createSecret('live'),
   }
 }

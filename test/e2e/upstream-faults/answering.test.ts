@@ -10,7 +10,7 @@ describe('An upstream with an invalid reply head', () => {
   before(async () => {
     fixture = await startFixture()
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const fault of BAD_BEGINNINGS) {
     for (const asked of EVERY_WAY) it(`${fault.name}: ${asked.name}`, () => expectStatus(fixture, asked, fault))
@@ -27,8 +27,8 @@ describe('An upstream that replies before it has read the request', () => {
     })
   })
   after(async () => {
-    await fixture.stop()
-    await early.close()
+    await fixture?.stop()
+    await early?.close()
   })
 
   for (const stream of [false, true]) {

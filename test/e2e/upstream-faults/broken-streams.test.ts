@@ -1,20 +1,24 @@
 import { DONE, sse } from '../../../core/testing/kit.ts'
 import { DIALECTS, type Fixture, startFixture } from '../sdk/fixture.ts'
 import { CANARY, expectBrokenStream, expectStatus } from './assertions.ts'
-import { BAD_EVENTS, beginning, CUTS, emptyAfter } from './faults/broken-streams.ts'
+import { BAD_EVENTS, beginning, CUTS, emptyAfter, SUDDEN } from './faults/broken-streams.ts'
 
 describe('An upstream that breaks a stream', () => {
   let fixture: Fixture
   before(async () => {
     fixture = await startFixture()
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
     describe(`(${dialect.name})`, () => {
       for (const fault of CUTS) {
         it(`and ${fault.name} causes an error frame`, () =>
           expectBrokenStream(fixture, { dialect }, { ...fault, heard: /Once upon/ }))
+      }
+      for (const fault of SUDDEN) {
+        it(`and ${fault.name} together with its first words causes an error status`, () =>
+          expectStatus(fixture, { dialect, stream: true }, fault))
       }
       it('and sends only its end marker causes an error status', () => {
         const fault = emptyAfter(() => [])

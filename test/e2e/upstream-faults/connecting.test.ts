@@ -14,8 +14,8 @@ describe('An unreachable upstream', () => {
   })
 
   after(async () => {
-    await fixture.stop()
-    places.close()
+    await fixture?.stop()
+    places?.close()
   })
 
   for (const [index, { name, failure }] of PLACES.entries()) {

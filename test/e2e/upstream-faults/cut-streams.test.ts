@@ -24,7 +24,7 @@ describe('An upstream stream', () => {
   before(async () => {
     fixture = await startFixture()
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   /** Whether the official SDK takes it for a success. */
   async function satisfiesSdk(request: object): Promise<boolean> {

@@ -21,7 +21,7 @@ describe('A client gets the usual reply from an upstream that', () => {
   before(async () => {
     fixture = await startFixture()
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const asked of EVERY_WAY) {
     for (const [name, script] of Object.entries(AROUND)) {

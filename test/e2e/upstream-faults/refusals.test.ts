@@ -17,7 +17,7 @@ describe('An upstream that refuses', () => {
   before(async () => {
     fixture = await startFixture()
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const fault of REFUSALS) {
     for (const asked of EVERY_WAY) it(`${fault.name}: ${asked.name}`, () => expectStatus(fixture, asked, fault))
@@ -66,7 +66,7 @@ describe('An upstream that does not know the model in routes.yaml', () => {
   before(async () => {
     fixture = await startFixture({ namespace: { models: ['gpt-x', 'claude-sonnet-4-6'] } })
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const asked of EVERY_WAY) {
     it(`causes an error for the operator, not the client: ${asked.name}`, () =>

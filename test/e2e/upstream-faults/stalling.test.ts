@@ -15,7 +15,7 @@ describe('An upstream that stalls', () => {
       before(async () => {
         fixture = await startFixture({ namespace: { timeouts }, times })
       })
-      after(() => fixture.stop())
+      after(() => fixture?.stop())
       tests(() => fixture)
     })
   }

@@ -20,7 +20,7 @@ describe('An upstream with the usage', () => {
   before(async () => {
     fixture = await startFixture()
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   async function loggedTokens(stream: boolean, usage: string): Promise<{ status: number; estimated: unknown; tokens: unknown }> {
     const wire = (text: string): string => text.replace(TOLD, usage)

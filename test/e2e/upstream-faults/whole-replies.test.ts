@@ -8,7 +8,7 @@ describe('An upstream with an invalid reply', () => {
   before(async () => {
     fixture = await startFixture()
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const fault of BAD_REPLIES) {
     for (const asked of EVERY_WAY) it(`${fault.name}: ${asked.name}`, () => expectStatus(fixture, asked, fault))

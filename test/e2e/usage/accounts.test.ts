@@ -1,12 +1,12 @@
 import { expect } from 'chai'
 import { createCallWriter } from '../../../core/usage/call-writer.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
-import { rowOf } from '../../core/usage/outcome.ts'
+import { callRowOf } from '../../core/usage/outcome.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { type ApiClient, adminClient, memberClient } from './api-client.ts'
 
-/** What only those of its own account may see. */
+/** A model that only members of the other account may see. */
 const SECRET = 'theirs/secret-model'
 
 onEachDatabase('a member of one account', (create) => {
@@ -21,17 +21,17 @@ onEachDatabase('a member of one account', (create) => {
     gateway = await startTestGateway({ routes: { chain: [{ plugin: 'auth' }], namespaces: {} }, database: await create() })
     admin = await adminClient(gateway)
     const [us, them] = [await memberClient(gateway, 'Us'), await memberClient(gateway, 'Them')]
-    ours = us.client
+    ours = us.api
     account = us.account
     others = them.account
-    const theirs = rowOf({ number: 2, account: others, model: SECRET, key: 'key_theirs', tags: { team: 'secret-team' } })
+    const theirs = callRowOf({ number: 2, account: others, model: SECRET, key: 'key_theirs', tags: { team: 'secret-team' } })
     theirCall = theirs.id
     const writer = createCallWriter(gateway.store)
-    await writer.write([rowOf({ number: 1, account, model: 'ours/model' }), theirs])
+    await writer.write([callRowOf({ number: 1, account, model: 'ours/model' }), theirs])
     await writer.close()
   })
 
-  after(() => gateway.stop())
+  after(() => gateway?.stop())
 
   for (const path of [
     '/requests',
@@ -43,7 +43,7 @@ onEachDatabase('a member of one account', (create) => {
     '/usage?group=tag:team',
     '/usage.csv?group=model',
   ]) {
-    it(`sees nothing of the others at ${path}, where an admin sees all`, async () => {
+    it(`sees no call of another account at ${path}, where an admin sees all`, async () => {
       const [seen, all] = [await ours.get(path), await admin.get(path)]
       expect([seen.status, all.status]).to.deep.equal([200, 200])
       expect(seen.text).not.to.match(/secret|their|Them/)
@@ -51,7 +51,7 @@ onEachDatabase('a member of one account', (create) => {
     })
   }
 
-  it('sees their own', async () => {
+  it('sees the calls of their account', async () => {
     const { data } = (await ours.get('/requests')).json as { data: CallView[] }
     expect(data.map(({ model, account }) => [model, account])).to.deep.equal([['ours/model', { id: account, name: 'Us' }]])
     expect((await ours.get(`/requests?account_id=${account}`)).status).to.equal(200)
@@ -59,7 +59,7 @@ onEachDatabase('a member of one account', (create) => {
     expect(usage.totals.requests).to.equal(1)
   })
 
-  it('cannot look a call of the others up, nor tell it from one that is not there', async () => {
+  it('gets the same reply for a call of another account as for one that does not exist', async () => {
     const [theirs, nobodys] = await Promise.all([ours.get(`/requests/${theirCall}`), ours.get('/requests/req_nothing')])
     expect([theirs.status, theirs.text]).to.deep.equal([404, nobodys.text])
     const { data } = (await ours.get(`/requests?q=${theirCall}`)).json as { data: CallView[] }
@@ -67,12 +67,12 @@ onEachDatabase('a member of one account', (create) => {
     expect((await admin.get(`/requests/${theirCall}`)).status).to.equal(200)
   })
 
-  it('cannot ask for the account of the others', async () => {
+  it('cannot request another account', async () => {
     for (const path of ['/requests?', '/requests.csv?', '/requests.jsonl?', '/usage?group=model&', '/usage.csv?group=model&'])
       expect((await ours.get(`${path}account_id=${others}`)).status, path).to.equal(404)
   })
 
-  it('is narrowed to one account, as an admin asks', async () => {
+  it('sees the same as an admin who requests one account', async () => {
     const { data } = (await admin.get(`/requests?account_id=${account}`)).json as { data: CallView[] }
     expect(data.map(({ model }) => model)).to.deep.equal(['ours/model'])
   })

@@ -9,38 +9,38 @@ export interface ApiReply {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The parsed body, if it is JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly json: never
 }
 
-/** A signed-in client of the management API. */
+/** A client of the management API of a gateway. */
 export interface ApiClient {
   get(path: string): Promise<ApiReply>
-  /** Sends a request. Resolves to the response before its body is read. */
+  /** Resolves at the head of the reply. */
   open(path: string, signal?: AbortSignal): Promise<Response>
 }
 
 /** A client with an admin key. */
 export async function adminClient(gateway: TestGateway): Promise<ApiClient> {
-  const key = await gateway.key({ name: 'api-client', kind: 'admin' })
-  return client(gateway, { authorization: `Bearer ${key}` })
+  const key = await gateway.key({ name: 'test', kind: 'admin' })
+  return apiClient(gateway, { authorization: `Bearer ${key}` })
 }
 
-/** A client signed in as a member of a new account. */
+/** A client with the session of a member of a new account. */
 export async function memberClient(
   gateway: TestGateway,
   name: string,
-): Promise<{ readonly client: ApiClient; readonly account: string }> {
+): Promise<{ readonly api: ApiClient; readonly account: string }> {
   const { store } = gateway
   const account = await createAccount(store, { name, models: ['*'], rateClass: null }, COMMAND_LINE)
   const credential = { password: 'never used' }
   const person = { email: `${account.id}@example.com`, name, role: 'member', accountId: account.id, credential } as const
   const user = await createUser(store.db, person, '127.0.0.1')
   const token = await beginSession(store.db, user.id)
-  return { client: client(gateway, { cookie: `umg_session=${token}` }), account: account.id }
+  return { api: apiClient(gateway, { cookie: `umg_session=${token}` }), account: account.id }
 }
 
-function client(gateway: TestGateway, headers: Readonly<Record<string, string>>): ApiClient {
+function apiClient(gateway: TestGateway, headers: Readonly<Record<string, string>>): ApiClient {
   const open: ApiClient['open'] = (path, signal) =>
     fetch(`${gateway.adminUrl}/api/v1${path}`, { headers, ...(signal && { signal }) })
   return {
@@ -54,10 +54,10 @@ function client(gateway: TestGateway, headers: Readonly<Record<string, string>>)
   }
 }
 
-/** Repeats a request until the reply fits: usage is written in the background. */
-export async function until<Answer>(ask: () => Promise<Answer>, fits: (answer: Answer) => boolean): Promise<Answer> {
+/** Repeats a request until its result fits: usage rows are written with a delay. */
+export async function poll<Result>(request: () => Promise<Result>, fits: (result: Result) => boolean): Promise<Result> {
   for (;;) {
-    const answer = await ask()
-    if (fits(answer)) return answer
+    const result = await request()
+    if (fits(result)) return result
   }
 }

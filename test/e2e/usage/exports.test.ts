@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { createCallWriter } from '../../../core/usage/call-writer.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
-import { rowOf, type Told } from '../../core/usage/outcome.ts'
+import { type CallFields, callRowOf } from '../../core/usage/outcome.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { type ApiClient, adminClient } from './api-client.ts'
 
@@ -21,15 +21,15 @@ describe('lists and files of requests and usage', () => {
     gateway = await startTestGateway({ routes: { chain: [{ plugin: 'auth' }], namespaces: {} } })
     client = await adminClient(gateway)
     const writer = createCallWriter(gateway.store)
-    const write = (calls: readonly Told[]) => writer.write(calls.map(rowOf))
+    const write = (calls: readonly CallFields[]) => writer.write(calls.map(callRowOf))
     await write(Array.from({ length: CALLS - 1 }, (_, number) => ({ at: NOON + number, number, key: `key_${number % 30}` })))
     await write([{ at: NOON + CALLS, model: '=cmd|"calc"', error: 'model_not_found', tags: { team: 'a,b' } }])
     await writer.close()
   })
 
-  after(() => gateway.stop())
+  after(() => gateway?.stop())
 
-  it('come page by page, the last of which says so', async () => {
+  it('are read page by page, up to the last page', async () => {
     const ids: string[] = []
     let cursor: string | null = ''
     while (cursor !== null) {
@@ -86,15 +86,15 @@ describe('lists and files of requests and usage', () => {
   })
 
   for (const [name, path, param] of [
-    ['a status that is none', '/requests?status=nine', 'status'],
-    ['a time that is none', '/requests?from=yesterday', 'from'],
-    ['a fault that is none', '/requests.csv?fault=mine', 'fault'],
-    ['a filter that there is not', '/requests?prompt=hello', 'prompt'],
-    ['a filter twice', '/requests?model=a&model=b', 'model'],
-    ['usage by nothing', '/usage', 'group'],
-    ['usage by something else', '/usage?group=prompt', 'group'],
-    ['a time that ends before it begins', '/usage.csv?group=model&from=2026-02-01&to=2026-01-01', 'to'],
-    ['more hours than a chart shows', '/usage?group=model&step=hour&from=2026-01-01&to=2026-02-01', 'to'],
+    ['an invalid status', '/requests?status=nine', 'status'],
+    ['an invalid time', '/requests?from=yesterday', 'from'],
+    ['an invalid fault', '/requests.csv?fault=mine', 'fault'],
+    ['an unknown filter', '/requests?prompt=hello', 'prompt'],
+    ['a duplicate filter', '/requests?model=a&model=b', 'model'],
+    ['usage without a group', '/usage', 'group'],
+    ['usage by an unknown group', '/usage?group=prompt', 'group'],
+    ['a time range that ends before it begins', '/usage.csv?group=model&from=2026-02-01&to=2026-01-01', 'to'],
+    ['too many hours', '/usage?group=model&step=hour&from=2026-01-01&to=2026-02-01', 'to'],
   ] as const) {
     it(`are refused for ${name}, by name`, async () => {
       const { status, json } = await client.get(path)

@@ -9,16 +9,16 @@ import type { Schema } from '../../../core/store/schema.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { makeOldDatabase } from '../../core/store/old-database.ts'
-import { rowOf } from '../../core/usage/outcome.ts'
+import { callRowOf } from '../../core/usage/outcome.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ask, hello } from '../plugins/openai-wire.ts'
 import { strangers } from '../plugins/stranger-files.ts'
-import { type ApiClient, adminClient, until } from './api-client.ts'
+import { type ApiClient, adminClient, poll } from './api-client.ts'
 
-/** What the slow link takes on the way in, and again on the way out. Milliseconds. */
+/** Milliseconds that the slow link takes before `next`, and again after it. */
 const SLOW_MS = 15
-/** What a link may take. */
+/** The timeout of a link. */
 const LIMIT_MS = 250
 
 const CHAIN = [
@@ -29,14 +29,14 @@ const CHAIN = [
   { plugin: './gate.ts' },
 ]
 
-/** Its row stands in the database since before links were kept. */
-const { links: _, ...OLD_CALL } = rowOf()
+/** A row from before migration 0004. */
+const { links: _, ...OLD_CALL } = callRowOf()
 const BEFORE_LINKS = { '0001-accounts-and-keys': accountsAndKeys, '0002-people': people, '0003-calls': calls }
 
 const namesOf = (links: readonly LinkRecord[]) => links.map(({ name }) => name)
 const sumOf = (parts: readonly { readonly ms: number }[]) => parts.reduce((sum, { ms }) => sum + ms, 0)
 
-onEachDatabase('what links took of a call', (create) => {
+onEachDatabase('the time of links in the row of a call', (create) => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
   let client: ApiClient
@@ -64,8 +64,8 @@ onEachDatabase('what links took of a call', (create) => {
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   async function rowOfCall(id: string): Promise<CallView> {
@@ -80,37 +80,37 @@ onEachDatabase('what links took of a call', (create) => {
   }
 
   for (const stream of [false, true])
-    it(`is told of ${stream ? 'a stream' : 'a whole reply'}, link by link, in the order of the chain`, async () => {
+    it(`is recorded for ${stream ? 'a stream' : 'a non-stream reply'}, link by link, in the order of the chain`, async () => {
       const { links, ms } = await call({ stream })
       expect(namesOf(links)).to.deep.equal(['auth', 'slow', 'gate'])
       expect(links[1]!.ms).to.be.at.least(2 * SLOW_MS)
-      // If a link's time held what it calls, auth's would hold that of the slow one once more.
+      // If the time of a link included that of later links, auth's time would include that of the slow link.
       expect(sumOf(links)).to.be.below(ms.total)
     })
 
-  it('holds nothing of the time of the attempts', async () => {
+  it('excludes the time of the attempts', async () => {
     const { links, attempts, ms } = await call({})
     expect(sumOf(links) + sumOf(attempts)).to.be.below(ms.total)
   })
 
-  it('is told of no link that was not reached', async () => {
+  it('is absent for a link that was not reached', async () => {
     const { links } = await call({}, { key: 'sk-live-000000000000000000000000000000000000' })
     expect(namesOf(links)).to.deep.equal(['auth'])
     expect(namesOf((await call({ model: 'own/m' })).links)).to.deep.equal(['auth', 'slow', 'answerer'])
   })
 
-  it('is told of a link that throws', async () => {
+  it('is recorded for a link that throws', async () => {
     const { links, status } = await call({ model: 'faulty/m' }, { headers: { 'x-deed': 'throws an Error at once' } })
     expect([status, namesOf(links)]).to.deep.equal([500, ['auth', 'slow', 'unruly']])
   })
 
-  it('is told of a link that hangs, as long as it was waited for', async () => {
+  it('is recorded for a link that hangs, up to its timeout', async () => {
     const { links } = await call({ model: 'faulty/m' }, { headers: { 'x-deed': 'hangs' } })
     expect(links[2]?.name).to.equal('unruly')
     expect(links[2]?.ms).to.be.at.least(LIMIT_MS)
   })
 
-  it('is told of a link at which its client left', async () => {
+  it('is recorded for a link during which the client left', async () => {
     const { gate } = (await import(join(gateway.folder, 'gate.ts'))) as typeof import('../plugins/strangers/gate.ts')
     const client = new AbortController()
     const arrived = once(gate, 'arrived')
@@ -124,7 +124,7 @@ onEachDatabase('what links took of a call', (create) => {
     expect([status, namesOf(links)]).to.deep.equal([499, ['auth', 'slow', 'gate']])
   })
 
-  it('is told of a list of models', async () => {
+  it('is recorded for a list of models', async () => {
     const reply = await gateway.fetch('/v1/models')
     await reply.text()
     const { links } = await rowOfCall(reply.headers.get('x-request-id')!)
@@ -134,7 +134,7 @@ onEachDatabase('what links took of a call', (create) => {
   it('is told the same once it is written', async () => {
     const told = await call({})
     const list = async () => ((await client.get('/requests')).json as { data: CallView[] }).data
-    const written = await until(list, (all) => all.some(({ id }) => id === told.id))
+    const written = await poll(list, (all) => all.some(({ id }) => id === told.id))
     expect(written.find(({ id }) => id === told.id)).to.deep.equal(told)
   })
 

@@ -12,7 +12,7 @@ class Events {
     this.#reader = reply.body!.pipeThrough(new TextDecoderStream()).getReader()
   }
 
-  /** Undefined at the end. */
+  /** Resolves to the next event; undefined at the end. */
   async next(): Promise<string | undefined> {
     for (;;) {
       const end = this.#rest.indexOf('\n\n')
@@ -45,13 +45,13 @@ describe('requests as they end', () => {
     admin = await adminClient(gateway)
   })
 
-  afterEach(() => gateway.stop())
+  afterEach(() => gateway?.stop())
 
   async function open(client: ApiClient, signal?: AbortSignal): Promise<Events> {
     const reply = await client.open('/requests/live', signal)
     expect(reply.headers.get('content-type')).to.equal('text/event-stream')
     const events = new Events(reply)
-    // It begins with a sign of life: from there on no call is missed.
+    // The first event is a heartbeat: no call after it is missed.
     expect(await events.next()).to.match(/^: /)
     return events
   }
@@ -63,26 +63,26 @@ describe('requests as they end', () => {
     return reply.headers.get('x-request-id')!
   }
 
-  it('are told one by one, as the look-up shows them', async () => {
+  it('are sent one by one, as the look-up shows them', async () => {
     const events = await open(admin)
     for (let number = 0; number < 3; number++) {
       const id = await call()
-      const told = await events.call()
-      expect(told).to.include({ id, status: 200, model: 'box/any' })
-      expect((await admin.get(`/requests/${id}`)).json as CallView).to.deep.equal(told)
+      const live = await events.call()
+      expect(live).to.include({ id, status: 200, model: 'box/any' })
+      expect((await admin.get(`/requests/${id}`)).json as CallView).to.deep.equal(live)
     }
   })
 
   it('are told to a member where they are of their account', async () => {
-    const { client, account } = await memberClient(gateway, 'Us')
+    const { api, account } = await memberClient(gateway, 'Us')
     const key = await gateway.key({ account })
-    const events = await open(client)
+    const events = await open(api)
     await call()
     const ours = await call(key)
     expect((await events.call()).id).to.equal(ours)
   })
 
-  it('are told to each who listens, and to nobody who has left', async () => {
+  it('are sent to each open stream, and to none that was closed', async () => {
     const leaving = new AbortController()
     const [first, second] = [await open(admin, leaving.signal), await open(admin)]
     const id = await call()
@@ -93,7 +93,7 @@ describe('requests as they end', () => {
     expect((await second.call()).id).to.equal(next)
   })
 
-  it('do not hold up the end of the gateway', async () => {
+  it('do not delay the end of the gateway', async () => {
     const events = await open(admin)
     const stopped = gateway.stop(60_000)
     expect(await events.next()).to.equal(undefined)

@@ -6,12 +6,12 @@ import { strangers } from '../plugins/stranger-files.ts'
 import { ask, splitAfter, USED } from '../sdk/dialect.ts'
 import { type Fixture, startFixture } from '../sdk/fixture.ts'
 import { openai, USAGE_EVENT } from '../sdk/openai-dialect.ts'
-import { type ApiClient, adminClient, until } from './api-client.ts'
+import { type ApiClient, adminClient, poll } from './api-client.ts'
 
 const SAID = { text: ['Hel', 'lo!'] }
 const EVENTS = openai.events(SAID)
 
-/** What a kind of call is, and what its row says of it. */
+/** A kind of call, and its expected row. */
 interface Kind {
   readonly name: string
   /** Makes the call. Resolves to its request id. */
@@ -19,10 +19,10 @@ interface Kind {
   readonly row: object
 }
 
-/** Calls by `fetch`, and reads the reply to its end, however it ends. */
+/** Calls by `fetch`, and reads the reply to its end, or to its failure. */
 async function post(fixture: Fixture, body: object, key?: string): Promise<string> {
   const reply = await fixture.gateway.fetch('/v1/chat/completions', { json: body, ...(key !== undefined && { key }) })
-  await reply.text().catch(() => 'broke off')
+  await reply.text().catch(() => undefined)
   return reply.headers.get('x-request-id')!
 }
 
@@ -36,7 +36,7 @@ const tokens = { input: USED.prompt, output: USED.completion, cached: USED.cache
 
 const KINDS: readonly Kind[] = [
   {
-    name: 'a whole reply',
+    name: 'a non-stream reply',
     async call(fixture) {
       fixture.upstream(openai).reply(json(openai.whole(SAID)))
       return (await fixture.gateway.openai().chat.completions.create(ask(openai)).withResponse()).request_id!
@@ -44,7 +44,7 @@ const KINDS: readonly Kind[] = [
     row: { ...well, stream: false, tokens },
   },
   {
-    name: 'a stream that tells its usage',
+    name: 'a stream with usage',
     async call(fixture) {
       fixture.upstream(openai).reply(sse(EVENTS))
       const { data, request_id } = await fixture.gateway
@@ -57,7 +57,7 @@ const KINDS: readonly Kind[] = [
     row: { ...well, stream: true, tokens },
   },
   {
-    name: 'a stream that does not',
+    name: 'a stream without usage',
     async call(fixture) {
       fixture.upstream(openai).reply(sse(EVENTS.filter((event) => event !== USAGE_EVENT)))
       return post(fixture, body({ stream: true }))
@@ -75,12 +75,12 @@ const KINDS: readonly Kind[] = [
     row: { ...well, tags: { team: 'search' } },
   },
   {
-    name: 'a key that is not valid',
+    name: 'an invalid key',
     call: (fixture) => post(fixture, body(), 'sk-live-000000000000000000000000000000000000'),
     row: { ...refused, ...none, status: 401, error: { row: 'invalid_api_key', code: 'invalid_api_key' } },
   },
   {
-    name: 'a body that is no JSON',
+    name: 'a body that is not JSON',
     async call(fixture) {
       const reply = await fixture.post('{')
       return String(reply.headers['x-request-id'])
@@ -116,7 +116,7 @@ const KINDS: readonly Kind[] = [
     row: { ...known, status: 502, outcome: 'upstream_error', fault: 'upstream', served: null, tokens: null },
   },
   {
-    name: 'a stream that breaks off',
+    name: 'a stream that ends early',
     async call(fixture) {
       const [begun] = splitAfter(EVENTS, 'Hel')
       fixture.upstream(openai).reply(sse([...begun, RST]))
@@ -174,45 +174,45 @@ const CHAIN = [
 
 onEachDatabase('the look-up of a request', (create) => {
   let fixture: Fixture
-  let client: ApiClient
+  let api: ApiClient
 
   before(async () => {
     const others = { own: { provider: 'sandbox' }, faulty: { provider: 'sandbox' } }
     fixture = await startFixture({ database: await create(), chain: CHAIN, files: strangers('answerer.ts', 'unruly.ts'), others })
-    client = await adminClient(fixture.gateway)
+    api = await adminClient(fixture.gateway)
   })
 
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
-  /** What was told of each call as soon as it was over. */
-  const told = new Map<string, CallView>()
+  /** The look-up of each call before its row was written, by id. */
+  const early = new Map<string, CallView>()
 
   for (const { name, call, row } of KINDS) {
-    it(`shows ${name} as soon as it is over`, async () => {
+    it(`shows ${name} as soon as it has ended`, async () => {
       const id = await call(fixture)
       await fixture.gateway.logged((line) => line.id === id)
-      const { status, json } = await client.get(`/requests/${id}`)
+      const { status, json } = await api.get(`/requests/${id}`)
       expect(status).to.equal(200)
       expect(json as CallView).to.deep.include({ id, ...row })
-      told.set(id, json)
+      early.set(id, json)
     })
   }
 
-  it('shows each of them the same once it is written', async () => {
-    const list = async () => ((await client.get('/requests?limit=200')).json as { data: CallView[] }).data
-    const written = await until(list, (calls) => calls.length > told.size)
-    for (const [id, call] of told) expect(written.find((one) => one.id === id)).to.deep.equal(call)
+  it('shows each of them unchanged after its row is written', async () => {
+    const list = async () => ((await api.get('/requests?limit=200')).json as { data: CallView[] }).data
+    const written = await poll(list, (calls) => calls.length > early.size)
+    for (const [id, call] of early) expect(written.find((one) => one.id === id)).to.deep.equal(call)
   })
 
-  it('estimates the tokens of a stream that does not tell them', async () => {
-    const [call] = [...told.values()].filter(({ tokens }) => tokens?.estimated)
+  it('estimates the tokens of a stream without usage', async () => {
+    const [call] = [...early.values()].filter(({ tokens }) => tokens?.estimated)
     expect(call?.tokens?.input).to.be.greaterThan(0)
     expect(call?.tokens?.output).to.be.greaterThan(0)
   })
 
-  it('finds no request that there was not', async () => {
+  it('finds no request by an unknown id', async () => {
     for (const id of ['req_00000000000000000000000000000000', 'req_', '%25', "'%20or%201=1"]) {
-      const { status, json } = await client.get(`/requests/${id}`)
+      const { status, json } = await api.get(`/requests/${id}`)
       expect([status, json]).to.deep.equal([404, { error: NOT_FOUND }])
     }
   })

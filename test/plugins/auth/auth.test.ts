@@ -77,7 +77,7 @@ describe('auth', () => {
     gateway = new Gateway()
     await gateway.start({})
   })
-  afterEach(() => gateway.stop())
+  afterEach(() => gateway?.stop())
 
   for (const header of [
     `Authorization: Bearer ${KEY}`,

@@ -61,8 +61,8 @@ describe('the call of a custom tool reaches the client as the upstream wrote it'
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   for (const namespace of [...Object.keys(PRESETS), 'azure']) {

@@ -10,7 +10,7 @@ describe('openai-compatible: the models of an upstream', () => {
     upstream = await scriptedUpstream()
   })
 
-  afterEach(() => upstream.close())
+  afterEach(() => upstream?.close())
 
   const list = async (signal = new AbortController().signal): Promise<readonly Model[]> =>
     createProvider({ baseUrl: `${upstream.origin}/v1`, apiKey: 'sk-upstream', headers: { 'x-team': 'a' } }).models!(signal)

@@ -2,9 +2,9 @@ import { expect } from 'chai'
 import { ChatCompletionStream } from 'openai/lib/ChatCompletionStream'
 import type { ChatCompletion, ChatDelta, TranslatedChunk, Translator, UpstreamError } from 'unified-model-gateway/plugin'
 import { normaliseCompletion, StreamNormaliser } from '../../../core/protocol/normalise.ts'
+import { documentedChunks, documentedReply } from '../../fixtures/documented.ts'
 import { fakeCallAndAttempt } from '../../support/fake-call.ts'
 import { createProvider } from './provider.ts'
-import { recorded, recordedEvents } from './recorded.ts'
 
 const translatorOf = (preset: string): Translator => createProvider({ preset }).translator!(...fakeCallAndAttempt())
 
@@ -34,16 +34,16 @@ async function readBySdk(chunks: readonly TranslatedChunk[]): Promise<ChatComple
 
 const USAGE = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
 
-describe('openai-compatible: recorded streams, as the official SDK reads them', () => {
-  const WEATHER = { name: 'weather', arguments: '{"location": "San Francisco"}' }
-  const recordings = [
-    { preset: 'mistral', id: 'gSIMJiOkT', usage: { prompt_tokens: 124, completion_tokens: 22, total_tokens: 146 } },
-    { preset: 'deepseek', id: 'call_00_ioIn7yN9p1ZOMNpDLwd4MgAF', usage: { prompt_tokens: 339, completion_tokens: 83 } },
-    { preset: 'alibaba', id: 'call_eee11723464a4b9eb8cee71d', usage: { prompt_tokens: 295, completion_tokens: 22 } },
+describe('openai-compatible: documented replies, as the official SDK reads them', () => {
+  const WEATHER = { name: 'weather', arguments: '{"location": "Lisbon"}' }
+  const replies = [
+    { preset: 'mistral', id: 'Dc7xQ2mTa', usage: { prompt_tokens: 96, completion_tokens: 18, total_tokens: 114 } },
+    { preset: 'deepseek', id: 'call_00_Doc0000000000000000000', usage: { prompt_tokens: 287, completion_tokens: 61 } },
+    { preset: 'alibaba', id: 'call_0000000000000000000000a1', usage: { prompt_tokens: 243, completion_tokens: 19 } },
   ]
-  for (const { preset, id, usage } of recordings) {
-    it(`the tool call and the usage of ${preset}`, async function () {
-      const completion = await readBySdk(translate(preset, recordedEvents(`${preset}-tool-call.chunks.txt`, this)))
+  for (const { preset, id, usage } of replies) {
+    it(`the tool call and the usage of ${preset}`, async () => {
+      const completion = await readBySdk(translate(preset, documentedChunks(`${preset}-tool-call`)))
       const [choice] = completion.choices
       expect(choice!.finish_reason).to.equal('tool_calls')
       expect(choice!.message.tool_calls).to.have.length(1)
@@ -54,15 +54,15 @@ describe('openai-compatible: recorded streams, as the official SDK reads them', 
     })
   }
 
-  it('the reasoning of deepseek stays whole', function () {
-    const chunks = translate('deepseek', recordedEvents('deepseek-tool-call.chunks.txt', this))
+  it('the reasoning of deepseek stays whole', () => {
+    const chunks = translate('deepseek', documentedChunks('deepseek-tool-call'))
     const reasoning = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta?.reasoning_content ?? '')).join('')
-    expect(reasoning).to.match(/^The user is asking .*\.$/s)
+    expect(reasoning).to.match(/^The question is .* with "Lisbon"\.$/)
   })
 
   for (const preset of ['mistral', 'deepseek', 'alibaba']) {
-    it(`a whole reply of ${preset}`, function () {
-      const body = JSON.parse(recorded(`${preset}-tool-call.json`, this))
+    it(`a whole reply of ${preset}`, () => {
+      const body = JSON.parse(documentedReply(`${preset}-tool-call`))
       const completion = normaliseCompletion(translatorOf(preset).completion(body), 'ns/m')
       const [choice] = completion.choices
       expect(choice).to.include({ index: 0, finish_reason: 'tool_calls', logprobs: null })
@@ -248,10 +248,10 @@ describe('openai-compatible: refusals that are not in OpenAI’s format', () => 
     expect(refusal('mistral', 400, body)).to.deep.equal({ status: 400, message: 'Unexpected role' })
   })
 
-  it('gemini says how long to wait', function () {
-    const body = JSON.parse(recorded('google-429-retry-info.json', this))
-    const message = 'You exceeded your current quota, please check your plan.'
-    expect(refusal('gemini', 429, [body])).to.deep.equal({ status: 429, message, retryAfter: 34.4 })
+  it('gemini says how long to wait', () => {
+    const body = JSON.parse(documentedReply('gemini-429'))
+    const message = 'The quota of this project is used up.'
+    expect(refusal('gemini', 429, [body])).to.deep.equal({ status: 429, message, retryAfter: 27.5 })
   })
 
   it('gemini’s 400 for a bad key is a refused credential', () => {

@@ -27,8 +27,8 @@ describe('a reply of xAI, which counts reasoning beside completion_tokens', () =
   })
 
   after(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   /** What the client reads, and what the gateway writes down. */

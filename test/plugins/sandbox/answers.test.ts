@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import fc from 'fast-check'
 import OpenAI from 'openai'
 import type { ChatChunk } from 'unified-model-gateway/plugin'
-import { ask, bytesOf, complete, piecesOf, provider, saying, stream } from './sandbox.ts'
+import { ask, bytesOf, complete, piecesOf, provider, refusal, saying, stream } from './sandbox.ts'
 
 const textOf = (chunks: readonly ChatChunk[], choice = 0): string =>
   chunks
@@ -106,6 +106,12 @@ describe('sandbox: answers', () => {
     expect(await stopped(['three', ' two', 'x'])).to.equal('one')
     expect(await stopped(['', 'x'])).to.equal('one two three')
     expect(await stopped(null)).to.equal('one two three')
+    expect(await stopped(['a', 'b', 'c', 'two'])).to.equal('one ')
+  })
+
+  it('more stop sequences than OpenAI takes are a 400', async () => {
+    const { status, error } = await refusal({ ...saying('one two three'), stop: ['a', 'b', 'c', 'd', 'two'] })
+    expect({ status, ...error }).to.include({ status: 400, param: 'stop', code: 'invalid_value' })
   })
 
   it('the same request gets the same bytes, and another one another id', async () => {

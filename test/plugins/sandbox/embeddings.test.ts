@@ -78,6 +78,18 @@ describe('sandbox: embeddings', () => {
     expect(await vectorOf('a\nsandbox: delay=0ms')).to.deep.equal(await vectorOf('a'))
   })
 
+  it('leave time for other calls between two vectors', async () => {
+    let turns = 0
+    const count = () => {
+      turns++
+      timer = setImmediate(count)
+    }
+    let timer = setImmediate(count)
+    for await (const _ of piecesOf(ask({ input: Array(20).fill('a'), dimensions: 3072 })));
+    clearImmediate(timer)
+    expect(turns).to.be.at.least(20)
+  })
+
   it('break off, or stall, in the middle', async () => {
     const pieces: string[] = []
     const read = async () => {

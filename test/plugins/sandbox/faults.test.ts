@@ -109,6 +109,14 @@ describe('sandbox: faults on request', () => {
     })
   }
 
+  it('more than 100 orders are a 400', async () => {
+    const orders = (count: number) => saying(`sandbox: ${'chunks=1 '.repeat(60)}\nsandbox: ${'chunks=2 '.repeat(count - 60)}`)
+    expect((await complete(orders(100))).choices[0]!.message.content).to.equal('1 2')
+    const { status, error } = await refusal(orders(101))
+    expect(status).to.equal(400)
+    expect(error).to.include({ param: 'messages', message: 'The sandbox takes 100 orders at most.' })
+  })
+
   it('cut ends a stream after so many chunks, with a broken connection', async () => {
     const { pieces, error } = await broken(streaming('cut=3'))
     expect(pieces).to.have.length(3)

@@ -21,7 +21,7 @@ describe('sandbox: through the gateway, as a client with the official SDK sees i
     client = gateway.openai(gateway.testKey).withOptions({ maxRetries: 0 })
   })
 
-  after(() => gateway.stop())
+  after(() => gateway?.stop())
 
   const asking = (content: string, model = 'openai/gpt-5.5') => ({ model, messages: [{ role: 'user' as const, content }] })
 

@@ -57,6 +57,27 @@ const { schema: anySchema } = fc.letrec<{ schema: object }>((tie) => ({
   ),
 }))
 
+const TOO_MUCH = /too many or too long values/
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n)
+
+/** A schema that wants so many values of another. */
+const repeated = (count: number, schema: object) => ({
+  $defs: { one: schema },
+  type: 'array',
+  minItems: count,
+  items: { $ref: '#/$defs/one' },
+})
+
+/** A schema that has so many properties of another, none of which must be there. */
+const optional = (count: number, schema: object) => ({
+  $defs: { one: schema },
+  properties: Object.fromEntries(numbers(count).map((n) => [n, { $ref: '#/$defs/one' }])),
+})
+
+/** Two schemas that say the same. */
+const parts = (size: number) => [0, 1].map(() => ({ enum: numbers(size) }))
+
 function objects(property: fc.Arbitrary<object>, prefix = ''): fc.Arbitrary<object> {
   const names = fc.uniqueArray(fc.constantFrom('id', 'name', 'length', 'a b', 'é/~'), { maxLength: 3 })
   return names.chain((some) =>
@@ -214,6 +235,36 @@ describe('sandbox: JSON', () => {
   it('a schema that grows without end is given up soon', async () => {
     const level = (n: number) => ({ type: 'array', minItems: 9, items: { $ref: `#/$defs/${n}` } })
     const $defs = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [n, n === 19 ? {} : level(n + 1)]))
-    expect((await refusal(format({ $defs, ...level(0) }))).error.message).to.match(/1000 values/)
+    expect((await refusal(format({ $defs, ...level(0) }))).error.message).to.match(TOO_MUCH)
+  })
+
+  it('a schema of 400 properties is met', async () => {
+    const names = Array.from({ length: 400 }, (_, index) => `a_property_${index}`)
+    const properties = Object.fromEntries(names.map((name) => [name, { type: 'string', description: 'What it is.' }]))
+    expect(Object.keys((await made({ type: 'object', properties, required: names })) as object)).to.deep.equal(names)
+  })
+
+  for (const [what, schema] of [
+    ['many long strings', { type: 'array', minItems: 600, items: { type: 'string', minLength: 10_000 } }],
+    ['a long constant again and again', repeated(450, { const: 'ab '.repeat(20_000) })],
+    ['a large schema again and again', repeated(900, Object.fromEntries(numbers(4500).map((n) => [`x${n}`, 0])))],
+    ['a long list in vain again and again', optional(900, { type: 'string', enum: numbers(5000) })],
+    ['a long list of types in vain again and again', optional(900, { type: numbers(5000) })],
+    ['properties with long names', repeated(300, { type: 'object', required: ['x'.repeat(50_000)] })],
+    ['two large parts in turns', { $defs: parts(3000), allOf: numbers(900).map((n) => ({ $ref: `#/$defs/${n % 2}` })) }],
+  ] as const) {
+    it(`a schema that asks for ${what} is given up soon`, async () => {
+      const { status, error } = await refusal(format(schema))
+      expect(status).to.equal(400)
+      expect(error.message).to.match(TOO_MUCH)
+    })
+  }
+
+  it('two long lists have in common what stands in both', async () => {
+    const evenly = (step: number) => numbers(5000).map((n) => n * step + 1)
+    expect(await made({ allOf: [{ enum: [...evenly(2), 'a'] }, { enum: [...evenly(3).reverse(), 'a'] }] })).to.equal(1)
+    expect(
+      await made({ allOf: [{ enum: [...numbers(5000), { a: [1] }] }, { enum: [...numbers(9000).slice(5000), { a: [1] }] }] }),
+    ).to.deep.equal({ a: [1] })
   })
 })

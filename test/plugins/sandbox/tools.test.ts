@@ -58,6 +58,24 @@ describe('sandbox: tools', () => {
     expect(new Set(calls.map(({ id }) => id))).to.have.length(3)
   })
 
+  it('several calls together are given up soon where their arguments are too long', async () => {
+    const long = tool('long', { type: 'object', properties: { text: { type: 'string', minLength: 9000 } } })
+    expect((await called({ ...saying('sandbox: tool=long,long'), tools: [long] })).calls).to.have.length(2)
+    const { status, error } = await refusal({ ...saying('sandbox: tool=long,long,long,long,long,long,long,long'), tools: [long] })
+    expect([status, error.param]).to.deep.equal([400, 'tools[0].function.parameters'])
+    expect(error.message).to.match(/too many or too long values/)
+  })
+
+  it('of many tools the allowed one is called', async () => {
+    const names = Array.from({ length: 500 }, (_, index) => `tool_${index}`)
+    const allowed_tools = {
+      mode: 'required',
+      tools: [{ type: 'function' }, { type: 'function', function: { name: 'tool_321' } }],
+    }
+    const tool_choice = { type: 'allowed_tools', allowed_tools }
+    expect(await namesOf({ tool_choice, tools: names.map((name) => tool(name)) })).to.deep.equal(['tool_321'])
+  })
+
   it('a tool’s result is answered with text, though a tool is required', async () => {
     const messages = [
       ...saying('sandbox: tool=time').messages,

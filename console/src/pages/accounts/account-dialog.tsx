@@ -38,10 +38,10 @@ export function AccountDialog({ account, onClose }: { readonly account?: Account
       <ModelsField
         value={values.models}
         onChange={(models) => set('models', models)}
-        none="Every model"
+        none="All models"
         error={atField(error, 'models')}
       />
-      <RateClassField none="The default class" {...text('rate_class')} />
+      <RateClassField none="Default" {...text('rate_class')} />
     </FormDialog>
   )
 }

@@ -6,14 +6,14 @@ import { AccountsTab } from './accounts-tab.tsx'
 import { InvitationsTab } from './invitations-tab.tsx'
 import { UsersTab } from './users-tab.tsx'
 
-/** Accounts, the people in them, and those who are invited. */
+/** Accounts, users and invitations. */
 export function AccountsPage() {
   const [{ tab, new: creating }, setFilters] = useFilters({ tab: 'accounts', new: '' })
   const dialog = { creating: creating !== '', onClose: () => setFilters({ new: '' }) }
   return (
     <Page
       title="Accounts & users"
-      about="An account owns API keys and bounds what they may do. People sign in to one account; they come by invitation."
+      about="An account owns API keys and limits them. Each user belongs to one account and joins by invitation."
       actions={
         tab === 'accounts' ? (
           <Button leftSection={<IconPlus size={16} />} onClick={() => setFilters({ new: '1' })}>
@@ -21,7 +21,7 @@ export function AccountsPage() {
           </Button>
         ) : (
           <Button leftSection={<IconUserPlus size={16} />} onClick={() => setFilters({ tab: 'invitations', new: '1' })}>
-            Invite somebody
+            Invite a user
           </Button>
         )
       }

@@ -4,13 +4,13 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { type Account, useAccounts } from '../../api/accounts.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { GlobList } from '../../ui/glob-list.tsx'
-import { Nothing } from '../../ui/nothing.tsx'
 import { RowAction } from '../../ui/row-action.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import { AccountDialog } from './account-dialog.tsx'
 
-/** A dialog that the address can open. */
+/** A dialog that the URL can open. */
 export interface Creation {
   readonly creating: boolean
   readonly onClose: () => void
@@ -23,7 +23,7 @@ export function AccountsTab({ creating, onClose }: Creation) {
   const columns: readonly Column<Account>[] = [
     { header: 'Name', cell: ({ name }) => name },
     { header: 'Models', cell: ({ models }) => <GlobList globs={models} /> },
-    { header: 'Rate class', cell: ({ rate_class }) => rate_class ?? 'The default' },
+    { header: 'Rate class', cell: ({ rate_class }) => rate_class ?? 'Default' },
     { header: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
     { header: 'Users', cell: ({ users }) => users },
     { header: 'Keys', cell: (account) => <KeysLink account={account} /> },
@@ -41,9 +41,9 @@ export function AccountsTab({ creating, onClose }: Creation) {
         list={list}
         rowKey={({ id }) => id}
         empty={
-          <Nothing icon={IconBuilding} title="No accounts">
+          <EmptyMessage icon={IconBuilding} title="No accounts">
             Create one for each team or customer.
-          </Nothing>
+          </EmptyMessage>
         }
       />
       {creating && <AccountDialog onClose={onClose} />}

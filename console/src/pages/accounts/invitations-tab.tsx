@@ -1,20 +1,20 @@
 import { IconTrash, IconUserPlus } from '@tabler/icons-react'
 import { useState } from 'react'
-import { type Invitation, useInvitations, useWithdrawInvitation } from '../../api/accounts.ts'
+import { type CreatedInvitation, type Invitation, useInvitations, useWithdrawInvitation } from '../../api/accounts.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
-import { Nothing } from '../../ui/nothing.tsx'
+import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { Refusals } from '../../ui/refusals.tsx'
 import { RowAction } from '../../ui/row-action.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import type { Creation } from './accounts-tab.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
-import { LinkDialog, type MadeLink } from './link-dialog.tsx'
+import { LinkDialog } from './link-dialog.tsx'
 
-/** Invitations that wait for an answer. */
+/** The open invitations. */
 export function InvitationsTab({ creating, onClose }: Creation) {
   const list = useInvitations()
   const withdraw = useWithdrawInvitation()
-  const [made, setMade] = useState<MadeLink>()
+  const [created, setCreated] = useState<CreatedInvitation>()
   const columns: readonly Column<Invitation>[] = [
     { header: 'E-mail', cell: ({ email }) => email },
     { header: 'Account', cell: ({ account }) => account.name },
@@ -25,7 +25,7 @@ export function InvitationsTab({ creating, onClose }: Creation) {
       header: '',
       width: 48,
       cell: ({ id, email }) => (
-        <RowAction icon={IconTrash} label={`Withdraw the invitation of ${email}`} onClick={() => withdraw.mutate({ id })} />
+        <RowAction icon={IconTrash} label={`Withdraw the invitation for ${email}`} onClick={() => withdraw.mutate({ id })} />
       ),
     },
   ]
@@ -38,21 +38,21 @@ export function InvitationsTab({ creating, onClose }: Creation) {
         list={list}
         rowKey={({ id }) => id}
         empty={
-          <Nothing icon={IconUserPlus} title="Nobody is invited">
-            You get a link to send: whoever opens it chooses a password, and is in.
-          </Nothing>
+          <EmptyMessage icon={IconUserPlus} title="No open invitations">
+            An invitation is a link. The person who opens it chooses a password and is signed in.
+          </EmptyMessage>
         }
       />
       {creating && (
         <InviteDialog
           onInvited={(link) => {
             onClose()
-            setMade(link)
+            setCreated(link)
           }}
           onClose={onClose}
         />
       )}
-      {made !== undefined && <LinkDialog made={made} onDone={() => setMade(undefined)} />}
+      {created !== undefined && <LinkDialog invitation={created} onDone={() => setCreated(undefined)} />}
     </>
   )
 }

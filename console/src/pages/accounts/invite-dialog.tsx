@@ -1,11 +1,10 @@
 import { Input, SegmentedControl, TextInput } from '@mantine/core'
 import { useId } from 'react'
-import { useInvite } from '../../api/accounts.ts'
+import { type CreatedInvitation, useInvite } from '../../api/accounts.ts'
 import { type Role, useSignedIn } from '../../api/session.ts'
 import { AccountField } from '../../ui/account-field.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
-import type { MadeLink } from './link-dialog.tsx'
 
 const ROLES = [
   { value: 'member', label: 'Member' },
@@ -17,13 +16,13 @@ const ABOUT: Readonly<Record<Role, string>> = {
   admin: 'Sees and changes everything on this gateway.',
 }
 
-/** Who hears of the invitation. */
+/** The handlers of the dialog. */
 export interface InviteDialogProps {
-  readonly onInvited: (link: MadeLink) => void
+  readonly onInvited: (link: CreatedInvitation) => void
   readonly onClose: () => void
 }
 
-/** Asks who is to come, into which account, as what. */
+/** Invites a user into an account, with a role. */
 export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
   const { account } = useSignedIn()
   const invite = useInvite()
@@ -31,7 +30,7 @@ export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
   const { values, set, text } = useFields({ email: '', role: 'member' as Role, account_id: account.id }, invite.error)
   return (
     <FormDialog
-      title="Invite somebody"
+      title="Invite a user"
       action="Create invitation"
       pending={invite.isPending}
       refusal={besidesFields(invite.error, ['email'])}

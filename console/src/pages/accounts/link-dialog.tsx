@@ -1,22 +1,16 @@
 import { Alert, Button, Group, Modal, Stack } from '@mantine/core'
+import type { CreatedInvitation } from '../../api/accounts.ts'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 
-/** An invitation's link, at the one time that it is told. */
-export interface MadeLink {
-  readonly email: string
-  readonly link: string
-  readonly expires_at: string
-}
-
-/** A link, and who hears that it was seen. */
+/** The new invitation, and the handler of closing. */
 export interface LinkDialogProps {
-  readonly made: MadeLink
+  readonly invitation: CreatedInvitation
   readonly onDone: () => void
 }
 
 /** Shows the link once. */
-export function LinkDialog({ made: { email, link, expires_at }, onDone }: LinkDialogProps) {
+export function LinkDialog({ invitation: { email, link, expires_at }, onDone }: LinkDialogProps) {
   return (
     <Modal
       opened
@@ -29,7 +23,8 @@ export function LinkDialog({ made: { email, link, expires_at }, onDone }: LinkDi
     >
       <Stack>
         <Alert>
-          Whoever opens it first becomes {email}. It works once, ends <TimeAgo at={expires_at} />, and is not shown again.
+          Anyone who opens it can sign in as {email}: send it to nobody else. It works once, expires <TimeAgo at={expires_at} />,
+          and is not shown again.
         </Alert>
         <SecretField label="Invitation link" secret={link} />
         <Group justify="flex-end">

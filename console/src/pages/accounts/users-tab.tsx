@@ -3,12 +3,12 @@ import { IconDots, IconUsers } from '@tabler/icons-react'
 import { type User, useEditUser, useEndSessions, useUsers } from '../../api/accounts.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
-import { Nothing } from '../../ui/nothing.tsx'
+import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { Refusals } from '../../ui/refusals.tsx'
 import { StatusLabel } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 
-/** Everybody who signs in. */
+/** The users. */
 export function UsersTab() {
   const list = useUsers()
   const edit = useEditUser()
@@ -38,7 +38,7 @@ export function UsersTab() {
         list={list}
         rowKey={({ id }) => id}
         muted={({ disabled }) => disabled}
-        empty={<Nothing icon={IconUsers} title="No users" />}
+        empty={<EmptyMessage icon={IconUsers} title="No users" />}
       />
     </>
   )
@@ -65,7 +65,7 @@ function RoleBadge({ role }: Pick<User, 'role'>) {
   )
 }
 
-/** What can be done with a user. */
+/** The actions on a user. */
 interface UserMenuProps {
   readonly user: User
   readonly onEdit: (change: { readonly id: string; readonly role?: User['role']; readonly disabled?: boolean }) => void

@@ -12,7 +12,7 @@ import { OperationView } from './operation-view.tsx'
 
 const nameOf = ({ method, path }: Operation): string => `${method} ${path}`
 
-/** The management API: all that the console does, for programs. */
+/** The documentation of the management API. */
 export function ApiPage() {
   const { data: operations, error, refetch } = useOperations()
   const [{ route }, setFilters] = useFilters({ route: '' })
@@ -20,7 +20,7 @@ export function ApiPage() {
   return (
     <Page
       title="API"
-      about="All that this console does, for programs. They authenticate by an admin key, which can call no model."
+      about="Everything this console does, for programs. They authenticate with an admin key, which cannot call models."
       actions={
         <Button component="a" href={address('/openapi.json')} download variant="default" leftSection={<IconDownload size={16} />}>
           OpenAPI
@@ -39,7 +39,7 @@ export function ApiPage() {
   )
 }
 
-/** The routes by what they are about. */
+/** The operations, grouped by tag. */
 interface OperationListProps {
   readonly operations: readonly Operation[]
   readonly chosen: Operation
@@ -49,7 +49,7 @@ interface OperationListProps {
 function OperationList({ operations, chosen, onChoose }: OperationListProps) {
   const tags = [...new Set(operations.map(({ tag }) => tag))]
   return (
-    <ScrollArea.Autosize className={styles.list} component="nav" aria-label="Routes" viewportProps={{ tabIndex: -1 }}>
+    <ScrollArea.Autosize className={styles.list} component="nav" aria-label="Operations" viewportProps={{ tabIndex: -1 }}>
       {tags.map((tag) => (
         <Box key={tag} mb="sm">
           <Text size="xs" fw={500} c="dimmed" tt="capitalize" px={8} mb={2} component="h2">

@@ -5,7 +5,7 @@ import { CodeBlock } from '../../ui/code-block.tsx'
 import { MethodBadge } from './method-badge.tsx'
 import { SchemaView } from './schema-view.tsx'
 
-/** One route: what it takes, what it gives, and how it is called. */
+/** One operation: its parameters, body and reply, and a curl command. */
 export function OperationView({ operation, origin }: { readonly operation: Operation; readonly origin: string }) {
   const { method, path, summary, description, parameters, requestBody, responses } = operation
   const body = schemaOf(requestBody)
@@ -60,10 +60,9 @@ function Part({ title, children }: { readonly title: string; readonly children: 
 
 const schemaOf = (content: Content | undefined): Schema | undefined => content?.content?.['application/json']?.schema
 
-const noSchema = (content: Content | undefined): string =>
-  Object.keys(content?.content ?? {})[0] ?? 'Nothing: the status says it.'
+const noSchema = (content: Content | undefined): string => Object.keys(content?.content ?? {})[0] ?? 'No content'
 
-/** Parameters, shown as the fields of one object. */
+/** The parameters as the fields of an object. */
 function parametersOf({ parameters }: Operation): Schema {
   return {
     properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])),
@@ -79,7 +78,7 @@ function curl({ method, path, requestBody, security }: Operation, origin: string
   return lines.join(' \\\n')
 }
 
-/** The fields that a body must have, each with something in its place. */
+/** The required fields of a body, with placeholders. */
 function example(schema: Schema | undefined): unknown {
   const fields = Object.entries(schema?.properties ?? {}).filter(([name]) => schema?.required?.includes(name))
   return Object.fromEntries(fields.map(([name, field]) => [name, placeholder(field)]))

@@ -2,10 +2,10 @@ import { Code, Text } from '@mantine/core'
 import type { Schema } from '../../api/openapi.ts'
 import styles from './schema-view.module.css'
 
-/** How deep a schema is shown. */
+/** The maximum depth of nested fields. */
 const DEEPEST = 4
 
-/** The fields of a schema, each with its type and what it means. */
+/** The fields of a schema, with their types and descriptions. */
 export function SchemaView({ schema, depth = 0 }: { readonly schema: Schema; readonly depth?: number }) {
   const object = objectOf(schema)
   if (object === undefined)
@@ -37,7 +37,7 @@ export function SchemaView({ schema, depth = 0 }: { readonly schema: Schema; rea
   )
 }
 
-/** The object within a schema: itself, what a list is of, what may also be null. */
+/** The object in a schema: itself, the items of a list, or a member of a union. */
 function objectOf(schema: Schema): Schema | undefined {
   if (schema.properties !== undefined) return schema
   if (schema.items !== undefined) return objectOf(schema.items)

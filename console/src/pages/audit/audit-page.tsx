@@ -1,9 +1,9 @@
 import { Code, Stack, Text } from '@mantine/core'
 import { IconHistory } from '@tabler/icons-react'
-import { type AuditRow, useAudit } from '../../api/operations.ts'
+import { type AuditEntry, useAudit } from '../../api/operations.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
-import { Nothing } from '../../ui/nothing.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Page } from '../../ui/page.tsx'
 import { RangeField } from '../../ui/range-field.tsx'
@@ -13,24 +13,24 @@ import { TimeAgo } from '../../ui/time-ago.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { Changes } from './changes.tsx'
 
-const COLUMNS: readonly Column<AuditRow>[] = [
+const COLUMNS: readonly Column<AuditEntry>[] = [
   { header: 'Action', cell: ({ action }) => <Code>{action}</Code> },
   { header: 'When', cell: ({ at }) => <TimeAgo at={at} /> },
-  { header: 'Who', cell: (row) => <Who row={row} /> },
-  { header: 'What', cell: ({ object }) => <What object={object} /> },
+  { header: 'Actor', cell: (row) => <Actor row={row} /> },
+  { header: 'Object', cell: ({ object }) => <ObjectCell object={object} /> },
   { header: 'Changes', width: '42%', cell: ({ changes }) => <Changes changes={changes} /> },
 ]
 
 const RANGE_CHOICES = rangeChoices('24h', '7d', '30d', '90d')
 
-/** Who did what, when, from where. */
+/** The audit trail. */
 export function AuditPage() {
   const [filters, setFilters] = useFilters({ range: '30d', from: '', to: '', action: '', actor: '' })
   const { action, actor } = filters
   const list = useAudit({ action, actor, ...spanOf(filters, useNow()) })
   const filtered = action !== '' || actor !== ''
   return (
-    <Page title="Audit" about="Every sign-in and every change, and who made it. Nobody can change or remove a line.">
+    <Page title="Audit" about="Every sign-in and every change, and who made it. Entries cannot be changed or removed.">
       <FilterBar>
         <SearchField
           label="Action, such as key.create"
@@ -38,7 +38,7 @@ export function AuditPage() {
           onSearch={(text) => setFilters({ action: text.trim() })}
           width={240}
         />
-        <SearchField label="Who" value={actor} onSearch={(text) => setFilters({ actor: text.trim() })} width={200} />
+        <SearchField label="Actor" value={actor} onSearch={(text) => setFilters({ actor: text.trim() })} width={200} />
         <RangeField value={filters} choices={RANGE_CHOICES} onChange={setFilters} />
       </FilterBar>
       <DataTable
@@ -47,19 +47,19 @@ export function AuditPage() {
         list={list}
         rowKey={({ id }) => id}
         empty={
-          <Nothing icon={IconHistory} title={filtered ? 'No line fits' : 'Nothing happened in this time'}>
-            {filtered ? 'Try fewer filters, or a longer time.' : 'Choose a longer time.'}
-          </Nothing>
+          <EmptyMessage icon={IconHistory} title={filtered ? 'No matching entries' : 'No entries in this time range'}>
+            {filtered ? 'Use fewer filters, or a longer time range.' : 'Choose a longer time range.'}
+          </EmptyMessage>
         }
       />
     </Page>
   )
 }
 
-function Who({ row: { actor, ip } }: { readonly row: AuditRow }) {
+function Actor({ row: { actor, ip } }: { readonly row: AuditEntry }) {
   return (
     <Stack gap={0}>
-      <Text size="sm">{actor?.name ?? 'Unknown'}</Text>
+      <Text size="sm">{actor?.name ?? 'Not signed in'}</Text>
       {ip !== null && (
         <Text size="xs" c="dimmed">
           {ip}
@@ -69,7 +69,7 @@ function Who({ row: { actor, ip } }: { readonly row: AuditRow }) {
   )
 }
 
-function What({ object: { type, name } }: Pick<AuditRow, 'object'>) {
+function ObjectCell({ object: { type, name } }: Pick<AuditEntry, 'object'>) {
   return (
     <Stack gap={0}>
       <Text size="sm">{name}</Text>

@@ -1,10 +1,10 @@
 import { Text } from '@mantine/core'
-import type { AuditRow } from '../../api/operations.ts'
+import type { AuditEntry } from '../../api/operations.ts'
 import { absoluteTime } from '../../ui/time-words.ts'
 import styles from './changes.module.css'
 
-/** What was changed: each field with its value before and after. What is empty both times says nothing. */
-export function Changes({ changes }: Pick<AuditRow, 'changes'>) {
+/** The changed fields, each with its value before and after; a field that is empty in both is left out. */
+export function Changes({ changes }: Pick<AuditEntry, 'changes'>) {
   const fields = Object.entries(changes)
     .map(([field, [before, after]]) => ({ field, before: inWords(before), after: inWords(after) }))
     .filter(({ before, after }) => before !== NOTHING || after !== NOTHING)

@@ -6,7 +6,7 @@ import { Page } from '../../ui/page.tsx'
 import { ReloadCard } from './reload-card.tsx'
 import { YamlView } from './yaml-view.tsx'
 
-/** The table that is served, and how the last change to it went. The file stays the one truth: it is edited where it lies. */
+/** The routes.yaml in use, read-only, and the outcome of the last reload. */
 export function ConfigPage() {
   const [search] = useSearchParams()
   const { data, error, refetch } = useConfig()
@@ -14,7 +14,7 @@ export function ConfigPage() {
   return (
     <Page
       title="Config"
-      about="The routing table as it is served. It is edited where it lies, and takes effect when it is saved; secrets never show here."
+      about="The routes.yaml in use. Edit the file on the gateway's machine; it is reloaded when you save it. Secrets are never shown."
     >
       {error !== null && data === undefined && <Failure error={error} onRetry={() => void refetch()} />}
       {error === null && data === undefined && <Skeleton h={480} />}

@@ -1,19 +1,19 @@
 import { Alert, Anchor, Code, Group, List, Paper, Text } from '@mantine/core'
 import { Link } from 'react-router'
-import type { ConfigStatus } from '../../api/operations.ts'
+import type { Config } from '../../api/operations.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { StatusLabel } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 
-/** Which file is served since when, and what the last reload changed, or why it did not. */
-export function ReloadCard({ config: { file, sha256, loaded_at, last_reload } }: { readonly config: ConfigStatus }) {
+/** The file, when it was loaded, and the changes or errors of the last reload. */
+export function ReloadCard({ config: { file, sha256, loaded_at, last_reload } }: { readonly config: Config }) {
   return (
     <Paper withBorder p="md">
       <Group justify="space-between" gap="sm">
         <Group gap={4}>
           <Code>{file}</Code>
           <Text size="sm" c="dimmed">
-            served since <TimeAgo at={loaded_at} />
+            in use since <TimeAgo at={loaded_at} />
           </Text>
         </Group>
         <Group gap={4}>
@@ -29,10 +29,10 @@ export function ReloadCard({ config: { file, sha256, loaded_at, last_reload } }:
   )
 }
 
-function Reload({ reload: { at, ok, diagnostics, difference } }: { readonly reload: NonNullable<ConfigStatus['last_reload']> }) {
+function Reload({ reload: { at, ok, diagnostics, difference } }: { readonly reload: NonNullable<Config['last_reload']> }) {
   if (!ok)
     return (
-      <Alert color="red" mt="md" title="The last change was refused; the table before it is still served">
+      <Alert color="red" mt="md" title="The last change was rejected; the previous configuration stays in use">
         <TimeAgo at={at} />
         <List size="sm" mt="xs">
           {diagnostics.map(({ line, column, message }) => (
@@ -57,7 +57,7 @@ function Reload({ reload: { at, ok, diagnostics, difference } }: { readonly relo
         {difference.map((change) => (
           <List.Item key={change}>{change}</List.Item>
         ))}
-        {difference.length === 0 && <List.Item c="dimmed">Nothing changed in what it means.</List.Item>}
+        {difference.length === 0 && <List.Item c="dimmed">Nothing changed in effect.</List.Item>}
       </List>
     </>
   )

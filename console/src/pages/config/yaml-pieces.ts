@@ -1,17 +1,17 @@
-/** What a piece of a line is. */
+/** The kind of a token. */
 export type PieceKind = 'key' | 'text' | 'comment' | 'reference' | 'plain'
 
-/** A piece of a line of YAML, to be coloured. */
+/** A token of a line of YAML, for syntax highlighting. */
 export interface Piece {
   readonly kind: PieceKind
   readonly text: string
 }
 
-/** Comments, quoted texts, references to variables and files, and keys; in this order at each place. */
+/** Comments, quoted texts, references to variables and files, and keys, matched in this order. */
 const TOKEN =
   /(?<comment>(?:^|(?<=\s))#.*$)|(?<text>"(?:\\.|[^"\\])*"|'(?:''|[^'])*')|(?<reference>\$\{[^}]*\})|(?<key>[\w./*-]+(?=\s*:(?:\s|$)))/g
 
-/** A line in pieces. It is for the eye alone: what it takes for a key decides nothing. */
+/** The tokens of a line: an approximation, for syntax highlighting only. */
 export function piecesOf(line: string): readonly Piece[] {
   const pieces: Piece[] = []
   let end = 0

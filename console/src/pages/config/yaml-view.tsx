@@ -3,11 +3,11 @@ import type { Diagnostic } from '../../api/operations.ts'
 import { piecesOf } from './yaml-pieces.ts'
 import styles from './yaml-view.module.css'
 
-/** A file of YAML and what is to be seen in it. Lines count from 1. */
+/** A YAML file and its diagnostics. Lines count from 1. */
 export interface YamlViewProps {
   readonly text: string
   readonly diagnostics: readonly Diagnostic[]
-  /** The line that a link leads to. */
+  /** The line to scroll to. */
   readonly marked: number | undefined
 }
 

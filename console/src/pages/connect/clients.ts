@@ -1,16 +1,16 @@
-/** What a snippet is made for. */
+/** The values in a snippet. */
 export interface Setting {
   /** Ends in `/v1`. */
   readonly baseUrl: string
   readonly model: string
 }
 
-/** A client, and how it is told where the gateway is. */
+/** A client, and how to configure it. */
 export interface Client {
-  /** In the address of the page. */
+  /** In the URL of the page. */
   readonly id: string
   readonly name: string
-  /** What must be there first; absent: nothing. */
+  /** The command that installs it; absent if there is nothing to install. */
   readonly install?: string
   /** Where the snippet goes. */
   readonly where: string
@@ -139,7 +139,7 @@ models:
 const openWebUi: Client = {
   id: 'open-webui',
   name: 'Open WebUI',
-  where: 'In a terminal; in a running one: Admin Panel, Settings, Connections, OpenAI API',
+  where: 'In a terminal; in a running instance: Admin Panel, Settings, Connections, OpenAI API',
   snippet: ({ baseUrl }) => `docker run -d -p 3000:8080 \\
   -e OPENAI_API_BASE_URL=${baseUrl} \\
   -e OPENAI_API_KEY="$OPENAI_API_KEY" \\
@@ -149,11 +149,11 @@ const openWebUi: Client = {
 
 const other: Client = {
   id: 'other',
-  name: 'Anything else',
-  where: 'In the environment: every official OpenAI SDK reads these two',
+  name: 'Other clients',
+  where: 'Environment variables that every official OpenAI SDK reads',
   snippet: ({ baseUrl }) => `export OPENAI_BASE_URL=${baseUrl}
 export OPENAI_API_KEY=sk-live-…`,
 }
 
-/** The clients that people have, the simplest first. */
+/** Common clients, the simplest first. */
 export const CLIENTS: readonly Client[] = [curl, node, python, aiSdk, langchain, langchainJs, continueDev, openWebUi, other]

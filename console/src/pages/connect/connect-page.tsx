@@ -12,16 +12,13 @@ import { Step } from './step.tsx'
 
 const ANY_MODEL = 'sandbox/hello'
 
-/** How each client is told to use this gateway: two settings, whichever it is. */
+/** How to configure each client to use this gateway. */
 export function ConnectPage() {
   const { gateway } = useSignedIn()
   const [{ client: id, model }, setFilters] = useFilters({ client: CLIENTS[0]!.id, model: ANY_MODEL })
   const client = CLIENTS.find((known) => known.id === id) ?? CLIENTS[0]!
   return (
-    <Page
-      title="Connect"
-      about="Any OpenAI client works: give it the base URL and a key, and name the model as <namespace>/<model>."
-    >
+    <Page title="Connect" about="Any OpenAI client works: set its base URL and API key, and write models as <namespace>/<model>.">
       <SimpleGrid cols={{ base: 1, md: 3 }} mb="xl">
         <Step number={1} title="Base URL">
           <code className={styles.value}>{gateway.base_url}</code>
@@ -42,7 +39,7 @@ export function ConnectPage() {
       <Box className={styles.clients}>
         <Clients chosen={client} onChoose={(next) => setFilters({ client: next })} />
         <Stack gap="md" className={styles.snippet}>
-          {client.install !== undefined && <Snippet where="First" what="install command" text={client.install} />}
+          {client.install !== undefined && <Snippet where="Install it first" what="install command" text={client.install} />}
           <Snippet
             where={client.where}
             what={`${client.name} snippet`}

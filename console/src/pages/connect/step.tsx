@@ -2,14 +2,14 @@ import { Box, Group, Paper, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import styles from './step.module.css'
 
-/** A step and its place. */
+/** A numbered step. */
 export interface StepProps {
   readonly number: number
   readonly title: string
   readonly children: ReactNode
 }
 
-/** One of the things a client is told. */
+/** A step of configuring a client. */
 export function Step({ number, title, children }: StepProps) {
   return (
     <Paper withBorder p="md">

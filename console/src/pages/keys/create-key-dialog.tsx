@@ -1,29 +1,29 @@
 import { Input, SegmentedControl, Select } from '@mantine/core'
 import { useId, useState } from 'react'
-import { type KeyKind, type NewKey, useCreateKey } from '../../api/keys.ts'
+import { type CreatedApiKey, type KeyKind, useCreateKey } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { AccountField } from '../../ui/account-field.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
-import { EXPIRY_CHOICES, expiryOf, USUAL_EXPIRY } from './expiry.ts'
+import { DEFAULT_EXPIRY, EXPIRY_CHOICES, expiryOf } from './expiry.ts'
 import { KeyFields, type KeyValues, keyFieldsOf } from './key-fields.tsx'
 import { KINDS } from './kinds.ts'
 
 const INITIAL: KeyValues = { name: '', models: [], rate_class: '', tags: {} }
 
-/** Who hears of the key. */
+/** The handlers of the dialog. */
 export interface CreateKeyDialogProps {
-  readonly onCreated: (key: NewKey) => void
+  readonly onCreated: (key: CreatedApiKey) => void
   readonly onClose: () => void
 }
 
-/** Asks what a new key shall be. */
+/** Creates a key. */
 export function CreateKeyDialog({ onCreated, onClose }: CreateKeyDialogProps) {
   const { user, account } = useSignedIn()
   const create = useCreateKey()
   const fields = useFields(INITIAL, create.error)
   const [kind, setKind] = useState<KeyKind>('live')
-  const [expiry, setExpiry] = useState(USUAL_EXPIRY)
+  const [expiry, setExpiry] = useState(DEFAULT_EXPIRY)
   const [accountId, setAccountId] = useState(account.id)
   const kindLabel = useId()
   const admin = user.role === 'admin'
@@ -60,7 +60,7 @@ export function CreateKeyDialog({ onCreated, onClose }: CreateKeyDialogProps) {
         label="Expires"
         data={EXPIRY_CHOICES}
         value={expiry}
-        onChange={(value) => setExpiry(value ?? USUAL_EXPIRY)}
+        onChange={(value) => setExpiry(value ?? DEFAULT_EXPIRY)}
         allowDeselect={false}
       />
       {admin && <AccountField value={accountId} onChange={setAccountId} />}

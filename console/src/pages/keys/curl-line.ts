@@ -1,10 +1,14 @@
-import type { NewKey } from '../../api/keys.ts'
+import type { CreatedApiKey } from '../../api/keys.ts'
 import type { Model } from '../../api/models.ts'
 
 const SANDBOX = 'sandbox/hello'
 
-/** A command that works as pasted: a model that the key may call, and the key. */
-export function curlLine(baseUrl: string, { kind, secret }: Pick<NewKey, 'kind' | 'secret'>, models: readonly Model[]): string {
+/** A curl command that works as pasted, with the key and a model that it may call. */
+export function curlLine(
+  baseUrl: string,
+  { kind, secret }: Pick<CreatedApiKey, 'kind' | 'secret'>,
+  models: readonly Model[],
+): string {
   const live = models.find(({ available, namespace }) => available && namespace !== 'sandbox')
   const model = kind === 'live' ? (live?.id ?? SANDBOX) : SANDBOX
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello!' }] })

@@ -10,17 +10,17 @@ import { KeyFields, type KeyValues, keyFieldsOf } from './key-fields.tsx'
 
 const KEEP = 'keep'
 
-/** The field shows all models as nothing chosen. */
+/** The field is empty for all models. */
 const withoutAll = (models: readonly string[]): readonly string[] => models.filter((glob) => glob !== '*')
 
-/** Changes a key's name and bounds; its secret stays what and where it is. */
+/** Changes the settings of a key; its secret stays the same. */
 export function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
   const { user } = useSignedIn()
   const edit = useEditKey()
   const { id, name, models, rate_class, tags, expires_at } = apiKey
   const fields = useFields<KeyValues>({ name, models: withoutAll(models), tags, rate_class: rate_class ?? '' }, edit.error)
   const [expiry, setExpiry] = useState(KEEP)
-  const kept = expires_at === null ? 'Never, as now' : `${absoluteTime(expires_at)}, as now`
+  const kept = expires_at === null ? 'Never (unchanged)' : `${absoluteTime(expires_at)} (unchanged)`
 
   function submit(): void {
     const expires = expiry === KEEP ? expires_at : expiryOf(expiry)

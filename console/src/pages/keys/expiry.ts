@@ -1,6 +1,6 @@
 const DAY = 24 * 60 * 60 * 1000
 
-/** How long keys may live, in days. */
+/** The lifetimes to choose from, in days. */
 const LIFETIMES = [
   ['7', '7 days'],
   ['30', '30 days'],
@@ -8,16 +8,16 @@ const LIFETIMES = [
   ['365', '1 year'],
 ] as const
 
-/** The choices of a form. */
+/** The options of a field. */
 export const EXPIRY_CHOICES: readonly { readonly value: string; readonly label: string }[] = [
   ...LIFETIMES.map(([value, label]) => ({ value, label: `In ${label}` })),
   { value: 'never', label: 'Never' },
 ]
 
-/** What is chosen where nobody chose. */
-export const USUAL_EXPIRY = '90'
+/** The default option. */
+export const DEFAULT_EXPIRY = '90'
 
-/** The instant that a choice means, RFC 3339; null: never. */
+/** The expiry of an option, RFC 3339; null: never. */
 export function expiryOf(choice: string): string | null {
   return choice === 'never' ? null : new Date(Date.now() + Number(choice) * DAY).toISOString()
 }

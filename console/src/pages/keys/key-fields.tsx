@@ -1,15 +1,22 @@
 import { TextInput } from '@mantine/core'
-import type { KeyFields as Values } from '../../api/keys.ts'
+import type { NewApiKey } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { ModelsField } from '../../ui/models-field.tsx'
 import { RateClassField } from '../../ui/rate-class-field.tsx'
 import { TagsField } from '../../ui/tags-field.tsx'
 import { atField, type Fields } from '../../ui/use-fields.ts'
 
-/** What a person says of a key; how long it lives is asked for elsewhere. */
-export type KeyValues = Omit<Values, 'expires_at' | 'rate_class'> & { readonly rate_class: string }
+/** The fields that creating and editing a key share, as the form keeps them. */
+export interface KeyValues {
+  readonly name: string
+  /** Empty: every model of the account. */
+  readonly models: readonly string[]
+  /** Empty: that of the account. */
+  readonly rate_class: string
+  readonly tags: Readonly<Record<string, string>>
+}
 
-/** What creating and editing a key have in common. */
+/** The fields that creating and editing a key share. */
 export function KeyFields({ fields, refusal }: { readonly fields: Fields<KeyValues>; readonly refusal: Error | null }) {
   const { user } = useSignedIn()
   const { values, set, text } = fields
@@ -17,7 +24,7 @@ export function KeyFields({ fields, refusal }: { readonly fields: Fields<KeyValu
     <>
       <TextInput
         label="Name"
-        placeholder="What it is for: nightly batch"
+        placeholder="Its purpose, such as nightly batch"
         required
         maxLength={100}
         data-autofocus
@@ -26,7 +33,7 @@ export function KeyFields({ fields, refusal }: { readonly fields: Fields<KeyValu
       <ModelsField
         value={values.models}
         onChange={(models) => set('models', models)}
-        none="Every model of the account"
+        none="All models of the account"
         error={atField(refusal, 'models')}
       />
       {user.role === 'admin' && <RateClassField {...text('rate_class')} none="The account's" />}
@@ -38,8 +45,8 @@ export function KeyFields({ fields, refusal }: { readonly fields: Fields<KeyValu
 /** Every model of the account. */
 const ALL = ['*']
 
-/** What the gateway is sent. Rate classes are an admin's to give. */
-export function keyFieldsOf({ models, rate_class, ...values }: KeyValues, admin: boolean): Omit<Values, 'expires_at'> {
+/** The fields, as the gateway takes them. Only an admin may set a rate class. */
+export function keyFieldsOf({ models, rate_class, ...values }: KeyValues, admin: boolean): Pick<NewApiKey, keyof KeyValues> {
   return {
     ...values,
     models: models.length === 0 ? ALL : models,

@@ -4,7 +4,7 @@ import { Link } from 'react-router'
 import { type ApiKey, isDeclared } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 
-/** What can be done with a key. */
+/** The actions on a key. */
 export interface KeyMenuProps {
   readonly apiKey: ApiKey
   readonly onEdit: (key: ApiKey) => void
@@ -12,7 +12,7 @@ export interface KeyMenuProps {
   readonly onRevoke: (key: ApiKey) => void
 }
 
-/** The menu of a row. A key that is declared in routes.yaml is changed there: the lock says where. */
+/** The menu of a key. For a key that is declared in routes.yaml, a lock with its line. */
 export function KeyMenu({ apiKey, onEdit, onRotate, onRevoke }: KeyMenuProps) {
   if (isDeclared(apiKey)) return <DeclaredLock source={apiKey.source} />
   if (apiKey.status === 'revoked') return null
@@ -43,7 +43,7 @@ export function KeyMenu({ apiKey, onEdit, onRotate, onRevoke }: KeyMenuProps) {
 
 function DeclaredLock({ source }: { readonly source: string }) {
   const { user } = useSignedIn()
-  const words = `Managed in ${source}`
+  const words = `Declared in ${source}`
   const line = source.split(':').at(-1)
   return (
     <Tooltip label={words}>

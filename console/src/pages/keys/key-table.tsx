@@ -4,8 +4,8 @@ import { type ApiKey, isDeclared, type KeyStatus } from '../../api/keys.ts'
 import type { List } from '../../api/list.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { GlobList } from '../../ui/glob-list.tsx'
-import { Nothing } from '../../ui/nothing.tsx'
 import { StatusLabel, type Tone } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import { KeyMenu, type KeyMenuProps } from './key-menu.tsx'
@@ -16,10 +16,10 @@ const TONES: Readonly<Record<KeyStatus, Tone>> = { active: 'good', expired: 'war
 
 const WORDS: Readonly<Record<KeyStatus, string>> = { active: 'Active', expired: 'Expired', revoked: 'Revoked' }
 
-/** The keys, and what is done with each. */
+/** The keys, and the actions on each. */
 export interface KeyTableProps extends Omit<KeyMenuProps, 'apiKey'> {
   readonly list: List<ApiKey>
-  /** Filters are set: that there is none does not mean that there never was. */
+  /** Whether filters are set: then an empty list does not mean that there are no keys. */
   readonly filtered: boolean
   readonly onCreate: () => void
 }
@@ -29,7 +29,7 @@ export function KeyTable({ list, filtered, onCreate, ...menu }: KeyTableProps) {
   const { user } = useSignedIn()
   const columns: readonly Column<ApiKey>[] = [
     { header: 'Name', cell: (key) => <KeyName apiKey={key} withAccount={user.role === 'admin'} /> },
-    { header: 'Key', cell: (key) => <KeyFace apiKey={key} /> },
+    { header: 'Key', cell: (key) => <MaskedKey apiKey={key} /> },
     { header: 'Models', cell: ({ models }) => <GlobList globs={models} /> },
     { header: 'Created', spare: true, cell: ({ created_at }) => <TimeAgo at={created_at} never="" /> },
     { header: 'Last used', cell: (key) => <TimeAgo at={key.last_used_at} never={isDeclared(key) ? 'Unknown' : 'Never'} /> },
@@ -44,7 +44,7 @@ export function KeyTable({ list, filtered, onCreate, ...menu }: KeyTableProps) {
       list={list}
       rowKey={({ id }) => id}
       muted={({ status }) => status !== 'active'}
-      empty={filtered ? <NoneFits /> : <NoneYet onCreate={onCreate} />}
+      empty={filtered ? <NoMatches /> : <NoneYet onCreate={onCreate} />}
     />
   )
 }
@@ -65,7 +65,7 @@ function KeyName({ apiKey: { name, account, tags }, withAccount }: { readonly ap
   )
 }
 
-function KeyFace({ apiKey: { kind, masked } }: { readonly apiKey: ApiKey }) {
+function MaskedKey({ apiKey: { kind, masked } }: { readonly apiKey: ApiKey }) {
   const { label, color } = KINDS[kind]
   return (
     <Group gap={6} wrap="nowrap">
@@ -79,7 +79,7 @@ function KeyFace({ apiKey: { kind, masked } }: { readonly apiKey: ApiKey }) {
 
 function NoneYet({ onCreate }: { readonly onCreate: () => void }) {
   return (
-    <Nothing
+    <EmptyMessage
       icon={IconKey}
       title="No API keys yet"
       action={
@@ -88,15 +88,16 @@ function NoneYet({ onCreate }: { readonly onCreate: () => void }) {
         </Button>
       }
     >
-      A key opens the models of your account to any OpenAI client. A test key is answered by the sandbox, free and offline.
-    </Nothing>
+      With a key, any OpenAI client can call the models of your account. Calls with a test key are answered by the sandbox: free
+      and offline.
+    </EmptyMessage>
   )
 }
 
-function NoneFits() {
+function NoMatches() {
   return (
-    <Nothing icon={IconKey} title="No key fits">
-      Search by name, by the first characters or by the last four; or choose another status.
-    </Nothing>
+    <EmptyMessage icon={IconKey} title="No matching keys">
+      Search by name, by the first characters or by the last four, or choose another status.
+    </EmptyMessage>
   )
 }

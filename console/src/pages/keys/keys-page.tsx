@@ -1,7 +1,7 @@
 import { Button, SegmentedControl } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
-import { type ApiKey, type NewKey, useKeys } from '../../api/keys.ts'
+import { type ApiKey, type CreatedApiKey, useKeys } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { AccountFilter } from '../../ui/account-filter.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
@@ -23,10 +23,10 @@ const STATUSES = [
   { value: 'revoked', label: 'Revoked' },
 ]
 
-/** What is open above the list. A new key's secret lives here, in the page's memory, until its dialog is done. */
+/** The open dialog. A new secret is kept here, in the page's memory, until its dialog is closed. */
 type Open =
   | { readonly dialog: 'edit' | 'rotate' | 'revoke'; readonly key: ApiKey }
-  | { readonly dialog: 'saved'; readonly key: NewKey }
+  | { readonly dialog: 'saved'; readonly key: CreatedApiKey }
 
 /** API keys: find, create, rotate, revoke. */
 export function KeysPage() {
@@ -36,14 +36,14 @@ export function KeysPage() {
   const list = useKeys(filters)
   const create = (): void => setFilters({ new: '1' })
   const close = (): void => setOpen(undefined)
-  function show(key: NewKey): void {
+  function show(key: CreatedApiKey): void {
     setFilters({ new: '' })
     setOpen({ dialog: 'saved', key })
   }
   return (
     <Page
       title="API keys"
-      about="A key lets a client call models. Give each client its own: then one can be ended without the others."
+      about="With a key, a client can call models. Give each client its own key, so that you can revoke one without affecting the others."
       actions={
         <Button leftSection={<IconPlus size={16} />} onClick={create}>
           Create key
@@ -52,7 +52,7 @@ export function KeysPage() {
     >
       <FilterBar>
         <SearchField
-          label="Search by name, prefix or last four"
+          label="Search by name, first or last characters"
           value={filters.q}
           onSearch={(q) => setFilters({ q })}
           width={300}

@@ -3,7 +3,7 @@ import { type ApiKey, useRevokeKey } from '../../api/keys.ts'
 import { ConfirmByName } from '../../ui/confirm-by-name.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 
-/** Ends a key, once its name was typed. */
+/** Revokes a key after its name is typed. */
 export function RevokeKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
   const revoke = useRevokeKey()
   const { id, name, last_used_at } = apiKey
@@ -20,10 +20,10 @@ export function RevokeKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; 
       <Alert color="red">
         Clients that use this key are refused from the next request on. This cannot be undone.{' '}
         {last_used_at === null ? (
-          'It was never used.'
+          'The key was never used.'
         ) : (
           <b>
-            It was used <TimeAgo at={last_used_at} />.
+            It was last used <TimeAgo at={last_used_at} />.
           </b>
         )}
       </Alert>

@@ -1,26 +1,26 @@
 import { Radio, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { type ApiKey, type NewKey, useRotateKey } from '../../api/keys.ts'
+import { type ApiKey, type CreatedApiKey, useRotateKey } from '../../api/keys.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 
 const HOUR = 3600
 
-/** How long the old secret goes on, in seconds. */
+/** How long the old secret stays valid, in seconds. */
 const OVERLAPS = [
-  { value: '0', label: 'Ends now', description: 'Clients that still use it are refused at once.' },
+  { value: '0', label: 'Stops working now', description: 'Clients that still use it are refused at once.' },
   { value: String(HOUR), label: 'Works for 1 more hour' },
   { value: String(24 * HOUR), label: 'Works for 24 more hours' },
   { value: String(7 * 24 * HOUR), label: 'Works for 7 more days' },
 ]
 
-/** What rotating is about. */
+/** The key to rotate, and the handlers. */
 export interface RotateKeyDialogProps {
   readonly apiKey: ApiKey
-  readonly onRotated: (key: NewKey) => void
+  readonly onRotated: (key: CreatedApiKey) => void
   readonly onClose: () => void
 }
 
-/** Makes a new secret with the same bounds, and asks when the old one ends. */
+/** Rotates a key; asks how long the old secret stays valid. */
 export function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyDialogProps) {
   const rotate = useRotateKey()
   const [overlap, setOverlap] = useState(String(24 * HOUR))
@@ -33,7 +33,9 @@ export function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyDialogP
       onSubmit={() => rotate.mutate({ id: apiKey.id, overlap: Number(overlap) }, { onSuccess: onRotated })}
       onClose={onClose}
     >
-      <Text size="sm">You get a new secret with the same name and bounds. Put it in place while the old one still works.</Text>
+      <Text size="sm">
+        This creates a new secret with the same name and limits. Switch your clients to it while the old one still works.
+      </Text>
       <Radio.Group label="The old secret" value={overlap} onChange={setOverlap}>
         <Stack gap="xs" mt="xs">
           {OVERLAPS.map((choice) => (

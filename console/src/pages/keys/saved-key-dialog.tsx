@@ -1,18 +1,18 @@
 import { Alert, Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useState } from 'react'
-import type { NewKey } from '../../api/keys.ts'
+import type { CreatedApiKey } from '../../api/keys.ts'
 import { useModels } from '../../api/models.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
-import { useStay } from '../../ui/use-stay.ts'
+import { useLeaveGuard } from '../../ui/use-leave-guard.ts'
 import { curlLine } from './curl-line.ts'
 
-/** The one time that a secret is shown: nothing but "Done" closes it, and only once it was said to be saved. */
-export function SavedKeyDialog({ apiKey, onDone }: { readonly apiKey: NewKey; readonly onDone: () => void }) {
+/** Shows a new secret, once: only "Done" closes the dialog, and only after "I have saved this key" is checked. */
+export function SavedKeyDialog({ apiKey, onDone }: { readonly apiKey: CreatedApiKey; readonly onDone: () => void }) {
   const [saved, setSaved] = useState(false)
-  useStay(!saved)
+  useLeaveGuard(!saved)
   const { gateway } = useSignedIn()
   const { models } = useModels()
   return (
@@ -27,8 +27,8 @@ export function SavedKeyDialog({ apiKey, onDone }: { readonly apiKey: NewKey; re
     >
       <Stack>
         <Alert color="orange" icon={<IconAlertTriangle size={18} />}>
-          This is the only time that the secret of <b>{apiKey.name}</b> is shown. The gateway keeps its digest, not the secret:
-          nobody can show it to you again.
+          The secret of <b>{apiKey.name}</b> is shown only once. The gateway stores its digest, not the secret, and cannot show it
+          again.
         </Alert>
         <SecretField label="Secret" secret={apiKey.secret} />
         {apiKey.kind !== 'admin' && (

@@ -5,8 +5,8 @@ import { wholeList } from '../../api/list.ts'
 import { type Model, useModels } from '../../api/models.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
-import { Nothing } from '../../ui/nothing.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
 import { StatusLabel } from '../../ui/status-label.tsx'
@@ -22,13 +22,13 @@ const COLUMNS: readonly Column<Model>[] = [
   { header: 'Try', width: 120, cell: ({ id, available }) => available && <TryLink id={id} /> },
 ]
 
-/** The models that the account may call, as far as they are named or found. */
+/** The models that the account may call, as far as they are named or discovered. */
 export function ModelsPage() {
   const [{ q }, setFilters] = useFilters({ q: '' })
   const query = useModels()
   const fits = query.data?.data.filter(({ id }) => id.toLowerCase().includes(q.toLowerCase()))
   return (
-    <Page title="Models" about="What your account may call. A namespace may pass on more names than it lists.">
+    <Page title="Models" about="The models that your account may call. A namespace may accept more models than it lists.">
       <FilterBar>
         <SearchField label="Search models" value={q} onSearch={(text) => setFilters({ q: text })} />
       </FilterBar>
@@ -38,7 +38,7 @@ export function ModelsPage() {
         list={wholeList(query, fits)}
         rowKey={({ id }) => id}
         muted={({ available }) => !available}
-        empty={q === '' ? <NoModels /> : <NoneFits q={q} />}
+        empty={q === '' ? <NoModels /> : <NoMatches q={q} />}
       />
     </Page>
   )
@@ -48,7 +48,7 @@ function ModelName({ id, curated }: Pick<Model, 'id' | 'curated'>) {
   return (
     <Group gap={6} wrap="nowrap">
       <Code>{id}</Code>
-      <CopyButton text={id} what={`name of ${id}`} />
+      <CopyButton text={id} what={`model id ${id}`} />
       {curated && (
         <Badge size="sm" variant="light" tt="none">
           Curated
@@ -96,16 +96,16 @@ function TryLink({ id }: { readonly id: string }) {
 
 function NoModels() {
   return (
-    <Nothing icon={IconBox} title="No models yet">
-      Set a provider's credential and start the gateway again, or ask an admin to widen what your account may call.
-    </Nothing>
+    <EmptyMessage icon={IconBox} title="No models yet">
+      Set the credentials of a provider and restart the gateway, or ask an admin to allow more models for your account.
+    </EmptyMessage>
   )
 }
 
-function NoneFits({ q }: { readonly q: string }) {
+function NoMatches({ q }: { readonly q: string }) {
   return (
-    <Nothing icon={IconBox} title={`No model is called "${q}"`}>
-      Models are written namespace/model.
-    </Nothing>
+    <EmptyMessage icon={IconBox} title={`No model matches "${q}"`}>
+      Model ids have the form namespace/model.
+    </EmptyMessage>
   )
 }

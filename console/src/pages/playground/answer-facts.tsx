@@ -5,7 +5,7 @@ import { duration } from '../../ui/time-words.ts'
 import { shortId } from '../requests/short-id.ts'
 import type { Answer } from './answer.ts'
 
-/** Below an answer: who gave it, how fast, at what cost, and where to look it up. */
+/** The facts of a reply: its target, times, tokens and request. */
 export function AnswerFacts({ answer }: { readonly answer: Answer }) {
   const { status, servedBy, firstByteMs, totalMs, usage, finish, requestId } = answer
   const facts: readonly (readonly [string, ReactNode])[] = [

@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser'
 
-/** An answer as far as it has come. Times are milliseconds since the request was sent. */
+/** A reply as far as it was received. Times are milliseconds since the request was sent. */
 export interface Answer {
   readonly text: string
   readonly reasoning: string
@@ -8,23 +8,23 @@ export interface Answer {
   readonly raw: string
   readonly finish?: string
   readonly usage?: { readonly prompt_tokens: number; readonly completion_tokens: number }
-  /** What went wrong, in the gateway's words. */
+  /** The message of an error. */
   readonly error?: string
   readonly status?: number
   readonly requestId?: string
-  /** `<namespace>/<model>`, which really answered. */
+  /** The target, `<namespace>/<model>`. */
   readonly servedBy?: string
   readonly firstByteMs?: number
   readonly totalMs?: number
 }
 
-/** The error of an answer that the person stopped. */
+/** The error of a reply that the user stopped. */
 export const STOPPED = 'Stopped.'
 
-/** Nothing yet. */
+/** Before the first byte. */
 export const NO_ANSWER: Answer = { text: '', reasoning: '', raw: '' }
 
-/** What of a completion, or of a chunk of one, the page shows. */
+/** The parts of a completion, or of a chunk, that the page shows. */
 interface Reply {
   readonly choices?: readonly {
     readonly message?: Content
@@ -42,7 +42,7 @@ interface Content {
   readonly refusal?: string | null
 }
 
-/** Adds a completion, a chunk or an error frame to what has come. */
+/** Adds a completion, a chunk or an error event to a reply. */
 export function add(answer: Answer, { choices = [], usage, error }: Reply): Answer {
   const [choice] = choices
   const { content, refusal, reasoning_content, reasoning } = choice?.delta ?? choice?.message ?? {}
@@ -52,15 +52,15 @@ export function add(answer: Answer, { choices = [], usage, error }: Reply): Answ
     reasoning: answer.reasoning + (reasoning_content ?? reasoning ?? ''),
     ...(choice?.finish_reason != null && { finish: choice.finish_reason }),
     ...(usage != null && { usage }),
-    ...(error !== undefined && { error: error.message ?? 'The reply says that something went wrong, and not what.' }),
+    ...(error !== undefined && { error: error.message ?? 'The reply is an error without a message.' }),
   }
 }
 
-/** Reads a stream; `tell` hears of every piece. A stream without its end marker is an error, for it may be cut. */
+/** Reads a stream; `onChange` is called for every chunk. A stream without its end marker is an error, since it may be incomplete. */
 export async function readStream(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   begun: Answer,
-  tell: (answer: Answer) => void,
+  onChange: (answer: Answer) => void,
 ): Promise<Answer> {
   let answer = begun
   let done = false
@@ -73,18 +73,18 @@ export async function readStream(
   for await (const text of body.pipeThrough(new TextDecoderStream())) {
     answer = { ...answer, raw: answer.raw + text }
     parser.feed(text)
-    tell(answer)
+    onChange(answer)
   }
   return done || answer.error !== undefined
     ? answer
-    : { ...answer, error: 'The stream ended before its end marker: the answer may be cut.' }
+    : { ...answer, error: 'The stream ended without its end marker: the reply may be incomplete.' }
 }
 
-/** JSON, or the error that it is none. */
+/** Parses JSON; resolves to an error if it is invalid. */
 export function parse(text: string): Reply {
   try {
     return JSON.parse(text) as Reply
   } catch {
-    return { error: { message: 'The reply is not JSON: see it raw.' } }
+    return { error: { message: 'The reply is not JSON: see the Raw tab.' } }
   }
 }

@@ -4,7 +4,7 @@ import { useSignedIn } from '../../api/session.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { codeFor, LANGUAGES, type Language } from './code.ts'
 
-/** The request as code, to be copied. The key is not in it. */
+/** The request as code to copy, without the key. */
 export function CodeTab({ body }: { readonly body: Readonly<Record<string, unknown>> }) {
   const { gateway } = useSignedIn()
   const [language, setLanguage] = useState<Language>('curl')

@@ -1,7 +1,7 @@
 /** Languages in which a request can be copied. */
 export const LANGUAGES = ['curl', 'Node.js', 'Python'] as const
 
-/** One of them. */
+/** A language. */
 export type Language = (typeof LANGUAGES)[number]
 
 /** The request as code that does the same; the key comes from the environment. */
@@ -48,10 +48,10 @@ const WRITERS: Readonly<Record<Language, (baseUrl: string, body: Readonly<Record
     ].join('\n'),
 }
 
-/** For a shell: nothing in it is special but the quote itself. */
+/** Quotes a text for a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** JSON as Python writes it: only its three words differ. */
+/** Converts JSON to Python, where only true, false and null differ. */
 function pythonic(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(pythonic).join(', ')}]`
   if (typeof value === 'object' && value !== null)

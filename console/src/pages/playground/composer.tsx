@@ -2,16 +2,16 @@ import { Button, Group, Text, Textarea } from '@mantine/core'
 import { IconPlayerStopFilled, IconSend } from '@tabler/icons-react'
 import { useState } from 'react'
 
-/** Where the next message is written. */
+/** The state and the handlers of the message field. */
 export interface ComposerProps {
   readonly running: boolean
-  /** What keeps it from being sent. */
+  /** Why a message cannot be sent; undefined if it can. */
   readonly obstacle: string | undefined
   readonly onSend: (text: string) => void
   readonly onStop: () => void
 }
 
-/** Enter sends, Shift-Enter is a new line; while an answer comes, the button stops it. */
+/** The message field: Enter sends, Shift-Enter begins a new line. While a reply is streamed, the button stops it. */
 export function Composer({ running, obstacle, onSend, onStop }: ComposerProps) {
   const [text, setText] = useState('')
   function send(): void {
@@ -28,14 +28,14 @@ export function Composer({ running, obstacle, onSend, onStop }: ComposerProps) {
     >
       <Textarea
         aria-label="Message"
-        placeholder="Ask something"
+        placeholder="Type a message"
         autosize
         minRows={3}
         maxRows={12}
         value={text}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={(event) => {
-          // Enter also ends a word of an input method: that one is no message yet.
+          // Enter also confirms a word of an input method: that does not send.
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
           event.preventDefault()
           send()
@@ -43,7 +43,7 @@ export function Composer({ running, obstacle, onSend, onStop }: ComposerProps) {
       />
       <Group justify="space-between" mt="xs">
         <Text size="xs" c="dimmed">
-          {obstacle ?? 'Enter sends, Shift + Enter begins a new line'}
+          {obstacle ?? 'Enter to send, Shift + Enter for a new line'}
         </Text>
         {running ? (
           <Button color="gray" leftSection={<IconPlayerStopFilled size={16} />} onClick={onStop}>

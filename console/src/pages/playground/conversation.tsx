@@ -1,11 +1,11 @@
 import { Alert, Stack, Text } from '@mantine/core'
 import { IconMessageCircle } from '@tabler/icons-react'
-import { Nothing } from '../../ui/nothing.tsx'
+import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { type Answer, STOPPED } from './answer.ts'
 import styles from './conversation.module.css'
-import type { Turn } from './question.ts'
+import type { Turn } from './settings.ts'
 
-/** What was said, and the answer as it comes. */
+/** The messages, and the reply so far. */
 export interface ConversationProps {
   readonly turns: readonly Turn[]
   readonly answer: Answer
@@ -14,22 +14,22 @@ export interface ConversationProps {
 
 const NAMES: Readonly<Record<Turn['role'], string>> = { user: 'You', assistant: 'Model' }
 
-/** The conversation. Screen readers hear an answer once it is whole. */
+/** The conversation. Screen readers announce a reply when it is complete. */
 export function Conversation({ turns, answer, running }: ConversationProps) {
   const pending = running || answer.error !== undefined
   if (turns.length === 0)
     return (
-      <Nothing icon={IconMessageCircle} title="Say something">
-        What you send goes through the gateway as any client's call does, and appears under Usage and Requests.
-      </Nothing>
+      <EmptyMessage icon={IconMessageCircle} title="Send a message">
+        Your messages go through the gateway like the calls of any client, and appear under Usage and Requests.
+      </EmptyMessage>
     )
   return (
     <Stack gap="lg" aria-live="polite" aria-busy={running}>
       {turns.map((turn, index) => (
-        <Said key={index} turn={turn} />
+        <Message key={index} turn={turn} />
       ))}
       {pending && (answer.text !== '' || answer.reasoning !== '' || running) && (
-        <Said turn={{ role: 'assistant', content: answer.text }} reasoning={answer.reasoning} running={running} />
+        <Message turn={{ role: 'assistant', content: answer.text }} reasoning={answer.reasoning} running={running} />
       )}
       {answer.error !== undefined && (
         <Alert color={answer.error === STOPPED ? 'gray' : 'red'} role="alert">
@@ -40,14 +40,14 @@ export function Conversation({ turns, answer, running }: ConversationProps) {
   )
 }
 
-/** One turn, and what only the answer that is still coming has. */
-interface SaidProps {
+/** A message, and the state of a reply that is still streamed. */
+interface MessageProps {
   readonly turn: Turn
   readonly reasoning?: string
   readonly running?: boolean
 }
 
-function Said({ turn: { role, content }, reasoning = '', running = false }: SaidProps) {
+function Message({ turn: { role, content }, reasoning = '', running = false }: MessageProps) {
   return (
     <div className={styles[role]}>
       <Text size="xs" fw={600} c="dimmed" mb={2}>

@@ -7,7 +7,7 @@ import { holdKey, useHeldKey } from './key-memory.ts'
 
 const HOUR_MS = 3_600_000
 
-/** Which key the playground calls with: one made for an hour, or one pasted. Neither leaves the page's memory. */
+/** Selects the key of the playground: a new one for an hour, or a pasted one. It is kept in the page's memory only. */
 export function KeyChoice() {
   const { user } = useSignedIn()
   const held = useHeldKey(user.id)
@@ -40,7 +40,7 @@ export function KeyChoice() {
         }}
       />
       <Text size="xs" c="dimmed">
-        It stays in this page's memory: a reload forgets it.
+        It is kept in this page's memory only: reloading discards it.
       </Text>
     </Stack>
   )
@@ -54,7 +54,7 @@ function MadeKey({ id }: { readonly id: string }) {
   }
   return (
     <Group justify="space-between" gap="xs">
-      <Text size="sm">A key for one hour, in this page only</Text>
+      <Text size="sm">A key for one hour, kept in this page only</Text>
       <Anchor component="button" type="button" size="sm" onClick={end}>
         Revoke it
       </Anchor>

@@ -1,15 +1,15 @@
 import { useSyncExternalStore } from 'react'
 
-/** A secret that the playground calls with. */
+/** The key of the playground. */
 export interface HeldKey {
   readonly secret: string
-  /** Whose it is: somebody else who signs in on this page does not get it. */
+  /** The user who chose it: another user who signs in on this page does not get it. */
   readonly userId: string
-  /** The id of a key that this page has made, for an hour; absent: it was pasted. */
+  /** The id of a key that this page created; absent for a pasted key. */
   readonly made?: string
 }
 
-// In the memory of the page and nowhere else: a reload forgets it.
+// In the page's memory only: reloading discards it.
 let held: HeldKey | undefined
 const listeners = new Set<() => void>()
 
@@ -18,13 +18,13 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** Keeps a key, or forgets it. */
+/** Sets or clears the key. */
 export function holdKey(key: HeldKey | undefined): void {
   held = key
-  for (const tell of listeners) tell()
+  for (const listener of listeners) listener()
 }
 
-/** The key that is held for a user. */
+/** The key of a user. */
 export function useHeldKey(userId: string): HeldKey | undefined {
   const key = useSyncExternalStore(subscribe, () => held)
   return key?.userId === userId ? key : undefined

@@ -10,13 +10,13 @@ import { Composer } from './composer.tsx'
 import { Conversation } from './conversation.tsx'
 import { useHeldKey } from './key-memory.ts'
 import styles from './playground-page.module.css'
-import { bodyOf, INITIAL_SETTINGS, type Turn } from './question.ts'
+import { bodyOf, INITIAL_SETTINGS, type Turn } from './settings.ts'
 import { SettingsPanel } from './settings-panel.tsx'
 import { useAnswer } from './use-answer.ts'
 
 const RAW_HEIGHT = 560
 
-/** Tries a model as a client would: the answer as it streams, its raw events, and the code that does the same. */
+/** Calls a model as a client would: shows the streamed reply, its raw events, and the same request as code. */
 export function PlaygroundPage() {
   const [{ model }, setFilters] = useFilters({ model: INITIAL_SETTINGS.model })
   const [others, setOthers] = useState(INITIAL_SETTINGS)

@@ -1,9 +1,9 @@
 import { Group, NumberInput, Stack, Switch, Textarea } from '@mantine/core'
 import { ModelSelect } from '../../ui/model-select.tsx'
 import { KeyChoice } from './key-choice.tsx'
-import type { Settings } from './question.ts'
+import type { Settings } from './settings.ts'
 
-/** The settings, and who hears of a change. */
+/** The settings, and the handler of changes. */
 export interface SettingsPanelProps {
   readonly settings: Settings
   readonly onChange: (changes: Partial<Settings>) => void
@@ -18,7 +18,7 @@ export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
       <KeyChoice />
       <Textarea
         label="System message"
-        placeholder="How the model shall behave"
+        placeholder="How the model should behave"
         autosize
         minRows={2}
         maxRows={8}
@@ -46,7 +46,7 @@ export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
         />
       </Group>
       <NumberInput
-        label="Most tokens"
+        label="Max tokens"
         placeholder="Default"
         min={1}
         step={256}
@@ -55,7 +55,7 @@ export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
         onChange={(next) => onChange({ maxTokens: String(next) })}
       />
       <Switch
-        label="Stream the answer"
+        label="Stream the reply"
         checked={stream}
         onChange={({ currentTarget }) => onChange({ stream: currentTarget.checked })}
       />

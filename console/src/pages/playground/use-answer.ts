@@ -3,7 +3,7 @@ import { type Answer, add, NO_ANSWER, parse, readStream, STOPPED } from './answe
 
 const COMPLETIONS = '/v1/chat/completions'
 
-/** Asks the gateway as any client does, with a key of its own, and stops when told. */
+/** Sends a request as any client does, with its own key, and can stop it. */
 export function useAnswer() {
   const [answer, setAnswer] = useState<Answer>(NO_ANSWER)
   const [running, setRunning] = useState(false)
@@ -17,18 +17,18 @@ export function useAnswer() {
     setRunning(true)
     const began = performance.now()
     let latest = NO_ANSWER
-    const tell = (next: Answer): void => {
+    const update = (next: Answer): void => {
       latest = next
-      // Of a conversation that was ended nothing more is to be seen.
+      // A cleared conversation shows no more of its reply.
       if (stopper.current === controller) setAnswer(next)
     }
-    tell(NO_ANSWER)
+    update(NO_ANSWER)
     try {
-      tell(await exchange({ secret, body, signal: controller.signal, began, tell }))
+      update(await exchange({ secret, body, signal: controller.signal, began, onChange: update }))
     } catch {
-      tell({ ...latest, error: controller.signal.aborted ? STOPPED : 'The connection to the gateway broke.' })
+      update({ ...latest, error: controller.signal.aborted ? STOPPED : 'The connection to the gateway was lost.' })
     }
-    tell({ ...latest, totalMs: performance.now() - began })
+    update({ ...latest, totalMs: performance.now() - began })
     setRunning(false)
     return latest
   }
@@ -42,28 +42,28 @@ export function useAnswer() {
   return { answer, running, ask, clear, stop: () => stopper.current?.abort() }
 }
 
-/** One request, and who hears of its reply. */
+/** A request, and the handler of its reply. */
 interface Exchange {
   readonly secret: string
   readonly body: object
   readonly signal: AbortSignal
   readonly began: number
-  readonly tell: (answer: Answer) => void
+  readonly onChange: (answer: Answer) => void
 }
 
-async function exchange({ secret, body, signal, began, tell }: Exchange): Promise<Answer> {
+async function exchange({ secret, body, signal, began, onChange }: Exchange): Promise<Answer> {
   const response = await fetch(COMPLETIONS, {
     method: 'POST',
-    // Who is signed in plays no part: the key alone decides.
+    // Without the session's cookie: the key alone authenticates.
     credentials: 'omit',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
     signal,
   })
   const head: Answer = { ...NO_ANSWER, ...factsOf(response), firstByteMs: performance.now() - began }
-  tell(head)
+  onChange(head)
   if (response.headers.get('content-type')?.startsWith('text/event-stream') && response.body !== null)
-    return readStream(response.body, head, tell)
+    return readStream(response.body, head, onChange)
   const raw = await response.text()
   return add({ ...head, raw }, parse(raw))
 }

@@ -6,7 +6,7 @@ import { NewPassword } from '../../ui/new-password.tsx'
 import { Page } from '../../ui/page.tsx'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
 
-/** Who one is here, and what one may change of it. */
+/** The user's profile, password and sessions. */
 export function ProfilePage() {
   const { user, account, gateway } = useSignedIn()
   const signOut = useSignOut()
@@ -34,7 +34,7 @@ export function ProfilePage() {
             Sessions
           </Title>
           <Text size="sm" c="dimmed" mt={4} mb="md">
-            Ends every session of yours, this one too. API keys go on working.
+            Ends all your sessions, including this one. API keys keep working.
           </Text>
           {signOut.error !== null && <Failure error={signOut.error} />}
           <Button variant="default" loading={signOut.isPending} onClick={() => signOut.mutate({ everywhere: true })}>
@@ -78,7 +78,7 @@ function PasswordCard() {
       >
         <Stack>
           {refusal !== null && <Failure error={refusal} />}
-          {done && <Alert color="green">Your password is changed. Your other sessions have ended.</Alert>}
+          {done && <Alert color="green">Password changed. Your other sessions have ended.</Alert>}
           <PasswordInput label="Current password" autoComplete="current-password" required {...text('current')} />
           <NewPassword label="New password" {...text('new')} />
           <Group>

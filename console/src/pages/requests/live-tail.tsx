@@ -3,14 +3,14 @@ import { IconBroadcast, IconPlayerPauseFilled, IconPlayerPlayFilled } from '@tab
 import { useState } from 'react'
 import { wholeList } from '../../api/list.ts'
 import type { RequestRow } from '../../api/requests.ts'
-import { Nothing } from '../../ui/nothing.tsx'
+import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { StatusLabel } from '../../ui/status-label.tsx'
 import { RequestTable } from './request-table.tsx'
 import { useLiveRequests } from './use-live-requests.ts'
 
 const STILL = { error: null, refetch: () => {} }
 
-/** Calls as they settle. Paused, the rows stand still to be read, while new ones are counted. */
+/** Calls as they end. While paused, the rows do not change, and new ones are counted. */
 export function LiveTail() {
   const { rows, connected, missed } = useLiveRequests()
   const [frozen, setFrozen] = useState<readonly RequestRow[]>()
@@ -22,7 +22,7 @@ export function LiveTail() {
         <Group gap="sm">
           {missed > 0 && (
             <Text size="sm" c="dimmed">
-              {missed} came too fast to be shown
+              {missed} not shown: too many at once
             </Text>
           )}
           {frozen !== undefined && (
@@ -36,16 +36,16 @@ export function LiveTail() {
             leftSection={frozen === undefined ? <IconPlayerPauseFilled size={14} /> : <IconPlayerPlayFilled size={14} />}
             onClick={() => setFrozen(frozen === undefined ? rows : undefined)}
           >
-            {frozen === undefined ? 'Pause' : 'Go on'}
+            {frozen === undefined ? 'Pause' : 'Resume'}
           </Button>
         </Group>
       </Group>
       <RequestTable
         list={wholeList(STILL, frozen ?? rows)}
         empty={
-          <Nothing icon={IconBroadcast} title="Waiting for calls">
-            Each appears here once it is over.
-          </Nothing>
+          <EmptyMessage icon={IconBroadcast} title="Waiting for calls">
+            A call appears here when it ends.
+          </EmptyMessage>
         }
       />
     </>

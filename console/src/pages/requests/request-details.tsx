@@ -8,7 +8,7 @@ import { absoluteTime, duration } from '../../ui/time-words.ts'
 import { FAULTS, StatusCell } from './status-cell.tsx'
 import { Waterfall } from './waterfall.tsx'
 
-/** All that is kept of a call. */
+/** The details of a call. */
 export function RequestDetails({ row }: { readonly row: RequestRow }) {
   const { id, fault, error } = row
   return (
@@ -43,8 +43,8 @@ function factsOf(row: RequestRow): readonly (readonly [string, ReactNode])[] {
     ['Key', key === null ? 'None' : <KeyLink key="key" name={key.name} />],
     ['Account', account?.name ?? 'None'],
     ['Endpoint', `${endpoint}${stream ? ', streamed' : ''}`],
-    ['Asked for', model ?? 'None'],
-    ['Served by', served === null ? 'Nobody' : `${served.namespace}/${served.model} (${served.provider})`],
+    ['Requested model', model ?? 'None'],
+    ['Served by', served === null ? 'None' : `${served.namespace}/${served.model} (${served.provider})`],
     ['First byte', ms.first_byte === null ? 'None' : duration(ms.first_byte)],
     ['Total', duration(ms.total)],
     ['Overhead', duration(ms.overhead)],
@@ -71,18 +71,13 @@ function KeyLink({ name }: { readonly name: string }) {
 function Tokens({ tokens }: Pick<RequestRow, 'tokens'>) {
   if (tokens === null) return 'None'
   const { input, output, cached, reasoning, estimated } = tokens
-  const parts = [
-    `${exactly(input)} in`,
-    ...(cached > 0 ? [`${exactly(cached)} of them from cache`] : []),
-    `${exactly(output)} out`,
-    ...(reasoning > 0 ? [`${exactly(reasoning)} of them reasoning`] : []),
-  ]
   return (
     <>
-      {parts.join(', ')}
+      {exactly(input)} in{cached > 0 && ` (${exactly(cached)} cached)`}, {exactly(output)} out
+      {reasoning > 0 && ` (${exactly(reasoning)} reasoning)`}
       {estimated && (
         <Text size="xs" c="dimmed">
-          Estimated: the upstream did not say.
+          Estimated: the upstream reported no usage.
         </Text>
       )}
     </>

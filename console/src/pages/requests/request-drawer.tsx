@@ -3,7 +3,7 @@ import { useRequest } from '../../api/requests.ts'
 import { Failure } from '../../ui/failure.tsx'
 import { RequestDetails } from './request-details.tsx'
 
-/** One call beside the list. */
+/** The details of a call, beside the list. */
 export function RequestDrawer({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { data, error, refetch } = useRequest(id)
   return (

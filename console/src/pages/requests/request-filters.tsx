@@ -1,6 +1,6 @@
 import { NativeSelect } from '@mantine/core'
 import { useKeys } from '../../api/keys.ts'
-import { MOST_CHOICES } from '../../api/list.ts'
+import { MAX_CHOICES } from '../../api/list.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { AccountFilter } from '../../ui/account-filter.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
@@ -10,14 +10,14 @@ import { rangeChoices, type Time } from '../../ui/ranges.ts'
 import { SearchField } from '../../ui/search-field.tsx'
 import { FAULTS } from './status-cell.tsx'
 
-/** What the list is narrowed to, as the address says it. */
+/** The filters, as the URL has them. */
 export interface RequestsFilters extends Time, Record<string, string> {
   readonly q: string
   readonly model: string
   readonly key_id: string
   readonly account_id: string
   readonly fault: string
-  /** `1`: the tail instead of the list. */
+  /** `1`: the live tail in place of the list. */
   readonly live: string
 }
 
@@ -28,16 +28,16 @@ const FAULT_CHOICES = [
   ...Object.entries(FAULTS).map(([value, { label }]) => ({ value, label: `Fault: ${label.toLowerCase()}` })),
 ]
 
-/** The filters, and who hears of a change. */
+/** The filters, and the handler of changes. */
 export interface RequestFiltersBarProps {
   readonly filters: RequestsFilters
   readonly onChange: (changes: Partial<RequestsFilters>) => void
 }
 
-/** Search and filters above the list. */
+/** The filters above the list. */
 export function RequestFiltersBar({ filters, onChange }: RequestFiltersBarProps) {
   const { user } = useSignedIn()
-  const { rows: keys = [] } = useKeys({ limit: MOST_CHOICES })
+  const { rows: keys = [] } = useKeys({ limit: MAX_CHOICES })
   return (
     <FilterBar>
       <SearchField label="Request id" value={filters.q} onSearch={(q) => onChange({ q: q.trim() })} width={240} />

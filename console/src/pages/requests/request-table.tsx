@@ -23,7 +23,7 @@ const COLUMNS: readonly Column<RequestRow>[] = [
   { header: 'Tokens out', end: true, cell: ({ tokens }) => tokens && `${tokens.estimated ? '~' : ''}${exactly(tokens.output)}` },
 ]
 
-/** Calls; each leads to its details. */
+/** A table of calls, with links to their details. */
 export function RequestTable({ list, empty }: { readonly list: List<RequestRow>; readonly empty: ReactNode }) {
   return <DataTable label="Requests" columns={COLUMNS} list={list} rowKey={({ id }) => id} empty={empty} />
 }

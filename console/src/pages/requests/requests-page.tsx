@@ -3,7 +3,7 @@ import { IconActivity, IconBroadcast, IconDownload, IconPlayerStopFilled } from 
 import { Link, useLocation, useNavigate, useParams } from 'react-router'
 import { address } from '../../api/http.ts'
 import { useRequests } from '../../api/requests.ts'
-import { Nothing } from '../../ui/nothing.tsx'
+import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Page } from '../../ui/page.tsx'
 import { spanOf } from '../../ui/ranges.ts'
@@ -25,7 +25,7 @@ const DEFAULTS: RequestsFilters = {
   live: '',
 }
 
-/** Calls: the list with its filters, or their tail as they happen; each call in detail. */
+/** Calls: the filtered list or the live tail, and the details of one call. */
 export function RequestsPage() {
   const [filters, setFilters] = useFilters(DEFAULTS)
   const { id } = useParams()
@@ -35,7 +35,7 @@ export function RequestsPage() {
   return (
     <Page
       title="Requests"
-      about="Every call, without its content: who asked for what, who answered, how long it took, and whose fault it was if it failed."
+      about="Every call, without its content: its key, model and upstream, how long it took, and who caused a failure."
       actions={
         <>
           <Button
@@ -62,23 +62,23 @@ interface RecordedProps {
 }
 
 function Recorded({ filters, onChange }: RecordedProps) {
-  const list = useRequests(questionOf(filters, useNow()))
+  const list = useRequests(queryOf(filters, useNow()))
   const filtered = [filters.q, filters.model, filters.key_id, filters.account_id, filters.fault].some((value) => value !== '')
   return (
     <>
       <RequestFiltersBar filters={filters} onChange={onChange} />
-      <RequestTable list={list} empty={filtered ? <NoneFits /> : <NoneYet />} />
+      <RequestTable list={list} empty={filtered ? <NoMatches /> : <NoneYet />} />
     </>
   )
 }
 
-/** An id is looked up whenever it was; everything else within the chosen time. */
-function questionOf({ q, model, key_id, account_id, fault, ...time }: RequestsFilters, now: number) {
+/** A search by id ignores the time range. */
+function queryOf({ q, model, key_id, account_id, fault, ...time }: RequestsFilters, now: number) {
   return { q, model, key_id, account_id, fault, ...(q === '' && spanOf(time, now)) }
 }
 
 function ExportMenu({ filters }: { readonly filters: RequestsFilters }) {
-  const question = questionOf(filters, useNow())
+  const query = queryOf(filters, useNow())
   return (
     <Menu>
       <Menu.Target>
@@ -87,10 +87,10 @@ function ExportMenu({ filters }: { readonly filters: RequestsFilters }) {
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item component="a" href={address('/requests.csv', question)} download>
+        <Menu.Item component="a" href={address('/requests.csv', query)} download>
           CSV
         </Menu.Item>
-        <Menu.Item component="a" href={address('/requests.jsonl', question)} download>
+        <Menu.Item component="a" href={address('/requests.jsonl', query)} download>
           JSON Lines
         </Menu.Item>
       </Menu.Dropdown>
@@ -100,24 +100,25 @@ function ExportMenu({ filters }: { readonly filters: RequestsFilters }) {
 
 function NoneYet() {
   return (
-    <Nothing
+    <EmptyMessage
       icon={IconActivity}
-      title="No calls in this time"
+      title="No calls in this time range"
       action={
         <Button component={Link} to="/connect" variant="default" size="xs">
           Connect a client
         </Button>
       }
     >
-      Choose a longer time, or make the first call: it shows here within seconds.
-    </Nothing>
+      Choose a longer time range, or make a call: it appears here within seconds.
+    </EmptyMessage>
   )
 }
 
-function NoneFits() {
+function NoMatches() {
   return (
-    <Nothing icon={IconActivity} title="No call fits">
-      An id is looked up by its beginning: it is the x-request-id header of the reply. Rows are kept for a limited time.
-    </Nothing>
+    <EmptyMessage icon={IconActivity} title="No matching calls">
+      Search by a request id or its first characters: it is the x-request-id header of the reply. Calls are kept for a limited
+      time.
+    </EmptyMessage>
   )
 }

@@ -1,6 +1,6 @@
 import type { RequestRow } from '../../api/requests.ts'
 
-/** A bar of the waterfall. Times are milliseconds from the call's begin. */
+/** A bar of the waterfall. Times are milliseconds from the start of the call. */
 export interface CallSpan {
   readonly name: string
   readonly detail: string
@@ -9,12 +9,12 @@ export interface CallSpan {
   readonly kind: 'link' | 'gateway' | 'served' | 'failed'
 }
 
-/** What the waterfall is drawn from. */
+/** The fields that the waterfall shows. */
 export type TimedCall = Pick<RequestRow, 'links' | 'attempts' | 'ms'>
 
 /**
- * A call as bars, one below the other. The links follow each other from its begin, each as one piece, though what it did on the way
- * out came later. The attempts follow each other and the last one ends with the call. What is left between them is the gateway's.
+ * A call as bars. The links follow each other from the start, each in one piece, although a part of its time may come after the reply.
+ * The attempts follow each other, and the last one ends with the call. The time between them is the gateway's.
  */
 export function spansOf({ links, attempts, ms: { total } }: TimedCall): readonly CallSpan[] {
   const chain = inARow(0, links, total).map(
@@ -27,10 +27,10 @@ export function spansOf({ links, attempts, ms: { total } }: TimedCall): readonly
   })
   const from = chain.at(-1)?.to ?? 0
   const to = Math.max(tries[0]?.from ?? total, from)
-  return [...chain, { name: 'Gateway', detail: 'reading, checking, waiting', from, to, kind: 'gateway' }, ...tries]
+  return [...chain, { name: 'Gateway', detail: 'reading, validating, waiting', from, to, kind: 'gateway' }, ...tries]
 }
 
-/** One after the other from `begin` on; none reaches beyond `end`. */
+/** Consecutive spans from `begin` on, none of which exceeds `end`. */
 function inARow(begin: number, parts: readonly { readonly ms: number }[], end: number): Pick<CallSpan, 'from' | 'to'>[] {
   let to = begin
   return parts.map(({ ms }) => {

@@ -2,7 +2,7 @@ import { Group, Text } from '@mantine/core'
 import type { Fault, RequestRow } from '../../api/requests.ts'
 import { StatusLabel, type Tone } from '../../ui/status-label.tsx'
 
-/** Whose doing each fault is, for people. */
+/** The labels of faults. */
 export const FAULTS: Readonly<Record<Fault, { readonly label: string; readonly tone: Tone }>> = {
   caller: { label: 'Caller', tone: 'warning' },
   policy: { label: 'Policy', tone: 'warning' },
@@ -10,7 +10,7 @@ export const FAULTS: Readonly<Record<Fault, { readonly label: string; readonly t
   gateway: { label: 'Gateway', tone: 'bad' },
 }
 
-/** The status, and whose doing it was if it failed. */
+/** The status of a call, and the fault of a failure. */
 export function StatusCell({ row: { status, fault } }: { readonly row: Pick<RequestRow, 'status' | 'fault'> }) {
   if (fault === null) return <StatusLabel tone={status < 400 ? 'good' : 'warning'}>{status}</StatusLabel>
   const { label, tone } = FAULTS[fault]

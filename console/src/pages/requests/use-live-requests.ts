@@ -2,18 +2,18 @@ import { useEffect, useState } from 'react'
 import { address } from '../../api/http.ts'
 import type { RequestRow } from '../../api/requests.ts'
 
-/** Older rows leave at the end. */
-const MOST_ROWS = 200
+/** Older rows are dropped. */
+const MAX_ROWS = 200
 
-/** The tail of calls as they settle, the newest first. */
+/** The live tail of calls, newest first. */
 export interface LiveRequests {
   readonly rows: readonly RequestRow[]
   readonly connected: boolean
-  /** Calls that came too fast to be told one by one. */
+  /** The number of calls that were dropped because they came too fast. */
   readonly missed: number
 }
 
-/** Follows the calls while the page shows them. The browser connects again by itself. */
+/** Follows calls while it is mounted. The browser reconnects by itself. */
 export function useLiveRequests(): LiveRequests {
   const [rows, setRows] = useState<readonly RequestRow[]>([])
   const [connected, setConnected] = useState(false)
@@ -23,7 +23,7 @@ export function useLiveRequests(): LiveRequests {
     source.onopen = () => setConnected(true)
     source.onerror = () => setConnected(false)
     source.onmessage = ({ data }: MessageEvent<string>) =>
-      setRows((before) => [JSON.parse(data) as RequestRow, ...before].slice(0, MOST_ROWS))
+      setRows((before) => [JSON.parse(data) as RequestRow, ...before].slice(0, MAX_ROWS))
     source.addEventListener('missed', ({ data }: MessageEvent<string>) =>
       setMissed((before) => before + (JSON.parse(data) as { readonly calls: number }).calls),
     )

@@ -3,13 +3,13 @@ import { duration } from '../../ui/time-words.ts'
 import { spansOf, type TimedCall } from './spans.ts'
 import styles from './waterfall.module.css'
 
-/** Where the time of a call went: each link, the gateway, each attempt, and when the first byte left. */
+/** The timeline of a call: each link, the gateway, each attempt, and the first byte. */
 export function Waterfall({ row }: { readonly row: TimedCall }) {
   const { total, first_byte } = row.ms
   const share = (ms: number): string => `${total === 0 ? 0 : (100 * ms) / total}%`
   return (
     <div className={styles.waterfall}>
-      <ol className={styles.spans} aria-label="Where the time went">
+      <ol className={styles.spans} aria-label="Timeline">
         {spansOf(row).map(({ name, detail, from, to, kind }, index) => (
           <li key={`${index} ${name}`} className={styles.span}>
             <div className={styles.words}>

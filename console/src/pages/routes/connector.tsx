@@ -1,13 +1,13 @@
 import styles from './connector.module.css'
 import type { LaneEnd } from './lanes.ts'
 
-/** Pixels from one end to the next, and from the left to the right. */
+/** In pixels. */
 export const END_HEIGHT = 52
 const WIDTH = 72
 const THINNEST = 1.5
 const WIDEST = 6
 
-/** Lines from a name to its choices: the wider, the larger the share; dashed for fallbacks. */
+/** Lines from a name to its targets: their width is the share; fallbacks are dashed. */
 export function Connector({ ends }: { readonly ends: readonly LaneEnd[] }) {
   const height = ends.length * END_HEIGHT
   return (

@@ -2,14 +2,14 @@ import { Text } from '@mantine/core'
 import type { Health } from '../../api/operations.ts'
 import { StatusLabel, type Tone } from '../../ui/status-label.tsx'
 
-/** The states of a breaker, for people. */
+/** The labels of the states of a circuit breaker. */
 const STATES: Readonly<Record<Health, { readonly label: string; readonly tone: Tone }>> = {
   closed: { label: 'Healthy', tone: 'good' },
-  half_open: { label: 'Being probed', tone: 'warning' },
-  open: { label: 'Resting', tone: 'bad' },
+  half_open: { label: 'Half-open', tone: 'warning' },
+  open: { label: 'Circuit open', tone: 'bad' },
 }
 
-/** How a target is doing. */
+/** The health of a target. */
 export function HealthLabel({ health }: { readonly health: Health }) {
   const { label, tone } = STATES[health]
   return (

@@ -6,7 +6,7 @@ import { HealthLabel } from './health-label.tsx'
 import styles from './lane-view.module.css'
 import type { Lane, LaneEnd } from './lanes.ts'
 
-/** One lane: aliases, the name, what answers. */
+/** One lane: its aliases, its name and its ends. */
 export function LaneView({ lane }: { readonly lane: Lane }) {
   const { name, aliases, dormant, ends } = lane
   return (

@@ -5,13 +5,13 @@ import { Page } from '../../ui/page.tsx'
 import { LaneView } from './lane-view.tsx'
 import { lanesOf } from './lanes.ts'
 
-/** The routing table, drawn: from the names that clients use to what answers them, with its health. */
+/** The routing table as a graph: from the names that clients use to the targets, with their health. */
 export function RoutesPage() {
   const { data, error, refetch } = useRoutes()
   return (
     <Page
       title="Routes"
-      about="From the name that a client sends to what answers it. A line's width is a target's share; dashed ones are tried when those before have failed."
+      about="From the model that a client requests to the targets that serve it. A line's width is the target's share of the calls; dashed lines are fallbacks."
     >
       {error !== null && data === undefined && <Failure error={error} onRetry={() => void refetch()} />}
       {error === null && data === undefined && <Skeleton h={420} />}

@@ -8,16 +8,16 @@ const FORMATS = {
   day: new Intl.DateTimeFormat('en', { weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' }),
 }
 
-/** Where the tip is, and of which bar. */
+/** The position of the tooltip, and its bar. */
 export interface ChartTipProps extends Pick<StackedChartProps, 'groups' | 'step'> {
   readonly left: number
-  /** Of the whole chart: beyond its middle the tip stands to the left. */
+  /** Of the whole chart: in its right half the tooltip is left of the pointer. */
   readonly width: number
   readonly time: string
   readonly index: number
 }
 
-/** What a bar is made of. */
+/** The tooltip of a bar: the value of each group. */
 export function ChartTip({ left, width, time, step, index, groups }: ChartTipProps) {
   const place = left > width / 2 ? { right: width - left + 12 } : { left: left + 12 }
   return (

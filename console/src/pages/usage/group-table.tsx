@@ -1,17 +1,17 @@
 import { Table, Text } from '@mantine/core'
-import type { Measures } from '../../api/usage.ts'
+import type { UsageTotals } from '../../api/usage.ts'
 import { exactly, percent } from '../../ui/numbers.ts'
 import styles from './group-table.module.css'
 
-/** A group with its colour in the chart and its sums. */
+/** A group with its color in the chart and its totals. */
 export interface GroupRow {
   readonly name: string
   readonly label: string
   readonly color: string
-  readonly totals: Measures
+  readonly totals: UsageTotals
 }
 
-/** The chart's legend, and all its numbers. */
+/** The legend of the chart, with the totals of each group. */
 export function GroupTable({ rows, what }: { readonly rows: readonly GroupRow[]; readonly what: string }) {
   return (
     <Table.ScrollContainer minWidth={640} scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': `Usage by ${what}` } }}>
@@ -19,7 +19,7 @@ export function GroupTable({ rows, what }: { readonly rows: readonly GroupRow[];
         <Table.Thead>
           <Table.Tr>
             <Table.Th tt="capitalize">{what}</Table.Th>
-            {['Requests', 'Errors', 'Input tokens', 'Output tokens', 'From cache'].map((header) => (
+            {['Requests', 'Errors', 'Input tokens', 'Output tokens', 'Cached'].map((header) => (
               <Table.Th key={header} className={styles.number}>
                 {header}
               </Table.Th>

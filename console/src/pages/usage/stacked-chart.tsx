@@ -7,9 +7,9 @@ import { ChartTip } from './chart-tip.tsx'
 import styles from './stacked-chart.module.css'
 import { chartOptions, stacked } from './stacked-options.ts'
 
-/** Bars over time, one upon the other. */
+/** The data of a stacked bar chart over time. */
 export interface StackedChartProps {
-  /** What is drawn, in words. */
+  /** The chart's accessible name. */
   readonly label: string
   readonly step: 'hour' | 'day'
   readonly times: readonly string[]
@@ -18,7 +18,7 @@ export interface StackedChartProps {
 
 const HEIGHT = 280
 
-/** The chart. What it shows stands in the table below it too, for those who do not see it. */
+/** A stacked bar chart. The table below it has the same numbers, for screen readers. */
 export function StackedChart({ label, step, times, groups }: StackedChartProps) {
   const dark = useComputedColorScheme() === 'dark'
   const { ref: sized, width } = useElementSize<HTMLDivElement>()

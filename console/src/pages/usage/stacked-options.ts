@@ -1,15 +1,15 @@
 import uPlot from 'uplot'
 import { roughly } from '../../ui/numbers.ts'
 
-/** How the chart is drawn. */
+/** The settings of the chart. */
 export interface ChartSetting {
   readonly width: number
   readonly height: number
   readonly step: 'hour' | 'day'
-  /** Of each group, the lowest first. */
+  /** Of each group, the lowest in the stack first. */
   readonly colors: readonly string[]
   readonly dark: boolean
-  /** Told where the pointer is: which bar, and how many pixels from the left. */
+  /** Called with the bar under the pointer, and its pixels from the left. */
   readonly onPoint: (at: { readonly index: number; readonly left: number } | undefined) => void
 }
 
@@ -21,10 +21,10 @@ const LABELS = {
 const FONT = '12px Inter, -apple-system, "Segoe UI", Roboto, Arial, sans-serif'
 const STEP_SECONDS = { hour: 3600, day: 86_400 }
 
-/** What a bar fills of its step, and the widest in pixels. */
+/** The part of its step that a bar fills, and its maximum width in pixels. */
 const BAR: [number, number] = [0.7, 36]
 
-/** uPlot draws later series over earlier ones: the highest sums come first, so that each bar shows only its own part. */
+/** uPlot draws later series over earlier ones: the highest sums come first, so that each series shows its own part. */
 export function stacked(values: readonly (readonly number[])[]): number[][] {
   const sums: number[][] = []
   for (const row of values) {
@@ -51,7 +51,7 @@ export function chartOptions({ width, height, step, colors, dark, onPoint }: Cha
     legend: { show: false },
     cursor: { points: { show: false }, y: false, drag: { x: false, y: false } },
     scales: {
-      // Room for half a bar at both ends.
+      // Leaves room for half a bar at both ends.
       x: { range: (_, min, max) => [min - half, max + half] },
       y: { range: (_, __, max) => [0, Math.max(max * 1.05, 1)] },
     },

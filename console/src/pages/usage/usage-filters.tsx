@@ -4,27 +4,27 @@ import { AccountFilter } from '../../ui/account-filter.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { RangeField } from '../../ui/range-field.tsx'
 import { rangeChoices, type Time } from '../../ui/ranges.ts'
-import { MEASURES } from './measures.ts'
+import { METRICS } from './metrics.ts'
 
-/** What the page is asked, as the address says it. */
+/** The filters, as the URL has them. */
 export interface UsageFilters extends Time, Record<string, string> {
   /** `model`, `key`, `account` or `tag`. */
   readonly group: string
   /** The tag's name, where the group is `tag`. */
   readonly tag: string
   readonly account_id: string
-  readonly measure: string
+  readonly metric: string
 }
 
 const RANGE_CHOICES = rangeChoices('24h', '7d', '30d', '90d')
 
-/** The filters, and who hears of a change. */
+/** The filters, and the handler of changes. */
 export interface UsageFiltersBarProps {
   readonly filters: UsageFilters
   readonly onChange: (changes: Partial<UsageFilters>) => void
 }
 
-/** Which time, grouped by what, and which number. */
+/** The time range, the grouping and the metric. */
 export function UsageFiltersBar({ filters, onChange }: UsageFiltersBarProps) {
   const { user } = useSignedIn()
   const groups = [
@@ -53,10 +53,10 @@ export function UsageFiltersBar({ filters, onChange }: UsageFiltersBarProps) {
         />
       )}
       <NativeSelect
-        aria-label="Measure"
-        data={Object.entries(MEASURES).map(([value, label]) => ({ value, label }))}
-        value={filters.measure}
-        onChange={({ currentTarget }) => onChange({ measure: currentTarget.value })}
+        aria-label="Metric"
+        data={Object.entries(METRICS).map(([value, label]) => ({ value, label }))}
+        value={filters.metric}
+        onChange={({ currentTarget }) => onChange({ metric: currentTarget.value })}
       />
     </FilterBar>
   )

@@ -4,33 +4,33 @@ import { useMemo } from 'react'
 import { Link } from 'react-router'
 import { address } from '../../api/http.ts'
 import { type Usage, useUsage } from '../../api/usage.ts'
+import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { Failure } from '../../ui/failure.tsx'
-import { Nothing } from '../../ui/nothing.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Page } from '../../ui/page.tsx'
 import { spanOf, stepOf } from '../../ui/ranges.ts'
 import { useFilters } from '../../ui/use-filters.ts'
 import { groupColor } from './colors.ts'
 import { GroupTable } from './group-table.tsx'
-import { groupTotals, MEASURES, measureOf } from './measures.ts'
+import { groupTotals, METRICS, metricOf } from './metrics.ts'
 import { StackedChart } from './stacked-chart.tsx'
 import { Totals } from './totals.tsx'
 import { type UsageFilters, UsageFiltersBar } from './usage-filters.tsx'
 
-const DEFAULTS: UsageFilters = { range: '7d', from: '', to: '', group: 'model', tag: 'team', account_id: '', measure: 'requests' }
+const DEFAULTS: UsageFilters = { range: '7d', from: '', to: '', group: 'model', tag: 'team', account_id: '', metric: 'requests' }
 
-/** What was used, over time, by whom. */
+/** Usage over time, by group. */
 export function UsagePage() {
   const [filters, setFilters] = useFilters(DEFAULTS)
   const now = useNow()
   const span = spanOf(filters, now)
-  const question = {
+  const query = {
     ...span,
     step: stepOf(span, now),
     group: filters.group === 'tag' ? `tag:${filters.tag || DEFAULTS.tag}` : filters.group,
     account_id: filters.account_id,
   }
-  const { data, error, refetch, isPlaceholderData } = useUsage(question)
+  const { data, error, refetch, isPlaceholderData } = useUsage(query)
   return (
     <Page
       title="Usage"
@@ -38,7 +38,7 @@ export function UsagePage() {
       actions={
         <Button
           component="a"
-          href={address('/usage.csv', question)}
+          href={address('/usage.csv', query)}
           download
           variant="default"
           leftSection={<IconDownload size={16} />}
@@ -65,7 +65,7 @@ export function UsagePage() {
 
 function Chart({ usage, filters }: { readonly usage: Usage; readonly filters: UsageFilters }) {
   const dark = useComputedColorScheme() === 'dark'
-  const measure = measureOf(filters.measure)
+  const metric = metricOf(filters.metric)
   const { times, rows } = useMemo(() => {
     const totals = groupTotals(usage.groups.length, usage.series)
     return {
@@ -75,15 +75,15 @@ function Chart({ usage, filters }: { readonly usage: Usage; readonly filters: Us
         label,
         color: groupColor(index, dark),
         totals: totals[index]!,
-        values: usage.series.map(({ values }) => values[index]?.[measure] ?? 0),
+        values: usage.series.map(({ values }) => values[index]?.[metric] ?? 0),
       })),
     }
-  }, [usage, measure, dark])
+  }, [usage, metric, dark])
   const what = filters.group === 'tag' ? filters.tag : filters.group
   return (
     <Paper withBorder p="md">
       <StackedChart
-        label={`${MEASURES[measure]} per ${usage.step}, by ${what}; the table below has the numbers`}
+        label={`${METRICS[metric]} per ${usage.step}, by ${what}; the table below has the numbers`}
         step={usage.step}
         times={times}
         groups={rows}
@@ -97,16 +97,16 @@ function Chart({ usage, filters }: { readonly usage: Usage; readonly filters: Us
 
 function NoUsage() {
   return (
-    <Nothing
+    <EmptyMessage
       icon={IconChartBar}
-      title="Nothing was called in this time"
+      title="No usage in this time range"
       action={
         <Button component={Link} to="/connect" variant="default" size="xs">
           Connect a client
         </Button>
       }
     >
-      Choose a longer time, or make the first call: it shows here within seconds.
-    </Nothing>
+      Choose a longer time range, or make a call: it appears here within seconds.
+    </EmptyMessage>
   )
 }

@@ -44,14 +44,16 @@ const mergedProperties: Combination = ({ properties: a }, { properties: b }) => 
   return Object.fromEntries([...Object.entries({ ...a, ...b }), ...shared.map((name) => [name, both(a, b, name)])])
 }
 
-const commonValues: Combination = (a, b, keyword) =>
-  list(a, keyword).filter((value) => list(b, keyword).some((other) => same(value, other)))
+const commonValues: Combination = (a, b, keyword) => {
+  const others = new Set(list(b, keyword).map((value) => JSON.stringify(value)))
+  return list(a, keyword).filter((value) => others.has(JSON.stringify(value)))
+}
 
 /** An integer is a number. */
 const commonTypes: Combination = (a, b) => {
-  const [ones, others] = [[a.type].flat(), [b.type].flat()]
-  const narrow = (types: unknown[], wide: unknown[]) =>
-    types.filter((type) => wide.includes(type) || (type === 'integer' && wide.includes('number')))
+  const [ones, others] = [new Set([a.type].flat()), new Set([b.type].flat())]
+  const narrow = (types: Set<unknown>, wide: Set<unknown>) =>
+    [...types].filter((type) => wide.has(type) || (type === 'integer' && wide.has('number')))
   return [...new Set([...narrow(ones, others), ...narrow(others, ones)])]
 }
 

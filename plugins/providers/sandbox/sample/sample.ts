@@ -1,3 +1,4 @@
+import { type Budget, Exhausted } from './budget.ts'
 import { fits } from './fits.ts'
 import { merge } from './merge.ts'
 import { sampleNumber } from './number.ts'
@@ -20,9 +21,9 @@ const UNSUPPORTED = [
   'unevaluatedProperties',
 ] as const
 
-/** The largest schema that is looked at, in UTF-16 units of its JSON, and the values and properties that one sample may take. */
+/** The largest schema that is looked at, in UTF-16 units of its JSON, and the most elements or properties of one value. */
 const MAX_SIZE = 64 * 1024
-const MAX_STEPS = 1000
+const MAX_LENGTH = 1000
 
 /** Past this nesting only what a schema requires is made up, so that recursive ones come to an end. */
 const FULL_DEPTH = 5
@@ -32,20 +33,18 @@ const FULL_DEPTH = 5
  * several types or alternatives it is the first that can be met. Throws `Unsampleable` for a schema that is unsatisfiable, too large or
  * not understood. The alternatives of `oneOf` are taken to exclude each other.
  */
-export function sample(schema: unknown): unknown {
+export function sample(schema: unknown, budget: Budget): unknown {
   if (JSON.stringify(schema).length > MAX_SIZE) throw new Unsampleable(`it is larger than ${MAX_SIZE} characters`)
-  return new Sampler(schema).value(schema, 0)
+  return new Sampler(schema, budget).value(schema, 0)
 }
-
-/** Nothing is left for trying other alternatives either. */
-class Exhausted extends Unsampleable {}
 
 class Sampler {
   readonly #root: unknown
-  #steps = 0
+  readonly #budget: Budget
 
-  constructor(root: unknown) {
+  constructor(root: unknown, budget: Budget) {
     this.#root = root
+    this.#budget = budget
   }
 
   value(schema: unknown, depth: number): unknown {
@@ -55,23 +54,34 @@ class Sampler {
     const unsupported = UNSUPPORTED.find((keyword) => keyword in flat)
     if (unsupported !== undefined) throw new Unsampleable(`'${unsupported}' is not supported`)
     for (const keyword of ['anyOf', 'oneOf'] as const) {
-      const { [keyword]: alternatives, ...rest } = flat
-      if (alternatives !== undefined) {
-        return this.#first(list(flat, keyword), (one) => this.value(merge(rest, this.#flatten(one)), depth))
-      }
+      if (!(keyword in flat)) continue
+      const { [keyword]: _, ...rest } = flat
+      return this.#first(list(flat, keyword), (one) => this.value(this.#merge(rest, this.#flatten(one)), depth))
     }
-    if ('const' in flat || 'enum' in flat) return listed(flat)
+    if ('const' in flat || 'enum' in flat) return this.#written(listed(flat))
     return this.#first(typesOf(flat), (type) => this.#typed(type, flat, depth))
   }
 
   /** The schema without `$ref` and `allOf`: what they say is merged into it. */
   #flatten(schema: unknown): unknown {
-    this.#step()
-    if (!isSchema(schema)) return schema
+    this.#budget.value()
+    this.#budget.read(schema)
+    if (!isSchema(schema) || !('$ref' in schema || 'allOf' in schema)) return schema
     const { $ref, allOf: _, ...rest } = schema
     const parts = list(schema, 'allOf').map((one) => this.#flatten(one))
     if ($ref !== undefined) parts.push(this.#flatten(resolve(this.#root, $ref)))
-    return parts.reduce(merge, rest)
+    return parts.reduce((whole, part) => this.#merge(whole, part), rest)
+  }
+
+  #merge(a: unknown, b: unknown): unknown {
+    this.#budget.read(a)
+    this.#budget.read(b)
+    return merge(a, b)
+  }
+
+  #written<Value>(value: Value): Value {
+    this.#budget.write(value)
+    return value
   }
 
   #typed(type: unknown, schema: Schema, depth: number): unknown {
@@ -81,7 +91,7 @@ class Sampler {
       case 'array':
         return this.#array(schema, depth)
       case 'string':
-        return sampleString(schema)
+        return this.#written(sampleString(schema))
       case 'number':
       case 'integer':
         return sampleNumber(schema, type)
@@ -96,18 +106,17 @@ class Sampler {
 
   #object(schema: Schema, depth: number): object {
     const properties = isSchema(schema.properties) ? schema.properties : {}
-    const most = limit(schema, 'maxProperties', MAX_STEPS)
+    const most = limit(schema, 'maxProperties', MAX_LENGTH)
     const made = new Map<string, unknown>()
     for (const name of list(schema, 'required')) {
       if (typeof name !== 'string') throw new Unsampleable("'required' is not a list of names")
       const property = Object.hasOwn(properties, name) ? properties[name] : (schema.additionalProperties ?? true)
-      made.set(name, this.value(property, depth + 1))
+      made.set(this.#written(name), this.value(property, depth + 1))
     }
     for (const [name, property] of Object.entries(properties)) {
-      this.#step()
       if (made.has(name) || made.size >= most || depth >= FULL_DEPTH) continue
       const optional = attempt(() => this.value(property, depth + 1))
-      if (!(optional instanceof Unsampleable)) made.set(name, optional.value)
+      if (!(optional instanceof Unsampleable)) made.set(this.#written(name), optional.value)
     }
     if (made.size < limit(schema, 'minProperties', 0) || made.size > most) {
       throw new Unsampleable('its bounds on the number of properties cannot be kept')
@@ -119,7 +128,7 @@ class Sampler {
     if (Array.isArray(schema.items)) throw new Unsampleable("a list of 'items' is not supported; use 'prefixItems'")
     const prefix = list(schema, 'prefixItems')
     const least = limit(schema, 'minItems', 0)
-    const most = Math.min(limit(schema, 'maxItems', MAX_STEPS), schema.uniqueItems === true ? 1 : MAX_STEPS)
+    const most = Math.min(limit(schema, 'maxItems', MAX_LENGTH), schema.uniqueItems === true ? 1 : MAX_LENGTH)
     if (least > most) throw new Unsampleable('its bounds on the number of elements cannot be kept')
     const wanted = depth < FULL_DEPTH ? Math.min(Math.max(least, prefix.length, 1), most) : least
     const made: unknown[] = []
@@ -138,12 +147,9 @@ class Sampler {
       const made = attempt(() => make(alternative))
       if (!(made instanceof Unsampleable)) return made.value
       reason = made
+      this.#budget.value()
     }
     throw reason
-  }
-
-  #step(): void {
-    if (++this.#steps > MAX_STEPS) throw new Exhausted(`it asks for more than ${MAX_STEPS} values, or has no end`)
   }
 }
 

@@ -1,6 +1,6 @@
 import { defineChain, Type } from 'unified-model-gateway/plugin'
 
-/** Takes whatever value it is given. */
+/** Accepts any value. */
 export default defineChain({
   apiVersion: 1,
   name: 'any',

@@ -1,6 +1,6 @@
 import { defineChain, Type } from 'unified-model-gateway/plugin'
 
-/** A link with a setting of every common kind. Its author forgot to close its maps. */
+/** A link with a setting of every common kind. Its schema does not close its maps. */
 export default defineChain({
   apiVersion: 1,
   name: 'audit',

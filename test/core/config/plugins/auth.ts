@@ -1,6 +1,6 @@
 import { defineChain, Type } from 'unified-model-gateway/plugin'
 
-/** Stands for the link that identifies callers. */
+/** In place of the built-in `auth`. */
 export default defineChain({
   apiVersion: 1,
   name: 'auth',

@@ -1,6 +1,6 @@
 import { defineChain, Type } from 'unified-model-gateway/plugin'
 
-/** A link whose schema uses the keywords that the others do not. */
+/** A link whose schema uses the keywords that the other test plugins do not use. */
 export default defineChain({
   apiVersion: 1,
   name: 'keywords',

@@ -62,6 +62,11 @@ const DEEDS: Readonly<Record<string, Deed>> = {
     const { stream } = await state.call()
     state.reply.send(stream ? COMPLETION : [CHUNK])
   },
+  'sends a promise that rejects': (state) => state.reply.send(Promise.reject(new Error(FAULT)) as never),
+  'sends what is neither': async (state) => {
+    const { stream } = await state.call()
+    state.reply.send((stream ? [42] : {}) as never)
+  },
   'sends what throws': async (state) => {
     const { stream } = await state.call()
     state.reply.send(stream ? broken() : (undefined as never))

@@ -23,7 +23,7 @@ describe('Two targets with weights', () => {
     })
     for (const upstream of [fixture.first, fixture.second]) upstream.on(() => cleanReply(openai, false))
   })
-  afterEach(() => fixture.stop())
+  afterEach(() => fixture?.stop())
 
   /** Who serves each call, all of them made at once. */
   const serving = async (requests: readonly Parameters<typeof call>[1][], key?: string): Promise<string[]> =>

@@ -30,7 +30,7 @@ describe('An upstream with a concurrency limit', () => {
     })
     fixture.second.on(() => cleanReply(openai, false))
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   /** Has the upstream serve when it is told to, and takes a place at it. */
   async function occupied(model: string): Promise<{ readonly door: Hold; readonly first: Promise<Reply> }> {

@@ -19,8 +19,8 @@ describe('The connection to the first of two targets', () => {
     })
   })
   after(async () => {
-    await fixture.stop()
-    places.close()
+    await fixture?.stop()
+    places?.close()
   })
 
   for (const [index, { name, failure }] of PLACES.entries()) {

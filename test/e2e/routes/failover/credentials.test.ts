@@ -42,7 +42,7 @@ describe('A target whose credential is refused', () => {
     })
     fixture.second.on(() => cleanReply(openai, false))
   })
-  afterEach(() => fixture.stop())
+  afterEach(() => fixture?.stop())
 
   /** The first upstream takes one token only. Resolves to those that it has been shown. */
   function accepting(token: string): string[] {

@@ -33,8 +33,8 @@ describe('A client that disconnects', () => {
     })
   })
   after(async () => {
-    await fixture.stop()
-    deaf.close()
+    await fixture?.stop()
+    deaf?.close()
   })
 
   /** Nothing of it is left: no call, no try at a target, no further one. */

@@ -25,7 +25,7 @@ describe('A call whose first target', () => {
   before(async () => {
     fixture = await startFailover({ models: NUMBERS.models, namespace: { breaker: false } })
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const fault of FAULTS) {
     for (const way of EVERY_WAY) {

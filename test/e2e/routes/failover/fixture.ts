@@ -43,8 +43,9 @@ export const targetsOf = (dialect: Dialect, number = 0) => ({
 /** Starts the gateway and both upstreams, which reply by `on` and `reply`. */
 export async function startFailover(options: FailoverOptions = {}): Promise<FailoverFixture> {
   const { models = 1, route, namespace, firstNamespace, others, ...rest } = options
-  const first = await scriptedUpstream()
-  const second = await scriptedUpstream()
+  await using opened = new AsyncDisposableStack()
+  const first = opened.adopt(await scriptedUpstream(), (all) => all.close())
+  const second = opened.adopt(await scriptedUpstream(), (all) => all.close())
   const origins = { first: first.origin, second: second.origin }
   const gateway = await startTestGateway({
     ...rest,
@@ -59,15 +60,9 @@ export async function startFailover(options: FailoverOptions = {}): Promise<Fail
       },
     },
   })
-  return {
-    gateway,
-    first,
-    second,
-    async stop() {
-      await gateway.stop()
-      await Promise.all([first.close(), second.close()])
-    },
-  }
+  opened.defer(() => gateway.stop())
+  const all = opened.move()
+  return { gateway, first, second, stop: () => all.disposeAsync() }
 }
 
 const upstreamNamespaces = (position: string, origin: string, more?: object) => ({

@@ -11,7 +11,7 @@ describe('A call stays with the first of two targets that', () => {
   before(async () => {
     fixture = await startFailover()
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   /** What the client gets, but for the time of a call, and for blanks between JSON's members. */
   async function heard({ dialect, stream }: Asked, script: readonly Step[]): Promise<string> {

@@ -28,7 +28,7 @@ describe('The parameters of a call', () => {
       }),
     })
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   /** The first target fails, or serves; the second serves. */
   function script(first: 'fails' | 'serves', model: string): () => readonly Record<string, unknown>[] {

@@ -68,7 +68,7 @@ describe('The official SDK', () => {
   before(async () => {
     fixture = await startFailover({ models: 2 * rows.length, namespace: { breaker: false }, route: { retry: { attempts: 2 } } })
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const [name, answer] of Object.entries(KINDS)) {
     for (const way of EVERY_WAY) {

@@ -13,6 +13,7 @@ import {
   CUTS,
   cutsAfter,
   emptyAfter,
+  SUDDEN,
 } from '../../upstream-faults/faults/broken-streams.ts'
 import { SILENCE, STALLS, STREAM_PAUSE } from '../../upstream-faults/faults/stalling.ts'
 import { cleanReply, EVERY_WAY, expectServedBySecond, hitsSince } from './assertions.ts'
@@ -34,7 +35,7 @@ const EARLY = [...cutsAfter(announcement), ...badEventsAfter(announcement), empt
 /** Faults of a stream after its first content. */
 const LATE = [...CUTS, ...badEventsAfter(beginning).filter((fault) => !startsCooldown(fault) && !fault.name.includes('MB'))]
 
-const NUMBERS = numbersFor(EARLY)
+const NUMBERS = numbersFor([...EARLY, ...SUDDEN])
 
 /** Defines tests with their own gateway. */
 function withFailover(name: string, options: FailoverOptions, tests: (on: () => FailoverFixture) => void): void {
@@ -43,7 +44,7 @@ function withFailover(name: string, options: FailoverOptions, tests: (on: () => 
     before(async () => {
       fixture = await startFailover({ namespace: { breaker: false }, ...options })
     })
-    after(() => fixture.stop())
+    after(() => fixture?.stop())
     tests(() => fixture)
   })
 }
@@ -64,6 +65,13 @@ withFailover('a stream of the first of two targets', { models: NUMBERS.models },
   for (const fault of EARLY) {
     for (const way of STREAMED) {
       it(`that ${fault.name} before its first content is replaced by the second target's: ${way.name}`, () =>
+        expectServedBySecond(on(), way, { ...fault, number: NUMBERS.of(fault, true) }))
+    }
+  }
+
+  for (const fault of SUDDEN) {
+    for (const way of STREAMED) {
+      it(`that ${fault.name} together with its first words is replaced by one of the second: ${way.name}`, () =>
         expectServedBySecond(on(), way, { ...fault, number: NUMBERS.of(fault, true) }))
     }
   }

@@ -32,7 +32,7 @@ describe('A target with retry-after', () => {
       }),
     })
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   for (const [number, [form, { headers, rest }]] of forms.entries()) {
     it(`${form} cools down for that time, at most a minute, if there is another target`, async () => {
@@ -76,7 +76,7 @@ describe('The total timeout of a call', () => {
       route: { timeouts: { total: '500ms' } },
     })
   })
-  after(() => fixture.stop())
+  after(() => fixture?.stop())
 
   const model = 'claude-0/claude-sonnet-4-6'
 

@@ -1,4 +1,4 @@
-import { chunk, FIN, head, RST, sse } from '../../../../core/testing/kit.ts'
+import { chunk, FIN, head, pieces, RST, type Step, sse } from '../../../../core/testing/kit.ts'
 import { type Dialect, splitAfter } from '../../sdk/dialect.ts'
 import { CANARY, type Fault } from '../assertions.ts'
 import { AUTHENTICATION, DISCONNECTED, ERROR, type Failure, INVALID, OVERLOADED, RATE_LIMITED } from '../failures.ts'
@@ -81,3 +81,13 @@ export const CUTS: readonly Fault[] = [
   ...cutsAfter(beginning),
   { name: 'ends its body just before the finish', script: (dialect) => sse(unfinished(dialect)), failure: DISCONNECTED },
 ]
+
+/** Cuts and bad events that one read of the connection brings together with the first words. */
+export const SUDDEN: readonly (Fault & { readonly retryAfter?: string })[] = [
+  ...CUTS.filter(({ name }) => /in order|within|before/.test(name)),
+  ...BAD_EVENTS.filter(({ name }) => !name.includes('MB')).map(({ name, event, ...fault }) => ({
+    ...fault,
+    name: `says ${name}`,
+    script: (dialect: Dialect) => sse([...beginning(dialect), event]),
+  })),
+].map((fault) => ({ ...fault, script: (dialect) => pieces([...(fault.script(dialect) as Iterable<Step>)], Infinity) }))

@@ -9,7 +9,7 @@ describe('anthropic: discovery', () => {
     upstream = await scriptedUpstream()
   })
 
-  afterEach(() => upstream.close())
+  afterEach(() => upstream?.close())
 
   async function discover(signal = new AbortController().signal) {
     return (await anthropic({ baseUrl: upstream.origin })).models!(signal)

@@ -28,7 +28,7 @@ describe('bedrock: discovery', () => {
     upstream = await scriptedUpstream()
   })
 
-  afterEach(() => upstream.close())
+  afterEach(() => upstream?.close())
 
   async function discover(config: object = {}, signal = new AbortController().signal) {
     return (await bedrock({ baseUrl: upstream.origin, ...config })).models!(signal)

@@ -59,17 +59,10 @@ export function exception(type: string, message: string): Buffer {
   return frame({ ':exception-type': type, ':content-type': 'application/json', ':message-type': 'exception' }, { message })
 }
 
-/** The frames of events, one a line. */
-export function framesOf(lines: string): Buffer[] {
-  return lines
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => event(JSON.parse(line)))
-}
-
-/** The frames of a fixture. */
+/** The frames of a fixture, which has an event a line. */
 export function fixture(name: string): Buffer[] {
-  return framesOf(readFileSync(new URL(`fixtures/${name}.jsonl`, import.meta.url), 'utf8'))
+  const lines = readFileSync(new URL(`fixtures/${name}.jsonl`, import.meta.url), 'utf8').split('\n')
+  return lines.filter(Boolean).map((line) => event(JSON.parse(line)))
 }
 
 /** Plays frames, puts them together as a client does, and throws what it would throw at the client. */

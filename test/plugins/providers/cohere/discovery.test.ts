@@ -9,7 +9,7 @@ describe('cohere: discovery', () => {
     upstream = await scriptedUpstream()
   })
 
-  afterEach(() => upstream.close())
+  afterEach(() => upstream?.close())
 
   async function discover() {
     return (await cohere({ baseUrl: upstream.origin })).models!(new AbortController().signal)

@@ -44,14 +44,10 @@ export function event(data: object | string): string {
   return `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
 }
 
-/** The events of a text with the data of one in each line. */
-export function eventsOf(lines: string): string[] {
-  return lines.split('\n').filter(Boolean).map(event)
-}
-
-/** The events of a fixture. */
+/** The events of a fixture, which has the data of one a line. */
 export function fixture(name: string): string[] {
-  return eventsOf(readFileSync(new URL(`fixtures/${name}.jsonl`, import.meta.url), 'utf8'))
+  const lines = readFileSync(new URL(`fixtures/${name}.jsonl`, import.meta.url), 'utf8').split('\n')
+  return lines.filter(Boolean).map(event)
 }
 
 /** Plays events, puts them together as a client does, and throws what it would throw at the client. */

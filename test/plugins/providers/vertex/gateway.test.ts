@@ -24,8 +24,8 @@ describe('vertex: in a gateway', () => {
   })
 
   afterEach(async () => {
-    await gateway.stop()
-    await upstream.close()
+    await gateway?.stop()
+    await upstream?.close()
   })
 
   it('a token that was refused is replaced, and the client never hears of it', async () => {

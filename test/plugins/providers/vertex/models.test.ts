@@ -189,7 +189,7 @@ describe('vertex: the list of models', () => {
       return answer
     }
     const provider = await createProvider(plugin, { project: 'acme-ai' }, testHost({ getJson }))
-    return { asked, models: await provider.models!(AbortSignal.timeout(1000)) }
+    return { asked, models: await provider.models!(new AbortController().signal) }
   }
 
   const page = (...models: readonly object[]) => ({ publisherModels: models })

@@ -1,0 +1,123 @@
+import { GatewayError } from '../../errors.ts'
+import type { Store } from '../../store/database.ts'
+import type { CallsTable } from '../../store/schema.ts'
+import { type CallFilter, type CallView, findCall, findCalls, viewCalls } from '../../usage/calls.ts'
+import { callsAsCsv, callsAsJsonLines, usageAsCsv, usageAsJsonLines } from '../../usage/exports.ts'
+import { addTotals, TOTALS, type Totals, zeroTotals } from '../../usage/rollup.ts'
+import { type TimeRange, timeRangeOf } from '../../usage/time-range.ts'
+import { type Dimension, reportUsage, type UsageReport } from '../../usage/usage-report.ts'
+import { type CommandIo, type TableFormat, writeCells, writeChunks, writeJson, writeTable } from '../output.ts'
+import { type ObjectOptions, type StoreOptions, withStore } from '../store.ts'
+
+/** The options of `umg requests list`. */
+export interface ListRequestsOptions extends StoreOptions, CallFilter {
+  /** The beginning of the ids. */
+  readonly id?: string
+  readonly format: 'table' | 'csv' | 'jsonl'
+  /** The number of rows of a table. The other formats have no limit. */
+  readonly limit: number
+}
+
+/** The options of `umg usage`. */
+export interface UsageOptions extends StoreOptions, Partial<TimeRange> {
+  readonly group: Dimension
+  readonly account?: string
+  readonly format: 'table' | 'csv' | 'jsonl'
+}
+
+/** `umg requests list`, the newest first. Resolves to the exit code. */
+export async function listRequestsCommand(
+  { id: q, format, limit, ...options }: ListRequestsOptions,
+  io: CommandIo,
+): Promise<number> {
+  return withStore(options, io, async (store) => {
+    const filter = { ...options, q }
+    if (format === 'csv') return writeChunks(callsAsCsv(store, filter), io)
+    if (format === 'jsonl') return writeChunks(callsAsJsonLines(store, filter), io)
+    writeTable(await viewCalls(store, await findCalls(store, filter, { limit })), CALLS, io)
+  })
+}
+
+/** `umg requests show ID`. Resolves to the exit code. */
+export async function showRequestCommand({ id, ...options }: ObjectOptions, io: CommandIo): Promise<number> {
+  return withStore(options, io, async (store) => {
+    const [call] = await viewCalls(store, [await findOne(store, id)])
+    if (options.json) writeJson(call, io)
+    else writeCells(propertiesOf(call!), io)
+  })
+}
+
+/** `umg usage`: totals of the whole time range as a table, or of each hour or day as CSV or JSON lines. Resolves to the exit code. */
+export async function usageCommand(options: UsageOptions, io: CommandIo): Promise<number> {
+  const { format, group, account } = options
+  const query = { ...timeRangeOf(options), group, account }
+  return withStore(options, io, async (store) => {
+    if (format === 'csv') return writeChunks(usageAsCsv(store, query), io)
+    if (format === 'jsonl') return writeChunks(usageAsJsonLines(store, query), io)
+    writeCells(usageTable(group, await reportUsage(store, query)), io)
+  })
+}
+
+/** Finds a call by its id, or by the beginning of its id if no other id begins the same. */
+async function findOne(store: Store, id: string): Promise<CallsTable> {
+  const exact = await findCall(store, id)
+  if (exact !== undefined) return exact
+  const [first, second] = await findCalls(store, { q: id }, { limit: 2 })
+  if (first === undefined) throw new GatewayError('object_not_found', { values: { what: 'request' } })
+  if (second === undefined) return first
+  throw new GatewayError('invalid_value', { param: 'id', values: { detail: 'several requests have ids that begin like this' } })
+}
+
+const CALLS: TableFormat<CallView> = {
+  columns: {
+    ID: ({ id }) => id,
+    AT: ({ at }) => at,
+    KEY: ({ key }) => key?.name ?? '-',
+    MODEL: ({ model }) => model ?? '-',
+    STATUS: ({ status }) => String(status),
+    OUTCOME: ({ outcome }) => outcome,
+    FAULT: ({ fault }) => fault ?? '-',
+    MS: ({ ms }) => String(Math.round(ms.total)),
+    TOKENS: ({ tokens }) => (tokens === null ? '-' : `${tokens.input}+${tokens.output}`),
+  },
+  empty: 'No requests match. A request is listed a second after its end.',
+}
+
+/** All properties of a call, one a line. */
+function propertiesOf(call: CallView): [name: string, text: string][] {
+  const { key, account, served, error, ms, tokens, tags } = call
+  return [
+    ['id', call.id],
+    ['at', call.at],
+    ['key', key === null ? '-' : `${key.name} (${key.id})`],
+    ['account', account === null ? '-' : `${account.name} (${account.id})`],
+    ['endpoint', call.stream ? `${call.endpoint}, streamed` : call.endpoint],
+    ['model', call.model ?? '-'],
+    ['served by', served === null ? '-' : `${served.namespace}/${served.model} (${served.provider})`],
+    ['status', `${call.status}, ${call.outcome}`],
+    ['fault', call.fault ?? '-'],
+    ['error', error === null ? '-' : error.row],
+    ...call.links.map(({ name, ms: took }, index): [string, string] => [`link ${index + 1}`, `${name}: ${took} ms`]),
+    ...call.attempts.map(({ namespace, model, result, ms: took }, index): [string, string] => [
+      `attempt ${index + 1}`,
+      `${namespace}/${model}: ${result}, ${took} ms`,
+    ]),
+    ['time', `${ms.total} ms, ${ms.overhead} ms of it in the gateway`],
+    ['first byte', ms.first_byte === null ? '-' : `after ${ms.first_byte} ms`],
+    ['tokens', tokens === null ? '-' : formatTokens(tokens)],
+    ...Object.entries(tags).map(([tag, value]): [string, string] => [`tag ${tag}`, value]),
+  ]
+}
+
+function formatTokens({ input, output, cached, reasoning, estimated }: NonNullable<CallView['tokens']>): string {
+  return `${input} in (${cached} cached), ${output} out (${reasoning} reasoning)${estimated ? ', estimated' : ''}`
+}
+
+function usageTable(group: Dimension, { groups, series, totals }: UsageReport): string[][] {
+  const sums = groups.map(zeroTotals)
+  for (const { values } of series) for (const [index, value] of values.entries()) addTotals(sums[index]!, value)
+  const headings = [group.replace(/^tag:/, ''), ...TOTALS].map((heading) => heading.replace('_', ' ').toUpperCase())
+  return [headings, ...groups.map(({ label }, index) => usageRow(label, sums[index]!)), usageRow('TOTAL', totals)]
+}
+
+const usageRow = (label: string, sum: Totals): string[] => [label, ...TOTALS.map((name) => String(sum[name]))]

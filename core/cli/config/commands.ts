@@ -1,0 +1,107 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { RETRY_CAUSES, type RetryCause } from '../../config/schema/retry-causes.ts'
+import { didYouMean } from '../../text/suggestions.ts'
+import { databaseOption, dataOption, examples } from '../options.ts'
+import type { CommandIo } from '../output.ts'
+import { FORMATS } from '../validation-report.ts'
+
+/**
+ * Adds the commands that read a routing table, and need no running gateway. `end` ends the process, also if plugins have left timers
+ * or sockets open.
+ */
+export function addConfigCommands(umg: Command, io: CommandIo, end: (code: number) => Promise<void>): void {
+  const defaultFile = io.env.UMG_ROUTES ?? 'routes.yaml'
+
+  umg
+    .command('validate')
+    .description('check a routing table: all errors at once, with their positions and suggestions')
+    .argument('[file]', 'the routing table', defaultFile)
+    .option('--online', 'also check every upstream and its credential')
+    .addOption(new Option('--format <format>', 'output format').choices(FORMATS).default('pretty'))
+    .addHelpText('after', VALIDATE_EXAMPLES)
+    .action(async (file: string, options) => {
+      const { validate } = await import('./validate.ts')
+      await end(await validate(file, options, io))
+    })
+
+  umg
+    .command('explain')
+    .description('show how calls of a model are served, each step with its line in the routing table')
+    .argument('<model>', 'a model as clients name it: an id or an alias')
+    .option('--key <id>', 'calls with this key: key_…, or the name of a key in the routing table')
+    .option('--failing <name=cause>', 'assume that a namespace or a model fails; can be repeated', addFailing)
+    .addOption(new Option('--format <format>', 'output format').choices(['pretty', 'json']).default('pretty'))
+    .addOption(new Option('--routes <file>', 'the routing table').default(defaultFile))
+    .addOption(dataOption())
+    .addOption(databaseOption())
+    .addHelpText('after', EXPLAIN_EXAMPLES)
+    .action(async (model: string, options) => {
+      const { explain } = await import('./explain.ts')
+      await end(await explain(model, options, io))
+    })
+
+  umg
+    .command('schema')
+    .description('print the JSON Schema of routing tables, for editors')
+    .argument('[file]', 'a routing table whose own plugins the schema includes')
+    .addHelpText('after', SCHEMA_EXAMPLES)
+    .action(async (file: string | undefined) => {
+      const { schema } = await import('./schema.ts')
+      await end(await schema(file, io))
+    })
+
+  umg
+    .command('routes')
+    .description('test routing tables')
+    .command('test')
+    .description('check the expectations of a routing table')
+    .argument('[file]', 'the routing table', defaultFile)
+    .addHelpText('after', ROUTES_TEST_EXAMPLES)
+    .action(async (file: string) => {
+      const { testRoutes } = await import('./route-tests.ts')
+      await end(await testRoutes(file, io))
+    })
+}
+
+/** Adds `openai=429` to the values before it. */
+function addFailing(text: string, before: ReadonlyMap<string, RetryCause> = new Map()): ReadonlyMap<string, RetryCause> {
+  const [, name = '', cause = ''] = /^([^=]+)=(.+)$/.exec(text) ?? []
+  if (name === '') throw new InvalidArgumentError('Write NAME=CAUSE, such as openai=timeout.')
+  const known = RETRY_CAUSES.find((each) => each === cause)
+  if (known !== undefined) return new Map([...before, [name, known]])
+  throw new InvalidArgumentError(
+    `"${cause}" is not a cause${didYouMean(cause, RETRY_CAUSES) || `; the causes are ${RETRY_CAUSES.join(', ')}.`}`,
+  )
+}
+
+const VALIDATE_EXAMPLES = examples(
+  ['umg validate', 'umg validate staging.yaml --online', 'umg validate --format github'],
+  'Exit codes: 0 valid; 1 not valid; 2 the file cannot be read.',
+)
+
+const EXPLAIN_EXAMPLES = examples(
+  [
+    'umg explain gpt-4o',
+    'umg explain acme/smart --key key_V7vT2kYw',
+    'umg explain acme/smart --failing openai=timeout --failing claude=429',
+  ],
+  'No upstream is called. Exit codes: 0 such calls are served; 1 they are refused; 2 the routing table or an option is not valid.',
+)
+
+const SCHEMA_EXAMPLES = examples(
+  ['umg schema > routes.schema.json', 'umg schema routes.yaml > routes.schema.json'],
+  `With this first line in routes.yaml, editors complete and check it:
+  # yaml-language-server: $schema=./routes.schema.json`,
+)
+
+const ROUTES_TEST_EXAMPLES = examples(
+  ['umg routes test', 'umg routes test staging.yaml'],
+  `In the routing table:
+  expect:
+    gpt-4o: openai/gpt-5.5
+    acme/smart:
+      - to: openai/gpt-5.5
+      - { failing: { openai: 5xx }, to: claude/claude-sonnet-5 }
+
+No upstream is called. Exit codes: 0 all expectations hold; 1 some do not; 2 there are none, or the table is not valid.`,
+)

@@ -1,0 +1,86 @@
+import type { RetryCause } from '../../config/schema/retry-causes.ts'
+import { ClientCall } from '../../protocol/call.ts'
+import { chatCompletions } from '../../protocol/chat-completions.ts'
+import { ANY_KEY, routeFor, type Simulation, simulate } from '../../routing/simulate.ts'
+import type { RoutingTable } from '../../routing/table.ts'
+import type { Call, Principal } from '../../sdk/api.ts'
+
+/** A sequence of attempts that calls make, and its share of all calls. */
+export interface Way extends Simulation {
+  /** Above 0, at most 1. */
+  readonly share: number
+}
+
+/** The assumptions of a simulation. */
+export interface Assumptions {
+  /** The caller. Absent: each call has another key, which may call every model. */
+  readonly principal?: Principal
+  /** The namespaces and models that fail. */
+  readonly failing: ReadonlyMap<string, RetryCause>
+}
+
+/** Simulates calls of a model. Returns the ways that they go, by share in descending order. */
+export type Simulator = (model: string, assumptions: Assumptions) => readonly Way[]
+
+const CALLS = 2000
+/** The time between two calls, after which the retry budget is full again. */
+const INTERVAL_MS = 60_000
+
+/**
+ * Creates a simulator that runs the code that routes calls, with the same pseudo-random numbers each time, so that results are
+ * reproducible. The table must not serve calls: the simulation consumes its retry budgets, at a time of its own.
+ */
+export function createSimulator(table: RoutingTable): Simulator {
+  let now = performance.now()
+  return (model, { principal, failing }) => {
+    const route = routeFor(table, model, principal ?? ANY_KEY)
+    if (route === undefined) return [{ share: 1, tries: [], end: 'model_not_found' }]
+    const call = createSampleCall(table, model)
+    const random = createRandom()
+    const simulations = Array.from({ length: CALLS }, (_, index) => {
+      now += INTERVAL_MS
+      return simulate(route, { call, selection: { key: principal?.keyId ?? `key ${index}`, random }, failing, now })
+    })
+    return [...Map.groupBy(simulations, (simulation) => JSON.stringify(simulation)).values()]
+      .sort((a, b) => b.length - a.length)
+      .map((equal) => ({ ...equal[0]!, share: equal.length / CALLS }))
+  }
+}
+
+function createSampleCall(table: RoutingTable, model: string): Call {
+  const body = { model, messages: [{ role: 'user', content: 'Hello' }] }
+  return new ClientCall(Buffer.from(JSON.stringify(body)), {
+    id: 'req_simulation',
+    endpoint: chatCompletions.name,
+    check: chatCompletions.check,
+    resolve: (name) => table.resolve(name),
+    upstreamHeaders: {},
+    decided: false,
+  })
+}
+
+/** Pseudo-random numbers from 0 up to 1: a hash of 1, 2, 3 … (MurmurHash3's finalizer). */
+function createRandom(): () => number {
+  let count = 0
+  return () => {
+    count++
+    let hash = Math.imul(count, 0x9e3779b1)
+    hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+    return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32
+  }
+}
+
+/** `  80 %  openai/gpt-5.5 (429) → claude/claude-sonnet-5` */
+export function formatWay({ share, tries, end }: Way): string {
+  const attempts = tries.map(({ id, cause }) => (cause === undefined ? id : `${id} (${cause})`))
+  return `  ${formatShare(share)}  ${(end.includes('/') ? attempts : [...attempts, end]).join(' → ')}`
+}
+
+/** ` 80 %`, the number right-aligned to three characters. */
+export const formatShare = (share: number): string =>
+  `${(share > 0 && share < 0.005 ? '<1' : String(Math.round(share * 100))).padStart(3)} %`
+
+/** `openai fails (429) and local fails (timeout)` */
+export const formatFailing = (failing: Iterable<readonly [name: string, cause: string]>): string =>
+  Array.from(failing, ([name, cause]) => `${name} fails (${cause})`).join(' and ')

@@ -1,0 +1,148 @@
+import { COMMAND_LINE } from '../../accounts/audit.ts'
+import { GatewayError } from '../../errors.ts'
+import { type ApiKey, type KeyStatus, listKeys, statusOf } from '../../keys/api-key.ts'
+import type { KeyKind } from '../../keys/format.ts'
+import { type CreatedKey, createKey, editKey, revokeKey, rotateKey } from '../../keys/keys.ts'
+import { everyPage } from '../../store/page.ts'
+import { instant } from '../../text/times.ts'
+import { type CommandIo, formatTime, type TableFormat, writeJson, writeTable } from '../output.ts'
+import { type ObjectOptions, type StoreOptions, warnUncheckedClass, withStore } from '../store.ts'
+
+/** The options of `umg keys create` and `umg keys edit` for the settings of a key. */
+export interface KeySettingsOptions {
+  readonly name?: string
+  readonly models?: readonly string[]
+  readonly class?: string
+  /** A date or an instant, as in routes.yaml, or `never`. */
+  readonly expires?: string
+  /** `team=research` */
+  readonly tags?: readonly string[]
+}
+
+/** The options of `umg keys create`. */
+export interface CreateKeyOptions extends StoreOptions, KeySettingsOptions {
+  readonly name: string
+  readonly test?: boolean
+  readonly admin?: boolean
+  readonly account?: string
+}
+
+/** The options of `umg keys list`. */
+export interface ListKeysOptions extends StoreOptions {
+  readonly query?: string
+  readonly status?: KeyStatus
+  readonly kind?: KeyKind
+  readonly account?: string
+}
+
+/** `umg keys create`: prints only the secret on stdout, so that it can be redirected. Resolves to the exit code. */
+export async function createKeyCommand(options: CreateKeyOptions, io: CommandIo): Promise<number> {
+  return withStore(options, io, async (store) => {
+    const kind = options.admin ? 'admin' : options.test ? 'test' : 'live'
+    const { name, account } = options
+    writeSecret(options, await createKey(store, { ...settingsOf(options), name, account, kind }, COMMAND_LINE), io)
+    if (!options.json) warnUncheckedClass(options.class, io)
+  })
+}
+
+/** `umg keys list`, the newest last. Resolves to the exit code. */
+export async function listKeysCommand(
+  { query, status, kind, account, ...options }: ListKeysOptions,
+  io: CommandIo,
+): Promise<number> {
+  return withStore(options, io, async (store) => {
+    const keys = (await everyPage((page) => listKeys(store, { ...page, q: query, status, kind, account }))).reverse()
+    if (options.json) return writeJson(keys.map(toJson), io)
+    const isFiltered = [query, status, kind, account].some((filter) => filter !== undefined)
+    writeTable(keys, isFiltered ? { ...TABLE, empty: 'No keys match.' } : TABLE, io)
+  })
+}
+
+/** `umg keys edit ID`. Resolves to the exit code. */
+export async function editKeyCommand(options: ObjectOptions & KeySettingsOptions, io: CommandIo): Promise<number> {
+  return withStore(options, io, async (store) => {
+    const key = await editKey(store, { ...settingsOf(options), id: options.id }, COMMAND_LINE)
+    if (options.json) return writeJson(toJson(key), io)
+    io.stderr.write(`Changed the key ${key.id} (${key.name}). Running gateways apply it within a second.\n`)
+    warnUncheckedClass(options.class, io)
+  })
+}
+
+/** `umg keys rotate ID`: prints only the new secret on stdout. Resolves to the exit code. */
+export async function rotateKeyCommand(options: ObjectOptions & { readonly overlap: number }, io: CommandIo): Promise<number> {
+  return withStore(options, io, async (store) => {
+    writeSecret(options, await rotateKey(store, options, COMMAND_LINE), io)
+  })
+}
+
+/** `umg keys revoke ID`. Resolves to the exit code. */
+export async function revokeKeyCommand(options: ObjectOptions, io: CommandIo): Promise<number> {
+  return withStore(options, io, async (store) => {
+    const key = await revokeKey(store, options.id, COMMAND_LINE)
+    if (options.json) return writeJson(toJson(key), io)
+    io.stderr.write(`Revoked the key ${key.id} (${key.name}). Running gateways refuse it within a second.\n`)
+  })
+}
+
+function settingsOf({ name, models, class: rateClass, expires, tags }: KeySettingsOptions) {
+  return {
+    name,
+    models,
+    rateClass,
+    expires: expires === undefined ? undefined : expiryOf(expires),
+    tags: tags === undefined ? undefined : Object.fromEntries(tags.map(tagOf)),
+  }
+}
+
+function expiryOf(text: string): number | null {
+  const time = text === 'never' ? null : instant(text)
+  if (time !== undefined) return time
+  const detail = 'write "never", a date (2027-01-31: its first moment in UTC) or an instant with its zone (2027-01-31T18:00:00Z)'
+  throw new GatewayError('invalid_value', { param: '--expires', values: { detail } })
+}
+
+function tagOf(text: string): [name: string, value: string] {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
+  if (name !== undefined && value !== undefined) return [name, value]
+  throw new GatewayError('invalid_value', { param: '--tags', values: { detail: 'write a name and a value: team=research' } })
+}
+
+function writeSecret({ json }: StoreOptions, { key, secret }: CreatedKey, io: CommandIo): void {
+  const { id, name, kind, ...rest } = toJson(key)
+  if (json) {
+    writeJson({ id, name, kind, secret, ...rest }, io)
+    return
+  }
+  io.stderr.write(`Created the ${kind} key ${id}. Save its secret now: it is not stored and never shown again.\n`)
+  io.stdout.write(`${secret}\n`)
+}
+
+/** A key as `--json` prints it. */
+const toJson = (key: ApiKey) => ({
+  id: key.id,
+  name: key.name,
+  kind: key.kind,
+  key: key.masked,
+  status: statusOf(key),
+  account: key.account.id,
+  models: key.models,
+  class: key.rateClass ?? null,
+  tags: key.tags,
+  createdAt: formatTime(key.createdAt),
+  lastUsedAt: key.lastUsedAt === undefined ? null : formatTime(key.lastUsedAt),
+  expiresAt: key.expiresAt === undefined ? null : formatTime(key.expiresAt),
+})
+
+const TABLE: TableFormat<ApiKey> = {
+  columns: {
+    ID: ({ id }) => id,
+    NAME: ({ name }) => name,
+    KIND: ({ kind }) => kind,
+    KEY: ({ masked }) => masked,
+    MODELS: ({ models }) => models.join(' '),
+    CREATED: ({ createdAt }) => formatTime(createdAt),
+    EXPIRES: ({ expiresAt }) => (expiresAt === undefined ? 'never' : formatTime(expiresAt)),
+    STATUS: statusOf,
+  },
+  empty: 'There are no keys yet. Create one with `umg keys create --name NAME`.',
+}

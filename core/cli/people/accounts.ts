@@ -1,0 +1,73 @@
+import { type Account, createAccount, editAccount, listAccounts } from '../../accounts/accounts.ts'
+import { COMMAND_LINE } from '../../accounts/audit.ts'
+import { everyPage } from '../../store/page.ts'
+import { type CommandIo, formatTime, type TableFormat, writeJson, writeTable } from '../output.ts'
+import { type ObjectOptions, type StoreOptions, warnUncheckedClass, withStore } from '../store.ts'
+
+/** The options of `umg accounts create` and `umg accounts edit` for the settings of an account. */
+export interface AccountSettingsOptions {
+  readonly name?: string
+  readonly models?: readonly string[]
+  readonly class?: string
+}
+
+/** The options of `umg accounts create`. */
+export interface CreateAccountOptions extends StoreOptions, AccountSettingsOptions {
+  readonly name: string
+  readonly models: readonly string[]
+}
+
+/** `umg accounts list`, the newest last. Resolves to the exit code. */
+export async function listAccountsCommand(options: StoreOptions, io: CommandIo): Promise<number> {
+  return withStore(options, io, async (store) => {
+    const accounts = (await everyPage((page) => listAccounts(store, page))).reverse()
+    if (options.json) writeJson(accounts.map(toJson), io)
+    else writeTable(accounts, TABLE, io)
+  })
+}
+
+/** `umg accounts create`: prints only the id on stdout. Resolves to the exit code. */
+export async function createAccountCommand(options: CreateAccountOptions, io: CommandIo): Promise<number> {
+  return withStore(options, io, async (store) => {
+    const { name, models, class: rateClass } = options
+    const account = await createAccount(store, { name, models, rateClass: rateClass ?? null }, COMMAND_LINE)
+    if (options.json) return writeJson(toJson(account), io)
+    io.stdout.write(`${account.id}\n`)
+    warnUncheckedClass(rateClass, io)
+  })
+}
+
+/** `umg accounts edit ID`. Resolves to the exit code. */
+export async function editAccountCommand(options: ObjectOptions & AccountSettingsOptions, io: CommandIo): Promise<number> {
+  return withStore(options, io, async (store) => {
+    const { id, name, models, class: rateClass } = options
+    const account = await editAccount(store, { id, name, models, rateClass }, COMMAND_LINE)
+    if (options.json) return writeJson(toJson(account), io)
+    io.stderr.write(`Changed the account ${id} (${account.name}). Running gateways apply it within a second.\n`)
+    warnUncheckedClass(rateClass, io)
+  })
+}
+
+/** An account as `--json` prints it. */
+const toJson = ({ id, name, models, rateClass, createdAt, keys, users }: Account) => ({
+  id,
+  name,
+  models,
+  class: rateClass,
+  createdAt: formatTime(createdAt),
+  keys,
+  users,
+})
+
+const TABLE: TableFormat<Account> = {
+  columns: {
+    ID: ({ id }) => id,
+    NAME: ({ name }) => name,
+    MODELS: ({ models }) => models.join(' '),
+    CLASS: ({ rateClass }) => rateClass ?? '',
+    KEYS: ({ keys }) => String(keys),
+    USERS: ({ users }) => String(users),
+    CREATED: ({ createdAt }) => formatTime(createdAt),
+  },
+  empty: 'There are no accounts.',
+}

@@ -1,0 +1,82 @@
+import { availableParallelism } from 'node:os'
+import { type Command, Option } from 'commander'
+import { DEFAULT_RETENTION } from '../../usage/retention.ts'
+import {
+  databaseOption,
+  dataOption,
+  examples,
+  toCount,
+  toIssuer,
+  toListen,
+  toNetworks,
+  toOrigin,
+  toPort,
+  toRetention,
+  toSeconds,
+} from '../options.ts'
+import type { CommandIo } from '../output.ts'
+
+/** Adds `umg start`. `end` ends the process, also if plugins have left timers or sockets open. */
+export function addStartCommand(umg: Command, io: CommandIo, end: (code: number) => Promise<void>): void {
+  const { env } = io
+  const command = umg.command('start').description('start the gateway')
+  for (const option of [...gatewayOptions(env), ...consoleOptions()]) command.addOption(option)
+  command.addHelpText('after', START_EXAMPLES).action(async (options) => {
+    const { start } = await import('./start.ts')
+    const secrets = { metricsToken: env.UMG_METRICS_TOKEN, oidcClientSecret: env.UMG_OIDC_CLIENT_SECRET }
+    await end(await start({ ...options, ...secrets, version: umg.version()! }, io))
+  })
+}
+
+const gatewayOptions = (env: NodeJS.ProcessEnv): readonly Option[] => [
+  new Option('--routes <file>', 'the routing table').env('UMG_ROUTES').default('routes.yaml'),
+  new Option('--host <host>', 'address to listen on').env('UMG_HOST').default('127.0.0.1'),
+  new Option('--port <port>', 'port to listen on; 0 picks a free one (UMG_PORT, or else PORT)')
+    .env('UMG_PORT' in env ? 'UMG_PORT' : 'PORT')
+    .argParser(toPort)
+    .default(8080),
+  dataOption(),
+  databaseOption(),
+  new Option('--workers <n>', 'number of worker threads').env('UMG_WORKERS').argParser(toCount).default(availableParallelism()),
+  new Option('--admin-listen <host:port>', 'a second listener, for all paths; the first one then serves only /v1')
+    .env('UMG_ADMIN_LISTEN')
+    .argParser(toListen),
+  new Option('--drain-delay <seconds>', 'after SIGTERM, how long new connections are still accepted')
+    .env('UMG_DRAIN_DELAY')
+    .argParser(toSeconds)
+    .default(5),
+  new Option('--grace <seconds>', 'after that, how long open calls may take').env('UMG_GRACE').argParser(toSeconds).default(30),
+  new Option('--keep-requests <time>', 'how long requests are stored: 12h, 30d')
+    .env('UMG_KEEP_REQUESTS')
+    .argParser(toRetention)
+    .default(DEFAULT_RETENTION.requests, '30d'),
+  new Option('--keep-usage <time>', 'how long their daily totals are stored')
+    .env('UMG_KEEP_USAGE')
+    .argParser(toRetention)
+    .default(DEFAULT_RETENTION.usage, '400d'),
+  new Option('--log-level <level>')
+    .env('UMG_LOG_LEVEL')
+    .choices(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+    .default('info'),
+]
+
+const consoleOptions = (): readonly Option[] => [
+  new Option('--public-url <url>', 'URL of the gateway for clients, if not where it listens')
+    .env('UMG_PUBLIC_URL')
+    .argParser(toOrigin),
+  new Option('--console-url <url>', 'URL of the console, if different').env('UMG_CONSOLE_URL').argParser(toOrigin),
+  new Option('--trusted-proxies <networks>', 'proxies whose X-Forwarded-For is trusted: 10.0.0.0/8,192.168.1.7')
+    .env('UMG_TRUSTED_PROXIES')
+    .argParser(toNetworks),
+  new Option('--oidc-issuer <url>', 'an OpenID provider for signing in').env('UMG_OIDC_ISSUER').argParser(toIssuer),
+  new Option('--oidc-client-id <id>', "the gateway's client id at the provider; its secret is UMG_OIDC_CLIENT_SECRET").env(
+    'UMG_OIDC_CLIENT_ID',
+  ),
+  new Option('--oidc-name <name>', 'display name of the provider').env('UMG_OIDC_NAME'),
+]
+
+const START_EXAMPLES = examples([
+  'umg start --port 9000 --routes ./routes.yaml',
+  'umg start --host 0.0.0.0 --admin-listen 127.0.0.1:9090',
+  'umg start --database postgres://umg@db.internal/umg --public-url https://llm.example.com',
+])

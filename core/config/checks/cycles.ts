@@ -1,0 +1,34 @@
+import type { Problem } from '../file/config-file.ts'
+import { formatPath } from '../file/path.ts'
+import type { RawConfig } from '../file/raw-config.ts'
+import type { ModelNames } from './model-names.ts'
+
+/** Finds curated models that refer back to themselves: they would never reach an upstream. Reports each cycle once. */
+export function findCycles(raw: RawConfig, names: ModelNames): readonly Problem[] {
+  const reported = new Set<string>()
+  return [...names.routes.keys()].flatMap((id) => {
+    const cycle = shortestCycle(id, names)
+    const members = cycle.toSorted().join(' ')
+    if (cycle.length === 0 || reported.has(members)) return []
+    reported.add(members)
+    const next = cycle[1] ?? id
+    const { path } = names.membersOf(id).find((member) => member.id === next)!
+    const message = `${formatPath(path)} is part of a cycle: ${[...cycle, id].join(' → ')}; remove one of these references`
+    return [{ span: raw.file.valueSpan(path), message }]
+  })
+}
+
+/** The ids on the shortest path from a curated model back to itself, itself first; empty if there is none. */
+function shortestCycle(start: string, names: ModelNames): readonly string[] {
+  const paths: string[][] = [[start]]
+  const seen = new Set<string>()
+  for (const path of paths) {
+    for (const { id } of names.membersOf(path.at(-1)!)) {
+      if (id === start) return path
+      if (seen.has(id) || !names.routes.has(id)) continue
+      seen.add(id)
+      paths.push([...path, id])
+    }
+  }
+  return []
+}

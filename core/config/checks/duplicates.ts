@@ -1,0 +1,53 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Problem } from '../file/config-file.ts'
+import { formatPath, type Path } from '../file/path.ts'
+import { asMap, type RawConfig } from '../file/raw-config.ts'
+import type { ModelNames } from './model-names.ts'
+
+/** Finds entries that are there twice: targets of a curated model, expectations, and names and hashes of keys. */
+export function findDuplicates(raw: RawConfig, names: ModelNames): readonly Problem[] {
+  return [...duplicateTargets(names), ...duplicateExpectations(raw), ...duplicateKeys(raw)].map(([path, why]) => ({
+    span: raw.file.valueSpan(path),
+    message: `${formatPath(path)} ${why}`,
+  }))
+}
+
+type Duplicate = readonly [Path, why: string]
+
+function duplicateTargets({ routes }: ModelNames): readonly Duplicate[] {
+  return [...routes.values()].flatMap(({ targets }) =>
+    targets.flatMap(({ path, id }, index): readonly Duplicate[] => {
+      const first = targets.findIndex((target) => target.id === id)
+      return first === index ? [] : [[path, `is the same as targets[${first}]; keep one of them, with the sum of their weights`]]
+    }),
+  )
+}
+
+/** Expectations of one model that name the same failures. */
+function duplicateExpectations({ values }: RawConfig): readonly Duplicate[] {
+  return Object.entries(asMap(asMap(values).expect)).flatMap(([model, expected]) => {
+    if (!Array.isArray(expected)) return []
+    const failures = expected.map(failuresOf)
+    return failures.flatMap((failing, index): readonly Duplicate[] => {
+      const first = failures.findIndex((other) => isDeepStrictEqual(other, failing))
+      return first === index ? [] : [[['expect', model, index], `has the same failures as [${first}]; keep one of them`]]
+    })
+  })
+}
+
+/** The causes as text: YAML reads `429` as a number. */
+const failuresOf = (expectation: unknown): unknown =>
+  Object.fromEntries(Object.entries(asMap(asMap(expectation).failing)).map(([name, cause]) => [name, String(cause)]))
+
+/** Keys with the same name or hash: usage is counted by name, and a caller is found by hash. */
+function duplicateKeys(raw: RawConfig): readonly Duplicate[] {
+  const keys = Object.values(asMap(asMap(raw.values).keys)).map(asMap)
+  return (['name', 'hash'] as const).flatMap((field) =>
+    keys.flatMap((key, index): readonly Duplicate[] => {
+      const path: Path = ['keys', index, field]
+      const first = keys.findIndex((other) => other[field] === key[field])
+      if (key[field] === undefined || first === index || raw.isUnset(path)) return []
+      return [[path, `is the same as keys[${first}].${field}; each key needs its own`]]
+    }),
+  )
+}

@@ -1,0 +1,53 @@
+import { visit, type YAMLError } from 'yaml'
+import { type ConfigFile, MAX_ALIASES, type Problem } from '../file/config-file.ts'
+
+/** Checks the YAML itself. `readable`: whether the values can be read, and checked, in spite of the problems. */
+export function checkSyntax(file: ConfigFile): { readonly problems: readonly Problem[]; readonly readable: boolean } {
+  const errors: readonly YAMLError[] = [...file.document.errors, ...file.document.warnings]
+  const aliases = checkAliases(file)
+  return {
+    problems: [...firstOfEachLine(file, errors).map((error) => toProblem(file, error)), ...aliases],
+    readable: aliases.length === 0 && errors.every(({ code }) => code === 'DUPLICATE_KEY'),
+  }
+}
+
+/** One mistake often causes several parser errors on its line: only the first of them is useful. */
+function firstOfEachLine(file: ConfigFile, errors: readonly YAMLError[]): readonly YAMLError[] {
+  const lines = new Map(errors.toReversed().map((error) => [file.position(error.pos).line, error]))
+  return [...lines.values()]
+}
+
+function toProblem({ text }: ConfigFile, { code, pos, message }: YAMLError): Problem {
+  if (code === 'DUPLICATE_KEY') return { span: pos, message: 'duplicate key: this map already has it; remove one of the two' }
+  if (code === 'MULTIPLE_DOCS')
+    return { span: pos, message: 'the file must be one YAML document; remove this line, or one of the documents around it' }
+  if (text.slice(0, pos[0]).endsWith('$'))
+    return { span: pos, message: `inside { } and [ ], a reference needs quotes: "\${env:NAME}"` }
+  return { span: pos, message: `not valid YAML: ${message}` }
+}
+
+/** Aliases without an anchor, aliases inside their own anchor, and aliases that expand to too many values. */
+function checkAliases(file: ConfigFile): readonly Problem[] {
+  const problems: Problem[] = []
+  visit(file.document, {
+    Alias(_, alias, above) {
+      const anchored = alias.resolve(file.document)
+      const [start = 0, end = 0] = alias.range ?? []
+      const name = alias.source
+      if (anchored === undefined)
+        problems.push({ span: [start, end], message: `the alias "*${name}" has no anchor "&${name}" above it` })
+      else if (above.includes(anchored))
+        problems.push({
+          span: [start, end],
+          message: `the alias "*${name}" is inside its own anchor "&${name}"; remove one of them`,
+        })
+    },
+  })
+  if (problems.length > 0) return problems
+  try {
+    file.toData()
+    return []
+  } catch {
+    return [{ span: [0, 0], message: `the aliases in this file expand to more than ${MAX_ALIASES} values; use fewer` }]
+  }
+}

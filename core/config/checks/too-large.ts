@@ -1,0 +1,33 @@
+import type { Problem } from '../file/config-file.ts'
+import { formatPath } from '../file/path.ts'
+import type { RawConfig } from '../file/raw-config.ts'
+import type { ModelNames } from './model-names.ts'
+
+/** The most targets and fallbacks of a curated model, those of its curated models included: each call may look at all of them. */
+const MOST_MEMBERS = 1000
+
+/**
+ * Finds curated models with too many targets and fallbacks. A few models are enough if they name each other repeatedly: each mention
+ * counts. Only the innermost ones are reported, so none that is part of a cycle.
+ */
+export function findTooLarge(raw: RawConfig, names: ModelNames): readonly Problem[] {
+  const tooLarge = new Set([...names.routes.keys()].filter((id) => isTooLarge(id, names)))
+  return [...tooLarge].flatMap((id) => {
+    if (names.membersOf(id).some((member) => tooLarge.has(member.id))) return []
+    const { path } = names.routes.get(id)!
+    const message =
+      `${formatPath(path)} leads to more than ${MOST_MEMBERS} targets and fallbacks (those of a curated model count each time it is ` +
+      'named); name fewer, or name upstream models instead of curated ones'
+    return [{ span: raw.file.keySpan(path), message }]
+  })
+}
+
+function isTooLarge(id: string, names: ModelNames): boolean {
+  // The list grows while it is iterated, once for each mention.
+  const reached = [...names.membersOf(id)]
+  for (const { id } of reached) {
+    if (reached.length > MOST_MEMBERS) return true
+    for (const member of names.membersOf(id)) reached.push(member)
+  }
+  return false
+}

@@ -1,0 +1,39 @@
+import { didYouMean } from '../../text/suggestions.ts'
+import type { Problem } from '../file/config-file.ts'
+import { formatPath, type Path, pathOfPointer } from '../file/path.ts'
+import type { RawConfig } from '../file/raw-config.ts'
+import type { NameUse } from '../schema/validate.ts'
+
+/** Names that a value of the file declares, or one that it refers to, such as rate classes. */
+export interface LocatedNames extends Omit<NameUse, 'pointer'> {
+  readonly path: Path
+}
+
+/** Adds paths to the names used by the value at `base`. */
+export function locateNames(names: readonly NameUse[], base: Path): readonly LocatedNames[] {
+  return names.map(({ pointer, ...use }) => ({ ...use, path: [...base, ...pathOfPointer(pointer)] }))
+}
+
+/** The declared names of a kind, without duplicates. */
+export function declaredNames(uses: readonly LocatedNames[], kind: string): readonly string[] {
+  return [...new Set(uses.filter((use) => use.declares && use.kind === kind).flatMap(({ names }) => names))]
+}
+
+/** Finds names that no plugin declares. If no plugin declares any name of a kind, its names are not checked: a plugin may know them. */
+export function findUndeclaredNames(raw: RawConfig, uses: readonly LocatedNames[]): readonly Problem[] {
+  const declared = Map.groupBy(
+    uses.filter(({ declares }) => declares),
+    ({ kind }) => kind,
+  )
+  return uses.flatMap(({ kind, path, declares, names: [name = ''] }) => {
+    const known = declared.get(kind)?.flatMap(({ names }) => names)
+    if (declares || known === undefined || known.includes(name) || raw.isUnset(path)) return []
+    const others = didYouMean(name, known) || `; declared: ${known.join(', ')}`
+    // The value of a reference is a secret.
+    const isReference = raw.quotable(path) === undefined
+    const message = isReference
+      ? `the value of the reference is not a ${kind}`
+      : `${JSON.stringify(name)} is not a ${kind}${others}`
+    return [{ span: raw.file.valueSpan(path), message: `${formatPath(path)}: ${message}` }]
+  })
+}

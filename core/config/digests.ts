@@ -1,0 +1,31 @@
+import { hash } from 'node:crypto'
+import { dirname, resolve } from 'node:path'
+import { pluginFiles } from '../plugins/registry.ts'
+import type { Path } from './file/path.ts'
+import { asMap, type RawConfig } from './file/raw-config.ts'
+
+/** By `digestKey`, the digest of the value of a reference, or of the files of a plugin: a change there does not change routes.yaml. */
+export type Digests = ReadonlyMap<string, string>
+
+/** The key of a path in Digests. */
+export const digestKey = (path: Path): string => JSON.stringify(path.map(String))
+
+/** The digests of a RawConfig whose plugins have been loaded. */
+export function digestsOf(raw: RawConfig): Digests {
+  const filled = [...raw.references()].filter(([path, { references }]) => references.length > 0 && !raw.isUnset(path))
+  const values = filled.map(([path]) => [digestKey(path), hash('sha256', String(raw.file.scalar(path)?.value))] as const)
+  return new Map([...values, ...digestsOfPlugins(raw)])
+}
+
+/** The fields that name plugins, by section. */
+const PLUGIN_FIELDS = { chain: 'plugin', namespaces: 'provider' }
+
+function* digestsOfPlugins({ values, file }: RawConfig): Iterable<readonly [string, string]> {
+  const baseDir = dirname(resolve(file.name))
+  for (const [section, field] of Object.entries(PLUGIN_FIELDS)) {
+    for (const [key, entry] of Object.entries(asMap(asMap(values)[section]))) {
+      const files = pluginFiles(String(asMap(entry)[field]), baseDir)
+      if (files.size > 0) yield [digestKey([section, key, field]), hash('sha256', [...files.values()].join())]
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  type Scalar,
+} from 'yaml'
+import type { Position } from '../../text/diagnostic.ts'
+import type { Path } from './path.ts'
+
+/** Offsets into the text: the first character, and the one after the last. Of a map or list, its first character only. */
+export type Span = readonly [start: number, end: number]
+
+/** An error in routes.yaml and its position. */
+export interface Problem {
+  readonly span: Span
+  readonly message: string
+  /** Text that no code frame may show, not even the frame of another problem. */
+  readonly hide?: readonly Span[]
+}
+
+/** The most values that aliases of aliases may expand to, far more than any routes.yaml needs. */
+export const MAX_ALIASES = 10_000
+
+interface Entry {
+  readonly key?: Node
+  readonly value: Node | null
+}
+
+/** The text of routes.yaml, and the position of every key and value in it. */
+export class ConfigFile {
+  /** The file's path as given by the caller. */
+  readonly name: string
+  readonly text: string
+  readonly document: Document.Parsed
+  readonly #lines = new LineCounter()
+
+  constructor(name: string, text: string) {
+    this.name = name
+    this.text = text
+    const options = { version: '1.2', stringKeys: true, prettyErrors: false, logLevel: 'error' } as const
+    this.document = parseDocument(text, { ...options, lineCounter: this.#lines })
+  }
+
+  position(span: Span): Position {
+    const { line, col } = this.#lines.linePos(span[0])
+    return { file: this.name, line, column: col }
+  }
+
+  /** The span of a key. For an entry without a key, the span of its value; for an absent path, that of its parent. */
+  keySpan(path: Path): Span {
+    return spanOf(this.#entry(path)?.key) ?? this.valueSpan(path)
+  }
+
+  /** The span of a value. For an empty value, the span of its key; for an absent path, that of its parent. */
+  valueSpan(path: Path): Span {
+    const entry = this.#entry(path)
+    return spanOf(entry?.value) ?? spanOf(entry?.key) ?? (path.length === 0 ? [0, 0] : this.valueSpan(path.slice(0, -1)))
+  }
+
+  /** Whether the file has an entry at a path. */
+  has(path: Path): boolean {
+    return this.#entry(path) !== undefined
+  }
+
+  /** The scalar at a path; undefined if there is none. */
+  scalar(path: Path): Scalar | undefined {
+    const value = this.#entry(path)?.value
+    return isScalar(value) ? value : undefined
+  }
+
+  /** Every scalar value below a path, keys excluded. A scalar that aliases share is yielded at each of its paths. */
+  *scalars(path: Path = []): Iterable<readonly [Path, Scalar]> {
+    const node = this.#entry(path)?.value
+    if (node) yield* this.#walk(path, node, [])
+  }
+
+  /** The values of the file as plain data, with the current values of its scalars. Throws if aliases expand to too many values. */
+  toData(): unknown {
+    return this.document.toJS({ maxAliasCount: MAX_ALIASES })
+  }
+
+  *#walk(path: Path, node: Node, above: readonly Node[]): Iterable<readonly [Path, Scalar]> {
+    if (isScalar(node)) yield [path, node]
+    // An alias may be inside its own anchor.
+    if (above.includes(node)) return
+    for (const [segment, { value }] of this.#children(node)) {
+      if (value) yield* this.#walk([...path, segment], value, [...above, node])
+    }
+  }
+
+  #entry(path: Path): Entry | undefined {
+    let entry: Entry | undefined = { value: this.document.contents }
+    for (const segment of path) {
+      // Of two equal keys the last one counts.
+      entry = this.#children(entry?.value).findLast(([name]) => String(name) === String(segment))?.[1]
+    }
+    return entry
+  }
+
+  #children(node: Node | null | undefined): [string | number, Entry][] {
+    if (isSeq<Node>(node)) return node.items.map((value, index) => [index, { value: this.#resolved(value) }])
+    if (!isMap<Scalar, Node>(node)) return []
+    return node.items.map(({ key, value }: Pair<Scalar, Node>) => [String(key.value), { key, value: this.#resolved(value) }])
+  }
+
+  #resolved(node: Node | null): Node | null {
+    return isAlias(node) ? (node.resolve(this.document) ?? null) : node
+  }
+}
+
+function spanOf(node: Node | null | undefined): Span | undefined {
+  const [start = 0, end = 0] = node?.range ?? []
+  if (end === start) return undefined
+  return isScalar(node) ? [start, end] : [start, start + 1]
+}

@@ -1,0 +1,129 @@
+import { type Static, Type } from 'typebox'
+import { cause, defaulted, globs, pluginConfig } from './fields.ts'
+import { namespace } from './namespace.ts'
+
+const end = (description: string) =>
+  Type.String({
+    title: 'a model id of an upstream, or the name of an error',
+    minLength: 1,
+    description,
+    examples: ['openai/gpt-5.5', 'upstream_timeout'],
+  })
+
+const expectation = Type.Object({
+  failing: Type.Optional(
+    Type.Record(Type.String(), cause, {
+      minProperties: 1,
+      description: 'The namespaces, or models of them, that fail, each with its cause. Absent: none.',
+      examples: [{ openai: '5xx', 'claude/claude-sonnet-5': 'timeout' }],
+    }),
+  ),
+  to: end('The upstream model that then serves the calls, or the error that ends them.'),
+})
+
+/** The expectations that `umg routes test` checks. */
+const expectations = Type.Record(
+  Type.String(),
+  Type.Unsafe<string | readonly Static<typeof expectation>[]>({
+    type: ['string', 'array'],
+    if: { type: 'string' },
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword
+    then: end('The upstream model that serves the calls if nothing fails, or the error that ends them.'),
+    else: Type.Array(expectation, { minItems: 1 }),
+  }),
+  {
+    default: {},
+    description: 'What should serve the calls, by the model name that clients use: `umg routes test` checks it.',
+    examples: [{ 'acme/smart': 'openai/gpt-5.5' }],
+  },
+)
+
+const when = Type.Object(
+  {
+    namespaces: Type.Array(Type.String(), {
+      minItems: 1,
+      uniqueItems: true,
+      description: 'Only calls to these namespaces pass the link; aliases are resolved first.',
+      examples: [['openai']],
+    }),
+  },
+  { description: 'Which calls pass the link. Absent: every call.' },
+)
+
+const link = Type.Object({
+  plugin: Type.String({
+    minLength: 1,
+    description: 'A built-in name, an npm package, or a path relative to this file.',
+    examples: ['auth', './my-audit.ts'],
+  }),
+  config: pluginConfig,
+  when: Type.Optional(when),
+})
+
+const key = Type.Object({
+  name: Type.String({ minLength: 1, description: 'The name of the key in logs and metrics.', examples: ['nightly'] }),
+  hash: Type.String({
+    title: 'the SHA-256 of the whole key',
+    pattern: '^sha256:[0-9a-fA-F]{64}$',
+    description: 'The hash of the key, which itself is not stored: `sha256:` and 64 hexadecimal digits.',
+    examples: [`sha256:${'0123456789abcdef'.repeat(4)}`],
+  }),
+  kind: Type.Enum(['live', 'test'], { description: 'Calls with a test key are answered by the sandbox.', examples: ['live'] }),
+  models: globs({
+    description: 'The model ids that the key may call; `*` matches any characters.',
+    examples: [['openai/*']],
+  }),
+  class: Type.Optional(
+    Type.String({
+      minLength: 1,
+      refersTo: 'rate class',
+      description: "The key's rate class. Absent: the default one.",
+      examples: ['batch'],
+    }),
+  ),
+  expires: Type.Optional(
+    Type.String({
+      title: 'a date or an instant',
+      format: 'instant',
+      description: 'When the key stops working; a date means its first moment, in UTC.',
+      examples: ['2027-01-31', '2027-01-31T12:00:00Z'],
+    }),
+  ),
+})
+
+/**
+ * The schema of routes.yaml. Its validation, its type, the help of editors and the tables of docs/routes.md are made from it. A `title`
+ * is the name of the value in error messages. The schema of a plugin checks the plugin's `config`, and `closed` closes every map.
+ */
+export const routesSchema = Type.Object({
+  version: Type.Literal(1, { description: 'The version of this format.' }),
+  chain: defaulted(
+    Type.Array(link, {
+      default: [],
+      description: 'The links that every call passes, from top to bottom; its reply passes them from bottom to top.',
+    }),
+  ),
+  namespaces: Type.Record(Type.String(), namespace, {
+    propertyNames: {
+      title: 'a name of lower-case letters, digits, dots, dashes and underscores',
+      pattern: '^[a-z0-9][a-z0-9._-]*$',
+      examples: ['openai', 'my-models'],
+    },
+    description: 'What clients call: `<namespace>/<model>`.',
+    examples: [{ sandbox: { provider: 'sandbox' } }],
+  }),
+  aliases: defaulted(
+    Type.Record(Type.String(), Type.String({ title: 'a model id', pattern: '^[^/]+/.+$', examples: ['openai/gpt-5.5'] }), {
+      default: {},
+      propertyNames: { title: 'a bare name, without slashes and spaces', pattern: '^[^/\\s]+$', examples: ['gpt-4o'] },
+      description: 'Bare names that clients hard-code, each with its `<namespace>/<model>`.',
+    }),
+  ),
+  keys: defaulted(
+    Type.Array(key, {
+      default: [],
+      description: 'API keys that this file declares by their hash. Others come from the key store.',
+    }),
+  ),
+  expect: defaulted(expectations),
+})

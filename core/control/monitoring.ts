@@ -1,0 +1,64 @@
+import { timingSafeEqual } from 'node:crypto'
+import { Router } from '@koa/router'
+import { GatewayError } from '../errors.ts'
+import type { Settlement } from '../http/settle.ts'
+import type { Metrics } from '../observe/metrics.ts'
+import type { TargetReport, UpstreamStates } from '../routing/upstream-state.ts'
+import type { Secret } from '../sdk/api.ts'
+
+/** What the monitoring endpoints report. */
+export interface MonitoringServices {
+  readonly metrics: Metrics
+  /** Flushed by a scrape, which includes all calls that have ended. */
+  readonly settlement: Pick<Settlement, 'flush'>
+  /** Required by `/metrics`, if set. */
+  readonly metricsToken: Secret | undefined
+  readonly states: UpstreamStates
+  /** False after SIGTERM: load balancers should stop sending calls. */
+  ready(): boolean
+}
+
+/** Creates the router of `/livez`, `/readyz` and `/metrics`. */
+export function monitoringRouter({ metrics, settlement, metricsToken, states, ready }: MonitoringServices): Router {
+  const checkToken = (authorization: string): void => {
+    if (metricsToken !== undefined && !bears(authorization, metricsToken)) throw new GatewayError('metrics_token_required')
+  }
+  const router = new Router({ strict: true, sensitive: true })
+  router.get('/livez', (ctx) => {
+    ctx.body = 'ok\n'
+  })
+  router.get('/readyz', (ctx) => {
+    ctx.status = ready() ? 200 : 503
+    ctx.body = ready() ? 'ready\n' : 'draining\n'
+    if (!('verbose' in ctx.query)) return
+    checkToken(ctx.get('authorization'))
+    ctx.body += states.report(performance.now()).map(targetLine).join('')
+  })
+  router.get('/metrics', async (ctx) => {
+    checkToken(ctx.get('authorization'))
+    settlement.flush()
+    const { contentType, text } = await metrics.render()
+    ctx.set('content-type', contentType)
+    ctx.body = text
+  })
+  return router
+}
+
+const WAITING = { coolingDown: 'cooling down for', open: 'next attempt in' } as const
+
+/** `[+] openai/gpt-5.5: closed, 3 under way, 120 ms to the first byte`, in the format of Kubernetes' `/readyz?verbose`. */
+function targetLine({ namespace, model, breaker, availability, availableInMs, busy, latency }: TargetReport): string {
+  const facts = [
+    breaker,
+    ...(availability === 'available' ? [] : [`${WAITING[availability]} ${Math.ceil(availableInMs / 1000)} s`]),
+    `${busy} under way`,
+    ...(latency === 0 ? [] : [`${Math.round(latency)} ms to the first byte`]),
+  ]
+  return `[${availability === 'available' ? '+' : '-'}] ${namespace}/${model}: ${facts.join(', ')}\n`
+}
+
+function bears(authorization: string, token: Secret): boolean {
+  const given = Buffer.from(authorization)
+  const wanted = Buffer.from(`Bearer ${token.reveal()}`)
+  return given.length === wanted.length && timingSafeEqual(given, wanted)
+}

@@ -1,0 +1,46 @@
+import type { IncomingMessage } from 'node:http'
+import { BlockList, isIPv6 } from 'node:net'
+import { GatewayError } from '../errors.ts'
+
+/** Determines the client's address. */
+export type ClientAddress = (request: IncomingMessage) => string
+
+/**
+ * Creates the function that determines a client's address: that of the connection, or, if that is a trusted proxy, the last address in
+ * `X-Forwarded-For` that is not one. The entries before it may be forged. `trusted`: addresses and networks (`10.0.0.0/8`).
+ */
+export function clientAddress(trusted: readonly string[]): ClientAddress {
+  const proxies = new BlockList()
+  for (const network of trusted) {
+    const [address = '', bits] = network.split('/')
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4'
+    proxies.addSubnet(address, Number(bits ?? (family === 'ipv6' ? 128 : 32)), family)
+  }
+  const isProxy = (address: string): boolean => proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
+  return function addressOf({ socket, headers }) {
+    const hops = `${headers['x-forwarded-for'] ?? ''},${socket.remoteAddress}`.split(',').map(normalize).filter(Boolean)
+    return hops.findLast((address) => !isProxy(address)) ?? hops[0] ?? ''
+  }
+}
+
+/** Trims an address, and unmaps an IPv4-mapped IPv6 address. */
+const normalize = (address: string): string => address.trim().replace(/^::ffff:(?=\d+\.)/, '')
+
+/**
+ * Refuses cross-site request forgery. Browsers state the origin of a request in `Sec-Fetch-Site`, and over plain HTTP in `Origin`; a
+ * page can neither forge nor withhold them. `own`: the console's origin, which a proxy may replace in `Host`. Throws `foreign_origin`.
+ */
+export function checkOrigin({ headers }: IncomingMessage, own: string): void {
+  const { authorization, cookie, origin, 'sec-fetch-site': site } = headers
+  // A page can send this header to another site only with consent by CORS, which is never given. An empty one does not authenticate.
+  if (authorization !== undefined && authorization !== '') return
+  if (site !== undefined ? site === 'same-origin' : isOwn(origin, headers.host, own)) return
+  // Not a browser, and no cookie that could be abused.
+  if (site === undefined && origin === undefined && cookie === undefined) return
+  throw new GatewayError('foreign_origin')
+}
+
+/** Behind TLS browsers send `Sec-Fetch-Site`: the requested host counts over plain HTTP only. */
+function isOwn(origin: string | undefined, host: string | undefined, own: string): boolean {
+  return origin === own || (own.startsWith('http:') && origin === `http://${host}`)
+}

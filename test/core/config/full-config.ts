@@ -1,0 +1,90 @@
+import { fileURLToPath } from 'node:url'
+
+/** The path of a test plugin. */
+export const plugin = (name: string): string => fileURLToPath(new URL(`plugins/${name}.ts`, import.meta.url))
+
+/** A routes.yaml with every field that there is. */
+export const FULL_CONFIG = `version: 1
+chain:
+  - plugin: ${plugin('auth')}
+  - plugin: ${plugin('audit')}
+    config:
+      sink: stdout
+      level: full
+      sample: 0.5
+      fields: [model, status]
+      rotate: { lines: 100, keep: 3 }
+    when:
+      namespaces: [east, west]
+namespaces:
+  east:
+    provider: ${plugin('upstream')}
+    config:
+      baseUrl: https://api.example.com
+      apiKey: "\${env:UPSTREAM_KEY}"
+      region: west
+      retries: 3
+      headers: { x-team: search }
+    models: [large, "small-*"]
+    timeouts:
+      connect: 500ms
+      firstByte: 30s
+      idle: 2m
+      total: 1h
+    testKeys: upstream
+    breaker: false
+    concurrency:
+      limit: 20
+      queue: 5
+      wait: 1s
+    optional: true
+  west:
+    provider: ${plugin('upstream')}
+    config: { apiKey: "\${file:west.txt}" }
+  acme:
+    models:
+      smart:
+        targets:
+          - model: east/large
+            weight: 80
+          - model: west/qwen3
+            weight: 20
+        fallbacks: [acme/spare, west/mistral]
+        sticky: user
+        retry:
+          attempts: 4
+          on: [connect, timeout, 429, 5xx]
+        defaults:
+          temperature: 0.2
+        timeouts:
+          connect: 1s
+          firstByte: 20s
+          idle: 10s
+          total: 5m
+        strict: true
+      spare:
+        targets:
+          - model: east/small-1
+          - model: east/small-2
+        choose: latency
+aliases:
+  gpt-4o: east/large
+keys:
+  - name: nightly
+    hash: sha256:${'0123456789abcdef'.repeat(4)}
+    kind: live
+    models: ["east/*"]
+    class: batch
+    expires: 2027-01-31
+expect:
+  gpt-4o: east/large
+  acme/smart:
+    - to: east/large
+    - failing:
+        east: 5xx
+        west/qwen3: timeout
+      to: west/mistral
+`
+
+/** The environment of `FULL_CONFIG`. */
+export const FULL_ENV = { UPSTREAM_KEY: 'value-of-the-variable' }

@@ -1,0 +1,125 @@
+import { createServer } from 'node:http'
+import { expect } from 'chai'
+import Koa from 'koa'
+import { monitoringRouter } from '../../../core/control/monitoring.ts'
+import { listen } from '../../../core/http/server.ts'
+import { Metrics } from '../../../core/observe/metrics.ts'
+import type { UpstreamStates } from '../../../core/routing/upstream-state.ts'
+import { expectError } from '../../e2e/client-faults/fixture.ts'
+import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts'
+import { rawConnection } from '../../support/raw-connection.ts'
+
+const TOKEN = 'a-token-of-the-operator'
+const ROUTES = { chain: [{ plugin: 'auth' }], namespaces: { sandbox: { provider: 'sandbox' } } }
+const SYSTEM = ['/livez', '/readyz', '/metrics']
+
+describe('the system routes', () => {
+  let gateway: TestGateway
+
+  const start = async (options: Partial<TestGatewayOptions> = {}): Promise<void> => {
+    gateway = await startTestGateway({ routes: ROUTES, ...options })
+  }
+
+  afterEach(() => gateway?.stop())
+
+  const get = (path: string, authorization?: string, url = gateway.url): Promise<Response> =>
+    fetch(url + path, { headers: authorization === undefined ? {} : { authorization } })
+
+  async function expectNowhere(url: string, path: string): Promise<void> {
+    for (const authorization of [undefined, `Bearer ${TOKEN}`, `Bearer ${gateway.liveKey}`]) {
+      const reply = await get(path, authorization, url)
+      expect(reply.status).to.equal(404)
+      expect(reply.headers.get('x-request-id')).to.match(/^req_/)
+      const message = `Invalid URL (GET ${path})`
+      expect(await reply.json()).to.deep.equal({ error: { message, type: 'invalid_request_error', param: null, code: null } })
+    }
+  }
+
+  it('tell that the gateway lives and is ready, to anyone', async () => {
+    await start()
+    expect(await (await get('/livez')).text()).to.equal('ok\n')
+    expect(await (await get('/readyz')).text()).to.equal('ready\n')
+    const metrics = await get('/metrics')
+    expect(metrics.headers.get('content-type')).to.include('text/plain; version=0.0.4')
+    expect(await metrics.text()).to.include('umg_build_info{')
+  })
+
+  it('say under which id they answered, and are not counted or logged as calls', async () => {
+    await start()
+    for (const path of SYSTEM) expect((await get(path)).headers.get('x-request-id')).to.match(/^req_[0-9a-f]{32}$/)
+    expect(await gateway.metric('umg_requests_total')).to.equal(0)
+    expect(gateway.log.filter(({ msg }) => msg === 'call')).to.deep.equal([])
+  })
+
+  it('give the metrics to whoever has the token, where there is one, and to nobody else', async () => {
+    await start({ metricsToken: TOKEN })
+    for (const wrong of [
+      undefined,
+      '',
+      TOKEN,
+      'Bearer',
+      `Bearer ${TOKEN.slice(0, -1)}`,
+      `Bearer ${TOKEN}x`,
+      `bearer ${TOKEN}`,
+      `Basic ${TOKEN}`,
+      `Bearer ${gateway.liveKey}`,
+    ]) {
+      const reply = await get('/metrics', wrong)
+      expect(reply.status, wrong).to.equal(401)
+      expect(reply.headers.get('www-authenticate')).to.equal('Bearer')
+      expect(await reply.json())
+        .to.have.nested.property('error.message')
+        .which.includes('UMG_METRICS_TOKEN')
+    }
+    expect((await get(`/metrics?token=${TOKEN}`)).status).to.equal(401)
+    expect((await get('/metrics', `Bearer ${TOKEN}`)).status).to.equal(200)
+    expect((await get('/livez')).status).to.equal(200)
+  })
+
+  it('are nowhere on the public listener where they have one of their own', async () => {
+    await start({ adminListen: true, metricsToken: TOKEN })
+    expect(gateway.adminUrl).to.not.equal(gateway.url)
+    for (const path of SYSTEM) {
+      await expectNowhere(gateway.url, path)
+      expect((await get(path, `Bearer ${TOKEN}`, gateway.adminUrl)).status).to.equal(200)
+    }
+    await expectNowhere(gateway.adminUrl, '/')
+  })
+
+  it('are refused on a listener of their own as on the public one', async () => {
+    await start({ adminListen: true, metricsToken: TOKEN })
+    const unauthorized = { status: 401, code: 'invalid_api_key', headers: { 'www-authenticate': 'Bearer' } }
+    const malformed = { status: 400, code: 'malformed_http', headers: { connection: 'close' } }
+    for (const [bytes, refusal] of [
+      ['GET /metrics HTTP/1.1\r\nHost: admin\r\n\r\n', unauthorized],
+      ['GET /metrics HTTP/1.1\r\n\r\n', malformed],
+      ['GET /metrics HTTP/1.1\r\nHost: admin/livez?\r\n\r\n', malformed],
+      ['GET /metrics# HTTP/1.1\r\nHost: admin\r\n\r\n', { status: 404, code: null }],
+      ['POST /metrics HTTP/1.1\r\nHost: admin\r\n\r\n', { status: 405, code: null, headers: { allow: 'HEAD, GET' } }],
+      ['\0\r\n\r\n', malformed],
+    ] as const) {
+      const connection = await rawConnection(gateway.adminUrl)
+      connection.write(bytes)
+      expectError(await connection.reply(), refusal)
+      connection.socket.destroy()
+    }
+  })
+
+  it('tell balancers to look elsewhere while the gateway drains, and still that it lives', async () => {
+    await start()
+    const draining = monitoringRouter({
+      metrics: new Metrics(),
+      settlement: { flush() {} },
+      metricsToken: undefined,
+      states: {} as UpstreamStates,
+      ready: () => false,
+    })
+    const server = createServer(new Koa().use(draining.routes()).callback())
+    const url = await listen(server, { host: '127.0.0.1', port: 0 })
+    const ready = await get('/readyz', undefined, url)
+    expect([ready.status, await ready.text()]).to.deep.equal([503, 'draining\n'])
+    expect((await get('/livez', undefined, url)).status).to.equal(200)
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+})

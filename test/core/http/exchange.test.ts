@@ -1,0 +1,31 @@
+import { expect } from 'chai'
+import { Exchange } from '../../../core/http/exchange.ts'
+
+/** Holds the event loop until the clock has gone on by so many milliseconds. */
+function pass(ms: number): void {
+  const until = performance.now() + ms
+  while (performance.now() < until);
+}
+
+const SERVED = { namespace: 'open', model: 'm', provider: 'openai-compatible' }
+
+describe('the time of a call', () => {
+  it('counts as the gateway’s own except while the call waits for an upstream', () => {
+    const exchange = new Exchange()
+    exchange.onWait()
+    pass(2)
+    exchange.onServed(SERVED, [])
+    const { total, overhead } = exchange.elapsed()
+    expect(total - overhead).to.be.at.least(2)
+  })
+
+  it('counts as the upstream’s from the head of a stream on', () => {
+    const exchange = new Exchange()
+    exchange.stream = { ended: false } as typeof exchange.stream
+    exchange.onServed(SERVED, [])
+    const { overhead } = exchange.elapsed()
+    pass(2)
+    expect(exchange.elapsed().overhead).to.equal(overhead)
+    expect(exchange.elapsed().total).to.be.above(2)
+  })
+})

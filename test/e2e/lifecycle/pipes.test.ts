@@ -1,0 +1,102 @@
+import { expect } from 'chai'
+import { createKey } from '../../../core/keys/keys.ts'
+import { openStore } from '../../../core/store/database.ts'
+import { Home } from './umg.ts'
+
+/** More than a pipe holds, which is 64 KiB. */
+const MANY = 500
+
+const ROUTES = 'version: 1\nchain: [{ plugin: auth }]\nnamespaces: { sandbox: { provider: sandbox } }\n'
+const WRONG = ROUTES.replace('[{ plugin: auth }]', `[${'{ plugin: ahut }, '.repeat(MANY)}]`)
+
+/** The exit code of the command goes to stderr: a shell's own is that of the reader. */
+const into = (reader: string): string => `{ "$@"; echo "exit code $?" >&2; } | ${reader}`
+
+/** A pipe whose reader has gone before the command begins. */
+const INTO_NOBODY = 'rm -f pipe; mkfifo pipe; : <pipe & exec 3>pipe; wait; exec "$@" >&3'
+
+/** A pipe whose reader goes after a line, which it passes on to stderr. */
+const READ_ONE_LINE = 'rm -f pipe; mkfifo pipe; { head -n 1 <pipe; echo gone; } >&2 & exec 3>pipe; exec "$@" >&3'
+
+/** A plugin that prints a line for each call. */
+const TALKATIVE = `
+import { defineChain, Type } from 'unified-model-gateway/plugin'
+export default defineChain({
+  apiVersion: 1,
+  name: 'talkative',
+  schema: Type.Object({}),
+  create: () => ({
+    handle(_, next) {
+      process.stdout.write('a call\\n')
+      return next()
+    },
+  }),
+})
+`
+
+describe('what a command prints into a pipe', () => {
+  let home: Home
+
+  before(async () => {
+    home = await Home.create({
+      'routes.yaml': ROUTES,
+      'wrong.yaml': WRONG,
+      'talkative.yaml': ROUTES.replace('auth', './talkative.ts'),
+      'talkative.ts': TALKATIVE,
+    })
+    const store = await openStore(`sqlite:${home.path}/gateway.db`)
+    for (let count = 0; count < MANY; count++) await createKey(store, { name: `key ${count}`, kind: 'live' })
+    await store.close()
+  })
+
+  after(() => home?.remove())
+
+  for (const [args, code] of [
+    [['schema'], 0],
+    [['validate', 'wrong.yaml', '--format', 'json'], 1],
+    [['keys', 'list', '--json', '--database', 'sqlite:gateway.db'], 0],
+  ] as const) {
+    it(`comes whole: umg ${args.join(' ')}`, async () => {
+      const { stdout, stderr } = await home.run(args, { script: into('cat') }).ended
+      expect(stdout).to.have.length.above(65_536)
+      expect(() => JSON.parse(stdout)).not.to.throw()
+      expect(stderr).to.equal(`exit code ${code}\n`)
+    })
+  }
+
+  it('loses its reader, and ends without a word', async () => {
+    const { stdout, stderr } = await home.run(['schema'], { script: into('head -n 1') }).ended
+    expect(stdout).to.equal('{\n')
+    expect(stderr).to.equal('exit code 141\n')
+  })
+
+  for (const args of [
+    ['--help'],
+    ['schema'],
+    ['validate'],
+    ['explain', 'sandbox/hello', '--format', 'json'],
+    ['keys', 'list', '--json', '--database', 'sqlite:gateway.db'],
+    ['requests', 'list', '--format', 'csv'],
+    ['usage'],
+    ['accounts', 'list'],
+  ]) {
+    it(`has no reader, and ends without a word: umg ${args.join(' ')}`, async () => {
+      const { code, stderr } = await home.run(args, { script: INTO_NOBODY }).ended
+      expect(stderr).to.equal('')
+      expect(code).to.equal(141)
+    })
+  }
+
+  it('loses its reader, and a gateway serves on', async () => {
+    const gateway = home.run(['start', '--port', '0', '--routes', 'talkative.yaml', '--drain-delay', '0'], {
+      script: READ_ONE_LINE,
+    })
+    const [, url] = await gateway.prints(/^listening on (\S+)\ngone$/m, 'stderr')
+    for (const call of ['first', 'second']) {
+      const reply = await fetch(`${url}/v1/models`)
+      expect(await reply.text(), `the ${call} call`).to.include('API key')
+    }
+    gateway.signal('SIGTERM')
+    expect(await gateway.ended).to.include({ code: 0 })
+  })
+})

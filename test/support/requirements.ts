@@ -1,0 +1,102 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { accessSync, constants, existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+
+/** What some tests need beside npm. `find`: a path or an address of it; undefined where it is not here. */
+interface Requirement {
+  /** What the tests are about. */
+  readonly tests: string
+  /** Why they are skipped, and what to do about it. */
+  readonly missing: string
+  find(): string | undefined
+}
+
+const REQUIREMENTS = {
+  postgres: {
+    tests: 'PostgreSQL',
+    missing: 'set UMG_TEST_POSTGRES=postgres://… to a server on which they may make databases',
+    find: () => process.env.UMG_TEST_POSTGRES || undefined,
+  },
+  chromium: {
+    tests: 'the console in a browser',
+    missing: 'no chromium on the PATH',
+    find: () => onPath('chromium'),
+  },
+  python: {
+    tests: 'the SDK openai-python',
+    missing: 'set UMG_TEST_PYTHON to a Python that has the package openai; the python3 on the PATH has it not',
+    find: findPython,
+  },
+  promtool: {
+    tests: "Prometheus' own linter",
+    missing: 'no promtool on the PATH',
+    find: () => onPath('promtool'),
+  },
+  compiler: {
+    tests: 'the tools of the benchmark',
+    missing: 'no gcc or no make on the PATH',
+    find: () => onPath('make') && onPath('gcc'),
+  },
+  oldNode: {
+    tests: 'a Node that is too old',
+    missing: 'none in /usr/bin or /usr/local/bin',
+    find: () => ['/usr/bin/node', '/usr/local/bin/node'].find((path) => existsSync(path) && majorOf(path) < 24),
+  },
+  linux: {
+    tests: '/proc',
+    missing: 'only Linux has it',
+    find: () => (process.platform === 'linux' ? '/proc' : undefined),
+  },
+} satisfies Record<string, Requirement>
+
+/** One of what some tests need. */
+export type RequirementName = keyof typeof REQUIREMENTS
+
+const found = new Map<RequirementName, string | undefined>()
+
+/** Where it is; undefined where it is not here. */
+export function find(name: RequirementName): string | undefined {
+  if (!found.has(name)) found.set(name, REQUIREMENTS[name].find())
+  return found.get(name)
+}
+
+/** A suite that is skipped where what it needs is missing. */
+export function describeWith(name: RequirementName, title: string, define: (this: Mocha.Suite) => void): void {
+  const declare = find(name) === undefined ? describe.skip : describe
+  declare(title, define)
+}
+
+/** A test that is skipped where what it needs is missing. */
+export function itWith(name: RequirementName, title: string, test: Mocha.AsyncFunc): void {
+  const declare = find(name) === undefined ? it.skip : it
+  declare(title, test)
+}
+
+/** A line for all that the tests of this run looked for in vain. */
+export function skipped(): readonly string[] {
+  const names = [...found.keys()].filter((name) => found.get(name) === undefined)
+  return names.map((name) => `tests of ${REQUIREMENTS[name].tests}: ${REQUIREMENTS[name].missing}`)
+}
+
+function onPath(program: string): string | undefined {
+  const paths = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, program))
+  return paths.find(isExecutable)
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function findPython(): string | undefined {
+  const named = process.env.UMG_TEST_PYTHON
+  if (named) return named
+  const look = "import sys, importlib.util as util; sys.exit(util.find_spec('openai') is None)"
+  return spawnSync('python3', ['-c', look]).status === 0 ? 'python3' : undefined
+}
+
+const majorOf = (node: string): number => Number(/^v(\d+)/.exec(execFileSync(node, ['--version'], { encoding: 'utf8' }))?.[1])

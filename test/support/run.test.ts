@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'chai'
+import { type TemporaryFolder, temporaryFolder } from '../core/config/temporary-folder.ts'
+
+const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
+const SUPPORT = JSON.stringify(import.meta.resolve('./requirements.ts'))
+
+describe('a run of the tests', () => {
+  let folder: TemporaryFolder
+
+  before(() => {
+    folder = temporaryFolder()
+  })
+
+  after(() => folder?.remove())
+
+  /** Runs mocha on a file of tests, as the project configures it. */
+  async function run(tests: string, env: NodeJS.ProcessEnv, ...flags: string[]) {
+    const file = folder.write('some.test.mjs', tests)
+    const child = spawn(process.execPath, [join(PROJECT, 'node_modules/mocha/bin/mocha.js'), file, ...flags], {
+      cwd: PROJECT,
+      env: { PATH: process.env.PATH, ...env },
+    })
+    const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+    return { stdout, stderr, code }
+  }
+
+  describe('with tests that need PostgreSQL', () => {
+    const TESTS = `import { itWith } from ${SUPPORT}\nitWith('postgres', 'does something', async () => {})`
+    const SERVER = { UMG_TEST_POSTGRES: 'postgres://127.0.0.1/test' }
+
+    it('begins with what it skips, and what to do about it', async () => {
+      const { stdout, code } = await run(TESTS, {})
+      expect(stdout).to.match(/^Skipped here:\n {2}tests of PostgreSQL: set UMG_TEST_POSTGRES=postgres:.*\n\n[\s\S]*1 pending\n/)
+      expect(code).to.equal(0)
+    })
+
+    it('fails where nothing may be skipped', async () => {
+      const { stdout, code } = await run(TESTS, {}, '--forbid-pending')
+      expect(stdout).to.match(/^Skipped here:[\s\S]*1 failing\n/)
+      expect(code).to.equal(1)
+    })
+
+    it('skips nothing where there is a server, and does not speak of it', async () => {
+      const { stdout, code } = await run(TESTS, SERVER, '--forbid-pending')
+      expect(stdout)
+        .to.match(/^\n[\s\S]*1 passing/)
+        .and.to.not.include('Skipped')
+      expect(code).to.equal(0)
+    })
+  })
+
+  it('ends by itself where a stage cannot be started: what was opened for it is closed, and other suites are run', async () => {
+    const tests = `
+      import { openFrontDoor } from ${JSON.stringify(import.meta.resolve('../e2e/client-faults/front-door.ts'))}
+      describe('a suite', () => {
+        let door
+        before(async () => { door = await openFrontDoor({ chain: [{ plugin: 'absent' }] }) })
+        after(() => door?.stop())
+        it('is not run', () => {})
+      })
+      it('is run', () => {})`
+    const { stdout, stderr, code } = await run(tests, {})
+    expect(stdout).to.match(/1 passing[\s\S]* 1 failing[\s\S]* a suite\n\s+"before all" hook/)
+    expect(stderr).to.equal('')
+    expect(code).to.equal(1)
+  })
+
+  it('ends though a test leaves something open, and fails for it', async () => {
+    const tests = `import { createServer } from 'node:net'\nit('leaves a server', () => { createServer().listen(0, '127.0.0.1') })`
+    const { stdout, stderr, code } = await run(tests, {})
+    expect(stdout).to.include('1 passing')
+    expect(stderr).to.match(/^Left open by a test, so that this run would not end: .*\bTCPServerWrap\b/)
+    expect(code).to.equal(1)
+  })
+})
