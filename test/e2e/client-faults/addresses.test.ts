@@ -37,7 +37,7 @@ const ELSEWHERE = [
 
 const CHAT_ELSEWHERE = ['/v1/chat/completions#', '/v1/chat/completions/', '/v1/chat\\completions#x', '/v1/chat%2Fcompletions']
 
-describe('an address', () => {
+describe('A request path', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -51,7 +51,7 @@ describe('an address', () => {
     ['POST', CHAT_ELSEWHERE],
   ] as const) {
     for (const path of paths) {
-      it(`${method} ${path} is nowhere, byte for byte`, async () => {
+      it(`${method} ${path} is a 404`, async () => {
         const message = await expectRefusal(fixture, {
           name: path,
           bytes: ({ call }) => call({ requestLine: `${method} ${path} HTTP/1.1` }),
@@ -65,7 +65,7 @@ describe('an address', () => {
   }
 
   for (const path of ['/v1/models/..', '/v1/models/../chat/completions', '/v1/models/%2e%2e%2flivez', '/v1/models/up%252Fx']) {
-    it(`${path} names a model that is not there, and no other place`, async () => {
+    it(`${path} is an unknown model, not another route`, async () => {
       const connection = await fixture.connect()
       connection.write(fixture.call({ requestLine: `GET ${path} HTTP/1.1` }))
       expectError(await connection.reply(), { status: 404, code: 'model_not_found', param: 'model' })
@@ -81,7 +81,7 @@ describe('an address', () => {
     ['POST', '/metrics', 'HEAD, GET'],
     ['DELETE', '/readyz', 'HEAD, GET'],
   ] as const) {
-    it(`${path} does not take ${method}, and says what it takes`, async () => {
+    it(`${path} answers ${method} with a 405 that lists the allowed methods`, async () => {
       await expectRefusal(fixture, {
         name: method,
         bytes: ({ call }) => call({ requestLine: `${method} ${path} HTTP/1.1` }),
@@ -93,7 +93,7 @@ describe('an address', () => {
     })
   }
 
-  it('elsewhere is not tunnelled to', async () => {
+  it('of CONNECT is refused', async () => {
     const message = await expectRefusal(fixture, {
       name: 'CONNECT',
       bytes: () => 'CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere:443\r\n\r\n',
@@ -105,7 +105,7 @@ describe('an address', () => {
     expect(message).to.include('CONNECT on elsewhere:443')
   })
 
-  it('is open to no browser page: a preflight is refused, and no reply names an origin', async () => {
+  it('is closed to browser pages: preflights are refused, and no reply allows an origin', async () => {
     const connection = await fixture.connect()
     const lines = [
       'Origin: https://page.example',

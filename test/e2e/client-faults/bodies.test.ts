@@ -120,7 +120,7 @@ const takenBodies = [
   ['an escaped key', GOOD_BODY.replace('"model"', '"mod\\u0065l"')],
 ] as const
 
-describe('a body', () => {
+describe('A request body', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -168,18 +168,18 @@ describe('a body', () => {
     ['JSON in Latin-1', ['Content-Type: application/json; charset=iso-8859-1']],
     ['JSON patch', ['Content-Type: application/json-patch+json']],
   ] as const) {
-    it(`is refused where it says it is ${name}`, async () => {
+    it(`is refused with the content type ${name}`, async () => {
       await expectRefusal(fixture, { name, bytes: ({ call }) => call({ lines }), closes: false, ...TYPE_REFUSED })
     })
   }
 
-  it('is refused where it does not say what it is', async () => {
+  it('is refused without a content type', async () => {
     const bytes = ({ call }: Fixture) => call({ without: ['content-type'] })
     await expectRefusal(fixture, { name: 'no type', bytes, closes: false, ...TYPE_REFUSED })
   })
 
   for (const [name, body] of takenBodies) {
-    it(`is taken, byte for byte, with ${name}`, async () => {
+    it(`is forwarded byte for byte with ${name}`, async () => {
       const connection = await fixture.connect()
       connection.write(fixture.call({ body }))
       expect(await connection.reply()).to.include({ status: 200, body: JSON.stringify(COMPLETION) })

@@ -10,7 +10,7 @@ const TOO_LARGE = { status: 413, code: 'request_too_large' }
 const LIVEZ = 'GET /livez HTTP/1.1\r\nHost: gateway\r\n\r\n'
 const OK = { status: 200, body: 'ok\n' }
 
-describe('a connection', () => {
+describe('A client connection', () => {
   let fixture: Fixture
   let connection: RawConnection
 
@@ -36,13 +36,13 @@ describe('a connection', () => {
     return received
   }
 
-  it('gets a hundred replies to a hundred requests sent at once, in their order', async () => {
+  it('gets the replies to a hundred pipelined requests in order', async () => {
     const names = Array.from({ length: 100 }, (_, index) => `up/model-${index}`)
     connection.write(Buffer.concat(names.map((name) => fixture.call({ requestLine: `GET /v1/models/${name} HTTP/1.1` }))))
     for (const name of names) expect(JSON.parse((await connection.reply()).body)).to.include({ id: name })
   })
 
-  it('gets the replies to good and bad requests sent at once in their order', async () => {
+  it('gets the replies to valid and invalid pipelined requests in order', async () => {
     connection.write(
       Buffer.concat([fixture.call(), fixture.call({ body: '[]' }), fixture.call({ without: ['authorization'] }), fixture.call()]),
     )
@@ -50,7 +50,7 @@ describe('a connection', () => {
     expect(replies.map(({ status }) => status)).to.deep.equal([200, 400, 401, 200])
   })
 
-  it('is told of noise after a reply, and closed', async () => {
+  it('gets a 400 for stray bytes after a reply, and is closed', async () => {
     connection.write(LIVEZ)
     expect(await connection.reply()).to.include(OK)
     connection.write(NOISE)
@@ -58,7 +58,7 @@ describe('a connection', () => {
     await connection.closed
   })
 
-  it('is told of noise behind a call that waits in the place of its reply, under its id', async () => {
+  it('gets a 400 for stray bytes behind a waiting call, under the id of that call', async () => {
     const received = fixture.upstream.reply([hold()])
     connection.write(fixture.call({ lines: ['X-Client-Request-Id: waiting'] }))
     const { closed } = await received
@@ -70,7 +70,7 @@ describe('a connection', () => {
     await Promise.all([closed, connection.closed])
   })
 
-  it('is closed for noise in the middle of a stream, with no word in the middle of it', async () => {
+  it('is closed for stray bytes during a stream, without an error in the stream', async () => {
     const { closed } = await startStream()
     const before = connection.rest
     connection.write(NOISE)
@@ -78,7 +78,7 @@ describe('a connection', () => {
     expect(connection.rest).to.equal(before)
   })
 
-  it('is closed for noise behind a call that waits behind a stream, with no word in the middle of that', async () => {
+  it('is closed for stray bytes behind a call that waits for a stream, without an error in the stream', async () => {
     const { closed } = await startStream()
     const before = connection.rest
     const waiting = fixture.upstream.reply([hold()])
@@ -89,7 +89,7 @@ describe('a connection', () => {
     expect(connection.rest).to.equal(before)
   })
 
-  it('that is reset while it is refused does no harm', async () => {
+  it('can be reset while it is refused', async () => {
     for (const bytes of ['CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n', NOISE, LIVEZ, 'GET /livez HT']) {
       for (let times = 0; times < 25; times++) {
         const fleeting = await fixture.connect()
@@ -101,7 +101,7 @@ describe('a connection', () => {
     expect(await connection.reply()).to.include(OK)
   })
 
-  it('is asked for the body only once key, type and length are good', async () => {
+  it('gets 100 Continue only after key, content type and length are checked', async () => {
     const call = fixture.call({ lines: ['Expect: 100-continue'] })
     connection.write(call.subarray(0, call.indexOf('{')))
     expect(await connection.reply()).to.deep.equal({ status: 100, headers: {}, body: '' })
@@ -115,7 +115,7 @@ describe('a connection', () => {
     ['a type', { without: ['content-type'] }, { status: 415, code: 'unsupported_media_type' }],
     ['a length within the limit', { lines: [`Content-Length: ${LIMIT + 1}`] }, TOO_LARGE],
   ] as const) {
-    it(`is not asked for the body without ${name}, and is closed`, async () => {
+    it(`gets no 100 Continue without ${name}, and is closed`, async () => {
       const call = fixture.call({ ...changes, lines: ['Expect: 100-continue', ...('lines' in changes ? changes.lines : [])] })
       connection.write(call.subarray(0, call.indexOf('\r\n\r\n') + 4))
       expectError(await connection.reply(), { ...refusal, headers: { connection: 'close' } })
@@ -124,7 +124,7 @@ describe('a connection', () => {
     })
   }
 
-  it('hears that its body is too large before it has sent it, may send it all the same, and goes on', async () => {
+  it('gets a 413 before it has sent a body that is too large, and stays open if it sends it', async () => {
     connection.write(fixture.call({ lines: [`Content-Length: ${LIMIT + 1}`], body: '' }))
     const message = expectError(await connection.reply(), TOO_LARGE)
     expect(message).to.include(`${LIMIT} bytes`)
@@ -133,7 +133,7 @@ describe('a connection', () => {
     expect(await connection.reply()).to.include(OK)
   })
 
-  it('hears at the first byte of chunks past the limit that its body is too large', async () => {
+  it('gets a 413 at the first byte over the limit of a chunked body', async () => {
     connection.write(fixture.call({ lines: ['Transfer-Encoding: chunked'], body: '', framing: 'none' }))
     connection.write(`${LIMIT.toString(16)}\r\n`)
     connection.write(Buffer.alloc(LIMIT, ' '))
@@ -143,7 +143,7 @@ describe('a connection', () => {
     expect(await connection.reply()).to.include(OK)
   })
 
-  it('goes on behind a body that nobody wanted', async () => {
+  it('serves the next request after a body that was not read', async () => {
     connection.write(fixture.call({ requestLine: 'GET /v1/models HTTP/1.1' }))
     expect(await connection.reply()).to.include({ status: 200 })
     connection.write(fixture.call({ without: ['authorization'] }))
@@ -152,7 +152,7 @@ describe('a connection', () => {
     expect(await connection.reply()).to.include({ status: 200, body: JSON.stringify(COMPLETION) })
   })
 
-  it('has no headers but those before the body', async () => {
+  it('ignores trailers after the body', async () => {
     const changes = { lines: ['Transfer-Encoding: chunked', 'Trailer: Authorization'], framing: 'none' } as const
     const chunk = `${GOOD_BODY.length.toString(16)}\r\n${GOOD_BODY}\r\n`
     const trailers = `0\r\nAuthorization: Bearer ${fixture.gateway.liveKey}\r\nX-Api-Key: x\r\n\r\n`

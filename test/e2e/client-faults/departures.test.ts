@@ -12,7 +12,7 @@ const WAYS: Readonly<Record<string, (connection: RawConnection) => void>> = {
   'closes its half of the connection': ({ socket }) => socket.end(),
 }
 
-describe('a client that', () => {
+describe('A client that', () => {
   let fixture: Fixture
   let number = 0
 
@@ -30,7 +30,7 @@ describe('a client that', () => {
   }
 
   for (const [way, leave] of Object.entries(WAYS)) {
-    it(`${way} in the middle of its body is counted as gone, and no upstream is called`, async () => {
+    it(`${way} while it sends its body counts as client_closed and calls no upstream`, async () => {
       const id = `body-${++number}`
       const before = fixture.upstream.requests.length
       const connection = await fixture.connect()
@@ -44,7 +44,7 @@ describe('a client that', () => {
       expect(fixture.upstream.requests).to.have.length(before)
     })
 
-    it(`${way} while it waits leaves no call at the upstream`, async () => {
+    it(`${way} while it waits closes the upstream request`, async () => {
       const id = `wait-${++number}`
       const received = fixture.upstream.reply([hold()])
       const connection = await fixture.connect()
@@ -54,7 +54,7 @@ describe('a client that', () => {
       await Promise.all([closed, expectLeft(id)])
     })
 
-    it(`${way} in the middle of a stream leaves no call at the upstream`, async () => {
+    it(`${way} during a stream closes the upstream request`, async () => {
       const id = `stream-${++number}`
       const received = fixture.upstream.reply(sse([...CHUNKS.slice(0, 2), hold()]))
       const connection = await fixture.connect()
@@ -65,7 +65,7 @@ describe('a client that', () => {
     })
   }
 
-  it('closes a connection with several calls waiting on it leaves none of them behind', async () => {
+  it('closes a connection with several waiting calls ends all of them', async () => {
     const ids = [1, 2, 3].map((n) => `pipelined-${n}`)
     const received = ids.map(() => fixture.upstream.reply([hold()]))
     const connection = await fixture.connect()

@@ -90,7 +90,7 @@ const FAULTS: readonly Fault[] = [
   malformed('an expectation beside 100-continue', { lines: ['Expect: 100-continue, a-miracle'] }, { status: 417, code: null }),
 ]
 
-describe('the envelope of a request', () => {
+describe('The head and framing of a request', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -100,7 +100,7 @@ describe('the envelope of a request', () => {
   after(() => fixture?.stop())
 
   for (const fault of FAULTS) {
-    it(`is refused for ${fault.name}, and the connection closed`, async () => {
+    it(`are refused for ${fault.name}, and the connection is closed`, async () => {
       await expectRefusal(fixture, fault)
     })
   }
@@ -117,7 +117,7 @@ describe('the envelope of a request', () => {
     ['an offer of HTTP/2, which is ignored', { lines: ['Connection: upgrade', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABk'] }],
     ['headers named like what objects inherit', { lines: ['__proto__: x', 'constructor: x', 'toString: x'] }],
   ] as const satisfies readonly (readonly [string, CallBytes])[]) {
-    it(`is good with ${name}`, async () => {
+    it(`are accepted with ${name}`, async () => {
       const connection = await fixture.connect()
       connection.write(fixture.call(changes))
       expect(await connection.reply()).to.include({ status: 200, body: JSON.stringify(COMPLETION) })
@@ -125,7 +125,7 @@ describe('the envelope of a request', () => {
     })
   }
 
-  it('is refused for a bad chunk of a call under way, which ends as if its client had left', async () => {
+  it('are refused for an invalid chunk of a running call, which ends as client_closed', async () => {
     const connection = await fixture.connect()
     connection.write(fixture.call({ lines: [CHUNKED, 'Expect: 100-continue'], body: '', framing: 'none' }))
     expect(await connection.reply()).to.include({ status: 100 })

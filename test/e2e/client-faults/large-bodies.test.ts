@@ -16,7 +16,7 @@ const spread = (members: number, objects: number): string => {
 }
 const LIMIT = 32 << 20
 
-describe('the event loop', () => {
+describe('The event loop', () => {
   let fixture: Fixture
   const { parse } = JSON
   let longest = 0
@@ -57,7 +57,7 @@ describe('the event loop', () => {
     ['two members of 30,000 objects each', spread(2, 30_000), 'invalid_value'],
     ['20 MB of backslashes', `${HEAD}"${'\\'.repeat(20 << 20)}`, null],
   ] as const) {
-    it(`is not held up by ${name}: they are refused without being parsed`, async () => {
+    it(`is not blocked by ${name}, which are refused without being parsed`, async () => {
       const refused = await send(body)
       expect(longest).to.be.below(SMALL)
       expectError(refused, { status: 400, code })
@@ -68,7 +68,7 @@ describe('the event loop', () => {
     ['30 MB of ordinary messages', filled(MESSAGE.replace('""', `"${'Hello, world! '.repeat(500)}"`), 4_300)],
     ['a body of the very limit', filled(MESSAGE.replace('""', `"${'x'.repeat(LIMIT - filled(MESSAGE, 1).length)}"`), 1)],
   ] as const) {
-    it(`is not held up by ${name}: they reach the upstream without being parsed`, async () => {
+    it(`is not blocked by ${name}, which are forwarded without being parsed`, async () => {
       const reply = await send(body)
       expect(longest).to.be.below(SMALL)
       expect(reply).to.include({ status: 200, body: JSON.stringify(COMPLETION) })

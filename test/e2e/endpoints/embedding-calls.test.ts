@@ -43,7 +43,7 @@ export default defineChain({
   }),
 })`
 
-describe('a call for embeddings', () => {
+describe('A call to /v1/embeddings', () => {
   let gateway: TestGateway
   let upstream: ScriptedUpstream
 
@@ -88,7 +88,7 @@ describe('a call for embeddings', () => {
     usage: { prompt_tokens: 5, total_tokens: 5 },
   })
 
-  it('may name its encoding to any provider: the gateway sees to it', async () => {
+  it('can choose its encoding with every provider', async () => {
     upstream.reply(json({ vectors: [[0.25]], count: 1 }))
     const { response } = await gateway
       .openai()
@@ -97,7 +97,7 @@ describe('a call for embeddings', () => {
     expect(response.headers.get('x-umg-params-dropped')).to.equal(null)
   })
 
-  it('is explained by the parameters of the endpoint, not by those of chat completions', async () => {
+  it('is explained by the parameters of embeddings, not of chat completions', async () => {
     upstream.reply(json({ vectors: [[0.25]], count: 1 }))
     const body = { model: 'own/e', input: 'a', dimensions: 1, user: 'ada', encoding_format: 'float' }
     const { headers } = await post(body, { 'x-umg-explain': '1' }, OPS)
@@ -112,7 +112,7 @@ describe('a call for embeddings', () => {
     ['an empty vector', { vectors: [[1], []] }],
     ['no vector at all', { vectors: [[1], 'none'] }],
   ] as const) {
-    it(`is failed by an upstream that gives ${name}`, async () => {
+    it(`fails if the upstream returns ${name}`, async () => {
       upstream.reply(json(body))
       const failed = await post({ model: 'own/e', input: ['a', 'b'] })
       const { error } = (await failed.json()) as { error: { code: string } }
@@ -120,12 +120,12 @@ describe('a call for embeddings', () => {
     })
   }
 
-  it('is failed by numbers that no number holds', async () => {
+  it('fails if the upstream returns numbers that overflow', async () => {
     upstream.reply(reply(['{"vectors":[[1e9999]],"count":1}'], { headers: { 'content-type': 'application/json' } }))
     expect((await post({ model: 'own/e', input: 'a' })).status).to.equal(502)
   })
 
-  it('goes on to the next target, which may speak another wire', async () => {
+  it('falls back to a target with another wire format', async () => {
     upstream.reply(json({ oops: true }, { status: 500 }))
     upstream.reply(json(list([0.5])))
     const { data } = await gateway.openai().embeddings.create({ model: 'acme/embed', input: 'a', encoding_format: 'float' })
@@ -137,7 +137,7 @@ describe('a call for embeddings', () => {
     expect(upstream.requests.slice(before).map(({ path }) => path)).to.deep.equal(['/v1/embeddings'])
   })
 
-  it('is charged by estimate where its upstream tells no usage, or one that cannot be', async () => {
+  it('is charged by estimate if the upstream returns no usage or an impossible one', async () => {
     const input = 'word '.repeat(1000)
     for (const count of [undefined, -1, 'many', 1e308]) {
       upstream.reply(json({ vectors: [[1]], count }))
@@ -151,7 +151,7 @@ describe('a call for embeddings', () => {
     }
   })
 
-  it('takes from the tokens of its key what it used', async () => {
+  it('reduces the token limit of its key by its usage', async () => {
     const key = await gateway.key()
     const remaining = async (body: object, input: string) => {
       upstream.reply(json(body))
@@ -167,7 +167,7 @@ describe('a call for embeddings', () => {
     expect((await post({ model: 'own/e', input: 'a' }, {}, key)).status).to.equal(429)
   })
 
-  it('leaves a row of usage', async () => {
+  it('is stored in the usage', async () => {
     upstream.reply(json({ vectors: [[1]], count: 12 }))
     const id = (await post({ model: 'own/e', input: 'a' })).headers.get('x-request-id')
     const client = await adminClient(gateway)
@@ -179,7 +179,7 @@ describe('a call for embeddings', () => {
     expect((row as CallView).tokens).to.include({ input: 12, output: 0, estimated: false })
   })
 
-  it('passes the links that hold for its namespace: they may answer, and change it', async () => {
+  it('passes through the links of its namespace, which can reply or change it', async () => {
     const ask = (model: string, input: string) => gateway.openai().embeddings.create({ model, input, encoding_format: 'float' })
     expect((await ask('open/e', 'known')).data[0]!.embedding).to.deep.equal([9])
     const asked = upstream.reply(json(list([0.5])))
@@ -189,7 +189,7 @@ describe('a call for embeddings', () => {
     expect((await ask('own/e', 'known')).data[0]!.embedding).to.deep.equal([1])
   })
 
-  it('may have as many inputs as its upstream takes, and tokens for texts', async () => {
+  it('can have as many inputs as the upstream accepts, and tokens instead of texts', async () => {
     const input = Array.from({ length: 2048 }, (_, index) => [index, index + 1, index + 2])
     const asked = upstream.reply(json(list([0.5])))
     expect((await post({ model: 'open/e', input })).status).to.equal(200)
@@ -202,7 +202,7 @@ describe('a call for embeddings', () => {
     ['as OpenAI writes it', (data: string, usage: string) => `{"object":"list","data":[${data}],"model":"e",${usage}}`],
     ['with its usage first', (data: string, usage: string) => `{"object":"list",${usage},"data":[${data}]}\n`],
   ] as const) {
-    it(`gets a large reply byte for byte, and is charged what it says: ${name}`, async () => {
+    it(`gets a large reply byte for byte and is charged by its usage: ${name}`, async () => {
       const vector = Array.from({ length: 1536 }, (_, index) => index / 1536)
       const data = Array.from({ length: 300 }, (_, index) => JSON.stringify({ object: 'embedding', index, embedding: vector }))
       const text = write(data.join(','), '"usage":{"prompt_tokens":321,"total_tokens":321}')
@@ -214,7 +214,7 @@ describe('a call for embeddings', () => {
     })
   }
 
-  it('never gets a large reply that broke off', async () => {
+  it('gets an error if a large reply breaks off', async () => {
     const data = JSON.stringify({ object: 'embedding', index: 0, embedding: Array(20_000).fill(0.125) })
     for (const rest of ['', '}', ']', ']}']) {
       upstream.reply([`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{"data":[${data.slice(0, -2)}${rest}`, FIN])
@@ -222,7 +222,7 @@ describe('a call for embeddings', () => {
     }
   })
 
-  it('of a test key is answered by the sandbox', async () => {
+  it('with a test key is answered by the sandbox', async () => {
     const before = upstream.requests.length
     const { data, usage } = await gateway.openai(gateway.testKey).embeddings.create({ model: 'own/e', input: ['Hello', 'you'] })
     const length = Math.hypot(...data[1]!.embedding)

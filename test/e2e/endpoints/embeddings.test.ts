@@ -58,7 +58,7 @@ describe('POST /v1/embeddings', () => {
     await upstream?.close()
   })
 
-  it('gives the numbers to the SDK, which asks for base64 and decodes it', async () => {
+  it('returns base64 to the SDK, which decodes it', async () => {
     const asked = upstream.reply(json(reply(BASE64)))
     const { data, usage } = await gateway.openai().embeddings.create({ model: 'open/text-embedding-3-small', input: 'Hello' })
     expect([data[0]!.embedding, usage]).to.deep.equal([NUMBERS, { prompt_tokens: 5, total_tokens: 5 }])
@@ -67,7 +67,7 @@ describe('POST /v1/embeddings', () => {
     expect(request.json()).to.deep.equal({ model: 'text-embedding-3-small', input: 'Hello', encoding_format: 'base64' })
   })
 
-  it('gives them in the form asked for where the provider knows one only', async () => {
+  it('returns the requested encoding even if the provider supports only one', async () => {
     const vectors = { vectors: [NUMBERS, [1, 2, 3]], count: 7 }
     const ask = { model: 'own/e', input: ['a', 'b'], dimensions: 3 }
     const asked = upstream.reply(json(vectors))
@@ -85,7 +85,7 @@ describe('POST /v1/embeddings', () => {
     })
   })
 
-  it('is counted by tokens of the prompt alone', async () => {
+  it('counts the tokens of the prompt only', async () => {
     upstream.reply(json(reply(NUMBERS)))
     await gateway.openai().embeddings.create({ model: 'open/text-embedding-3-small', input: 'Hello', encoding_format: 'float' })
     const line = await gateway.logged(({ endpoint }) => endpoint === 'embeddings')
@@ -95,7 +95,7 @@ describe('POST /v1/embeddings', () => {
     ).to.be.above(0)
   })
 
-  it('passes over targets that serve no embeddings, and says so where none does', async () => {
+  it('skips targets without embeddings, and refuses the call if there is no other', async () => {
     upstream.reply(json(reply(BASE64)))
     expect((await gateway.openai().embeddings.create({ model: 'acme/embed', input: 'Hello' })).data).to.have.length(1)
     const failure = await gateway
@@ -123,7 +123,7 @@ describe('POST /v1/embeddings', () => {
     })
   }
 
-  it('takes an upstream that fails, or replies with no embeddings, for what it is', async () => {
+  it('returns the error of an upstream that fails or returns no embeddings', async () => {
     upstream.reply(json({ error: { message: 'no', type: 'server_error' } }, { status: 500 }))
     upstream.reply(json({ object: 'list', data: [] }))
     const codes: string[] = []

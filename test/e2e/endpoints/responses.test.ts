@@ -77,7 +77,7 @@ describe('POST /v1/responses', () => {
     await upstream?.close()
   })
 
-  it("gives the SDK the upstream's response, its bytes untouched", async () => {
+  it("returns the upstream's response byte for byte to the SDK", async () => {
     const asked = upstream.reply(json(response()))
     const reply = await gateway.openai().responses.create(ASKED)
     expect([reply.output_text, reply.usage]).to.deep.equal(['Grüße', USAGE])
@@ -87,7 +87,7 @@ describe('POST /v1/responses', () => {
     expect(line.tokens).to.deep.equal({ input: 11, output: 7, cached_input: 4, reasoning: 2 })
   })
 
-  it('streams every event as it came, to the last one and nothing behind it', async () => {
+  it('streams every event unchanged, and nothing after the last one', async () => {
     const text = CREATED + DELTAS.join('') + COMPLETED
     upstream.reply(sse([text]))
     const raw = await rawHttp(`${gateway.url}/v1/responses`, {
@@ -119,7 +119,7 @@ describe('POST /v1/responses', () => {
   const QUOTING = { content_index: 0, delta: '"type":"error"} {"type": "response.completed"}', output_index: 0 }
 
   for (const [where, write] of Object.entries(ORDERS)) {
-    it(`finds the type of an event: ${where}`, async () => {
+    it(`reads the type of an event: ${where}`, async () => {
       const text = [
         write('response.created', { response: response({ status: 'in_progress', usage: null, output: [] }) }),
         write('response.output_text.delta', QUOTING),
@@ -136,7 +136,7 @@ describe('POST /v1/responses', () => {
       })
     })
 
-    it(`holds what says nothing yet, and what breaks then never reaches the client: ${where}`, async () => {
+    it(`holds events without content, so that a failure then never reaches the client: ${where}`, async () => {
       upstream.reply(sse([write('response.created', { response: response() }), write('response.in_progress', {}), RST]))
       upstream.reply(sse([CREATED + COMPLETED]))
       const stream = await gateway.openai().responses.create({ ...ASKED, model: 'acme/smart', stream: true })
@@ -152,7 +152,7 @@ describe('POST /v1/responses', () => {
     ],
     ['of its own kind', event('error', { code: 'rate_limit_exceeded', message: 'no', param: null })],
   ] as const) {
-    it(`goes on to the next target where the first tells of an error ${name}`, async () => {
+    it(`falls back if the first target sends an error ${name}`, async () => {
       upstream.reply(sse([CREATED + text]))
       upstream.reply(sse([CREATED + COMPLETED]))
       const stream = await gateway.openai().responses.create({ ...ASKED, model: 'acme/smart', stream: true })
@@ -160,13 +160,13 @@ describe('POST /v1/responses', () => {
     })
   }
 
-  it('may take its input from a prompt or a conversation that the upstream keeps', async () => {
+  it('accepts a stored prompt or conversation as its input', async () => {
     const asked = upstream.reply(json(response()))
     await gateway.openai().responses.create({ model: 'open/gpt-5.5', prompt: { id: 'pmpt_1' } })
     expect((await asked).json()).to.deep.equal({ model: 'gpt-5.5', prompt: { id: 'pmpt_1' } })
   })
 
-  it('goes on to the next target where the first breaks off before it says anything', async () => {
+  it('falls back if the first target breaks off before any content', async () => {
     upstream.reply(sse([CREATED, RST]))
     upstream.reply(sse([CREATED + DELTAS.join('') + COMPLETED]))
     const types: string[] = []
@@ -176,7 +176,7 @@ describe('POST /v1/responses', () => {
     expect(upstream.requests.at(-1)!.path).to.equal('/v2/responses')
   })
 
-  it('never lets a stream that was cut look finished', async () => {
+  it('never makes a cut stream look finished', async () => {
     upstream.reply(sse([CREATED + DELTAS[0]!, FIN]))
     const stream = await gateway.openai().responses.create({ ...ASKED, stream: true })
     const failure = await raised(stream)
@@ -184,7 +184,7 @@ describe('POST /v1/responses', () => {
     expect(failure).to.include({ code: 'upstream_disconnected' })
   })
 
-  it('tells of a response that failed as of any failure of the upstream', async () => {
+  it('reports a failed response as a failure of the upstream', async () => {
     const error = { code: 'server_error', message: 'boom' }
     upstream.reply(sse([CREATED, event('response.failed', { response: response({ status: 'failed', error }) })]))
     const stream = await gateway.openai().responses.create({ ...ASKED, stream: true })

@@ -21,7 +21,7 @@ const ABSENT = {
   'a model that does not embed': failure(403, 'You are not allowed to generate embeddings from this model'),
 }
 
-describe('an upstream without the endpoint that is asked', () => {
+describe('An upstream without the requested endpoint', () => {
   let gateway: TestGateway
   let upstream: ScriptedUpstream
 
@@ -57,7 +57,7 @@ describe('an upstream without the endpoint that is asked', () => {
 
   for (const path of ['/v1/embeddings', '/v1/responses']) {
     for (const [name, script] of Object.entries(ABSENT)) {
-      it(`is the caller's to know, at ${path}: ${name}`, async () => {
+      it(`is reported to the client, at ${path}: ${name}`, async () => {
         upstream.reply(script)
         const error = await errorOf(path, 'open/chat-only')
         expect(error).to.include({ status: 400, type: 'invalid_request_error', code: 'unsupported_endpoint', param: 'model' })
@@ -66,14 +66,14 @@ describe('an upstream without the endpoint that is asked', () => {
     }
   }
 
-  it('is known by the words of a vendor with errors of its own', async () => {
+  it("is recognised by a vendor's own error", async () => {
     upstream.reply(json({ message: 'no Route matched with those values' }, { status: 404 }))
     expect(await errorOf('/v1/responses', 'mistral/mistral-large')).to.include({ code: 'unsupported_endpoint' })
     upstream.reply(json({ object: 'error', message: 'Invalid model: mistral-nine' }, { status: 404 }))
     expect(await errorOf('/v1/embeddings', 'mistral/mistral-nine')).to.include({ code: 'model_not_found' })
   })
 
-  it('is not one without the model, or without what the client refers to', async () => {
+  it('is distinguished from an unknown model and an unknown object', async () => {
     upstream.reply(failure(404, 'The model `e` does not exist or you do not have access to it.', { code: 'model_not_found' }))
     expect(await errorOf('/v1/embeddings', 'open/e')).to.include({ status: 404, code: 'model_not_found' })
     upstream.reply(failure(404, "Item with id 'rs_1' not found. Try again with `store` set to true.", { param: 'input' }))
@@ -82,7 +82,7 @@ describe('an upstream without the endpoint that is asked', () => {
     expect(error.message).to.contain('not found. Try again with `store` set to true.')
   })
 
-  it('is passed over, and is none the worse for it', async () => {
+  it('is skipped, and its breaker stays closed', async () => {
     const embedding = Buffer.from(new Float32Array([0.25]).buffer).toString('base64')
     for (let i = 0; i < 3; i++) {
       const asked = upstream.requests.length

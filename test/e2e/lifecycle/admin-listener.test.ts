@@ -27,7 +27,7 @@ const OPERATORS: readonly { readonly method: string; readonly path: string }[] =
   ),
 ]
 
-describe('a gateway with an admin listener', () => {
+describe('A gateway with an admin listener', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
   let stopping: Promise<void> | undefined

@@ -19,7 +19,7 @@ export default defineChain({
 })
 `
 
-describe('the command umg', () => {
+describe('The command umg', () => {
   let home: Home
 
   before(async () => {

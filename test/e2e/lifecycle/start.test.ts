@@ -60,7 +60,7 @@ describe('umg start', () => {
     expect((await second.umg.ended).stdout).to.not.contain('sk-test-')
   })
 
-  it('ends on an uncaught exception, without printing its message', async () => {
+  it('exits on an uncaught exception without printing its message', async () => {
     const { umg, url } = await home.start()
     const [secret] = await umg.prints(/sk-test-\w+/)
     const reply = await fetch(`${url}/v1/models`, { headers: { 'x-lose': 'yes', authorization: `Bearer ${secret}` } })

@@ -6,7 +6,7 @@ import { strangers } from './stranger-files.ts'
 
 const TOKENS_PER_DAY = 100_000
 
-describe('a link that caches replies', () => {
+describe('A link that caches replies', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
   /** So that no test hits what another one stored. */
@@ -54,7 +54,7 @@ describe('a link that caches replies', () => {
         return { reply, cache: reply.headers.get('x-cache'), meaning: meaning.map(parsed) }
       }
 
-      it('answers the second and the third time as the first, without the upstream', async () => {
+      it('repeats the first reply without the upstream', async () => {
         const asked = body()
         const first = await call(asked)
         const served = upstream.requests.length
@@ -68,7 +68,7 @@ describe('a link that caches replies', () => {
         expect(upstream.requests).to.have.length(served)
       })
 
-      it('charges no tokens for a hit, and names nobody who served it', async () => {
+      it('charges no tokens for a hit, and names no target', async () => {
         const asked = body()
         await call(asked)
         const used = await gateway.metric('gen_ai_client_token_usage_sum')
@@ -84,14 +84,14 @@ describe('a link that caches replies', () => {
         expect(Number(again.reply.headers.get('x-ratelimit-remaining-tokens'))).to.equal(before)
       })
 
-      it('does not answer one who may not call the model', async () => {
+      it('does not serve a key that may not call the model', async () => {
         const asked = body()
         await call(asked)
         const { reply } = await call(asked, await gateway.key({ models: ['other/*'] }))
         expect(reply.status).to.equal(404)
       })
 
-      it('keeps nothing of a call that failed', async () => {
+      it('does not cache a failed call', async () => {
         const asked = body()
         upstream.reply(json({}, { status: 500 }))
         expect((await call(asked)).reply.status).to.equal(502)
@@ -101,7 +101,7 @@ describe('a link that caches replies', () => {
         expect(await call(asked)).to.have.property('cache', 'hit')
       })
 
-      it('reaches the official SDK', async () => {
+      it('serves the official SDK', async () => {
         const { messages, model, seed } = { ...prompt(), seed: prompts }
         const say = async (): Promise<string | null | undefined> => {
           const { completions } = gateway.openai().chat

@@ -9,7 +9,7 @@ type Link = { readonly plugin: string; readonly config?: object; readonly when?:
 const AUTH = { plugin: 'auth' }
 const marker = (mark: string, more: Partial<Link> = {}): Link => ({ plugin: './marker.ts', config: { mark }, ...more })
 
-describe('a chain', () => {
+describe('The chain', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway | undefined
 
@@ -38,14 +38,14 @@ describe('a chain', () => {
     const kind = streamed ? 'a stream' : 'a whole reply'
     const call = (body: object = {}) => gateway!.fetch('/v1/chat/completions', { json: ask({ stream: streamed, ...body }) })
 
-    it(`is passed in the order written, and back by ${kind}`, async () => {
+    it(`runs in the order of routes.yaml, and in reverse for ${kind}`, async () => {
       await start(AUTH, marker('a'), marker('b'))
       const reply = await call()
       expect(reply.headers.get('x-marks')).to.equal('+a+b-b-a')
       expect(await reply.text()).to.match(/lo!ba/)
     })
 
-    it(`serves ${kind} of a link as if it came from behind it`, async () => {
+    it(`passes ${kind} of a link through the links before it`, async () => {
       await start(AUTH, marker('a'), { plugin: './answerer.ts' }, marker('b'))
       const reply = await call()
       expect(reply.headers.get('x-marks')).to.equal('+a-a')
@@ -61,7 +61,7 @@ describe('a chain', () => {
       expect(upstream.requests).to.have.length(asked)
     })
 
-    it(`in which a link answers before auth refuses ${kind}`, async () => {
+    it(`refuses ${kind} of a link before auth`, async () => {
       await start(marker('a'), { plugin: './answerer.ts' }, AUTH)
       const reply = await call()
       expect(reply.status).to.equal(401)
@@ -70,14 +70,14 @@ describe('a chain', () => {
     })
   }
 
-  it('in which a link answers does not serve a model that is not there', async () => {
+  it('returns a 404 for an unknown model although a link would reply', async () => {
     const { fetch } = await start(AUTH, { plugin: './answerer.ts' })
     for (const model of ['gone/m', 'nothing']) {
       expect(await fetch('/v1/chat/completions', { json: ask({ model }) })).to.have.property('status', 404)
     }
   })
 
-  it('in which a link answers the list of models by a completion fails that call', async () => {
+  it('fails a request for the list of models if a link replies with a completion', async () => {
     const { fetch } = await start(AUTH, { plugin: './answerer.ts' })
     expect(await fetch('/v1/models')).to.have.property('status', 500)
   })
@@ -87,7 +87,7 @@ describe('a chain', () => {
     expect(await fetch('/v1/models')).to.have.property('status', 401)
   })
 
-  describe('of which a link is for some namespaces', () => {
+  describe('with a link for some namespaces', () => {
     const marksOf = async (path: string, json?: object) => {
       const reply = await gateway!.fetch(path, { ...(json && { json }) })
       await reply.text()
@@ -106,17 +106,17 @@ describe('a chain', () => {
       })
     }
 
-    it('goes around it with a request for the list of models', async () => {
+    it('skips it for the list of models', async () => {
       expect(await marksOf('/v1/models')).to.equal('+a-a')
     })
 
-    it('goes around it with a model that is not there', async () => {
+    it('skips it for an unknown model', async () => {
       expect(await marksOf('/v1/chat/completions', ask({ model: 'gone/m' }))).to.equal('+a-a')
     })
   })
 
   for (const streamed of [false, true]) {
-    it(`lets no ${streamed ? 'stream' : 'whole reply'} for a test key come from the upstream`, async () => {
+    it(`serves no ${streamed ? 'stream' : 'whole reply'} from the upstream to a test key`, async () => {
       const { fetch, testKey } = await start(AUTH, marker('a'))
       const asked = upstream.requests.length
       const reply = await fetch('/v1/chat/completions', { json: ask({ stream: streamed }), key: testKey })

@@ -4,7 +4,7 @@ import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ask, completion, hello, piece, stream, USAGE } from './openai-wire.ts'
 import { strangers } from './stranger-files.ts'
 
-describe('a chain plugin from outside the installation', () => {
+describe('A third-party chain plugin', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
 
@@ -38,7 +38,7 @@ describe('a chain plugin from outside the installation', () => {
   for (const streamed of [false, true]) {
     const kind = streamed ? 'a stream' : 'a whole reply'
 
-    it(`sees and changes the request for ${kind}`, async () => {
+    it(`reads and changes the request for ${kind}`, async () => {
       const received = upstream.reply(streamed ? stream('Hello!') : json(completion()))
       const deputy = await gateway.key({ name: 'deputy' })
       const reply = await call({ stream: streamed }, { headers: { 'x-deputy': deputy } })
@@ -60,7 +60,7 @@ describe('a chain plugin from outside the installation', () => {
       expect(said).to.equal('HELLO!')
     })
 
-    it(`stamps the head of ${kind} once it knows who served it`, async () => {
+    it(`sets headers of ${kind} from the target that served it`, async () => {
       const reply = await call({ stream: streamed })
       await reply.text()
       expect(Object.fromEntries(reply.headers)).to.include({
@@ -71,7 +71,7 @@ describe('a chain plugin from outside the installation', () => {
       })
     })
 
-    it(`hears how ${kind} ended`, async () => {
+    it(`gets the outcome of ${kind}`, async () => {
       const reply = await call({ stream: streamed })
       await reply.text()
       expect(await audited(reply)).to.deep.include({
@@ -86,7 +86,7 @@ describe('a chain plugin from outside the installation', () => {
       })
     })
 
-    it(`learns of an upstream's refusal of ${kind}, and may stamp the error's head`, async () => {
+    it(`gets the upstream's error for ${kind}, and sets headers of the error`, async () => {
       upstream.reply(json({ error: { message: 'No' } }, { status: 500 }))
       const reply = await call({ stream: streamed })
       expect(reply.status).to.equal(502)
@@ -99,7 +99,7 @@ describe('a chain plugin from outside the installation', () => {
       expect(await audited(reply)).to.deep.include({ kind: 'upstream_error', status: 502, error: 'upstream_error' })
     })
 
-    it(`hears that the client of ${kind} left`, async () => {
+    it(`gets the outcome client_closed for ${kind}`, async () => {
       const stalled = hold()
       const request = upstream.reply(streamed ? sse([piece('Hel'), stalled]) : [stalled])
       const client = new AbortController()
@@ -115,14 +115,14 @@ describe('a chain plugin from outside the installation', () => {
     })
   }
 
-  it('hears that a stream broke off after its head', async () => {
+  it('gets the outcome of a stream that broke off after its head', async () => {
     upstream.reply(sse([piece('Hel'), FIN]))
     const reply = await call({ stream: true })
     await reply.text().catch(() => undefined)
     expect(await audited(reply)).to.deep.include({ kind: 'upstream_error', status: 200, error: 'upstream_disconnected' })
   })
 
-  it('does not see a call that auth refused', async () => {
+  it('is not run for a call that auth refused', async () => {
     const reply = await call({}, { headers: { authorization: 'Bearer sk-live-nonsense' } })
     expect(reply.status).to.equal(401)
     await gateway.logged((line) => line.id === reply.headers.get('x-request-id'))
@@ -130,7 +130,7 @@ describe('a chain plugin from outside the installation', () => {
     expect(gateway.log.filter((line) => line.call === reply.headers.get('x-request-id'))).to.deep.equal([])
   })
 
-  it('limits calls, refuses in its own words, and lets the next one in', async () => {
+  it('limits calls, refuses with its own message, and admits the next one', async () => {
     const key = await gateway.key({ name: 'busy' })
     const asBlue = () => gateway.fetch('/v1/chat/completions', { json: ask(), key })
     const held = [hold(), hold()]
@@ -145,7 +145,7 @@ describe('a chain plugin from outside the installation', () => {
     expect(await asBlue()).to.have.property('status', 200)
   })
 
-  it('has its tags in the log and its metrics among the others', async () => {
+  it('adds its tags to the log and its metrics to the others', async () => {
     const reply = await call({})
     await reply.text()
     const line = await gateway.logged(({ id }) => id === reply.headers.get('x-request-id'))
@@ -154,7 +154,7 @@ describe('a chain plugin from outside the installation', () => {
     expect(await gateway.metric('audit_prompt_tokens_count')).to.be.greaterThan(0)
   })
 
-  it('is closed with the gateway, its signal first', async () => {
+  it('is closed with the gateway after its signal was aborted', async () => {
     const other = await start()
     await other.stop()
     expect(other.log.at(-1)).to.include({ plugin: 'audit', msg: 'audit closed', aborted: true })

@@ -10,7 +10,7 @@ const AUTH = { plugin: 'auth' }
 const GATE = { plugin: './gate.ts' }
 const LIMITS = { plugin: 'rate-tagging', config: { classes: { one: { concurrent: 1 } }, default: 'one' } }
 
-describe('a client that leaves while a link waits', () => {
+describe('A client that disconnects while a link waits', () => {
   let upstream: ScriptedUpstream
 
   before(async () => {
@@ -52,7 +52,7 @@ describe('a client that leaves while a link waits', () => {
         return id
       }
 
-      it('reaches no upstream once the link goes on', async () => {
+      it('causes no upstream request when the link continues', async () => {
         const asked = upstream.requests.length
         const id = await comeAndGo()
         gate.emit('go')
@@ -60,14 +60,14 @@ describe('a client that leaves while a link waits', () => {
         expect(upstream.requests).to.have.length(asked)
       })
 
-      it('is heard of by a link that asks only then', async () => {
+      it('is visible to a link that reads the signal later', async () => {
         const id = await comeAndGo()
         gate.emit('go')
         const line = await gateway.logged(({ msg, call }) => msg === 'heard late' && call === id)
         expect(line).to.include({ kind: 'client_closed', gone: true })
       })
 
-      it('leaves its place to the next call', async () => {
+      it('frees its concurrency for the next call', async () => {
         const id = await comeAndGo()
         gate.emit('go')
         await gateway.logged(({ msg, call }) => msg === 'heard late' && call === id)

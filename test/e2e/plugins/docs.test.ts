@@ -28,11 +28,11 @@ describe('docs/plugins.md', () => {
 
   after(() => rm(folder, { recursive: true, force: true }))
 
-  it('has no TypeScript without the name of its file', () => {
+  it('names the file of every TypeScript block', () => {
     expect(DOCS.match(/^```ts$/gm)).to.have.length(Object.keys(DOCUMENTED_FILES).length)
   })
 
-  it('has tests that pass', async () => {
+  it('has passing tests', async () => {
     const tests = Object.keys(DOCUMENTED_FILES).filter((name) => name.endsWith('.test.ts'))
     const args = ['--test', ...tests.map((name) => join(folder, name))]
     const stdout = await run(process.execPath, args).catch((error) => error.stdout)
@@ -41,7 +41,7 @@ describe('docs/plugins.md', () => {
       .and.to.match(/fail 0\n/)
   })
 
-  it('tells all that the suite of a provider is given', () => {
+  it('documents every option of describeProvider', () => {
     const source = readText('core/testing/conformance/provider-under-test.ts')
     const [, body] = /^export interface ProviderUnderTest \{$([\s\S]*?)^\}/m.exec(source)!
     const members = Array.from(body!.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm), ([, name]) => name!)
@@ -49,7 +49,7 @@ describe('docs/plugins.md', () => {
     expect(members.filter((name) => !section!.includes(`\`${name}`))).to.deep.equal([])
   })
 
-  it('reads lines, however their bytes are cut', async () => {
+  it('has a line decoder that works for any split', async () => {
     const decoder = (await import(join(folder, 'lines.ts'))).lineDecoder()
     const bytes = Buffer.from('ä\n\nbc\n')
     const events = [...bytes].flatMap((byte) => decoder.push(Buffer.of(byte)))
@@ -59,12 +59,12 @@ describe('docs/plugins.md', () => {
     expect(() => decoder.end()).to.throw('not complete')
   })
 
-  it('lists the rules that the log names', () => {
+  it('lists the contract violations of the log', () => {
     const listed = Array.from(DOCS.matchAll(/^\| `([A-Z_]+)` +\| (.*?) +\|$/gm), ([, code, text]) => [code, text])
     expect(listed).to.deep.equal(Object.entries(CONTRACT_VIOLATIONS))
   })
 
-  it('lists what `ctx.state`, the host and a provider have', () => {
+  it('lists the members of `ctx.state`, the host and a provider', () => {
     const api = ['call', 'host', 'plugin'].map((name) => readText(`core/sdk/${name}.ts`)).join('')
     for (const name of ['CallState', 'Host', 'Provider']) {
       const body = new RegExp(`^export interface ${name} \\{([\\s\\S]*?)^\\}`, 'm').exec(api)![1]!
@@ -74,7 +74,7 @@ describe('docs/plugins.md', () => {
     }
   })
 
-  describe('shows plugins that work:', () => {
+  describe('has working plugins:', () => {
     let upstream: ScriptedUpstream
     let gateway: TestGateway | undefined
 
@@ -104,7 +104,7 @@ describe('docs/plugins.md', () => {
       return { status: reply.status, headers: Object.fromEntries(reply.headers), text: await reply.text() }
     }
 
-    it('slow-calls, as the page writes its place in the table', async () => {
+    it('slow-calls, with the configuration on the page', async () => {
       const [, yaml] = /```yaml\n(chain:[\s\S]*?)```/.exec(DOCS)!
       const { chain } = parse(yaml!)
       const [, link] = chain

@@ -30,7 +30,7 @@ const MODULES = ['models', 'close', ...new Set(FAULTS.map(({ place }) => place))
 /** `what request returns` as the name of a namespace. */
 const namespaceOf = (place: string): string => place.replaceAll(/\W+/g, '-')
 
-describe('a provider that fails', () => {
+describe('A provider that throws', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
 
@@ -56,7 +56,7 @@ describe('a provider that fails', () => {
   })
 
   for (const { place, streamed, expected, ...more } of FAULTS) {
-    it(`in ${place} costs its own call, ${streamed ? 'a stream' : 'not a stream'}`, async () => {
+    it(`in ${place} fails its own call only, ${streamed ? 'a stream' : 'a whole reply'}`, async () => {
       const open = hold()
       upstream.reply(stream('by', open, 'stander'))
       const bystander = await gateway.fetch('/v1/chat/completions', { json: ask({ stream: true }) })
@@ -78,7 +78,7 @@ describe('a provider that fails', () => {
     })
   }
 
-  it('in models leaves its namespace out of the list, and says so in the log', async () => {
+  it('in models removes its namespace from the list, with a line in the log', async () => {
     const reply = await gateway.fetch('/v1/models')
     expect(reply.status).to.equal(200)
     const line = await gateway.logged(({ msg }) => msg === 'discovery of models failed')
@@ -87,13 +87,13 @@ describe('a provider that fails', () => {
     expect(JSON.stringify(line)).to.not.match(DETAIL)
   })
 
-  it('is counted among the faults of plugins', async () => {
+  it('is counted in the metric of plugin faults', async () => {
     const reply = await gateway.fetch('/v1/chat/completions', { json: ask({ model: 'request/m' }) })
     await gateway.logged(({ id }) => id === reply.headers.get('x-request-id'))
     expect(await gateway.metric('umg_plugin_errors_total', { plugin: 'faulty', phase: 'request' })).to.be.greaterThan(0)
   })
 
-  it('in close does not keep the gateway from stopping', async () => {
+  it('in close does not prevent the gateway from stopping', async () => {
     const config = { origin: upstream.origin, in: 'close' }
     const other = await startTestGateway({
       routes: { namespaces: { close: { provider: './faulty.ts', config } } },
@@ -107,7 +107,7 @@ describe('a provider that fails', () => {
     ['create', 'in: choose another place to fail'],
     ['nothing made', 'create() must return a provider: { request(call) { … } … }'],
   ] as const) {
-    it(`in ${place} keeps the gateway from starting, and tells its place in the routing table`, async () => {
+    it(`in ${place} prevents the gateway from starting, with its position in routes.yaml`, async () => {
       const routes = `version: 1\nnamespaces:\n  mine:\n    provider: ./faulty.ts\n    config: { origin: http://x, in: ${place} }\n`
       const error = await startTestGateway({ routes, files: strangers('faulty.ts') }).catch((reason: unknown) => reason)
       expect(error).to.be.an('error')

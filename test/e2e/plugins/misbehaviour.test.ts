@@ -35,7 +35,7 @@ const FAILING = [
 /** Its fault shows only once the reply is out. */
 const SETTLING = ['settles with an Error', 'settles with a rejection', 'never settles']
 
-describe('a link that misbehaves', () => {
+describe('A link that breaks its contract', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
   let open: Hold
@@ -80,7 +80,7 @@ describe('a link that misbehaves', () => {
   for (const streamed of [false, true]) {
     describe(streamed ? 'at a stream' : 'at a whole reply', () => {
       for (const deed of FAILING) {
-        it(`costs its own call: it ${deed}`, async () => {
+        it(`fails its own call only: it ${deed}`, async () => {
           const failures = await gateway.metric('umg_plugin_errors_total', { plugin: 'unruly' })
           const reply = await call(deed, streamed)
           expect(reply.status).to.equal(500)
@@ -97,7 +97,7 @@ describe('a link that misbehaves', () => {
       }
 
       for (const deed of SETTLING) {
-        it(`costs nothing once the reply is out: it ${deed}`, async () => {
+        it(`changes nothing after the reply was sent: it ${deed}`, async () => {
           const failures = await gateway.metric('umg_plugin_errors_total', { plugin: 'unruly' })
           const before = gateway.log.length
           const logged = gateway.logged((line) => line.msg === 'onSettled failed' && gateway.log.indexOf(line) >= before)
@@ -110,7 +110,7 @@ describe('a link that misbehaves', () => {
         })
       }
 
-      it('is waited for where it does not wait for next', async () => {
+      it('is awaited even if it does not await next', async () => {
         const reply = await call('does not wait for next', streamed)
         expect(reply.status).to.equal(200)
         expect(await reply.text()).to.contain('lo!')
@@ -119,7 +119,7 @@ describe('a link that misbehaves', () => {
   }
 
   for (const deed of ['sends what breaks off', 'transforms badly from the second chunk on']) {
-    it(`ends a stream that has begun with an error frame: it ${deed}`, async () => {
+    it(`ends a running stream with an error frame: it ${deed}`, async () => {
       const reply = await call(deed, true)
       expect(reply.status).to.equal(200)
       const { events, cut } = await readToTheEnd(reply)
@@ -131,13 +131,13 @@ describe('a link that misbehaves', () => {
     })
   }
 
-  it('answers for itself alone where it writes the reply past the gateway', async () => {
+  it('only affects its own call if it writes to the socket itself', async () => {
     const reply = await call('writes the reply itself', false)
     expect(await reply.text()).to.equal('mine')
     expect(await lineOf(reply)).to.include({ outcome: 'gateway_error', error: 'plugin_error' })
   })
 
-  it('is reported even where its call had failed already', async () => {
+  it('is reported even if its call had failed before', async () => {
     upstream.reply(json({}, { status: 500 }))
     const reply = await call('throws after next', false)
     expect(reply.status).to.equal(502)
@@ -146,7 +146,7 @@ describe('a link that misbehaves', () => {
     expect(line.err).to.match(/^unruly: TypeError at /)
   })
 
-  it('is not to blame for an upstream whose chunk cannot be read', async () => {
+  it('is not reported for an invalid chunk of the upstream', async () => {
     upstream.reply(sse(['data: {"choices":]}\n\n']))
     const reply = await call('transforms', true)
     expect(reply.status).to.equal(502)

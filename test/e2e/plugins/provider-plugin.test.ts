@@ -27,7 +27,7 @@ const lines = (items: readonly (object | null | typeof FIN)[], type = 'applicati
 
 const fault = (kind: string, more: object = {}) => ({ fault: { kind, text: `It is ${kind}`, ...more } })
 
-describe('a provider from outside the installation', () => {
+describe('A third-party provider', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
 
@@ -58,7 +58,7 @@ describe('a provider from outside the installation', () => {
     return { status: response.status, ...((await response.json()) as { error: OpenAI.ErrorObject }).error }
   }
 
-  it('sends requests in its own words', async () => {
+  it('sends requests in its own format', async () => {
     const received = upstream.reply(json({ say: 'Hello', end: 'done' }))
     await call({ temperature: 0.5, max_tokens: 9 })
     const request = await received
@@ -68,7 +68,7 @@ describe('a provider from outside the installation', () => {
     expect(request.json()).to.deep.equal({ lines: ['user: Hi'], creativity: 0.5, words: 9, live: false })
   })
 
-  it('answers the official SDK', async () => {
+  it('serves the official SDK', async () => {
     upstream.reply(json({ say: 'Hello', end: 'words', cost: { heard: 5, said: 2 } }))
     const completion = await gateway.openai().chat.completions.create(PROMPT)
     expect(completion).to.include({ object: 'chat.completion', model: 'acme/big one' })
@@ -83,7 +83,7 @@ describe('a provider from outside the installation', () => {
     ['in one piece', pieces(lines(LINES), Number.POSITIVE_INFINITY)],
     ['called JSON by its content type', lines(LINES, 'application/json')],
   ] as const) {
-    it(`streams to the official SDK what comes ${how}`, async () => {
+    it(`streams to the official SDK an upstream stream that arrives ${how}`, async () => {
       upstream.reply(script)
       const stream = gateway.openai().chat.completions.stream({ ...PROMPT, stream_options: { include_usage: true } })
       expect(await stream.finalContent()).to.equal('Höllo')
@@ -91,14 +91,14 @@ describe('a provider from outside the installation', () => {
     })
   }
 
-  it('names the parameters that it leaves out', async () => {
+  it('reports the parameters that it drops', async () => {
     upstream.reply(json({ say: 'Hello', end: 'done' }))
     const messages = [{ role: 'user', name: 'Ada', content: 'Hi' }]
     const { headers } = await call({ messages, seed: 1, top_p: 0.5, n: 1 })
     expect(headers.get('x-umg-params-dropped')).to.equal('seed, top_p, messages.name')
   })
 
-  it('refuses a parameter that it cannot leave out, before its upstream is asked', async () => {
+  it('refuses an unsupported parameter before any upstream request', async () => {
     const asked = upstream.requests.length
     const tools = [{ type: 'function', function: { name: 'f' } }]
     const error = await errorOf(await call({ tools }))
@@ -122,7 +122,7 @@ describe('a provider from outside the installation', () => {
         ['a fault in a reply of 200', streamed ? lines([fault('busy')]) : json(fault('busy')), { status: 429 }],
         ['a reply that is none', streamed ? lines([null]) : json({}), { status: 502, code: 'upstream_invalid_response' }],
       ] as const) {
-        it(`says ${what} in OpenAI's words`, async () => {
+        it(`reports ${what} as an OpenAI error`, async () => {
           upstream.reply(script)
           const response = await call({ stream: streamed })
           expect(await errorOf(response)).to.include(expected)
@@ -139,7 +139,7 @@ describe('a provider from outside the installation', () => {
     ['a cut', lines([{ say: 'Hö' }, FIN]), 'upstream_disconnected'],
     ['a line that is not JSON', lines([{ say: 'Hö' }]).toSpliced(-1, 0, chunk('oops\n')), 'upstream_invalid_response'],
   ] as const) {
-    it(`ends a stream that ends with ${what} by an error`, async () => {
+    it(`ends a stream that ends with ${what} with an error`, async () => {
       upstream.reply(script)
       const stream = await gateway.openai().chat.completions.create({ ...PROMPT, stream: true })
       const error = await Array.fromAsync(stream).catch((reason: unknown) => reason)
@@ -157,7 +157,7 @@ describe('a provider from outside the installation', () => {
     expect((await received).headers).to.have.property('x-acme-token', TOKEN)
   })
 
-  it('has its time among the metrics', async () => {
+  it('has its duration in the metrics', async () => {
     expect(await gateway.metric('umg_plugin_duration_seconds_count', { plugin: 'acme', phase: 'request' })).to.be.greaterThan(0)
   })
 })

@@ -6,7 +6,7 @@ import { reloadAfter, replaceFile, table, tableInUse, untilInUse, validReloadAft
 
 const FIRST = table('first')
 
-describe('a routing table that is edited', () => {
+describe('An edited routes.yaml', () => {
   let gateway: TestGateway
   const at = (name: string): string => join(gateway.folder, name)
   const write = (text: string) => writeFile(at('routes.yaml'), text)

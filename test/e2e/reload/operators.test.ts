@@ -54,7 +54,7 @@ describe('POST /-/reload', () => {
     expect(await tableInUse(gateway)).to.equal('first')
   })
 
-  it('is for admins only', async () => {
+  it('needs an admin key', async () => {
     await write(table('second'))
     for (const [status, reply] of [
       [401, post()],

@@ -18,7 +18,7 @@ namespaces:
     config: { baseUrl: ${origin}/v1, apiKey: "\${file:secrets/other}" }
 `
 
-describe('a secret in a file', () => {
+describe('A secret file', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
   const at = (name: string): string => join(gateway.folder, 'secrets', name)

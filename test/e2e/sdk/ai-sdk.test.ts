@@ -15,7 +15,7 @@ const weather = tool({
   execute: ({ city }) => `Rain in ${city}`,
 })
 
-describe('the Vercel AI SDK', () => {
+describe('The Vercel AI SDK', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -36,7 +36,7 @@ describe('the Vercel AI SDK', () => {
     describe(`(${dialect.name})`, () => {
       const settings = () => ({ model: modelFor(dialect), prompt: 'Hello', maxRetries: 0 })
 
-      it('generates a text, with thoughts, finish and usage', async () => {
+      it('generates a text with reasoning, finish reason and usage', async () => {
         fixture.upstream(dialect).on(() => json(dialect.whole(THOUGHT)))
         const { text, reasoningText, finishReason, usage } = await generateText(settings())
         expect({ text, reasoningText, finishReason }).to.deep.equal({
@@ -49,7 +49,7 @@ describe('the Vercel AI SDK', () => {
         expect(usage.outputTokenDetails).to.include({ reasoningTokens: USED.reasoning })
       })
 
-      it('streams a text, with thoughts, finish and usage', async () => {
+      it('streams a text with reasoning, finish reason and usage', async () => {
         fixture.upstream(dialect).on(() => sse(dialect.events(THOUGHT)))
         const result = streamText(settings())
         const pieces = await Array.fromAsync(result.textStream)
@@ -62,7 +62,7 @@ describe('the Vercel AI SDK', () => {
         })
       })
 
-      it('calls a tool, and answers with its result', async () => {
+      it('calls a tool and replies with its result', async () => {
         const upstream = fixture.upstream(dialect)
         const asked = [
           upstream.reply(json(dialect.whole(WEATHER))),
@@ -76,7 +76,7 @@ describe('the Vercel AI SDK', () => {
           .and.include('call_1')
       })
 
-      it('calls a tool while it streams', async () => {
+      it('calls a tool during a stream', async () => {
         const upstream = fixture.upstream(dialect)
         const asked = [
           upstream.reply(sse(dialect.events(WEATHER))),
@@ -88,7 +88,7 @@ describe('the Vercel AI SDK', () => {
         expect((await asked[1]!).body.toString()).to.include('Rain in Paris')
       })
 
-      it('reports an upstream’s refusal in words', async () => {
+      it('reports the message of an upstream’s error', async () => {
         fixture.upstream(dialect).on(() => json(dialect.error(400, 'That is too odd.'), { status: 400 }))
         const error = await generateText(settings()).catch((thrown: unknown) => thrown)
         expect(error).to.be.instanceOf(APICallError)
@@ -112,7 +112,7 @@ describe('the Vercel AI SDK', () => {
     })
   }
 
-  it('reports a key that is refused', async () => {
+  it('reports a refused key', async () => {
     const gateway = createOpenAICompatible({ name: 'gateway', baseURL: `${fixture.gateway.url}/v1`, apiKey: 'sk-live-wrong' })
     const error = await generateText({ model: gateway('open/gpt-x'), prompt: 'Hello' }).catch((thrown: unknown) => thrown)
     expect(error).to.be.instanceOf(APICallError).and.include({ statusCode: 401 })

@@ -13,7 +13,7 @@ import { openai } from './openai-dialect.ts'
 
 const CHAT = '/v1/chat/completions'
 
-describe('auth and routing, as the SDK and curl see them', () => {
+describe('The gateway, called by the SDK and curl,', () => {
   let fixture: Fixture
   let url: string
 
@@ -30,7 +30,7 @@ describe('auth and routing, as the SDK and curl see them', () => {
   const post = (headers: Readonly<Record<string, string>>, path = CHAT) =>
     rawHttp(url + path, { method: 'POST', headers, body: JSON.stringify(ask(openai)) })
 
-  it('asks for a key where none was given', async () => {
+  it('answers 401 without a key', async () => {
     const reply = await post({ 'content-type': 'application/json' })
     expect(reply.status).to.equal(401)
     const error = await reply.error()
@@ -52,7 +52,7 @@ describe('auth and routing, as the SDK and curl see them', () => {
     })
   }
 
-  it('refuses a key that nobody owns, and does not print it', async () => {
+  it('refuses an unknown key without printing it', async () => {
     const key = createSecret('live')
     const error = await caught(fixture.gateway.openai(key).models.list())
     expect(error).to.be.instanceOf(OpenAI.AuthenticationError)
@@ -60,7 +60,7 @@ describe('auth and routing, as the SDK and curl see them', () => {
     expect(String(error)).to.include('Incorrect API key provided').and.not.include(key.slice(8, -4))
   })
 
-  it('answers a revoked key like one that never was', async () => {
+  it('answers a revoked key like an unknown one', async () => {
     const { key, secret } = await createKey(fixture.gateway.store, { name: 'gone', kind: 'live' })
     expect((await post(authorized(`Bearer ${secret}`))).status).to.equal(200)
     await revokeKey(fixture.gateway.store, key.id)
@@ -72,30 +72,30 @@ describe('auth and routing, as the SDK and curl see them', () => {
     expect(revoked).to.include('401').and.include('KEY').and.equal(unknown)
   })
 
-  it('takes the scheme in any case', async () => {
+  it('accepts the scheme in upper and lower case', async () => {
     expect((await post(authorized(`bearer ${fixture.gateway.liveKey}`))).status).to.equal(200)
   })
 
-  it('says with a 401 how to authenticate, and under which id to ask for help', async () => {
+  it('adds www-authenticate and a request id to a 401', async () => {
     const { headers } = await post({ 'content-type': 'application/json' })
     expect(headers['www-authenticate']).to.equal('Bearer')
     expect(headers['x-request-id']).to.match(/^req_[0-9a-f]{32}$/)
     expect(headers['content-type']).to.equal('application/json')
   })
 
-  it('refuses a stranger before a byte of the body came, whatever it was going to be', async () => {
+  it('refuses a call without a valid key before its body', async () => {
     const headers = { 'content-type': 'image/png', 'content-length': '99999999999', expect: '100-continue' }
     const reply = await rawHttp(url + CHAT, { method: 'POST', headers, whole: false })
     expect([reply.status, reply.continued]).to.deep.equal([401, false])
     reply.leave()
   })
 
-  it('does not parse what a stranger sent', async () => {
+  it('does not parse the body of a call without a valid key', async () => {
     const reply = await rawHttp(url + CHAT, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{bad' })
     expect(reply.status).to.equal(401)
   })
 
-  it('says which method a path takes', async () => {
+  it('lists the allowed methods of a path', async () => {
     const reply = await rawHttp(url + CHAT, { headers: good() })
     expect([reply.status, reply.headers.allow]).to.deep.equal([405, 'POST'])
     const error = await reply.error()
@@ -104,7 +104,7 @@ describe('auth and routing, as the SDK and curl see them', () => {
   })
 
   for (const path of ['/v1/nope', '/v1/completions', '/v1/messages', '/v1/chat/completions/', '/v1//models', '/']) {
-    it(`says that there is nothing at ${path}`, async () => {
+    it(`answers 404 at ${path}`, async () => {
       const reply = await post(good(), path)
       expect([reply.status, reply.headers['content-type']]).to.deep.equal([404, 'application/json'])
       expect(await reply.error()).to.deep.equal({
@@ -117,7 +117,7 @@ describe('auth and routing, as the SDK and curl see them', () => {
   }
 
   for (const path of ['/v1/models/%zz', '/v1/models/open%2Fx%', '/v1/%zz', '/%zz/v1/models']) {
-    it(`survives the broken escape in ${path}`, async () => {
+    it(`answers the invalid escape in ${path}`, async () => {
       const reply = await rawHttp(url + path, { headers: good() })
       expect(reply.status).to.equal(404)
       expect(await reply.error()).to.include({ type: 'invalid_request_error' })
@@ -141,7 +141,7 @@ describe('auth and routing, as the SDK and curl see them', () => {
     })
   }
 
-  it('answers OPTIONS * without harm', async () => {
+  it('answers OPTIONS *', async () => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     socket.write('OPTIONS * HTTP/1.1\r\nhost: gateway\r\nconnection: close\r\n\r\n')
     expect(await text(socket)).to.match(/^HTTP\/1\.1 404 .*"Invalid URL \(OPTIONS \*\)"/s)
@@ -160,7 +160,7 @@ describe('auth and routing, as the SDK and curl see them', () => {
     })
   }
 
-  it('finds a model whose name has slashes, colons and an at sign', async () => {
+  it('finds a model with slashes, colons and an at sign in its name', async () => {
     const id = 'open/a/b:c@d'
     expect((await fixture.gateway.openai().models.retrieve(id)).id).to.equal(id)
   })

@@ -24,7 +24,7 @@ const ENDINGS: readonly (readonly [
   ],
 ]
 
-describe('a stream that breaks, as the SDK sees it', () => {
+describe('A broken stream in the SDK', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -40,7 +40,7 @@ describe('a stream that breaks, as the SDK sees it', () => {
       describe(`because its upstream ${what} (${dialect.name})`, () => {
         beforeEach(() => fixture.upstream(dialect).on(() => sse([...begin, ...ending(dialect)])))
 
-        it('gives what had come, and throws', async () => {
+        it('yields the received chunks, then throws', async () => {
           let text = ''
           async function read(): Promise<void> {
             const stream = await fixture.gateway.openai().chat.completions.create({ ...ask(dialect), stream: true })
@@ -52,12 +52,12 @@ describe('a stream that breaks, as the SDK sees it', () => {
           expect(error.requestID).to.match(/^req_[0-9a-f]{32}$/)
         })
 
-        it('makes the SDK’s own accumulator throw', async () => {
+        it('makes the SDK’s accumulator throw', async () => {
           const stream = fixture.gateway.openai().chat.completions.stream(ask(dialect))
           expect(await caught(stream.finalChatCompletion())).to.include({ code: code(dialect) })
         })
 
-        it('has one error event last, and no end that could pass for a good one', async () => {
+        it('ends with one error event and no end marker', async () => {
           const reply = await fixture.post(ask(dialect, { stream: true }))
           const text = await reply.text()
           const [, last] = /\n\ndata: (\{"error":.*\})\n\n$/.exec(text)!

@@ -6,7 +6,7 @@ import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 
 const TEXT: Said = { text: ['Hel', 'lo!'] }
 
-describe('a client that leaves', () => {
+describe('A client that disconnects', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -17,7 +17,7 @@ describe('a client that leaves', () => {
 
   for (const dialect of DIALECTS) {
     for (const stream of [false, true]) {
-      it(`before a byte of the reply came stops the upstream${stream ? ' of a stream' : ''} (${dialect.name})`, async () => {
+      it(`before the first byte stops the upstream${stream ? ' of a stream' : ''} (${dialect.name})`, async () => {
         const asked = fixture.upstream(dialect).reply([hold()])
         const { signal, abort } = leaving()
         const call = fixture.gateway.openai().chat.completions.create({ ...ask(dialect), stream }, { signal })
@@ -28,7 +28,7 @@ describe('a client that leaves', () => {
       })
     }
 
-    it(`in the middle of a stream stops the upstream (${dialect.name})`, async () => {
+    it(`during a stream stops the upstream (${dialect.name})`, async () => {
       const [begin] = splitAfter(dialect.events(TEXT), 'Hel')
       const asked = fixture.upstream(dialect).reply(sse([...begin, hold()]))
       const { signal, abort } = leaving()
@@ -42,14 +42,14 @@ describe('a client that leaves', () => {
       await (await asked).closed
     })
 
-    it(`by breaking off its loop stops the upstream (${dialect.name})`, async () => {
+    it(`by leaving its loop stops the upstream (${dialect.name})`, async () => {
       const [begin] = splitAfter(dialect.events(TEXT), 'Hel')
       const asked = fixture.upstream(dialect).reply(sse([...begin, hold()]))
       for await (const _ of await fixture.gateway.openai().chat.completions.create({ ...ask(dialect), stream: true })) break
       await (await asked).closed
     })
 
-    it(`in the middle of a whole reply stops the upstream (${dialect.name})`, async () => {
+    it(`during a whole reply stops the upstream (${dialect.name})`, async () => {
       const [head, body] = json(dialect.whole(TEXT)) as [string, string]
       const half = hold()
       const asked = fixture.upstream(dialect).reply([head, body.slice(0, 20), half])

@@ -55,7 +55,7 @@ const NO_REPLIES: readonly (readonly [what: string, body: string, type: string, 
   ['an error', '{"type":"error","error":{"type":"api_error","message":"x"}}', 'application/json', 'upstream_error'],
 ]
 
-describe('errors, as the SDK sees them', () => {
+describe('In the SDK,', () => {
   let fixture: Fixture
   let elsewhere: ScriptedUpstream
 
@@ -118,14 +118,14 @@ describe('errors, as the SDK sees them', () => {
       })
     }
 
-    it(`an error before the first event of a stream is a status (${dialect.name})`, async () => {
+    it(`an error before the first event of a stream is an error status (${dialect.name})`, async () => {
       fixture.upstream(dialect).on(() => sse([dialect.errorEvent('x')]))
       const error = await failure(ask(dialect, { stream: true }))
       expect(error.status).to.be.oneOf([502, 503])
       expect(error.code).to.be.oneOf(['upstream_error', 'upstream_overloaded'])
     })
 
-    it(`the wait that an upstream asks for is the wait that the SDK is told (${dialect.name})`, async () => {
+    it(`the retry-after of an upstream reaches the client (${dialect.name})`, async () => {
       fixture.upstream(dialect).on(() => json(dialect.error(429, 'Slow down.'), { status: 429, headers: { 'retry-after': '7' } }))
       const error = await failure(ask(dialect))
       expect(error).to.be.instanceOf(OpenAI.RateLimitError)
@@ -133,7 +133,7 @@ describe('errors, as the SDK sees them', () => {
     })
 
     for (const [what, script, code] of hopeless(dialect)) {
-      it(`${what} is not tried again by the SDK (${dialect.name})`, async () => {
+      it(`${what} is not retried (${dialect.name})`, async () => {
         const upstream = fixture.upstream(dialect)
         upstream.on(() => script)
         const before = upstream.requests.length
@@ -169,7 +169,7 @@ describe('errors, as the SDK sees them', () => {
     ['a provider', { model: 'faulty/m' }, {}],
   ] as const) {
     for (const stream of [false, true]) {
-      it(`the fault of ${what} is a 500 that gives nothing away${stream ? ' (streamed)' : ''}`, async () => {
+      it(`an error of ${what} is a 500 without details${stream ? ' (streamed)' : ''}`, async () => {
         const raw = await fixture.post({ ...ask(openai), ...more, stream }, headers)
         expect([raw.status, raw.headers['content-type']]).to.deep.equal([500, 'application/json'])
         const error = await raw.error()

@@ -17,7 +17,7 @@ const CLAUDE_MODELS = {
   has_more: false,
 }
 
-describe('models, as the SDK sees them', () => {
+describe('The list of models in the SDK', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -33,13 +33,13 @@ describe('models, as the SDK sees them', () => {
 
   after(() => fixture?.stop())
 
-  it('lists every model of every upstream, each under its namespace, though one upstream is down', async () => {
+  it('has every model of every reachable upstream, under its namespace', async () => {
     const ids: string[] = []
     for await (const model of fixture.gateway.openai().models.list()) ids.push(model.id)
     expect(ids).to.have.members(['open/gpt-x', 'open/meta/llama-x', 'claude/claude-sonnet-4-6', 'local/named-x'])
   })
 
-  it('describes a model as OpenAI does, and not as its upstream did', async () => {
+  it("has models in OpenAI's shape, not the upstream's", async () => {
     const reply = await fixture.gateway.fetch('/v1/models')
     const { object, data, ...rest } = (await reply.json()) as { object: string; data: { created: number }[] }
     expect([object, rest]).to.deep.equal(['list', {}])
@@ -51,25 +51,25 @@ describe('models, as the SDK sees them', () => {
     for (const model of data) expect(model.created).to.satisfy(Number.isSafeInteger)
   })
 
-  it('retrieves what it lists, in the same words', async () => {
+  it('has the same entries as single models', async () => {
     const client = fixture.gateway.openai()
     for await (const listed of client.models.list()) {
       expect({ ...(await client.models.retrieve(listed.id)) }).to.deep.equal({ ...listed })
     }
   })
 
-  it('does not know a model that its upstream does not know', async () => {
+  it('has no model that its upstream does not list', async () => {
     const error = await caught(fixture.gateway.openai().models.retrieve('open/gpt-none'))
     expect(error).to.be.instanceOf(OpenAI.NotFoundError)
     expect(error).to.include({ code: 'model_not_found', param: 'model' })
   })
 
-  it('does not read an escape twice', async () => {
+  it('decodes an id only once', async () => {
     const { status } = await fixture.gateway.fetch('/v1/models/open%252Fgpt-x')
     expect(status).to.equal(404)
   })
 
-  it('shows a key only the models it may use, and denies that there are others', async () => {
+  it('has only the models that the key may use', async () => {
     const client = fixture.gateway.openai(await fixture.gateway.key({ models: ['open/meta/*'] }))
     const ids = (await client.models.list()).data.map((model) => model.id)
     expect(ids).to.deep.equal(['open/meta/llama-x'])
@@ -78,7 +78,7 @@ describe('models, as the SDK sees them', () => {
     expect(hidden!.message.replace('gpt-x', 'gpt-none')).to.equal(absent!.message)
   })
 
-  it('takes the key as Open WebUI and LibreChat offer it: GET /models with a Bearer token', async () => {
+  it('is served to Open WebUI and LibreChat: GET /models with a Bearer token', async () => {
     const verify = (key: string) => fixture.gateway.fetch('/v1/models', { key, headers: { 'content-type': 'application/json' } })
     expect((await verify(fixture.gateway.liveKey)).status).to.equal(200)
     expect((await verify('sk-live-wrong')).status).to.equal(401)

@@ -47,7 +47,7 @@ describeWith('python', 'openai-python', () => {
         expect(chunks.at(-1)!.usage).to.include({ completion_tokens: USED.completion })
       })
 
-      it('puts a stream with tool calls together, nothing doubled', async () => {
+      it('assembles a stream with tool calls', async () => {
         fixture.upstream(dialect).on(() => sse(dialect.events(WEATHER)))
         const { completion } = await client.do('accumulate', ask(dialect))
         const { message, finish_reason } = completion!.choices[0]!
@@ -60,7 +60,7 @@ describeWith('python', 'openai-python', () => {
         expect(message.tool_calls![0]).to.have.nested.property('function.arguments', '{"city":"Paris"}')
       })
 
-      it('hears that a stream broke', async () => {
+      it('throws for a broken stream', async () => {
         const [begin] = splitAfter(dialect.events(TEXT), 'Hel')
         fixture.upstream(dialect).on(() => sse([...begin, FIN]))
         const { chunks, error } = await client.do('stream', ask(dialect))
@@ -68,7 +68,7 @@ describeWith('python', 'openai-python', () => {
         expect(error).to.include({ class: 'APIError', code: 'upstream_disconnected' })
       })
 
-      it('hears of an upstream’s refusals by class and code', async () => {
+      it('throws an upstream’s errors by class and code', async () => {
         fixture.upstream(dialect).on(() => json(dialect.error(400, 'Too odd.'), { status: 400 }))
         expect((await client.do('create', ask(dialect))).error).to.include({ class: 'BadRequestError', status: 400 })
         fixture.upstream(dialect).on(() => json(dialect.error(401, 'x'), { status: 401 }))
@@ -88,7 +88,7 @@ describeWith('python', 'openai-python', () => {
     for (const model of models!) expect((await client.do('retrieve', model.id)).models).to.deep.equal([model])
   })
 
-  it('hears that a request is wrong, and where', async () => {
+  it('throws for an invalid request, with its parameter', async () => {
     const { error } = await client.do('create', { ...ask(DIALECTS[0]!), temperature: 3 })
     expect(error).to.include({ class: 'BadRequestError', status: 400, code: 'invalid_value' })
     expect(error!.message).to.include("'temperature'")

@@ -42,7 +42,7 @@ const ACCOUNT = {
   'www-authenticate': 'Bearer realm="canary77"',
 }
 
-describe('between the two sides', () => {
+describe('Privacy:', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -55,7 +55,7 @@ describe('between the two sides', () => {
     const credential = dialect === openai ? ['authorization'] : ['x-api-key', 'anthropic-version']
 
     for (const stream of [false, true]) {
-      it(`an upstream learns nothing of its client${stream ? ' from a stream' : ''} (${dialect.name})`, async () => {
+      it(`an upstream gets nothing about the client${stream ? ' of a stream' : ''} (${dialect.name})`, async () => {
         const script = stream ? sse(dialect.events(TEXT)) : json(dialect.whole(TEXT))
         const bySdk = fixture.upstream(dialect).reply(script)
         await fixture.gateway.openai().chat.completions.create({ ...ask(dialect), stream }, { headers: CLIENTS_OWN })
@@ -73,7 +73,7 @@ describe('between the two sides', () => {
     }
 
     for (const [what, reply] of confessions(dialect)) {
-      it(`a client learns nothing of the upstream’s account from ${what} (${dialect.name})`, async () => {
+      it(`a client gets nothing about the upstream account from ${what} (${dialect.name})`, async () => {
         const upstream = fixture.upstream(dialect)
         upstream.on((request) => reply(confession(dialect, request)))
         for (const stream of [false, true]) {
@@ -86,7 +86,7 @@ describe('between the two sides', () => {
   }
 
   for (const dialect of DIALECTS) {
-    it(`the log tells no key of either side (${dialect.name})`, async () => {
+    it(`the log contains no key of either side (${dialect.name})`, async () => {
       fixture.upstream(dialect).on((request) => json(dialect.error(401, confession(dialect, request)), { status: 401 }))
       const { headers } = await fixture.post(ask(dialect))
       const line = await fixture.gateway.logged(({ id }) => id === headers['x-request-id'])

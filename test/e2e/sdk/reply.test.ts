@@ -8,7 +8,7 @@ import { openai } from './openai-dialect.ts'
 const TEXT = { text: ['Hel', 'lo ', '€ 😀'] }
 const WEATHER = { tools: [{ id: 'call_1', name: 'weather', arguments: ['{"city":', '"Paris"}'] }] }
 
-describe('a reply that is not a stream, as the SDK sees it', () => {
+describe('A whole reply in the SDK', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -22,7 +22,7 @@ describe('a reply that is not a stream, as the SDK sees it', () => {
       const create = (more?: object) => fixture.gateway.openai().chat.completions.create(ask(dialect, more))
       const answer = (said: object) => fixture.upstream(dialect).on(() => json(dialect.whole(said)))
 
-      it('has every field that clients count on', async () => {
+      it('has every field that clients rely on', async () => {
         answer(TEXT)
         const { id, object, created, choices } = await create()
         expect([id, object]).to.deep.equal([dialect.replyId, 'chat.completion'])
@@ -37,7 +37,7 @@ describe('a reply that is not a stream, as the SDK sees it', () => {
         ])
       })
 
-      it('gives a tool call its arguments as JSON in a text, and no content', async () => {
+      it('has tool call arguments as a JSON string, and null content', async () => {
         answer(WEATHER)
         const [choice] = (await create()).choices
         expect(choice).to.deep.include({ finish_reason: 'tool_calls' })
@@ -49,20 +49,20 @@ describe('a reply that is not a stream, as the SDK sees it', () => {
         expect([name, JSON.parse(text)]).to.deep.equal(['weather', { city: 'Paris' }])
       })
 
-      it('gives text and tool calls that came together', async () => {
+      it('has both the text and the tool calls', async () => {
         answer({ ...TEXT, ...WEATHER })
         const [choice] = (await create()).choices
         expect(choice!.message.content).to.equal('Hello € 😀')
         expect(choice!.message.tool_calls).to.have.length(1)
       })
 
-      it('keeps what the model thought apart from what it said', async () => {
+      it('has the reasoning separate from the text', async () => {
         answer({ thinking: ['Let me ', 'see.'], ...TEXT })
         const { message } = (await create()).choices[0]!
         expect(message).to.include({ reasoning_content: 'Let me see.', content: 'Hello € 😀' })
       })
 
-      it('says what was used, with totals that add up', async () => {
+      it('has the usage, with a correct total', async () => {
         answer(TEXT)
         const { usage } = await create()
         expect(usage).to.include({
@@ -74,7 +74,7 @@ describe('a reply that is not a stream, as the SDK sees it', () => {
         expect(usage!.completion_tokens_details).to.include({ reasoning_tokens: USED.reasoning })
       })
 
-      it('has the request id in a header, the same that the SDK shows, and nowhere else', async () => {
+      it('has the request id in a header, where the SDK reads it, and nowhere else', async () => {
         answer(TEXT)
         const { data, response } = await create().withResponse()
         const raw = await fixture.post(ask(dialect))
@@ -85,13 +85,13 @@ describe('a reply that is not a stream, as the SDK sees it', () => {
         expect(await raw.text()).to.not.include(raw.headers['x-request-id'])
       })
 
-      it('gives every call its own request id', async () => {
+      it('has a different request id for every call', async () => {
         answer(TEXT)
         const ids = (await Promise.all([create(), create(), create()])).map((completion) => completion._request_id)
         expect(new Set(ids)).to.have.property('size', 3)
       })
 
-      it('is readable though its upstream compressed it unasked', async () => {
+      it('is readable if the upstream compressed it without being asked', async () => {
         const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
         fixture.upstream(dialect).on(() => reply([gzipSync(JSON.stringify(dialect.whole(TEXT)))], { headers }))
         const raw = await fixture.post(ask(dialect), { 'accept-encoding': 'gzip, br' })
@@ -100,7 +100,7 @@ describe('a reply that is not a stream, as the SDK sees it', () => {
         expect((await create()).choices[0]!.message.content).to.equal('Hello € 😀')
       })
 
-      it('has headers of the gateway only', async () => {
+      it('has no headers of the upstream', async () => {
         const headers = {
           'set-cookie': ['session=1', 'other=2'],
           server: 'upstream/1.0',
@@ -125,7 +125,7 @@ describe('a reply that is not a stream, as the SDK sees it', () => {
     })
   }
 
-  it('names the model that was asked for, where it was translated', async () => {
+  it('names the requested model if it was translated', async () => {
     for (const dialect of DIALECTS) {
       fixture.upstream(dialect).on(() => json(dialect.whole(TEXT)))
       const { model } = await fixture.gateway.openai().chat.completions.create(ask(dialect))
@@ -133,7 +133,7 @@ describe('a reply that is not a stream, as the SDK sees it', () => {
     }
   })
 
-  it('has the upstream’s very bytes where it passed through: unknown fields, spaces, large numbers', async () => {
+  it('has the upstream’s bytes if it was passed through: unknown fields, spaces, large numbers', async () => {
     const body = `{ "id":"chatcmpl-1",  "x_new":{"big":12345678901234567890, "tiny":1.0e-7},\n"choices":[ {"index":0,"message":{"role":"assistant","content":"\\u0048i","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop","x":1} ],"service_tier":"flex","object":"chat.completion","created":1,"model":"m" }`
     fixture.upstream(openai).on(() => reply([body], { headers: { 'content-type': 'application/json' } }))
     expect(await (await fixture.post(ask(openai))).text()).to.equal(body)

@@ -9,7 +9,7 @@ import { refused } from './refused.ts'
 
 const TOO_LARGE = (32 << 20) + 1
 
-describe('a request body, as the SDK and curl send it', () => {
+describe('The gateway, with request bodies of the SDK and curl,', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -43,7 +43,7 @@ describe('a request body, as the SDK and curl send it', () => {
     'multipart/form-data',
     '',
   ]) {
-    it(`refuses a body that says it is '${type}'`, async () => {
+    it(`refuses the content type '${type}'`, async () => {
       const { status, code, message } = await refused(fixture, ask(openai), { 'content-type': type })
       expect({ status, code }).to.deep.equal({ status: 415, code: 'unsupported_media_type' })
       expect(message).to.include(`'${type}'`).and.include('application/json')
@@ -51,17 +51,17 @@ describe('a request body, as the SDK and curl send it', () => {
   }
 
   for (const type of ['application/json; charset=utf-8', 'application/json;charset=UTF-8', 'Application/JSON']) {
-    it(`takes a body that says it is '${type}'`, async () => {
+    it(`accepts the content type '${type}'`, async () => {
       expect((await fixture.post(ask(openai), { 'content-type': type })).status).to.equal(200)
     })
   }
 
-  it('asks for a body that is announced first, as curl announces large ones', async () => {
+  it('sends 100 Continue, for which curl waits with a large body', async () => {
     const reply = await fixture.post(ask(openai), { expect: '100-continue' })
     expect([reply.status, reply.continued]).to.deep.equal([200, true])
   })
 
-  it('refuses a body that says it is too large, before it is sent', async () => {
+  it('refuses a body by its content-length before it is sent', async () => {
     expect(await refused(fixture, '', { 'content-length': String(TOO_LARGE) })).to.include({
       status: 413,
       code: 'request_too_large',
@@ -74,19 +74,19 @@ describe('a request body, as the SDK and curl send it', () => {
     expect(message).to.include('33554432 bytes')
   })
 
-  it('tells the SDK that its request is too large', async () => {
+  it('returns a 413 to the SDK', async () => {
     const messages = [{ role: 'user' as const, content: 'x'.repeat(TOO_LARGE) }]
     const error = await caught(fixture.gateway.openai().chat.completions.create(ask(openai, { messages })))
     expect(error).to.be.instanceOf(OpenAI.APIError).and.include({ status: 413, code: 'request_too_large' })
   })
 
-  it('refuses a body that names two models', async () => {
+  it('refuses a body with two models', async () => {
     const body = JSON.stringify(ask(openai)).replace('{', '{"model":"claude/claude-sonnet-4-6",')
     expect(await refused(fixture, body)).to.include({ status: 400, code: 'duplicate_parameter', param: 'model' })
   })
 
   for (const dialect of DIALECTS) {
-    it(`is not bent by a body with __proto__ and constructor (${dialect.name})`, async () => {
+    it(`is not affected by __proto__ and constructor in a body (${dialect.name})`, async () => {
       const trap = '"__proto__":{"polluted":true,"stream":true},"constructor":{"prototype":{"polluted":true}}'
       const reply = await fixture.post(JSON.stringify(ask(dialect)).replace('{', `{${trap},`))
       expect([reply.status, reply.headers['content-type']]).to.deep.equal([200, 'application/json'])
@@ -95,14 +95,14 @@ describe('a request body, as the SDK and curl send it', () => {
     })
   }
 
-  it('passes on every other byte as it came: unknown fields, spaces, escapes, large numbers', async () => {
+  it('forwards every other byte unchanged: unknown fields, spaces, escapes, large numbers', async () => {
     const rest =
       '"seed" : 9223372036854775807, "x_new":{"é":"\\u00e9","big":12345678901234567890,"tiny":1.0e-7}, "messages":[{"role":"user","content":"\\u0048i"}] }'
     expect((await fixture.post(`{ "model":${JSON.stringify(modelOf(openai))} , ${rest}`)).status).to.equal(200)
     expect(received().body.toString()).to.equal(`{ "model":"gpt-x" , ${rest}`)
   })
 
-  it('lets the SDK send fields that neither it nor the gateway knows', async () => {
+  it('forwards fields that neither the SDK nor the gateway knows', async () => {
     await fixture.gateway
       .openai()
       .chat.completions.create(ask(openai, { top_k: 40, chat_template_kwargs: { enable_thinking: false } }))

@@ -18,7 +18,7 @@ const NULLS = Object.fromEntries(
   ].flatMap((line) => line.split(' ').map((name) => [name, null])),
 )
 
-describe('request validation, as the SDK and curl see it', () => {
+describe('Request validation', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -56,36 +56,36 @@ describe('request validation, as the SDK and curl see it', () => {
       { code: 'invalid_value', param: 'stream_options' },
     ],
   ] as const) {
-    it(`refuses ${what}, and names what is wrong`, async () => {
+    it(`refuses ${what}, and names the parameter`, async () => {
       expect(await refused(fixture, body)).to.include({ status: 400, ...expected })
     })
   }
 
-  it('says what it expected and what it got', async () => {
+  it('names the expected and the given type', async () => {
     const { message } = await refused(fixture, ask(openai, { temperature: 'hot' }))
     expect(message).to.equal("Invalid type for 'temperature': expected a number, but got a string instead.")
   })
 
   for (const model of ['noslash', 'open/', '/gpt-x', '/', 'none/gpt-x', 'OPEN/gpt-x', ' open/gpt-x', 'open/a\nb']) {
-    it(`knows no model ${JSON.stringify(model)}`, async () => {
+    it(`answers 404 to the model ${JSON.stringify(model)}`, async () => {
       const { status, code, param, message } = await refused(fixture, ask(openai, { model }))
       expect({ status, code, param }).to.deep.equal({ status: 404, code: 'model_not_found', param: 'model' })
       expect(message).to.equal(`The model \`${model}\` does not exist or you do not have access to it.`)
     })
   }
 
-  it('does not serve a model that the key may not use, as if it were not there', async () => {
+  it('answers 404 to a model that the key may not use', async () => {
     const key = await fixture.gateway.key({ models: ['claude/*'] })
     const error = await caught(fixture.gateway.openai(key).chat.completions.create(ask(openai)))
     expect(error).to.be.instanceOf(OpenAI.NotFoundError).and.include({ code: 'model_not_found' })
   })
 
   for (const dialect of DIALECTS) {
-    it(`takes null for every optional parameter (${dialect.name})`, async () => {
+    it(`accepts null for every optional parameter (${dialect.name})`, async () => {
       expect((await fixture.post(ask(dialect, NULLS))).status).to.equal(200)
     })
 
-    it(`calls the model by its own name upstream (${dialect.name})`, async () => {
+    it(`sends the upstream its own name of the model (${dialect.name})`, async () => {
       await fixture.gateway.openai().chat.completions.create(ask(dialect))
       expect(last(dialect).path).to.equal(dialect.path)
       expect(last(dialect).json()).to.include({ model: dialect.model })
@@ -98,14 +98,14 @@ describe('request validation, as the SDK and curl see it', () => {
     ['logit_bias', { 50256: -100 }],
     ['modalities', ['text', 'audio']],
   ] as const) {
-    it(`refuses ${name} where it cannot be translated, rather than ignore it`, async () => {
+    it(`refuses ${name} if it cannot be translated`, async () => {
       const error = await refused(fixture, ask(anthropic, { [name]: value }))
       expect(error).to.include({ status: 400, code: 'unsupported_parameter', param: name })
       expect((await fixture.post(ask(openai, { [name]: value }))).status).to.equal(200)
     })
   }
 
-  it('leaves out what is harmless where it cannot be translated, and says so', async () => {
+  it('drops a harmless parameter that cannot be translated, and reports it', async () => {
     const { response } = await fixture.gateway
       .openai()
       .chat.completions.create(ask(anthropic, { user: 'u1', seed: 7 }))

@@ -5,7 +5,7 @@ import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 
 const TEXT: Said = { text: ['Hel', 'lo ', '€ 😀'] }
 
-describe('a stream whose upstream is silent', () => {
+describe('A stream with a silent upstream', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -15,7 +15,7 @@ describe('a stream whose upstream is silent', () => {
   after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
-    it(`is kept alive by comments, and is none the worse for it (${dialect.name})`, async () => {
+    it(`is kept alive by comments, which change nothing (${dialect.name})`, async () => {
       const silence = hold()
       const [begin, rest] = splitAfter(dialect.events(TEXT), 'Hel')
       fixture.upstream(dialect).on(() => sse([...begin, silence, ...rest]))
@@ -27,7 +27,7 @@ describe('a stream whose upstream is silent', () => {
       expect(text).to.match(/"Hel".*\n\n: .*"lo ".*"€ 😀".*\n\ndata: \[DONE\]\n\n$/s)
     })
 
-    it(`reaches the SDK before its upstream has said a word, and reads as ever (${dialect.name})`, async () => {
+    it(`begins in the SDK before the upstream has sent anything, and reads as usual (${dialect.name})`, async () => {
       const silence = hold()
       fixture.upstream(dialect).on(() => [silence, ...sse(dialect.events(TEXT))])
       const stream = await fixture.gateway.openai().chat.completions.create({ ...ask(dialect), stream: true })
@@ -38,7 +38,7 @@ describe('a stream whose upstream is silent', () => {
   }
 })
 
-describe('a stream whose client takes nothing', () => {
+describe('A stream whose client does not read', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -48,7 +48,7 @@ describe('a stream whose client takes nothing', () => {
   after(() => fixture?.stop())
 
   for (const dialect of DIALECTS) {
-    it(`stops its upstream, and is given up (${dialect.name})`, async () => {
+    it(`pauses its upstream, and is closed after a timeout (${dialect.name})`, async () => {
       const upstream = fixture.upstream(dialect)
       let sent = 0
       upstream.on(() => endless(dialect, () => sent++))

@@ -37,7 +37,7 @@ function overSeveralLines(event: string): string {
   return `${start}${lines.map((line) => `data: ${line}\n`).join('')}\n`
 }
 
-describe('a stream, as it goes over the wire', () => {
+describe('A stream on the wire', () => {
   let fixture: Fixture
   let quirky: ScriptedUpstream
 
@@ -67,7 +67,7 @@ describe('a stream, as it goes over the wire', () => {
         return events.map((event) => ({ ...JSON.parse(event.replace(/^data: /, '')), created: 0 }))
       }
 
-      it('has the headers that keep proxies from holding it back', async () => {
+      it('has headers that keep proxies from buffering it', async () => {
         const { status, headers } = await open(sse(dialect.events(TEXT)))
         expect(status).to.equal(200)
         expect(headers).to.include({
@@ -80,14 +80,14 @@ describe('a stream, as it goes over the wire', () => {
         )
       })
 
-      it('ends with the end marker, and then at once, though its upstream keeps the connection open', async () => {
+      it('ends immediately after the end marker, even if the upstream keeps the connection open', async () => {
         const never = hold()
         const reply = await open(sse([...dialect.events(TEXT), never]))
         expect(await reply.text()).to.match(/\n\ndata: \[DONE\]\n\n$/)
         expect(reply.complete).to.equal(true)
       })
 
-      it('is not compressed, and is a stream, whatever the client says it accepts', async () => {
+      it('is an uncompressed event stream for every accept header', async () => {
         const { headers, ...reply } = await open(sse(dialect.events(TEXT)), {
           accept: 'application/json',
           'accept-encoding': 'gzip, br',
@@ -98,7 +98,7 @@ describe('a stream, as it goes over the wire', () => {
       })
 
       for (const [what, spell] of SPELLINGS) {
-        it(`is the same from an upstream that writes ${what}, however the network cuts it`, async () => {
+        it(`is the same for an upstream that writes ${what}, for every split`, async () => {
           const plain = await dataOf(await open(sse(dialect.events(TEXT))))
           const script = sse(spell(dialect.events(TEXT)))
           for (const at of [1, 1000, Infinity]) expect(await dataOf(await open(pieces(script, at)))).to.deep.equal(plain)
@@ -107,7 +107,7 @@ describe('a stream, as it goes over the wire', () => {
     })
   }
 
-  it('has the upstream’s very bytes where it passed through: unknown fields, spaces, escapes, large numbers', async () => {
+  it('has the upstream’s bytes if it is passed through: unknown fields, spaces, escapes, large numbers', async () => {
     const odd =
       'data: {"id":"x",  "choices":[{"index":0,"delta":{"content":"\\u0048","x_new":[1.0e-7]}}],"big":12345678901234567890,"obfuscation":"ab"}\n\n'
     const [begin, rest] = splitAfter(openai.events(TEXT), 'Hel')
@@ -116,14 +116,14 @@ describe('a stream, as it goes over the wire', () => {
     expect(await reply.text()).to.equal([...begin, odd, ...rest].join(''))
   })
 
-  it('ends as soon where a preset’s quirks are mended on the way', async () => {
+  it('ends as early if a preset translates it', async () => {
     quirky.on(() => sse([...openai.events(TEXT), hold()]))
     const reply = await fixture.post({ ...ask(openai, { stream: true }), model: 'quirky/gpt-x' })
     expect(await reply.text()).to.match(/\n\ndata: \[DONE\]\n\n$/)
     expect(reply.complete).to.equal(true)
   })
 
-  it('ends with the end marker though a finished upstream left it out', async () => {
+  it('ends with the end marker even if the upstream omits it', async () => {
     fixture.upstream(openai).on(() => sse(openai.events(TEXT).slice(0, -1)))
     const reply = await fixture.post(ask(openai, { stream: true }))
     expect(await reply.text()).to.match(/\n\ndata: \[DONE\]\n\n$/)

@@ -34,7 +34,7 @@ function offsetsWithin(text: string, script: readonly Step[]): number[] {
   return Array.from({ length: Buffer.byteLength(text) - 1 }, (_, index) => start + index + 1)
 }
 
-describe('a stream, as the SDK sees it', () => {
+describe('A stream in the SDK', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -52,7 +52,7 @@ describe('a stream, as the SDK sees it', () => {
         return Array.fromAsync(await open(more))
       }
 
-      it('has one id, one time and one model from its first chunk to its last', async () => {
+      it('has the same id, time and model in all chunks', async () => {
         const chunks = await read(TEXT, { stream_options: { include_usage: true } })
         const heads = chunks.map(({ id, object, created, model }) => JSON.stringify({ id, object, created, model }))
         expect(new Set(heads)).to.have.property('size', 1)
@@ -60,7 +60,7 @@ describe('a stream, as the SDK sees it', () => {
         expect(chunks[0]!.created).to.satisfy(Number.isSafeInteger)
       })
 
-      it('gives the text in order, the role first and once, and one finish', async () => {
+      it('has the role once and first, the text in order, and one finish_reason', async () => {
         const chunks = await read(TEXT)
         expect(textOf(chunks)).to.equal('Hello € 😀')
         expect(chunks[0]!.choices[0]!.delta).to.include({ role: 'assistant' })
@@ -70,7 +70,7 @@ describe('a stream, as the SDK sees it', () => {
         expect(finishes.at(-1)).to.equal('stop')
       })
 
-      it('gives thoughts as reasoning_content, apart from the text', async () => {
+      it('has the reasoning in reasoning_content, separate from the text', async () => {
         const chunks = await read({ thinking: ['Let me ', 'see.'], ...TEXT })
         expect(
           deltasOf(chunks)
@@ -80,7 +80,7 @@ describe('a stream, as the SDK sees it', () => {
         expect(textOf(chunks)).to.equal('Hello € 😀')
       })
 
-      it('numbers tool calls from 0, names each once, and gives arguments that join to JSON', async () => {
+      it('has tool calls numbered from 0, with one name each and arguments that join to JSON', async () => {
         const chunks = await read(WEATHER)
         const calls = deltasOf(chunks).flatMap((delta) => delta.tool_calls ?? [])
         for (const [index, { id, name, arguments: pieces }] of WEATHER.tools!.entries()) {
@@ -96,7 +96,7 @@ describe('a stream, as the SDK sees it', () => {
         expect(chunks.at(-1)!.choices[0]!.finish_reason).to.equal('tool_calls')
       })
 
-      it('says nothing of usage unless asked', async () => {
+      it('has no usage unless requested', async () => {
         const chunks = await read(TEXT)
         expect(chunks.filter((chunk) => chunk.choices.length === 0 || chunk.usage != null)).to.deep.equal([])
         if (dialect === openai) {
@@ -104,7 +104,7 @@ describe('a stream, as the SDK sees it', () => {
         }
       })
 
-      it('says last what was used, where that was asked for', async () => {
+      it('has the usage last if requested', async () => {
         const chunks = await read(TEXT, { stream_options: { include_usage: true } })
         const last = chunks.at(-1)!
         expect(last).to.deep.include({ id: dialect.replyId, choices: [] })
@@ -116,7 +116,7 @@ describe('a stream, as the SDK sees it', () => {
         expect(chunks.filter((chunk) => chunk.usage != null)).to.have.length(1)
       })
 
-      it('is put together by the SDK', async () => {
+      it('is assembled by the SDK', async () => {
         fixture.upstream(dialect).on(() => sse(dialect.events(WEATHER)))
         const stream = fixture.gateway
           .openai()
@@ -130,7 +130,7 @@ describe('a stream, as the SDK sees it', () => {
         expect(usage).to.include({ total_tokens: USED.total })
       })
 
-      it('begins when its upstream begins, and comes piece by piece', async () => {
+      it('begins when its upstream begins, and arrives piece by piece', async () => {
         const [begin, rest] = splitAfter(dialect.events(TEXT), 'Hel')
         const [middle, end] = splitAfter(rest, 'lo ')
         const holds = [hold(), hold()]
@@ -146,7 +146,7 @@ describe('a stream, as the SDK sees it', () => {
         expect(seen).to.deep.equal(TEXT.text)
       })
 
-      it('is the same wherever the network cut it', async () => {
+      it('is the same for every split by the network', async () => {
         const uncut = await read(TEXT)
         const script = sse(dialect.events(TEXT))
         for (const at of [1, 7, Infinity]) {
@@ -167,7 +167,7 @@ describe('a stream, as the SDK sees it', () => {
     ['refusal', 'content_filter'],
     ['a_word_of_tomorrow', 'stop'],
   ] as const) {
-    it(`ends with a finish that clients know (${ours}) where Claude says ${theirs}`, async () => {
+    it(`ends with the finish_reason ${ours} if Claude sends ${theirs}`, async () => {
       const events = anthropic.events(TEXT).map((event) => event.replace('end_turn', theirs))
       fixture.upstream(anthropic).on(() => sse(events))
       const { choices } = await fixture.gateway.openai().chat.completions.stream(ask(anthropic)).finalChatCompletion()
@@ -175,7 +175,7 @@ describe('a stream, as the SDK sees it', () => {
     })
   }
 
-  it('keeps interleaved choices apart', async () => {
+  it('keeps interleaved choices separate', async () => {
     const events = [
       chunkOf({ role: 'assistant', content: '' }, null, 0),
       chunkOf({ role: 'assistant', content: '' }, null, 1),

@@ -6,7 +6,7 @@ import { DIALECTS, type Fixture, startFixture } from './fixture.ts'
 
 const LATE = { code: 'upstream_timeout', type: 'server_error' }
 
-describe('an upstream that never answers, as the SDK sees it', () => {
+describe('An upstream that never replies, in the SDK', () => {
   let fixture: Fixture
   let patient: Fixture
 
@@ -27,7 +27,7 @@ describe('an upstream that never answers, as the SDK sees it', () => {
       })
     }
 
-    it(`is an error of the stream, where a heartbeat has begun it (${dialect.name})`, async () => {
+    it(`is an error in the stream after a heartbeat (${dialect.name})`, async () => {
       patient.upstream(dialect).on(() => [hold()])
       const stream = await patient.gateway.openai().chat.completions.create({ ...ask(dialect), stream: true })
       expect(await caught(Array.fromAsync(stream))).to.include({ status: undefined, ...LATE })
@@ -35,7 +35,7 @@ describe('an upstream that never answers, as the SDK sees it', () => {
   }
 })
 
-describe('an upstream that stops in the middle, as the SDK sees it', () => {
+describe('An upstream that stalls in the middle, in the SDK', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -52,7 +52,7 @@ describe('an upstream that stops in the middle, as the SDK sees it', () => {
       expect(await caught(call)).to.include({ status: 504, ...LATE })
     })
 
-    it(`is an error after what the stream had given (${dialect.name})`, async () => {
+    it(`is an error after the received chunks (${dialect.name})`, async () => {
       const [begin] = splitAfter(dialect.events({ text: ['Hel', 'lo!'] }), 'Hel')
       fixture.upstream(dialect).on(() => sse([...begin, hold()]))
       const stream = await fixture.gateway.openai().chat.completions.create({ ...ask(dialect), stream: true })

@@ -40,7 +40,7 @@ const HEADERS = [
   'openai-api-base',
 ]
 
-describe('an upstream’s address and credential', () => {
+describe('The address and credential of an upstream', () => {
   let open: ScriptedUpstream
   let claude: ScriptedUpstream
   /** Where nothing of ours may ever go. */
@@ -87,7 +87,7 @@ describe('an upstream’s address and credential', () => {
       ['of a message', (lie: object) => ({ messages: [{ role: 'user', content: 'Hi', ...lie }] })],
       ['of a tool', (lie: object) => ({ tools: [{ type: 'function', function: { name: 'f', ...lie }, ...lie }] })],
     ] as const) {
-      it(`cannot be named by a member ${where} (${dialect.name})`, async () => {
+      it(`cannot be set by a member ${where} (${dialect.name})`, async () => {
         const credential = { api_key: 'sk-foreign', apiKey: 'sk-foreign', organization: 'foreign', api_version: '1' }
         const lie = { ...Object.fromEntries(NAMES.map((name) => [name, elsewhere.origin])), ...credential }
         const reply = await gateway.fetch('/v1/chat/completions', { json: { ...ask(dialect), ...wrap(lie) } })
@@ -96,7 +96,7 @@ describe('an upstream’s address and credential', () => {
       })
     }
 
-    it(`cannot be named by a header or in the query (${dialect.name})`, async () => {
+    it(`cannot be set by a header or the query (${dialect.name})`, async () => {
       const headers = Object.fromEntries(HEADERS.map((name) => [name, elsewhere.origin]))
       const query = NAMES.map((name) => `${name}=${encodeURIComponent(elsewhere.origin)}`).join('&')
       const reply = await gateway.fetch(`/v1/chat/completions?${query}`, { json: ask(dialect), headers })
@@ -114,7 +114,7 @@ describe('an upstream’s address and credential', () => {
       '..',
       '@elsewhere',
     ]) {
-      it(`cannot be reached by a model of the name ${model} (${dialect.name})`, async () => {
+      it(`cannot be changed by the model name ${model} (${dialect.name})`, async () => {
         const reply = await gateway.fetch('/v1/chat/completions', {
           json: { ...ask(dialect), model: `${dialect.namespace}/${model}` },
         })

@@ -28,7 +28,7 @@ const ELSEWHERE: readonly ErrorName[] = [
   'invalid_routes',
 ]
 
-describe('no secret gets out', () => {
+describe('No secret leaks', () => {
   let work: Workload
   const { write } = process.stderr
   let printed = ''
@@ -46,40 +46,40 @@ describe('no secret gets out', () => {
     await work?.stop()
   })
 
-  it('by calls that end in every way that there is', () => {
+  it('from calls of every outcome', () => {
     const met = new Set(work.gateway.log.map(({ error }) => error).filter((error) => error !== undefined))
     expect([...met]).to.have.members(Object.keys(ERRORS).filter((row) => ![...UNMET, ...ELSEWHERE].includes(row as ErrorName)))
     expect(work.gateway.log.some(({ outcome }) => outcome === 'ok')).to.equal(true)
   })
 
-  it('in a reply', () => {
+  it('into a reply', () => {
     expect(work.replies).to.include(CONTENT.answer)
     expect(leaksIn(work.replies, work.secrets)).to.deep.equal([])
   })
 
-  it('in the log, nor what was asked and answered', () => {
+  it('into the log, and no content of calls', () => {
     const log = work.gateway.log.map((line) => JSON.stringify(line)).join('\n')
     expect(leaksIn(log, { ...work.secrets, ...CONTENT })).to.deep.equal([])
   })
 
-  it('in the metrics, nor what was asked and answered', async () => {
+  it('into the metrics, and no content of calls', async () => {
     const metrics = await work.gateway.metrics()
     expect(metrics).to.include('umg_requests_total')
     expect(leaksIn(metrics, { ...work.secrets, ...CONTENT })).to.deep.equal([])
   })
 
-  it('in the database, nor what was asked and answered', async () => {
+  it('into the database, and no content of calls', async () => {
     const files = (await readdir(work.gateway.folder)).filter((name) => name.startsWith('gateway.db'))
     const bytes = await Promise.all(files.map((name) => readFile(join(work.gateway.folder, name), 'latin1')))
     expect(bytes.join('')).to.include('prefix_shown')
     expect(leaksIn(bytes.join('\n'), { ...work.secrets, ...CONTENT })).to.deep.equal([])
   })
 
-  it('on the terminal, nor what was asked and answered', () => {
+  it('to the terminal, and no content of calls', () => {
     expect(leaksIn(printed, { ...work.secrets, ...CONTENT })).to.deep.equal([])
   })
 
-  it('by being printed', () => {
+  it('when printed', () => {
     const secret = new Secret('canary-that-nobody-may-see')
     const told = [
       `${secret}`,
@@ -91,7 +91,7 @@ describe('no secret gets out', () => {
   })
 
   for (const [form, spell] of Object.entries(FORMS)) {
-    it(`without being found: ${form}`, () => {
+    it(`undetected by this test: ${form}`, () => {
       const secret = 'sk-canary"/+%\\é-0123456789'
       for (const spelling of spell(secret)) expect(leaksIn(`x${spelling}x`, { secret })).to.include(`secret (${form})`)
     })

@@ -7,7 +7,7 @@ import { digestOf } from '../../../core/text/ids.ts'
 import { expectError, type Fixture, startFixture } from '../client-faults/fixture.ts'
 import { KEYED, type Route, SYSTEM } from './routes.ts'
 
-/** What a request offers in place of a good key in its Authorization header. */
+/** What a request offers in place of a valid key in its Authorization header. */
 interface Offer {
   readonly name: string
   readonly lines?: (key: string) => readonly string[]
@@ -19,17 +19,17 @@ const bearer = (name: string, token: (key: string) => string): Offer => ({
   name,
   lines: (key) => [`Authorization: Bearer ${token(key)}`],
 })
-const header = (name: string): Offer => ({ name: `a good key in ${name}`, lines: (key) => [`${name}: ${key}`] })
+const header = (name: string): Offer => ({ name: `a valid key in ${name}`, lines: (key) => [`${name}: ${key}`] })
 
 /** Without a word of authorization: the reply says how to give a key. */
 const MISSING: readonly Offer[] = [
   { name: 'nothing' },
   {
-    name: 'a good key in the query',
+    name: 'a valid key in the query',
     query: (key) => `?api_key=${key}&key=${key}&access_token=${key}&authorization=Bearer%20${key}`,
   },
-  { name: 'a good key in a cookie', lines: (key) => [`Cookie: authorization=Bearer ${key}; api_key=${key}`] },
-  { name: 'a good key in the body', members: (key) => `"api_key":"${key}","authorization":"Bearer ${key}",` },
+  { name: 'a valid key in a cookie', lines: (key) => [`Cookie: authorization=Bearer ${key}; api_key=${key}`] },
+  { name: 'a valid key in the body', members: (key) => `"api_key":"${key}","authorization":"Bearer ${key}",` },
   ...['X-Api-Key', 'Api-Key', 'X-Goog-Api-Key', 'Proxy-Authorization', 'X-Authorization', 'HTTP_AUTHORIZATION'].map(header),
 ]
 
@@ -57,21 +57,21 @@ const INJECTIONS = [
 const INVALID: readonly Offer[] = [
   { name: 'an empty header', lines: () => ['Authorization:'] },
   { name: 'a scheme and nothing', lines: () => ['Authorization: Bearer'] },
-  { name: 'a good key without a scheme', lines: (key) => [`Authorization: ${key}`] },
-  { name: 'a good key as a password', lines: (key) => [`Authorization: Basic ${Buffer.from(`:${key}`).toString('base64')}`] },
-  { name: 'a good key twice', lines: (key) => [`Authorization: Bearer ${key}`, `Authorization: Bearer ${key}`] },
-  { name: 'a good key after a bad one', lines: (key) => ['Authorization: Bearer x', `Authorization: Bearer ${key}`] },
-  { name: 'a good key beside another', lines: (key) => [`Authorization: Bearer ${key}`, `X-Api-Key: ${key}`] },
-  { name: 'two good keys in one', lines: (key) => [`Authorization: Bearer ${key}, Bearer ${key}`] },
+  { name: 'a valid key without a scheme', lines: (key) => [`Authorization: ${key}`] },
+  { name: 'a valid key as a password', lines: (key) => [`Authorization: Basic ${Buffer.from(`:${key}`).toString('base64')}`] },
+  { name: 'a valid key twice', lines: (key) => [`Authorization: Bearer ${key}`, `Authorization: Bearer ${key}`] },
+  { name: 'a valid key after a bad one', lines: (key) => ['Authorization: Bearer x', `Authorization: Bearer ${key}`] },
+  { name: 'a valid key beside another', lines: (key) => [`Authorization: Bearer ${key}`, `X-Api-Key: ${key}`] },
+  { name: 'two valid keys in one', lines: (key) => [`Authorization: Bearer ${key}, Bearer ${key}`] },
   bearer('a key that nobody owns', () => createSecret('live')),
   bearer('a test key that nobody owns', () => createSecret('test')),
-  bearer('a good key less one character', (key) => key.slice(0, -1)),
-  bearer('a good key and one character', (key) => `${key}0`),
-  bearer('a good key in capitals', (key) => key.toUpperCase()),
-  bearer('a good key of the other kind', (key) => key.replace('live', 'test')),
-  bearer('a good key in quotes', (key) => `"${key}"`),
-  bearer('the digest of a good key', digestOf),
-  bearer('the digest of a good key, as routes.yaml has it', (key) => `sha256:${digestOf(key)}`),
+  bearer('a valid key less one character', (key) => key.slice(0, -1)),
+  bearer('a valid key and one character', (key) => `${key}0`),
+  bearer('a valid key in capitals', (key) => key.toUpperCase()),
+  bearer('a valid key of the other kind', (key) => key.replace('live', 'test')),
+  bearer('a valid key in quotes', (key) => `"${key}"`),
+  bearer('the digest of a valid key', digestOf),
+  bearer('the digest of a valid key, as routes.yaml has it', (key) => `sha256:${digestOf(key)}`),
   bearer('ten kilobytes', () => 'x'.repeat(10_240)),
   bearer('letters beyond ASCII', (key) => `${key}\xe9`),
   ...INJECTIONS.map((text) => bearer(text, () => text)),
@@ -93,12 +93,12 @@ export default defineChain({
 })
 `
 
-describe('without auth', () => {
+describe('Without auth', () => {
   for (const [what, chain] of [
     ['and without any link', []],
     ['but with a link that answers by itself', [{ plugin: './answerer.ts' }]],
   ] as const) {
-    it(`${what}, nobody gets anything, by whatever key`, async () => {
+    it(`${what}, every key is refused`, async () => {
       const fixture = await startFixture({ chain, files: { 'answerer.ts': ANSWERER } })
       for (const { method, path, target = path, body = '' } of KEYED) {
         const connection = await fixture.connect()
@@ -112,7 +112,7 @@ describe('without auth', () => {
   }
 })
 
-describe('without a good key', () => {
+describe('Without a valid key', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -138,21 +138,21 @@ describe('without a good key', () => {
   }
 
   for (const route of KEYED) {
-    it(`nobody gets ${route.name}, and is told how to give a key`, async () => {
+    it(`${route.name} is a 401 with www-authenticate`, async () => {
       for (const offer of MISSING) await expectUnauthorized(route, offer, null)
     })
 
-    it(`nobody gets ${route.name} by something that only looks like one`, async () => {
+    it(`${route.name} is a 401 for a text that resembles a key`, async () => {
       for (const offer of INVALID) await expectUnauthorized(route, offer, 'invalid_api_key')
     })
   }
 
-  it('all that was tried has changed nothing', async () => {
+  it('no attempt has changed anything', async () => {
     expect((await listKeys(fixture.gateway.store)).data).to.have.length(2)
     expect((await fixture.gateway.fetch('/v1/models')).status).to.equal(200)
   })
 
-  it('there is nothing else to get: these are all routes', () => {
+  it('no other route exists', () => {
     const routers = [apiRoutes({} as ApiServices), monitoringRouter({} as MonitoringServices)]
     const served = routers.flatMap(({ stack }) => stack.map(({ path }) => path))
     expect(new Set(served)).to.deep.equal(new Set([...KEYED, ...SYSTEM].map(({ path }) => path)))

@@ -63,7 +63,7 @@ const HEARD = ['connection', 'content-type', 'date', 'keep-alive', 'x-request-id
 const WHOLE = [...HEARD, 'content-length']
 const STREAMED = [...HEARD, 'cache-control', 'transfer-encoding', 'x-accel-buffering']
 
-describe('headers', () => {
+describe('Headers', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -103,7 +103,7 @@ describe('headers', () => {
     'X-Forwarded-For',
     'Connection',
   ]) {
-    it(`are not lost because the client says that ${name} belongs to its connection`, async () => {
+    it(`are kept if the client lists ${name} in its Connection header`, async () => {
       const { status, headers } = await ask([`Connection: ${name}`])
       expect([status, headers['content-type']]).to.deep.equal([200, 'application/json'])
       expect(fixture.upstream.requests.at(-1)!.headers).to.have.all.keys(...TOLD)
@@ -124,7 +124,7 @@ describe('headers', () => {
     ['a limit', GOOD_BODY, json({}, { status: 429, headers: { ...CONFESSED, 'retry-after': '7' } }), [...WHOLE, 'retry-after']],
     ['an error', GOOD_BODY, json({}, { status: 500, headers: CONFESSED }), WHOLE],
   ] as const) {
-    it(`of ${name} reach the client only where they are the gateway’s own`, async () => {
+    it(`of ${name} reach the client only if the gateway sets them`, async () => {
       const received = fixture.upstream.reply(script)
       const { headers } = await ask([], body)
       await received

@@ -40,7 +40,7 @@ const CLAIMS = [
   'X_Forwarded_Host: elsewhere',
 ]
 
-describe('whatever a request says of the host it was sent to,', () => {
+describe('With any Host header', () => {
   let fixture: Fixture
 
   before(async () => {
@@ -65,14 +65,14 @@ describe('whatever a request says of the host it was sent to,', () => {
       ['with a key', []],
       ['without a key', ['authorization']],
     ] as const) {
-      it(`${route.name} is answered alike ${who}`, async () => {
+      it(`${route.name} gets the same reply ${who}`, async () => {
         const usual = essence(route, await ask(route, { without }))
         for (const line of [...NAMES.map((name) => `Host: ${name}`), ...CLAIMS]) {
           expect(essence(route, await ask(route, { without, lines: [line] })), line).to.deep.equal(usual)
         }
       })
 
-      it(`${route.name} is not looked for where the Host says it is ${who}`, async () => {
+      it(`${route.name} is not served for a path in the Host ${who}`, async () => {
         for (const name of ADDRESSES) {
           expectError(await ask(route, { without, lines: [`Host: ${name}`] }), { status: 400, code: 'malformed_http' })
         }

@@ -22,7 +22,7 @@ const REGRETTED: readonly (readonly [what: string, pattern: RegExp, but?: RegExp
   ['follows redirects', /redirect: 'follow'|interceptors\.redirect|maxRedirections/],
 ]
 
-describe('the source', () => {
+describe('The source', () => {
   const sources = new Map<string, string>()
 
   before(async () => {

@@ -5,7 +5,7 @@ import { openai } from '../sdk/openai-dialect.ts'
 import { EVERY_WAY, expectStatus, post } from './assertions.ts'
 import { BAD_BEGINNINGS } from './faults/answering.ts'
 
-describe('an upstream that cannot begin a reply', () => {
+describe('An upstream with an invalid reply head', () => {
   let fixture: Fixture
   before(async () => {
     fixture = await startFixture()
@@ -17,7 +17,7 @@ describe('an upstream that cannot begin a reply', () => {
   }
 })
 
-describe('an upstream that answers before it has read the request', () => {
+describe('An upstream that replies before it has read the request', () => {
   let early: ScriptedUpstream
   let fixture: Fixture
   before(async () => {
@@ -33,7 +33,7 @@ describe('an upstream that answers before it has read the request', () => {
 
   for (const stream of [false, true]) {
     for (const status of [200, 503]) {
-      it(`has its answer used, ${status}, and its connection closed: ${stream ? 'streamed' : 'whole'}`, async () => {
+      it(`has its reply ${status} used and its connection closed: ${stream ? 'streamed' : 'whole'}`, async () => {
         const said = { text: ['Hello'] }
         const asked = early.reply(
           status !== 200

@@ -3,7 +3,7 @@ import { DIALECTS, type Fixture, startFixture } from '../sdk/fixture.ts'
 import { CANARY, expectBrokenStream, expectStatus } from './assertions.ts'
 import { BAD_EVENTS, beginning, CUTS, emptyAfter, SUDDEN } from './faults/broken-streams.ts'
 
-describe('an upstream that breaks a stream', () => {
+describe('An upstream that breaks a stream', () => {
   let fixture: Fixture
   before(async () => {
     fixture = await startFixture()
@@ -13,25 +13,25 @@ describe('an upstream that breaks a stream', () => {
   for (const dialect of DIALECTS) {
     describe(`(${dialect.name})`, () => {
       for (const fault of CUTS) {
-        it(`and ${fault.name} is told of by an error frame`, () =>
+        it(`and ${fault.name} causes an error frame`, () =>
           expectBrokenStream(fixture, { dialect }, { ...fault, heard: /Once upon/ }))
       }
       for (const fault of SUDDEN) {
-        it(`and ${fault.name} together with its first words is answered by a status`, () =>
+        it(`and ${fault.name} together with its first words causes an error status`, () =>
           expectStatus(fixture, { dialect, stream: true }, fault))
       }
-      it('and sends nothing but its end marker is told of by a status', () => {
+      it('and sends only its end marker causes an error status', () => {
         const fault = emptyAfter(() => [])
         return expectStatus(fixture, { dialect, stream: true }, fault)
       })
 
       for (const { name, event, failure, retryAfter } of BAD_EVENTS) {
-        it(`by ${name} is told of by an error frame`, () => {
+        it(`by ${name} causes an error frame`, () => {
           const script = () => sse([...beginning(dialect), event, ...dialect.events({ text: [CANARY] })])
           return expectBrokenStream(fixture, { dialect }, { name, script, failure, heard: /Once upon/ })
         })
 
-        it(`by ${name} at its very beginning is told of by a status`, () => {
+        it(`by ${name} at its beginning causes an error status`, () => {
           const fault = { name, script: () => sse([event, DONE]), failure, ...(retryAfter && { retryAfter }) }
           return expectStatus(fixture, { dialect, stream: true }, fault)
         })

@@ -4,7 +4,7 @@ import { openai } from '../sdk/openai-dialect.ts'
 import { expectStatus } from './assertions.ts'
 import { namespaceAt, type OpenPlaces, openPlaces, PLACES } from './faults/connecting.ts'
 
-describe('an upstream that cannot be reached', () => {
+describe('An unreachable upstream', () => {
   let places: OpenPlaces
   let fixture: Fixture
 
@@ -20,7 +20,7 @@ describe('an upstream that cannot be reached', () => {
 
   for (const [index, { name, failure }] of PLACES.entries()) {
     for (const stream of [false, true]) {
-      it(`${name} is told of by a status, and gets no credential: ${stream ? 'streamed' : 'whole'}`, async () => {
+      it(`${name} causes an error status, and gets no credential: ${stream ? 'streamed' : 'whole'}`, async () => {
         await expectStatus(fixture, { dialect: openai, stream, namespace: namespaceAt(index) }, { name, failure })
         expect(places.requests()).to.equal(0)
       })

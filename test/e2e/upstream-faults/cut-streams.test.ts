@@ -19,7 +19,7 @@ const cutStream = (bytes: Buffer, ending: Step): Step[] => [
 
 const ENDINGS = { closes: FIN, resets: RST } as const
 
-describe('a stream that an upstream sends', () => {
+describe('An upstream stream', () => {
   let fixture: Fixture
   before(async () => {
     fixture = await startFixture()
@@ -53,7 +53,7 @@ describe('a stream that an upstream sends', () => {
       const edges = edgesOf(bytes).slice(0, -1)
       if (edges.length === 0) continue
 
-      it(`is no success where the upstream ${how} between its events: ${name}`, async () => {
+      it(`is an error if the upstream ${how} between its events: ${name}`, async () => {
         for (const at of edges) {
           const sent = bytes.subarray(0, at)
           fixture.upstream(openai).on(() => cutStream(sent, ending))
@@ -66,7 +66,7 @@ describe('a stream that an upstream sends', () => {
       })
     }
 
-    it(`is no success where the upstream ${how} between its events, translated`, async () => {
+    it(`is an error if the upstream ${how} between its events, translated`, async () => {
       const events = anthropic.events({ thinking: ['Hm'], text: ['Hello', ' there'] })
       for (let count = 1; count < events.length; count++) {
         fixture.upstream(anthropic).on(() => cutStream(Buffer.from(events.slice(0, count).join('')), ending))

@@ -16,7 +16,7 @@ async function heard(fixture: Fixture, asked: Asked, script: readonly Step[]): P
   return text.replaceAll(/"created":\d+/g, '"created":0').replaceAll(', "', ',"')
 }
 
-describe('a client notices nothing of an upstream that', () => {
+describe('A client gets the usual reply from an upstream that', () => {
   let fixture: Fixture
   before(async () => {
     fixture = await startFixture()
@@ -51,7 +51,7 @@ describe('a client notices nothing of an upstream that', () => {
     })
   }
 
-  it('goes on talking after its end marker, and stays connected', async () => {
+  it('sends more after its end marker, and stays connected', async () => {
     const late = (asked: Asked) => sse([...asked.dialect.events(SAID), ...asked.dialect.events({ text: [CANARY] }), hold()])
     const listening = DIALECTS.map(async (dialect) => {
       const asked = { dialect, stream: true }

@@ -12,7 +12,7 @@ const EXHAUSTED: Readonly<Record<Dialect['namespace'], object>> = {
   claude: { type: 'error', error: { type: 'invalid_request_error', message: `Your credit balance is too low. ${CANARY}` } },
 }
 
-describe('an upstream that refuses', () => {
+describe('An upstream that refuses', () => {
   let fixture: Fixture
   before(async () => {
     fixture = await startFixture()
@@ -30,26 +30,26 @@ describe('an upstream that refuses', () => {
   }
 
   for (const asked of EVERY_WAY) {
-    it(`because the gateway’s purse is empty: ${asked.name}`, () => {
+    it(`because the gateway’s account is empty: ${asked.name}`, () => {
       const status = asked.dialect === openai ? 429 : 400
       const script = () => json(EXHAUSTED[asked.dialect.namespace], { status })
-      return expectStatus(fixture, asked, { name: 'purse', script, failure: QUOTA })
+      return expectStatus(fixture, asked, { name: 'empty account', script, failure: QUOTA })
     })
   }
 
-  it('by one status and means another is taken at its first word', () => {
+  it('with a different status in the body is judged by its HTTP status', () => {
     const script = () => json({ error: { message: CANARY, type: 'invalid_request_error', code: 400 } }, { status: 500 })
     return expectStatus(fixture, { dialect: openai, stream: false }, { name: 'two statuses', script, failure: ERROR })
   })
 
-  it('says which parameter it did not like, in its own words and with OpenAI’s code', async () => {
+  it('returns the parameter, its own message and OpenAI’s code', async () => {
     const error = { message: 'Your input is too long: 9 > 8.', type: 'x', param: 'messages', code: 'context_length_exceeded' }
     fixture.upstream(openai).on(() => json({ error }, { status: 400 }))
     const reply = await post(fixture, { dialect: openai, stream: false })
     expect(await reply.json()).to.deep.equal({ error: { ...error, type: 'invalid_request_error' } })
   })
 
-  it('is asked again by the SDK, three times in all, where a repeat may help', async () => {
+  it('is called three times by the SDK if a retry may help', async () => {
     const upstream = fixture.upstream(openai)
     upstream.on(({ turn }) => json(openai.error(503, `busy ${turn}`), { status: 503, headers: { 'retry-after-ms': '1' } }))
     const before = upstream.requests.length
@@ -61,7 +61,7 @@ describe('an upstream that refuses', () => {
   })
 })
 
-describe('an upstream that does not know the model which the table names', () => {
+describe('An upstream that does not know the model in routes.yaml', () => {
   let fixture: Fixture
   before(async () => {
     fixture = await startFixture({ namespace: { models: ['gpt-x', 'claude-sonnet-4-6'] } })
@@ -69,6 +69,7 @@ describe('an upstream that does not know the model which the table names', () =>
   after(() => fixture?.stop())
 
   for (const asked of EVERY_WAY) {
-    it(`is the operator’s affair: ${asked.name}`, () => expectStatus(fixture, asked, answering(404, MODEL_NOT_FOUND)))
+    it(`causes an error for the operator, not the client: ${asked.name}`, () =>
+      expectStatus(fixture, asked, answering(404, MODEL_NOT_FOUND)))
   }
 })

@@ -29,10 +29,10 @@ const RETRIED = { asks: ['1.1', '1.2', '2.1'], status: 200, results: ['upstream_
 const NOT_RETRIED = { asks: ['1.1', '1.2'], status: 502, outcome: 'upstream_error' }
 
 const CASES: readonly Case[] = [
-  { name: 'reset as it is used again, costs nothing', on: onSecond(RST), ...RETRIED },
-  { name: 'closed as it is used again, costs nothing', on: onSecond(FIN), ...RETRIED },
+  { name: 'that is reset on reuse is retried', on: onSecond(RST), ...RETRIED },
+  { name: 'that is closed on reuse is retried', on: onSecond(FIN), ...RETRIED },
   {
-    name: 'reset, and the next one too, is not tried a third time',
+    name: 'that is reset, like the next one, is not retried again',
     on: ({ turn, connection }, asked) => (turn === 1 && connection === 1 ? wellDone(asked) : [RST]),
     asks: ['1.1', '1.2', '2.1'],
     status: 502,
@@ -40,25 +40,25 @@ const CASES: readonly Case[] = [
     outcome: 'upstream_error',
   },
   {
-    name: 'reset within the head of a reply, is not tried again: the request has run',
+    name: 'that is reset within the head of a reply is not retried, since the request has run',
     on: onSecond('HTTP/1.1 200 OK\r\ncont', RST),
     ...NOT_RETRIED,
     results: ['upstream_disconnected'],
   },
   {
-    name: 'closed within the head of a reply, is not tried again: the request has run',
+    name: 'that is closed within the head of a reply is not retried, since the request has run',
     on: onSecond('HTTP/1.1 200 OK\r\ncont', FIN),
     ...NOT_RETRIED,
     results: ['upstream_disconnected'],
   },
   {
-    name: 'answering nonsense, is not tried again',
+    name: 'with an invalid reply is not retried',
     on: onSecond('nonsense\r\n\r\n', FIN),
     ...NOT_RETRIED,
     results: ['upstream_invalid_response'],
   },
   {
-    name: 'with bytes after the end of a reply, is not used again',
+    name: 'with bytes after the end of a reply uses a new one',
     on: (_, asked) => pieces([...wellDone(asked), 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'], Number.POSITIVE_INFINITY),
     asks: ['1.1', '2.1'],
     status: 200,
@@ -67,7 +67,7 @@ const CASES: readonly Case[] = [
   },
 ]
 
-describe('a call that finds a connection', () => {
+describe('A call that reuses a connection', () => {
   for (const asked of EVERY_WAY) {
     for (const { name, on, asks, status, results, outcome } of CASES) {
       it(`${name}: ${asked.name}`, async () => {

@@ -3,7 +3,7 @@ import { openai } from '../sdk/openai-dialect.ts'
 import { EVERY_WAY, expectBrokenStream, expectStatus } from './assertions.ts'
 import { SILENCE, STALLS, STREAM_PAUSE, STREAM_TRICKLE } from './faults/stalling.ts'
 
-describe('an upstream that keeps a client waiting', () => {
+describe('An upstream that stalls', () => {
   /** Defines tests with their own gateway and timeouts. */
   function within(
     timeouts: Readonly<Record<string, string>>,
@@ -34,17 +34,17 @@ describe('an upstream that keeps a client waiting', () => {
 
   within({ idle: '250ms', firstByte: '250ms' }, { heartbeat: 20 }, (on) => {
     for (const dialect of DIALECTS) {
-      it(`in the middle of a stream, with heartbeats until it is given up: ${dialect.name}`, () =>
+      it(`in the middle of a stream causes heartbeats until the timeout: ${dialect.name}`, () =>
         expectBrokenStream(on(), { dialect }, { ...STREAM_PAUSE, heard: /Once upon.*\n\n: keep-alive\n\n/s }))
     }
 
-    it('before its first byte, with heartbeats until it is given up', () =>
+    it('before its first byte causes heartbeats until the timeout', () =>
       expectBrokenStream(on(), { dialect: openai }, { ...SILENCE, heard: /^(?:: keep-alive\n\n)+$/ }))
   })
 
   within({ total: '250ms' }, {}, (on) => {
     for (const dialect of DIALECTS) {
-      it(`because a stream never comes to an end: ${dialect.name}`, () =>
+      it(`because its stream never ends: ${dialect.name}`, () =>
         expectBrokenStream(on(), { dialect }, { ...STREAM_TRICKLE, heard: /Once upon.*Once upon/s }))
     }
   })

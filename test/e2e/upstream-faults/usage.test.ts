@@ -15,7 +15,7 @@ const UNUSABLE: Readonly<Record<string, string>> = {
   'half a token': '"usage":{"prompt_tokens":0.5,"completion_tokens":0.5,"total_tokens":1',
 }
 
-describe('an upstream that says of its usage', () => {
+describe('An upstream with the usage', () => {
   let fixture: Fixture
   before(async () => {
     fixture = await startFixture()
@@ -38,7 +38,7 @@ describe('an upstream that says of its usage', () => {
     const how = stream ? 'streamed' : 'whole'
 
     for (const [name, usage] of Object.entries(UNUSABLE)) {
-      it(`${name} is served, and charged by an estimate: ${how}`, async () => {
+      it(`${name} is served, and the call is charged by estimate: ${how}`, async () => {
         const { status, estimated, tokens } = await loggedTokens(stream, usage)
         expect({ status, estimated }).to.deep.equal({ status: 200, estimated: true })
         expect(tokens).to.have.property('input').that.is.within(1, 200)
@@ -46,7 +46,7 @@ describe('an upstream that says of its usage', () => {
       })
     }
 
-    it(`what can be charged is charged so, with or without its total: ${how}`, async () => {
+    it(`of valid counts is charged by them, with or without the total: ${how}`, async () => {
       for (const usage of [TOLD, TOLD.replace(',"total_tokens":19', '')]) {
         const { estimated, tokens } = await loggedTokens(stream, usage)
         expect(estimated).to.equal(false)

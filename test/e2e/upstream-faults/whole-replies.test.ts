@@ -3,7 +3,7 @@ import { openai } from '../sdk/openai-dialect.ts'
 import { EVERY_WAY, expectStatus } from './assertions.ts'
 import { BAD_REPLIES, FLOODS, MISMATCHES } from './faults/whole-replies.ts'
 
-describe('an upstream whose reply is none', () => {
+describe('An upstream with an invalid reply', () => {
   let fixture: Fixture
   before(async () => {
     fixture = await startFixture()

@@ -25,22 +25,22 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   { name: 'were cut off', script: () => [FIN], breaker: 'open' },
-  { name: 'were answered by nonsense', script: () => json([]), breaker: 'open' },
+  { name: 'got an invalid reply', script: () => json([]), breaker: 'open' },
   { name: 'took too long', script: () => [hold()], breaker: 'open' },
   { name: 'met an error', script: () => refusing(500), breaker: 'open' },
   { name: 'met an overload', script: () => refusing(529), breaker: 'open' },
   { name: 'broke off in the middle', script: () => sse(events.slice(0, 2)), stream: true, breaker: 'open' },
   { name: 'met a rate limit', script: () => refusing(429, { 'retry-after': '30' }), breaker: 'closed', rests: true },
   { name: 'were refused for the credential', script: () => refusing(401), breaker: 'closed', rests: true },
-  { name: 'found the purse empty', script: () => refusing(402), breaker: 'closed', rests: true },
-  { name: 'asked for what is not there', script: () => refusing(404), breaker: 'closed' },
-  { name: 'were told to wait', script: () => refusing(425), breaker: 'closed' },
-  { name: 'were the client’s own mistake', script: () => refusing(400), breaker: 'closed' },
+  { name: 'met an empty account', script: () => refusing(402), breaker: 'closed', rests: true },
+  { name: 'asked for an unknown model', script: () => refusing(404), breaker: 'closed' },
+  { name: 'were answered 425', script: () => refusing(425), breaker: 'closed' },
+  { name: 'were invalid', script: () => refusing(400), breaker: 'closed' },
   { name: 'ended without their end marker', script: () => sse(events.slice(0, -1)), stream: true, breaker: 'closed' },
-  { name: 'said nothing of their usage', script: () => json({ ...openai.whole({}), usage: null }), breaker: 'closed' },
+  { name: 'got no usage', script: () => json({ ...openai.whole({}), usage: null }), breaker: 'closed' },
 ]
 
-describe('a target’s health', () => {
+describe('The health of a target', () => {
   let fixture: FailoverFixture
   before(async () => {
     fixture = await startFailover({ models: ROWS.length, firstNamespace: { timeouts: { firstByte: '200ms' } } })
@@ -48,7 +48,7 @@ describe('a target’s health', () => {
   after(() => fixture?.stop())
 
   for (const [number, { name, script, stream = false, breaker, rests = false }] of ROWS.entries()) {
-    it(`is seen in /readyz and the metrics, after five calls that ${name}`, async () => {
+    it(`is in /readyz and the metrics after five calls that ${name}`, async () => {
       const { gateway, first } = fixture
       first.on(script)
       const target = { namespace: 'open-first', model: `m${number}` }
@@ -69,7 +69,7 @@ describe('a target’s health', () => {
   }
 })
 
-describe('the breaker of the first of two targets', () => {
+describe('The circuit breaker of the first of two targets', () => {
   const target = 'open-first/m'
   let fixture: FailoverFixture
 
@@ -88,7 +88,7 @@ describe('the breaker of the first of two targets', () => {
     for (let count = 0; count < 5; count++) expect(await callDuo()).to.equal('2 open-second')
   }
 
-  it('keeps calls from it once it is open, and says so', async () => {
+  it('keeps calls away when open, and logs that', async () => {
     const { first, gateway } = fixture
     await open()
     const asked = hitsSince(first)
@@ -108,7 +108,7 @@ describe('the breaker of the first of two targets', () => {
     })
   })
 
-  it('lets one call through to probe it after a while, and closes when that is served', async () => {
+  it('admits one probe after a while, and closes when it succeeds', async () => {
     const { first, gateway } = fixture
     await open()
     await untilHealth(fixture, target, /half_open/)
@@ -127,7 +127,7 @@ describe('the breaker of the first of two targets', () => {
     await gateway.logged(({ msg }) => /recovered/.test(String(msg)))
   })
 
-  it('stays as it is over a reload that leaves its namespace alone', async () => {
+  it('keeps its state over a reload that does not change its namespace', async () => {
     const { first, gateway } = fixture
     await open()
     const path = join(gateway.folder, 'routes.yaml')
@@ -139,7 +139,7 @@ describe('the breaker of the first of two targets', () => {
     expect(asked()).to.deep.equal([0])
   })
 
-  it('is not opened by clients who leave, wherever they are', async () => {
+  it('is not opened by clients that disconnect in any phase', async () => {
     const { first } = fixture
     const scripts = [
       (stall: Hold): Step[] => [stall],
@@ -155,7 +155,7 @@ describe('the breaker of the first of two targets', () => {
     expect(await healthOf(fixture, target)).to.match(/^\[\+\] closed, 0 under way/)
   })
 
-  it('lets another probe through where the client of the first has left', async () => {
+  it('admits another probe if the client of the first has disconnected', async () => {
     const { first } = fixture
     await open()
     await untilHealth(fixture, target, /half_open/)

@@ -9,7 +9,7 @@ const shared = (more: object) => ({
   models: { m: { targets: [{ model: 'open-first/m' }, { model: 'open-second/m' }], ...more } },
 })
 
-describe('two targets that share the calls', () => {
+describe('Two targets with weights', () => {
   let fixture: FailoverFixture
 
   beforeEach(async () => {
@@ -29,21 +29,21 @@ describe('two targets that share the calls', () => {
   const serving = async (requests: readonly Parameters<typeof call>[1][], key?: string): Promise<string[]> =>
     (await Promise.all(requests.map((request) => call(fixture, request, key)))).map(servedBy)
 
-  it('by key serve each key by the same one', async () => {
+  it('are sticky by key', async () => {
     for (let count = 0; count < 4; count++) {
       const served = await serving(Array(6).fill({ model: 'by-key/m' }), await fixture.gateway.key())
       expect(new Set(served).size).to.equal(1)
     }
   })
 
-  it('by user serve each user by the same one, and all users by both', async () => {
+  it('are sticky by user, with both serving some users', async () => {
     const requests = Array.from({ length: 20 }, (_, number) => ({ model: 'by-user/m', user: `user-${number}` }))
     const served = await serving(requests)
     expect(await serving(requests)).to.deep.equal(served)
     expect(new Set(served)).to.deep.equal(new Set(['1 open-first', '1 open-second']))
   })
 
-  it('serve for each other when one fails', async () => {
+  it('replace each other when one fails', async () => {
     const requests = Array.from({ length: 20 }, (_, number) => ({ model: 'by-user/m', user: `user-${number}` }))
     const served = await serving(requests)
     fixture.first.on(() => json(openai.error(500, 'No.'), { status: 500 }))
@@ -51,7 +51,7 @@ describe('two targets that share the calls', () => {
     expect(await serving(requests)).to.deep.equal(expected)
   })
 
-  it('by how busy they are serve by the one that is not', async () => {
+  it('are chosen by the fewest calls in flight', async () => {
     const door = hold()
     for (const upstream of [fixture.first, fixture.second]) upstream.reply([door, ...cleanReply(openai, false)])
     const busy = call(fixture, { model: 'by-busy/m' })

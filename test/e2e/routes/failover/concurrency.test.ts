@@ -14,7 +14,7 @@ const limited = (origin: string, concurrency: object, breaker = false) => ({
 
 const fallingBackTo = (model: string, from: string) => ({ models: { m: { targets: [{ model: from }], fallbacks: [model] } } })
 
-describe('an upstream that gets so many calls at once', () => {
+describe('An upstream with a concurrency limit', () => {
   let fixture: FailoverFixture
   before(async () => {
     fixture = await startFailover({
@@ -41,7 +41,7 @@ describe('an upstream that gets so many calls at once', () => {
     return { door, first }
   }
 
-  it('lets the others wait, and serves them when there is a place', async () => {
+  it('queues further calls, and serves them when a place is free', async () => {
     const asked = hitsSince(fixture.first)
     const { door, first } = await occupied('one/m')
     const others = [call(fixture, { model: 'one/m' }), call(fixture, { model: 'one/m' })]
@@ -54,7 +54,7 @@ describe('an upstream that gets so many calls at once', () => {
   })
 
   for (const [model, why] of Object.entries({ 'full/m': 'too many wait', 'brief/m': 'it has waited too long' })) {
-    it(`refuses a call by 503 where ${why}, and says when to come again`, async () => {
+    it(`answers 503 with retry-after if ${why}`, async () => {
       const { door, first } = await occupied(model)
       const { status, code, headers } = await call(fixture, { model })
       expect([status, code, headers['retry-after']]).to.deep.equal([503, 'upstream_overloaded', '1'])
@@ -66,7 +66,7 @@ describe('an upstream that gets so many calls at once', () => {
   }
 
   for (const [model, occupier] of Object.entries({ 'spilling/m': 'full/m', 'giving/m': 'brief/m' })) {
-    it(`leaves a call to the next target where ${occupier} has no place for it`, async () => {
+    it(`leaves a call to the next target if ${occupier} has no place`, async () => {
       const { door, first } = await occupied(occupier)
       expect(servedBy(await call(fixture, { model }))).to.equal('1 open-second')
       door.release()
@@ -74,7 +74,7 @@ describe('an upstream that gets so many calls at once', () => {
     })
   }
 
-  it('is no target that was tried: where all are busy, the SDK may come again', async () => {
+  it('counts no attempt if it is full: the SDK may retry if all targets are', async () => {
     const { door, first } = await occupied('full/m')
     const second = call(fixture, { model: 'brief/m' })
     await untilInFlight(fixture, 'brief', 1)
@@ -84,7 +84,7 @@ describe('an upstream that gets so many calls at once', () => {
     expect([(await first).status, (await second).status]).to.deep.equal([200, 200])
   })
 
-  it('has a place again after every kind of call: served, refused, broken', async () => {
+  it('frees its place after every kind of call: served, refused, broken', async () => {
     const scripts = [
       cleanReply(openai, false),
       json({}, { status: 500 }),
@@ -98,7 +98,7 @@ describe('an upstream that gets so many calls at once', () => {
     expect((await call(fixture, { model: 'full/m' })).status).to.equal(200)
   })
 
-  it('keeps the place of a stream until it has ended', async () => {
+  it('keeps the place of a stream until its end', async () => {
     const rest = hold()
     const events = openai.events({ text: ['Hel', 'lo'] })
     fixture.first.on(() => sse([...events.slice(0, 2), rest, ...events.slice(2)]))
@@ -111,7 +111,7 @@ describe('an upstream that gets so many calls at once', () => {
     expect((await call(fixture, { model: 'full/m' })).status).to.equal(200)
   })
 
-  it('is not asked by those who waited while its breaker opened', async () => {
+  it('is not called by queued calls after its breaker has opened', async () => {
     const asked = hitsSince(fixture.first)
     const door = hold()
     fixture.first.on(() => [door, ...json(openai.error(500, 'No.'), { status: 500 })])

@@ -6,7 +6,7 @@ import { cleanReply, hitsSince } from './assertions.ts'
 import { call, healthOf, servedBy } from './client.ts'
 import { type FailoverFixture, startFailover } from './fixture.ts'
 
-describe('the connection to the first of two targets', () => {
+describe('The connection to the first of two targets', () => {
   let places: OpenPlaces
   let fixture: FailoverFixture
 
@@ -24,7 +24,7 @@ describe('the connection to the first of two targets', () => {
   })
 
   for (const [index, { name, failure }] of PLACES.entries()) {
-    it(`${name} is not made, the second serves, and the breaker counts it`, async () => {
+    it(`${name} fails: the second serves, and the breaker counts it`, async () => {
       fixture.second.on(() => cleanReply(openai, false))
       const asked = hitsSince(fixture.second)
       const served = await Promise.all(Array.from({ length: 5 }, () => call(fixture, { model: `duo/m${index}` })))
@@ -37,7 +37,7 @@ describe('the connection to the first of two targets', () => {
     })
   }
 
-  it('that was closed as it is used again costs nothing: the first is asked once more, on a new one', async () => {
+  it('is replaced if it closes on reuse: the first target is called again', async () => {
     const { first, second, gateway } = fixture
     const asked = hitsSince(second)
     first.on(({ turn }) => (turn === 1 ? cleanReply(openai, false) : [RST]))

@@ -28,7 +28,7 @@ export default defineProvider({
 })
 `
 
-describe('a target whose credential is refused', () => {
+describe('A target whose credential is refused', () => {
   let fixture: FailoverFixture
 
   beforeEach(async () => {
@@ -56,14 +56,14 @@ describe('a target whose credential is refused', () => {
     return shown
   }
 
-  it('is asked once more with a new one, where its provider can get one', async () => {
+  it('is called again with a new credential if its provider can get one', async () => {
     const shown = accepting('token-2')
     expect(servedBy(await call(fixture, { model: 'renewable/m' }))).to.equal('2 renewing')
     expect(servedBy(await call(fixture, { model: 'renewable/m' }))).to.equal('1 renewing')
     expect(shown).to.deep.equal(['Bearer token-1', 'Bearer token-2', 'Bearer token-2'])
   })
 
-  it('is set aside where the new one is refused too, and the next target serves', async () => {
+  it('cools down if the new credential is refused too, and the next target serves', async () => {
     const shown = accepting('nothing')
     expect(servedBy(await call(fixture, { model: 'renewable/m' }))).to.equal('3 open-second')
     expect(await healthOf(fixture, 'renewing/m')).to.match(/^\[-\] closed, cooling down for (?:60|5\d) s/)
@@ -71,7 +71,7 @@ describe('a target whose credential is refused', () => {
     expect(shown).to.deep.equal(['Bearer token-1', 'Bearer token-2'])
   })
 
-  it('is asked once and set aside where there is no other to be had', async () => {
+  it('is called once and cools down if there is no new credential', async () => {
     const shown = accepting('nothing')
     fixture.second.on(() => cleanReply(anthropic, false))
     expect(servedBy(await call(fixture, { model: 'fixed/m' }))).to.equal('2 claude-second')
@@ -79,7 +79,7 @@ describe('a target whose credential is refused', () => {
     expect(shown).to.deep.equal([`Bearer ${openai.apiKey}`])
   })
 
-  it('is not shown to the next target, which has its own', async () => {
+  it('keeps it from the next target, which uses its own', async () => {
     accepting('nothing')
     fixture.second.on(() => cleanReply(anthropic, false))
     await call(fixture, { model: 'fixed/m' })

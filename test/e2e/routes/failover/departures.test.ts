@@ -10,7 +10,7 @@ import { type FailoverFixture, startFailover } from './fixture.ts'
 
 const limited = { limit: 1, wait: '1m' }
 
-describe('a client that leaves', () => {
+describe('A client that disconnects', () => {
   let deaf: Server
   let fixture: FailoverFixture
 
@@ -46,7 +46,7 @@ describe('a client that leaves', () => {
 
   for (const stream of [false, true]) {
     describe(stream ? 'a stream' : 'a whole reply', () => {
-      it('while it waits for a place gives up its turn', async () => {
+      it('while queued leaves the queue', async () => {
         const { first, second } = fixture
         const asked = hitsSince(first, second)
         const door = hold()
@@ -61,7 +61,7 @@ describe('a client that leaves', () => {
         await expectNothingLeft('narrow/m', asked, [2, 0])
       })
 
-      it('while it waits for the same target to be asked again ends the pause', async () => {
+      it('during the pause before a retry ends the pause', async () => {
         const { first, second } = fixture
         const asked = hitsSince(first, second)
         first.on(() => json(openai.error(429, 'No.'), { status: 429, headers: { 'retry-after': '50' } }))
@@ -71,7 +71,7 @@ describe('a client that leaves', () => {
         await expectNothingLeft('open-first/tired', asked, [1, 0])
       })
 
-      it('while the first target is connected to closes that', async () => {
+      it('while the first target is being connected closes that connection', async () => {
         const { first, second } = fixture
         const asked = hitsSince(first, second)
         const connected = once(deaf, 'connection') as Promise<[Socket]>
@@ -86,7 +86,7 @@ describe('a client that leaves', () => {
         await expectNothingLeft('deaf/m', asked, [0, 0])
       })
 
-      it('before the first target answers closes it, and the second is not asked', async () => {
+      it('before the first target replies closes its request, and the second is not called', async () => {
         const { first, second } = fixture
         const asked = hitsSince(first, second)
         const stall = hold()
@@ -98,7 +98,7 @@ describe('a client that leaves', () => {
     })
   }
 
-  it('while a stream is held closes the first target, and the second is not asked', async () => {
+  it('while a stream is held closes the first request, and the second target is not called', async () => {
     const { first, second } = fixture
     const asked = hitsSince(first, second)
     const stall = hold()
@@ -108,7 +108,7 @@ describe('a client that leaves', () => {
     await expectNothingLeft('open-first/m', asked, [1, 0])
   })
 
-  it('after heartbeats of a stream that is held does so too', async () => {
+  it('after heartbeats of a held stream does so too', async () => {
     const { gateway, first, second } = fixture
     const asked = hitsSince(first, second)
     first.on(() => sse([openai.events({})[0]!, hold()]))
@@ -121,7 +121,7 @@ describe('a client that leaves', () => {
     await expectNothingLeft('open-first/m', asked, [1, 0])
   })
 
-  it('while the second target is asked closes that', async () => {
+  it('while the second target is called closes its request', async () => {
     const { first, second } = fixture
     const asked = hitsSince(first, second)
     const stall = hold()

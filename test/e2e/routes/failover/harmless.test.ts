@@ -6,7 +6,7 @@ import { AROUND, plain, SAID, textOf, WITHIN } from '../../upstream-faults/fault
 import { EVERY_WAY, hitsSince } from './assertions.ts'
 import { curated, type FailoverFixture, startFailover } from './fixture.ts'
 
-describe('a call stays with the first of two targets that', () => {
+describe('A call stays with the first of two targets that', () => {
   let fixture: FailoverFixture
   before(async () => {
     fixture = await startFailover()

@@ -12,7 +12,7 @@ const curated = (first: string, second: string, more: object = {}) => ({
 
 const [OPEN, CLAUDE] = ['open-first/m', 'claude-second/m'] as const
 
-describe('the parameters of a call', () => {
+describe('The parameters of a call', () => {
   let fixture: FailoverFixture
 
   before(async () => {
@@ -49,7 +49,7 @@ describe('the parameters of a call', () => {
     }
   }
 
-  it('are made anew for each try, in the words of each upstream', async () => {
+  it('are translated for each attempt, in the format of each upstream', async () => {
     const bodies = script('fails', 'mixed')
     const { headers } = await call(fixture, { model: 'mixed/m', seed: 7, stop: ['END'] })
     const [first, second] = bodies()
@@ -59,42 +59,42 @@ describe('the parameters of a call', () => {
     expect(headers['x-umg-params-dropped']).to.equal('seed')
   })
 
-  it('that only the failed target would have dropped are not said to be', async () => {
+  it('are not reported as dropped if only the failed target dropped them', async () => {
     const bodies = script('fails', 'translated')
     const { headers } = await call(fixture, { model: 'translated/m', seed: 7 })
     expect(bodies()[1]).to.deep.include({ seed: 7 })
     expect(headers).not.to.have.property('x-umg-params-dropped')
   })
 
-  it('that a target would refuse have it passed over', async () => {
+  it('skip a target that would refuse them', async () => {
     const bodies = script('serves', 'translated')
     const reply = await call(fixture, { model: 'translated/m', logit_bias: { 1: 2 } })
     expect(servedBy(reply)).to.equal('1 open-second')
     expect(bodies()).to.have.length(1)
   })
 
-  it('that every target would refuse are refused, by name, and no upstream is asked', async () => {
+  it('are refused by name without an upstream request if every target would refuse them', async () => {
     const bodies = script('serves', 'claudes')
     const { status, code, text } = await call(fixture, { model: 'claudes/m', logit_bias: { 1: 2 } })
     expect([status, code, JSON.parse(text).error.param]).to.deep.equal([400, 'unsupported_parameter', 'logit_bias'])
     expect(bodies()).to.deep.equal([])
   })
 
-  it('that a target would drop have it passed over where the model is strict', async () => {
+  it('skip a target that would drop them if the model is strict', async () => {
     const bodies = script('serves', 'strict')
     expect(servedBy(await call(fixture, { model: 'strict/m', seed: 7 }))).to.equal('1 open-second')
     expect(bodies()).to.have.length(1)
     expect(servedBy(await call(fixture, { model: 'strict/m', stop: ['END'] }))).to.equal('1 claude-first')
   })
 
-  it('that every target would drop are refused where the model is strict', async () => {
+  it('are refused if every target would drop them and the model is strict', async () => {
     const bodies = script('serves', 'strict-claudes')
     const { status, code, text } = await call(fixture, { model: 'strict-claudes/m', seed: 7 })
     expect([status, code, JSON.parse(text).error.param]).to.deep.equal([400, 'unsupported_parameter', 'seed'])
     expect(bodies()).to.deep.equal([])
   })
 
-  it('are filled in for every target, where the client sends none', async () => {
+  it('get defaults for every target if the client sends none', async () => {
     const bodies = script('fails', 'filled')
     await call(fixture, { model: 'filled/m', temperature: 0.75 })
     for (const body of bodies()) expect(body).to.deep.include({ temperature: 0.75, max_tokens: 77 })

@@ -46,12 +46,12 @@ interface Spent {
 const SPENT: readonly Spent[] = [
   { name: 'an error after an overload', first: refusing(503), second: refusing(500), failure: ERROR },
   { name: 'an overload after an error', first: refusing(500), second: refusing(503), failure: OVERLOADED },
-  { name: 'a lost connection after another', first: () => [FIN], second: () => [FIN], failure: DISCONNECTED },
-  { name: 'nonsense after an error', first: refusing(502), second: () => json([]), failure: INVALID },
+  { name: 'a second lost connection', first: () => [FIN], second: () => [FIN], failure: DISCONNECTED },
+  { name: 'an invalid reply after an error', first: refusing(502), second: () => json([]), failure: INVALID },
   { name: 'a refused credential after an error', first: refusing(500), second: refusing(401), failure: AUTHENTICATION },
   { name: 'a refused request after an error', first: refusing(500), second: refusing(422), failure: rejected(422) },
   {
-    name: 'a rate limit after another, and the sooner end of both',
+    name: 'a second rate limit, with the shorter time to wait',
     first: refusing(429, { 'retry-after': '7' }),
     second: refusing(429, { 'retry-after': '20' }),
     failure: RATE_LIMITED,
@@ -59,7 +59,7 @@ const SPENT: readonly Spent[] = [
   },
 ]
 
-describe('the official SDK', () => {
+describe('The official SDK', () => {
   let fixture: FailoverFixture
   const rows = [...Object.keys(KINDS), ...SPENT]
   /** A curated model for each row, whole and streamed: what tires a target is not felt elsewhere. */
@@ -72,7 +72,7 @@ describe('the official SDK', () => {
 
   for (const [name, answer] of Object.entries(KINDS)) {
     for (const way of EVERY_WAY) {
-      it(`notices nothing where the first target ${name}: ${way.name}`, async () => {
+      it(`gets the reply of the second target if the first ${name}: ${way.name}`, async () => {
         const { first, second } = fixture
         first.on(() => [...answer(way.dialect, way.stream), FIN])
         second.on(() => cleanReply(otherThan(way.dialect), way.stream))
@@ -85,7 +85,7 @@ describe('the official SDK', () => {
 
   for (const row of SPENT) {
     for (const way of EVERY_WAY) {
-      it(`hears ${row.name}, and does not try again what was tried twice: ${way.name}`, async () => {
+      it(`gets ${row.name} and does not retry after two attempts: ${way.name}`, async () => {
         const { first, second } = fixture
         first.on(() => [...row.first(way.dialect, way.stream), FIN])
         second.on(() => [...row.second(otherThan(way.dialect), way.stream), FIN])

@@ -24,21 +24,21 @@ const STREAMED = EVERY_WAY.filter(({ stream }) => stream)
 
 const badEventsAfter = (begun: Beginning): readonly Fault[] =>
   BAD_EVENTS.map(({ name, event, failure }) => ({
-    name: `says ${name}`,
+    name: `sends ${name}`,
     script: (dialect: Dialect) => sse([...begun(dialect), event]),
     failure,
   }))
 
-/** Faults of a stream that has not said a word yet. */
+/** Faults of a stream before its first content. */
 const EARLY = [...cutsAfter(announcement), ...badEventsAfter(announcement), emptyAfter(announcement)]
 
-/** Of one that has spoken. */
+/** Faults of a stream after its first content. */
 const LATE = [...CUTS, ...badEventsAfter(beginning).filter((fault) => !startsCooldown(fault) && !fault.name.includes('MB'))]
 
 const NUMBERS = numbersFor([...EARLY, ...SUDDEN])
 
 /** Defines tests with their own gateway. */
-function withPair(name: string, options: FailoverOptions, tests: (on: () => FailoverFixture) => void): void {
+function withFailover(name: string, options: FailoverOptions, tests: (on: () => FailoverFixture) => void): void {
   describe(name, () => {
     let fixture: FailoverFixture
     before(async () => {
@@ -49,7 +49,7 @@ function withPair(name: string, options: FailoverOptions, tests: (on: () => Fail
   })
 }
 
-/** What the client had before is all it has, but for one error frame: the second is not asked. */
+/** Expects one error frame after the first target's events, and no request to the second. */
 async function expectBroken(
   fixture: FailoverFixture,
   dialect: Dialect,
@@ -61,10 +61,10 @@ async function expectBroken(
   expect(secondAsked()).to.deep.equal([0])
 }
 
-withPair('a stream of the first of two targets', { models: NUMBERS.models }, (on) => {
+withFailover('a stream of the first of two targets', { models: NUMBERS.models }, (on) => {
   for (const fault of EARLY) {
     for (const way of STREAMED) {
-      it(`that ${fault.name} before its first word is replaced by one of the second: ${way.name}`, () =>
+      it(`that ${fault.name} before its first content is replaced by the second target's: ${way.name}`, () =>
         expectServedBySecond(on(), way, { ...fault, number: NUMBERS.of(fault, true) }))
     }
   }
@@ -78,12 +78,12 @@ withPair('a stream of the first of two targets', { models: NUMBERS.models }, (on
 
   for (const fault of LATE) {
     for (const dialect of DIALECTS) {
-      it(`that ${fault.name} after its first words ends by an error frame: ${dialect.name}`, () =>
+      it(`that ${fault.name} after its first content ends with an error frame: ${dialect.name}`, () =>
         expectBroken(on(), dialect, { ...fault, heard: /Once upon/ }))
     }
   }
 
-  it('that goes on without a word is sent on once it is too long to be held', async () => {
+  it('that continues without content is sent when it is too long to be held', async () => {
     const { gateway, first } = on()
     const events = [...Array<string>(1000).fill(openai.events({})[0]!), ...openai.events({ text: ['Hello'] })]
     first.on(() => sse(events))
@@ -95,16 +95,17 @@ withPair('a stream of the first of two targets', { models: NUMBERS.models }, (on
 })
 
 for (const limit of ['firstByte', 'idle']) {
-  withPair(`a target that is past its ${limit} timeout`, { firstNamespace: { timeouts: { [limit]: '40ms' } } }, (on) => {
+  withFailover(`a target that is past its ${limit} timeout`, { firstNamespace: { timeouts: { [limit]: '40ms' } } }, (on) => {
     for (const fault of STALLS[limit]!) {
       for (const way of STREAMED) {
-        it(`for it ${fault.name}, is given up for the second: ${way.name}`, () => expectServedBySecond(on(), way, fault))
+        it(`because it ${fault.name}, is replaced by the second target's: ${way.name}`, () =>
+          expectServedBySecond(on(), way, fault))
       }
     }
   })
 }
 
-withPair('a call whose time is up', { route: { timeouts: { total: '150ms' } } }, (on) => {
+withFailover('a call whose time is up', { route: { timeouts: { total: '150ms' } } }, (on) => {
   for (const fault of STALLS.total!) {
     it(`because the first target ${fault.name}, ends there`, async () => {
       const { gateway, first, second } = on()
@@ -119,9 +120,9 @@ withPair('a call whose time is up', { route: { timeouts: { total: '150ms' } } },
 /** Heartbeats come before a target is given up. */
 const PATIENT = { times: { heartbeat: 20 }, firstNamespace: { breaker: false, timeouts: { firstByte: '150ms', idle: '150ms' } } }
 
-withPair('a stream whose client has had a heartbeat already', PATIENT, (on) => {
+withFailover('a stream whose client has had a heartbeat already', PATIENT, (on) => {
   for (const way of STREAMED) {
-    it(`is served by the second target, with nothing but heartbeats before: ${way.name}`, async () => {
+    it(`is served by the second target after heartbeats only: ${way.name}`, async () => {
       const { gateway, first, second } = on()
       const other = otherThan(way.dialect)
       first.on(() => [hold()])
@@ -138,7 +139,7 @@ withPair('a stream whose client has had a heartbeat already', PATIENT, (on) => {
   }
 
   for (const dialect of DIALECTS) {
-    it(`ends by an error frame where no target serves it: ${dialect.name}`, async () => {
+    it(`ends with an error frame if no target serves it: ${dialect.name}`, async () => {
       const { gateway, first, second } = on()
       first.on(() => SILENCE.script(dialect))
       second.on(() => sse(['data: nonsense\n\n']))
@@ -148,7 +149,7 @@ withPair('a stream whose client has had a heartbeat already', PATIENT, (on) => {
       expect(text).to.match(new RegExp(`^(?:: keep-alive\\n\\n)+data: \\{"error".*"code":"${INVALID.code}"\\}\\}\\n\\n$`))
     })
 
-    it(`ends by an error frame once it has begun, with heartbeats until it is given up: ${dialect.name}`, () =>
+    it(`ends with an error frame after its begin, with heartbeats until the timeout: ${dialect.name}`, () =>
       expectBroken(on(), dialect, { ...STREAM_PAUSE, heard: /Once upon.*\n\n: keep-alive\n\n/s }))
   }
 })

@@ -20,7 +20,7 @@ const FORMS: Readonly<Record<string, { readonly headers: () => Record<string, st
 
 const only = (model: string, more: object) => ({ models: { m: { targets: [{ model }], retry: { attempts: 2 }, ...more } } })
 
-describe('a target that asks for patience', () => {
+describe('A target with retry-after', () => {
   const forms = Object.entries(FORMS)
   let fixture: FailoverFixture
   before(async () => {
@@ -35,7 +35,7 @@ describe('a target that asks for patience', () => {
   after(() => fixture?.stop())
 
   for (const [number, [form, { headers, rest }]] of forms.entries()) {
-    it(`${form} is left alone for so long, a minute at most, while there is another`, async () => {
+    it(`${form} cools down for that time, at most a minute, if there is another target`, async () => {
       const { first, second } = fixture
       first.on(() => refusing(429, headers()))
       second.on(() => cleanReply(openai, false))
@@ -48,7 +48,7 @@ describe('a target that asks for patience', () => {
   }
 
   for (const status of [429, 500]) {
-    it(`by ${status} is asked again, after that, where there is no other`, async () => {
+    it(`and status ${status} is called again after that time if there is no other target`, async () => {
       const { first } = fixture
       const asked = hitsSince(first)
       first.on(() => (asked()[0] === 1 ? refusing(status, { 'retry-after-ms': '5' }) : cleanReply(openai, false)))
@@ -57,7 +57,7 @@ describe('a target that asks for patience', () => {
     })
   }
 
-  it('for longer than the call may take is not waited for: its client hears at once when to come again', async () => {
+  it('beyond the timeout of the call is not awaited: the client gets the time to wait immediately', async () => {
     const { first } = fixture
     first.on(() => refusing(429, { 'retry-after': '55' }))
     const asked = hitsSince(first)
@@ -67,7 +67,7 @@ describe('a target that asks for patience', () => {
   })
 })
 
-describe('the time of a call', () => {
+describe('The total timeout of a call', () => {
   let fixture: FailoverFixture
   before(async () => {
     fixture = await startFailover({
@@ -80,7 +80,7 @@ describe('the time of a call', () => {
 
   const model = 'claude-0/claude-sonnet-4-6'
 
-  it('is for all its tries together', async () => {
+  it('covers all its attempts together', async () => {
     const { first, second } = fixture
     first.on(() => [hold()])
     second.on(() => [hold()])
@@ -91,7 +91,7 @@ describe('the time of a call', () => {
     expect(asked()).to.deep.equal([1, 1])
   })
 
-  it('may end while it waits for a place: its client then hears what the last try failed with', async () => {
+  it('can pass while the call is queued: the client gets the error of the last attempt', async () => {
     const { first, second } = fixture
     const busy = hold()
     first.on(() => refusing(500))

@@ -16,13 +16,13 @@ const tale: Beginning = ({ events }) => events({ text: [HEARD, ' a time'] })
 /** A stream up to and with its first words. */
 export const beginning: Beginning = (dialect) => splitAfter(tale(dialect), HEARD)[0]
 
-/** A stream that has announced itself, and not said a word. */
+/** A stream before its first content. */
 export const announcement: Beginning = (dialect) => beginning(dialect).slice(0, -1)
 
-/** The same stream up to its last words: all is there but the finish. */
+/** The same stream without its finish. */
 const unfinished: Beginning = (dialect) => tale(dialect).slice(0, -3)
 
-/** An event by which a stream says that it cannot go on. */
+/** An error event. */
 const errorEvent = (type: string, code?: string): string =>
   `event: error\ndata: ${JSON.stringify({ type: 'error', error: { type, message: CANARY, code: code ?? null } })}\n\n`
 
@@ -36,16 +36,16 @@ export const BAD_EVENTS: readonly {
   { name: 'an overload', event: errorEvent('overloaded_error'), failure: OVERLOADED },
   { name: 'a rate limit', event: errorEvent('rate_limit_error'), failure: RATE_LIMITED, retryAfter: '1' },
   { name: 'a bad credential', event: errorEvent('authentication_error'), failure: AUTHENTICATION },
-  { name: 'an error of a kind yet to come', event: errorEvent('new_error'), failure: ERROR },
+  { name: 'an error of an unknown kind', event: errorEvent('new_error'), failure: ERROR },
   { name: 'an event that breaks off', event: `data: {"id":"${CANARY}","choices":[{"ind\n\n`, failure: INVALID },
-  { name: 'an event that is no JSON', event: `data: ${CANARY}\n\n`, failure: INVALID },
-  { name: 'an event that is no object', event: 'data: null\n\n', failure: INVALID },
+  { name: 'an event that is not JSON', event: `data: ${CANARY}\n\n`, failure: INVALID },
+  { name: 'an event that is not an object', event: 'data: null\n\n', failure: INVALID },
   { name: 'an event of 9 MB', event: `data: {"id":"${'x'.repeat(9 << 20)}"}\n\n`, failure: INVALID },
 ]
 
-/** A stream in order that has neither words nor a finish: its end marker comes at once, or after a beginning. */
+/** A stream with an end marker but without content and finish, after a beginning. */
 export const emptyAfter = (begun: Beginning): Fault => ({
-  name: 'ends in order',
+  name: 'ends without content',
   script: (dialect) => sse([...begun(dialect), dialect.events({}).at(-1)!]),
   failure: INVALID,
 })
@@ -62,10 +62,10 @@ export const cutsAfter = (begun: Beginning): readonly Fault[] => [
     script: (dialect) => [open, ...begun(dialect).map(chunk), FIN],
     failure: DISCONNECTED,
   },
-  { name: 'ends its body in order', script: (dialect) => sse(begun(dialect)), failure: DISCONNECTED },
-  { name: 'ends it by closing', script: (dialect) => sse(begun(dialect), { framing: 'close' }), failure: DISCONNECTED },
+  { name: 'ends its body normally', script: (dialect) => sse(begun(dialect)), failure: DISCONNECTED },
+  { name: 'ends its body by closing', script: (dialect) => sse(begun(dialect), { framing: 'close' }), failure: DISCONNECTED },
   {
-    name: 'ends it within an event',
+    name: 'ends its body within an event',
     script: (dialect) => sse([...begun(dialect), begun(dialect).at(-1)!.slice(0, -2)]),
     failure: DISCONNECTED,
   },
@@ -79,7 +79,7 @@ export const cutsAfter = (begun: Beginning): readonly Fault[] => [
 /** Ways to stop in the middle. */
 export const CUTS: readonly Fault[] = [
   ...cutsAfter(beginning),
-  { name: 'ends it just before the finish', script: (dialect) => sse(unfinished(dialect)), failure: DISCONNECTED },
+  { name: 'ends its body just before the finish', script: (dialect) => sse(unfinished(dialect)), failure: DISCONNECTED },
 ]
 
 /** Cuts and bad events that one read of the connection brings together with the first words. */

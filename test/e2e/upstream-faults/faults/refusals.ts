@@ -58,9 +58,9 @@ export const REFUSALS: readonly Fault[] = [
     script: () => reply([`<h1>${CANARY}</h1>`], { status: 500, headers: { 'content-type': 'text/html' } }),
     failure: ERROR,
   },
-  { name: 'answers 503 and nothing', script: () => reply([], { status: 503 }), failure: OVERLOADED },
+  { name: 'answers 503 with an empty body', script: () => reply([], { status: 503 }), failure: OVERLOADED },
   {
-    name: 'answers 429 without end',
+    name: 'answers 429 with an endless body',
     script: () => [head(429, { 'content-type': 'text/plain' }), 'x'.repeat(1 << 20), hold()],
     failure: RATE_LIMITED,
     retryAfter: '1',

@@ -47,27 +47,27 @@ export const BAD_REPLIES: readonly Fault[] = [
   { name: 'sends no JSON', script: () => jsonText(CANARY), failure: INVALID },
   { name: 'answers 204', script: () => [head(204)], failure: INVALID },
   { name: 'answers 304', script: () => [head(304)], failure: INVALID },
-  { name: 'answers 200 and nothing', script: () => jsonText(''), failure: INVALID },
+  { name: 'answers 200 with an empty body', script: () => jsonText(''), failure: INVALID },
   {
     name: 'answers with a web page',
     script: () => reply([`<h1>${CANARY}</h1>`], { headers: { 'content-type': 'text/html; charset=utf-8' } }),
     failure: INVALID,
   },
   {
-    name: 'says 200 and means a rate limit',
+    name: 'sends a rate limit error with status 200',
     script: errorOf('rate_limit_error', 'rate_limit_exceeded'),
     failure: RATE_LIMITED,
     retryAfter: '1',
   },
-  { name: 'says 200 and means a bad credential', script: errorOf('authentication_error'), failure: AUTHENTICATION },
-  { name: 'says 200 and means an empty purse', script: errorOf('billing_error', 'insufficient_quota'), failure: QUOTA },
+  { name: 'sends a credential error with status 200', script: errorOf('authentication_error'), failure: AUTHENTICATION },
+  { name: 'sends a quota error with status 200', script: errorOf('billing_error', 'insufficient_quota'), failure: QUOTA },
   {
-    name: 'says that it compressed and did not',
+    name: 'declares a compression that it did not apply',
     script: (dialect) => jsonText(completion(dialect), { 'content-encoding': 'gzip' }),
     failure: INVALID,
   },
   {
-    name: 'cuts what it compressed',
+    name: 'sends a truncated compressed body',
     script: (d) => jsonText(gzipSync(completion(d)).subarray(0, -9), { 'content-encoding': 'gzip' }),
     failure: INVALID,
   },
@@ -77,24 +77,24 @@ export const BAD_REPLIES: readonly Fault[] = [
     failure: INVALID,
   },
   {
-    name: 'compresses twice and says so in two headers',
+    name: 'compresses twice and declares it in two headers',
     script: (d) => jsonText(gzipSync(gzipSync(completion(d))), { 'content-encoding': ['gzip', 'gzip'] }),
     failure: INVALID,
   },
   {
-    name: 'compresses in a way that nobody asked for',
+    name: 'uses a compression that was not requested',
     script: (dialect) => jsonText(completion(dialect), { 'content-encoding': 'constructor' }),
     failure: INVALID,
   },
-  { name: 'sends JSON that is no object', script: () => json([CANARY]), failure: INVALID },
-  { name: 'sends an object that is no completion', script: () => json({ hello: CANARY }), failure: INVALID },
+  { name: 'sends JSON that is not an object', script: () => json([CANARY]), failure: INVALID },
+  { name: 'sends an object that is not a completion', script: () => json({ hello: CANARY }), failure: INVALID },
   { name: 'sends no choices', script: () => json({ type: 'message', choices: [], content: null }), failure: INVALID },
-  { name: 'sends choices that are none', script: () => json({ type: 'message', choices: CANARY, content: 1 }), failure: INVALID },
+  { name: 'sends invalid choices', script: () => json({ type: 'message', choices: CANARY, content: 1 }), failure: INVALID },
 ]
 
 /** Faults of many bytes: one dialect is enough. */
 export const FLOODS: readonly Fault[] = [
-  { name: 'sends more than the gateway reads', script: () => jsonText(TOO_MUCH), failure: INVALID },
+  { name: "sends more than the gateway's limit", script: () => jsonText(TOO_MUCH), failure: INVALID },
   {
     name: 'sends a compression bomb',
     script: () => jsonText(gzipSync(TOO_MUCH, { level: 1 }), { 'content-encoding': 'gzip' }),
@@ -105,13 +105,13 @@ export const FLOODS: readonly Fault[] = [
 /** What a stream is no answer to, and a whole reply no stream. */
 export const MISMATCHES: readonly (Fault & { readonly stream: boolean })[] = [
   {
-    name: 'streams what was to be whole',
+    name: 'streams instead of a whole reply',
     stream: false,
     script: ({ events }) => sse(events({ text: [CANARY] })),
     failure: INVALID,
   },
   {
-    name: 'sends whole what was to be a stream',
+    name: 'sends a whole reply instead of a stream',
     stream: true,
     script: ({ whole }) => json(whole({ text: [CANARY] })),
     failure: INVALID,
