@@ -50,7 +50,7 @@ const failureOf = async (promise: Promise<unknown>) => {
 const thrown = (more: object) => Object.assign(new Error('AADSTS7000215: secret of tenant 1234'), more)
 
 describe('azure-openai: tokens of Microsoft Entra ID', () => {
-  it('come from the identity of the machine, in a header, as a secret', async () => {
+  it('are those of the identity of the machine, sent as a secret', async () => {
     const server = await scriptedUpstream()
     const identity = new IdentityServer()
     server.on((request) => identity.answer(request)!)
@@ -68,7 +68,7 @@ describe('azure-openai: tokens of Microsoft Entra ID', () => {
     }
   })
 
-  it('are kept, and calls at once ask together', async () => {
+  it('are kept, and requested once for concurrent calls', async () => {
     const { source, tokenFor } = entra()
     expect(await Promise.all([tokenFor(), tokenFor()])).to.deep.equal(['Bearer 1-1', 'Bearer 1-1'])
     expect(await tokenFor()).to.equal('Bearer 1-1')
@@ -86,13 +86,13 @@ describe('azure-openai: tokens of Microsoft Entra ID', () => {
     })
   }
 
-  it('that Azure refuses are asked for anew, past the cache of the library', async () => {
+  it("that Azure refuses are requested again, without the library's cache", async () => {
     const { tokenFor } = entra()
     const call = testCall()
     expect([await tokenFor(call), await tokenFor(call, refused)]).to.deep.equal(['Bearer 1-1', 'Bearer 2-1'])
   })
 
-  it('that were replaced for another call are not replaced again', async () => {
+  it('are not requested again if another call renewed them', async () => {
     const { source, tokenFor } = entra()
     const calls = [testCall(), testCall()] as const
     await Promise.all(calls.map((call) => tokenFor(call)))
@@ -122,7 +122,7 @@ describe('azure-openai: tokens of Microsoft Entra ID', () => {
       'INVALID_GRANT',
     ],
   ] as const) {
-    it(`${what} is ${row}, without a word of the library's`, async () => {
+    it(`are ${row} for ${what}, without the library's message`, async () => {
       const { source, tokenFor } = entra()
       source.next = () => {
         throw thrown(error)
@@ -134,7 +134,7 @@ describe('azure-openai: tokens of Microsoft Entra ID', () => {
     })
   }
 
-  it('after a failure are asked for again', async () => {
+  it('are requested again after a failure', async () => {
     const { source, tokenFor } = entra()
     source.next = () => null
     expect((await failureOf(tokenFor())).cause).to.include({ code: 'NO_CREDENTIALS' })
@@ -142,7 +142,7 @@ describe('azure-openai: tokens of Microsoft Entra ID', () => {
     expect(await tokenFor()).to.equal('Bearer 1-1')
   })
 
-  it('that a check lacks are told to the operator', async () => {
+  it('that are missing fail the check with a reason', async () => {
     const { source, credentials } = entra()
     source.next = () => null
     const failure: unknown = await credentials.headers().catch((error: unknown) => error)
@@ -158,7 +158,7 @@ describe('azure-openai: tokens of Microsoft Entra ID', () => {
     ['acme.openai.azure.us', 'https://cognitiveservices.azure.us/.default'],
     ['acme.openai.azure.cn', 'https://cognitiveservices.azure.cn/.default'],
   ]) {
-    it(`for ${host} are of the scope ${scope}`, () => {
+    it(`have the scope ${scope} for ${host}`, () => {
       expect(addressOf(`https://${host}`).scope).to.equal(scope)
     })
   }

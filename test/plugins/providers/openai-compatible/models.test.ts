@@ -40,7 +40,7 @@ describe('openai-compatible: the models of an upstream', () => {
     throw new Error('it did not fail')
   }
 
-  it('are asked for with the key and the configured headers, and listed with what is known of them', async () => {
+  it('are requested with the key and the configured headers', async () => {
     const data = [
       { id: 'a', object: 'model', created: 1687882411, owned_by: 'openai', permission: [] },
       { id: 'meta/llama', context_window: 131072 },
@@ -56,31 +56,31 @@ describe('openai-compatible: the models of an upstream', () => {
     expect(seen!.headers).to.include({ authorization: 'Bearer sk-upstream', 'x-team': 'a', accept: 'application/json' })
   })
 
-  it('may come as a bare list', async () => {
+  it('may be a bare array', async () => {
     expect(await list(await upstream(answering([{ id: 'a', context_length: 8192 }])))).to.deep.equal([
       { id: 'a', context_length: 8192 },
     ])
   })
 
-  it('without a usable id are left out', async () => {
+  it('without a valid id are omitted', async () => {
     expect(await list(await upstream(answering({ data: [{ id: 7 }, null, 'a', { id: '' }, { id: 'b' }] })))).to.deep.equal([
       { id: 'b' },
     ])
   })
 
-  it('that are refused are an error with the address and the status, and without the key or the reply', async () => {
+  it('that are refused are an error with the address and the status, without the key and the reply', async () => {
     const url = await upstream(answering({ error: { message: 'bad key sk-upstream' } }, 401))
     const { message } = await failure(list(url))
     expect(message).to.include(`GET ${url}/models: status 401`).and.not.include('sk-upstream')
   })
 
   for (const body of ['', '<html>', '{}', 'null', '7', '{"data":{}}']) {
-    it(`${body || 'an empty reply'} is no list`, async () => {
+    it(`cannot be '${body}'`, async () => {
       expect(await failure(list(await upstream(answering(body))))).to.be.an('error')
     })
   }
 
-  it('are not looked for behind a redirect, which would carry the key along', async () => {
+  it('are not requested at the target of a redirect', async () => {
     const hits: (string | undefined)[] = []
     const url = await upstream((request, response) => {
       hits.push(request.url)
@@ -90,7 +90,7 @@ describe('openai-compatible: the models of an upstream', () => {
     expect(hits).to.deep.equal(['/v1/models'])
   })
 
-  it('are given up when the signal aborts', async () => {
+  it('are no longer requested when the signal aborts', async () => {
     const controller = new AbortController()
     const closed = Promise.withResolvers<void>()
     const url = await upstream((_, response) => {

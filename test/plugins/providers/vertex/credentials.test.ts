@@ -21,10 +21,10 @@ async function refused(sending: Promise<unknown>): Promise<GatewayError> {
   )) as GatewayError
 }
 
-describe('vertex: the credentials of the machine it runs on', () => {
+describe('vertex: the credentials of the machine', () => {
   const stage = onGoogleCloud()
 
-  it('are a token in a header, asked for once and kept', async () => {
+  it('are requested once and sent as a header', async () => {
     const provider = await vertex()
     const requests = [await send(provider, GEMINI), await send(provider, GEMINI)]
     expect(requests.map(authorizationOf)).to.deep.equal(['Bearer token-1', 'Bearer token-1'])
@@ -33,7 +33,7 @@ describe('vertex: the credentials of the machine it runs on', () => {
     expect(stage.metadata.tokens).to.equal(1)
   })
 
-  it('are asked for anew, once, where the upstream refused them', async () => {
+  it('are requested once more after a refusal', async () => {
     const provider = await vertex()
     expect(provider.refreshes).to.equal(true)
     const call = testCall(GEMINI)
@@ -44,7 +44,7 @@ describe('vertex: the credentials of the machine it runs on', () => {
     expect(stage.metadata.tokens).to.equal(2)
   })
 
-  it('are not asked for anew where another call has had new ones since', async () => {
+  it('are not requested again if another call renewed them', async () => {
     const provider = await vertex()
     const calls = [testCall(GEMINI), testCall(GEMINI)]
     for (const call of calls) await provider.request(call, testAttempt(call))
@@ -53,7 +53,7 @@ describe('vertex: the credentials of the machine it runs on', () => {
     expect(again.map((request) => authorizationOf(request as never))).to.deep.equal(['Bearer token-2', 'Bearer token-2'])
   })
 
-  it("that Google refuses are the operator's affair: the client is not told to change its key", async () => {
+  it('that Google refuses are an upstream_authentication_error, not a 401', async () => {
     stage.metadata.status = 403
     const error = await refused(send(await vertex(), GEMINI))
     expect(error).to.include({ row: 'upstream_authentication_error', status: 502 })
@@ -61,20 +61,20 @@ describe('vertex: the credentials of the machine it runs on', () => {
     expect(JSON.stringify(error.cause) + (error.cause as Error).message).not.to.contain('of-the-server')
   })
 
-  it('that Google refuses keep the models from being listed, and the operator is told why', async () => {
+  it('that Google refuses fail discovery with the reason', async () => {
     stage.metadata.status = 403
     const error = await refused((await vertex()).models!(new AbortController().signal))
     expect(error.message).to.equal('Google gave no access token: HTTP_403; check the credentials')
   })
 
-  it('that cannot be asked for are an upstream out of reach', async () => {
+  it('that cannot be requested are an upstream_unreachable error', async () => {
     await stage.server.close()
     const error = await refused(send(await vertex(), GEMINI))
     expect(error).to.include({ row: 'upstream_unreachable', status: 502 })
   })
 })
 
-describe('vertex: the credentials of a file that GOOGLE_APPLICATION_CREDENTIALS names', () => {
+describe('vertex: the credentials of GOOGLE_APPLICATION_CREDENTIALS', () => {
   const stage = onGoogleCloud()
   let folder: string
 
@@ -84,7 +84,7 @@ describe('vertex: the credentials of a file that GOOGLE_APPLICATION_CREDENTIALS 
 
   afterEach(() => rm(folder, { recursive: true }))
 
-  it('may be those of another identity provider, exchanged for a token', async () => {
+  it('may be of another identity provider, exchanged for a token', async () => {
     const { server } = stage
     server.on(() => json({ access_token: 'exchanged', expires_in: 3600, token_type: 'Bearer', issued_token_type: 'x' }))
     await writeFile(join(folder, 'subject'), 'token-of-another')
@@ -116,7 +116,7 @@ describe('vertex: the key of a service account', () => {
   afterEach(() => nock.cleanAll())
   after(() => nock.restore())
 
-  it('signs for a token, which is kept', async () => {
+  it('signs a request for a token, which is kept', async () => {
     nock('https://oauth2.googleapis.com')
       .post('/token', ({ assertion }) => typeof assertion === 'string')
       .reply(200, { access_token: 'of-the-account', expires_in: 3600, token_type: 'Bearer' })
@@ -126,7 +126,7 @@ describe('vertex: the key of a service account', () => {
     }
   })
 
-  it("that Google refuses is the operator's affair", async () => {
+  it('that Google refuses is an upstream_authentication_error', async () => {
     nock('https://oauth2.googleapis.com')
       .post('/token')
       .reply(400, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' })
@@ -141,7 +141,7 @@ describe('vertex: the key of a service account', () => {
     ['of another kind', { ...KEY, type: 'authorized_user' }],
     ['without the key itself', { ...KEY, private_key: undefined }],
   ] as const) {
-    it(`that is ${what} is refused when the table is loaded, in words that do not quote it`, async () => {
+    it(`cannot be ${what}, and the error does not quote it`, async () => {
       const failure = await withKey(key).catch((error: unknown) => error)
       expect(String(failure)).to.contain('credentials: not the JSON key of a service account; give the content of its file.')
       expect(String(failure)).not.to.contain('PRIVATE')
