@@ -41,7 +41,7 @@ export interface Call {
   /** The requested model. */
   readonly model: ModelId
   readonly stream: boolean
-  /** Whether the client asked for the usage chunk of a stream. */
+  /** Whether the client requested the usage chunk of a stream. */
   readonly includeUsage: boolean
   /** The requested number of choices. */
   readonly choices: number

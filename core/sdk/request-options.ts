@@ -47,3 +47,49 @@ export function readResponseFormat(format: ResponseFormat | null | undefined): J
   if (!isRecord(schema)) throw new GatewayError('missing_required_parameter', { param: 'response_format.json_schema.schema' })
   return { type: 'json_schema', name, ...(description && { description }), schema }
 }
+
+type JsonSchema = Readonly<Record<string, unknown>>
+
+/** The keywords of JSON Schema that an upstream takes. */
+export interface SchemaKeywords {
+  /** Keywords with a schema as value. */
+  readonly schema: ReadonlySet<string>
+  /** Keywords with a list of schemas. */
+  readonly list: ReadonlySet<string>
+  /** Keywords with schemas by name. */
+  readonly named: ReadonlySet<string>
+  /** Whether the upstream takes any other keyword, with this value. */
+  takes(keyword: string, value: unknown): boolean
+  /** Keywords that have no effect on the model's output: they are removed. */
+  readonly ignored: ReadonlySet<string>
+}
+
+/**
+ * Restricts a JSON Schema to the keywords that an upstream takes. Other keywords become text in the schema's `description`, for the model.
+ * `inner`: restricts the schemas in it.
+ */
+export function restrictSchema(
+  schema: JsonSchema,
+  keywords: SchemaKeywords,
+  inner: (schema: JsonSchema) => JsonSchema,
+): JsonSchema {
+  const restrict = (value: unknown): unknown => (isRecord(value) ? inner(value) : value)
+  const kept: Record<string, unknown> = {}
+  const moved: string[] = []
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keywords.schema.has(keyword)) kept[keyword] = restrict(value)
+    else if (keywords.list.has(keyword) && Array.isArray(value)) kept[keyword] = value.map(restrict)
+    else if (keywords.named.has(keyword) && isRecord(value)) {
+      kept[keyword] = Object.fromEntries(Object.entries(value).map(([name, one]) => [name, restrict(one)]))
+    } else if (keywords.takes(keyword, value)) kept[keyword] = value
+    else if (keyword !== 'description' && !keywords.ignored.has(keyword)) moved.push(`${keyword}: ${JSON.stringify(value)}`)
+  }
+  const description = describe(schema.description, moved)
+  return { ...kept, ...(description !== undefined && { description }) }
+}
+
+function describe(description: unknown, moved: readonly string[]): unknown {
+  if (moved.length === 0) return description
+  const rules = `{${moved.join(', ')}}`
+  return typeof description === 'string' ? `${description}\n\n${rules}` : rules
+}

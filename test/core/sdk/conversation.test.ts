@@ -1,10 +1,12 @@
 import { expect } from 'chai'
 import {
+  appendToTurns,
   argumentsOf,
   type ChatMessage,
   type FunctionToolCall,
   type GatewayError,
   ToolIds,
+  type Turn,
   walkConversation,
   walkMessages,
 } from 'unified-model-gateway/plugin'
@@ -18,7 +20,7 @@ const says = (role: ChatMessage['role'], content = 'Hi'): ChatMessage => ({ role
 const asks = (...ids: string[]): ChatMessage => ({ role: 'assistant', tool_calls: ids.map((id) => called(id)) })
 const answers = (tool_call_id: string): ChatMessage => ({ role: 'tool', tool_call_id, content: 'Blue' })
 
-/** What a visitor sees of messages: whose they are, their places, and of results the numbers of their calls. */
+/** The visits of messages: their roles and places, and of results the numbers of their calls. */
 function visits(messages: readonly ChatMessage[]): string[] {
   const seen: string[] = []
   let count = 0
@@ -44,8 +46,8 @@ function refusalOf(walk: () => unknown): Pick<GatewayError, 'row' | 'param'> {
   return expect.fail('nothing was refused')
 }
 
-describe('a walk over a conversation', () => {
-  it('visits each message by its role, in order', () => {
+describe('walkConversation and walkMessages', () => {
+  it('visit each message by its role, in order', () => {
     expect(visits([says('developer'), says('system'), says('user'), says('assistant')])).to.deep.equal([
       'system messages[0]',
       'system messages[1]',
@@ -54,7 +56,7 @@ describe('a walk over a conversation', () => {
     ])
   })
 
-  it('gives each result its call, whatever the order, and calls of one id one after the other', () => {
+  it('pass each result its call, in any order; calls with the same id in their order', () => {
     const results = (...messages: ChatMessage[]) => visits(messages).filter((line) => line.startsWith('tool'))
     expect(results(asks('a', 'b'), answers('b'), answers('a'))).to.deep.equal([
       'tool messages[1] of call 2',
@@ -68,29 +70,33 @@ describe('a walk over a conversation', () => {
   })
 
   for (const [what, messages, param] of [
-    ['a call without a result before the user speaks', [asks('a'), says('user')], 'messages[1]'],
-    ['a call without a result before the model speaks', [asks('a', 'b'), answers('b'), says('assistant')], 'messages[2]'],
+    ['a call without a result before a message of the user', [asks('a'), says('user')], 'messages[1]'],
+    [
+      'a call without a result before a message of the assistant',
+      [asks('a', 'b'), answers('b'), says('assistant')],
+      'messages[2]',
+    ],
     ['a last call without a result', [asks('a')], 'messages'],
     ['a result without a call', [says('user'), answers('a')], 'messages[1].tool_call_id'],
     ['a second result', [asks('a'), answers('a'), answers('a')], 'messages[2].tool_call_id'],
   ] as const) {
-    it(`refuses ${what}`, () => {
+    it(`refuse ${what}`, () => {
       expect(refusalOf(() => visits(messages))).to.deep.equal({ row: 'invalid_value', param })
     })
   }
 
-  it('lets instructions stand between a call and its result', () => {
+  it('allow instructions between a call and its result', () => {
     expect(visits([asks('a'), says('system'), answers('a')])).to.have.length(3)
   })
 
   const custom = { id: 'c', type: 'custom', custom: { name: 'sql', input: '' } } as const
   for (const [what, message, param] of [
-    ['the role of a function', says('function'), 'messages[1].role'],
-    ['a call of a function of old', { role: 'assistant', function_call: {} }, 'messages[1].function_call'],
-    ['a spoken answer', { role: 'assistant', audio: { id: 'a' } }, 'messages[1].audio'],
+    ['the role function', says('function'), 'messages[1].role'],
+    ['a deprecated function call', { role: 'assistant', function_call: {} }, 'messages[1].function_call'],
+    ['audio of the assistant', { role: 'assistant', audio: { id: 'a' } }, 'messages[1].audio'],
     ['a call of a custom tool', { role: 'assistant', tool_calls: [called('a'), custom] }, 'messages[1].tool_calls[1]'],
   ] as const) {
-    it(`refuses ${what}, whether or not results are looked at`, () => {
+    it(`both refuse ${what}`, () => {
       const visitor = { system: () => {}, user: () => {}, assistant: () => {}, tool: () => {} }
       const messages = [says('user'), message] as ChatMessage[]
       const refusal = { row: 'unsupported_parameter', param }
@@ -99,7 +105,7 @@ describe('a walk over a conversation', () => {
     })
   }
 
-  it('that does not look at results takes any', () => {
+  it('walkMessages takes results without calls, and calls without results', () => {
     const seen: string[] = []
     walkMessages([answers('a'), asks('b'), says('user')], {
       system: () => {},
@@ -111,16 +117,16 @@ describe('a walk over a conversation', () => {
   })
 })
 
-describe('the arguments of a call', () => {
-  it('are an object, whatever the model wrote', () => {
+describe('argumentsOf', () => {
+  it('returns an object for any text of the model', () => {
     expect(argumentsOf(called('a', '{"at":"sea"}'))).to.deep.equal({ at: 'sea' })
     expect(argumentsOf(called('a', ' '))).to.deep.equal({})
     for (const text of ['{"at":"s', '[1]', 'null']) expect(argumentsOf(called('a', text))).to.deep.equal({ arguments: text })
   })
 })
 
-describe('ids of tool calls', () => {
-  it('fit the upstream, no two alike, and are the same each time', () => {
+describe('ToolIds', () => {
+  it('makes valid and unique ids, the same each time', () => {
     const rule = {
       fit: (id: string) => id.replace(/[^\w-]/g, '_'),
       copy: (fitted: string, number: number) => `${fitted}-${number}`,
@@ -129,5 +135,19 @@ describe('ids of tool calls', () => {
     const take = (ids: ToolIds) => given.map((id) => ids.take(id))
     expect(take(new ToolIds(rule))).to.deep.equal(['a_b', 'a_b-2', 'a_b-3', 'a_b-2-2', 'x'])
     expect(take(new ToolIds(rule))).to.deep.equal(take(new ToolIds(rule)))
+  })
+})
+
+describe('appendToTurns', () => {
+  it('merges adjacent blocks of one role into a turn', () => {
+    const turns: Turn<'user' | 'assistant', string>[] = []
+    appendToTurns(turns, 'user', ['a'])
+    appendToTurns(turns, 'user', ['b', 'c'])
+    appendToTurns(turns, 'assistant', [])
+    appendToTurns(turns, 'assistant', ['d'])
+    expect(turns).to.deep.equal([
+      { role: 'user', content: ['a', 'b', 'c'] },
+      { role: 'assistant', content: ['d'] },
+    ])
   })
 })

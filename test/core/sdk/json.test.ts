@@ -1,7 +1,7 @@
 import { expect } from 'chai'
-import { readDataUrl } from 'unified-model-gateway/plugin'
+import { countOf, readDataUrl, textOf } from 'unified-model-gateway/plugin'
 
-describe('a data URL', () => {
+describe('readDataUrl', () => {
   for (const [url, expected] of [
     ['data:image/png;base64,QQ==', { mediaType: 'image/png', data: 'QQ==' }],
     ['DATA:Image/PNG;Base64,QQ==', { mediaType: 'image/png', data: 'QQ==' }],
@@ -13,8 +13,20 @@ describe('a data URL', () => {
     ['https://example.com/a.png', undefined],
     ['', undefined],
   ] as const) {
-    it(`${url || 'of nothing'} is ${expected ? JSON.stringify(expected) : 'none'}`, () => {
+    it(`reads '${url}' as ${expected ? JSON.stringify(expected) : 'undefined'}`, () => {
       expect(readDataUrl(url)).to.deep.equal(expected)
     })
   }
+})
+
+describe('textOf and countOf', () => {
+  it('read a string, and a positive integer', () => {
+    expect(textOf('a')).to.equal('a')
+    expect(countOf(7)).to.equal(7)
+  })
+
+  it('replace any other value', () => {
+    for (const value of [undefined, null, 7, {}, ['a']]) expect(textOf(value)).to.equal('')
+    for (const value of [undefined, null, '7', -7, 1.5, 2 ** 53, Number.NaN]) expect(countOf(value)).to.equal(0)
+  })
 })

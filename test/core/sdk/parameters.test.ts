@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { modelFacts } from '../../../core/sdk/parameters.ts'
+import { modelFacts } from 'unified-model-gateway/plugin'
 
 interface Facts {
   readonly maxTokens: number
@@ -9,17 +9,17 @@ interface Facts {
 const OTHERWISE: Facts = { maxTokens: 100, sampling: true }
 const SHIPPED = { 'opus-5*': { maxTokens: 500, sampling: false }, 'opus-*': { maxTokens: 400 }, '*': { sampling: true } }
 
-describe('what is known of a model', () => {
-  it('is what the first fitting row says, fact by fact', () => {
+describe('modelFacts', () => {
+  it('takes each fact from the first matching row that has it', () => {
     expect(modelFacts('opus-5-1', [SHIPPED], OTHERWISE)).to.deep.equal({ maxTokens: 500, sampling: false })
     expect(modelFacts('opus-4', [SHIPPED], OTHERWISE)).to.deep.equal({ maxTokens: 400, sampling: true })
   })
 
-  it('is as of any model where no row speaks of it', () => {
+  it('takes facts without a row from the default', () => {
     expect(modelFacts('haiku', [{}], OTHERWISE)).to.deep.equal(OTHERWISE)
   })
 
-  it("is the operator's word before the shipped one", () => {
+  it('takes facts from the first table that has them', () => {
     const own = { 'opus-5-1': { sampling: true } }
     expect(modelFacts('opus-5-1', [own, SHIPPED], OTHERWISE)).to.deep.equal({ maxTokens: 500, sampling: true })
   })

@@ -3,35 +3,39 @@ import { type Paging, readPages } from 'unified-model-gateway/plugin'
 
 const PAGING: Paging = { entries: 'rows', query: { limit: '2' }, cursor: 'after', next: ({ next }) => next }
 
-/** Reads a list whose pages are these, the last one again and again. */
+/** Reads a list of these pages; the last one repeats. */
 async function read(...pages: readonly unknown[]) {
-  const asked: object[] = []
+  const queries: object[] = []
   const rows = await readPages(async (query) => {
-    asked.push(query)
-    return pages[Math.min(asked.length, pages.length) - 1]
+    queries.push(query)
+    return pages[Math.min(queries.length, pages.length) - 1]
   }, PAGING)
-  return { asked, rows }
+  return { queries, rows }
 }
 
-describe('a list that comes in pages', () => {
-  it('is read from the first to the last', async () => {
-    const { asked, rows } = await read({ rows: [{ id: 1 }], next: 'a' }, { rows: [{ id: 2 }], next: 'b' }, { rows: [{ id: 3 }] })
+describe('readPages', () => {
+  it('reads all pages', async () => {
+    const { queries, rows } = await read(
+      { rows: [{ id: 1 }], next: 'a' },
+      { rows: [{ id: 2 }], next: 'b' },
+      { rows: [{ id: 3 }] },
+    )
     expect(rows).to.deep.equal([{ id: 1 }, { id: 2 }, { id: 3 }])
-    expect(asked).to.deep.equal([{ limit: '2' }, { limit: '2', after: 'a' }, { limit: '2', after: 'b' }])
+    expect(queries).to.deep.equal([{ limit: '2' }, { limit: '2', after: 'a' }, { limit: '2', after: 'b' }])
   })
 
-  it('ends where its cursor is none, or the same again', async () => {
-    for (const next of [undefined, null, '', 7]) expect((await read({ rows: [], next })).asked).to.have.length(1)
-    expect((await read({ rows: [], next: 'same' })).asked).to.have.length(2)
+  it('ends at a page without a cursor, or with the same cursor again', async () => {
+    for (const next of [undefined, null, '', 7]) expect((await read({ rows: [], next })).queries).to.have.length(1)
+    expect((await read({ rows: [], next: 'same' })).queries).to.have.length(2)
   })
 
-  it('is cut off where it does not end', async () => {
+  it('ends after 30 pages', async () => {
     let count = 0
     await readPages(async () => ({ rows: [], next: `page-${++count}` }), PAGING)
     expect(count).to.equal(30)
   })
 
-  it('has objects only', async () => {
+  it('returns objects only', async () => {
     expect((await read({ rows: [null, 1, [], { id: 1 }] })).rows).to.deep.equal([{ id: 1 }])
     for (const page of [null, [], 'x', {}, { rows: 'x' }]) expect((await read(page)).rows).to.deep.equal([])
   })

@@ -1,4 +1,4 @@
-import type { UpstreamRefusal } from 'unified-model-gateway/plugin'
+import { parseRecord, type UpstreamRefusal } from 'unified-model-gateway/plugin'
 import type { Quirk } from './quirk.ts'
 
 /** Errors have no `error` member, and the message of a 422 is a list: `{message: {detail: [{loc, msg}]}}`. */
@@ -6,19 +6,11 @@ export const mistralError: Quirk = {
   name: 'mistral-error',
 
   error({ status, body }): UpstreamRefusal {
-    const message = messageOf(body)
+    const message = parseRecord(body)?.message
     if (typeof message === 'string') return { status, message }
     const detail = firstDetail(message)
     return detail === undefined ? { status } : { status, message: `${detail.msg}: ${detail.param}`, param: detail.param }
   },
-}
-
-function messageOf(body: string): unknown {
-  try {
-    return JSON.parse(body)?.message
-  } catch {
-    return undefined
-  }
 }
 
 /** `loc` is the path of the field: `["body", "messages", 0, "user", "name"]`. */

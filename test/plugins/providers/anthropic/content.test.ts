@@ -15,19 +15,19 @@ async function refusalOf(part: object): Promise<{ code: string; param: string; m
 }
 
 describe('anthropic: images and files', () => {
-  it('an image of the web is named by its address', async () => {
+  it('an image URL is sent as a URL', async () => {
     const source = { type: 'url', url: 'https://example.com/cat.png' }
     expect(await blockOf(image('https://example.com/cat.png'))).to.deep.equal({ type: 'image', source })
   })
 
-  it('an image in the request arrives with its type', async () => {
+  it('an inline image is sent with its type', async () => {
     const source = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' }
     expect(await blockOf(image('data:image/png;base64,iVBORw0KGgo='))).to.deep.equal({ type: 'image', source })
     expect(await blockOf(image('DATA:Image/PNG;charset=x;BASE64,iVBORw0KGgo='))).to.deep.equal({ type: 'image', source })
     expect(await blockOf(image('data:image/jpg;base64,/9j/'))).to.have.nested.property('source.media_type', 'image/jpeg')
   })
 
-  it('a PDF arrives as a document with its name', async () => {
+  it('a PDF is sent as a document with its name', async () => {
     const data = 'JVBERi0xLjQ='
     expect(await blockOf(file({ filename: 'paper.pdf', file_data: `data:application/pdf;base64,${data}` }))).to.deep.equal({
       type: 'document',
@@ -40,7 +40,7 @@ describe('anthropic: images and files', () => {
     })
   })
 
-  it('a text file arrives as a text', async () => {
+  it('a text file is sent as text', async () => {
     const file_data = `data:text/plain;charset=utf-8;base64,${Buffer.from('Grüße').toString('base64')}`
     expect(await blockOf(file({ filename: 'note.txt', file_data }))).to.deep.equal({
       type: 'document',
@@ -49,7 +49,7 @@ describe('anthropic: images and files', () => {
     })
   })
 
-  it('what Claude cannot see is refused by its place', async () => {
+  it('unsupported content is refused and its path is named', async () => {
     expect(await refusalOf(image('data:image/tiff;base64,SUkq'))).to.include({
       code: 'unsupported_parameter',
       param: 'messages[0].content[0].image_url.url',
@@ -63,7 +63,7 @@ describe('anthropic: images and files', () => {
     }
   })
 
-  it('sound is refused by its place, with what Claude reads instead', async () => {
+  it('sound is refused with a list of supported content', async () => {
     const refusal = await refusalOf({ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } })
     expect(refusal).to.include({ code: 'unsupported_parameter', param: 'messages[0].content[0]' })
     expect(refusal.message).to.contain('Claude reads text, images, and files that are PDF or plain text.')
@@ -78,14 +78,14 @@ describe('anthropic: images and files', () => {
     'data:;,',
     'file:///etc/passwd',
   ]) {
-    it(`an image at '${url}' is refused with what is expected`, async () => {
+    it(`the image URL '${url}' is refused with the expected form`, async () => {
       const refusal = await refusalOf(image(url))
       expect(refusal).to.include({ code: 'invalid_value', param: 'messages[0].content[0].image_url.url' })
       expect(refusal.message).to.contain('expected an http(s) URL or a base64 data URL')
     })
   }
 
-  it('an image among the instructions is refused', async () => {
+  it('an image in instructions is refused', async () => {
     const messages = [{ role: 'system', content: [image('https://example.com/cat.png')] }]
     const failure: unknown = await translate({ messages }).catch((error: unknown) => error)
     expect(failure).to.include({ code: 'unsupported_parameter', param: 'messages[0].content' })

@@ -54,13 +54,13 @@ describe('anthropic: documented replies', () => {
     expect(usage).to.include({ prompt_tokens: 1102, completion_tokens: 74 })
   })
 
-  it('a whole text of the model that took over', async () => {
+  it('a whole text of a fallback model', async () => {
     const { content, usage } = await complete('anthropic-fallback')
     expect(content).to.equal(LIGHTHOUSE)
     expect(usage).to.include({ prompt_tokens: 305, completion_tokens: 118 })
   })
 
-  it('a streamed text of the model that took over', async () => {
+  it('a streamed text of a fallback model', async () => {
     const { content, usage } = await listen('anthropic-fallback')
     expect(content).to.equal(LIGHTHOUSE)
     expect(usage).to.include({ prompt_tokens: 305, completion_tokens: 118 })

@@ -14,7 +14,7 @@ async function refusalOf(messages: unknown): Promise<{ code: string; param: stri
 }
 
 describe('anthropic: instructions', () => {
-  it('developer and system messages are all followed, wherever they stand', async () => {
+  it('all developer and system messages are sent, in any place', async () => {
     const request = await translate({
       messages: [
         { role: 'developer', content: 'Be brief.' },
@@ -26,20 +26,20 @@ describe('anthropic: instructions', () => {
     expect(request.messages).to.deep.equal([{ role: 'user', content: [text('Hi')] }])
   })
 
-  it('instructions alone are followed, for a request needs a message', async () => {
+  it('instructions alone are sent as a message', async () => {
     const request = await translate({ messages: [{ role: 'system', content: 'Say hello.' }] })
     expect(request).not.to.have.property('system')
     expect(request.messages).to.deep.equal([{ role: 'user', content: [text('Say hello.')] }])
   })
 
-  it('blank instructions are none', async () => {
+  it('blank instructions are omitted', async () => {
     const request = await translate({ messages: [{ role: 'system', content: ' \n' }, user('Hi')] })
     expect(request).not.to.have.property('system')
   })
 })
 
 describe('anthropic: turns', () => {
-  it('messages of one speaker in a row become one turn', async () => {
+  it('adjacent messages of one role become one turn', async () => {
     const request = await translate({ messages: [user('One'), user([text('Two')]), { role: 'assistant', content: 'Three' }] })
     expect(request.messages).to.deep.equal([
       { role: 'user', content: [text('One'), text('Two')] },
@@ -47,18 +47,18 @@ describe('anthropic: turns', () => {
     ])
   })
 
-  it('empty and blank texts are left out, with the turns they would have been', async () => {
+  it('empty and blank texts are omitted, and turns without other content', async () => {
     const request = await translate({
       messages: [user('One'), { role: 'assistant', content: '' }, user([text(' \t\n'), text('Two')])],
     })
     expect(request.messages).to.deep.equal([{ role: 'user', content: [text('One'), text('Two')] }])
   })
 
-  it('a conversation of blank messages is refused before it is sent', async () => {
+  it('a conversation of blank messages is refused', async () => {
     expect(await refusalOf([user('  ')])).to.include({ code: 'invalid_value', param: 'messages' })
   })
 
-  it("the model's own refusals stay in the history", async () => {
+  it('refusals of the model are sent as text', async () => {
     const request = await translate({
       messages: [
         user('One'),
@@ -77,12 +77,12 @@ describe('anthropic: turns', () => {
     ])
   })
 
-  it('a last answer to go on from does not end in white space', async () => {
+  it('white space at the end of a last assistant message is removed', async () => {
     const request = await translate({ messages: [user('Count'), { role: 'assistant', content: 'One, two, \n' }] })
     expect(request.messages.at(-1)).to.deep.equal({ role: 'assistant', content: [text('One, two,')] })
   })
 
-  it("the client's body is left as it was", async () => {
+  it("the client's body is not changed", async () => {
     const messages = [user('Count'), { role: 'assistant', content: [text('One ')] }]
     const before = structuredClone(messages)
     await translate({ messages })
@@ -90,8 +90,8 @@ describe('anthropic: turns', () => {
   })
 })
 
-describe('anthropic: tool calls in the history', () => {
-  it('arguments arrive as an object, after what was said', async () => {
+describe('anthropic: earlier tool calls', () => {
+  it('arguments are sent as an object, after the text', async () => {
     const request = await translate({
       messages: [user('?'), { ...asks(call('c1')), content: 'Let me look.' }, answer('c1', 'Blue')],
     })
@@ -101,7 +101,7 @@ describe('anthropic: tool calls in the history', () => {
     ])
   })
 
-  it('results of parallel calls are one message, and what the user says next comes after them', async () => {
+  it("results of parallel calls are one message, followed by the user's text", async () => {
     const request = await translate({
       messages: [user('?'), asks(call('c1'), call('c2')), answer('c2', 'Two'), answer('c1', 'One'), user('Well?')],
     })
@@ -116,19 +116,19 @@ describe('anthropic: tool calls in the history', () => {
     })
   })
 
-  it('a tool without a word to say gives a result without content', async () => {
+  it('an empty result has no content', async () => {
     const request = await translate({ messages: [user('?'), asks(call('c1')), answer('c1', '')] })
     expect(request.messages[2]!.content).to.deep.equal([{ type: 'tool_result', tool_use_id: 'c1' }])
   })
 
-  it('a call without arguments has an empty object, garbled arguments stay readable', async () => {
+  it('missing arguments are an empty object, invalid ones a text', async () => {
     const messages = [user('?'), asks(call('c1', 'f', ''), call('c2', 'f', '{"path": "a'), call('c3', 'f', '[1]'))]
     const request = await translate({ messages: [...messages, answer('c1', 'x'), answer('c2', 'x'), answer('c3', 'x')] })
     const inputs = blocksOf(request).filter(isToolUse)
     expect(inputs.map(({ input }) => input)).to.deep.equal([{}, { arguments: '{"path": "a' }, { arguments: '[1]' }])
   })
 
-  it('ids of other providers are made fit, and no two become one', async () => {
+  it('ids of other providers become valid and stay unique', async () => {
     const ids = ['functions.look:0', 'functions:look:0', 'functions_look_0', '', 'functions.look:0_2', 'toolu_01AbC-x']
     const request = await translate({
       messages: [user('?'), asks(...ids.map((id) => call(id))), ...ids.map((id) => answer(id, `result of ${id}`))],
@@ -141,7 +141,7 @@ describe('anthropic: tool calls in the history', () => {
     expect(results.map(({ tool_use_id }) => tool_use_id)).to.deep.equal(uses.map(({ id }) => id))
   })
 
-  it('a client that uses an id again in a later step is understood', async () => {
+  it('an id may repeat in a later step', async () => {
     const request = await translate({
       messages: [user('?'), asks(call('call_0')), answer('call_0', 'One'), asks(call('call_0')), answer('call_0', 'Two')],
     })
@@ -157,14 +157,14 @@ describe('anthropic: tool calls in the history', () => {
     ).to.deep.equal(['call_0', 'call_0_2'])
   })
 
-  it('an id stays the same as the conversation grows, so that caches still hit', async () => {
+  it('an id stays the same as the conversation grows', async () => {
     const start = [user('?'), asks(call('a:b')), answer('a:b', 'One')]
     const longer = await translate({ messages: [...start, asks(call('a.b')), answer('a.b', 'Two')] })
     const shorter = await translate({ messages: start })
     expect(longer.messages.slice(0, 3)).to.deep.equal(shorter.messages)
   })
 
-  it('a thousand equal ids are named without delay', async () => {
+  it('a thousand equal ids are translated quickly', async () => {
     const ids = Array.from({ length: 1000 }, () => 'same')
     const request = await translate({
       messages: [user('?'), asks(...ids.map((id) => call(id))), ...ids.map((id) => answer(id, 'x'))],
@@ -178,12 +178,12 @@ describe('anthropic: tool calls in the history', () => {
     ).to.equal(1000)
   })
 
-  it('a result without a call is refused where it stands', async () => {
+  it('a result without a call is refused and its path is named', async () => {
     const refusal = await refusalOf([user('?'), answer('c9', 'x')])
     expect(refusal).to.include({ code: 'invalid_value', param: 'messages[1].tool_call_id' })
   })
 
-  it('a call without a result is refused where the result is missing', async () => {
+  it('a call without a result is refused and the path of the next message is named', async () => {
     expect(await refusalOf([user('?'), asks(call('c1'), call('c2')), answer('c1', 'x'), user('Well?')])).to.include({
       code: 'invalid_value',
       param: 'messages[3]',
@@ -193,7 +193,7 @@ describe('anthropic: tool calls in the history', () => {
     expect(await refusalOf([user('?'), asks(call('c1'))])).to.include({ param: 'messages' })
   })
 
-  it('custom tool calls and the functions of old are refused by their place', async () => {
+  it('custom tool calls and deprecated functions are refused and their path is named', async () => {
     const custom = { id: 'c1', type: 'custom', custom: { name: 'x', input: 'y' } }
     expect((await refusalOf([user('?'), asks(custom)])).param).to.equal('messages[1].tool_calls[0]')
     const old = { role: 'assistant', content: null, function_call: { name: 'x', arguments: '{}' } }
@@ -208,13 +208,13 @@ const marked = (text: string) => ({ type: 'text', text, prompt_cache_breakpoint:
 const plain = (text: string) => ({ type: 'text', text })
 const MARK = { cache_control: { type: 'ephemeral' } }
 
-describe('anthropic: prompt caches', () => {
-  it('what a client marks is kept up to the mark', async () => {
+describe('anthropic: prompt caching', () => {
+  it('a marked part has a cache mark', async () => {
     const { messages } = await translate({ messages: [{ role: 'user', content: [marked('Long.'), plain('Short?')] }] })
     expect(messages[0]!.content).to.deep.equal([{ ...plain('Long.'), ...MARK }, plain('Short?')])
   })
 
-  it('instructions can be marked, and stay what they are', async () => {
+  it('marked instructions stay instructions', async () => {
     const { system } = await translate({
       messages: [
         { role: 'system', content: [marked('Be brief.')] },
@@ -225,7 +225,7 @@ describe('anthropic: prompt caches', () => {
     expect(system).to.deep.equal([{ ...plain('Be brief.'), ...MARK }, plain('Rhyme.')])
   })
 
-  it("a tool's result is marked as a whole", async () => {
+  it('the mark in a tool result is on the result', async () => {
     const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }
     const { messages } = await translate({
       messages: [
@@ -238,7 +238,7 @@ describe('anthropic: prompt caches', () => {
     expect(messages[2]!.content).to.deep.equal([{ type: 'tool_result', tool_use_id: 'c1', content, ...MARK }])
   })
 
-  it('of more marks than Anthropic takes, the latest four stay', async () => {
+  it('only the latest four marks are sent', async () => {
     const request = await translate({
       messages: [
         { role: 'system', content: [marked('0')] },

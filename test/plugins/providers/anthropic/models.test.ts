@@ -17,10 +17,10 @@ async function sent(body: Readonly<Record<string, unknown>>, facts: object) {
   return JSON.parse(String(text))
 }
 
-describe('anthropic: the facts of models', () => {
-  it('that ship could stand in routes.yaml', () => configured(shipped))
+describe('anthropic: facts about models', () => {
+  it('in models.json match the schema of routes.yaml', () => configured(shipped))
 
-  it('are taken from the operator first, one by one', async () => {
+  it("come from the operator's rows first, one by one", async () => {
     const facts = {
       'claude-quartet-*': { sampling: true, alwaysThinks: false, maxTokens: 2000 },
       'claude-*': { maxTokens: 3000 },
@@ -47,12 +47,12 @@ describe('anthropic: the facts of models', () => {
     ['thinkingOff', 'disabled', { reasoning_effort: 'none' }, { thinking: { type: 'disabled' } }],
     ['xhigh', false, { reasoning_effort: 'xhigh' }, { output_config: { effort: 'high' } }],
   ] as const) {
-    it(`${fact} decides what is sent`, async () => {
+    it(`${fact} changes the request`, async () => {
       expect(await sent(body, { '*': { [fact]: value } })).to.deep.include(expected)
     })
   }
 
-  it('forcedTools decides what is refused', async () => {
+  it('forcedTools refuses a required tool', async () => {
     const body = { tools: [{ type: 'function', function: { name: 'x' } }], tool_choice: 'required' }
     expect((await sent(body, {})).tool_choice).to.deep.equal({ type: 'any' })
     const refusal: unknown = await sent(body, { '*': { forcedTools: false } }).catch((error: unknown) => error)
@@ -64,13 +64,13 @@ describe('anthropic: the facts of models', () => {
     ['a way to think that nobody knows', { 'claude-*': { thinking: 'hard' } }],
     ['no token', { 'claude-*': { maxTokens: 0 } }],
   ] as const) {
-    it(`${what} is refused when the table is loaded`, async () => {
+    it(`cannot be configured with ${what}`, async () => {
       const failure = await configured(facts).catch((error: unknown) => error)
       expect(String(failure)).to.contain('the config of anthropic/facts/claude-*')
     })
   }
 
-  it('are on the page, each of them', () => {
+  it('are all on the docs page', () => {
     expect(namesIn(providerPage('anthropic'), 'fact')).to.have.members(Object.keys(Facts.properties))
   })
 })
@@ -106,7 +106,7 @@ describe('anthropic: discovery', () => {
     response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
   }
 
-  it('all pages are read, as the key', async () => {
+  it('all pages are read with the key', async () => {
     const pages: Record<string, unknown> = {
       '/v1/models?limit=1000': {
         data: [{ type: 'model', id: 'claude-opus-5', created_at: '2026-07-24T00:00:00Z', max_input_tokens: 1_000_000 }],
@@ -127,33 +127,33 @@ describe('anthropic: discovery', () => {
     expect(asked[0]!.headers).to.include({ 'x-api-key': 'sk-ant-very-secret', 'anthropic-version': '2023-06-01' })
   })
 
-  it('a list without an end is cut off', async () => {
+  it('an endless list ends after a limit of pages', async () => {
     answer = (_, response) => page(response, { data: [], has_more: true, last_id: `model-${asked.length}` })
     await discover()
     expect(asked).to.have.length(30)
   })
 
-  it('a list that repeats itself is cut off at once', async () => {
+  it('a list that repeats its cursor ends at once', async () => {
     answer = (_, response) => page(response, { data: [], has_more: true, last_id: 'same' })
     await discover()
     expect(asked).to.have.length(2)
   })
 
-  it('a refused key says what to check, and not the key', async () => {
+  it('the error for a refused key does not contain the key', async () => {
     answer = (_, response) => response.writeHead(401).end('{"error":{}}')
     const failure: unknown = await discover().catch((error: unknown) => error)
     expect(String(failure)).to.match(/\/v1\/models\?limit=1000: status 401; check the API key$/)
     expect(String(failure)).to.not.include('sk-ant')
   })
 
-  it('a redirect is not followed: the key would travel', async () => {
+  it('a redirect is not followed', async () => {
     answer = (_, response) => response.writeHead(302, { location: '/elsewhere' }).end()
     const failure: unknown = await discover().catch((error: unknown) => error)
     expect(failure).to.be.instanceOf(Error)
     expect(asked).to.have.length(1)
   })
 
-  it('stops when nobody waits for it any more', async () => {
+  it('it stops when its signal aborts', async () => {
     const waiting = new AbortController()
     answer = () => waiting.abort()
     const failure: unknown = await discover(waiting.signal).catch((error: unknown) => error)

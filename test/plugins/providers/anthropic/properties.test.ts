@@ -26,9 +26,8 @@ const request = anyRequest({
   }),
 })
 
-describe('anthropic: any valid request', () => {
-  it('becomes one that Anthropic can take, or is refused in words', () =>
-    expectTakenOrRefused(request, translate, expectTakeable))
+describe('anthropic: random valid requests', () => {
+  it('are translated to valid requests, or refused with a reason', () => expectTakenOrRefused(request, translate, expectTakeable))
 })
 
 function expectTakeable(sent: MessagesRequest): void {
@@ -102,8 +101,8 @@ const event = fc.record(
   { requiredKeys: ['type'] },
 )
 
-describe('anthropic: any stream', () => {
-  it('gives a client strings where it expects strings, or an error', async () => {
+describe('anthropic: random streams', () => {
+  it('are readable or fail', async () => {
     const provider = await anthropic()
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), (events) => {
@@ -124,7 +123,7 @@ describe('anthropic: any stream', () => {
     )
   })
 
-  it('a piece of text is the same whatever it holds, and however its event is written', async () => {
+  it('have the same text in any spelling of its event', async () => {
     const provider = await anthropic()
     const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('"', '\\', '\n', '"}}', '\u2028'))
     fc.assert(

@@ -11,22 +11,22 @@ async function sent(model: string, body: Readonly<Record<string, unknown>>) {
 const SUMMARY = { type: 'adaptive', display: 'summarized' }
 const tools = [{ type: 'function', function: { name: 'look' } }]
 
-describe('anthropic: reasoning on models that choose how much to think', () => {
-  it('the effort arrives, and the thinking is to be seen', async () => {
+describe('anthropic: reasoning of adaptive models', () => {
+  it('the effort is sent, with visible thinking', async () => {
     for (const [asked, effort] of Object.entries({ minimal: 'low', low: 'low', medium: 'medium', xhigh: 'xhigh', max: 'max' })) {
       expect(await sent('claude-opus-5', { reasoning_effort: asked })).to.deep.include({ thinking: SUMMARY, effort, dropped: [] })
     }
   })
 
-  it('an effort the model does not know becomes the next below', async () => {
+  it('an effort that the model does not know becomes the next lower one', async () => {
     expect((await sent('claude-sonnet-4-6', { reasoning_effort: 'xhigh' })).effort).to.equal('high')
   })
 
-  it('an unasked model is left to its own habit', async () => {
+  it('no effort is sent by default', async () => {
     expect(await sent('claude-opus-5', {})).to.include({ thinking: undefined, effort: undefined })
   })
 
-  it('none turns thinking off in the way the model takes, or to its least', async () => {
+  it('none turns thinking off as the model takes it, or to the lowest effort', async () => {
     const none = { reasoning_effort: 'none' }
     expect(await sent('claude-sonnet-5', none)).to.deep.include({ thinking: { type: 'disabled' }, effort: undefined })
     expect(await sent('claude-haiku-5-5', none)).to.deep.include({ thinking: { type: 'disabled' } })
@@ -35,7 +35,7 @@ describe('anthropic: reasoning on models that choose how much to think', () => {
     expect(await sent('claude-opus-5-5', none)).to.deep.include({ thinking: undefined, effort: 'low' })
   })
 
-  it('where it thinks, a temperature is left out, and said to be', async () => {
+  it('a temperature is dropped with thinking', async () => {
     const thinks = await sent('claude-opus-4-6', { reasoning_effort: 'high', temperature: 0.2 })
     expect(thinks).to.deep.include({ temperature: undefined, dropped: ['temperature'] })
     const does_not = await sent('claude-opus-4-6', { reasoning_effort: 'none', temperature: 0.2 })
@@ -43,10 +43,10 @@ describe('anthropic: reasoning on models that choose how much to think', () => {
   })
 })
 
-describe('anthropic: reasoning on models with a budget', () => {
+describe('anthropic: reasoning of models with a budget', () => {
   const budgetOf = async (body: Readonly<Record<string, unknown>>) => (await sent('claude-haiku-4-5', body)).thinking
 
-  it('more effort is a larger share of the reply, always less than the whole', async () => {
+  it("a higher effort is a larger share of the reply's tokens", async () => {
     const budgets: number[] = []
     for (const reasoning_effort of ['minimal', 'low', 'medium', 'high', 'xhigh']) {
       budgets.push((await budgetOf({ reasoning_effort, max_tokens: 20_000 })).budget_tokens)
@@ -54,25 +54,25 @@ describe('anthropic: reasoning on models with a budget', () => {
     expect(budgets).to.deep.equal([2000, 4000, 10_000, 16_000, 19_000])
   })
 
-  it('is never below what Anthropic takes, and left out where the reply is too short for it', async () => {
+  it("the budget is never below Anthropic's minimum, and dropped if the reply is too short", async () => {
     expect(await budgetOf({ reasoning_effort: 'low', max_tokens: 2000 })).to.deep.equal({ type: 'enabled', budget_tokens: 1024 })
     const short = await sent('claude-haiku-4-5', { reasoning_effort: 'high', max_tokens: 1024 })
     expect(short).to.deep.include({ thinking: undefined, dropped: ['reasoning_effort'] })
   })
 
-  it('does not think where a tool is forced, which Anthropic refuses together', async () => {
+  it('the effort is dropped with a required tool', async () => {
     const forced = { reasoning_effort: 'high', tools, tool_choice: 'required' }
     expect(await sent('claude-haiku-4-5', forced)).to.deep.include({ thinking: undefined, dropped: ['reasoning_effort'] })
     expect((await sent('claude-opus-5', forced)).thinking).to.deep.equal(SUMMARY)
   })
 
-  it('none is what they do anyway', async () => {
+  it('none sends nothing', async () => {
     expect(await sent('claude-haiku-4-5', { reasoning_effort: 'none' })).to.deep.include({ thinking: undefined, dropped: [] })
   })
 })
 
-describe('anthropic: reasoning elsewhere', () => {
-  it('a model that cannot think does not, and the client is told', async () => {
+describe('anthropic: reasoning of other models', () => {
+  it('the effort is dropped for a model without thinking', async () => {
     for (const model of ['claude-3-5-haiku-20241022', 'some-other-model']) {
       expect(await sent(model, { reasoning_effort: 'high' })).to.deep.include({
         thinking: undefined,
@@ -81,7 +81,7 @@ describe('anthropic: reasoning elsewhere', () => {
     }
   })
 
-  it('an effort nobody knows is refused with those that are known', async () => {
+  it('an unknown effort is refused with a list of the known ones', async () => {
     const failure: unknown = await sent('claude-opus-5', { reasoning_effort: 'heroic' }).catch((error: unknown) => error)
     expect(failure).to.include({ code: 'invalid_value', param: 'reasoning_effort' })
     expect(String(failure)).to.contain('none, minimal, low, medium, high, xhigh, max')
@@ -110,8 +110,8 @@ async function secondTurn() {
   ]
 }
 
-describe('anthropic: thinking from turn to turn', () => {
-  it('a streamed call carries what was thought before it', async () => {
+describe('anthropic: thinking state', () => {
+  it('a streamed tool call has the thinking before it', async () => {
     const { calls } = await hearFixture('thinking-before-tools')
     expect(calls.map(({ extra_content }) => extra_content)).to.deep.equal([
       { anthropic: { model: 'claude-opus-5', thinking: SEALED } },
@@ -119,7 +119,7 @@ describe('anthropic: thinking from turn to turn', () => {
     ])
   })
 
-  it('a whole reply carries the same, on the call it led to', async () => {
+  it('a whole reply has the same thinking state', async () => {
     const look = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }
     const { choices } = (await anthropic()).translator!(...fakeCallAndAttempt()).completion({
       type: 'message',
@@ -132,7 +132,7 @@ describe('anthropic: thinking from turn to turn', () => {
     ])
   })
 
-  it('thinking without a seal is not carried: nobody would take it back', async () => {
+  it('unsigned thinking is omitted', async () => {
     const events = fixture('thinking-before-tools').filter(({ data }) => !data.includes('signature_delta'))
     expect(hear(await play(events)).calls.map(({ extra_content }) => extra_content)).to.deep.equal([
       { anthropic: { model: 'claude-opus-5', thinking: [SEALED[1]] } },
@@ -140,7 +140,7 @@ describe('anthropic: thinking from turn to turn', () => {
     ])
   })
 
-  it('the next turn brings it back as it was, each before its call', async () => {
+  it('the next turn sends it back unchanged, before its call', async () => {
     const request = await translate({ model: 'claude/claude-opus-5', messages: await secondTurn() })
     expect(request.messages[1]).to.deep.equal({
       role: 'assistant',
@@ -154,7 +154,7 @@ describe('anthropic: thinking from turn to turn', () => {
     })
   })
 
-  it('another model never gets it, for it would refuse the seal', async () => {
+  it('another model does not get it', async () => {
     for (const model of ['claude-sonnet-5', 'claude-opus-5-5']) {
       const request = await translate({ model: `claude/${model}`, messages: await secondTurn() })
       expect(
@@ -164,7 +164,7 @@ describe('anthropic: thinking from turn to turn', () => {
     }
   })
 
-  it('an alias and its dated model are one', async () => {
+  it('an alias and its dated model are the same model', async () => {
     const thinking = [{ type: 'thinking', thinking: 'Hm.', signature: 's' }]
     const extra_content = { anthropic: { model: 'claude-haiku-4-5-20251001', thinking } }
     const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' }, extra_content }
@@ -181,13 +181,13 @@ describe('anthropic: thinking from turn to turn', () => {
     expect(request.messages[1]!.content[0]).to.deep.equal(thinking[0])
   })
 
-  it('a call that does not think brings none', async () => {
+  it('a request without thinking omits it', async () => {
     const messages = await secondTurn()
     const request = await translate({ model: 'claude/claude-opus-5', reasoning_effort: 'none', messages })
     expect(request.messages[1]!.content.map(({ type }) => type)).to.deep.equal(['text', 'tool_use', 'tool_use'])
   })
 
-  it('a client that lost it goes on without thinking where Anthropic would refuse to', async () => {
+  it('without it a tool step continues without thinking', async () => {
     const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }
     const messages = [
       { role: 'user', content: '?' },
@@ -201,7 +201,7 @@ describe('anthropic: thinking from turn to turn', () => {
     expect((await translate({ reasoning_effort: 'high', messages: later })).thinking).to.have.property('type', 'enabled')
   })
 
-  it('what a client made up is not brought along', async () => {
+  it('invalid state of a client is omitted', async () => {
     const junk = [
       null,
       'x',

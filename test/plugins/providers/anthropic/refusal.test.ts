@@ -8,7 +8,7 @@ function refusalOf(status: number, error: unknown) {
   return provider.error!({ status, headers: {}, body })
 }
 
-describe('anthropic: what an error means', () => {
+describe('anthropic: an error reply', () => {
   for (const [status, type, meaning] of [
     [400, 'invalid_request_error', { status: 400 }],
     [401, 'authentication_error', { status: 401 }],
@@ -23,19 +23,19 @@ describe('anthropic: what an error means', () => {
     [529, 'overloaded_error', { status: 503 }],
     [409, 'something_new', { status: 409 }],
   ] as const) {
-    it(`${status} ${type}`, () => {
+    it(`${status} ${type} is read`, () => {
       expect(refusalOf(status, { type, message: 'Words.' })).to.deep.equal({ ...meaning, message: 'Words.' })
     })
   }
 
-  it("an empty purse is the operator's matter, though Anthropic calls it a bad request", () => {
+  it('exhausted credit is insufficient_quota', () => {
     const purse = { type: 'invalid_request_error', message: 'Your credit balance is too low to access the Anthropic API.' }
     expect(refusalOf(400, purse)).to.include({ status: 429, code: 'insufficient_quota' })
     const limit = { type: 'invalid_request_error', message: 'You have reached your specified API usage limits.' }
     expect(refusalOf(400, limit)).to.include({ status: 429, code: 'insufficient_quota' })
   })
 
-  it('a prompt that is too long has the code clients look for', () => {
+  it('a prompt that is too long is context_length_exceeded', () => {
     for (const message of [
       'prompt is too long: 210000 tokens > 200000 maximum',
       'input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000',
@@ -45,17 +45,17 @@ describe('anthropic: what an error means', () => {
     }
   })
 
-  it('words count only where the type does not say more', () => {
+  it('its message matters only for invalid requests', () => {
     const error = { type: 'overloaded_error', message: 'Overloaded; your credit balance is too low to wait.' }
     expect(refusalOf(529, error)).to.include({ status: 503 }).and.not.have.property('code')
   })
 
-  it('a filtered prompt has the code clients look for', () => {
+  it('a filtered prompt is content_filter', () => {
     const error = { type: 'invalid_request_error', message: 'Output blocked by content filtering policy' }
     expect(refusalOf(400, error)).to.include({ status: 400, code: 'content_filter' })
   })
 
-  it("a proxy's page leaves the status to speak", () => {
+  it('of a proxy is read by its status', () => {
     expect(refusalOf(502, '<html>Bad gateway</html>')).to.deep.equal({ status: 502 })
     expect(refusalOf(529, '')).to.deep.equal({ status: 503 })
     expect(refusalOf(413, '[]')).to.deep.equal({ status: 413 })

@@ -19,7 +19,7 @@ function complete(reply: Readonly<Record<string, unknown>>) {
 const messageOf = (content: unknown) => complete({ content }).choices[0]!.message
 
 describe('anthropic: a whole reply', () => {
-  it('all text blocks are kept, with nothing put between', () => {
+  it('has the text of all blocks, without separators', () => {
     const content = [
       { type: 'text', text: 'Hel' },
       { type: 'text', text: 'lo', citations: [{ type: 'char_location' }] },
@@ -27,7 +27,7 @@ describe('anthropic: a whole reply', () => {
     expect(messageOf(content)).to.deep.equal({ content: 'Hello' })
   })
 
-  it('thinking is beside the answer, not in it', () => {
+  it('has thinking as reasoning_content', () => {
     const content = [
       { type: 'thinking', thinking: 'Hm. ', signature: 'sig' },
       { type: 'redacted_thinking', data: 'xyz' },
@@ -37,7 +37,7 @@ describe('anthropic: a whole reply', () => {
     expect(messageOf(content)).to.deep.equal({ content: 'Yes.', reasoning_content: 'Hm. Ah.' })
   })
 
-  it('arguments are a JSON text, {} where there are none; without words the content is null', () => {
+  it('has arguments as JSON, {} without arguments, and content null without text', () => {
     const content = [
       { type: 'tool_use', id: 'toolu_1', name: 'look', input: { at: 'sea' } },
       { type: 'tool_use', id: 'toolu_2', name: 'wait', input: {} },
@@ -53,7 +53,7 @@ describe('anthropic: a whole reply', () => {
     })
   })
 
-  it("Anthropic's own tools and blocks yet to come are passed over", () => {
+  it("omits Anthropic's own tools and unknown blocks", () => {
     const content = [
       { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'x' } },
       { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] },
@@ -66,7 +66,7 @@ describe('anthropic: a whole reply', () => {
     expect(messageOf(content)).to.deep.equal({ content: 'Found.' })
   })
 
-  it('an empty reply has empty content, not none', () => {
+  it('has empty content if it has no blocks', () => {
     expect(messageOf([])).to.deep.equal({ content: '' })
   })
 
@@ -82,12 +82,12 @@ describe('anthropic: a whole reply', () => {
     ['constructor', 'stop'],
     [null, 'stop'],
   ]) {
-    it(`stop_reason ${stop_reason} reads ${finish_reason}`, () => {
+    it(`has finish_reason ${finish_reason} for stop_reason ${stop_reason}`, () => {
       expect(complete({ stop_reason }).choices[0]).to.include({ finish_reason })
     })
   }
 
-  it('tokens read from and written to the cache are prompt tokens, and the total adds up', () => {
+  it('includes cached tokens in the prompt tokens', () => {
     const usage = {
       input_tokens: 10,
       cache_read_input_tokens: 1000,
@@ -104,13 +104,13 @@ describe('anthropic: a whole reply', () => {
     })
   })
 
-  it('usage that is no number counts as nothing', () => {
+  it('counts invalid usage as 0', () => {
     const usage = { input_tokens: '10', cache_read_input_tokens: null, output_tokens: -3, output_tokens_details: null }
     expect(complete({ usage }).usage).to.include({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })
     expect(complete({ usage: undefined }).usage).to.equal(undefined)
   })
 
-  it('an error in the place of a message is that error', () => {
+  it('with an error fails with it', () => {
     const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
     expect(() => translator.completion(error))
       .to.throw(UpstreamError)
@@ -118,7 +118,7 @@ describe('anthropic: a whole reply', () => {
   })
 
   for (const body of [null, 'text', [], {}, { type: 'message' }, { type: 'message', content: 'Hello' }, { choices: [] }]) {
-    it(`${JSON.stringify(body)} is no reply`, () => {
+    it(`cannot be ${JSON.stringify(body)}`, () => {
       expect(() => translator.completion(body)).to.throw('not a message of the Messages API')
     })
   }

@@ -40,24 +40,24 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
 const named = (support: ParameterSupport['support']) =>
   Object.keys(parameters).filter((name) => parameters[name]?.support === support)
 
-describe('anthropic: what becomes of each parameter', () => {
+describe('anthropic: parameters', () => {
   for (const name of named('mapped')) {
-    it(`${name} arrives`, async () => {
+    it(`${name} is sent`, async () => {
       const [body, expected] = ARRIVES[name]!
       const request = await translate(body)
       expect(request).to.deep.include(expected)
     })
   }
 
-  it('what is refused says what to do instead', () => {
+  it('that are refused have a reason', () => {
     for (const name of named('refused')) expect(parameters[name], name).to.have.property('why').that.matches(/\.$/)
   })
 
-  it('the page lists every parameter with its support', () => {
+  it('are on the docs page with their support', () => {
     expectParametersOn(providerPage('anthropic'), parameters)
   })
 
-  it('the page lists every option', () => {
+  it('of the configuration are on the docs page', () => {
     expect(namesIn(providerPage('anthropic'), 'option')).to.have.members(Object.keys((plugin.schema as TObject).properties))
   })
 })
@@ -68,19 +68,19 @@ async function sent(body: Readonly<Record<string, unknown>>) {
 }
 
 describe('anthropic: sampling', () => {
-  it('a temperature above 1 is 1, where Anthropic ends', async () => {
+  it('a temperature above 1 is sent as 1', async () => {
     expect((await sent({ temperature: 1.7 })).request.temperature).to.equal(1)
     expect((await sent({ temperature: 0 })).request.temperature).to.equal(0)
   })
 
-  it('beside a temperature top_p is left out, and said to be', async () => {
+  it('top_p is dropped beside a temperature', async () => {
     const { request, dropped } = await sent({ temperature: 0.3, top_p: 0.9 })
     expect(request).to.include({ temperature: 0.3 })
     expect(request).not.to.have.property('top_p')
     expect(dropped).to.deep.equal(['top_p'])
   })
 
-  it('the defaults that SDKs like to send change nothing and are not called dropped', async () => {
+  it('defaults are omitted, and not named as dropped', async () => {
     for (const model of ['claude/claude-haiku-4-5', 'claude/claude-opus-5']) {
       const { request, dropped } = await sent({ model, temperature: 1, top_p: 1 })
       expect(request).not.to.have.any.keys('temperature', 'top_p')
@@ -99,7 +99,7 @@ describe('anthropic: sampling', () => {
     'claude-quartet-9',
     'anthropic.claude-opus-5',
   ]) {
-    it(`${model}, which refuses them, gets none, and the client is told`, async () => {
+    it(`it is dropped for ${model}`, async () => {
       const { request, dropped } = await sent({ model: `claude/${model}`, temperature: 0.2, top_p: 0.9 })
       expect(request).not.to.have.any.keys('temperature', 'top_p')
       expect(dropped).to.deep.equal(['temperature', 'top_p'])
@@ -108,11 +108,11 @@ describe('anthropic: sampling', () => {
 })
 
 describe('anthropic: stop sequences', () => {
-  it('a single one is a list of one', async () => {
+  it('a single one is sent as a list', async () => {
     expect((await sent({ stop: 'END' })).request.stop_sequences).to.deep.equal(['END'])
   })
 
-  it('blank ones, which Anthropic refuses, are left out, and said to be', async () => {
+  it('blank ones are dropped', async () => {
     const some = await sent({ stop: ['\n', 'END', ''] })
     expect(some.request.stop_sequences).to.deep.equal(['END'])
     expect(some.dropped).to.deep.equal(['stop'])
@@ -121,7 +121,7 @@ describe('anthropic: stop sequences', () => {
     expect(all.dropped).to.deep.equal(['stop'])
   })
 
-  it('none are none', async () => {
+  it('an empty list is omitted', async () => {
     expect((await sent({ stop: null })).request).not.to.have.property('stop_sequences')
   })
 })
@@ -140,8 +140,8 @@ async function refusalOf(body: Readonly<Record<string, unknown>>): Promise<{ cod
   return failure as { code: string; param: string; message: string }
 }
 
-describe('anthropic: answers by a schema', () => {
-  it('every object is closed, however deep', async () => {
+describe('anthropic: response_format', () => {
+  it('every object of the schema is closed', async () => {
     const point = { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] }
     const closed = { ...point, additionalProperties: false }
     expect(
@@ -167,7 +167,7 @@ describe('anthropic: answers by a schema', () => {
     })
   })
 
-  it('rules Anthropic does not enforce are told to the model in words', async () => {
+  it('keywords that Anthropic does not take move to the description', async () => {
     const properties = {
       age: { type: 'integer', minimum: 0, maximum: 150, description: 'In years.' },
       mail: { type: 'string', format: 'email' },
@@ -184,25 +184,25 @@ describe('anthropic: answers by a schema', () => {
     })
   })
 
-  it('oneOf becomes anyOf; enum, const and default stay', async () => {
+  it('oneOf becomes anyOf; enum, const and default are kept', async () => {
     const properties = { kind: { oneOf: [{ const: 'a' }, { enum: ['b', 'c'], default: 'b' }] } }
     expect((await schemaFor({ type: 'object', properties }))?.properties).to.deep.equal({
       kind: { anyOf: [{ const: 'a' }, { enum: ['b', 'c'], default: 'b' }] },
     })
   })
 
-  it('a field named like a rule, or like a trap, is a field', async () => {
+  it("a property may have the name of a keyword or of a prototype's member", async () => {
     const properties = JSON.parse('{"minimum":{"type":"string"},"__proto__":{"type":"object","properties":{}}}')
     const schema = await schemaFor({ type: 'object', properties })
     expect(Object.keys(schema?.properties as object)).to.deep.equal(['minimum', '__proto__'])
   })
 
-  it('the description of the format reaches the model', async () => {
+  it('the description of the format is sent', async () => {
     const request = await translate(asking({ schema: { type: 'object', properties: {} }, description: 'A person.' }))
     expect(request.output_config?.format?.schema).to.include({ description: 'A person.' })
   })
 
-  it('goes together with an effort', async () => {
+  it('it is sent together with an effort', async () => {
     const body = {
       model: 'claude/claude-opus-5',
       reasoning_effort: 'low',
@@ -211,11 +211,11 @@ describe('anthropic: answers by a schema', () => {
     expect((await translate(body)).output_config).to.have.keys('effort', 'format')
   })
 
-  it('text needs no format', async () => {
+  it('text is not sent', async () => {
     expect(await translate({ response_format: { type: 'text' } })).not.to.have.property('output_config')
   })
 
-  it('JSON without a schema is refused with the way to get it', async () => {
+  it('json_object is refused, and the error names json_schema', async () => {
     const refusal = await refusalOf({ response_format: { type: 'json_object' } })
     expect(refusal).to.include({ code: 'unsupported_parameter', param: 'response_format' })
     expect(refusal.message).to.contain('send `json_schema`')
@@ -227,7 +227,7 @@ describe('anthropic: answers by a schema', () => {
     }
   })
 
-  it('a model that follows no schema refuses one', async () => {
+  it('it is refused for a model without structured outputs', async () => {
     const body = { model: 'claude/claude-sonnet-4-20250514', ...asking({ schema: { type: 'object' } }) }
     expect(await refusalOf(body)).to.include({ code: 'unsupported_parameter', param: 'response_format' })
   })

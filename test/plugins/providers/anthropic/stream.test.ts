@@ -10,7 +10,7 @@ async function failureOf(playing: Promise<unknown>): Promise<unknown> {
 }
 
 describe('anthropic: a streamed reply', () => {
-  it('words arrive as they come, then one finish, then the usage', async () => {
+  it('has its texts, then one finish, then the usage', async () => {
     const chunks = await play(fixture('text'))
     expect(chunks).to.deep.equal([
       { id: 'msg_01', choices: [] },
@@ -30,7 +30,7 @@ describe('anthropic: a streamed reply', () => {
     ])
   })
 
-  it('parallel tool calls come one by one, each with its own arguments', async () => {
+  it('has parallel tool calls with their own arguments', async () => {
     const { calls, finishes, content } = await hearFixture('parallel-tools')
     expect(calls).to.deep.equal([
       { index: 0, id: 'toolu_01A', name: 'get_weather', arguments: '{"city": "Oslo"}', extra_content: undefined },
@@ -40,7 +40,7 @@ describe('anthropic: a streamed reply', () => {
     expect(content).to.equal('')
   })
 
-  it('a call is announced once, with its id and name, and no piece of it is empty', async () => {
+  it('has the id and the name of a call once, and no empty pieces', async () => {
     const deltas = (await play(fixture('parallel-tools'))).flatMap(({ choices }) => choices[0]?.delta?.tool_calls ?? [])
     expect(deltas.filter(({ id }) => id)).to.have.length(2)
     expect(deltas[0]).to.deep.equal({
@@ -52,12 +52,12 @@ describe('anthropic: a streamed reply', () => {
     for (const delta of deltas.filter(({ id }) => !id)) expect(delta.function?.arguments).not.to.equal('')
   })
 
-  it('a tool called without arguments has {}, which a client can parse', async () => {
+  it('has the arguments {} for a call without arguments', async () => {
     const { calls } = await hearFixture('tool-without-arguments')
     expect(calls.map((call) => call.arguments)).to.deep.equal(['{}', '{}'])
   })
 
-  it('a tool whose arguments stand in its start has them all', async () => {
+  it('has arguments in the start of a block', async () => {
     const block = { type: 'tool_use', id: 'toolu_1', name: 'look', input: { at: 'sea' } }
     const events = [
       { type: 'content_block_start', index: 0, content_block: block },
@@ -67,7 +67,7 @@ describe('anthropic: a streamed reply', () => {
     expect(hear(await play(events.map(event))).calls[0]?.arguments).to.equal('{"at":"sea"}')
   })
 
-  it('after words the first tool is still number 0', async () => {
+  it('has index 0 for the first tool call after text', async () => {
     const { content, calls } = await hearFixture('text-before-tools')
     expect(content).to.equal('Let me look. And listen.')
     expect(calls.map(({ index, name }) => [index, name])).to.deep.equal([
@@ -76,23 +76,23 @@ describe('anthropic: a streamed reply', () => {
     ])
   })
 
-  it('thinking is reasoning, not words, and is counted', async () => {
+  it('has thinking as reasoning, and counts it', async () => {
     const { content, reasoning, usage } = await hearFixture('thinking')
     expect({ content, reasoning }).to.deep.equal({ content: 'Done.', reasoning: 'Let me think.' })
     expect(usage).to.deep.include({ completion_tokens: 300, completion_tokens_details: { reasoning_tokens: 280 } })
   })
 
-  it('a refusal reads content_filter, a reply cut short reads length', async () => {
+  it('has content_filter for a refusal, and length for a truncated reply', async () => {
     expect((await hearFixture('refusal')).finishes).to.deep.equal(['content_filter'])
     expect((await hearFixture('max-tokens')).finishes).to.deep.equal(['length'])
   })
 
-  it('a reason once given is not taken back by a later word on usage', async () => {
+  it('keeps its stop reason after later usage', async () => {
     const deltas = [{ stop_reason: 'max_tokens' }, { stop_reason: null }, {}].map((delta) => ({ type: 'message_delta', delta }))
     expect(hear(await play([...deltas, { type: 'message_stop' }].map(event))).finishes).to.deep.equal(['length'])
   })
 
-  it('usage is told again and again, and counted once', async () => {
+  it('counts cumulative usage once', async () => {
     expect((await hearFixture('cache-usage')).usage).to.deep.equal({
       prompt_tokens: 1210,
       completion_tokens: 50,
@@ -101,13 +101,13 @@ describe('anthropic: a streamed reply', () => {
     })
   })
 
-  it("pings, citations, Anthropic's own tools and events yet to come are passed over", async () => {
+  it("omits pings, citations, Anthropic's own tools and unknown events", async () => {
     const { content, calls } = await hearFixture('server-tools')
     expect(content).to.equal('Low tide.')
     expect(calls).to.deep.equal([{ index: 0, id: 'toolu_01A', name: 'walk', arguments: '{}', extra_content: undefined }])
   })
 
-  it('nothing after the end is heard', async () => {
+  it('ignores events after its end', async () => {
     const late = [{ type: 'message_stop' }, { type: 'content_block_start', index: 9, content_block: { type: 'text', text: '?' } }]
     const { content, finishes } = hear(await play([...fixture('text'), ...late.map(event)]))
     expect({ content, finishes }).to.deep.equal({ content: 'Hello!', finishes: ['stop'] })
@@ -115,25 +115,25 @@ describe('anthropic: a streamed reply', () => {
 })
 
 describe('anthropic: a stream that fails', () => {
-  it('an error in the middle is that error, and never a finish', async () => {
+  it('with an error event fails with it, without a finish', async () => {
     const failure = await failureOf(play(fixture('error')))
     expect(failure).to.be.instanceOf(UpstreamError)
     expect(failure).to.have.deep.property('refusal', { status: 503, message: 'Overloaded' })
   })
 
-  it('an error that says nothing is a fault of the upstream', async () => {
+  it('with an empty error event fails with a server error', async () => {
     for (const error of [undefined, null, {}, 'words', { type: 'new_error' }]) {
       const failure = await failureOf(play([event({ type: 'error', error })]))
       expect(failure).to.have.nested.property('refusal.status', 500)
     }
   })
 
-  it('a stream that ends before its end marker is broken, even with a finish in sight', async () => {
+  it('without its end marker is incomplete, even with a stop reason', async () => {
     expect(String(await failureOf(play(fixture('truncated'))))).to.contain('ended before message_stop')
     expect(String(await failureOf(play([])))).to.contain('ended before message_stop')
   })
 
-  it('an end without content and without a stop reason is no reply', async () => {
+  it('without content and without a stop reason is invalid', async () => {
     const start = event({ type: 'message_start', message: { id: 'msg_1', model: 'm' } })
     const block = event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
     const stop = event({ type: 'message_stop' })
@@ -142,7 +142,7 @@ describe('anthropic: a stream that fails', () => {
     }
   })
 
-  it('an end with one of them is a reply', async () => {
+  it('with content or a stop reason is valid', async () => {
     const told = event({ type: 'message_delta', delta: { stop_reason: 'end_turn' } })
     const words = event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } })
     for (const one of [told, words]) {
@@ -150,20 +150,20 @@ describe('anthropic: a stream that fails', () => {
     }
   })
 
-  it('no cut of a stream reads as a whole reply', async () => {
+  it('cut at any event is incomplete', async () => {
     const events = fixture('text-before-tools')
     for (let end = 0; end < events.length; end++) {
       expect(await failureOf(play(events.slice(0, end))), `cut after ${end} events`).to.be.instanceOf(Error)
     }
   })
 
-  it('what is no JSON is no event', async () => {
+  it('with invalid JSON is invalid', async () => {
     for (const data of ['', 'Hello', '<html>', 'null']) {
       expect(await failureOf(play([{ type: 'content_block_delta', data }])), data).to.be.instanceOf(Error)
     }
   })
 
-  it('thinking without end does not fill the memory', async () => {
+  it('with endless thinking fails', async () => {
     const thought = event({
       type: 'content_block_delta',
       index: 0,

@@ -14,7 +14,7 @@ async function choiceFor(tool_choice: unknown, rest: object = {}) {
 }
 
 describe('anthropic: tools', () => {
-  it('a tool without parameters is one that takes none', async () => {
+  it('without parameters have an empty schema', async () => {
     const request = await translate({ tools: [tool('look', { description: 'Looks.' }), tool('wait', { parameters: {} })] })
     const input_schema = { type: 'object', properties: {} }
     expect(request.tools).to.deep.equal([
@@ -23,12 +23,12 @@ describe('anthropic: tools', () => {
     ])
   })
 
-  it('parameters arrive as they are', async () => {
+  it('have their unchanged parameters', async () => {
     const parameters = { $schema: 'x', type: 'object', properties: { at: { type: 'string', minLength: 2 } }, required: ['at'] }
     expect((await translate({ tools: [tool('look', { parameters })] })).tools?.[0]?.input_schema).to.deep.equal(parameters)
   })
 
-  it('a strict tool stays strict, its schema closed and in words Anthropic knows', async () => {
+  it('that are strict have a restricted schema', async () => {
     const parameters = { type: 'object', properties: { at: { type: 'string', minLength: 2 } }, required: ['at'] }
     const body = { tools: [tool('look', { parameters, strict: true })] }
     expect((await translate(body)).tools?.[0]).to.deep.equal({
@@ -45,7 +45,7 @@ describe('anthropic: tools', () => {
     expect(older.tools?.[0]).to.deep.equal({ name: 'look', input_schema: parameters })
   })
 
-  it('custom tools are refused by their place', async () => {
+  it('of type custom are refused and their path is named', async () => {
     const failure: unknown = await translate({ tools: [...tools, { type: 'custom', custom: { name: 'x' } }] }).catch(
       (error) => error,
     )
@@ -53,8 +53,8 @@ describe('anthropic: tools', () => {
   })
 })
 
-describe('anthropic: the choice of a tool', () => {
-  it('is none, free, forced, or named', async () => {
+describe('anthropic: tool_choice', () => {
+  it('is sent', async () => {
     expect(await choiceFor('none')).to.deep.equal({ type: 'none' })
     expect(await choiceFor('auto')).to.equal(undefined)
     expect(await choiceFor('required')).to.deep.equal({ type: 'any' })
@@ -63,7 +63,7 @@ describe('anthropic: the choice of a tool', () => {
     expect(await choiceFor(null)).to.equal(undefined)
   })
 
-  it('among allowed tools hides the others', async () => {
+  it('with allowed tools omits the others', async () => {
     const required = await translate({ tools: [...tools, tool('smell')], tool_choice: allowed('required', 'listen', 'smell') })
     expect(required.tools?.map(({ name }) => name)).to.deep.equal(['listen', 'smell'])
     expect(required.tool_choice).to.deep.equal({ type: 'any' })
@@ -72,11 +72,11 @@ describe('anthropic: the choice of a tool', () => {
     expect(free).not.to.have.property('tool_choice')
   })
 
-  it('among one allowed tool that must be used names it', async () => {
+  it('with one required allowed tool names it', async () => {
     expect(await choiceFor(allowed('required', 'listen'))).to.deep.equal({ type: 'tool', name: 'listen' })
   })
 
-  it('may be of one at a time', async () => {
+  it('can forbid parallel calls', async () => {
     const single = { parallel_tool_calls: false }
     expect(await choiceFor(undefined, single)).to.deep.equal({ type: 'auto', disable_parallel_tool_use: true })
     expect(await choiceFor('required', single)).to.deep.equal({ type: 'any', disable_parallel_tool_use: true })
@@ -84,17 +84,17 @@ describe('anthropic: the choice of a tool', () => {
     expect(await choiceFor('auto', { parallel_tool_calls: true })).to.equal(undefined)
   })
 
-  it('is left out where there are no tools, which Anthropic would refuse', async () => {
+  it('is omitted without tools', async () => {
     const request = await translate({ tool_choice: 'auto', parallel_tool_calls: false, tools: [] })
     expect(request).not.to.have.any.keys('tools', 'tool_choice')
   })
 
-  it('of a custom tool is refused', async () => {
+  it('with a custom tool is refused', async () => {
     const failure: unknown = await choiceFor({ type: 'custom', custom: { name: 'x' } }).catch((error) => error)
     expect(failure).to.include({ code: 'unsupported_parameter', param: 'tool_choice' })
   })
 
-  it('that names nothing is refused with what is expected', async () => {
+  it('without a name is refused with the expected form', async () => {
     for (const choice of [
       'sometimes',
       {},
@@ -107,7 +107,7 @@ describe('anthropic: the choice of a tool', () => {
     }
   })
 
-  it('is refused before it is sent where the model takes no forced one', async () => {
+  it('is refused if required and the model takes none', async () => {
     const body = { model: 'claude/claude-opus-5-5', tools, tool_choice: 'required' }
     const failure: unknown = await upstream(body).catch((error: unknown) => error)
     expect(failure).to.include({ code: 'unsupported_parameter', param: 'tool_choice' })

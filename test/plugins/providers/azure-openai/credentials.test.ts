@@ -63,7 +63,7 @@ describe('azure-openai: tokens of Microsoft Entra ID', () => {
     })
   })
 
-  it('are kept, and calls at once ask together', async () => {
+  it('are kept, and requested once for concurrent calls', async () => {
     const { source, tokenFor } = entra()
     expect(await Promise.all([tokenFor(), tokenFor()])).to.deep.equal(['Bearer 1-1', 'Bearer 1-1'])
     expect(await tokenFor()).to.equal('Bearer 1-1')
@@ -81,13 +81,13 @@ describe('azure-openai: tokens of Microsoft Entra ID', () => {
     })
   }
 
-  it('that Azure refuses are asked for anew, past the cache of the library', async () => {
+  it("that Azure refuses are requested again, without the library's cache", async () => {
     const { tokenFor } = entra()
     const call = testCall()
     expect([await tokenFor(call), await tokenFor(call, refused)]).to.deep.equal(['Bearer 1-1', 'Bearer 2-1'])
   })
 
-  it('that were replaced for another call are not replaced again', async () => {
+  it('are not requested again if another call renewed them', async () => {
     const { source, tokenFor } = entra()
     const calls = [testCall(), testCall()] as const
     await Promise.all(calls.map((call) => tokenFor(call)))
@@ -117,7 +117,7 @@ describe('azure-openai: tokens of Microsoft Entra ID', () => {
       'INVALID_GRANT',
     ],
   ] as const) {
-    it(`${what} is ${row}, without a word of the library's`, async () => {
+    it(`are ${row} for ${what}, without the library's message`, async () => {
       const { source, tokenFor } = entra()
       source.next = () => {
         throw thrown(error)
@@ -129,7 +129,7 @@ describe('azure-openai: tokens of Microsoft Entra ID', () => {
     })
   }
 
-  it('after a failure are asked for again', async () => {
+  it('are requested again after a failure', async () => {
     const { source, tokenFor } = entra()
     source.next = () => null
     expect((await failureOf(tokenFor())).cause).to.include({ code: 'NO_CREDENTIALS' })
@@ -137,7 +137,7 @@ describe('azure-openai: tokens of Microsoft Entra ID', () => {
     expect(await tokenFor()).to.equal('Bearer 1-1')
   })
 
-  it('that a check lacks are told to the operator', async () => {
+  it('that are missing fail the check with a reason', async () => {
     const { source, credentials } = entra()
     source.next = () => null
     const failure: unknown = await credentials.headers().catch((error: unknown) => error)
@@ -153,7 +153,7 @@ describe('azure-openai: tokens of Microsoft Entra ID', () => {
     ['acme.openai.azure.us', 'https://cognitiveservices.azure.us/.default'],
     ['acme.openai.azure.cn', 'https://cognitiveservices.azure.cn/.default'],
   ]) {
-    it(`for ${host} are of the scope ${scope}`, () => {
+    it(`have the scope ${scope} for ${host}`, () => {
       expect(addressOf(`https://${host}`).scope).to.equal(scope)
     })
   }

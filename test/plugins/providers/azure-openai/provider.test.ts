@@ -9,14 +9,14 @@ import { azure, upstream } from './azure.ts'
 const VERSIONED = { apiVersion: '2024-10-21' }
 const RESOURCE = 'https://acme.openai.azure.com/openai'
 
-describe('azure-openai: where a call goes', () => {
-  it('without a version the deployment is named in the body', async () => {
+describe('azure-openai: the address of a call', () => {
+  it('has the deployment in the body without a version', async () => {
     const { origin, path, body } = await upstream({})
     expect(origin + path).to.equal(`${RESOURCE}/v1/chat/completions`)
     expect(JSON.parse(String(body)).model).to.equal('gpt-5-in-sweden')
   })
 
-  it('with a version it is named in the address', async () => {
+  it('has the deployment in the path with a version', async () => {
     const { origin, path } = await upstream({}, VERSIONED)
     expect(origin + path).to.equal(`${RESOURCE}/deployments/gpt-5-in-sweden/chat/completions?api-version=2024-10-21`)
   })
@@ -26,26 +26,26 @@ describe('azure-openai: where a call goes', () => {
     'https://acme.openai.azure.com/openai',
     'https://acme.openai.azure.com/openai/v1/',
   ]) {
-    it(`${baseUrl}, as other tools want it, is the same resource`, async () => {
+    it(`is the same for ${baseUrl}`, async () => {
       const { origin, path } = await upstream({}, { baseUrl })
       expect(origin + path).to.equal(`${RESOURCE}/v1/chat/completions`)
     })
   }
 
-  it('a gateway before the resource may have a path', async () => {
+  it('keeps the path of a gateway in front of the resource', async () => {
     const { origin, path } = await upstream({}, { baseUrl: 'https://apim.example.com/acme/openai' })
     expect(origin + path).to.equal('https://apim.example.com/acme/openai/v1/chat/completions')
   })
 
   for (const model of ['..', '../x', 'a/b', 'a?b', 'a%2Fb', 'a b', 'é', '.hidden']) {
-    it(`${model} is no deployment, and no part of an address`, async () => {
+    it(`does not contain the invalid deployment ${model}`, async () => {
       const refusal: unknown = await upstream({ model: `azure/${model}` }, VERSIONED).catch((error: unknown) => error)
       expect(refusal).to.include({ status: 404, row: 'model_not_found' })
       expect(String(refusal)).to.contain(`azure/${model}`)
     })
   }
 
-  it('an address that is none says what to give instead', async () => {
+  it('refuses an invalid address, and says what to give instead', async () => {
     const failure = await azure({ baseUrl: 'https://acme.openai.azure.com/openai?api-version=1' }).catch(
       (error: unknown) => error,
     )
@@ -60,7 +60,7 @@ describe('azure-openai: embeddings and responses', () => {
     ['responses', {}, `${RESOURCE}/v1/responses`],
     ['responses', VERSIONED, `${RESOURCE}/responses?api-version=2024-10-21`],
   ] as const) {
-    it(`${endpoint} ${'apiVersion' in config ? 'with' : 'without'} a version go to ${address}`, async () => {
+    it(`${endpoint} ${'apiVersion' in config ? 'with' : 'without'} a version have the address ${address}`, async () => {
       const call = testCall({ model: 'azure/small', input: 'Hello' })
       const { request } = (await azure(config)).endpoints![endpoint]!
       const { origin, path, headers, body } = (await request(call, testAttempt(call))) as UpstreamRequest
@@ -71,17 +71,17 @@ describe('azure-openai: embeddings and responses', () => {
   }
 })
 
-describe('azure-openai: what is sent', () => {
-  it("is the client's own bytes, large numbers and fields of tomorrow with them", async () => {
+describe('azure-openai: a request', () => {
+  it("has the client's own bytes, including large numbers and unknown fields", async () => {
     const { body } = await upstream({ seed: 7, data_sources: [{ type: 'azure_search' }], top_k: 3 })
     expect(JSON.parse(String(body))).to.deep.include({ seed: 7, data_sources: [{ type: 'azure_search' }], top_k: 3 })
   })
 
-  it('asks a stream for its usage', async () => {
+  it('of a stream requests usage', async () => {
     expect(JSON.parse(String((await upstream({ stream: true })).body)).stream_options).to.deep.equal({ include_usage: true })
   })
 
-  it('has the key in a header of its own, as a secret', async () => {
+  it('has the key in the api-key header, as a secret', async () => {
     const { headers, ...rest } = await upstream({})
     expect((headers['api-key'] as Secret).reveal()).to.equal('azure-very-secret')
     expect(headers).not.to.have.property('authorization')
@@ -89,12 +89,12 @@ describe('azure-openai: what is sent', () => {
   })
 })
 
-describe('azure-openai: the check of a table', () => {
+describe('azure-openai: the check', () => {
   for (const [config, address] of [
     [{}, `${RESOURCE}/v1/models`],
     [VERSIONED, `${RESOURCE}/models?api-version=2024-10-21`],
   ] as const) {
-    it(`asks ${address} with the credential`, async () => {
+    it(`requests ${address} with the credential`, async () => {
       const asked: unknown[] = []
       const host = testHost({
         async getJson(url, { headers }) {

@@ -17,8 +17,8 @@ const late = (content_filter_offsets: object) =>
     choices: [{ index: 0, finish_reason: null, content_filter_results: { hate: { filtered: false } }, content_filter_offsets }],
   })
 
-describe('azure-openai: the findings of content filters', () => {
-  it('of the prompt come with the first chunk, and none is without an id or a choice', () => {
+describe('azure-openai: results of content filters', () => {
+  it('for the prompt are in the first chunk with a choice', () => {
     const { chunks, done } = listen(azureReply({ text: 'Hello' }).stream)
     expect(done).to.equal(true)
     expect(new Set(chunks.map(({ id }) => id))).to.deep.equal(new Set(['chatcmpl-1']))
@@ -27,13 +27,13 @@ describe('azure-openai: the findings of content filters', () => {
     expect(chunks.filter(({ choices }) => choices.length === 0)).to.have.lengthOf(1)
   })
 
-  it('of a whole reply stay where they are', () => {
+  it('of a whole reply are unchanged', () => {
     const { whole } = azureReply({ text: 'Hello' })
     expect(runTranslator(provider, { whole })).to.deep.include({ prompt_filter_results: FINDINGS })
     expect(runTranslator(provider, { whole }).choices[0]).to.have.nested.property('content_filter_results.hate.severity', 'safe')
   })
 
-  it('that come after the text travel with its end', () => {
+  it('after the text are in the last chunk', () => {
     const { stream } = azureReply({ text: 'Hello' })
     const finish = stream.findIndex((one) => one.includes('"finish_reason":"stop"'))
     const { chunks, done } = listen([...stream.slice(0, finish + 1), late({ end_offset: 5 }), ...stream.slice(finish + 1)])
@@ -43,7 +43,7 @@ describe('azure-openai: the findings of content filters', () => {
     expect(last!.choices[0]).to.deep.include({ content_filter_offsets: { end_offset: 5 } })
   })
 
-  it('that stop a reply are its finish', () => {
+  it('that stop a reply are a content_filter finish', () => {
     expect(gather(listen(azureReply({ text: 'I will', finish: 'content_filter' }).stream).chunks).choices[0]).to.include({
       content: 'I will',
       finish: 'content_filter',
@@ -51,19 +51,19 @@ describe('azure-openai: the findings of content filters', () => {
   })
 })
 
-describe('azure-openai: a filter that refuses', () => {
-  it('a prompt answers 400 with the code that clients look for', () => {
+describe('azure-openai: a refusal of a content filter', () => {
+  it('of a prompt is a 400 content_filter', () => {
     const refusal = provider.error!({ status: 400, headers: {}, body: JSON.stringify(BLOCKED.body) })
     expect(refusal).to.include({ status: 400, code: 'content_filter', param: 'prompt' })
   })
 
-  it('a stream before its first words answers alike', () => {
+  it('of a stream before any text is a 400 content_filter', () => {
     const { chunks, failure } = listen([FIRST, event(BLOCKED.body)])
     expect(chunks).to.deep.equal([])
     expect(failure).to.include({ status: 400, code: 'content_filter', param: 'prompt' })
   })
 
-  it('a stream in its middle ends it by that error', () => {
+  it('within a stream ends it with the error', () => {
     const { failure, done } = listen([...azureReply({ text: 'Hello' }).stream.slice(0, 3), event(BLOCKED.body)])
     expect(done).to.equal(false)
     expect(failure).to.include({ code: 'content_filter' })
@@ -71,11 +71,11 @@ describe('azure-openai: a filter that refuses', () => {
 })
 
 describe('azure-openai: a stream', () => {
-  it('of findings alone is no reply', () => {
+  it('with filter results only fails', () => {
     expect(listen([FIRST, 'data: [DONE]\n\n'])).to.deep.include({ chunks: [], done: false })
   })
 
-  it("that ends without OpenAI's end marker is cut", () => {
+  it('fails without the end marker of OpenAI', () => {
     const { stream } = azureReply({ text: 'Hello' })
     expect(listen(stream.slice(0, 3)).done).to.equal(false)
   })
@@ -84,7 +84,7 @@ describe('azure-openai: a stream', () => {
 const meaningOf = (status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) =>
   provider.error!({ status, headers, body: JSON.stringify(failure(status, code, message).body) })
 
-describe('azure-openai: what an error means', () => {
+describe('azure-openai: an error reply', () => {
   for (const [status, code, message, expected] of [
     [401, '401', 'Access denied due to invalid subscription key.', { status: 401 }],
     [401, 'PermissionDenied', 'The principal lacks the required data action.', { status: 401 }],
@@ -95,12 +95,12 @@ describe('azure-openai: what an error means', () => {
     [429, 'NoCapacity', 'The system is currently experiencing high demand.', { status: 429 }],
     [500, 'InternalServerError', 'Internal server error', { status: 500 }],
   ] as const) {
-    it(`${status} ${code} "${message}" is ${JSON.stringify(expected)}`, () => {
+    it(`${status} ${code} "${message}" is read as ${JSON.stringify(expected)}`, () => {
       expect(meaningOf(status, code, message)).to.include(expected)
     })
   }
 
-  it('how long to wait is told by a header, in milliseconds where it can be, or else in words', () => {
+  it('has the time to wait in a header, in milliseconds first, or in its message', () => {
     const words = 'Please retry after 26 seconds.'
     expect(meaningOf(429, '429', words, { 'retry-after-ms': '1500', 'retry-after': '2' }).retryAfter).to.equal(1.5)
     expect(meaningOf(429, '429', words, { 'retry-after': '2' }).retryAfter).to.equal(2)
@@ -108,12 +108,12 @@ describe('azure-openai: what an error means', () => {
     expect(meaningOf(429, '429', 'Slow down.')).not.to.have.property('retryAfter')
   })
 
-  it("a proxy's page leaves the status to speak", () => {
+  it('of a proxy is read by its status', () => {
     expect(provider.error!({ status: 502, headers: {}, body: '<html>' })).to.deep.equal({ status: 502 })
   })
 })
 
-describe("azure-openai: OpenAI's documented replies, as Azure frames them", () => {
+describe('azure-openai: documented replies of OpenAI, as Azure sends them', () => {
   it('a whole text', async () => {
     const whole = JSON.parse(documentedReply('openai-text'))
     const { choices, usage } = runTranslator(await azure(), { whole })

@@ -16,7 +16,7 @@ async function refusalOf(part: object): Promise<GatewayError> {
 }
 
 describe('bedrock: images', () => {
-  it('a data URL is its bytes and its format', async () => {
+  it('a data URL is sent as bytes with their format', async () => {
     for (const [type, format] of [
       ['image/png', 'png'],
       ['image/jpeg', 'jpeg'],
@@ -30,7 +30,7 @@ describe('bedrock: images', () => {
     }
   })
 
-  it('Bedrock fetches nothing, least of all from the operator’s own buckets', async () => {
+  it('an address is refused, also of S3', async () => {
     for (const url of ['https://example.com/a.png', 'http://example.com/a.png', 's3://bucket/a.png']) {
       const refusal = await refusalOf(image(url))
       expect(refusal).to.include({ status: 400, row: 'unsupported_parameter', param: 'messages[0].content[1].image_url.url' })
@@ -38,7 +38,7 @@ describe('bedrock: images', () => {
     }
   })
 
-  it('other types, and what is no URL, are refused by name', async () => {
+  it('other types and invalid URLs are refused and their path is named', async () => {
     expect((await refusalOf(image('data:image/tiff;base64,QQ=='))).message).to.contain('PNG, JPEG, GIF and WebP')
     expect(await refusalOf(image('QUJD'))).to.include({ row: 'invalid_value' })
     expect(await refusalOf(image('data:image/png,abc'))).to.include({ row: 'invalid_value' })
@@ -51,7 +51,7 @@ describe('bedrock: files', () => {
     return blocks.flatMap((block) => ('document' in block ? [block.document.name] : []))
   }
 
-  it('a file is a document of its format', async () => {
+  it('a file is sent as a document with its format', async () => {
     for (const [type, format] of [
       ['application/pdf', 'pdf'],
       ['text/csv', 'csv'],
@@ -66,17 +66,17 @@ describe('bedrock: files', () => {
     }
   })
 
-  it('a name has only what Bedrock takes in it', async () => {
+  it('invalid characters of a name are replaced', async () => {
     expect(await namesOf("John's  report (final) [v2].PDF")).to.deep.equal(['John s report (final) [v2]'])
     expect(await namesOf('a_b-c.tar.gz')).to.deep.equal(['a b-c tar'])
     expect(await namesOf('x'.repeat(500))).to.deep.equal(['x'.repeat(192)])
   })
 
-  it('a name without anything that Bedrock takes is “document”', async () => {
+  it('a name without valid characters becomes “document”', async () => {
     expect(await namesOf('分기.pdf', '.pdf', undefined)).to.deep.equal(['document', 'document-2', 'document-3'])
   })
 
-  it('no two files have one name, not even in different turns', async () => {
+  it('names are unique over all turns', async () => {
     expect(await namesOf('Report.pdf', 'report.docx', 'report-2.pdf', 'report.pdf')).to.deep.equal([
       'Report',
       'report-2',
@@ -92,7 +92,7 @@ describe('bedrock: files', () => {
     expect(blocks.flatMap((block) => ('document' in block ? [block.document.name] : []))).to.deep.equal(['a', 'a-2'])
   })
 
-  it('files that Bedrock does not read, or does not have, are refused', async () => {
+  it('unsupported files and file ids are refused', async () => {
     expect((await refusalOf(file('data:application/zip;base64,QQ=='))).message).to.contain('pdf, csv, doc')
     expect(await refusalOf({ type: 'file', file: { file_id: 'file-1' } })).to.include({
       param: 'messages[0].content[1].file.file_id',
@@ -102,7 +102,7 @@ describe('bedrock: files', () => {
 })
 
 describe('bedrock: sound', () => {
-  it('wav and mp3 are heard', async () => {
+  it('wav and mp3 are sent', async () => {
     const sound = { type: 'input_audio', input_audio: { data: 'QUJD', format: 'wav' } }
     expect(await translated(sound)).to.deep.equal([{ audio: { format: 'wav', source: { bytes: 'QUJD' } } }])
   })
@@ -113,7 +113,7 @@ describe('bedrock: sound', () => {
   })
 })
 
-describe('bedrock: what tools answer', () => {
+describe('bedrock: tool results', () => {
   const answered = (content: readonly object[]) =>
     translate({
       messages: [
@@ -123,7 +123,7 @@ describe('bedrock: what tools answer', () => {
       ],
     })
 
-  it('images and files are part of the result', async () => {
+  it('may have images and files', async () => {
     const request = await answered([text, image('data:image/png;base64,QQ=='), file(pdf, 'a.pdf')])
     expect(blocksOf(request)[2]).to.deep.equal({
       toolResult: {
@@ -137,7 +137,7 @@ describe('bedrock: what tools answer', () => {
     })
   })
 
-  it('sound is not', async () => {
+  it('cannot have sound', async () => {
     const failure: unknown = await answered([{ type: 'input_audio', input_audio: { data: 'QQ==', format: 'wav' } }]).catch(
       (error: unknown) => error,
     )
@@ -149,7 +149,7 @@ describe('bedrock: prompt caching', () => {
   const marked = { type: 'text', text: 'Long.', prompt_cache_breakpoint: { mode: 'explicit' } }
   const point = { cachePoint: { type: 'default' } }
 
-  it('where a client marks the end of what calls have in common, stands a cache point', async () => {
+  it('a marked part is followed by a cache point', async () => {
     const { system, messages } = await translate({
       messages: [
         { role: 'system', content: [marked, text] },
@@ -160,7 +160,7 @@ describe('bedrock: prompt caching', () => {
     expect(messages[0]!.content).to.deep.equal([{ text: 'Long.' }, point, { text: 'What is this?' }])
   })
 
-  it('within a tool’s result it stands behind it, for there is no place inside', async () => {
+  it('the cache point of a tool result follows the result', async () => {
     const { messages } = await translate({
       messages: [
         { role: 'user', content: '?' },
@@ -172,7 +172,7 @@ describe('bedrock: prompt caching', () => {
     expect(messages[2]!.content).to.deep.equal([{ toolResult: { toolUseId: 'a', content } }, point])
   })
 
-  it('of more than four the latest count, as at OpenAI', async () => {
+  it('only the latest four cache points are sent', async () => {
     const { system, messages } = await translate({
       messages: [
         { role: 'system', content: [marked, marked] },
@@ -185,7 +185,7 @@ describe('bedrock: prompt caching', () => {
     expect(messages.flatMap(({ content }) => content).filter((block) => 'cachePoint' in block)).to.have.length(4)
   })
 
-  it('a blank text has none, and a model that keeps nothing gets none', async () => {
+  it('a blank text and a model without caching have none', async () => {
     const blank = { ...marked, text: ' ' }
     expect(await translated(blank, text)).to.deep.equal([{ text: 'What is this?' }])
     const request = await translate({ model: 'meta.llama3-3-70b-instruct-v1:0', messages: [{ role: 'user', content: [marked] }] })

@@ -7,7 +7,7 @@ const TITAN = 'amazon.titan-embed-text-v2:0'
 const TOKENS = { 'x-amzn-bedrock-input-token-count': '7' }
 
 describe('bedrock: embeddings', () => {
-  it('of Titan are asked for by InvokeModel, one text at a time', async () => {
+  it('of Titan are requested by InvokeModel, one text at a time', async () => {
     const { path, body } = await embed(await bedrock(), TITAN, { input: ['Grüße'], dimensions: 256 })
     expect(path).to.equal('/model/amazon.titan-embed-text-v2%3A0/invoke')
     expect(JSON.parse(String(body))).to.deep.equal({ inputText: 'Grüße', dimensions: 256 })
@@ -16,7 +16,7 @@ describe('bedrock: embeddings', () => {
     expect(message).to.contain('send them one by one')
   })
 
-  it('are signed like any other call', async () => {
+  it('have a signed request', async () => {
     const keys = {
       apiKey: undefined,
       accessKeyId: new Secret('AKIAIOSFODNN7EXAMPLE'),
@@ -28,7 +28,7 @@ describe('bedrock: embeddings', () => {
     )
   })
 
-  it('of Cohere are asked for as its own API is, but for the model', async () => {
+  it('of Cohere are requested as by its own API, without the model', async () => {
     for (const model of [
       'cohere.embed-v4:0',
       'eu.cohere.embed-v4:0',
@@ -43,7 +43,7 @@ describe('bedrock: embeddings', () => {
     }
   })
 
-  it('of any other model are not served', async () => {
+  it('of any other model are refused', async () => {
     expect(await embedRefusal(await bedrock(), 'us.anthropic.claude-sonnet-4-6', { input: 'a' })).to.include({
       status: 400,
       row: 'unsupported_endpoint',
@@ -51,7 +51,7 @@ describe('bedrock: embeddings', () => {
     })
   })
 
-  it('of what a model cannot take are refused by name', async () => {
+  it('with parameters that a model does not take are refused', async () => {
     const refusals: readonly (readonly [model: string, body: object, param: string])[] = [
       [TITAN, { input: [46_713] }, 'input'],
       ['cohere.embed-v4:0', { input: [[46_713]] }, 'input'],
@@ -62,7 +62,7 @@ describe('bedrock: embeddings', () => {
     }
   })
 
-  it("come with the tokens that were read, by Titan's reply or by a header", async () => {
+  it("have the number of input tokens, of Titan's reply or of a header", async () => {
     const provider = await bedrock()
     const titan = { embedding: [0.5], embeddingsByType: { float: [0.5] } }
     const data = [{ embedding: [0.5] }]

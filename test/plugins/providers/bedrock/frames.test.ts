@@ -9,7 +9,7 @@ function decode(pieces: readonly Buffer[]): UpstreamEvent[] {
 }
 
 describe('bedrock: frames', () => {
-  it('a frame of AWS’s codec is its type, its headers and its payload', () => {
+  it('have a type, headers and a payload', () => {
     const [one] = decode([event({ contentBlockDelta: { delta: { text: '世界 👋' } } })])
     expect(one).to.deep.equal({
       type: 'contentBlockDelta',
@@ -18,7 +18,7 @@ describe('bedrock: frames', () => {
     })
   })
 
-  it('several frames in one piece, and a frame in several, read the same', () => {
+  it('are the same in pieces of any size', () => {
     const frames = fixture('parallel-tools')
     const bytes = Buffer.concat(frames)
     const expected = decode(frames)
@@ -28,7 +28,7 @@ describe('bedrock: frames', () => {
     expect(decode(Array.from(bytes, (byte) => Buffer.of(byte)))).to.deep.equal(expected)
   })
 
-  it('a flipped bit is an error, wherever it is', () => {
+  it('with a flipped bit fail', () => {
     const bytes = Buffer.concat([
       event({ messageStart: { role: 'assistant' } }),
       event({ messageStop: { stopReason: 'end_turn' } }),
@@ -40,18 +40,18 @@ describe('bedrock: frames', () => {
     }
   })
 
-  it('a false length is told at once: nobody waits for bytes that never come', () => {
+  it('with a wrong length fail at once', () => {
     const bytes = event({ messageStart: { role: 'assistant' } })
     bytes.writeUInt32BE(5000, 0)
     expect(() => [...new FrameDecoder().push(bytes.subarray(0, 12))]).to.throw('prelude')
   })
 
-  it('a frame without end does not fill the memory', () => {
+  it('that are too long fail', () => {
     const huge = frame({ ':event-type': 'metadata' }, 'x'.repeat(17 << 20))
     expect(() => [...new FrameDecoder().push(huge.subarray(0, 12))]).to.throw(/more than 16777216/)
   })
 
-  it('frames that came whole before a bad one are not lost', () => {
+  it('before an invalid one are read', () => {
     const bad = exception('throttlingException', 'Slow down.')
     bad[bad.length - 1]! ^= 1
     const read: string[] = []
@@ -61,7 +61,7 @@ describe('bedrock: frames', () => {
     expect(read).to.have.length(fixture('text').length)
   })
 
-  it('headers that are no texts are passed over', () => {
+  it('may have headers of other types, which are ignored', () => {
     expect(decode([frame({}, {})])).to.deep.equal([{ type: '', data: '{}', headers: {} }])
   })
 })

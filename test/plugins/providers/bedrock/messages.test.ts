@@ -13,7 +13,7 @@ async function refusalOf(messages: readonly object[]): Promise<GatewayError> {
 }
 
 describe('bedrock: a conversation', () => {
-  it('instructions of either role, wherever they stand, are the system prompt', async () => {
+  it('instructions of either role are the system prompt, in any place', async () => {
     const { system, messages } = await translate({
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -25,13 +25,13 @@ describe('bedrock: a conversation', () => {
     expect(messages).to.deep.equal([{ role: 'user', content: [{ text: 'Hi' }] }])
   })
 
-  it('instructions alone are followed', async () => {
+  it("instructions alone are sent as the user's", async () => {
     const request = await translate({ messages: [{ role: 'system', content: 'Say hello.' }] })
     expect(request).not.to.have.property('system')
     expect(request.messages).to.deep.equal([{ role: 'user', content: [{ text: 'Say hello.' }] }])
   })
 
-  it('roles alternate: neighbours of one role become one turn', async () => {
+  it('adjacent messages of one role become one turn', async () => {
     const { messages } = await translate({
       messages: [
         user('One'),
@@ -48,13 +48,13 @@ describe('bedrock: a conversation', () => {
     ])
   })
 
-  it('a greeting by the assistant may come first: Bedrock wants a user before it', async () => {
+  it('a first message of the assistant gets a user message before it', async () => {
     const { messages } = await translate({ messages: [{ role: 'assistant', content: 'Hello!' }, user('Hi')] })
     expect(messages.map(({ role }) => role)).to.deep.equal(['user', 'assistant', 'user'])
     expect(messages[0]!.content).to.deep.equal([{ text: '…' }])
   })
 
-  it('blank texts are left out, and with them a turn that has nothing else', async () => {
+  it('blank texts are omitted, and turns without other content', async () => {
     const { messages } = await translate({
       messages: [
         user([
@@ -68,16 +68,16 @@ describe('bedrock: a conversation', () => {
     expect(messages).to.deep.equal([{ role: 'user', content: [{ text: 'Hi' }, { text: '?' }] }])
   })
 
-  it('nothing but blanks is refused', async () => {
+  it('a conversation of blank messages is refused', async () => {
     expect(await refusalOf([user(' ')])).to.include({ status: 400, param: 'messages' })
   })
 
-  it('an answer to go on from does not end in white space, which models refuse', async () => {
+  it('white space at the end of a last assistant message is removed', async () => {
     const { messages } = await translate({ messages: [user('Count.'), { role: 'assistant', content: 'One, two, \n' }] })
     expect(messages[1]!.content).to.deep.equal([{ text: 'One, two,' }])
   })
 
-  it('a refusal in the history is what was said', async () => {
+  it('refusals of the model are sent as text', async () => {
     const { messages } = await translate({
       messages: [user('?'), { role: 'assistant', content: null, refusal: 'No.' }, user('Why?')],
     })
@@ -85,10 +85,10 @@ describe('bedrock: a conversation', () => {
   })
 })
 
-describe('bedrock: tool calls in a conversation', () => {
+describe('bedrock: earlier tool calls', () => {
   const step = [user('?'), { role: 'assistant', content: 'I look.', tool_calls: [call('a', 'look', '{"at":"sea"}'), call('b')] }]
 
-  it('arguments are an object, and all results of a step are one turn before any words', async () => {
+  it('arguments are an object, and the results of a step are one turn before any text', async () => {
     const { messages } = await translate({ messages: [...step, result('b'), result('a', 'Grey'), user('So?')] })
     expect(messages.slice(1)).to.deep.equal([
       {
@@ -110,7 +110,7 @@ describe('bedrock: tool calls in a conversation', () => {
     ])
   })
 
-  it('garbled or cut arguments stay as they are, within an object', async () => {
+  it('invalid arguments stay as a text in an object', async () => {
     for (const [text, input] of [
       ['{"at":', { arguments: '{"at":' }],
       ['[1]', { arguments: '[1]' }],
@@ -121,7 +121,7 @@ describe('bedrock: tool calls in a conversation', () => {
     }
   })
 
-  it('a result with nothing in it still is one', async () => {
+  it('an empty result is sent', async () => {
     for (const content of ['', ' \n', [], [{ type: 'text', text: '' }]]) {
       const request = await translate({
         messages: [user('?'), { role: 'assistant', tool_calls: [call('a')] }, result('a', content)],
@@ -130,13 +130,13 @@ describe('bedrock: tool calls in a conversation', () => {
     }
   })
 
-  it('a call without its result, and a result without its call, are refused in the client’s numbering', async () => {
+  it('calls without results and results without calls are refused and their path is named', async () => {
     expect(await refusalOf([...step, result('a'), user('So?')])).to.include({ status: 400, param: 'messages[3]' })
     expect(await refusalOf(step)).to.include({ status: 400, param: 'messages' })
     expect(await refusalOf([user('?'), result('a')])).to.include({ param: 'messages[1].tool_call_id' })
   })
 
-  it('the deprecated forms say what to use instead', async () => {
+  it('deprecated functions are refused, and the error says what to use instead', async () => {
     expect(await refusalOf([user('?'), { role: 'function', name: 'look', content: 'x' }])).to.include({
       param: 'messages[1].role',
     })
@@ -160,11 +160,11 @@ describe('bedrock: ids of tool calls', () => {
     return used
   }
 
-  it('an id that fits is kept', async () => {
+  it('a valid id is kept', async () => {
     expect(await idsOf(turn('tooluse_bpe71yCfRu2b5i-nKGDr5g'))).to.deep.equal(['tooluse_bpe71yCfRu2b5i-nKGDr5g'])
   })
 
-  it('ids of other providers are made fit, no two alike, the same in every turn', async () => {
+  it('ids of other providers become valid and unique, the same in every turn', async () => {
     const strange = ['a:b', 'a.b', 'a_b', '', 'x'.repeat(65), 'x'.repeat(66)]
     const ids = await idsOf(turn(...strange))
     for (const id of ids) expect(id).to.match(/^[a-zA-Z0-9_-]{1,64}$/)
@@ -175,13 +175,13 @@ describe('bedrock: ids of tool calls', () => {
     expect(new Set(later).size).to.equal(strange.length + 1)
   })
 
-  it('Mistral gets nine letters and digits', async () => {
+  it('ids for Mistral have nine letters and digits', async () => {
     const ids = await idsOf(turn('tooluse_bpe71yCfRu2b5i-nKGDr5g', 'abcDEF123'), 'mistral.mistral-large-2402-v1:0')
     expect(ids[0]).to.match(/^[a-zA-Z0-9]{9}$/)
     expect(ids[1]).to.equal('abcDEF123')
   })
 
-  it('a client that uses one id again and again is understood', async () => {
+  it('an id may repeat', async () => {
     const ids = await idsOf([...turn('call_0'), ...turn('call_0'), ...turn('call_0')])
     expect(new Set(ids).size).to.equal(3)
   })

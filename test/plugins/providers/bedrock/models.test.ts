@@ -54,21 +54,21 @@ const KNOWN: Readonly<Record<string, Partial<ModelFacts>>> = {
   'someone.model-yet-to-come': { ...PLAIN, toolChoice: 'named', caching: false },
 }
 
-describe('bedrock: what is known of models', () => {
+describe('bedrock: facts about models', () => {
   for (const [model, facts] of Object.entries(KNOWN)) {
     it(model, () => expect(factsOf(model)).to.include(facts))
   }
 
-  it('the data that ship are facts', () => {
+  it('models.json matches the schema', () => {
     const table = Type.Record(Type.String(), Type.Partial(Facts, { additionalProperties: false }))
     expect([...Value.Errors(table, shipped)]).to.deep.equal([])
   })
 
-  it('the page lists every fact', () => {
+  it('are all on the docs page', () => {
     expect(namesIn(providerPage('bedrock'), 'fact')).to.deep.equal(Object.keys(Facts.properties))
   })
 
-  it('an operator’s row has the first word, of a model as of a profile whose name does not say what it is', () => {
+  it("come from the operator's rows first, also for an application inference profile", () => {
     const profile = 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/ab12cd34'
     const own = { '*/ab12cd34': { reasoning: 'budget', sampling: 'one' }, '*claude-opus-4-7*': { schemas: true } } as const
     expect(factsOf(profile, own)).to.include({ reasoning: 'budget', sampling: 'one', caching: false })
@@ -111,7 +111,7 @@ describe('bedrock: discovery', () => {
     upstream.on((request) => json(request.path.startsWith('/foundation-models') ? models : profiles(request)))
   }
 
-  it('models by their own name and profiles by theirs, as the credential', async () => {
+  it('models and inference profiles are read with the credential', async () => {
     const models = [
       model('amazon.nova-pro-v1:0'),
       model('anthropic.claude-sonnet-4-6', { providerName: 'Anthropic', inferenceTypesSupported: ['INFERENCE_PROFILE'] }),
@@ -136,7 +136,7 @@ describe('bedrock: discovery', () => {
     for (const { headers } of upstream.requests) expect(headers.authorization).to.equal('Bearer bedrock-api-key-of-test')
   })
 
-  it('all pages are read, and signed', async () => {
+  it('all pages are read with signed requests', async () => {
     answer({ modelSummaries: [model('m')] }, ({ path }) =>
       path.endsWith('nextToken=a%2Fb%2B%3D')
         ? { inferenceProfileSummaries: [profile('two', 'm')] }
@@ -152,7 +152,7 @@ describe('bedrock: discovery', () => {
     }
   })
 
-  it('a list without an end, or that repeats itself, is cut off', async () => {
+  it('an endless list, or one that repeats its cursor, ends', async () => {
     answer({}, () => ({ nextToken: `page-${upstream.requests.length}` }))
     await discover()
     expect(upstream.requests).to.have.length(31)
@@ -161,14 +161,14 @@ describe('bedrock: discovery', () => {
     expect(upstream.requests).to.have.length(31 + 3)
   })
 
-  it('models may be listed elsewhere than they are called', async () => {
+  it('discoveryUrl may differ from baseUrl', async () => {
     answer({ modelSummaries: [model('m')] }, () => ({}))
     const elsewhere = { baseUrl: 'https://runtime.invalid', discoveryUrl: `${upstream.origin}/control/` }
     upstream.on(({ path }) => json(path.startsWith('/control/foundation-models') ? { modelSummaries: [model('m')] } : {}))
     expect(await discover(elsewhere)).to.deep.equal([{ id: 'm', owned_by: 'amazon' }])
   })
 
-  it('a refused credential says so, and not what it is', async () => {
+  it('the error for a refused credential does not contain it', async () => {
     upstream.on(() => json({ message: 'No.' }, { status: 403 }))
     const failure: unknown = await discover().catch((error: unknown) => error)
     expect(String(failure)).to.match(/status 403/)

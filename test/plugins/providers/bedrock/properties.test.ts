@@ -6,8 +6,8 @@ import { anyCall } from './any-request.ts'
 import { taken, writtenBySdk } from './sdk-input.ts'
 import { blocksOf, translate } from './support.ts'
 
-describe('bedrock: any valid request', () => {
-  it('becomes one that Converse can take, or is refused in words', async () => {
+describe('bedrock: random valid requests', () => {
+  it('are translated to valid requests, or refused with a reason', async () => {
     await fc.assert(
       fc.asyncProperty(anyCall, async (body) => {
         const sent = await sentFor(body)
@@ -17,7 +17,7 @@ describe('bedrock: any valid request', () => {
     )
   })
 
-  it('becomes one that the AWS SDK would write, field by field', async () => {
+  it('have only members that the AWS SDK writes', async () => {
     await fc.assert(
       fc.asyncProperty(anyCall, async (body) => {
         const sent = await sentFor(body)
@@ -27,7 +27,7 @@ describe('bedrock: any valid request', () => {
     )
   })
 
-  it('a field that the AWS SDK does not know would be noticed', async () => {
+  it('with an unknown member would fail this test', async () => {
     const stray = { messages: [], inferenceConfig: { topK: 5 } } as ConverseRequest
     expect(await writtenBySdk(stray)).not.to.deep.equal(stray)
   })

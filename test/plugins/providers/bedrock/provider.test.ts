@@ -13,13 +13,13 @@ const KEYS = { apiKey: undefined, accessKeyId: new Secret('AKIAEXAMPLE'), secret
 
 const opened = (value: string | Secret | undefined): string => (value instanceof Secret ? value.reveal() : String(value))
 
-describe('bedrock: where a call goes', () => {
-  it('Converse in the region is asked', async () => {
+describe('bedrock: the address of a call', () => {
+  it('is Converse in the region', async () => {
     const { origin, path } = await upstream({ model: 'amazon.nova-pro-v1:0' }, { region: 'eu-north-1' })
     expect(origin + path).to.equal('https://bedrock-runtime.eu-north-1.amazonaws.com/model/amazon.nova-pro-v1%3A0/converse')
   })
 
-  it("an ARN's colons and slashes are part of the name, and cannot leave it", async () => {
+  it('encodes the colons and slashes of an ARN', async () => {
     const model = 'arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-pro-v1:0'
     expect((await upstream({ model, stream: true })).path).to.equal(
       '/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A123456789012%3Ainference-profile%2Fus.amazon.nova-pro-v1%3A0/converse-stream',
@@ -34,13 +34,13 @@ describe('bedrock: where a call goes', () => {
     ],
     ['http://127.0.0.1:8081/aws/', 'http://127.0.0.1:8081/aws/model/m/converse'],
   ]) {
-    it(`baseUrl ${baseUrl}`, async () => {
+    it(`has the baseUrl ${baseUrl}`, async () => {
       const { origin, path } = await upstream({ model: 'm' }, { baseUrl })
       expect(origin + path).to.equal(address)
     })
   }
 
-  it('an address that is none, and a region that is none, say what to give instead', async () => {
+  it('refuses an invalid baseUrl and region, and says what to give instead', async () => {
     const failure = async (config: PluginConfig) => String(await bedrock(config).catch((error: unknown) => error))
     expect(await failure({ baseUrl: 'https://' })).to.contain(
       'baseUrl must be an http or https URL: give the address before /model,',
@@ -51,18 +51,18 @@ describe('bedrock: where a call goes', () => {
     expect(await failure({ region: 'Frankfurt' })).to.contain('region')
   })
 
-  it('a guardrail stands before every call', async () => {
+  it('a guardrail is sent with every call', async () => {
     const { body } = await upstream({}, { guardrail: { id: 'gr-1', version: 'DRAFT' } })
     expect(JSON.parse(String(body)).guardrailConfig).to.deep.equal({ guardrailIdentifier: 'gr-1', guardrailVersion: 'DRAFT' })
   })
 
-  it('what an operator knows of a model counts', async () => {
+  it('configured facts are used', async () => {
     const { body } = await upstream({ model: 'm', reasoning_effort: 'low' }, { facts: { m: { reasoning: 'effort' } } })
     expect(JSON.parse(String(body)).additionalModelRequestFields).to.deep.equal({ reasoning_effort: 'low' })
   })
 })
 
-describe('bedrock: its page', () => {
+describe('bedrock: the docs page', () => {
   it('lists every option', () => {
     expect(namesIn(providerPage('bedrock'), 'option')).to.have.members(Object.keys((plugin.schema as TObject).properties))
   })
@@ -75,7 +75,7 @@ describe('bedrock: credentials', () => {
     expect(headers).not.to.have.property('x-amz-date')
   })
 
-  it('no credential, and no signature, is in anything that could be printed', async () => {
+  it('neither the credential nor the signature is in any printed form', async () => {
     const sessionToken = new Secret('session-secret')
     for (const config of [{}, { ...KEYS, sessionToken }]) {
       const text = JSON.stringify(await upstream({}, config))
@@ -83,7 +83,7 @@ describe('bedrock: credentials', () => {
     }
   })
 
-  it("the call's own headers travel along, cannot replace the proof, and AWS's own are covered by it", async () => {
+  it("the call's headers are kept, cannot replace the signature, and AWS's are signed", async () => {
     const call = testCall({})
     const headers = { ...call.headers, 'x-request-id': 'req_1', authorization: 'Bearer stolen', 'x-amz-custom': 'yes' }
     Object.defineProperty(call, 'headers', { value: headers })
@@ -95,7 +95,7 @@ describe('bedrock: credentials', () => {
     expect(sent.headers).not.to.have.property('host')
   })
 
-  it('half a key, or two kinds at once, say what to mend', async () => {
+  it('half a key and two kinds of keys are refused, and the error says what to correct', async () => {
     const failure = async (config: PluginConfig) => String(await bedrock(config).catch((error: unknown) => error))
     expect(await failure({ ...KEYS, secretAccessKey: undefined })).to.contain('accessKeyId and secretAccessKey go together')
     expect(await failure({ ...KEYS, apiKey: new Secret('key') })).to.contain('exclude each other')
@@ -103,7 +103,7 @@ describe('bedrock: credentials', () => {
   })
 })
 
-describe('bedrock: without credentials of its own', () => {
+describe('bedrock: without configured credentials', () => {
   const AWS = /^AWS_/
   let before: NodeJS.ProcessEnv
   let folder: string
@@ -124,14 +124,14 @@ describe('bedrock: without credentials of its own', () => {
 
   const keyOf = ({ headers }: UpstreamRequest) => /Credential=(\w+)\//.exec(opened(headers.authorization))?.[1]
 
-  it('those of the environment are used, session token and all', async () => {
+  it('those of the environment are used, with the session token', async () => {
     Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'ASIAENV', AWS_SECRET_ACCESS_KEY: 's', AWS_SESSION_TOKEN: 'token' })
     const request = await upstream({}, { apiKey: undefined })
     expect(keyOf(request)).to.equal('ASIAENV')
     expect(opened(request.headers['x-amz-security-token'])).to.equal('token')
   })
 
-  it('those of the shared file are kept, and looked for anew when they were refused', async () => {
+  it('those of the shared file are kept, and read again after a refusal', async () => {
     const profile = (key: string) => `[default]\naws_access_key_id = ${key}\naws_secret_access_key = s\n`
     await writeFile(join(folder, 'credentials'), profile('AKIAONE'))
     const provider = await bedrock({ apiKey: undefined })
@@ -145,7 +145,7 @@ describe('bedrock: without credentials of its own', () => {
     expect(await send(true)).to.equal('AKIATWO')
   })
 
-  it('where there are none the operator is to blame, not the client', async () => {
+  it('missing ones are an upstream_authentication_error', async () => {
     const failure: unknown = await upstream({}, { apiKey: undefined }).catch((error: unknown) => error)
     expect(failure).to.be.instanceOf(GatewayError).and.to.include({ row: 'upstream_authentication_error' })
   })

@@ -34,7 +34,7 @@ const TOLD: readonly (readonly [model: string, effort: string, fields: object | 
   [DEEPSEEK, 'none', undefined],
 ]
 
-describe('bedrock: how much a model reasons', () => {
+describe('bedrock: reasoning_effort', () => {
   for (const [model, effort, fields] of TOLD) {
     it(`${effort} for ${model}`, async () => {
       const request = await translate({ model, reasoning_effort: effort, max_tokens: 10_000 })
@@ -42,31 +42,31 @@ describe('bedrock: how much a model reasons', () => {
     })
   }
 
-  it('nobody asks: nothing is said', async () => {
+  it('is not sent by default', async () => {
     for (const model of [OPUS_4_7, FABLE_5, HAIKU_4_5, NOVA_2, GPT_OSS]) {
       expect(await translate({ model })).not.to.have.property('additionalModelRequestFields')
     }
   })
 
-  it('a model that does not reason: the reply says that the effort was dropped', async () => {
+  it('is dropped for a model without reasoning', async () => {
     expect((await upstream({ model: 'amazon.nova-pro-v1:0', reasoning_effort: 'high' })).dropped).to.deep.equal([
       'reasoning_effort',
     ])
     expect((await upstream({ model: 'amazon.nova-pro-v1:0', reasoning_effort: 'none' })).dropped).to.deep.equal([])
   })
 
-  it('an effort nobody knows is refused', async () => {
+  it('is refused if unknown', async () => {
     const failure: unknown = await translate({ reasoning_effort: 'heroic' }).catch((error: unknown) => error)
     expect(String(failure)).to.contain('expected one of none, minimal')
   })
 
-  it('a budget is a share of the tokens, which then have to be said', async () => {
+  it("is a share of the reply's tokens for models with a budget, with maxTokens", async () => {
     const { inferenceConfig, additionalModelRequestFields } = await translate({ model: HAIKU_4_5, reasoning_effort: 'low' })
     expect(inferenceConfig).to.deep.equal({ maxTokens: 64_000 })
     expect(additionalModelRequestFields).to.deep.equal({ thinking: { type: 'enabled', budget_tokens: 12_800 } })
   })
 
-  it('there is none where there is no room, where a tool is forced, or in a step that began without', async () => {
+  it('is dropped if the reply is too short, a tool is required, or the step began without reasoning', async () => {
     const tools = [{ type: 'function', function: { name: 'look' } }]
     const step = [
       { role: 'user', content: '?' },
@@ -80,7 +80,7 @@ describe('bedrock: how much a model reasons', () => {
     }
   })
 
-  it('Nova takes no limit at high effort: the client’s limit has the last word', async () => {
+  it('is lowered for Nova if the request has a limit', async () => {
     const limited = await translate({ model: NOVA_2, reasoning_effort: 'high', max_tokens: 500, temperature: 0.5 })
     expect(limited.additionalModelRequestFields).to.have.nested.property('reasoningConfig.maxReasoningEffort', 'medium')
     expect(limited.inferenceConfig).to.deep.equal({ maxTokens: 500, temperature: 0.5 })
@@ -97,7 +97,7 @@ describe('bedrock: sampling', () => {
     return { ...JSON.parse(String(sent)).inferenceConfig, dropped }
   }
 
-  it('temperature ends at 1', async () => {
+  it('a temperature above 1 is sent as 1', async () => {
     expect(await sampled('amazon.nova-pro-v1:0', { temperature: 1.7, top_p: 0.5 })).to.deep.equal({
       temperature: 1,
       topP: 0.5,
@@ -106,13 +106,13 @@ describe('bedrock: sampling', () => {
     expect(await sampled('amazon.nova-pro-v1:0', { temperature: 0 })).to.deep.equal({ temperature: 0, dropped: [] })
   })
 
-  it('a model that takes one of both gets the temperature; 1 is as good as nothing said', async () => {
+  it('a model that takes one of both gets the temperature; a value of 1 is omitted', async () => {
     expect(await sampled(HAIKU_4_5, { temperature: 0.3, top_p: 0.5 })).to.deep.equal({ temperature: 0.3, dropped: ['top_p'] })
     expect(await sampled(HAIKU_4_5, { temperature: 1, top_p: 0.5 })).to.deep.equal({ topP: 0.5, dropped: [] })
     expect(await sampled(HAIKU_4_5, { temperature: 0.3, top_p: 1 })).to.deep.equal({ temperature: 0.3, dropped: [] })
   })
 
-  it('a model that takes neither, or that reasons, gets none', async () => {
+  it('both are dropped for a model that takes neither, or that reasons', async () => {
     expect(await sampled(OPUS_4_7, { temperature: 0.3, top_p: 0.5 })).to.deep.equal({ dropped: ['temperature', 'top_p'] })
     expect(await sampled(OPUS_4_7, { temperature: 1, top_p: 1 })).to.deep.equal({ dropped: [] })
     expect(await sampled(HAIKU_4_5, { temperature: 0.3, reasoning_effort: 'low', max_tokens: 9000 })).to.deep.equal({
@@ -121,7 +121,7 @@ describe('bedrock: sampling', () => {
     })
   })
 
-  it('blank stop sequences are left out, and said to be', async () => {
+  it('blank stop sequences are dropped', async () => {
     expect(await sampled(OPUS_4_7, { stop: ['\n', 'END'] })).to.deep.equal({ stopSequences: ['END'], dropped: ['stop'] })
     expect(await sampled(OPUS_4_7, { stop: 'END' })).to.deep.equal({ stopSequences: ['END'], dropped: [] })
     expect(await sampled(OPUS_4_7, { stop: null })).to.deep.equal({ dropped: [] })
@@ -153,8 +153,8 @@ async function secondTurn() {
 
 const kinds = (content: readonly object[]) => content.map((block) => Object.keys(block)[0])
 
-describe('bedrock: reasoning from turn to turn', () => {
-  it('a streamed call carries the reasoning that led to it', async () => {
+describe('bedrock: thinking state', () => {
+  it('a streamed tool call has the reasoning before it', async () => {
     const { tools } = await hear(fixture('reasoning-before-tools'), { model: `aws/${OPUS_4_7}` })
     expect(tools.map(({ extra_content }) => extra_content)).to.deep.equal([
       { bedrock: { model: OPUS_4_7, reasoning: SEALED } },
@@ -162,7 +162,7 @@ describe('bedrock: reasoning from turn to turn', () => {
     ])
   })
 
-  it('a whole reply carries the same, on the call it led to', async () => {
+  it('a whole reply has the same thinking state', async () => {
     const look = (toolUseId: string) => ({ toolUse: { toolUseId, name: 'look', input: {} } })
     const content = [...SEALED, look('a'), look('b')]
     const reply = { output: { message: { role: 'assistant', content } }, stopReason: 'tool_use' }
@@ -173,7 +173,7 @@ describe('bedrock: reasoning from turn to turn', () => {
     ])
   })
 
-  it('the next turn brings it back as it was, each before its call', async () => {
+  it('the next turn sends it back unchanged, before its call', async () => {
     const { messages } = await translate({ model: OPUS_4_7, reasoning_effort: 'high', messages: await secondTurn() })
     expect(messages[1]!.content).to.deep.equal([
       ...SEALED,
@@ -184,7 +184,7 @@ describe('bedrock: reasoning from turn to turn', () => {
     ])
   })
 
-  it('so it does where the model is reached by another profile', async () => {
+  it('the next turn sends it back to another profile of the model', async () => {
     for (const model of [
       'global.anthropic.claude-opus-4-7',
       'arn:aws:bedrock:us-east-1:1:inference-profile/eu.anthropic.claude-opus-4-7',
@@ -194,17 +194,17 @@ describe('bedrock: reasoning from turn to turn', () => {
     }
   })
 
-  it('another model never gets it, for it would refuse the seal', async () => {
+  it('another model does not get it', async () => {
     const { messages } = await translate({ model: 'us.anthropic.claude-opus-5', messages: await secondTurn() })
     expect(kinds(messages[1]!.content)).to.deep.equal(['text', 'toolUse', 'toolUse'])
   })
 
-  it('a call that does not reason brings none', async () => {
+  it('a request without reasoning omits it', async () => {
     const { messages } = await translate({ model: OPUS_4_7, messages: await secondTurn() })
     expect(kinds(messages[1]!.content)).to.deep.equal(['text', 'toolUse', 'toolUse'])
   })
 
-  it('a step that began with reasoning goes on with it', async () => {
+  it('a step that began with reasoning continues with it', async () => {
     const extra_content = { bedrock: { model: US_HAIKU_4_5, reasoning: [SEALED[0]] } }
     const messages = [
       { role: 'user', content: '?' },
@@ -219,12 +219,12 @@ describe('bedrock: reasoning from turn to turn', () => {
     expect(kinds(request.messages[1]!.content)).to.deep.equal(['reasoningContent', 'toolUse'])
   })
 
-  it('reasoning without a seal is not carried: open models would say it aloud', async () => {
+  it('unsigned reasoning is omitted', async () => {
     const frames = fixture('reasoning-before-tools').filter((frame) => !/signature|redacted/.test(frame.toString()))
     expect((await hear(frames)).tools.map(({ extra_content }) => extra_content)).to.deep.equal([undefined, undefined])
   })
 
-  it('what a client made up is not brought along', async () => {
+  it('invalid state of a client is omitted', async () => {
     const junk = [null, 'x', { text: 'x' }, { reasoningContent: null }, { reasoningContent: { reasoningText: { text: 'x' } } }]
     for (const extra_content of [{ bedrock: { model: OPUS_4_7, reasoning: junk } }, { bedrock: 'x' }, 'x', null, []]) {
       const messages = [

@@ -8,7 +8,7 @@ function refusalOf(status: number, type: string | undefined, body: string | obje
   return provider.error!({ status, headers, body: typeof body === 'string' ? body : JSON.stringify(body) })
 }
 
-describe('bedrock: what an error means', () => {
+describe('bedrock: an error reply', () => {
   for (const [status, type, meaning] of [
     [400, 'ValidationException', { status: 400 }],
     [403, 'AccessDeniedException', { status: 403 }],
@@ -25,19 +25,19 @@ describe('bedrock: what an error means', () => {
     [503, 'ServiceUnavailableException', { status: 503 }],
     [418, 'SomethingNewException', { status: 418 }],
   ] as const) {
-    it(`${status} ${type}`, () => {
+    it(`${status} ${type} is read`, () => {
       expect(refusalOf(status, type, { message: 'Words.' })).to.deep.equal({ ...meaning, message: 'Words.' })
     })
   }
 
-  it('the name stands in the header or in the body, with an address behind it or a namespace before it', () => {
+  it('has its name in the header or in the body, with an address after it or a namespace before it', () => {
     const meant = { status: 401, message: 'Words.' }
     expect(refusalOf(403, 'ExpiredTokenException:http://internal.amazon.com/coral/', { Message: 'Words.' })).to.deep.equal(meant)
     const __type = 'com.amazon.coral.service#UnrecognizedClientException'
     expect(refusalOf(403, undefined, { __type, message: 'Words.' })).to.deep.equal(meant)
   })
 
-  it('a prompt that is too long has the code clients look for', () => {
+  it('for a prompt that is too long is context_length_exceeded', () => {
     for (const message of [
       'Input is too long for requested model.',
       'The model returned the following errors: prompt is too long: 210000 tokens > 200000 maximum',
@@ -49,17 +49,17 @@ describe('bedrock: what an error means', () => {
     }
   })
 
-  it('a name that is no model is one that does not exist', () => {
+  it('for an invalid model id is a 404', () => {
     expect(refusalOf(400, 'ValidationException', { message: 'The provided model identifier is invalid.' })).to.include({
       status: 404,
     })
   })
 
-  it('words count only where the name does not say more', () => {
+  it('is read by its message only for a ValidationException', () => {
     expect(refusalOf(503, 'ServiceUnavailableException', { message: 'Input is too long to wait.' })).to.include({ status: 503 })
   })
 
-  it("a proxy's page leaves the status to speak", () => {
+  it('of a proxy is read by its status', () => {
     expect(refusalOf(502, undefined, '<html>Bad gateway</html>')).to.deep.equal({ status: 502 })
     expect(refusalOf(413, undefined, '[]')).to.deep.equal({ status: 413 })
     expect(refusalOf(500, undefined, '{"message":{}}')).to.deep.equal({ status: 500 })

@@ -24,12 +24,12 @@ function failureOf(whole: object): GatewayError {
 }
 
 describe('bedrock: a whole reply', () => {
-  it('all texts are kept, with nothing between', () => {
+  it('has the text of all blocks, without separators', () => {
     const cited = { citationsContent: { content: [{ text: ' and' }, { text: ' cited' }], citations: [] } }
     expect(messageOf([{ text: 'One' }, cited, { text: '.' }]).message.content).to.equal('One and cited.')
   })
 
-  it('an answer of tool calls alone has no content; their arguments are JSON', () => {
+  it('with tool calls only has content null, and arguments as JSON', () => {
     const call = (toolUseId: string, input?: object) => ({ toolUse: { toolUseId, name: 'look', input } })
     const { message, finish_reason } = messageOf([call('a', { at: 'sea' }), call('b'), call('c', {})], { stopReason: 'tool_use' })
     expect(message.content).to.equal(null)
@@ -41,7 +41,7 @@ describe('bedrock: a whole reply', () => {
     expect(finish_reason).to.equal('tool_calls')
   })
 
-  it('what Bedrock ran itself is no call of the client’s', () => {
+  it('omits tools that Bedrock ran', () => {
     const own = { toolUse: { toolUseId: 's', name: 'nova_grounding', type: 'server_tool_use', input: {} } }
     expect(messageOf([own, { toolResult: { toolUseId: 's', content: [] } }, { text: 'Low tide.' }]).message).to.deep.equal({
       role: 'assistant',
@@ -50,7 +50,7 @@ describe('bedrock: a whole reply', () => {
     })
   })
 
-  it('reasoning is reasoning, not words', () => {
+  it('has reasoning as reasoning_content', () => {
     const thought = { reasoningContent: { reasoningText: { text: 'Hm.', signature: 's' } } }
     const { message } = messageOf([thought, { reasoningContent: { redactedContent: 'eA==' } }, { text: 'Yes.' }])
     expect(message).to.include({ reasoning_content: 'Hm.', content: 'Yes.' })
@@ -66,14 +66,15 @@ describe('bedrock: a whole reply', () => {
     ['a reason yet to come', 'stop'],
     [undefined, 'stop'],
   ]) {
-    it(`${stopReason} is ${reason}`, () => expect(messageOf([{ text: 'x' }], { stopReason }).finish_reason).to.equal(reason))
+    it(`has finish_reason ${reason} for ${stopReason}`, () =>
+      expect(messageOf([{ text: 'x' }], { stopReason }).finish_reason).to.equal(reason))
   }
 
-  it('an answer with nothing in it is empty, not missing', () => {
+  it('has empty content if it has no blocks', () => {
     expect(messageOf([]).message.content).to.equal('')
   })
 
-  it('cached tokens are part of the prompt', () => {
+  it('includes cached tokens in the prompt tokens', () => {
     const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 315, cacheReadInputTokens: 200, cacheWriteInputTokens: 100 }
     expect(complete([{ text: 'x' }], { usage }).usage).to.deep.equal({
       prompt_tokens: 310,
@@ -84,7 +85,7 @@ describe('bedrock: a whole reply', () => {
     expect(complete([{ text: 'x' }])).not.to.have.property('usage')
   })
 
-  it('nonsense of the model, and what is no reply of Converse, are faults of the upstream', () => {
+  it('with malformed output or any other body fails', () => {
     const content = [{ text: 'x' }]
     expect(failureOf({ output: { message: { content } }, stopReason: 'malformed_tool_use' })).to.include({
       row: 'upstream_error',

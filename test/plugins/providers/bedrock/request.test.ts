@@ -42,21 +42,21 @@ const IN_THE_PATH: Readonly<Record<string, readonly [body: Record<string, unknow
   stream: [{ model: 'm', stream: true }, '/model/m/converse-stream'],
 }
 
-describe('bedrock: what becomes of each parameter', () => {
+describe('bedrock: parameters', () => {
   for (const [name, [body, expected]] of Object.entries(ARRIVES)) {
-    it(`${name} arrives`, async () => expect(await translate(body)).to.deep.include(expected))
+    it(`${name} is sent`, async () => expect(await translate(body)).to.deep.include(expected))
   }
 
   for (const [name, [body, path]] of Object.entries(IN_THE_PATH)) {
-    it(`${name} arrives in the path`, async () => expect((await upstream(body)).path).to.equal(path))
+    it(`${name} is in the path`, async () => expect((await upstream(body)).path).to.equal(path))
   }
 
-  it('every mapped parameter has its line here', () => {
+  it('of this test are all mapped ones', () => {
     const mapped = Object.keys(parameters).filter((name) => parameters[name]?.support === 'mapped')
     expect(mapped).to.have.members([...Object.keys(ARRIVES), ...Object.keys(IN_THE_PATH)])
   })
 
-  it('the page lists every parameter with its support', () => expectParametersOn(providerPage('bedrock'), parameters))
+  it('are on the docs page with their support', () => expectParametersOn(providerPage('bedrock'), parameters))
 })
 
 const schema = { type: 'object', properties: { age: { type: 'integer', minimum: 0 } }, required: ['age'] }
@@ -69,8 +69,8 @@ async function refusalOf(body: Readonly<Record<string, unknown>>): Promise<strin
   )
 }
 
-describe('bedrock: answers by a schema', () => {
-  it('the schema is a text, closed and without what Bedrock refuses', async () => {
+describe('bedrock: response_format', () => {
+  it('has the schema as a text, closed and restricted', async () => {
     const { outputConfig } = await translate(asked({ name: 'person', description: 'Who.', schema, strict: true }))
     const { schema: text, ...rest } = outputConfig!.textFormat.structure.jsonSchema
     expect(rest).to.deep.equal({ name: 'person', description: 'Who.' })
@@ -82,11 +82,11 @@ describe('bedrock: answers by a schema', () => {
     })
   })
 
-  it('text is how it is anyway', async () => {
+  it('is not sent for text', async () => {
     expect(await translate({ response_format: { type: 'text' } })).not.to.have.property('outputConfig')
   })
 
-  it('JSON without a schema, a schema that is missing, and a model that follows none are refused', async () => {
+  it('is refused without a schema, and for a model without structured outputs', async () => {
     expect(await refusalOf({ response_format: { type: 'json_object' } })).to.contain('send `json_schema`')
     expect(await refusalOf(asked({ name: 'person' }))).to.contain('response_format.json_schema.schema')
     expect(await refusalOf({ model: 'amazon.nova-pro-v1:0', ...asked({ name: 'person', schema }) })).to.contain(

@@ -54,12 +54,12 @@ describe('bedrock: signatures', () => {
   before(() => mock.timers.enable({ apis: ['Date'], now: new Date('2026-08-22T12:34:56Z') }))
   after(() => mock.timers.reset())
 
-  it('there are twenty requests to compare', () => expect(REQUESTS).to.have.length(20))
+  it('are compared for twenty requests', () => expect(REQUESTS).to.have.length(20))
 
   for (const asked of REQUESTS) {
     const { model, region, stream, keys, baseUrl } = asked
     const how = [stream ? 'a stream' : 'a reply', keys.sessionToken && 'a session token', baseUrl && 'a private endpoint']
-    it(`${model} in ${region}, ${how.filter(Boolean).join(', ')}: as the AWS SDK signs it`, async () => {
+    it(`are those of the AWS SDK for ${model} in ${region}, ${how.filter(Boolean).join(', ')}`, async () => {
       const ours = await send(asked)
       const theirs = await sendByAws(asked, String(ours.body))
       expect({ origin: ours.origin, path: ours.path }).to.deep.equal({ origin: theirs.origin, path: theirs.path })

@@ -94,8 +94,8 @@ const validStream = fc
     { metadata: { usage, metrics: { latencyMs: 1 } } },
   ])
 
-describe('bedrock: any valid stream', () => {
-  it('is read to its end, and is what clients count on', () => {
+describe('bedrock: random valid streams', () => {
+  it('are translated completely', () => {
     fc.assert(
       fc.property(validStream, (events) => {
         readWire(heard(events.map((one) => event({ ...one }))), true)
@@ -104,7 +104,7 @@ describe('bedrock: any valid stream', () => {
     )
   })
 
-  it('however its bytes come', () => {
+  it('are the same in pieces of any size', () => {
     fc.assert(
       fc.property(validStream, fc.array(fc.nat(), { maxLength: 6 }), (events, cuts) => {
         const bytes = Buffer.concat(events.map((one) => event({ ...one })))
@@ -157,8 +157,8 @@ const anyEvent = fc.record({
   ),
 })
 
-describe('bedrock: any stream at all', () => {
-  it('gives a client texts where it expects texts, and ends well or in one error', () => {
+describe('bedrock: random streams', () => {
+  it('are readable or fail', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 12 }), (events) => {
         const frames = events.map(({ type, payload }) => frame({ ':message-type': 'event', ':event-type': type }, payload))

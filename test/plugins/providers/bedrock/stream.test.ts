@@ -16,7 +16,7 @@ async function failureOf(frames: readonly Buffer[]): Promise<GatewayError> {
 }
 
 describe('bedrock: a streamed reply', () => {
-  it('words arrive as they come, then one finish, then the usage', async () => {
+  it('has its texts, then one finish, then the usage', async () => {
     const { chunks, done } = runTranslator(await bedrock(), { stream: fixture('text') }, { model: `aws/${MODEL}` })
     expect(chunks.map(({ choices, usage }) => ({ choices, usage }))).to.deep.equal([
       { choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }], usage: null },
@@ -36,7 +36,7 @@ describe('bedrock: a streamed reply', () => {
     expect(done).to.equal(true)
   })
 
-  it('parallel tool calls come one by one, each with its own arguments', async () => {
+  it('has parallel tool calls with their own arguments', async () => {
     const { tools, finish, content } = await hear(fixture('parallel-tools'))
     expect(tools).to.deep.equal([
       { id: 'tooluse_A', name: 'get_weather', arguments: '{"city": "Oslo"}' },
@@ -45,13 +45,13 @@ describe('bedrock: a streamed reply', () => {
     expect({ finish, content }).to.deep.equal({ finish: 'tool_calls', content: '' })
   })
 
-  it('a tool called without arguments has {}, which a client can parse', async () => {
+  it('has the arguments {} for a call without arguments', async () => {
     expect((await hear(fixture('tool-without-arguments'))).tools).to.deep.equal([
       { id: 'tooluse_A', name: 'look', arguments: '{}' },
     ])
   })
 
-  it('after words the first tool is still number 0', async () => {
+  it('has index 0 for the first tool call after text', async () => {
     const { content, tools } = await hear(fixture('text-before-tools'))
     expect(content).to.equal('Let me look. And listen.')
     expect(tools.map(({ name, arguments: text }) => [name, text])).to.deep.equal([
@@ -60,18 +60,18 @@ describe('bedrock: a streamed reply', () => {
     ])
   })
 
-  it('reasoning is reasoning, not words', async () => {
+  it('has reasoning as reasoning_content', async () => {
     const { content, reasoning } = await hear(fixture('reasoning'))
     expect({ content, reasoning }).to.deep.equal({ content: 'Done.', reasoning: 'Let me think.' })
   })
 
-  it('what a guardrail stopped reads content_filter, a reply cut short reads length', async () => {
+  it('has content_filter for a guardrail, and length for a truncated reply', async () => {
     const stopped = await hear(fixture('guardrail'))
     expect(stopped).to.include({ content: "Sorry, I can't talk about that.", finish: 'content_filter' })
     expect((await hear(fixture('max-tokens'))).finish).to.equal('length')
   })
 
-  it('cached tokens are part of the prompt', async () => {
+  it('includes cached tokens in the prompt tokens', async () => {
     expect((await hear(fixture('cache-usage'))).usage).to.deep.equal({
       prompt_tokens: 1210,
       completion_tokens: 50,
@@ -80,24 +80,24 @@ describe('bedrock: a streamed reply', () => {
     })
   })
 
-  it("Bedrock's own tools, citations and events yet to come are passed over", async () => {
+  it('omits tools that Bedrock ran, citations and unknown events', async () => {
     const { content, tools } = await hear(fixture('bedrocks-own-tools'))
     expect(content).to.equal('Low tide.')
     expect(tools).to.deep.equal([{ id: 'tooluse_A', name: 'walk', arguments: '{}' }])
   })
 
-  it('a model that calls a tool and says it is just done has called a tool', async () => {
+  it('has tool_calls for an end_turn after a tool call', async () => {
     const call = event({ contentBlockStart: { contentBlockIndex: 0, start: { toolUse: { toolUseId: 'a', name: 'look' } } } })
     expect((await hear([START, call, ...END])).finish).to.equal('tool_calls')
   })
 
-  it('metadata may come before the stop', async () => {
+  it('may have metadata before messageStop', async () => {
     const { finish, usage } = await hear([START, ...END.toReversed()])
     expect(finish).to.equal('stop')
     expect(usage).to.include({ total_tokens: 2 })
   })
 
-  it('nothing after the end is heard', async () => {
+  it('ignores events after its end', async () => {
     const late = event({ contentBlockDelta: { contentBlockIndex: 9, delta: { text: '?' } } })
     expect((await hear([...fixture('text'), late])).content).to.equal('Hello, 世界 👋')
   })
@@ -113,29 +113,29 @@ describe('bedrock: a stream that fails', () => {
     ['modelTimeoutException', 502, 'upstream_error'],
     ['somethingNewException', 502, 'upstream_error'],
   ] as const) {
-    it(`${name} in the middle is that error, and never a finish`, async () => {
+    it(`with ${name} fails with it, without a finish`, async () => {
       const failure = await failureOf([...fixture('text').slice(0, 3), exception(name, 'Words.')])
       expect(failure).to.include({ status, row })
     })
   }
 
-  it('an error frame is an error too', async () => {
+  it('with an error frame fails', async () => {
     const headers = { ':message-type': 'error', ':error-code': 'ThrottlingException', ':error-message': 'Slow down.' }
     expect(await failureOf([START, frame(headers, '')])).to.include({ row: 'upstream_rate_limited' })
   })
 
-  it('a frame that does not say what it is, is an error', async () => {
+  it('with a frame without a type fails', async () => {
     expect(await failureOf([START, frame({}, {})])).to.include({ row: 'upstream_error' })
   })
 
-  it('a stream that ends before its end is broken, even with a finish in sight', async () => {
+  it('without its last event is incomplete, even with a stop reason', async () => {
     const frames = fixture('text')
     for (let count = 0; count < frames.length; count++) {
       expect(await failureOf(frames.slice(0, count)), `after ${count} frames`).to.include({ row: 'upstream_disconnected' })
     }
   })
 
-  it('an end without content and without a stop reason is no reply', async () => {
+  it('without content and without a stop reason is invalid', async () => {
     const stop = [event({ messageStop: {} }), END[1]!]
     for (const frames of [stop, [START, ...stop], stop.toReversed()]) {
       expect(await failureOf(frames)).to.include({ row: 'upstream_invalid_response' })
@@ -144,18 +144,18 @@ describe('bedrock: a stream that fails', () => {
     expect(await hear([START, words, ...stop])).to.include({ content: 'Hi', finish: 'stop' })
   })
 
-  it('a model that wrote nonsense has not answered', async () => {
+  it('with malformed output of the model fails', async () => {
     for (const stopReason of ['malformed_model_output', 'malformed_tool_use']) {
       expect(await failureOf([START, event({ messageStop: { stopReason } }), END[1]!])).to.include({ row: 'upstream_error' })
     }
   })
 
-  it('what is no JSON is no event', async () => {
+  it('with invalid JSON is invalid', async () => {
     const headers = { ':message-type': 'event', ':event-type': 'contentBlockDelta' }
     expect(await failureOf([START, frame(headers, null)])).to.include({ row: 'upstream_invalid_response' })
   })
 
-  it('reasoning without end does not fill the memory', async () => {
+  it('with endless reasoning fails', async () => {
     const delta = { reasoningContent: { text: 'x'.repeat(1_000_000) } }
     const thought = event({ contentBlockDelta: { contentBlockIndex: 0, delta } })
     expect(await failureOf(Array.from({ length: 9 }, () => thought))).to.include({ row: 'upstream_invalid_response' })

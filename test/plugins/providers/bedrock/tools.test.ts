@@ -24,7 +24,7 @@ async function refusalOf(body: Readonly<Record<string, unknown>>): Promise<strin
 }
 
 describe('bedrock: tools', () => {
-  it('a tool is its name, its words and its schema', async () => {
+  it('have a name, a description and a schema', async () => {
     const parameters = { type: 'object', properties: { at: { type: 'string' } }, required: ['at'] }
     const { toolConfig } = await translate({ tools: [tool('look', { description: 'Looks.', parameters })] })
     expect(toolConfig).to.deep.equal({
@@ -32,11 +32,11 @@ describe('bedrock: tools', () => {
     })
   })
 
-  it('a tool without parameters, or with blank words, is one that Bedrock takes', async () => {
+  it('without parameters or with a blank description are valid', async () => {
     expect((await translate({ tools: [tool('look', { description: ' ' })] })).toolConfig).to.deep.equal({ tools: [spec('look')] })
   })
 
-  it('strict tools stay strict where the model can, with a schema that it takes', async () => {
+  it('that are strict have a restricted schema, if the model takes strict tools', async () => {
     const strict = tool('look', {
       strict: true,
       parameters: { type: 'object', properties: { n: { type: 'integer', minimum: 1 } } },
@@ -49,11 +49,11 @@ describe('bedrock: tools', () => {
     expect(older!.toolSpec.inputSchema.json).to.deep.equal(strict.function.parameters)
   })
 
-  it('custom tools are refused', async () => {
+  it('of type custom are refused', async () => {
     expect(await refusalOf({ tools: [{ type: 'custom', custom: { name: 'x' } }] })).to.contain('type `function` only')
   })
 
-  it('no tools are no tool configuration', async () => {
+  it('are absent if the list is empty', async () => {
     for (const body of [{ tools: [] }, { tools: null }, { tools: [], tool_choice: 'auto', parallel_tool_calls: false }]) {
       const request = await translate(body)
       expect(request).to.not.have.any.keys('toolConfig', 'additionalModelRequestFields')
@@ -61,28 +61,28 @@ describe('bedrock: tools', () => {
   })
 })
 
-describe('bedrock: which tool', () => {
+describe('bedrock: tool_choice', () => {
   for (const [choice, toolChoice] of [
     ['auto', undefined],
     ['required', { any: {} }],
     [tool('listen'), { tool: { name: 'listen' } }],
   ] as const) {
-    it(`${typeof choice === 'string' ? choice : 'a named one'}`, async () => {
+    it(`${typeof choice === 'string' ? choice : 'a tool by its name'} is sent`, async () => {
       const { toolConfig } = await translate({ tools: TOOLS, tool_choice: choice })
       expect(toolConfig).to.deep.equal({ tools: SPECS, ...(toolChoice && { toolChoice }) })
     })
   }
 
-  it('none: no tool is offered', async () => {
+  it('none offers no tool', async () => {
     expect(await translate({ tools: TOOLS, tool_choice: 'none' })).not.to.have.property('toolConfig')
   })
 
-  it('none of them allowed: no tool is offered', async () => {
+  it('an empty list of allowed tools offers no tool', async () => {
     const choice = { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } }
     expect(await translate({ tools: TOOLS, tool_choice: choice })).not.to.have.property('toolConfig')
   })
 
-  it('some allowed ones: the others are not offered', async () => {
+  it('allowed tools omit the others', async () => {
     const allowed = (mode: string) => ({ type: 'allowed_tools', allowed_tools: { mode, tools: [tool('listen')] } })
     expect((await translate({ tools: TOOLS, tool_choice: allowed('auto') })).toolConfig).to.deep.equal({ tools: [SPECS[1]] })
     const three = [...TOOLS, tool('smell')]
@@ -98,19 +98,19 @@ describe('bedrock: which tool', () => {
     })
   })
 
-  it('a model that can be made to use any tool uses the named one, for there is no other', async () => {
+  it('a named tool is the only one for a model that takes any', async () => {
     const { toolConfig } = await translate({ model: MISTRAL, tools: TOOLS, tool_choice: tool('listen') })
     expect(toolConfig).to.deep.equal({ tools: [SPECS[1]], toolChoice: { any: {} } })
   })
 
-  it('a model that cannot be made to is not asked to: the client hears what to do', async () => {
+  it('required is refused for a model that takes auto only, and the error says what to do', async () => {
     for (const choice of ['required', tool('look')]) {
       expect(await refusalOf({ model: LLAMA, tools: TOOLS, tool_choice: choice })).to.contain('Send `auto`')
     }
     expect((await translate({ model: LLAMA, tools: TOOLS })).toolConfig).to.deep.equal({ tools: SPECS })
   })
 
-  it('a name that no tool has, and words that mean nothing, are refused', async () => {
+  it('unknown names and invalid choices are refused', async () => {
     expect(await refusalOf({ tools: TOOLS, tool_choice: tool('dance') })).to.contain("no tool is named 'dance'")
     expect(await refusalOf({ tools: TOOLS, tool_choice: { type: 'custom', custom: { name: 'x' } } })).to.contain(
       'type `function`',
@@ -119,7 +119,7 @@ describe('bedrock: which tool', () => {
   })
 })
 
-describe('bedrock: one tool at a time', () => {
+describe('bedrock: parallel_tool_calls', () => {
   const fieldsOf = async (choice: unknown) => {
     const body = { model: SONNET, tools: TOOLS, tool_choice: choice, parallel_tool_calls: false }
     const { toolConfig, additionalModelRequestFields } = await translate(body)
@@ -128,14 +128,14 @@ describe('bedrock: one tool at a time', () => {
     return additionalModelRequestFields
   }
 
-  it('Claude is told so, whatever the choice', async () => {
+  it('is sent to Claude with any choice', async () => {
     const single = { disable_parallel_tool_use: true }
     expect(await fieldsOf(undefined)).to.deep.equal({ tool_choice: { type: 'auto', ...single } })
     expect(await fieldsOf('required')).to.deep.equal({ tool_choice: { type: 'any', ...single } })
     expect(await fieldsOf(tool('look'))).to.deep.equal({ tool_choice: { type: 'tool', name: 'look', ...single } })
   })
 
-  it('other models cannot be told: the reply says that it was dropped', async () => {
+  it('is dropped for other models', async () => {
     for (const model of [HAIKU_3, LLAMA, 'amazon.nova-pro-v1:0']) {
       const { dropped, body } = await upstream({ model, tools: TOOLS, parallel_tool_calls: false })
       expect(dropped).to.deep.equal(['parallel_tool_calls'])
@@ -143,19 +143,19 @@ describe('bedrock: one tool at a time', () => {
     }
   })
 
-  it('several at a time is how it is anyway', async () => {
+  it('is omitted if true', async () => {
     expect((await upstream({ tools: TOOLS, parallel_tool_calls: true })).dropped).to.deep.equal([])
   })
 })
 
-describe('bedrock: a history with tool calls', () => {
-  it('has its tools declared though the client offers none any more, and none is called', async () => {
+describe('bedrock: a conversation with tool calls', () => {
+  it('declares its tools although the client offers none', async () => {
     const { toolConfig, additionalModelRequestFields } = await translate({ messages: HISTORY })
     expect(toolConfig).to.deep.equal({ tools: [spec('smell')] })
     expect(additionalModelRequestFields).to.deep.equal({ tool_choice: { type: 'none' } })
   })
 
-  it('has them declared where the client forbids tools', async () => {
+  it('declares its tools although tool_choice is none', async () => {
     const body = { messages: HISTORY, tools: [...TOOLS, tool('smell', { description: 'Smells.' })], tool_choice: 'none' }
     const claude = await upstream(body)
     expect(JSON.parse(String(claude.body)).toolConfig).to.deep.equal({

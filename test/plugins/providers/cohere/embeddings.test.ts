@@ -8,7 +8,7 @@ import { cohere } from './support.ts'
 const TEXTS = ['Hello', 'Grüße, 世界']
 
 describe('cohere: embeddings', () => {
-  it("are asked for as Cohere's own SDK asks", async () => {
+  it("are requested as by Cohere's SDK", async () => {
     const upstream = await scriptedUpstream()
     const asked = upstream.reply(json({ id: '1', embeddings: { float: [] }, texts: [], response_type: 'embeddings_by_type' }))
     const sdk = new CohereClientV2({ token: 't', environment: upstream.origin })
@@ -21,7 +21,7 @@ describe('cohere: embeddings', () => {
     expect([ours.path, JSON.parse(String(ours.body))]).to.deep.equal([theirs.path, theirs.json()])
   })
 
-  it('are of documents, where the client does not say of what', async () => {
+  it('have the input_type search_document by default', async () => {
     expect(await embedded(await cohere(), 'embed-v4.0', { input: 'Hello', input_type: null })).to.deep.equal({
       model: 'embed-v4.0',
       texts: ['Hello'],
@@ -30,26 +30,26 @@ describe('cohere: embeddings', () => {
     })
   })
 
-  it('of a kind that Cohere does not know are refused with those that it does', async () => {
+  it('with an unknown input_type are refused with a list of the known ones', async () => {
     const { message, ...refusal } = await embedRefusal(await cohere(), 'embed-v4.0', { input: 'x', input_type: 'poem' })
     expect(refusal).to.deep.equal({ status: 400, row: 'invalid_value', param: 'input_type' })
     expect(message).to.contain('search_document, search_query, classification, clustering')
   })
 
-  it('of lists of tokens are refused by name, before anything is sent', async () => {
+  it('of lists of tokens are refused without a request', async () => {
     expect(await embedRefusal(await cohere(), 'e', { input: [46_713] })).to.include({
       row: 'unsupported_parameter',
       param: 'input',
     })
   })
 
-  it('of texts that are too long are refused by the name that the endpoint has for them', async () => {
+  it('of texts that are too long are refused with the param input', async () => {
     const read = operationOf(await cohere(), 'embeddings')!.error!
     const body = JSON.stringify({ message: 'too many tokens: size limit exceeded by 1200 tokens.' })
     expect(read({ status: 400, headers: {}, body })).to.include({ code: 'context_length_exceeded', param: 'input' })
   })
 
-  it('come with the tokens that were read; where Cohere does not say, with those it bills', async () => {
+  it('have the number of input tokens, or of billed ones', async () => {
     const provider = await cohere()
     const usageOf = (meta?: object) =>
       (embeddingsIn(provider, { embeddings: { float: [[1]] }, ...(meta && { meta }) }) as { usage?: object }).usage

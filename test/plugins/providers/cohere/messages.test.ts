@@ -11,7 +11,7 @@ async function messagesOf(...messages: readonly object[]): Promise<readonly Mess
 }
 
 describe('cohere: messages', () => {
-  it('instructions come first, as one', async () => {
+  it('instructions are the first message', async () => {
     expect(
       await messagesOf(
         { role: 'system', content: 'Be brief.' },
@@ -31,11 +31,11 @@ describe('cohere: messages', () => {
     ])
   })
 
-  it('instructions alone are enough', async () => {
+  it('instructions alone are sent', async () => {
     expect(await messagesOf({ role: 'system', content: 'Greet.' })).to.deep.equal([{ role: 'system', content: 'Greet.' }])
   })
 
-  it('nothing that is empty is sent, for Cohere refuses it', async () => {
+  it('empty messages are omitted', async () => {
     expect(
       await messagesOf(
         { role: 'user', content: '' },
@@ -54,7 +54,7 @@ describe('cohere: messages', () => {
     expect(await refusalOf({ messages: [{ role: 'user', content: ' ' }] })).to.contain('every message is empty')
   })
 
-  it('images go as they are', async () => {
+  it('images are sent unchanged', async () => {
     const data = 'data:image/png;base64,QUJD'
     const content = [{ type: 'text', text: 'What is it?' }, image(data, 'low'), image('https://a.example/b.png', 'high')]
     expect(await messagesOf({ role: 'user', content })).to.deep.equal([{ role: 'user', content }])
@@ -62,7 +62,7 @@ describe('cohere: messages', () => {
     expect(message!.content).to.deep.equal([image(data)])
   })
 
-  it('files, sound, and images beside the user’s words are refused, and the client hears which part', async () => {
+  it('files, sound, and images of other roles are refused and their path is named', async () => {
     const file = { type: 'file', file: { file_data: 'data:application/pdf;base64,QUJD' } }
     expect(await refusalOf({ messages: [{ role: 'user', content: [{ type: 'text', text: 'x' }, file] }] })).to.contain(
       'messages[0].content[1]',
@@ -80,7 +80,7 @@ describe('cohere: messages', () => {
     )
   })
 
-  it('what the model refused to say stays in the history', async () => {
+  it('refusals of the model are sent as text', async () => {
     expect(
       await messagesOf(
         { role: 'user', content: '?' },
@@ -93,7 +93,7 @@ describe('cohere: messages', () => {
     ])
   })
 
-  it('functions, and what the model said aloud, are refused', async () => {
+  it('deprecated functions and audio are refused', async () => {
     const refused = (message: object) => refusalOf({ messages: [message] })
     expect(await refused({ role: 'function', name: 'f', content: 'x' })).to.contain('messages[0].role')
     expect(await refused({ role: 'assistant', function_call: { name: 'f', arguments: '' } })).to.contain('Use `tool_calls`')
@@ -104,7 +104,7 @@ describe('cohere: messages', () => {
   })
 })
 
-describe('cohere: tool calls of the past', () => {
+describe('cohere: earlier tool calls', () => {
   const HISTORY = [
     { role: 'user', content: '?' },
     { role: 'assistant', content: 'I look.', tool_calls: [call('a', '{"at":"sea"}'), call('b', '')] },
@@ -115,7 +115,7 @@ describe('cohere: tool calls of the past', () => {
     ]),
   ]
 
-  it('calls and their results keep their ids; what was said beside them is their plan', async () => {
+  it('calls and their results keep their ids; their text is the plan', async () => {
     expect((await messagesOf(...HISTORY)).slice(1)).to.deep.equal([
       { role: 'assistant', tool_plan: 'I look.', tool_calls: [call('a', '{"at":"sea"}'), call('b')] },
       { role: 'tool', tool_call_id: 'b', content: 'Blue' },
@@ -123,12 +123,12 @@ describe('cohere: tool calls of the past', () => {
     ])
   })
 
-  it('a result with nothing in it is there nevertheless', async () => {
+  it('an empty result is sent', async () => {
     const messages = [HISTORY[0]!, { role: 'assistant', tool_calls: [call('a')] }, result('a', '')]
     expect((await messagesOf(...messages)).at(-1)).to.deep.equal({ role: 'tool', tool_call_id: 'a', content: '{}' })
   })
 
-  it('arguments that are no JSON object stay, within one', async () => {
+  it('arguments that are no JSON object are sent in one', async () => {
     const texts = ['{"at": "se', 'null', '[1]', 'sea']
     const calls = texts.map((json, index) => call(`c${index}`, json))
     const messages = [HISTORY[0]!, { role: 'assistant', tool_calls: calls }, ...calls.map(({ id }) => result(id))]
@@ -138,7 +138,7 @@ describe('cohere: tool calls of the past', () => {
     )
   })
 
-  it('ids that come twice in a conversation are told apart, each with its result', async () => {
+  it('repeated ids become unique, each with its result', async () => {
     const turn = [{ role: 'assistant', tool_calls: [call('a'), call('a')] }, result('a', 'one'), result('a', 'two')]
     const messages = (await messagesOf(HISTORY[0]!, ...turn, ...turn)).slice(1)
     const called = messages.flatMap((message) => ('tool_calls' in message ? (message.tool_calls ?? []) : [])).map(({ id }) => id)
@@ -147,7 +147,7 @@ describe('cohere: tool calls of the past', () => {
     expect(answered).to.deep.equal(called)
   })
 
-  it('a call without a result and a result without a call are refused, in the client’s numbering', async () => {
+  it('calls without results and results without calls are refused and their path is named', async () => {
     expect(await refusalOf({ messages: [...HISTORY.slice(0, 3), { role: 'user', content: 'x' }] })).to.contain(
       "'messages[3]': the tool call 'a' before it",
     )

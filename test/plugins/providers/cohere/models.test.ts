@@ -19,21 +19,21 @@ const KNOWN: Readonly<Record<string, ModelFacts>> = {
   'a-model-yet-to-come': { thinking: true, toolChoice: true, maxTokens: 32_000 },
 }
 
-describe('cohere: what is known of models', () => {
+describe('cohere: facts about models', () => {
   for (const [model, facts] of Object.entries(KNOWN)) {
     it(model, () => expect(factsOf(model)).to.deep.equal(facts))
   }
 
-  it('the data that ship are facts', () => {
+  it('models.json matches the schema', () => {
     const table = Type.Record(Type.String(), Type.Partial(Facts, { additionalProperties: false }))
     expect([...Value.Errors(table, shipped)]).to.deep.equal([])
   })
 
-  it('the page lists every fact', () => {
+  it('are all on the docs page', () => {
     expect(namesIn(providerPage('cohere'), 'fact')).to.deep.equal(Object.keys(Facts.properties))
   })
 
-  it('an operator’s row has the first word', () => {
+  it("come from the operator's rows first", () => {
     expect(factsOf('command-a-03-2025', { 'command-*': { thinking: true } })).to.include({ thinking: true, maxTokens: 8000 })
   })
 })
@@ -53,7 +53,7 @@ describe('cohere: discovery', () => {
 
   const answer = (reply: (request: ReceivedRequest) => unknown) => upstream.on((request) => json(reply(request)))
 
-  it('the models that chat, with what they can read, as the credential', async () => {
+  it('the chat models are read with the credential', async () => {
     const models = [
       { name: 'command-a-03-2025', endpoints: ['chat'], context_length: 256_000 },
       { name: 'command-r7b-12-2024' },
@@ -81,7 +81,7 @@ describe('cohere: discovery', () => {
     expect((await discover()).map(({ id }) => id)).to.deep.equal(['one', 'two'])
   })
 
-  it('a list without an end, or that repeats itself, is cut off', async () => {
+  it('an endless list, or one that repeats its cursor, ends', async () => {
     answer(() => ({ next_page_token: `page-${upstream.requests.length}` }))
     await discover()
     expect(upstream.requests).to.have.length(30)
@@ -90,7 +90,7 @@ describe('cohere: discovery', () => {
     expect(upstream.requests).to.have.length(30 + 2)
   })
 
-  it('a refused credential says so, and not what it is', async () => {
+  it('the error for a refused credential does not contain it', async () => {
     upstream.on(() => json({ message: 'invalid api token' }, { status: 401 }))
     const failure: unknown = await discover().catch((error: unknown) => error)
     expect(String(failure)).to.match(/status 401/)

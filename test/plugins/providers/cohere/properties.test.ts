@@ -25,8 +25,8 @@ const anyCall = anyRequest({
   },
 })
 
-describe('cohere: any valid request', () => {
-  it('becomes one that the SDK’s types describe and Cohere can take, or is refused in words', async () => {
+describe('cohere: random valid requests', () => {
+  it('are translated to valid requests of the SDK’s types, or refused with a reason', async () => {
     await fc.assert(
       fc.asyncProperty(anyCall, async (body) => {
         const sent = await sentFor(body)
@@ -39,7 +39,7 @@ describe('cohere: any valid request', () => {
     )
   })
 
-  it('a field that the SDK does not know would be noticed', () => {
+  it('with an unknown member would fail this test', () => {
     const sent = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] } satisfies ChatBody
     expect(taken(sent)).to.equal(sent)
     expectTaken(sent)

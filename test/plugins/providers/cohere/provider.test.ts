@@ -8,20 +8,20 @@ import { cohere, upstream } from './support.ts'
 
 const failureOf = async (config: PluginConfig) => String(await cohere(config).catch((error: unknown) => error))
 
-describe('cohere: where a call goes', () => {
+describe('cohere: the address of a call', () => {
   for (const [baseUrl, address] of [
     [undefined, 'https://api.cohere.com/v2/chat'],
     ['https://api.cohere.com/v2', 'https://api.cohere.com/v2/chat'],
     ['https://api.cohere.com/v1/', 'https://api.cohere.com/v2/chat'],
     ['http://127.0.0.1:8081/north/', 'http://127.0.0.1:8081/north/v2/chat'],
   ]) {
-    it(`baseUrl ${baseUrl ?? 'not given'}`, async () => {
+    it(`has the baseUrl ${baseUrl}`, async () => {
       const { origin, path } = await upstream({}, { baseUrl })
       expect(origin + path).to.equal(address)
     })
   }
 
-  it('an address that is none says what to give instead', async () => {
+  it('refuses an invalid baseUrl, and says what to give instead', async () => {
     expect(await failureOf({ baseUrl: 'https://' })).to.contain(
       'baseUrl must be an http or https URL: give the address before /v2/chat',
     )
@@ -30,13 +30,13 @@ describe('cohere: where a call goes', () => {
 })
 
 describe('cohere: credentials', () => {
-  it('the key is a bearer token, and in nothing that could be printed', async () => {
+  it('the key is a bearer token, and not in any printed form', async () => {
     const request = await upstream({})
     expect((request.headers.authorization as Secret).reveal()).to.equal('Bearer cohere-api-key-of-test')
     expect(JSON.stringify(request)).not.to.include('cohere-api-key')
   })
 
-  it("the call's own headers travel along and cannot replace it", async () => {
+  it("the call's headers are kept, and cannot replace it", async () => {
     const call = testCall({})
     Object.defineProperty(call, 'headers', { value: { ...call.headers, 'x-client-name': 'c', authorization: 'Bearer stolen' } })
     const { headers } = (await (await cohere()).request(call, testAttempt(call))) as UpstreamRequest
@@ -45,7 +45,7 @@ describe('cohere: credentials', () => {
   })
 })
 
-describe('cohere: its page', () => {
+describe('cohere: the docs page', () => {
   it('lists every option', () => {
     expect(namesIn(providerPage('cohere'), 'option')).to.have.members(Object.keys((plugin.schema as TObject).properties))
   })

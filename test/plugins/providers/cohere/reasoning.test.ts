@@ -4,7 +4,7 @@ import { fixture, hear, refusalOf, translate, upstream } from './support.ts'
 
 const PLAIN = 'command-a-03-2025'
 
-describe('cohere: how much a model thinks', () => {
+describe('cohere: reasoning_effort', () => {
   for (const [effort, thinking] of [
     ['none', { type: 'disabled' }],
     ['minimal', { type: 'enabled', token_budget: 1000 }],
@@ -19,32 +19,32 @@ describe('cohere: how much a model thinks', () => {
     })
   }
 
-  it('where nothing is asked, nothing is said', async () => expect(await translate({})).not.to.have.property('thinking'))
+  it('is not sent by default', async () => expect(await translate({})).not.to.have.property('thinking'))
 
-  it('without max_tokens it is a share of what the model may write at most', async () => {
+  it("is a share of the model's maximum without max_tokens", async () => {
     const { thinking } = await translate({ reasoning_effort: 'medium' })
     expect(thinking).to.deep.equal({ type: 'enabled', token_budget: 32_000 })
     const own = await translate({ model: 'm', reasoning_effort: 'medium' }, { facts: { m: { maxTokens: 100 } } })
     expect(own.thinking).to.have.property('token_budget', 50)
   })
 
-  it('of next to nothing it is one token', async () => {
+  it('is one token at least', async () => {
     expect((await translate({ reasoning_effort: 'low', max_tokens: 2 })).thinking).to.have.property('token_budget', 1)
   })
 
-  it('a model that does not think is not told to: the reply says that it was dropped', async () => {
+  it('is dropped for a model without thinking', async () => {
     const { body, dropped } = await upstream({ model: PLAIN, reasoning_effort: 'low' })
     expect(JSON.parse(String(body))).not.to.have.property('thinking')
     expect(dropped).to.deep.equal(['reasoning_effort'])
   })
 
-  it('a model that does not think already does not', async () => {
+  it('none is not sent to a model without thinking', async () => {
     const { body, dropped } = await upstream({ model: PLAIN, reasoning_effort: 'none' })
     expect(JSON.parse(String(body))).not.to.have.property('thinking')
     expect(dropped).to.deep.equal([])
   })
 
-  it('an effort that nobody knows is refused', async () => {
+  it('is refused if unknown', async () => {
     expect(await refusalOf({ reasoning_effort: 'utmost' })).to.contain('expected one of none, minimal, low')
   })
 })
@@ -66,8 +66,8 @@ async function secondTurn(name: string): Promise<readonly object[]> {
   return (await translate({ messages })).messages
 }
 
-describe('cohere: what led to tool calls, from turn to turn', () => {
-  it('the first call carries the plan, and the next turn brings it back', async () => {
+describe('cohere: thinking state', () => {
+  it('the first tool call has the plan, and the next turn sends it back', async () => {
     const { tools } = await hear(fixture('parallel-tools'))
     expect(tools.map(({ extra_content }) => extra_content)).to.deep.equal([
       { cohere: { tool_plan: 'I will look twice.' } },
@@ -79,18 +79,18 @@ describe('cohere: what led to tool calls, from turn to turn', () => {
     expect(said!.tool_calls![0]).not.to.have.property('extra_content')
   })
 
-  it('so it does with thoughts', async () => {
+  it('the first tool call has the thinking, and the next turn sends it back', async () => {
     const [, said] = (await secondTurn('thinking-before-tools')) as AssistantMessage[]
     expect(said!.content).to.deep.equal([{ type: 'thinking', thinking: 'First the sea.' }])
     expect(said).not.to.have.property('tool_plan')
   })
 
-  it('a call that nothing led to carries nothing', async () => {
+  it('a tool call without plan and thinking has none', async () => {
     const { tools } = await hear(fixture('tools-without-arguments'))
     expect(tools.map(({ extra_content }) => extra_content)).to.deep.equal([undefined, undefined, undefined])
   })
 
-  it('what a client made up is not brought along', async () => {
+  it('invalid state of a client is omitted', async () => {
     for (const extra_content of [{ cohere: { tool_plan: 3, thinking: ['x'] } }, { cohere: 'x' }, { google: {} }, 'x', null, []]) {
       const messages = [
         { role: 'user', content: '?' },

@@ -26,11 +26,11 @@ const text = (words: string) => ({ type: 'text', text: words })
 const call = (id: string, json?: string) => ({ id, type: 'function', function: { name: 'look', arguments: json } })
 
 describe('cohere: a whole reply', () => {
-  it('all texts are kept, with nothing between', () => {
+  it('has all texts, without separators', () => {
     expect(choiceOf({ content: [text('One'), text(' and two.')] }).message.content).to.equal('One and two.')
   })
 
-  it('an answer of tool calls alone has no content; their arguments are JSON', () => {
+  it('with tool calls only has content null, and arguments as JSON', () => {
     const tool_calls = [call('a', '{"at":"sea"}'), call('b', ''), call('c', 'null'), call('d')]
     const { message, finish_reason } = choiceOf({ tool_calls }, { finish_reason: 'TOOL_CALL' })
     expect(message.content).to.equal(null)
@@ -41,7 +41,7 @@ describe('cohere: a whole reply', () => {
     expect(finish_reason).to.equal('tool_calls')
   })
 
-  it('reasoning is reasoning, not words', () => {
+  it('has thinking as reasoning', () => {
     const { message } = choiceOf({ content: [{ type: 'thinking', thinking: 'Hm.' }, text('Yes.')] })
     expect(message).to.include({ reasoning_content: 'Hm.', content: 'Yes.' })
   })
@@ -53,16 +53,16 @@ describe('cohere: a whole reply', () => {
     ['A_REASON_YET_TO_COME', 'stop'],
     [undefined, 'stop'],
   ]) {
-    it(`${finish_reason} is ${reason}`, () => {
+    it(`has finish_reason ${reason} for ${finish_reason}`, () => {
       expect(choiceOf({ content: [text('x')] }, { finish_reason }).finish_reason).to.equal(reason)
     })
   }
 
-  it('an answer with nothing in it is empty, not missing', () => {
+  it('has empty content if it has no text', () => {
     for (const message of [{}, { content: null }, { content: [] }]) expect(choiceOf(message).message.content).to.equal('')
   })
 
-  it('cached tokens are part of the prompt, whole numbers whatever JSON writes', () => {
+  it('includes cached tokens in the prompt tokens', () => {
     const usage = { billed_units: { input_tokens: 5 }, tokens: { input_tokens: 71, output_tokens: 9 }, cached_tokens: 64 }
     expect(complete({}, { usage }).usage).to.deep.equal({
       prompt_tokens: 71,
@@ -74,7 +74,7 @@ describe('cohere: a whole reply', () => {
     expect(complete({})).not.to.have.property('usage')
   })
 
-  it('what was not finished, and what is no reply of the Chat API, are faults of the upstream', () => {
+  it('that is unfinished or invalid fails', () => {
     for (const finish_reason of ['ERROR', 'TIMEOUT']) {
       expect(failureOf({ message: { content: [text('Half')] }, finish_reason })).to.include({ row: 'upstream_error' })
     }

@@ -32,17 +32,17 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
   reasoning_effort: [{ reasoning_effort: 'low', max_tokens: 1000 }, { thinking: { type: 'enabled', token_budget: 200 } }],
 }
 
-describe('cohere: what becomes of each parameter', () => {
+describe('cohere: parameters', () => {
   for (const [name, [body, expected]] of Object.entries(ARRIVES)) {
-    it(`${name} arrives`, async () => expect(await translate(body)).to.deep.include(expected))
+    it(`${name} is sent`, async () => expect(await translate(body)).to.deep.include(expected))
   }
 
-  it('every mapped parameter has its line here', () => {
+  it('of this test are all mapped ones', () => {
     const mapped = Object.keys(parameters).filter((name) => parameters[name]?.support === 'mapped')
     expect(mapped).to.have.members(Object.keys(ARRIVES))
   })
 
-  it('the page lists every parameter with its support', () => expectParametersOn(providerPage('cohere'), parameters))
+  it('are on the docs page with their support', () => expectParametersOn(providerPage('cohere'), parameters))
 })
 
 async function sampled(body: Readonly<Record<string, unknown>>) {
@@ -52,22 +52,22 @@ async function sampled(body: Readonly<Record<string, unknown>>) {
 }
 
 describe('cohere: sampling', () => {
-  it('what Cohere has no room for, is the most or the least that it has', async () => {
+  it("values outside of Cohere's bounds become the nearest ones", async () => {
     expect(await translate({ temperature: 1.7, top_p: 1 })).to.include({ temperature: 1, p: 0.99 })
     expect(await translate({ temperature: 0, top_p: 0 })).to.include({ temperature: 0, p: 0.01 })
     expect(await translate({ frequency_penalty: 1.5 })).to.include({ frequency_penalty: 1 })
   })
 
-  it('a seed has no sign', async () => expect(await translate({ seed: -7 })).to.include({ seed: 7 }))
+  it('a negative seed becomes positive', async () => expect(await translate({ seed: -7 })).to.include({ seed: 7 }))
 
-  it('Cohere takes one penalty of both: the reply says that the other was dropped', async () => {
+  it('the second of two penalties is dropped', async () => {
     expect(await sampled({ frequency_penalty: 0.5, presence_penalty: 0.4 })).to.deep.equal({
       frequency_penalty: 0.5,
       dropped: ['presence_penalty'],
     })
   })
 
-  it('Cohere rewards no repetition', async () => {
+  it('negative penalties are dropped', async () => {
     expect(await sampled({ frequency_penalty: -1, presence_penalty: 0.4 })).to.deep.equal({
       presence_penalty: 0.4,
       dropped: ['frequency_penalty'],
@@ -75,12 +75,12 @@ describe('cohere: sampling', () => {
     expect(await sampled({ frequency_penalty: 0, presence_penalty: 0 })).to.deep.equal({ dropped: [] })
   })
 
-  it('an empty word to stop at is dropped', async () => {
+  it('an empty stop sequence is dropped', async () => {
     expect(await sampled({ stop: ['END', ''] })).to.deep.equal({ stop_sequences: ['END'], dropped: ['stop'] })
     expect(await sampled({ stop: '' })).to.deep.equal({ dropped: ['stop'] })
   })
 
-  it('null asks for nothing', async () => {
+  it('null is not sent', async () => {
     const body = { temperature: null, top_p: null, seed: null, stop: null, frequency_penalty: null, max_tokens: null }
     expect(await sampled({ ...body, reasoning_effort: null, response_format: null, stream: null })).to.deep.equal({ dropped: [] })
   })
@@ -88,8 +88,8 @@ describe('cohere: sampling', () => {
 
 const schema = { type: 'object', properties: { age: { type: 'integer' } }, required: ['age'] }
 
-describe('cohere: answers in JSON', () => {
-  it('with a schema, and without', async () => {
+describe('cohere: response_format', () => {
+  it('is sent with a schema, and without', async () => {
     const json_schema = { name: 'person', description: 'Who.', schema, strict: true }
     expect((await translate({ response_format: { type: 'json_schema', json_schema } })).response_format).to.deep.equal({
       type: 'json_object',
@@ -98,17 +98,17 @@ describe('cohere: answers in JSON', () => {
     expect((await translate({ response_format: { type: 'json_object' } })).response_format).to.deep.equal({ type: 'json_object' })
   })
 
-  it('text is how it is anyway', async () => {
+  it('is not sent for text', async () => {
     expect(await translate({ response_format: { type: 'text' }, tools: [TOOL] })).not.to.have.property('response_format')
   })
 
-  it('a schema that is missing is asked for', async () => {
+  it('is refused without a schema', async () => {
     expect(await refusalOf({ response_format: { type: 'json_schema', json_schema: { name: 'x' } } })).to.contain(
       'response_format.json_schema.schema',
     )
   })
 
-  it('beside tools it is refused, for Cohere would do neither', async () => {
+  it('is refused beside tools', async () => {
     const body = { response_format: { type: 'json_object' }, tools: [TOOL] }
     expect(await refusalOf(body)).to.contain('only without tools')
     const none = { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } }

@@ -82,8 +82,8 @@ function heard(stream: readonly (string | Buffer)[]): string {
   return data.map((one) => `data: ${one}\n\n`).join('')
 }
 
-describe('cohere: any valid stream', () => {
-  it('is read to its end, and is what clients count on', () => {
+describe('cohere: random valid streams', () => {
+  it('are translated completely', () => {
     fc.assert(
       fc.property(validStream, (events) => {
         readWire(heard(events.map(event)), true)
@@ -92,7 +92,7 @@ describe('cohere: any valid stream', () => {
     )
   })
 
-  it('however its bytes come', () => {
+  it('are the same in pieces of any size', () => {
     fc.assert(
       fc.property(validStream, fc.array(fc.nat(), { maxLength: 6 }), (events, cuts) => {
         const bytes = Buffer.from(events.map(event).join(''))
@@ -146,8 +146,8 @@ const anyEvent = fc.oneof(
   anything,
 )
 
-describe('cohere: any stream at all', () => {
-  it('gives a client texts where it expects texts, and ends well or in one error', () => {
+describe('cohere: random streams', () => {
+  it('are readable or fail', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 12 }), (events) => {
         const stream = [...events, { type: 'message-end', delta: {} }].map((one) => event(JSON.stringify(one)))

@@ -14,7 +14,7 @@ async function failureOf(events: readonly string[]): Promise<GatewayError> {
 }
 
 describe('cohere: a streamed reply', () => {
-  it('words arrive as they come, then one finish, then the usage', async () => {
+  it('has its texts, then one finish, then the usage', async () => {
     const { chunks, done } = runTranslator(await cohere(), { stream: fixture('text') })
     expect(chunks.map(({ choices, usage }) => ({ choices, usage }))).to.deep.equal([
       { choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }], usage: null },
@@ -35,7 +35,7 @@ describe('cohere: a streamed reply', () => {
     expect(chunks[0]?.id).to.equal('c14c80c3-18eb-4519-9460-6c92edd8cfb4')
   })
 
-  it('parallel tool calls come one by one, each with its own arguments; the plan is reasoning', async () => {
+  it('has parallel tool calls with their own arguments, and the plan as reasoning', async () => {
     const { tools, finish, content, reasoning } = await hear(fixture('parallel-tools'))
     expect(tools.map(({ id, name, arguments: json }) => [id, name, json])).to.deep.equal([
       ['get_weather_a', 'get_weather', '{"city": "Oslo"}'],
@@ -44,31 +44,31 @@ describe('cohere: a streamed reply', () => {
     expect({ finish, content, reasoning }).to.deep.equal({ finish: 'tool_calls', content: '', reasoning: 'I will look twice.' })
   })
 
-  it('a tool called without arguments has {}, which a client can parse, however Cohere writes nothing', async () => {
+  it('has the arguments {} for a call without arguments', async () => {
     const { tools } = await hear(fixture('tools-without-arguments'))
     expect(tools.map(({ arguments: json }) => JSON.parse(json))).to.deep.equal([{}, {}, {}])
   })
 
-  it('reasoning is reasoning, not words', async () => {
+  it('has thinking as reasoning', async () => {
     const { content, reasoning } = await hear(fixture('thinking'))
     expect({ content, reasoning }).to.deep.equal({ content: 'Done.', reasoning: 'Let me think.' })
   })
 
-  it('citations and events yet to come are passed over; what is billed counts where nothing else is told', async () => {
+  it('omits citations and unknown events; counts billed tokens if no others are reported', async () => {
     const { content, finish, usage } = await hear(fixture('citations'))
     expect({ content, finish }).to.deep.equal({ content: 'Low tide.', finish: 'length' })
     expect(usage).to.deep.equal({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 })
   })
 
-  it('an answer without usage has none', async () => {
+  it('has no usage if none is reported', async () => {
     expect(await hear([START, end()])).to.deep.include({ finish: 'stop', usage: undefined })
   })
 
-  it('nothing after the end is heard', async () => {
+  it('ignores events after its end', async () => {
     expect((await hear([...fixture('text'), content({ text: '?' })])).content).to.equal('Hello, 世界 👋')
   })
 
-  it('arguments of a call that nobody announced are passed over', async () => {
+  it('ignores arguments of an unknown call', async () => {
     const calls = { tool_calls: { function: { arguments: '{}' } } }
     const stray = event({ type: 'tool-call-delta', index: 3, delta: { message: calls } })
     expect((await hear([START, stray, end()])).tools).to.deep.equal([])
@@ -81,30 +81,30 @@ describe('cohere: a stream that fails', () => {
     { finish_reason: 'TIMEOUT' },
     { finish_reason: 'COMPLETE', error: 'Half of it.' },
   ]) {
-    it(`${Object.values(delta).join(', ')}: an error, and never a finish`, async () => {
+    it(`with ${Object.values(delta).join(', ')} fails, without a finish`, async () => {
       expect(await failureOf([...fixture('text').slice(0, 3), end(delta)])).to.include({ row: 'upstream_error' })
     })
   }
 
-  it('a stream that ends before its end is broken', async () => {
+  it('without message-end is incomplete', async () => {
     const events = fixture('parallel-tools')
     for (let count = 0; count < events.length; count++) {
       expect(await failureOf(events.slice(0, count)), `after ${count} events`).to.include({ row: 'upstream_disconnected' })
     }
   })
 
-  it('an end without content and without a finish reason is no reply', async () => {
+  it('without content and without a finish reason is invalid', async () => {
     for (const events of [[end({})], [START, end({})], [START, content({ text: '' }), end({})]]) {
       expect(await failureOf(events)).to.include({ row: 'upstream_invalid_response' })
     }
     expect(await hear([content({ text: 'Hi' }), end({})])).to.include({ content: 'Hi', finish: 'stop' })
   })
 
-  it('what is no JSON is no event', async () => {
+  it('with invalid JSON is invalid', async () => {
     expect(await failureOf([START, event('<html>'), end()])).to.include({ row: 'upstream_invalid_response' })
   })
 
-  it('reasoning without end does not fill the memory', async () => {
+  it('with endless thinking fails', async () => {
     const thought = content({ thinking: 'x'.repeat(1_000_000) })
     expect(await failureOf(Array.from({ length: 9 }, () => thought))).to.include({ row: 'upstream_invalid_response' })
     const plan = event({ type: 'tool-plan-delta', delta: { message: { tool_plan: 'x'.repeat(1_000_000) } } })

@@ -54,7 +54,7 @@ describe('gemini: documented replies', () => {
     expect({ content, finish }).to.deep.equal({ content: '', finish: 'tool_calls' })
   })
 
-  it('a refusal that says how long to wait', () => {
+  it('a refusal with the time to wait', () => {
     expect(toRefusal({ status: 429, body: documentedReply('gemini-429') })).to.deep.equal({
       status: 429,
       message: 'The quota of this project is used up.',

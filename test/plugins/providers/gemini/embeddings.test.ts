@@ -7,7 +7,7 @@ import { gemini } from './gemini.ts'
 const TEXTS = ['Hello', 'Grüße, 世界']
 
 describe('gemini: embeddings', () => {
-  it("are asked for as Google's own SDK asks", async () => {
+  it("are requested as by Google's SDK", async () => {
     const google = await scriptedUpstream()
     const asked = google.reply(json({ embeddings: [] }))
     const sdk = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: google.origin } })
@@ -22,24 +22,24 @@ describe('gemini: embeddings', () => {
     expect([methodOf(ours.path), JSON.parse(String(ours.body))]).to.deep.equal([methodOf(theirs.path), { requests }])
   })
 
-  it('of one text are asked for like those of several', async () => {
+  it('of one text are requested like those of several', async () => {
     const request = { model: 'models/e', content: { parts: [{ text: 'Hello' }] } }
     expect(await embedded(await gemini(), 'models/e', { input: 'Hello', dimensions: null })).to.deep.equal({
       requests: [request],
     })
   })
 
-  it('of lists of tokens are refused by name, before anything is sent', async () => {
+  it('of lists of tokens are refused without a request', async () => {
     for (const input of [[46_713], [[46_713], [46_714]]]) {
       expect(await embedRefusal(await gemini(), 'e', { input })).to.include({ row: 'unsupported_parameter', param: 'input' })
     }
   })
 
-  it('of a model whose name is none are not asked for', async () => {
+  it('of a model with an invalid name are refused', async () => {
     expect(await embedRefusal(await gemini(), '../secrets', { input: 'x' })).to.include({ row: 'model_not_found' })
   })
 
-  it('come with the tokens that were read, where Google says how many', async () => {
+  it('have the number of input tokens if Google reports it', async () => {
     const provider = await gemini()
     const embeddings = [{ values: [0.5] }]
     const data = [{ embedding: [0.5] }]

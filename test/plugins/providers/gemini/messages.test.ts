@@ -7,7 +7,7 @@ const toolCall = (id: string, name = 'look', args = '{}') => ({ id, type: 'funct
 const result = (id: string, content: unknown) => ({ role: 'tool', tool_call_id: id, content })
 
 describe('gemini: a conversation', () => {
-  it('has its turns in order, under the names Google has for who speaks', async () => {
+  it("has its turns in order, with Google's roles", async () => {
     expect(await contentsOf(user('Hi'), assistant('Hello.'), user('Bye'))).to.deep.equal([
       { role: 'user', parts: [{ text: 'Hi' }] },
       { role: 'model', parts: [{ text: 'Hello.' }] },
@@ -15,20 +15,20 @@ describe('gemini: a conversation', () => {
     ])
   })
 
-  it('whose instructions come in two messages gives the model both of them', async () => {
+  it('joins the instructions of two messages', async () => {
     const messages = [{ role: 'system', content: 'Be brief.' }, user('Hi'), { role: 'developer', content: 'In French.' }]
     const { systemInstruction, contents } = await translate({ messages })
     expect(systemInstruction).to.deep.equal({ parts: [{ text: 'Be brief.\nIn French.' }] })
     expect(contents).to.deep.equal([{ role: 'user', parts: [{ text: 'Hi' }] }])
   })
 
-  it('of instructions alone has them said by the user, for Google wants a turn', async () => {
+  it("of instructions alone sends them as the user's", async () => {
     const request = await translate({ messages: [{ role: 'system', content: 'Say hi.' }] })
     expect(request).to.deep.include({ contents: [{ role: 'user', parts: [{ text: 'Say hi.' }] }] })
     expect(request).not.to.have.property('systemInstruction')
   })
 
-  it('loses its empty texts, which Google answers 400 to', async () => {
+  it('omits empty texts', async () => {
     expect(
       await contentsOf(
         user(''),
@@ -41,22 +41,22 @@ describe('gemini: a conversation', () => {
     ).to.deep.equal([{ role: 'user', parts: [{ text: 'Hi' }] }])
   })
 
-  it('that says nothing at all is refused', async () => {
+  it('of empty messages is refused', async () => {
     expect(await refusalOf({ messages: [user('')] })).to.include({ status: 400, param: 'messages' })
   })
 
-  it('keeps what one speaker said in two messages in one turn', async () => {
+  it('merges adjacent messages of one role', async () => {
     expect(await contentsOf(user('One.'), user('Two.'))).to.deep.equal([
       { role: 'user', parts: [{ text: 'One.' }, { text: 'Two.' }] },
     ])
   })
 
-  it('has a refusal of the model among its words', async () => {
+  it('sends a refusal of the model as text', async () => {
     const [, model] = await contentsOf(user('Hi'), assistant(null, { refusal: 'No.' }))
     expect(model).to.deep.equal({ role: 'model', parts: [{ text: 'No.' }] })
   })
 
-  it('does not send the thoughts back that a client kept', async () => {
+  it('omits the reasoning of earlier answers', async () => {
     const [, model] = await contentsOf(user('Hi'), assistant('Hello.', { reasoning_content: 'A greeting.' }))
     expect(model).to.deep.equal({ role: 'model', parts: [{ text: 'Hello.' }] })
   })
@@ -70,13 +70,13 @@ describe('gemini: a conversation', () => {
     ['spoken words', assistant(null, { audio: { id: 'audio_1' } }), 'messages[1].audio'],
     ['a message of a function', { role: 'function', name: 'look', content: 'x' }, 'messages[1].role'],
   ] as const) {
-    it(`with ${what} is refused, and its place is named`, async () => {
+    it(`with ${what} is refused and its path is named`, async () => {
       expect(await refusalOf({ messages: [user('Hi'), message] })).to.include({ row: 'unsupported_parameter', param })
     })
   }
 })
 
-describe('gemini: what a user shows', () => {
+describe('gemini: content of a user', () => {
   const PNG = 'iVBORw0KGgo='
 
   for (const [what, part, expected] of [
@@ -121,7 +121,7 @@ describe('gemini: what a user shows', () => {
       { fileData: { fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/abc' } },
     ],
   ] as const) {
-    it(`${what} reaches the model`, async () => {
+    it(`${what} is sent`, async () => {
       expect(await partsOf([{ type: 'text', text: 'Look:' }, part])).to.deep.equal([{ text: 'Look:' }, expected])
     })
   }
@@ -139,14 +139,14 @@ describe('gemini: what a user shows', () => {
     ],
     ['a part of another kind', { type: 'video_url' }, { row: 'unsupported_parameter', param: 'messages[0].content[0]' }],
   ] as const) {
-    it(`${what} is refused, and its place is named`, async () => {
+    it(`${what} is refused and its path is named`, async () => {
       expect(await refusalOf({ messages: [user([part])] })).to.include({ status: 400, ...expected })
     })
   }
 })
 
-describe('gemini: the results of tools', () => {
-  it("name the function that was called, which the client's message does not", async () => {
+describe('gemini: tool results', () => {
+  it('have the name of the called function', async () => {
     const contents = await contentsOf(
       user('Hi'),
       assistant(null, { tool_calls: [toolCall('call_1', 'get_weather')] }),
@@ -158,7 +158,7 @@ describe('gemini: the results of tools', () => {
     })
   })
 
-  it('of parallel calls stand in one turn, in the order of the calls', async () => {
+  it('of parallel calls are one turn, in the order of the calls', async () => {
     const calls = assistant(null, { tool_calls: [toolCall('a', 'first'), toolCall('b', 'second')] })
     const contents = await contentsOf(user('Hi'), calls, result('b', 'Two'), result('a', 'One'), user('Thanks'))
     expect(contents.slice(2)).to.deep.equal([
@@ -173,7 +173,7 @@ describe('gemini: the results of tools', () => {
     ])
   })
 
-  it('of calls that share an id answer them in order', async () => {
+  it('of calls with the same id answer them in order', async () => {
     const calls = assistant(null, { tool_calls: [toolCall('x', 'first'), toolCall('x', 'second')] })
     const contents = await contentsOf(user('Hi'), calls, result('x', 'One'), result('x', 'Two'))
     expect(contents.at(-1)!.parts).to.deep.equal([
@@ -182,7 +182,7 @@ describe('gemini: the results of tools', () => {
     ])
   })
 
-  it('stay the very text they are: large numbers are not rounded', async () => {
+  it('are sent as the same text, without rounding numbers', async () => {
     const contents = await contentsOf(
       user('Hi'),
       assistant(null, { tool_calls: [toolCall('a')] }),
@@ -194,7 +194,7 @@ describe('gemini: the results of tools', () => {
     expect(contents.at(-1)!.parts[0]).to.have.nested.property('functionResponse.response.output', '{"id":12345678901234567890}')
   })
 
-  it('may say nothing', async () => {
+  it('may be empty', async () => {
     const contents = await contentsOf(user('Hi'), assistant(null, { tool_calls: [toolCall('a')] }), result('a', ''))
     expect(contents.at(-1)!.parts[0]).to.have.nested.property('functionResponse.response.output', '')
   })
@@ -209,19 +209,19 @@ describe('gemini: the results of tools', () => {
       'messages[3].tool_call_id',
     ],
   ] as const) {
-    it(`${what} is refused here, in the client's own numbering`, async () => {
+    it(`${what} is refused and its path is named`, async () => {
       expect(await refusalOf({ messages })).to.include({ status: 400, row: 'invalid_value', param })
     })
   }
 
-  it('with an image among them are refused', async () => {
+  it('with an image are refused', async () => {
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,QQ==' } }
     const messages = [user('Hi'), assistant(null, { tool_calls: [toolCall('a')] }), result('a', [image])]
     expect(await refusalOf({ messages })).to.include({ row: 'unsupported_parameter', param: 'messages[2].content' })
   })
 })
 
-describe('gemini: earlier calls of tools', () => {
+describe('gemini: earlier tool calls', () => {
   const argsOf = async (text: string) => {
     const contents = await contentsOf(
       user('Hi'),
@@ -235,13 +235,13 @@ describe('gemini: earlier calls of tools', () => {
     expect(await argsOf('{"at":"sky"}')).to.deep.include({ functionCall: { id: 'a', name: 'look', args: { at: 'sky' } } })
   })
 
-  it('without arguments have an empty one', async () => {
+  it('without arguments have an empty object', async () => {
     expect(await argsOf(''))
       .to.have.nested.property('functionCall.args')
       .that.deep.equals({})
   })
 
-  it('whose arguments were cut off keep them as they are', async () => {
+  it('with truncated arguments keep them as a text', async () => {
     expect(await argsOf('{"at":"sk'))
       .to.have.nested.property('functionCall.args')
       .that.deep.equals({ arguments: '{"at":"sk' })

@@ -18,7 +18,7 @@ async function listing(...pages: readonly unknown[]) {
 const model = (name: string, more: object = {}) => ({ name, supportedGenerationMethods: ['generateContent'], ...more })
 
 describe('gemini: the list of models', () => {
-  it('has what can chat, with its context length', async () => {
+  it('has the chat models, with their context length', async () => {
     const { models, asked } = await listing({
       models: [
         model('models/gemini-2.5-pro', { inputTokenLimit: 1_048_576 }),
@@ -33,7 +33,7 @@ describe('gemini: the list of models', () => {
     expect(asked).to.deep.equal(['https://generativelanguage.googleapis.com/v1beta/models?pageSize=1000'])
   })
 
-  it('goes on over its pages', async () => {
+  it('reads all pages', async () => {
     const { models, asked } = await listing(
       { models: [model('models/a')], nextPageToken: 't 1' },
       { models: [model('models/b')] },
@@ -42,13 +42,13 @@ describe('gemini: the list of models', () => {
     expect(asked[1]).to.match(/pageToken=t\+1$/)
   })
 
-  it('ends where its pages do not', async () => {
+  it('ends after a limit of pages', async () => {
     const { asked } = await listing({ models: [], nextPageToken: 'again' })
     expect(asked).to.have.lengthOf(2)
   })
 
   for (const page of [null, {}, { models: [{}, { name: 7 }, model('x', { supportedGenerationMethods: null })] }]) {
-    it(`of ${JSON.stringify(page)} has nothing in it`, async () => {
+    it(`of ${JSON.stringify(page)} is empty`, async () => {
       expect((await listing(page)).models).to.deep.equal([])
     })
   }

@@ -38,8 +38,8 @@ const request = anyRequest({
   },
 })
 
-describe('gemini: any valid request', () => {
-  it('becomes one that Google can take, or is refused in words', () => expectTakenOrRefused(request, translate, expectTakeable))
+describe('gemini: random valid requests', () => {
+  it('are translated to valid requests, or refused with a reason', () => expectTakenOrRefused(request, translate, expectTakeable))
 })
 
 function expectTakeable({ contents, tools, toolConfig, generationConfig: config = {} }: GenerateRequest): void {
@@ -159,8 +159,8 @@ const brokenEvent = fc.record(
   { requiredKeys: [] },
 )
 
-describe('gemini: any stream', () => {
-  it('that Google may send is one that clients can read, and nothing of it is lost', async () => {
+describe('gemini: random streams', () => {
+  it('of valid events are translated completely', async () => {
     const provider = await gemini()
     fc.assert(
       fc.property(validStream, ({ parts, events }) => {
@@ -180,7 +180,7 @@ describe('gemini: any stream', () => {
     )
   })
 
-  it('that Google could not mean is one that clients can read, or an error', async () => {
+  it('of invalid events are readable or fail', async () => {
     const provider = await gemini()
     fc.assert(
       fc.property(fc.array(brokenEvent, { maxLength: 5 }), (events) => {

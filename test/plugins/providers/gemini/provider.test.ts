@@ -5,29 +5,29 @@ import { gemini, refusalOf, upstream } from './gemini.ts'
 
 const GOOGLE = 'https://generativelanguage.googleapis.com/v1beta/models'
 
-describe('gemini: where a call goes', () => {
-  it('the model stands in the address, without its namespace', async () => {
+describe('gemini: the address of a call', () => {
+  it('has the model without its namespace', async () => {
     const { origin, path } = await upstream({ model: 'google/gemini-2.5-pro' })
     expect(origin + path).to.equal(`${GOOGLE}/gemini-2.5-pro:generateContent`)
   })
 
-  it('a stream is another method, and comes as events', async () => {
+  it('has another method for streams, with SSE', async () => {
     const { origin, path } = await upstream({ model: 'google/gemini-2.5-pro', stream: true })
     expect(origin + path).to.equal(`${GOOGLE}/gemini-2.5-pro:streamGenerateContent?alt=sse`)
   })
 
-  it("the name may be the one of Google's list", async () => {
+  it("takes the name in Google's list of models", async () => {
     const { path } = await upstream({ model: 'google/models/gemma-4-31b-it' })
     expect(path).to.equal('/v1beta/models/gemma-4-31b-it:generateContent')
   })
 
   for (const model of ['../x', '..', 'a/b', 'a:countTokens', 'a?key=x', 'a%2Fb', 'a b', 'models/', 'é']) {
-    it(`${model} is no name of a model, and no part of an address`, async () => {
+    it(`does not contain the invalid model ${model}`, async () => {
       expect(await refusalOf({ model: `google/${model}` })).to.include({ status: 404, row: 'model_not_found' })
     })
   }
 
-  it('the key is a secret in a header: no address and nothing that could be printed has it', async () => {
+  it('does not contain the key: it is a secret in a header', async () => {
     const { origin, path, headers, body } = await upstream({})
     expect(headers['x-goog-api-key']).to.be.instanceOf(Secret)
     expect((headers['x-goog-api-key'] as Secret).reveal()).to.equal('AIza-very-secret')
@@ -40,20 +40,20 @@ describe('gemini: where a call goes', () => {
     ['https://proxy.example.com/v1', 'https://proxy.example.com/v1/models'],
     ['http://127.0.0.1:8081/v1alpha/', 'http://127.0.0.1:8081/v1alpha/models'],
   ]) {
-    it(`baseUrl ${baseUrl} is asked at ${address}`, async () => {
+    it(`is ${address} for baseUrl ${baseUrl}`, async () => {
       const { origin, path } = await upstream({ model: 'google/a' }, { baseUrl })
       expect(origin + path).to.equal(`${address}/a:generateContent`)
     })
   }
 
-  it('an address that is none says what to give instead', async () => {
+  it('refuses an invalid baseUrl, and says what to give instead', async () => {
     const failure = await gemini({ baseUrl: 'https://' }).catch((error: unknown) => error)
     expect(String(failure)).to.contain('baseUrl must be an http or https URL: give the address before /models')
   })
 })
 
-describe('gemini: the facts of models', () => {
-  it('that ship could stand in routes.yaml', async () => {
+describe('gemini: facts about models', () => {
+  it('in models.json match the schema of routes.yaml', async () => {
     await gemini({ facts: shipped })
   })
 
@@ -63,7 +63,7 @@ describe('gemini: the facts of models', () => {
     ['no level', { 'gemini-*': { levels: [] } }],
     ['a way to think that nobody knows', { 'gemini-*': { thinking: 'hard' } }],
   ] as const) {
-    it(`${what} is refused when the table is loaded`, async () => {
+    it(`cannot be configured with ${what}`, async () => {
       const failure = await gemini({ facts }).catch((error: unknown) => error)
       expect(String(failure)).to.contain('the config of gemini/facts/gemini-*')
     })

@@ -25,29 +25,29 @@ describe('gemini: reasoning_effort', () => {
     ['gemini-2.5-flash', 'max', budget(24_576)],
     ['gemini-2.5-pro', 'max', budget(32_768)],
   ] as const) {
-    it(`${effort} is ${Object.values(expected)[0]} of ${model}, and its thoughts are told`, async () => {
+    it(`${effort} is ${Object.values(expected)[0]} for ${model}, with its thoughts`, async () => {
       expect(await thinking(model, effort)).to.deep.equal(expected)
     })
   }
 
-  it('asks for no more than it says: the next level below, of a model that does not know it', async () => {
+  it('is the next lower level of a model without the requested one', async () => {
     expect(await thinking('gemini-3-pro-preview', 'medium')).to.deep.equal(level('LOW'))
   })
 
-  it('minimal is the least a model knows', async () => {
+  it('minimal is the lowest level of the model', async () => {
     for (const model of ['gemini-3.1-pro-preview', 'gemini-3.7-flash', 'gemini-flash-latest', 'gemini-9-flash']) {
       expect(await thinking(model, 'minimal'), model).to.deep.equal(level('LOW'))
     }
   })
 
-  it('none is as little thinking as the model can do, and none of it told', async () => {
+  it('none is the least thinking of the model, without its thoughts', async () => {
     expect(await thinking('gemini-2.5-flash', 'none')).to.deep.equal({ thinkingBudget: 0 })
     expect(await thinking('gemini-2.5-pro', 'none')).to.deep.equal({ thinkingBudget: 128 })
     expect(await thinking('gemini-3-flash-preview', 'none')).to.deep.equal({ thinkingLevel: 'MINIMAL' })
     expect(await thinking('gemini-3.8-flash', 'none')).to.deep.equal({ thinkingLevel: 'LOW' })
   })
 
-  it('is said to be dropped by a model that does not think, where it asks for thinking', async () => {
+  it('is dropped for a model without thinking, unless it is none', async () => {
     const ask = (reasoning_effort: string) => upstream({ model: 'google/gemini-2.0-flash', reasoning_effort })
     expect((await ask('high')).dropped).to.deep.equal(['reasoning_effort'])
     expect((await ask('none')).dropped).to.deep.equal([])
@@ -55,11 +55,11 @@ describe('gemini: reasoning_effort', () => {
     expect(await thinking('gemini-3-pro-image', 'high')).to.equal(undefined)
   })
 
-  it('unsaid leaves it to the model', async () => {
+  it('is not sent by default', async () => {
     expect(await thinking('gemini-3-flash-preview', null)).to.equal(undefined)
   })
 
-  it('of a word that nobody knows is refused', async () => {
+  it('is refused if unknown', async () => {
     expect(await refusalOf({ reasoning_effort: 'heroic' })).to.include({
       status: 400,
       row: 'invalid_value',
@@ -90,17 +90,17 @@ const toolCall = (index: number, more: object = {}) => ({
 })
 
 describe('gemini: the signature of a thought', () => {
-  it('rides on the call it led to', async () => {
+  it('is in the extra_content of its call', async () => {
     const { choices } = await complete(reply([WEATHER]).whole)
     expect(choices[0]!.message.tool_calls![0]).to.deep.include({ extra_content: SIGNED })
   })
 
-  it('rides on the call it led to, streamed', async () => {
+  it('is in the extra_content of its call, streamed', async () => {
     const { chunks } = await listen(reply([WEATHER]).stream)
     expect(gather(chunks).choices[0]!.tools[0]).to.deep.include({ extra_content: SIGNED })
   })
 
-  it('that comes after its call still reaches it, streamed or not', async () => {
+  it('after its call is added to it, whole and streamed', async () => {
     const late = reply([call('look'), { text: '', thoughtSignature: 'c2lnbmVk' }])
     expect((await complete(late.whole)).choices[0]!.message.tool_calls![0]).to.deep.include({ extra_content: SIGNED })
     const calls = (await listen(late.stream)).chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? [])
@@ -109,22 +109,22 @@ describe('gemini: the signature of a thought', () => {
     ])
   })
 
-  it('of a text is no affair of a call after it', async () => {
+  it('of a text is not added to a later call', async () => {
     const { choices } = await complete(reply([{ text: 'Well.', thoughtSignature: 'c2lnbmVk' }, call('look')]).whole)
     expect(choices[0]!.message.tool_calls![0]).not.to.have.property('extra_content')
   })
 
-  it('comes back with its call', async () => {
+  it('is sent back with its call', async () => {
     expect(await returned('gemini-3-flash-preview', toolCall(0, { extra_content: SIGNED }))).to.deep.equal(['c2lnbmVk'])
     expect(await returned('gemini-2.5-flash', toolCall(0, { extra_content: SIGNED }))).to.deep.equal(['c2lnbmVk'])
   })
 
-  it('stands on the first of parallel calls only, and the others need none', async () => {
+  it('is on the first of parallel calls only', async () => {
     const calls = [toolCall(0, { extra_content: SIGNED }), toolCall(1)]
     expect(await returned('gemini-3-flash-preview', ...calls)).to.deep.equal(['c2lnbmVk', undefined])
   })
 
-  it('that a client has lost does not end the conversation with a 400', async () => {
+  it("that a client lost is replaced by Google's placeholder", async () => {
     const lost = ['skip_thought_signature_validator', undefined]
     expect(await returned('gemini-3-flash-preview', toolCall(0), toolCall(1))).to.deep.equal(lost)
     expect(await returned('gemini-9-flash', toolCall(0), toolCall(1))).to.deep.equal(lost)
@@ -132,7 +132,7 @@ describe('gemini: the signature of a thought', () => {
     expect(await returned('gemini-3-flash-preview', toolCall(0, others))).to.deep.equal(lost.slice(0, 1))
   })
 
-  it('is not made up for a model that does not ask for it', async () => {
+  it('is not added for a model that does not require it', async () => {
     expect(await returned('gemini-2.5-flash', toolCall(0))).to.deep.equal([undefined])
   })
 })

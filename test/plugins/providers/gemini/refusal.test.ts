@@ -10,7 +10,7 @@ const refusal = (code: number, status: string, message = '', details: readonly o
 
 const violations = (...quotaIds: readonly string[]) => [{ violations: quotaIds.map((quotaId) => ({ quotaId })) }]
 
-describe('gemini: a refusal', () => {
+describe('gemini: an error reply', () => {
   for (const [code, status, message, details, expected] of [
     [400, 'INVALID_ARGUMENT', 'Unknown name "x"', [], { status: 400 }],
     [400, 'FAILED_PRECONDITION', 'Precondition check failed.', [], { status: 400 }],
@@ -42,28 +42,28 @@ describe('gemini: a refusal', () => {
     [504, 'DEADLINE_EXCEEDED', 'Deadline expired.', [], { status: 504 }],
     [418, 'A_CODE_YET_TO_COME', 'Tea?', [], { status: 418 }],
   ] as const) {
-    it(`${code} ${status} "${message}" is ${JSON.stringify(expected)}`, () => {
+    it(`${code} ${status} "${message}" is read as ${JSON.stringify(expected)}`, () => {
       expect(refusal(code, status, message, details)).to.deep.equal({ ...expected, message })
     })
   }
 
-  it('says how long to wait', () => {
+  it('has the time to wait', () => {
     const retry = (retryDelay: unknown) => refusal(429, 'RESOURCE_EXHAUSTED', '', [{ '@type': 'x' }, { retryDelay }]).retryAfter
     expect(['34.4s', '7s', '0.5s', '1m', 7, null].map(retry)).to.deep.equal([34.4, 7, 0.5, undefined, undefined, undefined])
   })
 
-  it('of a stream comes in an array', () => {
+  it('of a stream may be in an array', () => {
     const { body } = failure(404, 'NOT_FOUND', 'models/x is not found')
     expect(toRefusal({ status: 404, body: JSON.stringify([body]) })).to.include({ status: 404, message: 'models/x is not found' })
   })
 
   for (const body of ['', '<html>', '[]', '7', '{}', '{"error":null}', '{"error":{}}', '{"error":{"details":[7],"code":"x"}}']) {
-    it(`that says ${body || 'nothing'} is what its status says`, () => {
+    it(`with the body '${body}' is read by its status`, () => {
       expect(toRefusal({ status: 502, body })).to.deep.equal({ status: 502 })
     })
   }
 
-  it('with status 200 is a refusal', async () => {
+  it('with status 200 is read as well', async () => {
     const { body } = failure(429, 'RESOURCE_EXHAUSTED', 'Slow down.')
     expect(await complete(body).catch((error: unknown) => error)).to.include({ row: 'upstream_rate_limited', status: 429 })
   })

@@ -22,7 +22,7 @@ async function failing(both: { readonly whole: object; readonly stream: readonly
   return { whole: (whole as GatewayError).row, streamed: failure?.row }
 }
 
-describe('gemini: how a reply ends', () => {
+describe('gemini: the finish reason', () => {
   for (const [reason, finish] of [
     ['STOP', 'stop'],
     ['OTHER', 'stop'],
@@ -41,12 +41,12 @@ describe('gemini: how a reply ends', () => {
     ['IMAGE_RECITATION', 'content_filter'],
     ['IMAGE_OTHER', 'content_filter'],
   ] as const) {
-    it(`${reason} reads as ${finish}`, async () => {
+    it(`${reason} becomes ${finish}`, async () => {
       expect(await ending([{ text: 'I will' }], reason)).to.deep.equal({ content: 'I will', finish })
     })
   }
 
-  it('for its length, before a word was said, reads as an empty answer and not as a crash', async () => {
+  it('MAX_TOKENS before any text is an empty answer', async () => {
     for (const content of [undefined, null, {}, { role: 'model' }, { parts: [] }]) {
       const candidate = { ...(content !== undefined && { content }), finishReason: 'MAX_TOKENS', index: 0 }
       const { choices } = await complete({ candidates: [candidate] })
@@ -57,33 +57,33 @@ describe('gemini: how a reply ends', () => {
     }
   })
 
-  it('for its length in the middle of a call is no finished call', async () => {
+  it('MAX_TOKENS within a call becomes length', async () => {
     expect(await ending([{ functionCall: { name: 'look', args: {} } }], 'MAX_TOKENS')).to.include({ finish: 'length' })
   })
 
   for (const reason of ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MALFORMED_RESPONSE']) {
-    it(`${reason} is a fault of the upstream, and not an empty answer`, async () => {
+    it(`${reason} is an upstream error`, async () => {
       const failed = await failing(reply([{ text: 'I' }], { finishReason: reason }))
       expect(failed).to.deep.equal({ whole: 'upstream_error', streamed: 'upstream_error' })
     })
   }
 })
 
-describe('gemini: a prompt that Google blocks', () => {
+describe('gemini: a blocked prompt', () => {
   const BLOCKED = {
     promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
     usageMetadata: { promptTokenCount: 9, totalTokenCount: 9 },
     responseId: 'EXCPatOAKMrQjMcPteHVmQo',
   }
 
-  it('reads as a filtered answer: one choice, with a finish', async () => {
+  it('is a choice with finish_reason content_filter', async () => {
     const { choices, usage } = await complete(BLOCKED)
     expect(choices).to.have.lengthOf(1)
     expect(choices[0]).to.nested.include({ 'message.content': '', finish_reason: 'content_filter' })
     expect(usage).to.include({ prompt_tokens: 9, completion_tokens: 0, total_tokens: 9 })
   })
 
-  it('reads as a filtered answer in a stream, which is not empty', async () => {
+  it('is a finish_reason content_filter in a stream', async () => {
     const { chunks, done, usage } = await listen([event(BLOCKED)])
     expect(done).to.equal(true)
     expect(gather(chunks).choices).to.deep.equal([
@@ -92,7 +92,7 @@ describe('gemini: a prompt that Google blocks', () => {
     expect(usage).to.include({ prompt_tokens: 9 })
   })
 
-  it('finishes every choice that a stream was asked for', async () => {
+  it('finishes every requested choice of a stream', async () => {
     const { chunks, done } = await listen([event(BLOCKED)], { n: 2 })
     expect(done).to.equal(true)
     expect(gather(chunks).choices.map(({ finish }) => finish)).to.deep.equal(['content_filter', 'content_filter'])
@@ -102,7 +102,7 @@ describe('gemini: a prompt that Google blocks', () => {
 describe('gemini: a stream', () => {
   const CHUNKS = reply([thought('Hm.'), { text: 'Hel' }, { text: 'lo' }]).stream
 
-  it('says its role once, and its id, its model and its time alike in every chunk', async () => {
+  it('has its role once, and the same id, model and time in every chunk', async () => {
     const { chunks } = await listen(CHUNKS, { model: 'google/gemini-3-pro-preview' })
     expect(chunks.filter(({ choices }) => choices[0]?.delta.role)).to.have.lengthOf(1)
     const heads = new Set(chunks.map(({ id, model, created }) => JSON.stringify({ id, model, created })))
@@ -110,24 +110,24 @@ describe('gemini: a stream', () => {
     expect(chunks[0]).to.include({ id: 'b36LacjwM668nsEP2tbsgQQ', model: 'google/gemini-3-pro-preview' })
   })
 
-  it('that ends without a finish was cut off', async () => {
+  it('without a finish reason is incomplete', async () => {
     const { done, failure } = await listen(CHUNKS.slice(0, -1))
     expect({ done, row: failure?.row }).to.deep.equal({ done: false, row: 'upstream_disconnected' })
   })
 
-  it('that never had a candidate is no empty success', async () => {
+  it('without a candidate fails', async () => {
     const { done, failure } = await listen([event({ candidates: [], usageMetadata: { promptTokenCount: 3 } })])
     expect({ done, row: failure?.row }).to.deep.equal({ done: false, row: 'upstream_disconnected' })
   })
 
-  it('may go on after its finish', async () => {
+  it('may continue after its finish reason', async () => {
     const late = event({ candidates: [{ content: { parts: [{ text: '!' }] }, index: 0 }] })
     const { chunks, done } = await listen([...CHUNKS, late])
     expect(done).to.equal(true)
     expect(gather(chunks).choices[0]).to.include({ content: 'Hello!', finish: 'stop' })
   })
 
-  it('of something else is no reply', async () => {
+  it('of other data fails', async () => {
     for (const data of ['7', 'null', '"text"', 'not JSON', '{"candidates":7}', '{}']) {
       const { done, failure } = await listen([`data: ${data}\n\n`])
       expect(done, data).to.equal(false)
@@ -135,7 +135,7 @@ describe('gemini: a stream', () => {
     }
   })
 
-  it('of two choices keeps them apart', async () => {
+  it('of two choices keeps them separate', async () => {
     const two = (a: string, b: string, more: object = {}) =>
       event({
         candidates: [
@@ -155,17 +155,17 @@ describe('gemini: a stream', () => {
     ['as it stands, over several lines', '{\n  "error": {\n    "code": 503,\n    "status": "UNAVAILABLE"\n  }\n}\n'],
     ['in an array', '[{"error":{"code":503,"status":"UNAVAILABLE"}}]'],
   ] as const) {
-    it(`that breaks off by an error written ${how} ends by that error`, async () => {
+    it(`with an error written ${how} fails with the error`, async () => {
       const { done, failure } = await listen([...CHUNKS.slice(0, 2), text])
       expect({ done, row: failure?.row }).to.deep.equal({ done: false, row: 'upstream_overloaded' })
     })
   }
 })
 
-describe('gemini: what a reply cost', () => {
+describe('gemini: usage', () => {
   const usageOf = async (usage: object) => (await complete(reply([{ text: 'Hi.' }], { usage }).whole)).usage
 
-  it('counts thoughts among the completion, and the results of its own tools among the prompt', async () => {
+  it("includes thoughts in the completion and Google's tool results in the prompt", async () => {
     const usage = await usageOf({
       promptTokenCount: 55,
       toolUsePromptTokenCount: 89,
@@ -177,7 +177,7 @@ describe('gemini: what a reply cost', () => {
     expect(usage).to.nested.include({ 'completion_tokens_details.reasoning_tokens': 56 })
   })
 
-  it('tells sound and images apart', async () => {
+  it('counts sound and images separately', async () => {
     const usage = await usageOf({
       promptTokenCount: 30,
       candidatesTokenCount: 5,
@@ -192,7 +192,7 @@ describe('gemini: what a reply cost', () => {
     expect(usage?.completion_tokens_details).to.deep.equal({ image_tokens: 5, reasoning_tokens: 0 })
   })
 
-  it('is the last word of a stream, not the sum of all', async () => {
+  it('of a stream is the last one reported', async () => {
     const { usage } = await listen([
       event({
         candidates: [{ content: { parts: [{ text: 'a' }] } }],
@@ -204,19 +204,19 @@ describe('gemini: what a reply cost', () => {
     expect(usage).to.include({ prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 })
   })
 
-  it('is unknown where Google does not say it', async () => {
+  it('is absent if Google does not report it', async () => {
     expect(await usageOf({ trafficType: 'ON_DEMAND' })).to.equal(undefined)
   })
 
-  it('is 0 where Google writes nonsense', async () => {
+  it('is 0 for invalid counts', async () => {
     expect(await usageOf({ promptTokenCount: 'many', candidatesTokenCount: -3, promptTokensDetails: 7 })).to.include({
       total_tokens: 0,
     })
   })
 })
 
-describe('gemini: more than text', () => {
-  it('is an image that the model made', async () => {
+describe('gemini: content other than text', () => {
+  it("has the model's images", async () => {
     const both = reply([{ text: 'Here:' }, { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }])
     const images = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }]
     expect((await complete(both.whole)).choices[0]!.message).to.deep.include({ content: 'Here:', images })
@@ -224,12 +224,12 @@ describe('gemini: more than text', () => {
     expect(deltas.filter((delta) => delta.images)).to.deep.equal([{ images }])
   })
 
-  it('is code that Google ran, which is passed over', async () => {
+  it('omits code that Google ran', async () => {
     const code = { executableCode: { code: 'print(1)' } }
     expect((await complete(reply([code, { text: '1' }]).whole)).choices[0]!.message.content).to.equal('1')
   })
 
-  it('is how likely each token was, whole and streamed', async () => {
+  it('has log probabilities, whole and streamed', async () => {
     const logprobsResult = {
       chosenCandidates: [{ token: 'é', tokenId: 7, logProbability: -0.5 }],
       topCandidates: [{ candidates: [{ token: 'e', logProbability: -1 }, {}] }],

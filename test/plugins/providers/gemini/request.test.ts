@@ -73,46 +73,46 @@ const able = (body: object) => translate({ model: 'google/gemini-able', ...body 
 const named = (support: ParameterSupport['support']) =>
   Object.keys(parameters).filter((name) => parameters[name]?.support === support)
 
-describe('gemini: what becomes of each parameter', () => {
+describe('gemini: parameters', () => {
   for (const [name, [body, expected]] of Object.entries(ARRIVES)) {
-    it(`${name} arrives, and nothing else`, async () => {
+    it(`${name} is sent, and nothing else`, async () => {
       expect(parameters[name]).to.include({ support: 'mapped' })
       expect(await able(body)).to.deep.equal({ ...MINIMAL, ...expected })
     })
   }
 
   for (const name of [...named('dropped'), ...named('refused')]) {
-    it(`${name} has no part in what is sent`, async () => {
+    it(`${name} is not sent`, async () => {
       expect(VALUES).to.have.property(name)
       expect(await able({ [name]: VALUES[name] })).to.deep.equal(MINIMAL)
     })
   }
 
-  it('every parameter of the test is in the table', () => {
+  it('of this test are all in the table', () => {
     expect(Object.keys(parameters)).to.have.members([...Object.keys(ARRIVES), ...ELSEWHERE, ...Object.keys(VALUES)])
   })
 
-  it('what is null is as good as absent', async () => {
+  it('are absent if null', async () => {
     const nothing = Object.fromEntries(Object.keys(ARRIVES).map((name) => [name, null]))
     expect(await able({ ...nothing, messages: [{ role: 'user', content: 'Hello' }] })).to.deep.equal(MINIMAL)
   })
 
-  it('what is refused says what to do instead', () => {
+  it('that are refused have a reason', () => {
     for (const name of named('refused')) expect(parameters[name], name).to.have.property('why').that.matches(/\.$/)
   })
 
-  it('the page lists every parameter with its support', () => {
+  it('are on the docs page with their support', () => {
     expectParametersOn(providerPage('gemini'), parameters)
   })
 
-  it('the page lists every option and every fact', () => {
+  it('of the configuration and facts are on the docs page', () => {
     const page = providerPage('gemini')
     expect(namesIn(page, 'option')).to.have.members(Object.keys((plugin.schema as TObject).properties))
     expect(namesIn(page, 'fact')).to.have.members(Object.keys(Facts.properties))
   })
 })
 
-describe('gemini: parameters that a model does not take', () => {
+describe('gemini: parameters that depend on the model', () => {
   const ALL = { temperature: 0.5, top_p: 0.5, frequency_penalty: 1, presence_penalty: 1 }
 
   for (const [model, taken, dropped] of [
@@ -124,25 +124,25 @@ describe('gemini: parameters that a model does not take', () => {
     ['gemini-flash-latest', {}, ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty']],
     ['gemini-9-ultra', {}, ['temperature', 'top_p', 'frequency_penalty', 'presence_penalty']],
   ] as const) {
-    it(`${model} is sent what it takes, and the rest is said to be dropped`, async () => {
+    it(`are sent to ${model} if it takes them, and else dropped`, async () => {
       const request = await upstream({ model: `google/${model}`, ...ALL })
       expect(JSON.parse(String(request.body)).generationConfig).to.deep.equal(taken)
       expect(request.dropped).to.deep.equal(dropped)
     })
   }
 
-  it('are not said to be dropped where they change nothing', async () => {
+  it('are not named as dropped if they have their default', async () => {
     const idle = { temperature: 1, top_p: 1, frequency_penalty: 0, presence_penalty: 0, n: 1 }
     const { dropped } = await upstream({ model: 'google/gemini-3.8-flash', ...idle })
     expect(dropped).to.deep.equal([])
   })
 
-  it('are refused where leaving them out would change what is asked for: one choice is not two', async () => {
+  it('are refused if dropping them would change the meaning', async () => {
     expect(await refusalOf({ model: 'google/gemini-3.8-flash', n: 2 })).to.include({ row: 'unsupported_parameter', param: 'n' })
     expect(await configOf({ model: 'google/gemini-2.5-flash', n: 2 })).to.include({ candidateCount: 2 })
   })
 
-  it('are told by the operator, where the gateway does not know better', async () => {
+  it('are configurable for unknown models', async () => {
     const facts = { 'gemini-3.8-*': { sampling: true, choices: 2, levels: ['MINIMAL'] } }
     const asked = { model: 'google/gemini-3.8-flash', temperature: 0.5, n: 2, reasoning_effort: 'high' }
     expect(await configOf(asked, { facts })).to.deep.include({
@@ -153,8 +153,8 @@ describe('gemini: parameters that a model does not take', () => {
   })
 })
 
-describe('gemini: numbers and words that Google takes otherwise', () => {
-  it('a seed of 64 bits becomes one of 32, and always the same one', async () => {
+describe('gemini: values that Google takes differently', () => {
+  it('a seed of 64 bits becomes a stable one of 32 bits', async () => {
     const seedOf = async (seed: number) => (await configOf({ seed })).seed
     expect(await seedOf(2 ** 31 - 1)).to.equal(2 ** 31 - 1)
     const far = await seedOf(2 ** 63)
@@ -163,13 +163,13 @@ describe('gemini: numbers and words that Google takes otherwise', () => {
     expect(await seedOf(-7)).to.equal(7)
   })
 
-  it('an empty stop sequence is dropped, a blank one is not', async () => {
+  it('an empty stop sequence is dropped, a blank one is sent', async () => {
     const request = await upstream({ stop: ['', '\n', 'END'] })
     expect(JSON.parse(String(request.body)).generationConfig.stopSequences).to.deep.equal(['\n', 'END'])
     expect(request.dropped).to.deep.equal(['stop'])
   })
 
-  it('top_logprobs without logprobs asks for nothing', async () => {
+  it('top_logprobs without logprobs is not sent', async () => {
     expect(await configOf({ top_logprobs: 3 })).to.deep.equal({})
   })
 })
@@ -178,12 +178,12 @@ const format = (schema: object, more: object = {}) => ({ type: 'json_schema', js
 const schemaOf = async (schema: object, more: object = {}) =>
   (await configOf({ response_format: format(schema, more) })).responseJsonSchema
 
-describe('gemini: JSON as the answer', () => {
-  it('of any shape is asked for by its type', async () => {
+describe('gemini: response_format', () => {
+  it('json_object is sent as a media type', async () => {
     expect(await configOf({ response_format: { type: 'json_object' } })).to.deep.equal({ responseMimeType: 'application/json' })
   })
 
-  it('by a schema has the schema', async () => {
+  it('json_schema is sent with its schema', async () => {
     const schema = {
       type: 'object',
       properties: { answer: { type: 'string' } },
@@ -196,16 +196,16 @@ describe('gemini: JSON as the answer', () => {
     })
   })
 
-  it('is not asked for by the format text', async () => {
+  it('text is not sent', async () => {
     expect(await configOf({ response_format: { type: 'text' } })).to.deep.equal({})
   })
 
-  it('by a schema that is not there is refused', async () => {
+  it('json_schema without a schema is refused', async () => {
     const refusal = await refusalOf({ response_format: { type: 'json_schema', json_schema: { name: 'x' } } })
     expect(refusal).to.include({ row: 'missing_required_parameter', param: 'response_format.json_schema.schema' })
   })
 
-  it('beside tools is refused by a model that cannot do both, and taken by one that can', async () => {
+  it('beside tools is refused for a model that does not take both', async () => {
     const both = { tools: [TOOL], response_format: { type: 'json_object' } }
     expect(await refusalOf({ ...both, model: 'google/gemini-2.5-pro' })).to.include({
       row: 'unsupported_parameter',
@@ -216,14 +216,14 @@ describe('gemini: JSON as the answer', () => {
     })
   })
 
-  it('is left out, and said to be, where a tool must be called: there is no answer then', async () => {
+  it('is dropped if a tool is required', async () => {
     const { body, dropped } = await upstream({ tools: [TOOL], tool_choice: 'required', response_format: { type: 'json_object' } })
     expect(JSON.parse(String(body)).generationConfig).to.deep.equal({})
     expect(dropped).to.deep.equal(['response_format'])
   })
 })
 
-describe('gemini: a schema', () => {
+describe('gemini: a JSON schema', () => {
   for (const [what, schema, expected] of [
     ['a const becomes an enum of one', { const: 'a' }, { enum: ['a'] }],
     ['a const that is no word or number is told', { const: null }, { description: '{const: null}' }],
@@ -268,14 +268,14 @@ describe('gemini: a schema', () => {
     })
   }
 
-  it("has the format's own description where it has none", async () => {
+  it('has the description of the response_format if it has none', async () => {
     expect(await schemaOf({ type: 'object' }, { description: 'The answer.' })).to.deep.equal({
       type: 'object',
       description: 'The answer.',
     })
   })
 
-  it('may name a property as an object names its prototype', async () => {
+  it('may have a property named __proto__', async () => {
     const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"const":"a"}}}')
     expect(JSON.stringify(await schemaOf(schema))).to.equal('{"type":"object","properties":{"__proto__":{"enum":["a"]}}}')
   })

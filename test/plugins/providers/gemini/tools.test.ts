@@ -8,7 +8,7 @@ const LOOK = tool('look', { description: 'Looks.', parameters: { $schema: 'x', t
 const LISTEN = tool('listen')
 
 describe('gemini: tools', () => {
-  it('arrive with their schemas as they are: $schema and additionalProperties are no 400', async () => {
+  it('are sent with their unchanged schemas', async () => {
     const { tools } = await translate({ tools: [LOOK] })
     expect(tools).to.deep.equal([
       {
@@ -28,19 +28,19 @@ describe('gemini: tools', () => {
     expect(tools).to.deep.equal([{ functionDeclarations: [{ name: 'listen' }] }])
   })
 
-  it('that are custom are refused', async () => {
+  it('of type custom are refused', async () => {
     expect(await refusalOf({ tools: [{ type: 'custom', custom: { name: 'x' } }] })).to.include({
       row: 'unsupported_parameter',
       param: 'tools[0]',
     })
   })
 
-  it('of none are none', async () => {
+  it('are absent if the list is empty', async () => {
     expect(await translate({ tools: [], tool_choice: 'auto' })).not.to.have.any.keys('tools', 'toolConfig')
   })
 })
 
-describe('gemini: the choice among tools', () => {
+describe('gemini: tool_choice', () => {
   const allowed = (mode: string) => ({ type: 'allowed_tools', allowed_tools: { mode, tools: [tool('listen')] } })
 
   for (const [choice, config, names] of [
@@ -52,7 +52,7 @@ describe('gemini: the choice among tools', () => {
     [allowed('required'), { mode: 'ANY', allowedFunctionNames: ['listen'] }, ['look', 'listen']],
     [allowed('auto'), undefined, ['listen']],
   ] as const) {
-    it(`${JSON.stringify(choice)} is honoured`, async () => {
+    it(`${JSON.stringify(choice)} is sent`, async () => {
       const { tools, toolConfig } = await translate({ tools: [LOOK, LISTEN], tool_choice: choice })
       expect(toolConfig?.functionCallingConfig).to.deep.equal(config)
       expect(tools?.[0]?.functionDeclarations.map(({ name }) => name)).to.deep.equal(names)
@@ -65,7 +65,7 @@ describe('gemini: the choice among tools', () => {
     ['required', 'ANY'],
     ['none', 'NONE'],
   ] as const) {
-    it(`${choice} among strict tools has their schemas kept to`, async () => {
+    it(`${choice} with strict tools enforces their schemas`, async () => {
       const { toolConfig } = await translate({ tools: [tool('look', { strict: true })], tool_choice: choice })
       expect(toolConfig?.functionCallingConfig).to.deep.equal({ mode })
     })
@@ -77,7 +77,7 @@ describe('gemini: the choice among tools', () => {
     })
   }
 
-  it('of a custom tool is refused', async () => {
+  it('with a custom tool is refused', async () => {
     const choice = { type: 'custom', custom: { name: 'x' } }
     expect(await refusalOf({ tools: [LOOK], tool_choice: choice })).to.include({
       row: 'unsupported_parameter',
@@ -86,14 +86,14 @@ describe('gemini: the choice among tools', () => {
   })
 })
 
-describe('gemini: the calls a model makes', () => {
-  it("have Google's id where it gives one", async () => {
+describe('gemini: tool calls of a reply', () => {
+  it("have Google's id if it has one", async () => {
     const named = { functionCall: { name: 'look', args: {}, id: 'fc-7.a' } }
     expect((await complete(reply([named]).whole)).choices[0]!.message.tool_calls![0]).to.include({ id: 'fc-7.a' })
     expect(gather((await listen(reply([named]).stream)).chunks).choices[0]!.tools[0]).to.include({ id: 'fc-7.a' })
   })
 
-  it('have ids of their own where Google gives none: the same in a stream as in a whole reply, and short enough for OpenAI', async () => {
+  it('get short ids if Google has none, the same in a stream and in a whole reply', async () => {
     const both = reply([call('look'), call('look')])
     const whole = (await complete(both.whole)).choices[0]!.message.tool_calls!.map(({ id }) => id)
     const streamed = gather((await listen(both.stream)).chunks).choices[0]!.tools.map(({ id }) => id)
@@ -105,7 +105,7 @@ describe('gemini: the calls a model makes', () => {
         .and.match(/^[\w-]+$/)
   })
 
-  it('have ids whatever the reply calls itself', async () => {
+  it('get ids for any responseId', async () => {
     for (const responseId of [undefined, 7, '', 'x'.repeat(99), 'a b']) {
       const { choices } = await complete({ ...reply([call('look'), call('look')]).whole, responseId })
       const ids = choices[0]!.message.tool_calls!.map(({ id }) => id)
@@ -117,14 +117,14 @@ describe('gemini: the calls a model makes', () => {
     }
   })
 
-  it('in chunks of their own are two calls with the indexes 0 and 1', async () => {
+  it('in separate chunks have the indexes 0 and 1', async () => {
     const { chunks } = await listen(reply([call('look'), call('listen')]).stream)
     const { tools, finish } = gather(chunks).choices[0]!
     expect(tools.map(({ name }) => name)).to.deep.equal(['look', 'listen'])
     expect(finish).to.equal('tool_calls')
   })
 
-  it('in one chunk with words are delivered, and so are the words', async () => {
+  it('in one chunk with text are sent with the text', async () => {
     const both = { content: { parts: [{ text: 'Let me see.' }, { functionCall: { name: 'look', args: { at: 'sky' } } }] } }
     const { chunks } = await listen([`data: ${JSON.stringify({ candidates: [{ ...both, finishReason: 'STOP' }] })}\n\n`])
     const { content, tools, finish } = gather(chunks).choices[0]!
@@ -133,12 +133,12 @@ describe('gemini: the calls a model makes', () => {
     expect(finish).to.equal('tool_calls')
   })
 
-  it('before a chunk that only says STOP still end in tool_calls', async () => {
+  it('before a chunk with STOP only have finish_reason tool_calls', async () => {
     const { chunks } = await listen(reply([call('look')]).stream)
     expect(gather(chunks).choices[0]!.finish).to.equal('tool_calls')
   })
 
-  it('leave the content null where nothing was said beside them', async () => {
+  it('without text have content null', async () => {
     expect((await complete(reply([call('look')]).whole)).choices[0]!.message.content).to.equal(null)
   })
 })

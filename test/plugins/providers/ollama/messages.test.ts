@@ -10,7 +10,7 @@ const result = (id: string, content: unknown) => ({ role: 'tool', tool_call_id: 
 const refused = (...messages: readonly object[]) => refusalOf({ messages })
 
 describe('ollama: messages', () => {
-  it('a developer speaks as the system, which models know', async () => {
+  it('sends a developer message as a system message', async () => {
     expect(
       await messagesOf({ role: 'developer', content: 'Be brief.' }, { role: 'system', content: [text('Be kind.')] }),
     ).to.deep.equal([
@@ -19,29 +19,29 @@ describe('ollama: messages', () => {
     ])
   })
 
-  it('the parts of a message are its lines', async () => {
+  it('joins the text parts of a message as lines', async () => {
     expect(await messagesOf(user(text('One'), text('Two')))).to.deep.equal([{ role: 'user', content: 'One\nTwo' }])
   })
 
-  it('an image goes beside the words, without its address', async () => {
+  it('sends an inline image as base64 beside the text', async () => {
     expect(await messagesOf(user(text('What is this?'), image('data:image/png;base64,iVBORw0KGgo=')))).to.deep.equal([
       { role: 'user', content: 'What is this?', images: ['iVBORw0KGgo='] },
     ])
   })
 
-  it('sound goes where Ollama looks for it', async () => {
+  it('sends sound among the images', async () => {
     const sound = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }
     expect(await messagesOf(user(sound))).to.deep.equal([{ role: 'user', content: '', images: ['UklGRg=='] }])
   })
 
-  it('an image of the web is refused, with what to send instead', async () => {
+  it('refuses the address of an image, and says what to send instead', async () => {
     const refusal = await refused(user(image('https://example.com/cat.png')))
     expect(refusal).to.include({ code: 'unsupported_parameter', param: 'messages[0].content[0].image_url.url' })
     expect(refusal.message).to.contain('send a base64 data URL')
     expect(await refused(user(image('cat.png')))).to.include({ code: 'invalid_value' })
   })
 
-  it('what Ollama cannot take is refused by its place', async () => {
+  it('refuses unsupported content and names its path', async () => {
     const file = { type: 'file', file: { file_data: 'data:application/pdf;base64,QQ==' } }
     const param = 'messages[0].content'
     expect(await refused(user(file))).to.include({ code: 'unsupported_parameter', param: `${param}[0]` })
@@ -51,7 +51,7 @@ describe('ollama: messages', () => {
     expect(await refused(result('c1', shown))).to.include({ code: 'unsupported_parameter', param })
   })
 
-  it("the model's thoughts and refusals stay in the history", async () => {
+  it('sends the reasoning and refusals of earlier answers', async () => {
     const messages = await messagesOf(
       { role: 'assistant', content: 'Blue.', reasoning_content: 'The sky?' },
       { role: 'assistant', content: null, refusal: 'I would rather not.' },
@@ -65,8 +65,8 @@ describe('ollama: messages', () => {
   })
 })
 
-describe('ollama: tool calls in the history', () => {
-  it('arguments arrive as an object, and a result with the name of its tool', async () => {
+describe('ollama: earlier tool calls', () => {
+  it('sends arguments as an object, and a result with the name of its tool', async () => {
     const calls = [call('c1', 'look', '{"at":"sea"}'), call('c2', 'listen', '')]
     expect(await messagesOf(asks(...calls), result('c2', 'Waves.'), result('c1', [text('Blue')]))).to.deep.equal([
       {
@@ -82,7 +82,7 @@ describe('ollama: tool calls in the history', () => {
     ])
   })
 
-  it('an id that comes again means the latest call', async () => {
+  it('takes a repeated id for the latest call', async () => {
     const messages = await messagesOf(
       asks(call('c1', 'look', '{}')),
       result('c1', 'Blue'),
@@ -92,7 +92,7 @@ describe('ollama: tool calls in the history', () => {
     expect(messages.map(({ tool_name }) => tool_name)).to.deep.equal([undefined, 'look', undefined, 'listen'])
   })
 
-  it('garbled arguments stay readable', async () => {
+  it('sends invalid arguments as a text', async () => {
     const [message] = await messagesOf(asks(call('c1', 'look', '{"at": "s'), call('c2', 'look', '[1]')))
     expect(message!.tool_calls!.map((one) => one.function.arguments)).to.deep.equal([
       { arguments: '{"at": "s' },
@@ -100,7 +100,7 @@ describe('ollama: tool calls in the history', () => {
     ])
   })
 
-  it('custom tools and the functions of old are refused by their place', async () => {
+  it('refuses custom tools and deprecated functions, and names their path', async () => {
     const custom = { id: 'c1', type: 'custom', custom: { name: 'x', input: 'y' } }
     expect((await refused(asks(custom))).param).to.equal('messages[0].tool_calls[0]')
     const old = { role: 'assistant', content: null, function_call: { name: 'x', arguments: '{}' } }

@@ -20,8 +20,8 @@ const request = anyRequest({
   fields: { seed: fc.maxSafeInteger(), top_k: fc.nat(100), logprobs: fc.boolean(), n: fc.constantFrom(1, null) },
 })
 
-describe('ollama: any valid request', () => {
-  it('becomes one that Ollama can take, or is refused in words', () => expectTakenOrRefused(request, translate, expectTakeable))
+describe('ollama: random valid requests', () => {
+  it('are translated to valid requests, or refused with a reason', () => expectTakenOrRefused(request, translate, expectTakeable))
 })
 
 /** What Go's types take (`api/types.go`). */
@@ -92,8 +92,8 @@ const brokenLine = fc.record(
   { requiredKeys: [] },
 )
 
-describe('ollama: any stream', () => {
-  it('that Ollama may send is one that clients can read, and nothing of it is lost', async () => {
+describe('ollama: random streams', () => {
+  it('of valid lines are translated completely', async () => {
     const provider = await ollama()
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
@@ -112,7 +112,7 @@ describe('ollama: any stream', () => {
     )
   })
 
-  it('that Ollama could not mean is one that clients can read, or an error', async () => {
+  it('of invalid lines are readable or fail', async () => {
     const provider = await ollama()
     fc.assert(
       fc.property(fc.array(brokenLine, { maxLength: 5 }), (lines) => {

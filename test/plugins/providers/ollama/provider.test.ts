@@ -7,7 +7,7 @@ import { parameters } from '../../../../plugins/providers/ollama/request.ts'
 import { expectParametersOn, namesIn, providerPage } from '../../../support/provider-page.ts'
 import { ollama, upstream } from './ollama.ts'
 
-describe('ollama: where a call goes', () => {
+describe('ollama: the address of a call', () => {
   for (const [baseUrl, address] of [
     [undefined, 'http://127.0.0.1:11434/api/chat'],
     ['http://gpu-1:11434/', 'http://gpu-1:11434/api/chat'],
@@ -15,13 +15,13 @@ describe('ollama: where a call goes', () => {
     ['https://ollama.com/api', 'https://ollama.com/api/chat'],
     ['https://proxy.example.com/ollama', 'https://proxy.example.com/ollama/api/chat'],
   ]) {
-    it(`baseUrl ${baseUrl ?? 'that is absent'} is asked at ${address}`, async () => {
+    it(`is ${address} for baseUrl ${baseUrl}`, async () => {
       const { origin, path } = await upstream({}, baseUrl === undefined ? {} : { baseUrl })
       expect(origin + path).to.equal(address)
     })
   }
 
-  it('a key travels as a secret, and there need not be one', async () => {
+  it('is sent the key as a secret, or no key', async () => {
     const { headers } = await upstream({}, { apiKey: new Secret('ollama-very-secret') })
     expect((headers.authorization as Secret).reveal()).to.equal('Bearer ollama-very-secret')
     expect(JSON.stringify(headers)).not.to.contain('very-secret')
@@ -32,7 +32,7 @@ describe('ollama: where a call goes', () => {
     ['a time that is none', { keepAlive: 'long' }],
     ['an option that is an object', { options: { num_ctx: {} } }],
   ] as const) {
-    it(`${what} is refused when the table is loaded`, async () => {
+    it(`cannot be configured with ${what}`, async () => {
       const failure = await ollama(config).catch((error: unknown) => error)
       expect(String(failure)).to.contain(`the config of ollama/${Object.keys(config)[0]}`)
     })
@@ -50,7 +50,7 @@ describe('ollama: the list of models', () => {
     return { models: await provider.models!(new AbortController().signal), asked }
   }
 
-  it('has what can chat, with its context length where that is told', async () => {
+  it('has the chat models, with their context length if known', async () => {
     const { models, asked } = await listing({
       models: [
         {
@@ -74,7 +74,7 @@ describe('ollama: the list of models', () => {
   })
 
   for (const tags of [null, {}, [], { models: 'all' }]) {
-    it(`that is ${JSON.stringify(tags)} is none`, async () => {
+    it(`cannot be ${JSON.stringify(tags)}`, async () => {
       const failure: unknown = await listing(tags).catch((error: unknown) => error)
       expect(String(failure)).to.contain('not a list of models')
     })

@@ -6,7 +6,7 @@ const meaningOf = (status: number, words: string) => toRefusal({ status, body: J
 
 const TOO_LONG = { status: 400, code: 'context_length_exceeded', param: 'messages' }
 
-describe('ollama: what an error means', () => {
+describe('ollama: an error reply', () => {
   for (const [status, message, expected] of [
     [400, '"llama3.2" does not support thinking', { status: 400 }],
     [400, 'registry.ollama.ai/library/gemma:2b does not support tools', { status: 400 }],
@@ -21,13 +21,13 @@ describe('ollama: what an error means', () => {
     [500, 'model requires more system memory (9.2 GiB) than is available (4.1 GiB)', { status: 500 }],
     [503, 'server busy, please try again.  maximum pending requests exceeded', { status: 503 }],
   ] as const) {
-    it(`${status} "${message}" is ${JSON.stringify(expected)}`, () => {
+    it(`${status} "${message}" is read as ${JSON.stringify(expected)}`, () => {
       expect(meaningOf(status, message)).to.deep.equal({ ...expected, message })
     })
   }
 
   for (const body of ['', '<html>', '[]', '{}', '{"error":{"message":"x"}}', '{"error":""}']) {
-    it(`that says ${body || 'nothing'} is what its status says`, () => {
+    it(`with the body '${body}' is read by its status`, () => {
       expect(toRefusal({ status: 502, body })).to.deep.equal({ status: 502 })
     })
   }

@@ -9,7 +9,7 @@ const wire = (name: string, more: object = {}) => ({
 const schema = { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] }
 
 describe('ollama: a request', () => {
-  it('says that it wants no stream, for Ollama streams where nobody says', async () => {
+  it('has stream false by default', async () => {
     expect(await translate({})).to.deep.equal({
       model: 'gpt-oss:20b',
       messages: [{ role: 'user', content: 'Hello' }],
@@ -18,7 +18,7 @@ describe('ollama: a request', () => {
     expect(await translate({ stream: true })).to.include({ stream: true })
   })
 
-  it('has its numbers among the options, those that only Ollama knows too', async () => {
+  it('has its numbers in options, including those of Ollama only', async () => {
     const numbers = { temperature: 0.5, top_p: 0.9, top_k: 40, min_p: 0.05, repeat_penalty: 1.1, seed: 7 }
     const { options } = await translate({
       ...numbers,
@@ -30,12 +30,12 @@ describe('ollama: a request', () => {
     expect(options).to.deep.equal({ ...numbers, num_predict: 9, stop: ['END'] })
   })
 
-  it('without options leaves them to the model', async () => {
+  it('without options has none', async () => {
     for (const body of [{}, { temperature: null, stop: [] }, { stop: [''] }])
       expect(await translate(body)).not.to.have.property('options')
   })
 
-  it("has the operator's options where the client has none", async () => {
+  it('has the configured options, unless the client sets them', async () => {
     const config = { options: { num_ctx: 32_768, temperature: 0.1, stop: ['X'] }, keepAlive: '30m' }
     const { options, keep_alive } = await translate({ temperature: 0.9 }, config)
     expect(options).to.deep.equal({ num_ctx: 32_768, temperature: 0.9, stop: ['X'] })
@@ -52,33 +52,33 @@ describe('ollama: a request', () => {
     ['xhigh', 'max'],
     ['max', 'max'],
   ] as const) {
-    it(`reasoning_effort ${effort} is think ${think}`, async () => {
+    it(`with reasoning_effort ${effort} has think ${think}`, async () => {
       expect((await translate({ reasoning_effort: effort })).think).to.equal(think)
     })
   }
 
-  it('an effort that nobody knows is refused with those that are known', async () => {
+  it('with an unknown effort is refused with a list of the known ones', async () => {
     const refusal = await refusalOf({ reasoning_effort: 'heroic' })
     expect(refusal).to.include({ code: 'invalid_value', param: 'reasoning_effort' })
     expect(refusal.message).to.contain('none, minimal, low')
   })
 
-  it('log probabilities are asked for with as many rivals', async () => {
+  it('requests log probabilities and top_logprobs', async () => {
     expect(await translate({ logprobs: true, top_logprobs: 3 })).to.include({ logprobs: true, top_logprobs: 3 })
     expect(await translate({ logprobs: true, top_logprobs: 0 })).not.to.have.property('top_logprobs')
     expect(await translate({ logprobs: false })).not.to.have.property('logprobs')
   })
 })
 
-describe('ollama: answers in a format', () => {
-  it('JSON is asked for by its name, or by its schema', async () => {
+describe('ollama: response_format', () => {
+  it('is sent as json or as its schema', async () => {
     expect((await translate({ response_format: { type: 'json_object' } })).format).to.equal('json')
     const json_schema = { name: 'answer', schema }
     expect((await translate({ response_format: { type: 'json_schema', json_schema } })).format).to.deep.equal(schema)
     expect(await translate({ response_format: { type: 'text' } })).not.to.have.property('format')
   })
 
-  it('a schema that is missing is asked for', async () => {
+  it('is refused without a schema', async () => {
     expect(await refusalOf({ response_format: { type: 'json_schema', json_schema: { name: 'answer' } } })).to.include({
       code: 'missing_required_parameter',
       param: 'response_format.json_schema.schema',
@@ -94,14 +94,14 @@ describe('ollama: tools', () => {
     allowed_tools: { mode, tools: names.map((name) => tool(name)) },
   })
 
-  it('arrive with what they take', async () => {
+  it('are sent with their parameters', async () => {
     const { tools: sent } = await translate({
       tools: [tool('add', { description: 'Adds.', parameters: schema, strict: true }), tool('wait')],
     })
     expect(sent).to.deep.equal([wire('add', { description: 'Adds.', parameters: schema }), wire('wait')])
   })
 
-  it('are left out where none may be used', async () => {
+  it('are omitted if tool_choice is none', async () => {
     expect(await choose('none')).to.equal(undefined)
     expect(await choose('auto')).to.deep.equal(['look', 'listen'])
     expect(await choose(null)).to.deep.equal(['look', 'listen'])
@@ -109,14 +109,14 @@ describe('ollama: tools', () => {
   })
 
   for (const tool_choice of ['required', tool('look'), allow('required', 'look')]) {
-    it(`cannot be forced (${JSON.stringify(tool_choice)}): the client hears what to do`, async () => {
+    it(`cannot be required (${JSON.stringify(tool_choice)}): the error says what to do instead`, async () => {
       const refusal = await refusalOf({ tools, tool_choice })
       expect(refusal).to.include({ code: 'unsupported_parameter', param: 'tool_choice' })
       expect(refusal.message).to.contain('Send `auto`')
     })
   }
 
-  it('of other kinds are refused by their place', async () => {
+  it('of other types are refused and their path is named', async () => {
     expect(await refusalOf({ tools: [...tools, { type: 'custom', custom: { name: 'x' } }] })).to.include({ param: 'tools[2]' })
   })
 })

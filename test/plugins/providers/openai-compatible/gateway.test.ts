@@ -45,7 +45,7 @@ const STREAM = [
   ...openai.events({}).slice(-2),
 ]
 
-describe('the call of a custom tool reaches the client as the upstream wrote it', () => {
+describe('a custom tool call reaches the client as the upstream wrote it', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
 
@@ -142,7 +142,7 @@ describe('a reply of xAI, which counts reasoning beside completion_tokens', () =
   for (const stream of [false, true]) {
     const how = stream ? 'streamed' : 'whole'
 
-    it(`counts it for the client and in the log: ${how}`, async () => {
+    it(`is counted in completion_tokens for the client and in the log: ${how}`, async () => {
       const usage = usageOf(1, 303, 290)
       const { told, tokens } = await toldAndLogged(usage, stream)
       expect(told).to.deep.equal({ ...usage, completion_tokens: 291 })
@@ -156,7 +156,7 @@ describe('a reply of xAI, which counts reasoning beside completion_tokens', () =
       'whose total is another': usageOf(1, 999, 290),
       'whose reasoning is no number': usageOf(1, 303, '290'),
     })) {
-      it(`leaves a usage ${name} as it is: ${how}`, async () => {
+      it(`keeps a usage ${name} unchanged: ${how}`, async () => {
         const { told, tokens } = await toldAndLogged(usage, stream)
         expect(told).to.deep.equal(usage)
         expect(tokens).to.include({ output: usage.completion_tokens })

@@ -24,7 +24,7 @@ describe('openai-compatible: the models of an upstream', () => {
     throw new Error('it did not fail')
   }
 
-  it('are asked for with the key and the configured headers, and listed with what is known of them', async () => {
+  it('are requested with the key and the configured headers', async () => {
     const data = [
       { id: 'a', object: 'model', created: 1687882411, owned_by: 'openai', permission: [] },
       { id: 'meta/llama', context_window: 131072 },
@@ -41,36 +41,36 @@ describe('openai-compatible: the models of an upstream', () => {
     expect(headers).to.include({ authorization: 'Bearer sk-upstream', 'x-team': 'a', accept: 'application/json' })
   })
 
-  it('may come as a bare list', async () => {
+  it('may be a bare array', async () => {
     upstream.reply(json([{ id: 'a', context_length: 8192 }]))
     expect(await list()).to.deep.equal([{ id: 'a', context_length: 8192 }])
   })
 
-  it('without a usable id are left out', async () => {
+  it('without a valid id are omitted', async () => {
     upstream.reply(json({ data: [{ id: 7 }, null, 'a', { id: '' }, { id: 'b' }] }))
     expect(await list()).to.deep.equal([{ id: 'b' }])
   })
 
-  it('that are refused are an error with the address and the status, and without the key or the reply', async () => {
+  it('that are refused are an error with the address and the status, without the key and the reply', async () => {
     upstream.reply(json({ error: { message: 'bad key sk-upstream' } }, { status: 401 }))
     const { message } = await failure(list())
     expect(message).to.include(`GET ${upstream.origin}/v1/models: status 401`).and.not.include('sk-upstream')
   })
 
   for (const body of ['', '<html>', '{}', 'null', '7', '{"data":{}}']) {
-    it(`${body || 'an empty reply'} is no list`, async () => {
+    it(`cannot be '${body}'`, async () => {
       upstream.reply(reply([body]))
       expect(await failure(list())).to.be.an('error')
     })
   }
 
-  it('are not looked for behind a redirect, which would carry the key along', async () => {
+  it('are not requested at the target of a redirect', async () => {
     upstream.on(() => [head(302, { location: '/elsewhere', 'content-length': '0' })])
     expect((await failure(list())).message).to.include('302')
     expect(upstream.requests.map(({ path }) => path)).to.deep.equal(['/v1/models'])
   })
 
-  it('are given up when the signal aborts', async () => {
+  it('are no longer requested when the signal aborts', async () => {
     const client = new AbortController()
     const stalled = hold()
     const received = upstream.reply([stalled])

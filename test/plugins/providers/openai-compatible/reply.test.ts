@@ -54,7 +54,7 @@ describe('openai-compatible: documented replies, as the official SDK reads them'
     })
   }
 
-  it('the reasoning of deepseek stays whole', () => {
+  it('the reasoning of deepseek', () => {
     const chunks = translate('deepseek', documentedChunks('deepseek-tool-call'))
     const reasoning = chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta?.reasoning_content ?? '')).join('')
     expect(reasoning).to.match(/^The question is .* with "Lisbon"\.$/)
@@ -73,7 +73,7 @@ describe('openai-compatible: documented replies, as the official SDK reads them'
 })
 
 describe('openai-compatible: a translated stream', () => {
-  it('keeps chunk, choice and delta fields that it does not know', () => {
+  it('keeps unknown fields of chunks, choices and deltas', () => {
     const delta = { content: 'Hi', annotations: [{ type: 'url_citation' }], reasoning: 'hm' }
     const more = { service_tier: 'default', obfuscation: 'xx', citations: ['a'] }
     const [out] = translate('groq', [chunk(delta, null, more)])
@@ -81,7 +81,7 @@ describe('openai-compatible: a translated stream', () => {
     expect(out!.choices[0]).to.deep.include({ delta, logprobs: null })
   })
 
-  it('has no usage from the null that vendors send with every chunk', () => {
+  it('ignores a usage of null', () => {
     const [out] = translate('deepseek', [chunk({ content: 'Hi' }, null, { usage: null })])
     expect(out).not.to.have.property('usage')
   })
@@ -90,14 +90,14 @@ describe('openai-compatible: a translated stream', () => {
     expect(translate('groq', ['[DONE]', '[DONE] ', '', ' '])).to.deep.equal([])
   })
 
-  it('takes the usage that moonshot puts inside the choice', () => {
+  it('has the usage inside the choice of moonshot', () => {
     const final = { ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage: USAGE }] }
     const [out] = translate('moonshot', [final])
     expect(out!.usage).to.deep.equal(USAGE)
     expect(out!.choices[0]).not.to.have.property('usage')
   })
 
-  it('gives the last of the growing usages that perplexity says with every chunk', async () => {
+  it('has the last of the usages in every chunk of perplexity', async () => {
     const grown = { ...USAGE, completion_tokens: 9, total_tokens: 12 }
     const completion = await readBySdk(
       translate('perplexity', [
@@ -109,7 +109,7 @@ describe('openai-compatible: a translated stream', () => {
     expect(completion.usage).to.deep.equal(grown)
   })
 
-  it('tells tool calls apart that all have the same index', async () => {
+  it('separates tool calls with the same index', async () => {
     const call = (id: string, city: string) => ({
       index: 0,
       id,
@@ -127,7 +127,7 @@ describe('openai-compatible: a translated stream', () => {
     expect(completion.choices[0]!.finish_reason).to.equal('tool_calls')
   })
 
-  it('adds a part without id and index to the call before it', async () => {
+  it('appends a part without id and index to the call before it', async () => {
     const completion = await readBySdk(
       translate('gemini', [
         chunk({ tool_calls: [{ id: 'a', function: { name: 'f', arguments: '{"x":' } }] }),
@@ -151,7 +151,7 @@ describe('openai-compatible: a translated stream', () => {
     expect(chunks[2]!.choices[0]!.delta!.tool_calls![0]).not.to.have.property('id')
   })
 
-  it('keeps stop where gemini called no tool, and per choice', () => {
+  it('keeps stop for choices of gemini without tool calls', () => {
     const finish = {
       choices: [
         { index: 0, delta: {}, finish_reason: 'stop' },
@@ -163,7 +163,7 @@ describe('openai-compatible: a translated stream', () => {
     expect(out!.choices.map(({ finish_reason }) => finish_reason)).to.deep.equal(['stop', 'tool_calls'])
   })
 
-  it('gives the thinking parts of mistral as reasoning, and its text parts as text', () => {
+  it('has the thinking parts of mistral as reasoning, and its text parts as text', () => {
     const thinking = (text: string) => [{ type: 'thinking', thinking: [{ type: 'text', text }] }]
     const chunks = translate('mistral', [
       chunk({ role: 'assistant', content: thinking('2 and ') }),
@@ -178,7 +178,7 @@ describe('openai-compatible: a translated stream', () => {
     expect(completion.choices[0]!.message).to.include({ content: '4', reasoning_content: 'so' })
   })
 
-  it('ends with finish reasons that clients know', () => {
+  it('has finish reasons of OpenAI', () => {
     const finish = (preset: string, reason: string) => translate(preset, [chunk({}, reason)])[0]!.choices[0]!.finish_reason
     expect(finish('mistral', 'model_length')).to.equal('length')
     expect(finish('zai', 'sensitive')).to.equal('content_filter')
@@ -186,7 +186,7 @@ describe('openai-compatible: a translated stream', () => {
   })
 })
 
-describe('openai-compatible: a reply that is an error', () => {
+describe('openai-compatible: an error in a reply', () => {
   const refusalOf = (run: () => unknown) => {
     try {
       run()
@@ -196,13 +196,13 @@ describe('openai-compatible: a reply that is an error', () => {
     return undefined
   }
 
-  it('a generation that failed is not a finished one', () => {
+  it('is thrown for a failed generation', () => {
     expect(refusalOf(() => translate('deepseek', [chunk({}, 'insufficient_system_resource')]))).to.deep.equal({ status: 503 })
     expect(refusalOf(() => translate('zai', [chunk({}, 'network_error')]))).to.deep.equal({ status: 503 })
     expect(refusalOf(() => translate('mistral', [chunk({}, 'error')]))).to.deep.equal({ status: 500 })
   })
 
-  it('an error in the middle of a stream has its own status where it says one', () => {
+  it('has its own status within a stream', () => {
     const error = { error: { message: 'slow down', code: 429 } }
     expect(refusalOf(() => translate('groq', [error]))).to.deep.equal({ status: 429, message: 'slow down' })
     expect(refusalOf(() => translate('gemini', [JSON.stringify([error])]))).to.include({ status: 429 })
@@ -211,28 +211,28 @@ describe('openai-compatible: a reply that is an error', () => {
     expect(refusalOf(() => translate('groq', [{ error: 'no' }]))).to.deep.equal({ status: 502, message: 'no' })
   })
 
-  it('a whole reply that carries an error is no completion', () => {
+  it('is thrown for a whole reply', () => {
     expect(refusalOf(() => translatorOf('groq').completion({ error: { code: '400' } }))).to.include({ status: 400 })
   })
 
   const malformed = ['{', '[]', '1', 'null', '{"choices":{}}', '{"choices":[1]}', '<html>']
   for (const data of malformed) {
-    it(`${data} is not taken for a chunk`, () => {
+    it(`is thrown for the chunk ${data}`, () => {
       expect(() => translate('groq', [data])).to.throw(Error)
     })
   }
   for (const body of [null, 'text', {}, { choices: [] }, { choices: [{ index: 0 }] }, { choices: [null] }]) {
-    it(`${JSON.stringify(body)} is not taken for a completion`, () => {
+    it(`is thrown for the completion ${JSON.stringify(body)}`, () => {
       expect(() => translatorOf('groq').completion(body)).to.throw(Error)
     })
   }
 })
 
-describe('openai-compatible: refusals that are not in OpenAI’s format', () => {
+describe('openai-compatible: error replies in other formats', () => {
   const refusal = (preset: string, status: number, body: unknown) =>
     createProvider({ preset }).error!({ status, headers: {}, body: typeof body === 'string' ? body : JSON.stringify(body) })
 
-  it('mistral names the field that it does not know', () => {
+  it('of mistral name the unknown field', () => {
     const detail = [
       { type: 'extra_forbidden', loc: ['body', 'messages', 0, 'user', 'name'], msg: 'Extra inputs are not permitted' },
     ]
@@ -243,30 +243,30 @@ describe('openai-compatible: refusals that are not in OpenAI’s format', () => 
     })
   })
 
-  it('mistral says a plain message', () => {
+  it('of mistral may have a plain message', () => {
     const body = { object: 'error', message: 'Unexpected role', type: 'invalid_request_message_order', code: '3230' }
     expect(refusal('mistral', 400, body)).to.deep.equal({ status: 400, message: 'Unexpected role' })
   })
 
-  it('gemini says how long to wait', () => {
+  it('of gemini have the time to wait', () => {
     const body = JSON.parse(documentedReply('gemini-429'))
     const message = 'The quota of this project is used up.'
     expect(refusal('gemini', 429, [body])).to.deep.equal({ status: 429, message, retryAfter: 27.5 })
   })
 
-  it('gemini’s 400 for a bad key is a refused credential', () => {
+  it('of gemini for an invalid key are a 401', () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }]
     expect(refusal('gemini', 400, [{ error: { code: 400, message: 'API key not valid.', details } }])).to.include({ status: 401 })
   })
 
   for (const body of ['', '<html>', '[]', '{}', 'null', '[{"error":{"details":[null,1]}}]', '{"message":{"detail":[null]}}']) {
-    it(`${body || 'an empty body'} leaves the status`, () => {
+    it(`with the body '${body}' are read by their status`, () => {
       expect(refusal('gemini', 500, body)).to.deep.equal({ status: 500 })
       expect(refusal('mistral', 500, body)).to.deep.equal({ status: 500 })
     })
   }
 
-  it('vendors that use OpenAI’s format are left to core', () => {
+  it("are not read for vendors with OpenAI's format", () => {
     expect(createProvider({ preset: 'openai' })).not.to.have.property('error')
   })
 })
@@ -278,7 +278,7 @@ describe('openai-compatible: vendors without quirks', () => {
     { preset: 'ollama' },
     { baseUrl: 'http://127.0.0.1:9/v1' },
   ]) {
-    it(`${Object.values(config)[0]} is relayed byte for byte`, () => {
+    it(`are relayed byte for byte: ${Object.values(config)[0]}`, () => {
       expect(createProvider(config)).not.to.have.property('translator')
     })
   }

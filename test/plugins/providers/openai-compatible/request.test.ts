@@ -12,18 +12,18 @@ function send(config: Record<string, unknown>, call: FakeCall = fakeCall()): Ups
 const sent = (config: Record<string, unknown>, body: Record<string, unknown>) =>
   JSON.parse(String(send(config, fakeCall(body)).body)) as Record<string, unknown>
 
-describe('openai-compatible: the request', () => {
-  it('goes to the base URL’s path with /chat/completions behind it', () => {
+describe('openai-compatible: a request', () => {
+  it("is sent to /chat/completions after the base URL's path", () => {
     const request = send({ baseUrl: 'https://host.example:8443/some%20path/v1/' })
     expect(request.origin).to.equal('https://host.example:8443')
     expect(request.path).to.equal('/some%20path/v1/chat/completions')
   })
 
-  it('goes to another address when baseUrl overrides the preset’s', () => {
+  it("is sent to the baseUrl if it overrides the preset's", () => {
     expect(send({ ...OPENAI, baseUrl: 'http://127.0.0.1:9/v1' }).origin).to.equal('http://127.0.0.1:9')
   })
 
-  it('carries the client’s own bytes with only the model’s value replaced', () => {
+  it("has the client's own bytes with another model", () => {
     const body =
       '{ "seed":9223372036854775807,"model" : "openai/gpt-5.5", "x":{"b":1,"a":[1.0,1e2]},"messages":[{"role":"user","content":"\\u00e9"}] }'
     const call = fakeCall(body)
@@ -32,7 +32,7 @@ describe('openai-compatible: the request', () => {
     expect(call.parsed, 'the body was parsed').to.equal(false)
   })
 
-  it('asks a stream for its usage, and keeps the client’s other stream options', () => {
+  it("of a stream requests usage, and keeps the client's other stream options", () => {
     expect(sent(OPENAI, { stream: true }).stream_options).to.deep.equal({ include_usage: true })
     expect(sent(OPENAI, { stream: true, stream_options: null }).stream_options).to.deep.equal({ include_usage: true })
     const options = { include_usage: false, include_obfuscation: false }
@@ -42,17 +42,17 @@ describe('openai-compatible: the request', () => {
     })
   })
 
-  it('never parses the body of a stream for a vendor without quirks', () => {
+  it('of a stream is not parsed for a vendor without quirks', () => {
     const call = fakeCall({ stream: true, stream_options: { include_obfuscation: false } })
     send(OPENAI, call)
     expect(call.parsed).to.equal(false)
   })
 
-  it('asks for no usage where the reply is not a stream', () => {
+  it('without a stream does not request usage', () => {
     expect(sent(OPENAI, {})).not.to.have.property('stream_options')
   })
 
-  it('carries the call’s headers, the configured ones and the key, which cannot be printed', () => {
+  it("has the call's headers, the configured ones and the key, which cannot be printed", () => {
     const call = fakeCall({}, { headers: { 'content-type': 'application/json', 'x-from-link': '1' } })
     const request = send({ ...OPENAI, headers: { 'X-Title': 'Gateway' } }, call)
     expect(request.headers).to.include({ 'content-type': 'application/json', 'x-from-link': '1', 'x-title': 'Gateway' })
@@ -61,11 +61,11 @@ describe('openai-compatible: the request', () => {
     expect(JSON.stringify(request)).not.to.include('sk-upstream')
   })
 
-  it('has no authorization where no key is configured', () => {
+  it('has no authorization without a key', () => {
     expect(send({ preset: 'ollama' }).headers).not.to.have.property('authorization')
   })
 
-  it('is made anew for each attempt', () => {
+  it('is created for each attempt', () => {
     const provider = createProvider(OPENAI)
     const call = fakeCall()
     const models = ['a', 'b'].map((model) => provider.request(call, fakeAttempt(call, { model })) as UpstreamRequest)
@@ -84,7 +84,7 @@ describe('openai-compatible: requests to vendors with quirks', () => {
     })
   }
 
-  it('openai gets a developer message as it is', () => {
+  it('openai gets a developer message unchanged', () => {
     expect(sent(OPENAI, { messages: [developer, user] }).messages).to.deep.equal([developer, user])
   })
 
@@ -95,7 +95,7 @@ describe('openai-compatible: requests to vendors with quirks', () => {
     })
   }
 
-  it('max_tokens stays where max_completion_tokens is null or absent', () => {
+  it('max_tokens is kept if max_completion_tokens is null or absent', () => {
     const body = sent({ preset: 'mistral' }, { max_completion_tokens: null, max_tokens: 5 })
     expect(body).to.include({ max_tokens: 5 }).and.not.have.property('max_completion_tokens')
     expect(sent({ preset: 'mistral' }, { max_tokens: 5 })).to.include({ max_tokens: 5 })
@@ -110,13 +110,13 @@ describe('openai-compatible: requests to vendors with quirks', () => {
     })
   }
 
-  it('mistral gets an earlier answer without its reasoning, beside a developer message that became a system message', () => {
+  it('mistral gets earlier answers without reasoning, and developer messages as system messages', () => {
     const answer = { role: 'assistant', content: '4', reasoning_content: '2 and 2' }
     const { messages } = sent({ preset: 'mistral' }, { messages: [developer, user, answer, user] })
     expect(messages).to.deep.equal([system, user, { role: 'assistant', content: '4' }, user])
   })
 
-  it('bytes that no quirk concerns stay as they came', () => {
+  it('other bytes are unchanged', () => {
     const body =
       '{"model":"deepseek/chat","seed":9223372036854775807,"messages":[{"role":"user","content":"hi"}],"max_completion_tokens":3}'
     const call = fakeCall(body)
@@ -127,7 +127,7 @@ describe('openai-compatible: requests to vendors with quirks', () => {
   })
 })
 
-describe('openai-compatible: a configuration that cannot work says what to mend', () => {
+describe('openai-compatible: the error for an invalid configuration says what to correct', () => {
   const refused: readonly [string, Record<string, unknown>, RegExp][] = [
     ['neither preset nor baseUrl', {}, /preset .* or baseUrl/],
     ['an address that is none', { baseUrl: 'localhost:11434' }, /http or https URL/],
@@ -150,7 +150,7 @@ describe('openai-compatible: a configuration that cannot work says what to mend'
     })
   }
 
-  it('credentials in the address, which are not repeated', () => {
+  it('credentials in the address, without repeating them', () => {
     const create = () => createProvider({ baseUrl: 'https://me:hunter2@host/v1' })
     expect(create)
       .to.throw(Error, /baseUrl must hold no credentials/)

@@ -23,13 +23,13 @@ describe('sandbox: answers', () => {
     expect({ model, object }).to.deep.equal({ model: 'sandbox/echo', object: 'chat.completion' })
   })
 
-  it('any model is answered, under the name it was asked by', async () => {
+  it('any model is answered, with the requested name', async () => {
     const { choices, model } = await complete({ model: 'openrouter/meta/llama-3', ...saying('Hi') })
     expect(model).to.equal('openrouter/meta/llama-3')
     expect(choices[0]!.message.content).to.include('openrouter/meta/llama-3').and.include('You said: Hi')
   })
 
-  it('the text parts of a message are read, its images are not', async () => {
+  it('the text parts of a message are read, images are ignored', async () => {
     const content = [
       { type: 'text', text: 'a ' },
       { type: 'image_url', image_url: { url: 'https://example.com/x.png' } },
@@ -38,17 +38,17 @@ describe('sandbox: answers', () => {
     expect((await complete({ messages: [{ role: 'user', content }] })).choices[0]!.message.content).to.equal('a b')
   })
 
-  it('a conversation without a user message has an answer', async () => {
+  it('a conversation without a user message is answered', async () => {
     const { choices } = await complete({ model: 'x/y', messages: [{ role: 'assistant', content: null }] })
     expect(choices[0]!.message.content).to.match(/You said: $/)
   })
 
-  it('a very long message is not repeated whole', async () => {
+  it('a very long message is truncated', async () => {
     const { choices } = await complete(saying('x'.repeat(1_000_000)))
     expect(choices[0]!.message.content).to.have.length(20_000)
   })
 
-  it('a stream is one chunk a word, between the role and the finish', async () => {
+  it('a stream has one chunk per word, between the role and the finish', async () => {
     const chunks = await stream(saying('Hello, dear world'))
     const parts = chunks.flatMap(({ choices }) => choices)
     expect(parts.map(({ delta }) => delta)).to.deep.equal([
@@ -63,7 +63,7 @@ describe('sandbox: answers', () => {
       expect(new Set(chunks.map((chunk) => chunk[key]))).to.have.length(1)
   })
 
-  it('a stream ends with its usage; the other chunks have a null for it where the client asked', async () => {
+  it('a stream ends with its usage; other chunks have usage null if the client requested it', async () => {
     const plain = await stream(saying('a b'))
     expect(plain.at(-1)).to.deep.include({ choices: [] }).and.have.nested.property('usage.completion_tokens', 2)
     expect(plain[0]).not.to.have.property('usage')
@@ -72,7 +72,7 @@ describe('sandbox: answers', () => {
     expect(asked.at(-1)!.usage).to.deep.equal(plain.at(-1)!.usage)
   })
 
-  it('a model whose name says so reasons first', async () => {
+  it('a model with reason in its name reasons first', async () => {
     const [, first] = await stream({ model: 'x/my-Reasoner-2', ...saying('a b') })
     expect(first!.choices[0]!.delta).to.deep.equal({ reasoning_content: 'The' })
     const { choices, usage } = await complete({ model: 'sandbox/reasoner', ...saying('a b') })
@@ -80,7 +80,7 @@ describe('sandbox: answers', () => {
     expect(usage!.completion_tokens_details!.reasoning_tokens).to.be.greaterThan(0)
   })
 
-  it('n choices come back, and take turns in a stream', async () => {
+  it('n choices are returned, and alternate in a stream', async () => {
     const { choices, usage } = await complete({ ...saying('a b'), n: 3 })
     expect(choices.map(({ index, message }) => [index, message.content])).to.deep.equal([0, 1, 2].map((index) => [index, 'a b']))
     expect(usage).to.include({ prompt_tokens: 2, completion_tokens: 6, total_tokens: 8 })
@@ -91,7 +91,7 @@ describe('sandbox: answers', () => {
   })
 
   for (const limit of ['max_tokens', 'max_completion_tokens']) {
-    it(`${limit} cuts the answer short`, async () => {
+    it(`${limit} limits the answer`, async () => {
       const { choices, usage } = await complete({ ...saying('one two three'), [limit]: 2 })
       expect(choices[0]).to.deep.include({ finish_reason: 'length' }).and.have.nested.property('message.content', 'one two')
       expect(usage!.completion_tokens).to.equal(2)
@@ -109,12 +109,12 @@ describe('sandbox: answers', () => {
     expect(await stopped(['a', 'b', 'c', 'two'])).to.equal('one ')
   })
 
-  it('more stop sequences than OpenAI takes are a 400', async () => {
+  it('more than four stop sequences are a 400', async () => {
     const { status, error } = await refusal({ ...saying('one two three'), stop: ['a', 'b', 'c', 'd', 'two'] })
     expect({ status, ...error }).to.include({ status: 400, param: 'stop', code: 'invalid_value' })
   })
 
-  it('the same request gets the same bytes, and another one another id', async () => {
+  it('the same request gets the same bytes, another request another id', async () => {
     const request = fc.record({
       messages: fc.array(
         fc.record({ role: fc.constantFrom('user', 'system', 'tool'), content: fc.string({ unit: 'grapheme' }) }),
@@ -134,7 +134,7 @@ describe('sandbox: answers', () => {
     )
   })
 
-  it('a stream says what the whole reply says', async () => {
+  it('a stream has the content of the whole reply', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: 'grapheme' }), fc.option(fc.integer({ min: 1, max: 9 })), async (text, max_tokens) => {
         const body = { ...saying(text), max_tokens }
@@ -167,13 +167,13 @@ describe('sandbox: answers', () => {
     }
   })
 
-  it('the id is not the request’s, and created is a time', async () => {
+  it("the id differs from the request's, and created is a time", async () => {
     const { id, created } = await complete(saying('a'))
     expect(id).to.match(/^chatcmpl-[0-9a-f]{24}$/)
     expect(created).to.be.within(1_700_000_000, 1_731_536_000)
   })
 
-  it('a long stream leaves time for other calls', async () => {
+  it('a long stream does not block the event loop', async () => {
     let turns = 0
     const count = () => {
       turns++

@@ -30,7 +30,7 @@ async function refusal(body: object) {
 }
 
 describe('sandbox: embeddings', () => {
-  it('are the same for the same text, others for another, all of length 1', async () => {
+  it('are the same for the same text, different for another, and of length 1', async () => {
     const texts = ['', 'a', 'b', 'a long text '.repeat(500), 'Grüße, 世界']
     const { data } = await embeddings({ input: texts })
     for (const { embedding } of data) {
@@ -41,7 +41,7 @@ describe('sandbox: embeddings', () => {
     expect(await vectorOf('a')).to.deep.equal(data[1]!.embedding)
   })
 
-  it('have the dimensions asked for', async () => {
+  it('have the requested dimensions', async () => {
     for (const dimensions of [1, 256, 3072]) expect(await vectorOf('a', { dimensions })).to.have.length(dimensions)
   })
 
@@ -52,7 +52,7 @@ describe('sandbox: embeddings', () => {
     expect(numbers).to.deep.equal(await vectorOf('a', { dimensions: 8 }))
   })
 
-  it('are of tokens too, and count words or tokens', async () => {
+  it('can be of tokens, and count words or tokens', async () => {
     const { usage, model } = await embeddings({ input: ['How are you?', 'Fine'] })
     expect([usage, model]).to.deep.equal([{ prompt_tokens: 4, total_tokens: 4 }, 'sandbox/e'])
     expect((await embeddings({ input: [1, 2, 3] })).usage).to.deep.equal({ prompt_tokens: 3, total_tokens: 3 })
@@ -71,14 +71,14 @@ describe('sandbox: embeddings', () => {
     })
   }
 
-  it('fail as they are told to by the last text, which is embedded without the order', async () => {
+  it('fail by directives of the last text, which is embedded without them', async () => {
     const failed = await refusal({ input: ['a', 'b\nsandbox: status=429 retry-after=2'] })
     expect(failed).to.include({ status: 429 })
     expect(failed.headers).to.include({ 'retry-after': '2' })
     expect(await vectorOf('a\nsandbox: delay=0ms')).to.deep.equal(await vectorOf('a'))
   })
 
-  it('leave time for other calls between two vectors', async () => {
+  it('do not block the event loop', async () => {
     let turns = 0
     const count = () => {
       turns++
@@ -90,7 +90,7 @@ describe('sandbox: embeddings', () => {
     expect(turns).to.be.at.least(20)
   })
 
-  it('break off, or stall, in the middle', async () => {
+  it('can be cut or stall in the middle', async () => {
     const pieces: string[] = []
     const read = async () => {
       for await (const piece of piecesOf(ask({ input: ['a', 'b', 'c', 'd\nsandbox: cut=1'] }))) pieces.push(piece)

@@ -29,20 +29,20 @@ describe('sandbox: faults on request', () => {
     [500, 'server_error', null],
     [529, 'server_error', null],
   ] as const) {
-    it(`status=${status} fails in OpenAI’s words`, async () => {
+    it(`status=${status} fails with an error of OpenAI`, async () => {
       const { error, ...reply } = await refusal(saying(`sandbox: status=${status}`))
       expect(reply).to.deep.equal({ status })
       expect(error).to.deep.equal({ message: `The sandbox fails with status ${status}, as requested.`, type, param: null, code })
     })
   }
 
-  it('retry-after says when to come back', () => {
+  it('retry-after sets the header', () => {
     const { status, headers } = ask(saying('sandbox: status=429 retry-after=2'))
     expect(status).to.equal(429)
     expect(headers).to.deep.equal({ 'content-type': 'application/json', 'retry-after': '2' })
   })
 
-  it('the order is no part of the message', async () => {
+  it('a directive is removed from the message', async () => {
     expect((await complete(saying('Hello\n  sandbox: finish=length\r\nthere'))).choices[0]!.message.content).to.equal(
       'Hello\nthere',
     )
@@ -55,12 +55,12 @@ describe('sandbox: faults on request', () => {
     'sandbox: status=500 please',
     'Sandbox: status=500',
   ]) {
-    it(`'${text}' is no order`, async () => {
+    it(`'${text}' is not a directive`, async () => {
       expect((await complete(saying(text))).choices[0]!.message.content).to.equal(text)
     })
   }
 
-  it('only the last user message orders', async () => {
+  it('only the last user message has directives', async () => {
     const messages = [
       { role: 'user', content: 'sandbox: status=500' },
       { role: 'user', content: 'ok' },
@@ -69,7 +69,7 @@ describe('sandbox: faults on request', () => {
     expect((await complete({ messages })).choices[0]!.message.content).to.equal('ok')
   })
 
-  it('a text part orders as well', async () => {
+  it('a text part may have directives', async () => {
     const content = [{ type: 'text', text: 'sandbox: status=503' }]
     expect((await refusal({ messages: [{ role: 'user', content }] })).status).to.equal(503)
   })
@@ -78,7 +78,7 @@ describe('sandbox: faults on request', () => {
     expect((await complete(saying('a\nsandbox: finish=content_filter'))).choices[0]!.finish_reason).to.equal('content_filter')
   })
 
-  it('chunks makes an answer of so many words', async () => {
+  it('chunks sets the number of chunks', async () => {
     const chunks = await stream(saying('sandbox: chunks=50'))
     expect(chunks).to.have.length(1 + 50 + 1 + 1)
     expect((await complete(saying('sandbox: chunks=3'))).choices[0]!.message.content).to.equal('1 2 3')
@@ -101,7 +101,7 @@ describe('sandbox: faults on request', () => {
     ['explode=now', 'explode'],
     ['constructor=1', 'constructor'],
   ] as const) {
-    it(`${order} is a 400 that says what there is`, async () => {
+    it(`${order} is a 400 with a list of the valid directives`, async () => {
       const { status, error } = await refusal(saying(`sandbox: ${order}`))
       expect(status).to.equal(400)
       expect(error).to.include({ type: 'invalid_request_error', param: 'messages', code: 'invalid_value' })
@@ -109,7 +109,7 @@ describe('sandbox: faults on request', () => {
     })
   }
 
-  it('more than 100 orders are a 400', async () => {
+  it('more than 100 directives are a 400', async () => {
     const orders = (count: number) => saying(`sandbox: ${'chunks=1 '.repeat(60)}\nsandbox: ${'chunks=2 '.repeat(count - 60)}`)
     expect((await complete(orders(100))).choices[0]!.message.content).to.equal('1 2')
     const { status, error } = await refusal(orders(101))
@@ -117,7 +117,7 @@ describe('sandbox: faults on request', () => {
     expect(error).to.include({ param: 'messages', message: 'The sandbox takes 100 directives at most.' })
   })
 
-  it('cut ends a stream after so many chunks, with a broken connection', async () => {
+  it('cut breaks the connection after so many chunks', async () => {
     const { pieces, error } = await broken(streaming('cut=3'))
     expect(pieces).to.have.length(3)
     expect(pieces.join('')).not.to.include('[DONE]').and.not.to.include('"finish_reason":"')
@@ -125,11 +125,11 @@ describe('sandbox: faults on request', () => {
     expect((await broken(streaming('cut=0'))).pieces).to.deep.equal([])
   })
 
-  it('cut past the end changes nothing', async () => {
+  it('cut after the end has no effect', async () => {
     expect(await bytesOf(streaming('cut=100'))).to.match(/data: \[DONE\]\n\n$/)
   })
 
-  it('cut ends a whole reply in its middle', async () => {
+  it('cut breaks a whole reply in its middle', async () => {
     const { pieces } = await broken(ask(saying('a b c d\nsandbox: cut=3')))
     expect(pieces).to.have.length(1)
     expect(() => JSON.parse(pieces[0]!)).to.throw(SyntaxError)
@@ -140,7 +140,7 @@ describe('sandbox: faults on request', () => {
     ['a stream', (signal: AbortSignal) => streaming('stall=1', signal)],
     ['a whole reply', (signal: AbortSignal) => ask(saying('a b\nsandbox: stall=1'), signal)],
   ] as const) {
-    it(`stall keeps ${what} waiting until the call is given up`, async () => {
+    it(`stall stops ${what} until the call is aborted`, async () => {
       const controller = new AbortController()
       const before = await timers()
       const pieces = piecesOf(reply(controller.signal))
@@ -156,7 +156,7 @@ describe('sandbox: faults on request', () => {
     ['a delay', 'delay=600s'],
     ['the delay of a refusal', 'status=500 delay=600s'],
   ] as const) {
-    it(`${what} ends at once when the call is given up, and leaves no timer`, async () => {
+    it(`${what} ends when the call is aborted, and leaves no timer`, async () => {
       const controller = new AbortController()
       const before = await timers()
       const next = rejection(piecesOf(streaming(order, controller.signal)).next())
@@ -168,7 +168,7 @@ describe('sandbox: faults on request', () => {
     })
   }
 
-  it('an interval ends at once when the call is given up', async () => {
+  it('an interval ends when the call is aborted', async () => {
     const controller = new AbortController()
     const pieces = piecesOf(streaming('interval=600s', controller.signal))
     await pieces.next()
@@ -177,17 +177,17 @@ describe('sandbox: faults on request', () => {
     expect((await next).message).to.equal('enough')
   })
 
-  it('nothing is sent for a call that is given up already', async () => {
+  it('nothing is sent for an aborted call', async () => {
     const { error, pieces } = await broken(streaming('delay=1ms', AbortSignal.abort(new Error('enough'))))
     expect({ pieces, message: error.message }).to.deep.equal({ pieces: [], message: 'enough' })
   })
 
-  it('orders combine, over several lines', async () => {
+  it('directives of several lines combine', async () => {
     const { pieces } = await broken(ask({ ...saying('sandbox: chunks=9 delay=1ms\nsandbox: interval=1ms cut=4'), stream: true }))
     expect(pieces.map((piece) => JSON.parse(piece.slice(6)).choices[0].delta.content)).to.deep.equal(['', '1', ' 2', ' 3'])
   })
 
-  it('the orders are those of docs/sandbox.md', () => {
+  it('the directives are those of docs/sandbox.md', () => {
     const docs = readFileSync(new URL('../../../../docs/sandbox.md', import.meta.url), 'utf8')
     const documented = [...docs.matchAll(/^\| `([a-z-]+)=[^`]+` \|/gm)].map(([, name]) => name)
     expect(documented).to.have.members(Object.keys(DIRECTIVES))

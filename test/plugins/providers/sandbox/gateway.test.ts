@@ -35,7 +35,7 @@ describe('sandbox: through the gateway, as a client with the official SDK sees i
     throw new Error('it did not fail')
   }
 
-  it('a test key’s call of any model is answered, the same way twice', async () => {
+  it('a call with a test key is answered for any model, always in the same way', async () => {
     const [first, second] = [
       await client.chat.completions.create(asking('Hi')),
       await client.chat.completions.create(asking('Hi')),
@@ -46,7 +46,7 @@ describe('sandbox: through the gateway, as a client with the official SDK sees i
     expect(first._request_id).not.to.equal(second._request_id)
   })
 
-  it('a stream arrives whole, with its usage where it was asked for', async () => {
+  it('a stream is complete, with its usage if requested', async () => {
     const body = asking('one two three', 'sandbox/echo')
     const completion = await client.chat.completions
       .stream({ ...body, stream_options: { include_usage: true } })
@@ -57,7 +57,7 @@ describe('sandbox: through the gateway, as a client with the official SDK sees i
     expect(plain.some(({ usage }) => usage)).to.equal(false)
   })
 
-  it('a JSON schema and a tool call survive the way', async () => {
+  it('a JSON schema and a tool call are answered', async () => {
     const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false }
     const format = { type: 'json_schema' as const, json_schema: { name: 'x', strict: true, schema } }
     const json = await client.chat.completions.create({ ...asking('Hi'), response_format: format })
@@ -81,13 +81,13 @@ describe('sandbox: through the gateway, as a client with the official SDK sees i
     }
   })
 
-  it('a request that the sandbox cannot answer is a 400 that says why', async () => {
+  it('a request that the sandbox cannot answer is a 400 with the reason', async () => {
     const error = await failure(client.chat.completions.create(asking('sandbox: explode=now')))
     expect(error.status).to.equal(400)
     expect(error.message).to.include("does not know 'explode'").and.include('retry-after')
   })
 
-  it('cut breaks a stream off with an error, never with a clean end', async () => {
+  it('cut ends a stream with an error', async () => {
     const seen: string[] = []
     const stream = await client.chat.completions.create({ ...asking('sandbox: chunks=9 interval=1ms cut=4'), stream: true })
     const error = await failure(
@@ -104,13 +104,13 @@ describe('sandbox: through the gateway, as a client with the official SDK sees i
     expect([error.status, error.code]).to.deep.equal([502, 'upstream_disconnected'])
   })
 
-  it('stall ends by the time-out of the namespace', async () => {
+  it('stall ends by the timeout of the namespace', async () => {
     const live = gateway.openai().withOptions({ maxRetries: 0 })
     const error = await failure(live.chat.completions.create(asking('sandbox: stall=1', 'stalling/echo')))
     expect([error.status, error.code]).to.deep.equal([504, 'upstream_timeout'])
   })
 
-  it('a stalled stream that the client leaves is over', async () => {
+  it('a stalled stream ends when the client disconnects', async () => {
     const stream = await client.chat.completions.create({ ...asking('sandbox: chunks=9 stall=3'), stream: true })
     for await (const _ of stream) break
     const line = await gateway.logged(({ status }) => status === 499)

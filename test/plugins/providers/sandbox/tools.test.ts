@@ -20,7 +20,7 @@ const called = async (body: Record<string, unknown>) => {
 const namesOf = async (body: Record<string, unknown>) => (await called(body)).calls.map((call) => call.function!.name)
 
 describe('sandbox: tools', () => {
-  it('a required tool is called, with arguments that fit its schema', async () => {
+  it('a required tool is called with valid arguments', async () => {
     const { finish, content, calls } = await called({ tool_choice: 'required' })
     expect({ finish, content }).to.deep.equal({ finish: 'tool_calls', content: null })
     expect(calls).to.have.length(1)
@@ -32,12 +32,12 @@ describe('sandbox: tools', () => {
     expect(JSON.parse(calls[0]!.function!.arguments)).to.deep.equal({ city: 'sandbox', unit: 'C', days: 3 })
   })
 
-  it('a named tool is called, one without parameters with an empty object', async () => {
+  it('a named tool is called; without parameters, with an empty object', async () => {
     const { calls } = await called({ tool_choice: { type: 'function', function: { name: 'time' } } })
     expect(calls.map(({ function: call }) => call)).to.deep.equal([{ name: 'time', arguments: '{}' }])
   })
 
-  it('one of the allowed tools is called where one is required', async () => {
+  it('one of the required allowed tools is called', async () => {
     const allowed = (mode: string) => ({
       type: 'allowed_tools',
       allowed_tools: { mode, tools: [{ type: 'function', function: { name: 'time' } }] },
@@ -52,13 +52,13 @@ describe('sandbox: tools', () => {
     })
   }
 
-  it('the message can ask for calls, several at once', async () => {
+  it('a directive can request several calls', async () => {
     const { calls } = await called(saying('sandbox: tool=time,weather,time'))
     expect(calls.map((call) => call.function!.name)).to.deep.equal(['time', 'weather', 'time'])
     expect(new Set(calls.map(({ id }) => id))).to.have.length(3)
   })
 
-  it('several calls together are given up soon where their arguments are too long', async () => {
+  it('several calls with too long arguments are refused quickly', async () => {
     const long = tool('long', { type: 'object', properties: { text: { type: 'string', minLength: 9000 } } })
     expect((await called({ ...saying('sandbox: tool=long,long'), tools: [long] })).calls).to.have.length(2)
     const { status, error } = await refusal({ ...saying('sandbox: tool=long,long,long,long,long,long,long,long'), tools: [long] })
@@ -66,7 +66,7 @@ describe('sandbox: tools', () => {
     expect(error.message).to.match(/too many or too long values/)
   })
 
-  it('of many tools the allowed one is called', async () => {
+  it('the allowed one of many tools is called', async () => {
     const names = Array.from({ length: 500 }, (_, index) => `tool_${index}`)
     const allowed_tools = {
       mode: 'required',
@@ -76,7 +76,7 @@ describe('sandbox: tools', () => {
     expect(await namesOf({ tool_choice, tools: names.map((name) => tool(name)) })).to.deep.equal(['tool_321'])
   })
 
-  it('a tool’s result is answered with text, though a tool is required', async () => {
+  it("a tool's result is answered with text although a tool is required", async () => {
     const messages = [
       ...saying('sandbox: tool=time').messages,
       {
@@ -89,7 +89,7 @@ describe('sandbox: tools', () => {
     expect(await called({ messages, tool_choice: 'required' })).to.include({ finish: 'stop', content: 'The tool said: 12:00' })
   })
 
-  it('a stream has the name first, then arguments that concatenate to the JSON', async () => {
+  it('a stream has the name first, then pieces of the arguments', async () => {
     const body = { ...saying('sandbox: tool=time,weather'), tools }
     const deltas = (await stream(body)).flatMap(({ choices }) => choices.map(({ delta }) => delta))
     expect(deltas[0]).to.deep.equal({ role: 'assistant', content: null, refusal: null })
@@ -105,13 +105,13 @@ describe('sandbox: tools', () => {
     expect(parts.filter(({ index }) => index === 1)).to.have.length.greaterThan(3)
   })
 
-  it('a limit cuts arguments short, as it does at OpenAI', async () => {
+  it('a limit truncates arguments', async () => {
     const { finish, calls } = await called({ tool_choice: 'required', max_tokens: 3 })
     expect(finish).to.equal('length')
     expect(calls[0]!.function!.arguments).to.equal('{"city":"sandbox",')
   })
 
-  it('a tool that is not there is a 400', async () => {
+  it('an unknown tool is a 400', async () => {
     const choices = [
       { type: 'function', function: { name: 'nope' } },
       { type: 'custom', custom: { name: 'nope' } },
@@ -124,7 +124,7 @@ describe('sandbox: tools', () => {
     }
   })
 
-  it('a tool whose arguments cannot be made up is a 400 that names it', async () => {
+  it('a tool with an unsatisfiable schema is a 400 that names the tool', async () => {
     const { status, error } = await refusal({
       ...saying('Hi'),
       tools: [TIME, tool('f', { not: {} })],

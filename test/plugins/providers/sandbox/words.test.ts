@@ -8,7 +8,7 @@ describe('sandbox: words', () => {
     fc.assert(fc.property(text, (written) => splitWords(written).join('') === written))
   })
 
-  it('are as many as are counted', () => {
+  it('are as many as countWords returns', () => {
     fc.assert(
       fc.property(text, (written) => countWords(written) === splitWords(written).length),
       { numRuns: 1000 },

@@ -11,27 +11,27 @@ function addressOf(location: Partial<Location>, model: typeof GEMINI | typeof CL
   return origin + path(model, 'do')
 }
 
-describe('vertex: where a call goes', () => {
+describe('vertex: the address of a call', () => {
   for (const [region, host] of [
     ['us-east5', 'us-east5-aiplatform.googleapis.com'],
     ['global', 'aiplatform.googleapis.com'],
     ['eu', 'aiplatform.eu.rep.googleapis.com'],
     ['us', 'aiplatform.us.rep.googleapis.com'],
   ] as const) {
-    it(`the region ${region} is asked at ${host}`, () => {
+    it(`has the host ${host} for the region ${region}`, () => {
       expect(addressOf({ region }, GEMINI)).to.equal(
         `https://${host}/v1beta1/projects/acme-ai/locations/${region}/publishers/google/models/gemini-2.5-pro:do`,
       )
     })
   }
 
-  it('a Claude is asked as Anthropic asks it', () => {
+  it("has the path of Anthropic's SDK for a Claude", () => {
     expect(addressOf({}, CLAUDE)).to.equal(
       'https://us-east5-aiplatform.googleapis.com/v1/projects/acme-ai/locations/us-east5/publishers/anthropic/models/claude-opus-4-5@20251101:do',
     )
   })
 
-  it('a private endpoint is asked instead, by the version at its end where it has one', () => {
+  it('has the configured endpoint, with its version if it has one', () => {
     const rest = 'projects/acme-ai/locations/us-east5/publishers/google/models/gemini-2.5-pro:do'
     expect(addressOf({ baseUrl: 'https://vertex.p.googleapis.com/' }, GEMINI)).to.equal(
       `https://vertex.p.googleapis.com/v1beta1/${rest}`,
@@ -45,7 +45,7 @@ describe('vertex: where a call goes', () => {
     [{ region: 'us.evil.example' }, 'the config of vertex/region'],
     [{ region: '' }, 'the config of vertex/region'],
   ] as const) {
-    it(`${JSON.stringify(config)} is refused when the table is loaded`, async () => {
+    it(`cannot be configured as ${JSON.stringify(config)}`, async () => {
       expect(String(await vertex(config).catch((error: unknown) => error))).to.contain(words)
     })
   }
@@ -65,7 +65,7 @@ describe('vertex: the name of a model', () => {
     ['gemini?x', undefined],
     ['', undefined],
   ] as const) {
-    it(`${name || 'of nothing'} is ${expected ? `${expected.name} of ${expected.publisher}` : 'none'}`, () => {
+    it(`'${name}' is ${expected ? `${expected.name} of ${expected.publisher}` : 'invalid'}`, () => {
       expect(readModel(name)).to.deep.equal(expected)
     })
   }

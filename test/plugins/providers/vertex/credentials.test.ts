@@ -19,10 +19,10 @@ async function refused(sending: Promise<unknown>): Promise<GatewayError> {
   )) as GatewayError
 }
 
-describe('vertex: the credentials of the machine it runs on', () => {
+describe('vertex: the credentials of the machine', () => {
   const metadata = onGoogleCloud()
 
-  it('are a token in a header, asked for once and kept', async () => {
+  it('are requested once and sent as a header', async () => {
     const provider = await vertex()
     const requests = [await send(provider, GEMINI), await send(provider, GEMINI)]
     expect(requests.map(authorizationOf)).to.deep.equal(['Bearer token-1', 'Bearer token-1'])
@@ -31,7 +31,7 @@ describe('vertex: the credentials of the machine it runs on', () => {
     expect(metadata.tokens).to.equal(1)
   })
 
-  it('are asked for anew, once, where the upstream refused them', async () => {
+  it('are requested once more after a refusal', async () => {
     const provider = await vertex()
     expect(provider.refreshes).to.equal(true)
     const call = testCall(GEMINI)
@@ -42,7 +42,7 @@ describe('vertex: the credentials of the machine it runs on', () => {
     expect(metadata.tokens).to.equal(2)
   })
 
-  it('are not asked for anew where another call has had new ones since', async () => {
+  it('are not requested again if another call renewed them', async () => {
     const provider = await vertex()
     const calls = [testCall(GEMINI), testCall(GEMINI)]
     for (const call of calls) await provider.request(call, testAttempt(call))
@@ -51,7 +51,7 @@ describe('vertex: the credentials of the machine it runs on', () => {
     expect(again.map((request) => authorizationOf(request as never))).to.deep.equal(['Bearer token-2', 'Bearer token-2'])
   })
 
-  it("that Google refuses are the operator's affair: the client is not told to change its key", async () => {
+  it('that Google refuses are an upstream_authentication_error, not a 401', async () => {
     metadata.status = 403
     const error = await refused(send(await vertex(), GEMINI))
     expect(error).to.include({ row: 'upstream_authentication_error', status: 502 })
@@ -59,13 +59,13 @@ describe('vertex: the credentials of the machine it runs on', () => {
     expect(JSON.stringify(error.cause) + (error.cause as Error).message).not.to.contain('of-the-server')
   })
 
-  it('that Google refuses keep the models from being listed, and the operator is told why', async () => {
+  it('that Google refuses fail discovery with the reason', async () => {
     metadata.status = 403
     const error = await refused((await vertex()).models!(AbortSignal.timeout(1000)))
     expect(error.message).to.equal('Google gave no access token: HTTP_403; check the credentials')
   })
 
-  it('that cannot be asked for are an upstream out of reach', async () => {
+  it('that cannot be requested are an upstream_unreachable error', async () => {
     nock.cleanAll()
     nock('http://169.254.169.254')
       .persist()
@@ -76,7 +76,7 @@ describe('vertex: the credentials of the machine it runs on', () => {
   })
 })
 
-describe('vertex: the credentials of a file that GOOGLE_APPLICATION_CREDENTIALS names', () => {
+describe('vertex: the credentials of GOOGLE_APPLICATION_CREDENTIALS', () => {
   onGoogleCloud()
   let folder: string
 
@@ -86,7 +86,7 @@ describe('vertex: the credentials of a file that GOOGLE_APPLICATION_CREDENTIALS 
 
   afterEach(() => rm(folder, { recursive: true }))
 
-  it('may be those of another identity provider, exchanged for a token', async () => {
+  it('may be of another identity provider, exchanged for a token', async () => {
     const exchange = nock('https://sts.googleapis.com')
       .post('/v1/token', (body) => body.subject_token === 'token-of-another')
       .reply(200, { access_token: 'exchanged', expires_in: 3600, token_type: 'Bearer', issued_token_type: 'x' })
@@ -117,7 +117,7 @@ describe('vertex: the key of a service account', () => {
 
   interceptHttp()
 
-  it('signs for a token, which is kept', async () => {
+  it('signs a request for a token, which is kept', async () => {
     nock('https://oauth2.googleapis.com')
       .post('/token', ({ assertion }) => typeof assertion === 'string')
       .reply(200, { access_token: 'of-the-account', expires_in: 3600, token_type: 'Bearer' })
@@ -127,7 +127,7 @@ describe('vertex: the key of a service account', () => {
     }
   })
 
-  it("that Google refuses is the operator's affair", async () => {
+  it('that Google refuses is an upstream_authentication_error', async () => {
     nock('https://oauth2.googleapis.com')
       .post('/token')
       .reply(400, { error: 'invalid_grant', error_description: 'Invalid JWT Signature.' })
@@ -142,7 +142,7 @@ describe('vertex: the key of a service account', () => {
     ['of another kind', { ...KEY, type: 'authorized_user' }],
     ['without the key itself', { ...KEY, private_key: undefined }],
   ] as const) {
-    it(`that is ${what} is refused when the table is loaded, in words that do not quote it`, async () => {
+    it(`cannot be ${what}, and the error does not quote it`, async () => {
       const failure = await withKey(key).catch((error: unknown) => error)
       expect(String(failure)).to.contain('credentials: not the JSON key of a service account; give the content of its file.')
       expect(String(failure)).not.to.contain('PRIVATE')

@@ -22,7 +22,7 @@ describe('vertex: embeddings', () => {
   })
 
   for (const [model, input] of ASKED) {
-    it(`of ${model} are asked for as Google's own SDK asks`, async () => {
+    it(`of ${model} are requested as by Google's SDK`, async () => {
       const google = await scriptedUpstream()
       const asked = google.reply(json({ predictions: [] }))
       const sdk = new GoogleGenAI({ vertexai: true, apiKey: 'k', httpOptions: { baseUrl: google.origin } })
@@ -35,18 +35,18 @@ describe('vertex: embeddings', () => {
     })
   }
 
-  it('of several texts are refused by name where the model takes one', async () => {
+  it('of several texts are refused if the model takes one', async () => {
     expect(await embedRefusal(provider, 'gemini-embedding-2', { input: ['a', 'b'] })).to.include({
       row: 'unsupported_parameter',
       param: 'input',
     })
   })
 
-  it('of a Claude are not served', async () => {
+  it('of a Claude are refused', async () => {
     expect(await embedRefusal(provider, 'claude-opus-4-6', { input: 'a' })).to.include({ row: 'unsupported_endpoint' })
   })
 
-  it('come with the tokens that were read, where Google says how many', () => {
+  it('have the number of input tokens if Google reports it', () => {
     const prediction = (token_count?: number) => ({ embeddings: { values: [0.5], statistics: { token_count } } })
     const usageOf = (body: object) => (embeddingsIn(provider, body) as { usage?: object }).usage
     expect(usageOf({ predictions: [prediction(2), prediction(3)] })).to.deep.equal({ prompt_tokens: 5 })

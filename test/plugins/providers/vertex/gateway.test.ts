@@ -28,7 +28,7 @@ describe('vertex: in a gateway', () => {
     await upstream?.close()
   })
 
-  it('a token that was refused is replaced, and the client never hears of it', async () => {
+  it('replaces a refused token without an error for the client', async () => {
     const refusal = failure(401, 'UNAUTHENTICATED', 'Request had invalid authentication credentials.')
     upstream.on((request) => {
       asked.push(request)
@@ -42,7 +42,7 @@ describe('vertex: in a gateway', () => {
     expect(asked.map(({ headers }) => headers.authorization)).to.deep.equal(['Bearer token-1', 'Bearer token-2'])
   })
 
-  it('a parameter is dropped, refused or taken as the model at hand has it', async () => {
+  it('drops, refuses or sends a parameter according to the model', async () => {
     upstream.on(({ path }) => json(path.includes('/anthropic/') ? CLAUDE : GEMINI))
     const ask = (model: string, more: object) =>
       gateway.fetch('/v1/chat/completions', {

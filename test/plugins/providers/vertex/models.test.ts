@@ -25,7 +25,7 @@ const step = (extra_content?: object) => [
 describe('vertex: a Gemini', () => {
   onGoogleCloud()
 
-  it('is asked as the Gemini API is, but for the ids of calls, which Vertex AI answers 400 to', async () => {
+  it('is sent a request of the Gemini API without ids of calls', async () => {
     const request = await send(await vertex(), { model: 'v/gemini-2.5-pro', ...messages(...step()), temperature: 0.5 })
     expect(bodyOf(request)).to.deep.equal({
       contents: [
@@ -37,23 +37,23 @@ describe('vertex: a Gemini', () => {
     })
   })
 
-  it('has its stream asked for by its method', async () => {
+  it('has another method for streams', async () => {
     const { path } = await send(await vertex(), { model: 'v/gemini-2.5-pro', stream: true })
     expect(path).to.match(/:streamGenerateContent\?alt=sse$/)
   })
 
-  it('takes what it takes here only', async () => {
+  it('has facts for Vertex AI only', async () => {
     const { dropped } = await send(await vertex(), { model: 'v/gemini-2.5-pro', frequency_penalty: 1 })
     expect(dropped).to.deep.equal([])
   })
 
-  it('has its facts from the operator first', async () => {
+  it('has the configured facts first', async () => {
     const facts = { 'gemini-3.8-*': { sampling: true } }
     const request = await send(await vertex({ facts }), { model: 'v/google/gemini-3.8-flash', temperature: 0.5 })
     expect(bodyOf(request)).to.nested.include({ 'generationConfig.temperature': 0.5 })
   })
 
-  it('has its signatures back in the second turn', async () => {
+  it('gets its signatures back in the second turn', async () => {
     const provider = await vertex()
     const signed = reply([call('look', {}, { thoughtSignature: 'c2lnbmVk' })])
     const [made] = runTranslator(provider, { whole: signed.whole }, { model: 'v/gemini-3-pro-preview' }).choices[0]!.message
@@ -68,7 +68,7 @@ describe('vertex: a Claude', () => {
 
   const MODEL = 'v/claude-opus-4-5@20251101'
 
-  it("is sent Anthropic's request, with the version in the body and the model in the address", async () => {
+  it('is sent a request of Anthropic with the version in the body and the model in the path', async () => {
     const request = await send(await vertex({ region: 'us-east5' }), { model: MODEL, max_tokens: 100 })
     expect(request.path).to.match(/\/publishers\/anthropic\/models\/claude-opus-4-5@20251101:rawPredict$/)
     expect(bodyOf(request)).to.deep.equal({
@@ -79,30 +79,30 @@ describe('vertex: a Claude', () => {
     expect(request.headers).not.to.have.any.keys('x-api-key', 'anthropic-version')
   })
 
-  it('has its facts from the operator first', async () => {
+  it('has the configured facts first', async () => {
     const facts = { 'claude-opus-4-5-*': { maxTokens: 2000 }, '*': { sampling: false } }
     expect(bodyOf(await send(await vertex({ facts }), { model: MODEL }))).to.include({ max_tokens: 2000 })
   })
 
-  it('has facts of its own kind only', async () => {
+  it('has the facts of rows for Claudes only', async () => {
     const failure = await vertex({ facts: { 'claude-*': { penalties: true } } }).catch((error: unknown) => error)
     expect(String(failure)).to.contain('the config of vertex/facts/claude-*')
   })
 
-  it('has its stream asked for by method and body', async () => {
+  it('has another method and a member of the body for streams', async () => {
     const request = await send(await vertex(), { model: MODEL, stream: true })
     expect(request.path).to.match(/:streamRawPredict$/)
     expect(bodyOf(request)).to.include({ stream: true })
   })
 
-  it('takes what a Claude of its name takes, whatever stands behind the @', async () => {
+  it('has the facts of its name, without the part after the @', async () => {
     for (const name of ['claude-opus-4-6@default', 'claude-opus-4-6']) {
       const request = await send(await vertex(), { model: `v/${name}`, reasoning_effort: 'high' })
       expect(bodyOf(request), name).to.deep.include({ thinking: { type: 'adaptive', display: 'summarized' } })
     }
   })
 
-  it('has its thinking back in the second turn, though its replies write its name otherwise', async () => {
+  it('gets its thinking back in the second turn, although its replies spell its name differently', async () => {
     const provider = await vertex()
     const thinking = { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' }
     const whole = {
@@ -117,7 +117,7 @@ describe('vertex: a Claude', () => {
     expect(sent[1]!.content[0]).to.deep.equal(thinking)
   })
 
-  it('streams as at Anthropic', async () => {
+  it('streams events of Anthropic', async () => {
     const events = [
       { type: 'message_start', message: { id: 'msg_1', model: 'claude', usage: { input_tokens: 3, output_tokens: 1 } } },
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi.' } },
@@ -132,46 +132,46 @@ describe('vertex: a Claude', () => {
   })
 })
 
-describe('vertex: the parameters', () => {
+describe('vertex: parameters', () => {
   const tableOf = ({ parameters }: Provider, model: string) => (typeof parameters === 'function' ? parameters(model) : parameters)
 
-  it("are those of whoever's model it is", async () => {
+  it("are those of the model's publisher", async () => {
     const provider = await vertex()
     expect(tableOf(provider, 'gemini-2.5-pro')).to.equal(geminiParameters)
     expect(tableOf(provider, 'claude-opus-4-5@20251101')).to.equal(claudeParameters)
     expect(tableOf(provider, 'anthropic/claude-opus-4-6')).to.equal(claudeParameters)
   })
 
-  it('of the configuration are on the page', () => {
+  it('of the configuration are on its docs page', () => {
     expect(namesIn(providerPage('vertex'), 'option')).to.have.members(Object.keys((plugin.schema as TObject).properties))
   })
 
-  it('of a model that is none are refused with it', async () => {
+  it('of an invalid model are refused with the model', async () => {
     const refusal = await send(await vertex(), { model: 'v/../x' }).catch((error: unknown) => error)
     expect(refusal).to.be.instanceOf(GatewayError).that.includes({ row: 'model_not_found', status: 404 })
   })
 })
 
-describe('vertex: a refusal', () => {
+describe('vertex: an error reply', () => {
   const refusal = async (status: number, body: unknown) =>
     (await vertex()).error!({ status, headers: {}, body: typeof body === 'string' ? body : JSON.stringify(body) })
 
-  it("is read as Google's", async () => {
+  it('of a Gemini is read as an error of Google', async () => {
     const { body } = failure(429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', [{ retryDelay: '7s' }])
     expect(await refusal(429, body)).to.deep.equal({ status: 429, message: 'Quota exceeded.', retryAfter: 7 })
   })
 
-  it("of a Claude is read as Anthropic's", async () => {
+  it('of a Claude is read as an error of Anthropic', async () => {
     const body = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
     expect(await refusal(529, body)).to.deep.equal({ status: 503, message: 'Overloaded' })
   })
 
-  it('does not say whose project it is', async () => {
+  it('does not contain the project', async () => {
     const { body } = failure(400, 'INVALID_ARGUMENT', 'Invalid resource projects/acme-ai/locations/x in acme-ai')
     expect((await refusal(400, body)).message).to.equal('Invalid resource projects/…/locations/x in …')
   })
 
-  it('that a proxy wrote is what its status says', async () => {
+  it('of a proxy is read by its status', async () => {
     expect(await refusal(502, '<html>')).to.deep.equal({ status: 502 })
   })
 })
@@ -205,7 +205,7 @@ describe('vertex: the list of models', () => {
     { name: 'publishers/anthropic/models/claude-opus-4-6', versionId: 'default' },
   )
 
-  it('has what can chat of both publishers, by the names it is called by, with its context length where that is known', async () => {
+  it('has the chat models of both publishers, with their context length if known', async () => {
     const { models, asked } = await listed({ google: GOOGLE, anthropic: ANTHROPIC })
     expect(models).to.deep.equal([
       { id: 'gemini-2.5-pro', owned_by: 'google', context_length: 1_048_576 },
@@ -218,19 +218,19 @@ describe('vertex: the list of models', () => {
     ])
   })
 
-  it('is that of one publisher where the other has none for the project', async () => {
+  it('has the models of one publisher if the other list fails', async () => {
     const { models } = await listed({ google: GOOGLE, anthropic: new Error('GET …: status 403') })
     expect(models.map(({ id }) => id)).to.deep.equal(['gemini-2.5-pro'])
   })
 
-  it('that neither gives is a failure', async () => {
+  it('fails if both lists fail', async () => {
     const failed = await listed({ google: new Error('GET …: status 401'), anthropic: new Error('GET …: status 401') }).catch(
       (error) => error,
     )
     expect(String(failed)).to.contain('status 401')
   })
 
-  it('ends where its pages do not', async () => {
+  it('ends after a limit of pages', async () => {
     const { asked } = await listed({ google: { nextPageToken: 'again' }, anthropic: null })
     expect(asked).to.have.lengthOf(3)
   })
