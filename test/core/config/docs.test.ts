@@ -33,7 +33,7 @@ const route = entryOf(namespace.properties!.models!.else!)
 
 /** The sections of docs/routes.md that list fields. */
 const SECTIONS: Readonly<Record<string, Field>> = {
-  '## The table': root,
+  '## Top-level fields': root,
   '## chain': link,
   '### when': link.properties!.when!,
   '## namespaces': namespace,
