@@ -109,7 +109,6 @@ describe('the system routes', () => {
     await start()
     const draining = monitoringRouter({
       metrics: new Metrics(),
-      settlement: { flush() {} },
       metricsToken: undefined,
       states: {} as UpstreamStates,
       ready: () => false,
