@@ -6,8 +6,8 @@ export interface Linked {
 
 /**
  * An intrusive doubly linked list: adding and removing write four references and allocate nothing. A `Set` that every call enters and
- * leaves abandons outgrown tables, and V8's young-generation collector keeps all that they reference: a gateway spent half of its time
- * copying dead calls.
+ * leaves abandons outgrown tables, and V8's young-generation collector keeps all that they reference
+ * (docs/decisions/linked-lists-of-calls.md).
  */
 export class LinkedList<Member extends Linked> {
   #last: Member | undefined
@@ -84,7 +84,8 @@ export class Ticker<Member extends TickListener> {
 /**
  * Collects items of one kind during one iteration of the event loop, and processes them together after all sockets of that iteration
  * were read. Much of the cost of a call is loading code and data that other work has evicted from the processor's caches, and waking
- * up the peer of a socket: a batch pays both once. No item waits for later ones: the batch runs before the event loop polls again.
+ * up the peer of a socket: a batch pays both once. No item waits for later ones: the batch runs before the event loop polls again
+ * (docs/decisions/turns-of-the-event-loop.md).
  */
 export class Batch<Item> {
   readonly #process: (item: Item) => void
@@ -98,12 +99,10 @@ export class Batch<Item> {
 
   add(item: Item): void {
     this.#items.push(item)
-    this.#immediate ??= setImmediate(() => this.flush())
+    this.#immediate ??= setImmediate(() => this.#flush())
   }
 
-  /** Processes the items added so far. */
-  flush(): void {
-    clearImmediate(this.#immediate)
+  #flush(): void {
     this.#immediate = undefined
     const items = this.#items
     this.#items = []

@@ -1,7 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Router } from '@koa/router'
 import { GatewayError } from '../errors.ts'
-import type { Settlement } from '../http/settle.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { TargetReport, UpstreamStates } from '../routing/upstream-state.ts'
 import type { Secret } from '../sdk/api.ts'
@@ -9,8 +8,6 @@ import type { Secret } from '../sdk/api.ts'
 /** What the monitoring endpoints report. */
 export interface MonitoringServices {
   readonly metrics: Metrics
-  /** Flushed by a scrape, which includes all calls that have ended. */
-  readonly settlement: Pick<Settlement, 'flush'>
   /** Required by `/metrics`, if set. */
   readonly metricsToken: Secret | undefined
   readonly states: UpstreamStates
@@ -19,7 +16,7 @@ export interface MonitoringServices {
 }
 
 /** Creates the router of `/livez`, `/readyz` and `/metrics`. */
-export function monitoringRouter({ metrics, settlement, metricsToken, states, ready }: MonitoringServices): Router {
+export function monitoringRouter({ metrics, metricsToken, states, ready }: MonitoringServices): Router {
   const checkToken = (authorization: string): void => {
     if (metricsToken !== undefined && !bears(authorization, metricsToken)) throw new GatewayError('metrics_token_required')
   }
@@ -36,7 +33,6 @@ export function monitoringRouter({ metrics, settlement, metricsToken, states, re
   })
   router.get('/metrics', async (ctx) => {
     checkToken(ctx.get('authorization'))
-    settlement.flush()
     const { contentType, text } = await metrics.render()
     ctx.set('content-type', contentType)
     ctx.body = text

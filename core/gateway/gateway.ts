@@ -75,7 +75,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const services = opened.adopt(openServices({ ...options, linkTimeout: times.link }), (each) => each.close())
   const { recorder } = services
   const reloader = opened.adopt(await Reloader.start({ ...options, services, loadTimeout: times.load }), (each) => each.close())
-  const settlement = opened.adopt(new Settlement({ ...services, hookTimeout: times.link }), (each) => each.flush())
+  const settlement = new Settlement({ ...services, hookTimeout: times.link })
   const { live } = reloader
   const lifecycle = { draining: false }
   const app: AppServices & ApiServices = {
@@ -98,7 +98,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   }
   const monitoring: MonitoringServices = {
     ...services,
-    settlement,
     metricsToken: options.metricsToken,
     ready: () => !lifecycle.draining,
   }

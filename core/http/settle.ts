@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { Batch } from '../async/event-loop.ts'
 import { withTimeout } from '../async/timeout.ts'
 import type { GatewayError } from '../errors.ts'
 import { logCall } from '../observe/call-log.ts'
@@ -19,17 +18,9 @@ export interface SettlementOptions {
   readonly hookTimeout: number
 }
 
-interface SettledCall {
-  readonly exchange: Exchange
-  readonly outcome: Outcome
-  /** The client's. */
-  readonly headers: IncomingHttpHeaders
-}
-
 /** Settles calls after their last byte: runs the hooks of links, reports the call, and releases its generation. */
 export class Settlement implements HookRunner {
   readonly #options: SettlementOptions
-  readonly #settled = new Batch<SettledCall>((call) => this.#report(call))
 
   constructor(options: SettlementOptions) {
     this.#options = options
@@ -40,11 +31,11 @@ export class Settlement implements HookRunner {
     const outcome = exchange.close(response)
     // Probes and scrapes are no calls.
     if (exchange.endpoint === undefined && outcome.error === undefined) return
-    this.#settled.add({ exchange, outcome, headers })
     exchange.settled(this, outcome)
     const running = exchange.settledHooks.map((hook) => this.run(hook, outcome)).filter((work) => work !== undefined)
     if (running.length === 0) exchange.generation?.release()
     else void Promise.all(running).then(() => exchange.generation?.release())
+    this.#report(exchange, outcome, headers)
   }
 
   /** Called for what was refused before it became a request. */
@@ -73,12 +64,8 @@ export class Settlement implements HookRunner {
     return undefined
   }
 
-  /** Reports the calls that have settled by now. */
-  flush(): void {
-    this.#settled.flush()
-  }
-
-  #report({ exchange, outcome, headers }: SettledCall): void {
+  /** `headers`: the client's. */
+  #report(exchange: Exchange, outcome: Outcome, headers: IncomingHttpHeaders): void {
     const { calls, plugins, recorder, log } = this.#options
     const { id, principal, tags } = exchange
     calls.settled(outcome)

@@ -160,7 +160,10 @@ const utf8 = (latin1: string): string => (ASCII.test(latin1) ? latin1 : Buffer.f
 
 const ASCII = /^[\0-\x7f]*$/
 
-/** Writes the chunks of one stream as `JSON.stringify` would. What nearly all of them have in common is written once. */
+/**
+ * Writes the chunks of one stream as `JSON.stringify` would. What nearly all of them have in common is written once
+ * (docs/decisions/text-of-translated-streams.md).
+ */
 export class ChunkWriter {
   #first: ChatChunk | undefined
   #head = ''

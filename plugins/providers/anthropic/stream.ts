@@ -9,7 +9,7 @@ export function createTranslator(): Translator {
   return Object.assign(new MessageStream(), { completion: toCompletion })
 }
 
-/** Nearly every event is a text delta. Cutting a text without escapes out of it costs a third of parsing the event. */
+/** Nearly every event is a text delta. A text without escapes is cut out, not parsed (docs/decisions/text-of-translated-streams.md). */
 const TEXT_DELTA = /^\{"type":"content_block_delta","index":\d+,"delta":\{"type":"text_delta","text":"([^"\\]+)"\}\s*\}$/
 
 /** A block of the stream that has not ended. */

@@ -12,16 +12,6 @@ describe('a batch', () => {
     expect(done).to.deep.equal(['first', 'second'])
   })
 
-  it('processes each item once when it is flushed', async () => {
-    const done: string[] = []
-    const batch = new Batch<string>((item) => done.push(item))
-    batch.add('only')
-    batch.flush()
-    expect(done).to.deep.equal(['only'])
-    await nextTurn()
-    expect(done).to.deep.equal(['only'])
-  })
-
   it('processes items that are added by the processing in the next iteration', async () => {
     const done: string[] = []
     const batch: Batch<string> = new Batch((item) => {
@@ -29,7 +19,7 @@ describe('a batch', () => {
       if (item === 'first') batch.add('its child')
     })
     for (const item of ['first', 'second']) batch.add(item)
-    batch.flush()
+    await nextTurn()
     expect(done).to.deep.equal(['first', 'second'])
     await nextTurn()
     expect(done).to.deep.equal(['first', 'second', 'its child'])

@@ -109,7 +109,6 @@ describe('the monitoring endpoints', () => {
     await start()
     const draining = monitoringRouter({
       metrics: new Metrics(),
-      settlement: { flush() {} },
       metricsToken: undefined,
       states: {} as UpstreamStates,
       ready: () => false,
