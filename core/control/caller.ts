@@ -2,7 +2,7 @@ import type { Context } from 'koa'
 import type { Actor } from '../accounts/audit.ts'
 import { findSession, isSessionOpen } from '../accounts/sessions.ts'
 import { GatewayError } from '../errors.ts'
-import { findAdminKey } from '../keys/admin-key.ts'
+import { findAdminKey } from '../keys/principal.ts'
 import { sessionCookie } from './cookies.ts'
 import type { ManagementServices } from './services.ts'
 

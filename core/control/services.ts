@@ -27,7 +27,7 @@ export interface ManagementOptions {
   readonly urls?: Partial<Urls>
   /** Another way to sign in. */
   readonly openid?: OpenIdProvider
-  /** Addresses and networks of proxies whose `X-Forwarded-For` is trusted. */
+  /** Addresses and networks of the proxies that are trusted to name the client. */
   readonly trustedProxies?: readonly string[]
 }
 

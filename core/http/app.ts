@@ -139,7 +139,7 @@ const serve =
 const ONE_WRITE = 16 * 1024
 
 /** Sends what the call came to: a stream, a whole reply, or an error. */
-export function respond(exchange: Exchange, response: ServerResponse): void {
+function respond(exchange: Exchange, response: ServerResponse): void {
   if (exchange.closed) return
   if (exchange.dropped.length > 0) response.setHeader('x-umg-params-dropped', exchange.dropped.join(', '))
   if (exchange.failure !== undefined) sendError(exchange.failure, response)
@@ -149,7 +149,7 @@ export function respond(exchange: Exchange, response: ServerResponse): void {
 }
 
 /** Sends an error in OpenAI's shape. The request id is a header, never part of the body. */
-export function sendError(error: GatewayError, response: ServerResponse): void {
+function sendError(error: GatewayError, response: ServerResponse): void {
   for (const name in error.headers) response.setHeader(name, error.headers[name]!)
   sendJson(error.status, Buffer.from(JSON.stringify(error)), response)
 }

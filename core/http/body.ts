@@ -6,7 +6,7 @@ import { GatewayError } from '../errors.ts'
 import { type BodyScanner, type CallContext, ClientCall, membersOfLarge } from '../protocol/call.ts'
 
 /** The largest body of a call, in bytes. */
-export const MAX_BODY = 32 << 20
+const MAX_BODY = 32 << 20
 
 /**
  * Reads a JSON request body of at most `max` bytes into one buffer. Throws 415, 413, 408 or 400 as GatewayErrors; `request.aborted` leaves the promise

@@ -180,7 +180,7 @@ const onlyFor =
   }
 
 /** One link in one call: its handler, with all that it calls by `next`, and its own time. */
-export class LinkRun implements TickListener {
+class LinkRun implements TickListener {
   previous: this | undefined
   next: this | undefined
   readonly name: string

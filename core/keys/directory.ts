@@ -6,7 +6,7 @@ import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 import { digestOf } from '../text/ids.ts'
 import { kindOf } from './format.ts'
-import { declaredHolder, findHolder, type KeyHolder } from './principal.ts'
+import { declaredHolder, findHolder, type KeyHolder, LAST_USED_RESOLUTION_MS } from './principal.ts'
 
 /** Tells whom a key identifies. */
 export interface KeyDirectory {
@@ -171,7 +171,7 @@ export interface Watcher {
 }
 
 /** Watches a store's keys until the returned function is called. */
-export function watchKeys(store: Store, { doubt, forget }: Watcher): () => void {
+function watchKeys(store: Store, { doubt, forget }: Watcher): () => void {
   let failedPolls = 0
   const poll = () => {
     try {
@@ -191,8 +191,6 @@ export function watchKeys(store: Store, { doubt, forget }: Watcher): () => void 
   }
 }
 
-/** The time of last use is written at most this often. */
-export const LAST_USED_RESOLUTION_MS = 60_000
 /** Keys per statement: SQLite runs in this thread, and thousands at once would delay streams. */
 const BATCH = 500
 
@@ -204,7 +202,7 @@ export interface UseRecorder {
 }
 
 /** If the store fails, the uses are written the next time; no call depends on it. */
-export function recordUse(store: Store): UseRecorder {
+function recordUse(store: Store): UseRecorder {
   let used = new Set<string>()
 
   async function write(): Promise<void> {

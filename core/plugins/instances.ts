@@ -158,7 +158,7 @@ class Instance implements InstanceContext {
  * Tells whether two configs are the same, secrets' values included, without holding a secret: a digest of what the config says,
  * whatever the order in which it says it.
  */
-export function fingerprint(config: unknown): string {
+function fingerprint(config: unknown): string {
   return sha256(JSON.stringify(config, canonical) ?? '')
 }
 

@@ -102,7 +102,7 @@ const ENTRY = `index${extname(import.meta.url)}`
  * The URL of the module that a plugin's name means: a path, a built-in, or an npm package, looked for from `baseDir` and then from
  * the gateway. Throws a `PluginError` where there is none.
  */
-export async function locatePlugin(name: string, kind: PluginKind, baseDir: string): Promise<string> {
+async function locatePlugin(name: string, kind: PluginKind, baseDir: string): Promise<string> {
   if (isFile(name)) return locateFile(name, baseDir)
   const other = kind === 'chain' ? 'provider' : 'chain'
   // One of the other kind is found too: the check of kinds has better words for it than "not found".
@@ -112,7 +112,7 @@ export async function locatePlugin(name: string, kind: PluginKind, baseDir: stri
 }
 
 /** Whether a plugin's name is that of a file: a path or a `file:` URL. */
-export const isFile = (name: string): boolean => /^\.{1,2}\/|^file:/.test(name) || isAbsolute(name)
+const isFile = (name: string): boolean => /^\.{1,2}\/|^file:/.test(name) || isAbsolute(name)
 
 /** The names of the plugins that come with the gateway. */
 export async function builtinNames(kind: PluginKind): Promise<readonly string[]> {
@@ -130,7 +130,7 @@ function locateFile(name: string, baseDir: string): string {
 }
 
 /** The file that a plugin's name means, be it there or not. Throws a `PluginError` for a URL that means none. */
-export function toPath(name: string, baseDir: string): string {
+function toPath(name: string, baseDir: string): string {
   if (!name.startsWith('file:')) return resolve(baseDir, name)
   try {
     return fileURLToPath(name)

@@ -187,7 +187,7 @@ const SCAN_FAULTS: Readonly<Record<Exclude<ScanErrorCode, 'syntax' | 'not_an_obj
 }
 
 /** The top-level members of a body. Throws a GatewayError (400) for a body that is no object, or not an acceptable one. */
-export function membersOf(bytes: Buffer): readonly Member[] {
+function membersOf(bytes: Buffer): readonly Member[] {
   try {
     return checked(scanObject(bytes))
   } catch (error) {

@@ -73,7 +73,7 @@ const toolChoice = {
 }
 
 /** JSON Schema, for ajv. */
-export const chatRequestSchema = {
+const chatRequestSchema = {
   type: 'object',
   required: ['model', 'messages'],
   properties: {

@@ -71,7 +71,7 @@ export interface Outline {
 const WHOLE_BELOW = 64 * 1024
 
 /** A reply, of whose vectors the last one may stand for all. Undefined for what is none. */
-export function outline(bytes: Buffer): Outline | undefined {
+function outline(bytes: Buffer): Outline | undefined {
   return (bytes.length > WHOLE_BELOW ? shortened(bytes) : undefined) ?? parse(bytes.toString('utf8'))
 }
 
@@ -94,7 +94,7 @@ function parse(text: string): Outline | undefined {
 }
 
 /** The vectors of a reply, one for each input. Throws an Error where there are others, or where they are no lists of numbers. */
-export function vectorsOf({ data }: TranslatedEmbeddings, input: unknown): readonly (readonly number[])[] {
+function vectorsOf({ data }: TranslatedEmbeddings, input: unknown): readonly (readonly number[])[] {
   const expected = countOf(input)
   if (data.length !== expected) throw new Error(`there are ${data.length} embeddings of ${expected} inputs`)
   return data.map(({ embedding }) => {
@@ -104,7 +104,7 @@ export function vectorsOf({ data }: TranslatedEmbeddings, input: unknown): reado
 }
 
 /** Little-endian 32-bit floats, one after the other, as OpenAI encodes a vector. */
-export function toBase64(vector: readonly number[]): string {
+function toBase64(vector: readonly number[]): string {
   const bytes = Buffer.alloc(4 * vector.length)
   for (const [index, number] of vector.entries()) bytes.writeFloatLE(number, 4 * index)
   return bytes.toString('base64')

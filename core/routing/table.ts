@@ -184,7 +184,7 @@ type Settings = Pick<RouteConfig, 'timeouts' | 'defaults' | 'strict'>
  * The routes of all curated models, by id; those that lead to dormant namespaces only are left out. Of settings the outer route's
  * count before the inner one's, and either's before the namespace's.
  */
-export function buildRoutes(namespaces: Iterable<CuratedNamespace>, find: FindTarget): ReadonlyMap<string, Route> {
+function buildRoutes(namespaces: Iterable<CuratedNamespace>, find: FindTarget): ReadonlyMap<string, Route> {
   const configs = new Map([...namespaces].flatMap(({ routes }) => [...routes.values()].map((route) => [route.id, route])))
   const routes = [...configs.values()].map((config): readonly [string, Route | undefined] => {
     const choice = toChoice(config, { timeouts: {}, defaults: {}, strict: false }, { configs, find })

@@ -1,38 +1,17 @@
-/**
- * The public seam: all that a plugin, built-in or a stranger's, may know of the gateway. Imported as
- * `unified-model-gateway/plugin`. docs/plugins.md is its guide.
- */
+/** The public seam: all of the gateway that plugins can import, as `unified-model-gateway/plugin`. Its guide is docs/plugins.md. */
 export { type Static, Type } from 'typebox'
 export { type ErrorDetails, type ErrorName, GatewayError } from '../errors.ts'
-export { type BaseUrl, type BaseUrlOptions, parseBaseUrl } from './base-url.ts'
 export * from './call.ts'
 export * from './chat.ts'
 export * as chunk from './chunk.ts'
-export {
-  type AskedTools,
-  argumentsOf,
-  type ConversationVisitor,
-  type IdRule,
-  type MessageVisitor,
-  readToolChoice,
-  ToolIds,
-  walkConversation,
-  walkMessages,
-} from './conversation.ts'
+export * from './conversation.ts'
 export * from './host.ts'
-export { type InlineData, isRecord, parseRecord, readDataUrl } from './json.ts'
-export { type FactsByModel, modelFacts } from './model-facts.ts'
-export { type GetPage, type Paging, readPages } from './pages.ts'
-export { dropped, invalidValue, mapped, onlyOpenai, type ParameterSupport, refused, unsupportedParameter } from './parameters.ts'
+export * from './json.ts'
+export * from './parameters.ts'
 export * from './plugin.ts'
-export { readRefusal, refusalOf, UpstreamError, type UpstreamRefusal } from './refusals.ts'
-export { bearer, Secret, secret, type UpstreamHeaders } from './secrets.ts'
-export { compileTemplate, type Template } from './template.ts'
-export {
-  inputTexts,
-  type TranslatedChoice,
-  type TranslatedChunk,
-  type TranslatedCompletion,
-  type TranslatedEmbeddings,
-  toEmbeddings,
-} from './translated.ts'
+export { errorCode, readRefusal, refusalOf, UpstreamError, type UpstreamRefusal } from './refusals.ts'
+export * from './request-options.ts'
+export * from './secrets.ts'
+export * from './template.ts'
+export * from './translated.ts'
+export * from './upstream-api.ts'

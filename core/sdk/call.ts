@@ -2,7 +2,7 @@ import type { ErrorName, GatewayError } from '../errors.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest, Usage } from './chat.ts'
 import type { ParameterSupport } from './parameters.ts'
 
-// ── Ids and people ──────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Models and principals ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** A model as a client names it: `openrouter/meta-llama/llama-3` is namespace `openrouter`, model `meta-llama/llama-3`. */
 export interface ModelId {
@@ -12,7 +12,7 @@ export interface ModelId {
   readonly model: string
 }
 
-/** Who a call is. `auth` sets it; core refuses a call without one. */
+/** The API key and the account of a call. `auth` sets it; core refuses a call without one. */
 export interface Principal {
   readonly keyId: string
   /** The key's name, as its owner chose it. */
@@ -20,113 +20,113 @@ export interface Principal {
   /** `test` keys are answered by the sandbox unless the namespace says `testKeys: upstream`. */
   readonly kind: 'live' | 'test'
   readonly account: string
-  /** Globs of model ids; a call's model must match one of each list. */
+  /** Lists of globs of model ids; a call's model must match a glob of each list. */
   readonly models: readonly (readonly string[])[]
-  /** The rate class the key or its account names; absent: the default of rate-tagging. */
+  /** The rate class of the key or of its account; absent: the default of rate-tagging. */
   readonly rateClass?: string
-  /** Labels that the key carries, such as `team`. */
+  /** Labels of the key, such as `team`. */
   readonly tags?: Readonly<Record<string, string>>
 }
 
 // ── A call ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Which endpoint was asked: the OpenAI name of its operation. */
+/** An endpoint, by OpenAI's name of its operation. */
 export type EndpointName = 'chat.completions' | 'embeddings' | 'responses' | 'models'
 
-/** One client request, read and checked. */
+/** One client request, read and validated. */
 export interface Call {
   /** The request id, `req_…`. */
   readonly id: string
   readonly endpoint: EndpointName
-  /** The model that was asked for. */
+  /** The requested model. */
   readonly model: ModelId
   readonly stream: boolean
   /** Whether the client asked for the usage chunk of a stream. */
   readonly includeUsage: boolean
-  /** How many choices were asked for. */
+  /** The requested number of choices. */
   readonly choices: number
   /** Length of the client's body, in bytes. */
   readonly size: number
   /**
-   * The whole body, parsed when first looked at. Read only: change it by `edit`. Of an endpoint beside chat completions it is what
-   * that endpoint takes.
+   * The whole body, parsed on first access. Read only: change it by `edit`. At endpoints other than chat completions it has the
+   * members of that endpoint.
    */
   readonly body: Readonly<ChatRequest>
-  /** One top-level member of the body, parsed by itself: a look at a small one does not cost the parsing of a large body. */
+  /** One top-level member of the body, parsed by itself: reading a small member of a large body is cheap. */
   member(key: string): unknown
   /**
-   * What every upstream request carries, lower case: content-type, accept, accept-encoding, user-agent, x-request-id and the
-   * headers that chain plugins added. A provider spreads them into its own.
+   * Headers of every upstream request, lower case: content-type, accept, accept-encoding, user-agent, x-request-id and those that
+   * chain plugins added. A provider spreads them into its own.
    */
   readonly headers: Readonly<Record<string, string>>
   /**
-   * The client's own bytes with some top-level members replaced, added, or (by `undefined`) removed. All other bytes stay as
-   * they came, so unknown fields, key order and large integers survive.
+   * The client's own bytes with some top-level members replaced, added, or (by `undefined`) removed. All other bytes are unchanged, so
+   * unknown fields, key order and large integers survive.
    */
   splice(members: Readonly<Record<string, unknown>>): Buffer
   /**
    * Changes the body, by JSON pointer (`/temperature`, `/messages/0/content`); `undefined` removes. The body is then
-   * re-serialised: this call gives up the byte-exact path. Only before `next()`.
+   * re-serialised, no longer byte for byte the client's. Only before `next()`.
    */
   edit(pointer: string, value: unknown): void
 }
 
-/** What a link can do about the reply. */
+/** How a link sends or changes the reply. */
 export interface Reply {
   /**
-   * Answers without the upstream: a completion for a call that does not stream, chunks for one that does. Instead of `next()`,
-   * not before or after it. No tokens are charged.
+   * Answers without the upstream: a completion for a call that does not stream, chunks for one that does. Instead of `next()`, not
+   * before or after it. No tokens are charged.
    */
   send(reply: ChatCompletion | Iterable<ChatChunk> | AsyncIterable<ChatChunk>): void
   /**
-   * Sees, and may change, every chunk or the completion before the client does, whatever the provider; the links below have seen it
-   * before. Only before `next()`.
+   * Receives every chunk or the completion of any provider before the client does, and may change it; the links below receive it
+   * first. Only before `next()`.
    */
   transform(transform: ReplyTransform): void
 }
 
-/** What `reply.transform` takes: one function for streams, one for whole replies. Both are synchronous. */
+/** The argument of `reply.transform`: one function for streams, one for whole replies. Both are synchronous. */
 export interface ReplyTransform {
-  /** Returns the chunk to send, or undefined to drop it; the `role` and the `finish_reason` of a dropped one are sent all the same. */
+  /** Returns the chunk to send, or undefined to drop it; the `role` and the `finish_reason` of a dropped chunk are still sent. */
   chunk?(chunk: ChatChunk): ChatChunk | undefined
   /** Returns the completion to send. */
   completion?(completion: ChatCompletion): ChatCompletion
 }
 
-/** Who served a call, known when the reply is committed. */
+/** The target that served a call, known when the reply is committed. */
 export interface Served {
   readonly namespace: string
-  /** What the upstream calls the model. */
+  /** The upstream's name of the model. */
   readonly model: string
   /** The provider plugin's name. */
   readonly provider: string
 }
 
-/** One try at one target. */
+/** One attempt at one target. */
 export interface AttemptRecord extends Served {
-  /** `ok`, or the name of the error it ended with. */
+  /** `ok`, or the name of the error that ended it. */
   readonly result: string
   /** Milliseconds from its start to its end. */
   readonly ms: number
 }
 
-/** What one link took of a call. */
+/** The time that one link took of a call. */
 export interface LinkRecord {
   /** The plugin's name. */
   readonly name: string
-  /** Milliseconds of its own, on the way in and on the way out: what it called by `next()` is left out. */
+  /** Its own milliseconds, on the way in and on the way out, without those of `next()`. */
   readonly ms: number
 }
 
-/** How the routing table led a call. */
+/** How a call was routed. */
 export interface RouteTrace {
-  /** The id of the model that was asked for, aliases resolved. */
+  /** The id of the requested model, aliases resolved. */
   readonly route: string
-  /** Targets that were not asked, and why: the name of an error. */
+  /** Targets that were not attempted, and why: the name of an error. */
   readonly skipped: readonly { readonly target: string; readonly why: ErrorName }[]
   /**
-   * What became of each parameter of the request: at the target asked last, or, where none was, at the first passed over for one of
-   * them. `verbatim`: all were passed on as they came.
+   * The support of each parameter of the request by the target attempted last, or if none was, by the first target skipped because of
+   * a parameter. `verbatim`: all were passed on unchanged.
    */
   readonly parameters: 'verbatim' | Readonly<Record<string, ParameterSupport>>
 }
@@ -141,58 +141,58 @@ export type OutcomeKind =
   | 'client_closed'
   | 'gateway_error'
 
-/** All that is known of a call after its last byte. */
+/** The result of a call, after its last byte. */
 export interface Outcome {
   readonly kind: OutcomeKind
-  /** The HTTP status sent; 499 where the client left first. */
+  /** The HTTP status sent; 499 if the client disconnected first. */
   readonly status: number
-  /** What went wrong, where something did: after the head was sent too. */
+  /** The error, if the call failed, before or after the head was sent. */
   readonly error?: GatewayError
   /** `none`: the request reached no endpoint of `/v1`. */
   readonly endpoint: EndpointName | 'none'
-  /** Absent where the call ended before its model was known. */
+  /** Absent if the call ended before its model was known. */
   readonly model?: ModelId
   readonly stream: boolean
   readonly served?: Served
   readonly attempts: readonly AttemptRecord[]
-  /** The links that had their turn, in the chain's order: those that threw or hung too, not those that `when` left out. */
+  /** The links that ran, in the chain's order: also those that threw or hung, not those that `when` excluded. */
   readonly links: readonly LinkRecord[]
-  /** Absent where no upstream took the call: nothing is charged. */
+  /** Absent if no upstream took the call: nothing is charged. */
   readonly usage?: Usage
-  /** True where the upstream did not say its usage. */
+  /** True if the upstream did not report its usage. */
   readonly usageEstimated: boolean
-  /** Milliseconds: whole call; to the first byte of the reply's content; in the gateway itself, until the head. */
+  /** Milliseconds: of the whole call; to the first byte of the reply's content; in the gateway itself, until the head. */
   readonly times: { readonly total: number; readonly firstByte?: number; readonly overhead: number }
 }
 
 /** `ctx.state` of every link, the same for streams and non-streams. */
 export interface CallState {
-  /** The request id, `req_…`: the reply carries it as `x-request-id`. */
+  /** The request id, `req_…`, sent with the reply as `x-request-id`. */
   readonly id: string
   readonly endpoint: EndpointName
   /** Set by auth. */
   principal: Principal | undefined
-  /** The operator's labels for this call: rate-tagging sets them, the log and the usage rows carry them. */
+  /** The operator's labels for this call: rate-tagging sets them, the log and the usage rows record them. */
   readonly tags: Record<string, string>
   /** Headers for the upstream, lower case. */
   readonly upstreamHeaders: Record<string, string>
-  /** Reads and checks the body when first asked for. Throws the 4xx the client gets. Rejects for `models`, which has no body. */
+  /** Reads and validates the body, on the first call. Throws the 4xx for the client. Rejects for `models`, which has no body. */
   call(): Promise<Call>
-  /** The model that was asked for, once the body has been read. */
+  /** The requested model, once the body has been read. */
   readonly model?: ModelId
   readonly reply: Reply
-  /** After `next()`: who served the call, if someone did. */
+  /** After `next()`: the target that served the call, if one did. */
   readonly served: Served | undefined
-  /** After `next()`: the tries so far. */
+  /** After `next()`: the attempts so far. */
   readonly attempts: readonly AttemptRecord[]
-  /** After `next()`: how the table led the call, where it came so far. */
+  /** After `next()`: how the call was routed, if it was. */
   readonly trace: RouteTrace | undefined
   /** After `next()`: why the call failed before its head, if it did. */
   readonly failure: GatewayError | undefined
-  /** Milliseconds so far: since the request arrived, and of them outside the upstream. */
+  /** Milliseconds since the request arrived, in total and without the upstream's. */
   elapsed(): { readonly total: number; readonly overhead: number }
-  /** Runs after the last byte of every call, refused, failed and aborted ones included; timed and caught by core. */
+  /** Runs after the last byte of every call, also of refused, failed and aborted calls; core limits its time and catches its errors. */
   onSettled(fn: (outcome: Outcome) => void | Promise<void>): void
-  /** Aborted when the client leaves or the call ends. */
+  /** Aborted when the client disconnects or the call ends. */
   readonly signal: AbortSignal
 }

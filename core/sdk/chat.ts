@@ -1,9 +1,9 @@
 /**
- * OpenAI's chat completions on the wire, as far as plugins look at them (openai-openapi, `CreateChatCompletionRequest` and on).
- * Unknown fields are kept: the index signatures say so.
+ * The wire types of OpenAI's chat completions that plugins use (openai-openapi, `CreateChatCompletionRequest` and on). Unknown fields are
+ * kept: hence the index signatures.
  */
 
-/** The body of `POST /v1/chat/completions`, checked: what is typed here has that type. `null` counts as absent. */
+/** The body of `POST /v1/chat/completions`, validated: members have the types given here. `null` counts as absent. */
 export interface ChatRequest {
   model: string
   messages: ChatMessage[]
@@ -36,7 +36,7 @@ export interface ChatMessage {
   [key: string]: unknown
 }
 
-/** A part of a message that is not plain text alone. */
+/** A part of a message whose content is a list. */
 export type ContentPart =
   | { type: 'text'; text: string }
   | { type: 'refusal'; refusal: string }
@@ -44,7 +44,7 @@ export type ContentPart =
   | { type: 'input_audio'; input_audio: { data: string; format: string } }
   | { type: 'file'; file: { filename?: string; file_data?: string; file_id?: string } }
 
-/** What the model may call. */
+/** A tool that the model may call. */
 export type ChatTool =
   | {
       type: 'function'
@@ -52,7 +52,7 @@ export type ChatTool =
     }
   | { type: 'custom'; custom: { name: string; [key: string]: unknown } }
 
-/** Whether, and which of, the tools must be called. */
+/** Whether the model must call a tool, and which. */
 export type ToolChoice =
   | 'none'
   | 'auto'
@@ -61,7 +61,7 @@ export type ToolChoice =
   | { type: 'custom'; custom: { name: string } }
   | { type: 'allowed_tools'; allowed_tools: { mode: 'auto' | 'required'; tools: unknown[] } }
 
-/** What the answer's text must be. */
+/** The format of the answer's text. */
 export type ResponseFormat =
   | { type: 'text' }
   | { type: 'json_object' }
@@ -70,15 +70,15 @@ export type ResponseFormat =
       json_schema: { name: string; description?: string; schema?: Record<string, unknown>; strict?: boolean | null }
     }
 
-/** A call of a tool that the model asks for. */
+/** The model's call of a tool. */
 export type ToolCall = FunctionToolCall | CustomToolCall
 
-/** A call of a function; `arguments` is JSON, as a text. */
+/** A call of a function; `arguments` is JSON text. */
 export interface FunctionToolCall {
   id: string
   type: 'function'
   function: { name: string; arguments: string }
-  /** What a provider must get back with the call in the next turn, under its own name: signatures, reasoning. */
+  /** State that a provider needs back with the call in the next turn, under its own name: signatures, reasoning. */
   extra_content?: Record<string, unknown>
   [key: string]: unknown
 }
@@ -93,13 +93,13 @@ export interface CustomToolCall {
   [key: string]: unknown
 }
 
-/** The finish reasons clients know; nothing else ever reaches them. */
+/** The finish reasons that clients know; they receive no others. */
 export const FINISH_REASONS = ['stop', 'length', 'tool_calls', 'content_filter', 'function_call'] as const
 
 /** Why a choice ended. */
 export type FinishReason = (typeof FINISH_REASONS)[number]
 
-/** Tokens. `prompt_tokens` includes cached ones, `completion_tokens` includes reasoning; the details are subsets. */
+/** Numbers of tokens. `prompt_tokens` includes cached tokens, `completion_tokens` includes reasoning; the details are subsets. */
 export interface Usage {
   prompt_tokens: number
   completion_tokens: number
@@ -145,7 +145,7 @@ export interface ChatChunk {
   [key: string]: unknown
 }
 
-/** What a chunk adds to one choice. */
+/** One choice of a chunk. */
 export interface ChunkChoice {
   index: number
   delta: ChatDelta
@@ -153,7 +153,7 @@ export interface ChunkChoice {
   [key: string]: unknown
 }
 
-/** What is new in a choice: pieces of its message, which clients concatenate. */
+/** The new pieces of a choice's message, which clients concatenate. */
 export interface ChatDelta {
   role?: 'assistant'
   content?: string | null
@@ -163,9 +163,9 @@ export interface ChatDelta {
   [key: string]: unknown
 }
 
-/** A piece of a tool call; the first has the id and the name. */
+/** A piece of a tool call; the first piece has the id and the name. */
 export interface ToolCallDelta {
-  /** In a translator: any number that is the same for all parts of one call; core renumbers from 0. */
+  /** In a translator: any number, the same for all parts of one call; core renumbers from 0. */
   index: number
   id?: string
   type?: 'function' | 'custom'

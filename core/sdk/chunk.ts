@@ -1,12 +1,10 @@
-import type { ChatDelta, FinishReason, Usage } from './chat.ts'
-import type { TranslatedChunk } from './translated.ts'
-
 /**
- * The parts a translated stream is made of, as chunks: `yield chunk.content('Hel')`. Core's normaliser adds the id, created,
- * model and role, renumbers tool calls and puts usage where it belongs.
+ * The parts of a translated stream, as chunks: `yield chunk.content('Hel')`. Core's normaliser adds the id, created, model and role,
+ * renumbers tool calls and moves usage to the last chunk.
  */
-
-const delta = (part: ChatDelta, choice: number): TranslatedChunk => ({ choices: [{ index: choice, delta: part }] })
+import type { ChatDelta, FinishReason, Usage } from './chat.ts'
+import { textOf } from './json.ts'
+import type { TranslatedChunk } from './translated.ts'
 
 /** A piece of the answer's text. */
 export const content = (text: string, choice = 0): TranslatedChunk => delta({ content: text }, choice)
@@ -16,6 +14,13 @@ export const refusal = (text: string, choice = 0): TranslatedChunk => delta({ re
 
 /** A piece of the model's reasoning. */
 export const reasoning = (text: string, choice = 0): TranslatedChunk => delta({ reasoning_content: text }, choice)
+
+/**
+ * The chunk of an upstream's value, made by `content`, `refusal` or `reasoning`: `chunk.fromText(chunk.content, event.text)`. Empty for
+ * anything but a non-empty string.
+ */
+export const fromText = (toChunk: (text: string) => TranslatedChunk, value: unknown): readonly TranslatedChunk[] =>
+  textOf(value) === '' ? [] : [toChunk(textOf(value))]
 
 /** The start of a tool call. `index`: any number that its later parts repeat. */
 export const toolCall = (
@@ -35,5 +40,9 @@ export const finish = (reason: FinishReason, choice = 0): TranslatedChunk => ({
   choices: [{ index: choice, delta: {}, finish_reason: reason }],
 })
 
-/** What the call used; the last one counts. */
+/** The usage of the call; the last one counts. */
 export const usage = (tokens: Usage): TranslatedChunk => ({ choices: [], usage: tokens })
+
+function delta(part: ChatDelta, choice: number): TranslatedChunk {
+  return { choices: [{ index: choice, delta: part }] }
+}

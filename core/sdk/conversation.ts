@@ -1,36 +1,36 @@
-import type { ChatMessage, FunctionToolCall, ToolCall, ToolChoice } from './chat.ts'
-import { isRecord, parseRecord } from './json.ts'
+import type { ChatMessage, FunctionToolCall, ToolCall } from './chat.ts'
+import { parseRecord } from './json.ts'
 import { invalidValue, unsupportedParameter } from './parameters.ts'
 
-/** What a provider makes of each message. `path`: the message's place in the client's body, `messages[0]`. */
+/** Translates the messages of a conversation, one method per role. `path`: the message's place in the client's body, `messages[0]`. */
 export interface MessageVisitor {
-  /** Of the role `developer` too. */
+  /** Also visits messages of the role `developer`. */
   system(message: ChatMessage, path: string): void
   user(message: ChatMessage, path: string): void
-  /** `calls`: the functions that it calls. */
+  /** `calls`: the function calls of the message. */
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): void
   tool(message: ChatMessage, path: string): void
 }
 
-/** What a provider makes of each message, where a tool's result goes with its call. */
+/** Translates the messages of a conversation for an upstream that pairs each tool result with its call. */
 export interface ConversationVisitor<Call> extends Pick<MessageVisitor, 'system' | 'user'> {
-  /** Returns what is to be known of each call when its result comes, in the order of the calls. */
+  /** Returns, for each call and in their order, the value that `tool` receives with the call's result. */
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): readonly Call[]
-  /** `call`: the one that the message answers. */
+  /** `call`: what `assistant` returned for the call that the message answers. */
   tool(message: ChatMessage, path: string, call: Call): void
 }
 
 /**
- * Visits messages in their order, for an upstream that knows functions only. Throws `GatewayError` (400) for a call of a custom tool, for
- * the functions of old, and for spoken answers.
+ * Visits messages in order, for an upstream that takes functions only. Throws `GatewayError` (400) for a call of a custom tool, for
+ * deprecated functions, and for audio of the assistant.
  */
 export function walkMessages(messages: readonly ChatMessage[], visitor: MessageVisitor): void {
   for (const [index, message] of messages.entries()) visit(message, `messages[${index}]`, visitor)
 }
 
-/** As `walkMessages`. Throws `GatewayError` (400) too where a tool call has no result before others speak, or a result has no call. */
+/** As `walkMessages`. Also throws `GatewayError` (400) if a tool call has no result before the next turn, or a result has no call. */
 export function walkConversation<Call>(messages: readonly ChatMessage[], visitor: ConversationVisitor<Call>): void {
-  const unanswered = new Unanswered<Call>()
+  const unanswered = new UnansweredCalls<Call>()
   walkMessages(messages, {
     system: (message, path) => visitor.system(message, path),
     user(message, path) {
@@ -76,9 +76,9 @@ function callsOf({ function_call, audio, tool_calls }: ChatMessage, path: string
   })
 }
 
-/** The calls that wait for their results. */
-class Unanswered<Call> {
-  /** By the client's id: several where a client repeats itself. */
+/** The tool calls without a result so far. */
+class UnansweredCalls<Call> {
+  /** By the client's id; several if a client uses an id twice. */
   readonly #calls = new Map<string, Call[]>()
 
   add(id: string, call: Call): void {
@@ -90,7 +90,7 @@ class Unanswered<Call> {
   take(id: string, path: string): Call {
     const calls = this.#calls.get(id)
     if (calls === undefined) {
-      throw invalidValue(`${path}.tool_call_id`, 'no tool call before it has this id and waits for a result')
+      throw invalidValue(`${path}.tool_call_id`, 'no earlier tool call without a result has this id')
     }
     if (calls.length === 1) this.#calls.delete(id)
     return calls.shift()!
@@ -103,68 +103,56 @@ class Unanswered<Call> {
   }
 }
 
-/** The arguments of a call. Those that a model garbled, or that were cut off, stay in the history as they are: `{ arguments: text }`. */
+/** A turn of a conversation, for an upstream whose roles alternate. */
+export interface Turn<Role, Block> {
+  readonly role: Role
+  readonly content: Block[]
+}
+
+/** Appends blocks to the last turn if it has the same role, else as a new turn. Without blocks it does nothing. */
+export function appendToTurns<Role, Block>(turns: Turn<Role, Block>[], role: Role, blocks: readonly Block[]): void {
+  if (blocks.length === 0) return
+  const last = turns.at(-1)
+  if (last?.role === role) for (const block of blocks) last.content.push(block)
+  else turns.push({ role, content: [...blocks] })
+}
+
+/** The arguments of a call as an object. Arguments that are no JSON object stay in the conversation, as `{ arguments: text }`. */
 export function argumentsOf({ function: { arguments: text } }: FunctionToolCall): Readonly<Record<string, unknown>> {
   return text.trim() === '' ? {} : (parseRecord(text) ?? { arguments: text })
 }
 
-/** How ids of tool calls are made fit for an upstream. */
+/** How a client's ids of tool calls become ids that an upstream takes. */
 export interface IdRule {
-  /** The id that a client's becomes. */
+  /** The upstream's id for a client's. */
   fit(id: string): string
-  /** Another one, where that is taken. `number`: from 2. */
+  /** Another id, if that one is taken. `number`: from 2. */
   copy(fitted: string, number: number): string
 }
 
 /**
- * Gives every tool call of a conversation an id that the upstream takes, no two alike. An id depends on earlier messages only: the next
- * turn gives the same ones, which prompt caches and signed thinking rely on.
+ * Gives every tool call of a conversation a unique id that the upstream takes. An id depends on earlier messages only: the next turn
+ * gets the same ids, which prompt caches and signed thinking require.
  */
 export class ToolIds {
   readonly #rule: IdRule
   readonly #taken = new Set<string>()
-  readonly #tries = new Map<string, number>()
+  readonly #attempts = new Map<string, number>()
 
   constructor(rule: IdRule) {
     this.#rule = rule
   }
 
-  /** The id of the next call, which the client calls `id`. */
+  /** The upstream's id of the next call. `id`: the client's. */
   take(id: string): string {
     const fitted = this.#rule.fit(id)
-    // Counting on from the last try keeps a thousand equal ids from costing a million look-ups.
-    for (let attempt = this.#tries.get(fitted) ?? 1; ; attempt++) {
-      this.#tries.set(fitted, attempt + 1)
+    // Continues from the last attempt: a thousand equal ids would otherwise cost a million look-ups.
+    for (let attempt = this.#attempts.get(fitted) ?? 1; ; attempt++) {
+      this.#attempts.set(fitted, attempt + 1)
       const candidate = attempt === 1 ? fitted : this.#rule.copy(fitted, attempt)
       if (this.#taken.has(candidate)) continue
       this.#taken.add(candidate)
       return candidate
     }
   }
-}
-
-/** Which of its tools a client lets the model use, whichever way it said so. */
-export interface AskedTools {
-  readonly mode: 'none' | 'auto' | 'required'
-  /** The tools this is about; absent: all. A named one stands alone, in mode `required`. */
-  readonly names?: ReadonlySet<string>
-}
-
-/** A request's `tool_choice`, for providers that know functions only. Throws `GatewayError` for a custom tool, and for what means nothing. */
-export function readToolChoice(choice: ToolChoice | null | undefined): AskedTools {
-  if (choice == null) return { mode: 'auto' }
-  if (choice === 'none' || choice === 'auto' || choice === 'required') return { mode: choice }
-  if (choice.type === 'custom') throw unsupportedParameter('tool_choice', 'Only tools of type `function` are known here.')
-  const allowed = choice.type === 'allowed_tools' ? choice.allowed_tools : { mode: 'required', tools: [choice] }
-  const names = Array.isArray(allowed?.tools) ? allowed.tools.map(nameOf) : ['']
-  if (names.includes('')) {
-    throw invalidValue('tool_choice', "expected 'none', 'auto', 'required', a function by its name, or allowed tools")
-  }
-  return { mode: allowed.mode === 'required' ? 'required' : 'auto', names: new Set(names) }
-}
-
-/** The name in `{ type: 'function', function: { name } }`; '' where there is none. */
-function nameOf(tool: unknown): string {
-  const named = isRecord(tool) && isRecord(tool.function) ? tool.function.name : undefined
-  return typeof named === 'string' ? named : ''
 }

@@ -1,25 +1,23 @@
 import type { Call, Principal } from './call.ts'
 import type { UpstreamHeaders } from './secrets.ts'
 
-// ── Host ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-/** All that a plugin may use of core. */
+/** The services that core offers a plugin. */
 export interface Host {
-  /** Bound to the plugin's name and place in routes.yaml. */
+  /** Every line names the plugin and its place in routes.yaml. */
   readonly log: HostLog
   readonly metrics: HostMetrics
   readonly keys: {
-    /** Who a secret belongs to; undefined for a key that is unknown, revoked or expired. Throws `storage_unavailable`. */
+    /** The principal of an API key; undefined if the key is unknown, revoked or expired. Throws `storage_unavailable`. */
     verify(secret: string): Promise<Principal | undefined>
   }
   readonly limits: Limits
-  /** Tokens of the call's prompt, by gpt-tokenizer's o200k, in a worker thread. */
+  /** The number of tokens in the call's prompt, counted with gpt-tokenizer's o200k in a worker thread. */
   countTokens(call: Call): Promise<number>
   /** Runs a pure function of a module in a worker thread; `input` and the result are cloned. */
   offload(module: URL, exportName: string, input: unknown): Promise<unknown>
   /**
-   * GETs a JSON document of at most 4 MiB, such as a list of models: no redirects are followed, and a `Secret` is opened as it is
-   * written. Throws an Error that names no secret; the cause of a refusal is an `UpstreamError` with the upstream's words, without
+   * GETs a JSON document of at most 4 MiB, such as a list of models. It follows no redirects, and reveals a `Secret` only as it writes
+   * the header. Throws an Error without secrets; the cause of a refusal is an `UpstreamError` with the upstream's message, without
    * addresses and keys.
    */
   getJson(url: string, options: { readonly headers: UpstreamHeaders; readonly signal: AbortSignal }): Promise<unknown>
@@ -27,26 +25,26 @@ export interface Host {
   readonly signal: AbortSignal
 }
 
-/** The gateway's log: fields, then what happened, as a constant text. Neither may hold secrets or what was asked and answered. */
+/** The gateway's log: fields, then the event as a constant text. Neither may contain secrets, prompts or answers. */
 export interface HostLog {
   info(fields: Readonly<Record<string, unknown>>, message: string): void
   warn(fields: Readonly<Record<string, unknown>>, message: string): void
   error(fields: Readonly<Record<string, unknown>>, message: string): void
 }
 
-/** Get-or-create: asking again for the same name gives the same metric, so it survives a reload. */
+/** Gets or creates metrics: a second call with the same name returns the same metric, so it survives a reload. */
 export interface HostMetrics {
   counter(name: string, help: string, labels?: readonly string[]): HostCounter
   histogram(name: string, help: string, labels: readonly string[], buckets: readonly number[]): HostHistogram
 }
 
-/** A number that only grows. */
+/** A number that only increases. */
 export interface HostCounter {
-  /** One value per label, in the order they were declared. Values past the cap of series are counted as `other`. */
+  /** One value per label, in the order of their declaration. Values above the limit of series count as `other`. */
   add(amount: number, ...labels: string[]): void
 }
 
-/** How values are spread over buckets. */
+/** A distribution of values over buckets. */
 export interface HostHistogram {
   observe(value: number, ...labels: string[]): void
 }
@@ -57,33 +55,33 @@ export interface Rate {
   readonly windowMs: number
 }
 
-/** What a rate class allows. */
+/** The limits of a rate class. */
 export interface RateLimits {
   readonly requests?: Rate
   readonly tokens?: Rate
-  /** Calls under way at once. */
+  /** Concurrent calls. */
   readonly concurrent?: number
 }
 
-/** Budgets of requests, tokens and places, kept by core. */
+/** Budgets of requests, tokens and concurrent calls, kept by core. */
 export interface Limits {
-  /** Takes one request, so many tokens and one concurrent place from a subject's budgets, or nothing at all. */
+  /** Takes one request, `tokens` tokens and one concurrent call from a subject's budgets, or nothing at all. */
   reserve(subject: string, limits: RateLimits, tokens: number): Reservation | Promise<Reservation>
 }
 
-/** What a call was given of its budgets, or why it was given nothing. */
+/** What a call reserved of its budgets, or why it was refused. */
 export interface Reservation {
-  /** Which budget was empty; absent: granted. */
+  /** The exhausted budget; absent: granted. */
   readonly refusedBy?: 'requests' | 'tokens' | 'concurrent'
-  /** Milliseconds until the refused budget has room again; 0 for `concurrent`. */
+  /** Milliseconds until the exhausted budget allows the call; 0 for `concurrent`. */
   readonly retryAfterMs: number
   readonly requests?: Budget
   readonly tokens?: Budget
-  /** Once, after the call: what it really used. Gives the concurrent place back. */
+  /** Call once, after the call. `tokens`: its actual usage. Ends the concurrent call. */
   settle(tokens: number): void | Promise<void>
 }
 
-/** A budget as it stands: what `x-ratelimit-*` says. */
+/** The state of a budget, as in `x-ratelimit-*`. */
 export interface Budget {
   readonly limit: number
   readonly remaining: number

@@ -1,9 +1,9 @@
-/** An object made of braces: not null, not an array. */
+/** Whether a value is a JSON object: not null, not an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The JSON object a text holds; undefined where it holds none. */
+/** The JSON object in a text; undefined if the text is anything else. */
 export function parseRecord(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -13,11 +13,21 @@ export function parseRecord(text: string): Readonly<Record<string, unknown>> | u
   }
 }
 
-/** What a base64 `data:` URL carries. */
+/** An upstream's value as a text: '' for anything but a string. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** An upstream's value as a number of tokens: 0 for anything but a positive integer. */
+export function countOf(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
+}
+
+/** The content of a base64 `data:` URL. */
 export interface InlineData {
   /** Lower case, without parameters: `image/png`. */
   readonly mediaType: string
-  /** Base64, as it came. */
+  /** Base64, unchanged. */
   readonly data: string
 }
 

@@ -1,17 +1,18 @@
 import { GatewayError } from '../errors.ts'
+import { matchesGlob } from '../text/glob.ts'
 
-/** What becomes of a chat parameter. */
+/** How a provider supports a chat parameter. */
 export type ParameterSupport =
   | { readonly support: 'mapped'; readonly to: string }
-  /** Harmless: left out, and named in `x-umg-params-dropped`. */
+  /** Harmless to omit: named in `x-umg-params-dropped`. */
   | { readonly support: 'dropped' }
-  /** Leaving it out would change the meaning: 400 `unsupported_parameter`. */
+  /** Omitting it would change the meaning: 400 `unsupported_parameter`. */
   | { readonly support: 'refused'; readonly why?: string }
 
-/** A parameter that is sent; `to`: what the upstream calls it. For a table: `{ temperature: mapped('creativity'), seed: dropped }`. */
+/** A parameter that is sent; `to`: the upstream's name for it. For a table: `{ temperature: mapped('creativity'), seed: dropped }`. */
 export const mapped = (to: string): ParameterSupport => ({ support: 'mapped', to })
 
-/** A parameter that is left out. */
+/** A parameter that is omitted. */
 export const dropped: ParameterSupport = { support: 'dropped' }
 
 /** A parameter that is refused; `why`: a sentence that says what to do instead. */
@@ -20,7 +21,10 @@ export const refused = (why: string): ParameterSupport => ({ support: 'refused',
 const USE_TOOLS = refused('Use `tools` and `tool_choice`.')
 const NO_SOUND = refused('This provider gives no sound; ask for text.')
 
-/** What hardly any upstream but OpenAI takes. A provider's table ends with it: `{ …, ...onlyOpenai }`; what one does take stands below it. */
+/**
+ * The parameters that few upstreams but OpenAI take. A provider's table ends with it: `{ …, ...onlyOpenai }`; a parameter that the
+ * upstream does take follows it.
+ */
 export const onlyOpenai: Readonly<Record<string, ParameterSupport>> = {
   verbosity: dropped,
   prediction: dropped,
@@ -40,14 +44,30 @@ export const onlyOpenai: Readonly<Record<string, ParameterSupport>> = {
   moderation: refused('This provider does not moderate.'),
 }
 
-/** The two refusals of a request that cannot be translated. `param` is a path in the client's body: `messages[0].content`. */
-
-/** 400 for what OpenAI takes and this upstream does not. `hint` is a sentence that says what to do instead. */
+/**
+ * 400 for a value that OpenAI takes and this upstream does not. `param`: its path in the client's body, `messages[0].content`. `hint`: a
+ * sentence that says what to do instead.
+ */
 export function unsupportedParameter(param: string, hint: string): GatewayError {
   return new GatewayError('unsupported_parameter', { param, values: { detail: ` ${hint}` } })
 }
 
-/** 400 for what OpenAI would not take either. `detail` completes "Invalid value for 'param': …". */
+/** 400 for a value that OpenAI would not take either. `detail` completes "Invalid value for 'param': …". */
 export function invalidValue(param: string, detail: string): GatewayError {
   return new GatewayError('invalid_value', { param, values: { detail } })
+}
+
+/** Facts about models, by globs of their upstream names: data that changes monthly, and that an operator may extend. */
+export type FactsByModel<Facts extends object> = Readonly<Record<string, Partial<Facts>>>
+
+/**
+ * The facts about one model. `tables` are in order of precedence: the operator's before the one that ships. Within a table each fact
+ * comes from the first row that matches the model and has the fact; a fact that no row has comes from `otherwise`.
+ */
+export function modelFacts<Facts extends object>(model: string, tables: readonly FactsByModel<Facts>[], otherwise: Facts): Facts {
+  const rows: Partial<Facts>[] = []
+  for (const table of tables) {
+    for (const glob in table) if (matchesGlob(glob, model)) rows.push(table[glob]!)
+  }
+  return Object.assign({}, otherwise, ...rows.reverse())
 }

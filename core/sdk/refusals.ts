@@ -1,20 +1,22 @@
+import { isRecord } from './json.ts'
+
 /** What an upstream's refusal means, in OpenAI's terms. */
 export interface UpstreamRefusal {
   /** The HTTP status OpenAI would give it: 400, 401, 404, 429, 500, 503 … */
   readonly status: number
   /**
-   * OpenAI's word for it: `insufficient_quota` (with 429) for the operator's own exhausted account, `context_length_exceeded`; or the
-   * gateway's own `unsupported_endpoint` (with 404), where the upstream does not serve the model at the endpoint that was asked.
+   * OpenAI's error code: `insufficient_quota` (with 429) for the operator's own exhausted account, `context_length_exceeded`; or the
+   * gateway's own `unsupported_endpoint` (with 404), if the upstream does not serve the model at the requested endpoint.
    */
   readonly code?: string
   readonly param?: string
-  /** For the client where the fault is the client's (400, 413, 422); core cleans it of URLs, keys and ids. */
+  /** The client sees it only if the request is at fault (400, 413, 422); core removes URLs, keys and ids. */
   readonly message?: string
-  /** Seconds. Absent: core looks for `retry-after-ms` and `retry-after` itself. */
+  /** Seconds. Absent: core reads `retry-after-ms` and `retry-after`. */
   readonly retryAfter?: number
 }
 
-/** A refusal met inside a reply: an error event, a 200 that carries an error. Thrown by translators. */
+/** A refusal inside a reply: an error event, or a 200 with an error in its body. Thrown by translators. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError'
   readonly refusal: UpstreamRefusal
@@ -25,19 +27,19 @@ export class UpstreamError extends Error {
   }
 }
 
-/** OpenAI's error body, and its variants: an array around it, a bare `message` or `Message`, a text. The status is HTTP's. */
+/** Reads OpenAI's error body and its variants: in an array, a bare `message` or `Message`, a text. The status is HTTP's. */
 export function readRefusal(status: number, headers: Readonly<Record<string, string>>, body: string): UpstreamRefusal {
   const retryAfter = readRetryAfter(headers)
   return { ...errorFields(parse(body)), status, ...(retryAfter !== undefined && { retryAfter }) }
 }
 
-/** The refusal that a body with an `error` member carries inside a 200 or a stream. Its own status, if it says one, else 502. */
+/** The refusal in the `error` member of a 200 or of a stream's event. The status is the error's own, else 502. */
 export function refusalOf(body: unknown): UpstreamRefusal {
   const fields = errorFields(body)
-  return { ...fields, status: fields.status ?? STATUS_BY_WORD.get(fields.code) ?? STATUS_BY_WORD.get(fields.type) ?? 502 }
+  return { ...fields, status: fields.status ?? STATUS_BY_CODE.get(fields.code) ?? STATUS_BY_CODE.get(fields.type) ?? 502 }
 }
 
-const STATUS_BY_WORD: ReadonlyMap<string | undefined, number> = new Map([
+const STATUS_BY_CODE: ReadonlyMap<string | undefined, number> = new Map([
   ['invalid_request_error', 400],
   ['context_length_exceeded', 400],
   ['content_filter', 400],
@@ -97,5 +99,10 @@ function parse(text: string): unknown {
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+/**
+ * An error word of an upstream as a code for the log, `INVALID_GRANT` for `invalid_grant`: the log writes the `code` of an error's
+ * causes, and nothing else of them. Undefined for anything but a single word.
+ */
+export function errorCode(word: unknown): string | undefined {
+  return typeof word === 'string' && /^\w{2,40}$/.test(word) ? word.toUpperCase() : undefined
+}

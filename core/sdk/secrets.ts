@@ -5,7 +5,7 @@ const REDACTED = '[redacted]'
 
 /**
  * A value that no log, error, template or JSON can print: `String(secret)`, `JSON.stringify` and `console.log` all give
- * `[redacted]`. Put it into a request's headers as it is; core opens it when the header is written.
+ * `[redacted]`. Use it as it is in a request's headers; core reveals it when it writes the header.
  */
 export class Secret {
   readonly #value: string
@@ -14,7 +14,7 @@ export class Secret {
     this.#value = value
   }
 
-  /** The value in the clear: for signing, and for the one place that writes headers. */
+  /** The value in the clear: for signing, and for the code that writes headers. */
   reveal(): string {
     return this.#value
   }
@@ -45,13 +45,15 @@ export function secret(options: { readonly description: string }) {
   return Type.Unsafe<Secret>({ type: 'string', minLength: 1, secret: true, ...options })
 }
 
-/** The `Authorization` header of a key. Throws an Error where the key cannot stand in a header. */
+/** The `Authorization` header of a key. Throws an Error if the key has characters that a header cannot have. */
 export function bearer(apiKey: Secret): Secret {
   if (!/^[\x21-\x7e]+$/.test(apiKey.reveal())) {
-    throw new Error('apiKey has a character that no key can hold, such as a space or a line break; look at where it is read from')
+    throw new Error(
+      'apiKey has a character that no key can hold, such as a space or a line break: check the variable or file it is read from',
+    )
   }
   return apiKey.map((key) => `Bearer ${key}`)
 }
 
-/** Headers for an upstream, by lower-case names. A `Secret` is opened when it is written. */
+/** Headers for an upstream, by lower-case names. A `Secret` is revealed when it is written. */
 export type UpstreamHeaders = Readonly<Record<string, string | Secret>>

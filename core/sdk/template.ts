@@ -1,22 +1,22 @@
-/** A text with places that are filled call by call. */
+/** A text with placeholders, filled for each call. */
 export interface Template {
-  /** The names of its places, each once: tells what a call must know. */
+  /** The names of its placeholders, each once. */
   readonly names: readonly string[]
-  /** The text with its places filled; undefined where the value of one of them is unknown. */
+  /** The text with the values of its placeholders; undefined if a value is undefined. */
   fill(value: (name: string) => string | undefined): string | undefined
 }
 
-/** `{{`, `{name}`, or a brace that is never closed. */
+/** `{{`, `{name}`, or an unclosed brace. */
 const BRACE = /\{\{|\{([^{}]*)\}|\{/g
 
 /**
- * Compiles a template: `{name}` is a place, `{{` a literal brace. `names` are the places it may have; an entry that ends in `.*`
- * allows any name after the dot (`header.*` allows `{header.x-team}`). Throws an Error that lists the known names.
+ * Compiles a template: `{name}` is a placeholder, `{{` a literal brace. `names`: the allowed placeholders; an entry that ends in `.*`
+ * allows any name after the dot (`header.*` allows `{header.x-team}`). Throws an Error that lists the allowed names.
  */
 export function compileTemplate(text: string, names: readonly string[]): Template {
-  /** Literal texts around the places: `literals[0]`, `places[0]`, `literals[1]` … */
+  /** Literal texts around the placeholders: `literals[0]`, `placeholders[0]`, `literals[1]` … */
   const literals: string[] = []
-  const places: string[] = []
+  const placeholders: string[] = []
   let literal = ''
   let end = 0
   for (const brace of text.matchAll(BRACE)) {
@@ -26,13 +26,13 @@ export function compileTemplate(text: string, names: readonly string[]): Templat
     if (brace[0] === '{{') literal += '{'
     else if (name === undefined) throw new Error(`the brace at character ${end} is never closed; write {{ for a literal brace`)
     else {
-      places.push(known(name, names))
+      placeholders.push(known(name, names))
       literals.push(literal)
       literal = ''
     }
   }
   literals.push(literal + text.slice(end))
-  return { names: [...new Set(places)], fill: (value) => join(literals, places, value) }
+  return { names: [...new Set(placeholders)], fill: (value) => join(literals, placeholders, value) }
 }
 
 function known(name: string, names: readonly string[]): string {
@@ -42,10 +42,10 @@ function known(name: string, names: readonly string[]): string {
   throw new Error(`unknown name {${name}}; the known ones are ${names.map((allowed) => `{${allowed}}`).join(', ')}`)
 }
 
-function join(literals: readonly string[], places: readonly string[], value: (name: string) => string | undefined) {
+function join(literals: readonly string[], placeholders: readonly string[], value: (name: string) => string | undefined) {
   let text = literals[0]!
-  for (const [index, place] of places.entries()) {
-    const filled = value(place)
+  for (const [index, name] of placeholders.entries()) {
+    const filled = value(name)
     if (filled === undefined) return undefined
     text += filled + literals[index + 1]!
   }

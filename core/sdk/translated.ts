@@ -1,14 +1,14 @@
+/** Replies as translators return them: OpenAI's shape, without the fields that core's normaliser adds. */
 import type { ChatCompletion, ChatDelta, FinishReason, Usage } from './chat.ts'
+import { textOf } from './json.ts'
 import { unsupportedParameter } from './parameters.ts'
 
-/** Replies as translators give them: OpenAI's shape, less what core's normaliser fills in. */
-
-/** A chunk as a translator gives it; core's normaliser sets id, created, model, role, tool indexes and the place of usage. */
+/** A chunk as a translator returns it; core's normaliser sets id, created, model, role, tool indexes and the place of usage. */
 export interface TranslatedChunk {
   readonly choices: readonly TranslatedChoice[]
   readonly usage?: Usage
   readonly id?: string
-  /** Fields that only this upstream has: they are kept. */
+  /** Fields that only this upstream has are kept. */
   readonly [key: string]: unknown
 }
 
@@ -16,12 +16,12 @@ export interface TranslatedChunk {
 export interface TranslatedChoice {
   readonly index?: number
   readonly delta?: ChatDelta
-  /** A word that is not in the enum becomes `stop`. */
+  /** A reason that is not in the enum becomes `stop`. */
   readonly finish_reason?: FinishReason | (string & {}) | null
   readonly [key: string]: unknown
 }
 
-/** A completion as a translator gives it; core sets model, created where absent, and the fields every message must have. */
+/** A completion as a translator returns it; core sets model, created if absent, and the fields that every message must have. */
 export interface TranslatedCompletion {
   readonly id?: string
   readonly choices: readonly {
@@ -32,7 +32,7 @@ export interface TranslatedCompletion {
       readonly tool_calls?: ChatCompletion['choices'][number]['message']['tool_calls']
       readonly [key: string]: unknown
     }
-    /** A word that is not in the enum becomes `stop`. */
+    /** A reason that is not in the enum becomes `stop`. */
     readonly finish_reason: FinishReason | (string & {})
     readonly [key: string]: unknown
   }[]
@@ -40,25 +40,54 @@ export interface TranslatedCompletion {
   readonly [key: string]: unknown
 }
 
-/** What a provider makes of an upstream's embeddings. Core checks it, and writes OpenAI's reply in the encoding asked for. */
+/** One token of a choice's `logprobs`. `bytes`: its UTF-8. */
+export interface TokenLogprob {
+  readonly token: string
+  readonly logprob: number
+  readonly bytes: readonly number[]
+}
+
+/** A token and its log probability, of an upstream's values. Without a number it is OpenAI's "very unlikely", -9999. */
+export function toTokenLogprob(token: unknown, logprob: unknown): TokenLogprob {
+  const text = textOf(token)
+  return { token: text, logprob: typeof logprob === 'number' ? logprob : -9999, bytes: [...Buffer.from(text)] }
+}
+
+/** Characters of thinking that a stream may keep, far more than the longest real reply has. */
+const MAX_KEPT = 8_000_000
+
+/**
+ * Limits the text that a stream's translator keeps for a later chunk, such as thinking that is sent with a tool call: an endless reply
+ * must not fill the memory.
+ */
+export class KeptText {
+  #length = 0
+
+  /** The text to keep: '' for anything but a string. Throws an Error above 8 million characters in all. */
+  add(value: unknown): string {
+    const text = textOf(value)
+    this.#length += text.length
+    if (this.#length > MAX_KEPT) throw new Error(`The reply has more than ${MAX_KEPT} characters of thinking.`)
+    return text
+  }
+}
+
+/** An upstream's embeddings, as a provider returns them. Core checks them, and writes OpenAI's reply in the requested encoding. */
 export interface TranslatedEmbeddings {
   /** One for each input, in the order of the inputs. */
   readonly data: readonly { readonly embedding: unknown }[]
-  /** Absent: the upstream does not say. */
+  /** Absent: the upstream does not report it. */
   readonly usage?: { readonly prompt_tokens: unknown }
 }
 
-/**
- * The texts that a call to the embeddings endpoint wants vectors of, for an upstream that takes nothing else. Throws `GatewayError`
- * (400) where they are lists of tokens.
- */
+/** The input texts of a call to the embeddings endpoint. Throws `GatewayError` (400) for lists of tokens, which few upstreams take. */
 export function inputTexts(call: { member(key: string): unknown }): readonly string[] {
   const inputs = [call.member('input')].flat()
   if (inputs.every((input) => typeof input === 'string')) return inputs
   throw unsupportedParameter('input', 'It takes texts, and no lists of tokens: send the text itself.')
 }
 
-/** What an operation's `reply` returns. `vectors`: lists of numbers, as the upstream gave them; `tokens`: of all inputs, where it said. */
+/** The result of an operation's `reply`. `vectors`: lists of numbers, as the upstream gave them; `tokens`: of all inputs, if reported. */
 export function toEmbeddings(vectors: readonly unknown[], tokens?: unknown): TranslatedEmbeddings {
   return { data: vectors.map((embedding) => ({ embedding })), ...(tokens !== undefined && { usage: { prompt_tokens: tokens } }) }
 }

@@ -15,7 +15,7 @@ const PARTS: readonly (readonly [file: RegExp, title: string])[] = [
   [/sdk\/(?:chat|translated)\./, "OpenAI's wire"],
   [/sdk\/chunk\./, 'The parts of a translated stream'],
   [/sdk\/(?:secrets|template)\./, 'Secrets and templates'],
-  [/sdk\/(?:base-url|pages)\./, 'Addresses and lists of upstreams'],
+  [/sdk\/upstream-api\./, 'Addresses and lists of upstreams'],
   [/sdk\/[\w-]+\.ts$/, 'For translating requests'],
   [/testing\/(?:conformance\/|describe-provider\.)/, 'The suite of a provider'],
   [/testing\/translator\//, 'Running translators'],

@@ -3,12 +3,12 @@ import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/pro
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const USAGE = `Begins a plugin for the Unified Model Gateway, in a folder of its own.
+const USAGE = `Creates a plugin for the Unified Model Gateway in a new folder.
 
-  npm create umg-plugin provider NAME    speaks to one kind of upstream
-  npm create umg-plugin chain NAME       sees every call
+  npm create umg-plugin provider NAME    a provider, for one kind of upstream
+  npm create umg-plugin chain NAME       a chain plugin, for every call
 
-NAME is what logs and routes.yaml call it, such as acme: the package is then umg-provider-acme or umg-plugin-acme.
+NAME is its name in logs and in routes.yaml, such as acme: the package is then umg-provider-acme or umg-plugin-acme.
 `
 
 /** The prefixes by which the gateway finds a package under its short name. */
@@ -16,7 +16,7 @@ const PREFIXES = { provider: 'umg-provider-', chain: 'umg-plugin-' }
 
 const TEMPLATES = fileURLToPath(new URL('templates/', import.meta.url))
 
-/** The gateway's own repository, where this may lie in it. */
+/** The gateway's repository, if this file is in a checkout of it. */
 const ROOT = resolve(fileURLToPath(new URL('../..', import.meta.url)))
 
 process.exitCode = await run(process.argv.slice(2))
@@ -24,9 +24,8 @@ process.exitCode = await run(process.argv.slice(2))
 /** Returns the exit code. */
 async function run([kind, name, ...others]) {
   if (!Object.hasOwn(PREFIXES, kind ?? '') || name === undefined || others.length > 0) return refuse(USAGE)
-  if (!/^[a-z][a-z\d-]*$/.test(name))
-    return refuse(`"${name}" is no name for a plugin: use lower-case letters, digits and dashes.\n`)
-  // Some say the whole name of the package.
+  if (!/^[a-z][a-z\d-]*$/.test(name)) return refuse(`"${name}" is not a valid name: use lower-case letters, digits and dashes.\n`)
+  // NAME may be the name of the package.
   const short = name.replace(PREFIXES[kind], '')
   const names = { name: short, package: PREFIXES[kind] + short }
   const folder = resolve(names.package)
@@ -34,14 +33,14 @@ async function run([kind, name, ...others]) {
     await mkdir(folder)
   } catch (error) {
     if (error.code !== 'EEXIST') throw error
-    return refuse(`${folder} is there already: choose another name, or take it away.\n`)
+    return refuse(`${folder} already exists: choose another name, or remove the folder.\n`)
   }
   const checkout = await isCheckout()
   await write(kind, folder, names)
   if (checkout) await dependOnCheckout(folder)
-  const from = checkout ? ` Its gateway is the one in ${ROOT}.` : ''
+  const from = checkout ? ` It uses the gateway in ${ROOT}.` : ''
   process.stdout.write(
-    `${names.package} is in ${folder}.${from} Go on with\n\n  cd ${names.package}\n  npm install\n  npm test\n`,
+    `${names.package} is in ${folder}.${from} Continue with\n\n  cd ${names.package}\n  npm install\n  npm test\n`,
   )
   return 0
 }
@@ -51,11 +50,11 @@ function refuse(message) {
   return 1
 }
 
-/** Copies the templates, and puts the names in. Leaves nothing behind where it fails. */
+/** Copies the templates and inserts the names. Removes the folder if it fails. */
 async function write(kind, folder, names) {
   try {
     for (const template of ['both', kind]) await cp(join(TEMPLATES, template), folder, { recursive: true })
-    // npm takes a .gitignore out of what it publishes.
+    // npm does not publish a file named .gitignore.
     await rename(join(folder, 'gitignore'), join(folder, '.gitignore'))
     const entries = await readdir(folder, { recursive: true, withFileTypes: true })
     for (const file of entries.filter((entry) => entry.isFile())) {
@@ -69,13 +68,13 @@ async function write(kind, folder, names) {
   }
 }
 
-/** A variable of the environment is written in capitals. */
+/** Replaces the placeholders; environment variables have capital letters. */
 function named(text, { name, package: packageName }) {
   const variable = name.toUpperCase().replaceAll('-', '_')
   return text.replaceAll('__name__', name).replaceAll('__package__', packageName).replaceAll('__NAME__', variable)
 }
 
-/** Whether this is run in a checkout of the gateway, rather than as npm installed it. */
+/** Whether this file is in a checkout of the gateway, and not installed by npm. */
 async function isCheckout() {
   try {
     return JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')).name === 'unified-model-gateway'
@@ -84,7 +83,7 @@ async function isCheckout() {
   }
 }
 
-/** Has npm take the gateway from the checkout. */
+/** Makes the plugin depend on the gateway in the checkout. */
 async function dependOnCheckout(folder) {
   const path = join(folder, 'package.json')
   const manifest = JSON.parse(await readFile(path, 'utf8'))

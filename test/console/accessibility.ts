@@ -11,13 +11,13 @@ interface Violation {
 }
 
 /** Rules that depend on colours only, to check another colour scheme. */
-const OF_COLOURS = ['color-contrast', 'link-in-text-block']
+const COLOR_RULES = ['color-contrast', 'link-in-text-block']
 
 /** The serious and critical violations of axe's rules on a page, each with its element. */
-export async function accessibilityViolations(page: Page, rules: 'all' | 'colours'): Promise<string[]> {
+export async function accessibilityViolations(page: Page, rules: 'all' | 'colors'): Promise<string[]> {
   // Evaluated by the debugger: the page's content security policy refuses foreign scripts.
   await page.evaluate(AXE)
-  const options = { resultTypes: ['violations'], ...(rules === 'colours' && { runOnly: OF_COLOURS }) }
+  const options = { resultTypes: ['violations'], ...(rules === 'colors' && { runOnly: COLOR_RULES }) }
   const { violations } = await page.evaluate<{ violations: Violation[] }>(`axe.run(document, ${JSON.stringify(options)})`)
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

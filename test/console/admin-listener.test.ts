@@ -3,7 +3,7 @@ import { describeInBrowser } from './browser.ts'
 import { type ConsoleFixture, PUBLIC_URL, startConsole } from './fixture.ts'
 import { signInAsAdmin } from './management.ts'
 
-describeInBrowser('the console on a listener of its own', (open) => {
+describeInBrowser('the console on the admin listener', (open) => {
   let fixture: ConsoleFixture
 
   before(async () => {

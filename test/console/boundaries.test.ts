@@ -4,7 +4,7 @@ import { readSources } from '../support/sources.ts'
 const SOURCES = readSources('console/src/**/*.{ts,tsx}')
 
 describe('the sources of the console', () => {
-  it('know the gateway by HTTP only: they import nothing of it', () => {
+  it('import nothing from the gateway or Node', () => {
     const outside = SOURCES.flatMap(({ path, inner, imports }) => [
       ...inner.filter((target) => !target.startsWith('console/src/')).map((target) => `${path} imports ${target}`),
       ...imports.filter((name) => /^(?:node:|unified-model-gateway)/.test(name)).map((name) => `${path} imports ${name}`),
@@ -12,24 +12,24 @@ describe('the sources of the console', () => {
     expect(outside).to.deep.equal([])
   })
 
-  it('go through one place for every request, but for what has a key of its own', () => {
+  it('send requests in one place, except the playground', () => {
     const fetching = SOURCES.filter(({ code }) => /\bfetch\(/.test(code)).map(({ path }) => path)
     expect(fetching).to.have.members(['console/src/api/http.ts', 'console/src/pages/playground/use-answer.ts'])
   })
 
-  it('never make HTML of text', () => {
+  it('never insert HTML', () => {
     const unsafe = SOURCES.filter(({ code }) =>
       /dangerouslySetInnerHTML|\.(?:inner|outer)HTML\b|insertAdjacentHTML|document\.write/.test(code),
     )
     expect(unsafe.map(({ path }) => path)).to.deep.equal([])
   })
 
-  it('keep no key where it outlives the page', () => {
+  it('use no browser storage', () => {
     const keeping = SOURCES.filter(({ code }) => /\b(?:localStorage|sessionStorage|indexedDB)\b/.test(code))
     expect(keeping.map(({ path }) => path)).to.deep.equal([])
   })
 
-  it('are small files, but for the generated one', () => {
+  it('are small files, except the generated one', () => {
     const written = SOURCES.filter(({ path }) => path !== 'console/src/api/management-api.ts')
     const long = written.filter(({ text }) => text.split('\n').length > 200).map(({ path }) => path)
     expect(long).to.deep.equal([])

@@ -1,10 +1,10 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { describeWith, find } from '../support/requirements.ts'
 
-/** For something to appear on a page, on a busy machine. */
+/** The timeout of waiting for a page, on a busy machine. */
 const PATIENCE_MS = 30_000
 
-/** Opens windows; each has cookies of its own, as another person would. */
+/** Opens a page in a new browser context. */
 export type OpenWindow = (options?: BrowserContextOptions) => Promise<Page>
 
 /** A suite that needs a browser. */

@@ -18,14 +18,14 @@ function argumentsOf(command: string): string[] {
   return execFileSync('sh', ['-c', script], { encoding: 'utf8', env }).split('\0').slice(0, -1)
 }
 
-describe('code that the console gives to copy', () => {
-  it('is a curl command whose body survives the shell as it is', () => {
+describe('code to copy in the console', () => {
+  it('is a curl command with a correctly quoted body', () => {
     const given = argumentsOf(codeFor('curl', 'https://gateway.example/v1', BODY))
     expect(given).to.include('authorization: Bearer sk-test').and.include('https://gateway.example/v1/chat/completions')
     expect(JSON.parse(given.at(-1)!)).to.deep.equal(BODY)
   })
 
-  it('is a curl command that works as pasted beside a new key', () => {
+  it('is a curl command that works as pasted, for a new key', () => {
     const key = { kind: 'live', secret: 'sk-live-x' } as const
     const models = [
       { id: 'claude/asleep', namespace: 'claude', owned_by: 'claude', curated: false, available: false },
@@ -37,12 +37,12 @@ describe('code that the console gives to copy', () => {
     expect(curlLine('', { ...key, kind: 'test' }, models), 'a test key is answered by the sandbox').to.include('sandbox/hello')
   })
 
-  it("says in Python's words what JSON says otherwise", () => {
+  it('converts JSON to Python', () => {
     const code = codeFor('Python', 'https://gateway.example/v1', { model: 'm', stop: null, stream: true })
     expect(code).to.include('    stop=None,\n    stream=True,\n').and.include('for chunk in stream:')
   })
 
-  it('prints a whole reply where the answer is not streamed', () => {
+  it('prints the whole reply if it is not streamed', () => {
     const body = { model: 'm', messages: [] }
     expect(codeFor('Node.js', 'https://gateway.example/v1', body)).to.match(
       /console\.log\(reply\.choices\[0\]\.message\.content\)$/,

@@ -4,12 +4,12 @@ import { describeInBrowser } from './browser.ts'
 import { type ConsoleFixture, startConsole } from './fixture.ts'
 import { Management, signInAsAdmin } from './management.ts'
 
-/** Texts that become something else wherever a page takes them for HTML, an address, or a template. */
+/** Texts that would run as code if a page used them as HTML, a URL, or a template. */
 const HOSTILE = ['<img src=x onerror="pwned=1">', '"><script>pwned=1</script>', 'javascript:pwned=1', "'-pwned=1-'{{pwned=1}}"]
 
 const [IMAGE = '', SCRIPT = '', ADDRESS = '', TEMPLATE = ''] = HOSTILE
 
-/** Every page that shows names which somebody else has chosen. */
+/** Every page that shows names chosen by users. */
 const PATHS = [
   '/keys',
   '/usage?range=24h',
@@ -26,7 +26,7 @@ const PATHS = [
   '/audit',
 ]
 
-describeInBrowser('names that are code', (open) => {
+describeInBrowser('names that contain code', (open) => {
   let fixture: ConsoleFixture
   let page: Page
   const violations: string[] = []
@@ -59,7 +59,7 @@ describeInBrowser('names that are code', (open) => {
   after(() => fixture?.stop())
 
   for (const path of PATHS)
-    it(`are shown as the text they are on ${path}`, async () => {
+    it(`are shown as text on ${path}`, async () => {
       await page.goto(fixture.address(path))
       await page
         .getByText(/pwned|script>@/)
@@ -69,7 +69,7 @@ describeInBrowser('names that are code', (open) => {
       expect(await page.locator('#root img[src="x"], #root script, a[href^="javascript:"]').count()).to.equal(0)
     })
 
-  it('made the browser refuse nothing: nothing was tried', () => {
+  it('cause no violation of the content security policy', () => {
     expect(violations).to.deep.equal([])
   })
 })

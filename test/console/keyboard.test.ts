@@ -4,7 +4,7 @@ import { describeInBrowser } from './browser.ts'
 import { type ConsoleFixture, startConsole } from './fixture.ts'
 import { signInAsAdmin } from './management.ts'
 
-describeInBrowser('the console without a pointer', (open) => {
+describeInBrowser('the console by keyboard', (open) => {
   let fixture: ConsoleFixture
   let page: Page
 
@@ -16,7 +16,7 @@ describeInBrowser('the console without a pointer', (open) => {
 
   after(() => fixture?.stop())
 
-  it('skips the navigation with the first key', async () => {
+  it('skips the navigation by the first tab stop', async () => {
     await page.goto(fixture.address('/models'))
     await page.getByRole('heading', { name: 'Models' }).waitFor()
     await page.keyboard.press('Tab')
@@ -25,7 +25,7 @@ describeInBrowser('the console without a pointer', (open) => {
     expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).to.equal('Search models')
   })
 
-  it('jumps to a page by a few letters', async () => {
+  it('jumps to a page by a part of its name', async () => {
     await jump()
     await page.keyboard.type('aud')
     await page.keyboard.press('Enter')
@@ -57,18 +57,18 @@ describeInBrowser('the console without a pointer', (open) => {
     await page.getByRole('row', { name: /typed twice.*Revoked/ }).waitFor()
   })
 
-  /** Opens the list of pages to jump to, which no dialog is covered by: not even one that is about to close. */
+  /** Opens the jump list after every dialog is closed. */
   async function jump(): Promise<void> {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.keyboard.press('Control+k')
     await page.locator('[aria-label="Go to"]:focus').waitFor()
   }
 
-  /** Opens a row's menu and an entry of it, whose dialog then has the focus in its first field, its text selected. */
+  /** Opens an item of a row's menu, and selects the text of the first field of its dialog. */
   async function choose(item: string): Promise<void> {
     await page.getByRole('button', { name: /^Actions for typed/ }).focus()
     await page.keyboard.press('Enter')
-    // The menu takes the focus a moment after it has opened.
+    // The menu takes the focus some time after it opens.
     await page.locator('[role="menu"]:focus-within').waitFor()
     await page.getByRole('menuitem', { name: item }).focus()
     await page.keyboard.press('Enter')
@@ -76,7 +76,7 @@ describeInBrowser('the console without a pointer', (open) => {
     await page.keyboard.press('Control+a')
   }
 
-  /** Waits until a dialog is there and has taken the focus, which it does a moment later. */
+  /** Waits until a dialog is open and has the focus. */
   async function dialog(name?: string): Promise<void> {
     await page.getByRole('dialog', { name }).waitFor()
     await page.locator('[role="dialog"]:focus-within').waitFor()

@@ -37,7 +37,7 @@ export class LeakRecorder {
       )
     })
     page.on('framenavigated', (frame) => this.#recorded.push({ where: 'address bar', text: frame.url() }))
-    page.on('console', (message) => this.#recorded.push({ where: 'console of the browser', text: message.text() }))
+    page.on('console', (message) => this.#recorded.push({ where: 'browser console', text: message.text() }))
   }
 
   /** Records the source of the page and the browser's storage. */

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import type { ConsoleFixture } from './fixture.ts'
 
-/** The management API as the page's own scripts would call it, with the window's cookies. */
+/** The management API, called with the cookies of a page. */
 export class Management {
   readonly #page: Page
   readonly #origin: string
@@ -28,7 +28,7 @@ export class Management {
   }
 }
 
-/** Uses the setup link: the window is then signed in as the first admin. */
+/** Uses the setup link: the page is then signed in as the first admin. */
 export async function signInAsAdmin(page: Page, fixture: ConsoleFixture): Promise<Management> {
   const management = new Management(page, fixture)
   const token = new URL(fixture.setupLink).hash.slice(1)
@@ -36,10 +36,10 @@ export async function signInAsAdmin(page: Page, fixture: ConsoleFixture): Promis
   return management
 }
 
-/** Who is invited by `signInAsMember`. */
+/** The user of `signInAsMember`. */
 export const MEMBER = { name: 'Mo Tester', email: 'mo@example.com', password: 'a staple is not a horse' }
 
-/** Invites somebody, who accepts in a window of their own. */
+/** Invites a user, who accepts in another page. */
 export async function signInAsMember(admin: Management, page: Page, fixture: ConsoleFixture): Promise<void> {
   const invitation = { email: MEMBER.email, role: 'member', account_id: 'default' }
   const { link } = await admin.post<{ link: string }>('/invitations', invitation)

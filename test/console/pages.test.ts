@@ -12,19 +12,19 @@ import { beyondTab } from './tab-stops.ts'
 
 const SCREENSHOTS = join(import.meta.dirname, 'screenshots')
 
-const DESK = { width: 1440, height: 900 }
+const DESKTOP = { width: 1440, height: 900 }
 const PHONE = { width: 390, height: 844 }
 const TOO_WIDE = 'document.documentElement.scrollWidth - innerWidth'
 
-/** Being told that one is not signed in, or that a link was used, is no fault of the page. */
+/** Expected messages: not signed in, and an invalid link. */
 const IS_REFUSAL = /status of 4(?:01|10)/
 
 describeInBrowser('each page of the console', (open) => {
   let fixture: ConsoleFixture
   let admin: Page
   let stranger: Page
-  /** What the browser found wrong. */
-  const complaints: string[] = []
+  /** Errors of the browser. */
+  const errors: string[] = []
 
   before(async () => {
     mkdirSync(SCREENSHOTS, { recursive: true })
@@ -32,11 +32,11 @@ describeInBrowser('each page of the console', (open) => {
     stranger = await open({ reducedMotion: 'reduce' })
     admin = await open({ reducedMotion: 'reduce' })
     for (const page of [stranger, admin]) {
-      // A secret that was not saved asks before the page is left.
+      // The page asks before it is left with an unsaved secret.
       page.on('dialog', (dialog) => dialog.accept())
-      page.on('pageerror', ({ message }) => complaints.push(message))
+      page.on('pageerror', ({ message }) => errors.push(message))
       page.on('console', (message) => {
-        if (message.type() === 'error' && !IS_REFUSAL.test(message.text())) complaints.push(message.text())
+        if (message.type() === 'error' && !IS_REFUSAL.test(message.text())) errors.push(message.text())
       })
     }
     const management = await signInAsAdmin(admin, fixture)
@@ -47,26 +47,26 @@ describeInBrowser('each page of the console', (open) => {
   after(() => fixture?.stop())
 
   for (const shown of [...ENTRANCES, ...PAGES])
-    it(`(${shown.name}) shuts nobody out, in light and dark, by pointer and by keyboard, and fits a phone`, async () => {
+    it(`(${shown.name}) is accessible in light and dark, reachable by keyboard, and fits a phone`, async () => {
       const page = ENTRANCES.includes(shown) ? stranger : admin
       await visit(page, shown)
       await picture(page, shown, 'light')
       expect(await accessibilityViolations(page, 'all'), 'light').to.deep.equal([])
       await picture(page, shown, 'dark')
-      expect(await accessibilityViolations(page, 'colours'), 'dark').to.deep.equal([])
+      expect(await accessibilityViolations(page, 'colors'), 'dark').to.deep.equal([])
       await page.setViewportSize(PHONE)
       expect(await page.evaluate(TOO_WIDE), 'pixels too wide').to.be.at.most(0)
       await picture(page, shown, 'dark')
       await picture(page, shown, 'light')
-      await page.setViewportSize(DESK)
+      await page.setViewportSize(DESKTOP)
       expect(await beyondTab(page), 'not reached by Tab').to.deep.equal([])
-      expect(complaints.splice(0)).to.deep.equal([])
+      expect(errors.splice(0)).to.deep.equal([])
     })
 
   async function visit(page: Page, { path, shows, prepare }: ConsolePage): Promise<void> {
-    await page.setViewportSize(DESK)
+    await page.setViewportSize(DESKTOP)
     await page.emulateMedia({ colorScheme: 'light' })
-    // Else an address that differs in its # only would be no visit.
+    // Otherwise a URL that differs only in its fragment would not be loaded.
     await page.goto('about:blank')
     await page.goto(fixture.address(path))
     await page.getByText(shows).first().waitFor()

@@ -1,17 +1,17 @@
 import type { Page } from 'playwright-core'
 
-/** A page of the console as the tests visit it. */
+/** A page of the console, and how tests open it. */
 export interface ConsolePage {
-  /** Of its screenshots too. */
+  /** Also of its screenshots. */
   readonly name: string
   readonly path: string
-  /** What stands on it once it is there. */
+  /** A text on the loaded page. */
   readonly shows: string
-  /** Done before it is looked at: a dialog opened, a message sent. */
+  /** Steps before the checks: opens a dialog, sends a message. */
   readonly prepare?: (page: Page) => Promise<void>
 }
 
-/** A page with a dialog over it. */
+/** Waits for a dialog. */
 const dialog = (page: Page, name: string) => page.getByRole('dialog', { name }).waitFor()
 
 async function createKey(page: Page): Promise<void> {
@@ -44,14 +44,14 @@ async function openRequest(page: Page): Promise<void> {
   await page.getByRole('dialog', { name: 'Request' }).getByText('Overhead').waitFor()
 }
 
-/** Those that anybody sees. */
+/** The pages without a session. */
 export const ENTRANCES: readonly ConsolePage[] = [
   { name: 'sign-in', path: '/sign-in', shows: 'Sign in' },
   { name: 'setup', path: '/setup#some-token', shows: 'Set up your gateway' },
   { name: 'invitation-used', path: '/invitation#some-token', shows: 'This invitation cannot be used' },
 ]
 
-/** Those that an admin sees, dialogs among them. */
+/** The pages for admins, with their dialogs. */
 export const PAGES: readonly ConsolePage[] = [
   { name: 'keys', path: '/keys', shows: 'search service' },
   { name: 'keys-create', path: '/keys?new=1', shows: 'Create an API key' },

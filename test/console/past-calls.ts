@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000
 const HOURS = 30 * 24
 const CALLS = HOURS * 3
 
-/** What calls came to, the usual ones more often. */
+/** The outcomes of calls, the common ones more often. */
 const ENDS: readonly Pick<CallsTable, 'status' | 'outcome' | 'fault' | 'error' | 'error_code'>[] = [
   ...Array.from({ length: 12 }, () => ({ status: 200, outcome: 'ok', fault: null, error: null, error_code: null })),
   { status: 429, outcome: 'rate_limited', fault: 'policy', error: 'rate_limit_requests', error_code: 'rate_limit_exceeded' },
@@ -16,7 +16,7 @@ const ENDS: readonly Pick<CallsTable, 'status' | 'outcome' | 'fault' | 'error' |
   { status: 499, outcome: 'client_closed', fault: 'caller', error: null, error_code: null },
 ]
 
-/** What is asked for, and what then serves it. */
+/** The requested models and the models that serve them. */
 const MODELS = [
   { model: 'acme/smart', serves: 'gpt-5.5' },
   { model: 'acme/smart', serves: 'gpt-5.5-mini' },
@@ -28,7 +28,7 @@ const TEAMS = ['search', 'support', 'research']
 
 const from = <Item>(items: readonly Item[], index: number): Item => items[index % items.length]!
 
-/** Writes a month of calls by these keys into the past, always the same ones. */
+/** Writes a month of past calls by these keys, the same ones each time. */
 export async function writePastCalls(store: Store, keys: readonly string[]): Promise<void> {
   const calls = Array.from({ length: CALLS }, (_, index) => pastCall(index, keys))
   const writer = createCallWriter(store)
@@ -37,7 +37,7 @@ export async function writePastCalls(store: Store, keys: readonly string[]): Pro
 }
 
 function pastCall(index: number, keys: readonly string[]): CallsTable {
-  // Evenly spread would be no chart: numbers that repeat with different periods.
+  // Pseudo-random numbers, so that the chart is not flat.
   const chance = (index * 7919) % 97
   const at = Date.now() - Math.floor(HOURS * HOUR_MS * (((index * 389) % CALLS) / CALLS) ** 1.2) - 60_000
   const { model, serves } = from(MODELS, index + chance)
@@ -68,7 +68,7 @@ function pastCall(index: number, keys: readonly string[]): CallsTable {
   }
 }
 
-/** Those of the console's table; a limit ends the call at rate-tagging. */
+/** The links of the fixture's chain; a limit ends the call at rate-tagging. */
 function linksOf(limited: boolean, chance: number): object[] {
   const links = [
     { name: 'auth', ms: (60 + chance) / 1000 },
@@ -78,15 +78,15 @@ function linksOf(limited: boolean, chance: number): object[] {
   return limited ? links.slice(0, 2) : links
 }
 
-/** How a call was tried. */
-interface Trial {
+/** The attempts of a call. */
+interface Attempts {
   readonly serves: string
   readonly ms: number
   readonly answered: boolean
   readonly retried: boolean
 }
 
-function attemptsOf({ serves, ms, answered, retried }: Trial): object[] {
+function attemptsOf({ serves, ms, answered, retried }: Attempts): object[] {
   const target = { namespace: 'openai', model: serves, provider: 'openai-compatible' }
   const result = answered ? 'ok' : 'upstream_error'
   if (!retried) return [{ ...target, result, ms: ms * 0.98 }]

@@ -4,27 +4,27 @@ import { CUSTOM, spanOf, stepOf } from '../../console/src/ui/ranges.ts'
 const NOW = Date.parse('2026-11-20T15:04:05.678Z')
 const NO_DAYS = { from: '', to: '' }
 
-describe('a time chosen in the console', () => {
-  it('holds what happens right now: a range has no end', () => {
+describe('a time range of the console', () => {
+  it('that is relative has no end', () => {
     expect(spanOf({ range: '24h', ...NO_DAYS }, NOW)).to.deep.equal({ from: '2026-11-19T15:04:00.000Z' })
   })
 
-  it('is the same question within a minute', () => {
+  it('is the same query within a minute', () => {
     const time = { range: '30d', ...NO_DAYS }
     expect(spanOf(time, NOW)).to.deep.equal(spanOf(time, NOW + 50_000))
   })
 
-  it('holds all of its last day, where the reader is', () => {
+  it('includes the last day, in the local time zone', () => {
     const { from, to } = spanOf({ range: CUSTOM, from: '2026-11-01', to: '2026-11-03' }, NOW)
     expect(new Date(from).toLocaleString('sv')).to.equal('2026-11-01 00:00:00')
     expect(new Date(to!).toLocaleString('sv')).to.equal('2026-11-04 00:00:00')
   })
 
-  it('is a week where the address says nothing that is known', () => {
+  it('is a week if the URL has an unknown one', () => {
     expect(spanOf({ range: 'fortnight', ...NO_DAYS }, NOW).from).to.equal('2026-11-13T15:04:00.000Z')
   })
 
-  it('is cut into hours while these can be told apart', () => {
+  it('has steps of an hour up to three days', () => {
     expect(stepOf({ from: '2026-11-19T15:04:00Z' }, NOW)).to.equal('hour')
     expect(stepOf({ from: '2026-11-13T15:04:00Z' }, NOW)).to.equal('day')
     expect(stepOf({ from: '2026-10-01T00:00:00Z', to: '2026-10-02T00:00:00Z' }, NOW)).to.equal('hour')

@@ -29,9 +29,9 @@ const KEYS = [
   { name: 'demo in May', kind: 'live', expires_at: inDays(1) },
 ]
 
-/** Fills a gateway with what one has after a month: accounts, people, keys, calls. */
+/** Fills a gateway with accounts, users, keys, and the calls of a month. */
 export async function seed({ gateway: { store } }: ConsoleFixture, admin: Management): Promise<void> {
-  // The two that every test gateway begins with.
+  // One of the keys that every test gateway has.
   await store.db.deleteFrom('keys').where('name', '=', 'test').execute()
   await admin.patch('/accounts/default', { name: 'Acme' })
   const account = await admin.post<{ id: string }>('/accounts', { name: 'Field team', models: ['acme/*', 'sandbox/*'] })

@@ -21,7 +21,7 @@ describe('/console', () => {
   const get = (path: string, init?: RequestInit) => fetch(gateway.url + path, init)
 
   for (const path of ['/console', '/console/', '/console/keys', '/console/requests/req_0', '/console/some.thing/deep'])
-    it(`is the page at ${path}, which finds its way itself`, async () => {
+    it(`serves the index at ${path}`, async () => {
       const response = await get(path)
       expect(response.status).to.equal(200)
       expect(response.headers.get('content-type')).to.equal('text/html; charset=utf-8')
@@ -30,7 +30,7 @@ describe('/console', () => {
       expect(await response.text()).to.include('<div id="root"></div>')
     })
 
-  it('runs no script and no style but its own, in no frame', async () => {
+  it('has a content security policy with a new nonce each time', async () => {
     const nonces = new Set<string>()
     for (let time = 0; time < 2; time++) {
       const response = await get('/console')
@@ -57,7 +57,7 @@ describe('/console', () => {
     expect(nonces.size, 'a nonce is used once').to.equal(2)
   })
 
-  it('keeps what carries a hash in its name for ever, compressed where the browser can read that', async () => {
+  it('serves files with a hash in their name as immutable, and compressed if accepted', async () => {
     const index = await (await get('/console')).text()
     const [, script] = /src="(\/console\/assets\/[\w-]+\.js)"/.exec(index)!
     const plain = await get(script!, { headers: { 'accept-encoding': 'identity' } })
@@ -70,37 +70,37 @@ describe('/console', () => {
     expect(await small.text()).to.equal(await plain.text())
   })
 
-  it('asks again for what has no hash in its name', async () => {
+  it('serves other files with no-cache', async () => {
     expect((await get('/console/mark.svg')).headers.get('cache-control')).to.equal('no-cache')
   })
 
-  it('says of an asset that is not there that it is not there, instead of giving the page as a script', async () => {
+  it('replies 404 for an unknown asset', async () => {
     const response = await get('/console/assets/index-00000000.js')
     expect(response.status).to.equal(404)
     expect(response.headers.get('content-type')).to.equal('application/json')
   })
 
   for (const path of ['/console/../package.json', '/console/assets/../../package.json', '/console/%2e%2e%2fpackage.json'])
-    it(`serves nothing beside it: ${path}`, async () => {
+    it(`serves no files outside its folder: ${path}`, async () => {
       const connection = await rawConnection(gateway.url)
       connection.write(`GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`)
       expect((await connection.reply()).body).to.not.include('"unified-model-gateway"')
     })
 
-  it('is only read', async () => {
+  it('allows GET and HEAD only', async () => {
     const response = await get('/console/keys', { method: 'POST' })
     expect(response.status).to.equal(405)
     expect(response.headers.get('allow')).to.equal('HEAD, GET')
   })
 
-  it('moves to the admin listener where there is one', async () => {
+  it('is served on the admin listener only, if there is one', async () => {
     const parted = await startTestGateway({ routes: ROUTES, adminListen: true })
     expect((await fetch(`${parted.url}/console`)).status).to.equal(404)
     expect((await fetch(`${parted.adminUrl}/console`)).status).to.equal(200)
     await parted.stop()
   })
 
-  it('says what to run where it was never built', async () => {
+  it('says how to build it if it is not built', async () => {
     const app = new Koa().use(consoleRouter('/no/such/folder').routes() as Koa.Middleware)
     const server = createServer(app.callback()).listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -27,7 +27,7 @@ describeInBrowser('signing in and out of the console', (open) => {
     await page.getByRole('button', { name: 'Sign in' }).click()
   }
 
-  it('leads to the page that was asked for, filters and all', async () => {
+  it('leads to the requested page with its filters', async () => {
     await leave()
     await page.goto(fixture.address('/requests?fault=upstream'))
     await signIn()
@@ -36,13 +36,13 @@ describeInBrowser('signing in and out of the console', (open) => {
   })
 
   for (const next of ['//elsewhere.example/', 'https://elsewhere.example/', '/\\elsewhere.example'])
-    it(`leads to no other site, whoever made the link: ${next}`, async () => {
+    it(`does not redirect to another site: ${next}`, async () => {
       await page.goto(fixture.address(`/sign-in?next=${encodeURIComponent(next)}`))
       await page.getByRole('heading', { name: 'API keys' }).waitFor()
       expect(page.url()).to.equal(fixture.address('/keys'))
     })
 
-  it('says what is wrong, with the request id that an operator can look up', async () => {
+  it('shows an error with its request id', async () => {
     await leave()
     await page.goto(fixture.address('/sign-in'))
     await signIn('not the password')
@@ -51,7 +51,7 @@ describeInBrowser('signing in and out of the console', (open) => {
     expect(await alert.textContent()).to.match(/Request req_[0-9a-f]{32}/)
   })
 
-  it('asks to sign in again, once the session has ended elsewhere', async () => {
+  it('redirects to sign in after the session has ended', async () => {
     await page.goto(fixture.address('/keys'))
     await signIn()
     await page.getByRole('heading', { name: 'API keys' }).waitFor()
@@ -75,7 +75,7 @@ describeInBrowser('signing in and out of the console', (open) => {
     expect(await page.getByRole('alert').count()).to.equal(0)
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      expect(await accessibilityViolations(page, 'colours'), colorScheme).to.deep.equal([])
+      expect(await accessibilityViolations(page, 'colors'), colorScheme).to.deep.equal([])
     }
     await current.fill(MEMBER.password)
     await page.getByRole('button', { name: 'Change password' }).click()
@@ -96,7 +96,7 @@ describeInBrowser('signing in and out of the console', (open) => {
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
   })
 
-  it('tells the first visitor of all that a setup link is needed', async () => {
+  it('shows that a setup link is needed while there are no users', async () => {
     const empty = await startConsole()
     await page.goto(empty.address('/'))
     await page.getByText('There are no users yet').waitFor()
@@ -104,7 +104,7 @@ describeInBrowser('signing in and out of the console', (open) => {
     await empty.stop()
   })
 
-  it('says why the OpenID provider led nowhere', async () => {
+  it('shows why a sign-in by the OpenID provider failed', async () => {
     await leave()
     await page.goto(fixture.address('/sign-in?error=openid_refused'))
     await page.getByRole('alert').getByText('ask an admin for an invitation').waitFor()

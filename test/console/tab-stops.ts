@@ -1,15 +1,15 @@
 import type { Page } from 'playwright-core'
 
 /**
- * Numbers everything that a pointer could use, of a dialog where one is open; of a group of radio buttons the chosen one stands for all.
- * From then on notes what gets the focus. Gives how many there are.
+ * Collects all elements that a pointer can use, in the open dialog if there is one; of radio buttons the checked one. Then records the
+ * elements that get the focus. Returns the number of collected elements.
  */
-const NUMBER_THEM = `(() => {
+const COLLECT_ELEMENTS = `(() => {
   const within = document.querySelector('[role="dialog"]') ?? document
   const usable = [...within.querySelectorAll('a[href], button, input, select, textarea, summary')].filter((element) =>
     !element.disabled && element.checkVisibility({ visibilityProperty: true }) && element.closest('[inert], [aria-hidden="true"]') === null
     && (element.type !== 'radio' || element.checked) && (element.role !== 'tab' || element.ariaSelected === 'true')
-    // Mantine's own: the field beside it does the same by arrow keys, or by a screen reader's own command.
+    // Controls of Mantine that duplicate keys of their field.
     && !element.matches('.mantine-NumberInput-control, .mantine-PasswordInput-visibilityToggle, .mantine-InputClearButton-root')
   )
   window.reached = new Set([document.activeElement])
@@ -20,12 +20,12 @@ const NUMBER_THEM = `(() => {
 
 const MISSED = 'usable.filter((element) => !reached.has(element)).map((element) => element.outerHTML.slice(0, 200))'
 
-/** Other stops than those: what scrolls. */
+/** Additional tab stops: scrollable regions. */
 const SPARE = 12
 
-/** What can be used on the page, but not be reached by the Tab key. */
+/** The elements that a pointer can use, but the Tab key cannot reach. */
 export async function beyondTab(page: Page): Promise<string[]> {
-  const count = await page.evaluate<number>(NUMBER_THEM)
+  const count = await page.evaluate<number>(COLLECT_ELEMENTS)
   for (let press = 0; press < count + SPARE; press++) await page.keyboard.press('Tab')
   return page.evaluate<string[]>(MISSED)
 }

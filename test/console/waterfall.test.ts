@@ -17,7 +17,7 @@ const audit = { name: 'audit', ms: 4 }
 describe('the waterfall of a call', () => {
   for (const [what, row, bars] of [
     [
-      'draws links, the gateway and attempts in the order in which they came',
+      'shows links, the gateway and attempts in their order',
       call(100, { links: [auth, audit], attempts: [attempt('upstream_timeout', 30), attempt('ok', 60)] }),
       [
         ['auth', 'link', 0, 0.04],
@@ -27,18 +27,22 @@ describe('the waterfall of a call', () => {
         ['openai/gpt-5.5', 'attempt 2, ok', 40, 100],
       ],
     ],
-    ['ends with the link that refused it', call(1, { links: [auth] }), [['auth', 'link', 0, 0.04], gateway(0.04, 1)]],
     [
-      'draws a call from before links were kept',
+      'ends with the gateway after a link refused the call',
+      call(1, { links: [auth] }),
+      [['auth', 'link', 0, 0.04], gateway(0.04, 1)],
+    ],
+    [
+      'shows a call without recorded links',
       call(10, { attempts: [attempt('ok', 8)] }),
       [gateway(0, 2), ['openai/gpt-5.5', 'attempt 1, ok', 2, 10]],
     ],
     [
-      'stays within its width where a stream ran on while a link was busy',
+      'does not exceed the total if a link ran during the stream',
       call(10, { links: [audit], attempts: [attempt('ok', 9.5)] }),
       [['audit', 'link', 0, 4], gateway(4, 4), ['openai/gpt-5.5', 'attempt 1, ok', 0.5, 10]],
     ],
-    ['draws a call that took no time', call(0, { links: [auth] }), [['auth', 'link', 0, 0], gateway(0, 0)]],
+    ['shows a call of zero duration', call(0, { links: [auth] }), [['auth', 'link', 0, 0], gateway(0, 0)]],
   ] as const)
     it(what, () => {
       expect(spansOf(row).map(({ name, detail, from, to }) => [name, detail, from, to])).to.deep.equal(bars)
@@ -53,7 +57,7 @@ describe('the waterfall of a call', () => {
     [12.4, '12 ms'],
     [3210, '3.2 s'],
   ] as const)
-    it(`calls ${ms} milliseconds ${words}`, () => {
+    it(`formats ${ms} ms as ${words}`, () => {
       expect(duration(ms)).to.equal(words)
     })
 })

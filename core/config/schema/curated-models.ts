@@ -48,7 +48,7 @@ const timeouts = Type.Object(
 )
 
 /** A curated model: the targets and fallbacks behind its name, and how they are chosen. */
-export const route = Type.Object({
+const route = Type.Object({
   targets: Type.Array(target, { minItems: 1, description: 'The models that share the calls, by weight.' }),
   fallbacks: defaulted(
     Type.Array(modelName, { default: [], description: 'The models that are tried in this order when the targets fail.' }),

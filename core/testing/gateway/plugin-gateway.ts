@@ -98,7 +98,7 @@ async function write(folder: string, { chain, namespaces }: PluginRoutes): Promi
 const REGISTERED: (ChainPlugin | ProviderPlugin)[] = []
 
 /** Registers a plugin. Returns the source of a module that exports it. */
-export function registerPlugin(plugin: ChainPlugin | ProviderPlugin): string {
+function registerPlugin(plugin: ChainPlugin | ProviderPlugin): string {
   const index = REGISTERED.push(plugin) - 1
   return `import { registeredPlugin } from ${JSON.stringify(import.meta.url)}\nexport default registeredPlugin(${index})\n`
 }

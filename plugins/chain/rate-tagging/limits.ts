@@ -30,7 +30,7 @@ const MULTIPLES: Readonly<Record<string, number>> = { k: 1000, M: 1_000_000 }
 export const RATE = `^([1-9]\\d{0,8})([kM]?)/(${[...Object.keys(UNITS), ...Object.keys(ALIASES)].join('|')})$`
 
 /** Reads a rate. Throws an Error that says what a rate looks like. */
-export function parseRate(text: string): Rate {
+function parseRate(text: string): Rate {
   const [, digits, multiple, unit] = new RegExp(RATE).exec(text) ?? []
   if (digits === undefined || multiple === undefined || unit === undefined) {
     throw new Error(`"${text}" is not a rate; write an amount per s, min, h or d, such as 60/min or 100k/min`)
@@ -40,7 +40,7 @@ export function parseRate(text: string): Rate {
 }
 
 /** `min` for a rate per minute. */
-export function unitOf({ windowMs }: Rate): string {
+function unitOf({ windowMs }: Rate): string {
   return Object.values(UNITS).find(({ ms }) => ms === windowMs)!.word
 }
 
@@ -206,17 +206,16 @@ const COUNT_FROM = 4096
 const BYTES_PER_TOKEN = 4
 
 /** Whether counting the prompt could bring the estimate by bytes below `tokens`. */
-export const worthCounting = (call: Call, tokens: number): boolean => call.size >= COUNT_FROM && answerTokens(call) < tokens
+const worthCounting = (call: Call, tokens: number): boolean => call.size >= COUNT_FROM && answerTokens(call) < tokens
 
 /** The prompt's tokens by its bytes, and all that the call lets the model answer: costs nothing. */
-export const estimateByBytes = (call: Call): number => promptByBytes(call) + answerTokens(call)
+const estimateByBytes = (call: Call): number => promptByBytes(call) + answerTokens(call)
 
 /** The prompt's tokens as a thread counts them, and all that the call lets the model answer. */
-export const estimateByCount = async (call: Call, host: Host): Promise<number> =>
-  (await countPrompt(call, host)) + answerTokens(call)
+const estimateByCount = async (call: Call, host: Host): Promise<number> => (await countPrompt(call, host)) + answerTokens(call)
 
 /** Tokens to charge: what the upstream said, or an estimate where it took the call and never said. */
-export function charged({ usage, usageEstimated }: Outcome, call: Call, host: Host): number | Promise<number> {
+function charged({ usage, usageEstimated }: Outcome, call: Call, host: Host): number | Promise<number> {
   if (usage === undefined) return 0
   return usageEstimated ? countPrompt(call, host).then((prompt) => prompt + usage.completion_tokens) : usage.total_tokens
 }
@@ -252,7 +251,7 @@ export interface Refused {
 const UNKNOWN_WAIT_MS = 1000
 
 /** The 429 of a refused call, in the words of OpenAI's. A call that no wait can help says so instead of when to come back. */
-export function refusal(call: Refused): GatewayError {
+function refusal(call: Refused): GatewayError {
   const { rateClass, reservation, refusedBy, tokens } = call
   const waitMs = reservation.retryAfterMs || UNKNOWN_WAIT_MS
   const { budget, limit, used } = budgetOf(call)

@@ -11,7 +11,7 @@ const IMAGES: ReadonlyMap<string, ImageType> = new Map([
 const PDF = 'application/pdf'
 const PLAIN = 'text/plain'
 
-/** A message's content as blocks. `path`: its place in the client's body. Throws `GatewayError` for what Claude cannot read. */
+/** Translates a message's content. `path`: its place in the client's body. Throws `GatewayError` (400) for content that Claude cannot read. */
 export function toBlocks(content: ChatMessage['content'], path: string): ContentBlock[] {
   if (typeof content === 'string') return toText(content)
   return (content ?? []).flatMap((part, index) => {
@@ -20,12 +20,12 @@ export function toBlocks(content: ChatMessage['content'], path: string): Content
   })
 }
 
-/** Text as a block; none where there is nothing to read, for Anthropic answers 400 to a blank one. */
+/** A text block; none for a blank text, to which Anthropic answers 400. */
 export function toText(text: string | null | undefined): TextBlock[] {
   return text == null || text.trim() === '' ? [] : [{ type: 'text', text }]
 }
 
-/** Where a client marks the end of what its calls have in common. */
+/** Whether a client marks the part as the end of a prefix to cache (`prompt_cache_breakpoint`). */
 function isMarked(part: ContentPart): boolean {
   return 'prompt_cache_breakpoint' in part && part.prompt_cache_breakpoint != null
 }

@@ -8,12 +8,10 @@ import {
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
-import { listModels } from './discovery.ts'
-import { factsOf, factsRow } from './models.ts'
-import { parameters } from './parameters.ts'
+import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
-import { toMessagesRequest } from './request.ts'
-import { messagesTranslator } from './translator.ts'
+import { parameters, toMessagesRequest } from './request.ts'
+import { createTranslator } from './stream.ts'
 
 /** Later versions answer 400 to sampling parameters on every model. */
 const VERSION = '2023-06-01'
@@ -27,30 +25,30 @@ const schema = Type.Object(
       Type.String({
         pattern: '^https?://',
         default: BASE_URL,
-        description: 'Where the Messages API is: the address before /v1/messages.',
+        description: 'The base URL of the Messages API: the address before /v1/messages.',
       }),
     ),
     maxTokens: Type.Optional(
       Type.Integer({
         minimum: 1,
-        description: 'Tokens a reply may have where the request does not say. Default: the most its model gives.',
+        description: 'The most tokens of a reply if the request does not say. Default: the maximum of the model.',
       }),
     ),
     facts: Type.Optional(
       Type.Record(Type.String(), factsRow, {
-        description: 'What models take, by globs of their names: goes before what the gateway knows of them.',
+        description: 'What models take, by globs of their names: overrides the facts that ship with the gateway.',
       }),
     ),
   },
   { additionalProperties: false },
 )
 
-/** Anthropic's Messages API. What becomes of each parameter: docs/providers/anthropic.md. */
+/** Anthropic's Messages API. The support of each parameter: docs/providers/anthropic.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'anthropic', schema, create })
 
 function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<typeof schema>, host: Host): Provider {
   const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/v1/messages', example: BASE_URL })
-  // A version at the end, as other tools want it, is taken for what it means.
+  // Other tools expect the version at the end of the base URL.
   const prefix = path.replace(/\/v1$/, '')
   const credentials = { 'x-api-key': apiKey, 'anthropic-version': VERSION }
   return {
@@ -61,7 +59,7 @@ function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<ty
       const headers = { ...call.headers, ...credentials }
       return { origin, path: `${prefix}/v1/messages`, headers, body: JSON.stringify(request), dropped }
     },
-    translator: messagesTranslator,
+    translator: createTranslator,
     error: toRefusal,
     models: (signal) =>
       listModels((query) =>

@@ -1,4 +1,5 @@
 import {
+  appendToTurns,
   argumentsOf,
   type ChatMessage,
   type ConversationVisitor,
@@ -6,18 +7,28 @@ import {
   type IdRule,
   invalidValue,
   ToolIds,
+  type Turn,
   unsupportedParameter,
   walkConversation,
 } from 'unified-model-gateway/plugin'
-import { keepLatestMarks } from './cache-marks.ts'
 import { toBlocks, toText } from './content.ts'
-import { fromFreight } from './thinking.ts'
+import { readThinkingState } from './reasoning.ts'
 import type { Block, Message, MessagesRequest, TextBlock, ToolUseBlock } from './wire.ts'
 
-/** A conversation in Anthropic's shape: roles alternate, the results of a step's tools stand together before any text. */
+/** A conversation for the Messages API: roles alternate, and all tool results of a step come together, before any text. */
 export interface Conversation {
   readonly system?: NonNullable<MessagesRequest['system']>
   readonly messages: readonly Message[]
+}
+
+/**
+ * Translates a conversation for `model`. Throws `GatewayError` (400) for content that Claude cannot read, and if a tool call has no result
+ * or a result no call.
+ */
+export function toConversation(messages: readonly ChatMessage[], model: string): Conversation {
+  const builder = new ConversationBuilder(model)
+  walkConversation(messages, builder)
+  return builder.build()
 }
 
 /** Anthropic takes `^[a-zA-Z0-9_-]+$`. */
@@ -26,20 +37,10 @@ const IDS: IdRule = {
   copy: (fitted, number) => `${fitted}_${number}`,
 }
 
-/**
- * OpenAI's messages as Anthropic's, for `model`. Throws `GatewayError` for what Claude cannot read, and where a tool call has no
- * result or a result no call.
- */
-export function toConversation(messages: readonly ChatMessage[], model: string): Conversation {
-  const draft = new Draft(model)
-  walkConversation(messages, draft)
-  return draft.finish()
-}
-
-class Draft implements ConversationVisitor<ToolUseBlock> {
+class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
   readonly #model: string
   readonly #system: TextBlock[] = []
-  readonly #turns: { readonly role: Message['role']; readonly content: Block[] }[] = []
+  readonly #turns: Turn<Message['role'], Block>[] = []
   readonly #ids = new ToolIds(IDS)
 
   constructor(model: string) {
@@ -54,34 +55,36 @@ class Draft implements ConversationVisitor<ToolUseBlock> {
   }
 
   user(message: ChatMessage, path: string): void {
-    this.#say('user', toBlocks(message.content, `${path}.content`))
+    appendToTurns(this.#turns, 'user', toBlocks(message.content, `${path}.content`))
   }
 
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): readonly ToolUseBlock[] {
-    const steps = calls.map((call) => this.#toToolUse(call))
-    const thoughts = calls.map((call) => fromFreight(call, this.#model))
-    this.#say('assistant', thoughts[0] ?? [])
-    this.#say('assistant', [...toBlocks(message.content, `${path}.content`), ...toText(message.refusal)])
-    for (const [index, step] of steps.entries()) this.#say('assistant', [...(index > 0 ? thoughts[index]! : []), step])
-    return steps
+    const uses = calls.map((call) => this.#toToolUse(call))
+    const thinking = calls.map((call) => readThinkingState(call, this.#model))
+    const text = [...toBlocks(message.content, `${path}.content`), ...toText(message.refusal)]
+    appendToTurns(this.#turns, 'assistant', [...(thinking[0] ?? []), ...text])
+    for (const [index, use] of uses.entries()) {
+      appendToTurns(this.#turns, 'assistant', [...(index > 0 ? thinking[index]! : []), use])
+    }
+    return uses
   }
 
   tool(message: ChatMessage, path: string, call: ToolUseBlock): void {
     const blocks = toBlocks(message.content, `${path}.content`)
     const mark = blocks.find(({ cache_control }) => cache_control)?.cache_control
-    // A mark within a result would not be counted among the four: it stands on the result.
+    // Moved from the content to the result: marks inside a result would not be counted by keepLatestMarks.
     const content = blocks.map(({ cache_control: _, ...block }) => block)
-    this.#say('user', [
+    appendToTurns(this.#turns, 'user', [
       { type: 'tool_result', tool_use_id: call.id, ...(content.length > 0 && { content }), ...(mark && { cache_control: mark }) },
     ])
   }
 
-  finish(): Conversation {
+  build(): Conversation {
     const [system, turns] = [this.#system, this.#turns]
-    this.#trimLastWords()
+    this.#trimLastText()
     keepLatestMarks([system, ...turns.map(({ content }) => content)])
     if (turns.length > 0) return { ...(system.length > 0 && { system: toSystem(system) }), messages: turns }
-    // Anthropic needs a message; who sends instructions alone means them to be followed.
+    // Anthropic requires a message: instructions alone are sent as the user's.
     if (system.length === 0) throw invalidValue('messages', 'every message is empty')
     return { messages: [{ role: 'user', content: system }] }
   }
@@ -90,14 +93,8 @@ class Draft implements ConversationVisitor<ToolUseBlock> {
     return { type: 'tool_use', id: this.#ids.take(call.id), name: call.function.name, input: argumentsOf(call) }
   }
 
-  #say(role: Message['role'], blocks: readonly Block[]): void {
-    if (blocks.length === 0) return
-    if (this.#turns.at(-1)?.role !== role) this.#turns.push({ role, content: [] })
-    for (const block of blocks) this.#turns.at(-1)!.content.push(block)
-  }
-
-  /** Anthropic goes on from a last assistant message, and answers 400 where it ends in white space. */
-  #trimLastWords(): void {
+  /** Anthropic continues a last assistant message, and answers 400 if it ends in white space. */
+  #trimLastText(): void {
     const turn = this.#turns.at(-1)
     const last = turn?.content.at(-1)
     if (turn?.role !== 'assistant' || last?.type !== 'text') return
@@ -105,7 +102,22 @@ class Draft implements ConversationVisitor<ToolUseBlock> {
   }
 }
 
-/** Of what nobody marked, one text. */
+/** One text, unless a block has a cache mark. */
 function toSystem(blocks: readonly TextBlock[]): NonNullable<Conversation['system']> {
   return blocks.some(({ cache_control }) => cache_control) ? blocks : blocks.map(({ text }) => text).join('\n')
+}
+
+/** The most cache marks of a request: Anthropic answers 400 to more. OpenAI takes any number and uses the latest four. */
+const MAX_MARKS = 4
+
+/** Removes the earliest cache marks above the maximum. `contents`: in the order in which the model reads them. */
+function keepLatestMarks(contents: readonly Block[][]): void {
+  let kept = 0
+  for (const content of contents.toReversed()) {
+    for (const [index, block] of [...content.entries()].reverse()) {
+      if (!('cache_control' in block) || ++kept <= MAX_MARKS) continue
+      const { cache_control: _, ...unmarked } = block
+      content[index] = unmarked
+    }
+  }
 }

@@ -1,39 +1,52 @@
-import { type FactsByModel, modelFacts, type Static, Type } from 'unified-model-gateway/plugin'
+import {
+  type FactsByModel,
+  type GetPage,
+  type Model,
+  modelFacts,
+  type Paging,
+  readPages,
+  type Static,
+  Type,
+} from 'unified-model-gateway/plugin'
+
 import shipped from './models.json' with { type: 'json' }
 
 /**
- * What the Messages API takes from a client depends on the model's generation. models.json has what is known, and the `facts` of a
- * namespace add to it: the first row whose glob fits a model and that has a fact decides it.
+ * Facts about models: what the Messages API takes depends on the model's generation. The facts are in models.json, and a namespace's
+ * `facts` come before them: the first row that matches a model and has a fact decides it.
  *
  * Sources: platform.claude.com, "Models overview", "Troubleshooting thinking" (the table of modes), "Effort" and the migration
  * guides of Opus 5.5, Sonnet 5.5 and Haiku 5.5; `getModelCapabilities` of vercel/ai (ed857f5).
  */
 export const Facts = Type.Object({
-  maxTokens: Type.Integer({ minimum: 1, description: 'The most tokens of one reply: what is asked for where nobody says.' }),
+  maxTokens: Type.Integer({
+    minimum: 1,
+    description: 'The most tokens of one reply: sent if neither the request nor maxTokens says.',
+  }),
   sampling: Type.Boolean({ description: 'Whether it takes temperature and top_p.' }),
   structuredOutputs: Type.Boolean({ description: 'Whether it writes JSON by a schema, and takes strict tools.' }),
-  forcedTools: Type.Boolean({ description: 'Whether it can be made to use a tool.' }),
+  forcedTools: Type.Boolean({ description: 'Whether it can be required to use a tool.' }),
   thinking: Type.Union([Type.Literal('none'), Type.Literal('budget'), Type.Literal('adaptive')], {
     description: 'How a request says how much to think: not at all, by tokens, or by an effort.',
   }),
-  alwaysThinks: Type.Boolean({ description: 'Whether it thinks where nobody asks it to. Of `adaptive` models only.' }),
+  alwaysThinks: Type.Boolean({ description: 'Whether it thinks without a reasoning_effort. Of `adaptive` models only.' }),
   thinkingOff: Type.Union([Type.Literal('disabled'), Type.Literal('between_tools'), Type.Literal('never')], {
-    description: 'The `thinking.type` that turns thinking off, if one does. Of `adaptive` models only.',
+    description: 'The `thinking.type` that turns thinking off, or never. Of `adaptive` models only.',
   }),
   xhigh: Type.Boolean({ description: 'Whether it knows the effort `xhigh`.' }),
 })
 
-/** All that is known of one model. */
+/** The facts about one model. */
 export type ModelFacts = Static<typeof Facts>
 
-/** Rows of facts by globs of model names, as a namespace's `facts` has them. */
+/** A namespace's `facts`: rows by globs of model names. */
 export type FactsTable = FactsByModel<ModelFacts>
 
 /** The schema of one row of a namespace's `facts`. */
 export const factsRow = Type.Partial(Facts, { additionalProperties: false })
 
-/** Another server's model that speaks the Messages API: it is asked for nothing special. */
-const PLAINEST: ModelFacts = {
+/** A model without a row, such as another server's that speaks the Messages API: it is sent nothing special. */
+const UNKNOWN: ModelFacts = {
   maxTokens: 4096,
   sampling: true,
   structuredOutputs: false,
@@ -44,7 +57,33 @@ const PLAINEST: ModelFacts = {
   xhigh: false,
 }
 
-/** The facts of a model. `own` rows, an operator's, go before what ships. */
+/** The facts about a model. `own`: the operator's rows, which come before models.json. */
 export function factsOf(model: string, own: FactsTable = {}): ModelFacts {
-  return modelFacts(model, [own, shipped as FactsTable], PLAINEST)
+  return modelFacts(model, [own, shipped as FactsTable], UNKNOWN)
+}
+
+/** "List Models", platform.claude.com. */
+const PAGING: Paging = {
+  entries: 'data',
+  query: { limit: '1000' },
+  cursor: 'after_id',
+  next: ({ has_more, last_id }) => (has_more === true ? last_id : undefined),
+}
+
+/** The models that the key may use. `get`: GETs a page of `/v1/models`. Throws if a request fails. */
+export async function listModels(get: GetPage): Promise<readonly Model[]> {
+  return (await readPages(get, PAGING)).flatMap(toModel)
+}
+
+function toModel({ id, created_at, max_input_tokens: length }: Readonly<Record<string, unknown>>): Model[] {
+  if (typeof id !== 'string') return []
+  const created = Math.floor(Date.parse(String(created_at)) / 1000)
+  return [
+    {
+      id,
+      owned_by: 'anthropic',
+      ...(created > 0 && { created }),
+      ...(typeof length === 'number' && { context_length: length }),
+    },
+  ]
 }

@@ -1,28 +1,34 @@
-import { invalidValue } from 'unified-model-gateway/plugin'
+import { invalidValue, isRecord, type ToolCall } from 'unified-model-gateway/plugin'
 import type { ModelFacts } from './models.ts'
-import type { Effort, ThinkingConfig } from './wire.ts'
+import type { Effort, Message, ReplyBlock, ThinkingBlock, ThinkingConfig } from './wire.ts'
 
-/** How a call is to think. */
+/** The thinking settings of a request. */
 export interface Reasoning {
   readonly thinking?: ThinkingConfig
   readonly effort?: Effort
-  /** Whether the model may think: then it takes no sampling parameters, and the thinking of earlier steps goes back to it. */
+  /** Whether the model may think: then it takes no sampling parameters, and gets back its thinking of earlier steps. */
   readonly on: boolean
-  /** The client's effort could not be honoured. */
+  /** True if the client's effort is left out. */
   readonly dropped?: boolean
 }
 
-/** What else bears on thinking. */
-export interface Circumstances {
+/** The parts of a request that thinking depends on. */
+export interface ReasoningContext {
   readonly maxTokens: number
-  /** `tool_choice` forces a tool. */
+  /** `tool_choice` requires a tool. */
   readonly forced: boolean
-  /** The conversation does not stand in a tool step that began without thinking. */
-  readonly canGoOn: boolean
+  readonly messages: readonly Message[]
 }
 
-/** Per OpenAI effort: Anthropic's, and for older models the share of `max_tokens` to think with (OpenRouter's shares). */
-const LEVELS: ReadonlyMap<string, { effort: Effort; share: number }> = new Map([
+/** An OpenAI effort in Anthropic's terms. */
+export interface EffortLevel {
+  readonly effort: Effort
+  /** For models with a budget: the share of the reply's tokens to think with (OpenRouter's shares). */
+  readonly share: number
+}
+
+/** The levels by OpenAI's names. */
+export const EFFORTS: ReadonlyMap<string, EffortLevel> = new Map<string, EffortLevel>([
   ['minimal', { effort: 'low', share: 0.1 }],
   ['low', { effort: 'low', share: 0.2 }],
   ['medium', { effort: 'medium', share: 0.5 }],
@@ -30,32 +36,89 @@ const LEVELS: ReadonlyMap<string, { effort: Effort; share: number }> = new Map([
   ['xhigh', { effort: 'xhigh', share: 0.95 }],
   ['max', { effort: 'max', share: 0.95 }],
 ])
-const SMALLEST_BUDGET = 1024
 
-/** `reasoning_effort` as this model takes it. Throws `GatewayError` for an effort nobody knows. */
-export function toReasoning(effort: string | undefined, facts: ModelFacts, circumstances: Circumstances): Reasoning {
+/** `reasoning_effort` as the model takes it. Throws `GatewayError` (400) for an unknown effort. */
+export function toReasoning(effort: string | undefined, facts: ModelFacts, context: ReasoningContext): Reasoning {
   if (effort === undefined) return { on: facts.thinking === 'adaptive' && facts.alwaysThinks }
-  if (effort === 'none') return withoutThinking(facts)
-  const level = LEVELS.get(effort)
-  if (!level) throw invalidValue('reasoning_effort', `expected one of none, ${[...LEVELS.keys()].join(', ')}`)
+  if (effort === 'none') return thinkingOff(facts)
+  const level = EFFORTS.get(effort)
+  if (!level) throw invalidValue('reasoning_effort', `expected one of none, ${[...EFFORTS.keys()].join(', ')}`)
   if (facts.thinking === 'adaptive') {
-    // Never more than was asked for: `high` is the next below an `xhigh` the model does not know.
-    const known = level.effort === 'xhigh' && !facts.xhigh ? 'high' : level.effort
-    return { thinking: { type: 'adaptive', display: 'summarized' }, effort: known, on: true }
+    return { thinking: { type: 'adaptive', display: 'summarized' }, effort: nearestEffort(level.effort, facts.xhigh), on: true }
   }
-  return facts.thinking === 'budget' ? withBudget(level.share, circumstances) : { on: false, dropped: true }
-}
-
-/** A model that cannot stop thinking thinks least at low effort. */
-function withoutThinking({ thinking, thinkingOff }: ModelFacts): Reasoning {
-  if (thinking !== 'adaptive') return { on: false }
-  if (thinkingOff === 'never') return { effort: 'low', on: true }
-  return { thinking: { type: thinkingOff }, on: thinkingOff === 'between_tools' }
-}
-
-/** Anthropic wants 1024 ≤ budget < max_tokens, no forced tool, and thinking at the start of the tool step under way. */
-function withBudget(share: number, { maxTokens, forced, canGoOn }: Circumstances): Reasoning {
-  if (maxTokens <= SMALLEST_BUDGET || forced || !canGoOn) return { on: false, dropped: true }
-  const budget = Math.max(SMALLEST_BUDGET, Math.floor(maxTokens * share))
+  if (facts.thinking === 'none' || context.forced || !canContinueThinking(context.messages)) return { on: false, dropped: true }
+  const budget = thinkingBudget(context.maxTokens, level.share)
+  if (budget === undefined) return { on: false, dropped: true }
   return { thinking: { type: 'enabled', budget_tokens: budget }, on: true }
+}
+
+/** The effort, or `high` for an `xhigh` that the model does not know: never more than requested. */
+export function nearestEffort(effort: Effort, xhigh: boolean): Effort {
+  return effort === 'xhigh' && !xhigh ? 'high' : effort
+}
+
+/** The smallest budget that Anthropic takes. */
+const MIN_BUDGET = 1024
+
+/** Tokens to think with, less than `maxTokens`; undefined if `maxTokens` leaves no room for the smallest budget. */
+export function thinkingBudget(maxTokens: number, share: number): number | undefined {
+  return maxTokens <= MIN_BUDGET ? undefined : Math.max(MIN_BUDGET, Math.floor(maxTokens * share))
+}
+
+/** For a model that cannot stop thinking, the lowest effort. */
+function thinkingOff({ thinking, thinkingOff: type }: ModelFacts): Reasoning {
+  if (thinking !== 'adaptive') return { on: false }
+  if (type === 'never') return { effort: 'low', on: true }
+  return { thinking: { type }, on: type === 'between_tools' }
+}
+
+/** Whether thinking may be on: not within a tool step that began without thinking, for which Anthropic answers 400. */
+function canContinueThinking(messages: readonly Message[]): boolean {
+  const isToolStep = messages.at(-1)?.content[0]?.type === 'tool_result'
+  return !isToolStep || isThinking(messages.at(-2)?.content[0]?.type)
+}
+
+/** The messages without their thinking, for a request without thinking: Anthropic answers 400 to both together. */
+export function withoutThinking(messages: readonly Message[]): readonly Message[] {
+  return messages.map((message) => ({ ...message, content: message.content.filter(({ type }) => !isThinking(type)) }))
+}
+
+function isThinking(type: string | undefined): boolean {
+  return type === 'thinking' || type === 'redacted_thinking'
+}
+
+/**
+ * The thinking that led to a tool call: Anthropic requires it back, unchanged, with the call's result ("Thinking in tool and multi-turn
+ * workflows", platform.claude.com). OpenAI has no field for it, so the client keeps it with the call, in
+ * `tool_calls[].extra_content.anthropic = { model, thinking: [blocks before the call] }`.
+ */
+export interface ThinkingState {
+  readonly extra_content: { readonly anthropic: { readonly model: string; readonly thinking: readonly ThinkingBlock[] } }
+}
+
+/** The thinking state of a tool call in a reply of `model`; undefined without thinking. */
+export function toThinkingState(model: string, thinking: readonly ThinkingBlock[]): ThinkingState | undefined {
+  return thinking.length > 0 ? { extra_content: { anthropic: { model, thinking } } } : undefined
+}
+
+/** The thinking in a client's tool call. Empty if another model made it: a model answers 400 to another's signature. */
+export function readThinkingState(call: ToolCall, model: string): ThinkingBlock[] {
+  const { extra_content: extra } = call
+  const state = isRecord(extra) && isRecord(extra.anthropic) ? extra.anthropic : {}
+  if (typeof state.model !== 'string' || undated(state.model) !== undated(model)) return []
+  return Array.isArray(state.thinking) ? state.thinking.flatMap(toThinkingBlock) : []
+}
+
+/** A reply's block as a block of thinking; empty for any other block. */
+export function toThinkingBlock(block: ReplyBlock): ThinkingBlock[] {
+  if (block?.type === 'redacted_thinking' && typeof block.data === 'string') {
+    return [{ type: 'redacted_thinking', data: block.data }]
+  }
+  if (block?.type !== 'thinking' || typeof block.thinking !== 'string' || typeof block.signature !== 'string') return []
+  return [{ type: 'thinking', thinking: block.thinking, signature: block.signature }]
+}
+
+/** `claude-sonnet-4-5` for `claude-sonnet-4-5-20250929`: replies to a request for the alias name the dated model. */
+function undated(model: string): string {
+  return model.replace(/-(\d{8}|latest|0)$/, '')
 }

@@ -1,7 +1,7 @@
-import { isRecord, parseRecord, UpstreamError, type UpstreamRefusal } from 'unified-model-gateway/plugin'
+import { isRecord, parseRecord, textOf, UpstreamError, type UpstreamRefusal } from 'unified-model-gateway/plugin'
 import type { WireError } from './wire.ts'
 
-/** The status of each `error.type` (platform.claude.com, "Errors"); 529 and an empty purse in OpenAI's terms. */
+/** The status of each `error.type` (platform.claude.com, "Errors"), in OpenAI's terms for overload and exhausted credit. */
 const TYPES: ReadonlyMap<unknown, Omit<UpstreamRefusal, 'message'>> = new Map([
   ['invalid_request_error', { status: 400 }],
   ['authentication_error', { status: 401 }],
@@ -15,30 +15,30 @@ const TYPES: ReadonlyMap<unknown, Omit<UpstreamRefusal, 'message'>> = new Map([
   ['overloaded_error', { status: 503 }],
 ])
 
-/** Causes that Anthropic tells in words only, within an `invalid_request_error`. */
-const CAUSES: readonly (readonly [words: RegExp, meaning: UpstreamRefusal])[] = [
+/** Causes of an `invalid_request_error` that only its message names. */
+const CAUSES: readonly (readonly [message: RegExp, meaning: UpstreamRefusal])[] = [
   [/credit balance is too low|API usage limits/i, { status: 429, code: 'insufficient_quota' }],
   [/prompt is too long|exceed context limit/i, { status: 400, code: 'context_length_exceeded', param: 'messages' }],
   [/content filtering policy/i, { status: 400, code: 'content_filter' }],
 ]
 
-/** What a reply with an error status means. A proxy in front of Anthropic may have made it: then the status has to say. */
+/** Reads an error reply. A reply of a proxy, without Anthropic's body, is read by its status. */
 export function toRefusal(reply: { readonly status: number; readonly body: string }): UpstreamRefusal {
   const { error } = parseRecord(reply.body) ?? {}
   const status = reply.status === 529 ? 503 : reply.status
   return isRecord(error) ? meaningOf(error, status) : { status }
 }
 
-/** What an error inside a stream, or in a reply of status 200, means. */
+/** Reads an error in a stream, or in a reply of status 200. */
 export function toUpstreamError(error: WireError | undefined): UpstreamError {
   return new UpstreamError(meaningOf(error ?? {}, 500))
 }
 
 function meaningOf(error: WireError, status: number): UpstreamRefusal {
-  const message = typeof error.message === 'string' ? error.message : ''
+  const message = textOf(error.message)
   const isInvalid = error.type === 'invalid_request_error'
-  const cause = isInvalid && CAUSES.find(([words]) => words.test(message))?.[1]
-  // Of a 422 too this is the type.
+  const cause = isInvalid && CAUSES.find(([pattern]) => pattern.test(message))?.[1]
+  // It is also the type of a 422.
   const known = isInvalid && status === 422 ? undefined : TYPES.get(error.type)
   return { ...(cause || (known ?? { status })), ...(message && { message }) }
 }

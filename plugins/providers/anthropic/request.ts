@@ -1,41 +1,77 @@
-import { type ChatRequest, GatewayError, isRecord, type ResponseFormat, unsupportedParameter } from 'unified-model-gateway/plugin'
+import {
+  type ChatRequest,
+  dropped,
+  mapped,
+  onlyOpenai,
+  type ParameterSupport,
+  readResponseFormat,
+  refused,
+  unsupportedParameter,
+} from 'unified-model-gateway/plugin'
 import { toConversation } from './messages.ts'
 import type { ModelFacts } from './models.ts'
-import { toReasoning } from './reasoning.ts'
+import { toReasoning, withoutThinking } from './reasoning.ts'
 import { toStrictSchema } from './schema.ts'
-import { canGoOnThinking, withoutThinking } from './thinking.ts'
 import { isForced, toToolset } from './tools.ts'
 import type { MessagesRequest, OutputFormat } from './wire.ts'
 
-/** Where a request goes. */
+const NO_LOGPROBS = 'Anthropic gives no log probabilities.'
+
+/** The support of each field of a chat completion request. docs/providers/anthropic.md is compared with it by a test. */
+export const parameters: Readonly<Record<string, ParameterSupport>> = {
+  model: mapped('model'),
+  messages: mapped('messages, system'),
+  stream: mapped('stream'),
+  stream_options: mapped('the usage chunk, which the gateway writes'),
+  max_tokens: mapped('max_tokens'),
+  max_completion_tokens: mapped('max_tokens'),
+  temperature: mapped('temperature'),
+  top_p: mapped('top_p'),
+  stop: mapped('stop_sequences'),
+  tools: mapped('tools'),
+  tool_choice: mapped('tool_choice'),
+  parallel_tool_calls: mapped('tool_choice.disable_parallel_tool_use'),
+  response_format: mapped('output_config.format'),
+  reasoning_effort: mapped('thinking, output_config.effort'),
+
+  frequency_penalty: dropped,
+  presence_penalty: dropped,
+  seed: dropped,
+
+  n: refused('Anthropic gives one choice a call; call it several times.'),
+  logprobs: refused(NO_LOGPROBS),
+  top_logprobs: refused(NO_LOGPROBS),
+  logit_bias: refused('Anthropic takes no logit biases.'),
+
+  ...onlyOpenai,
+}
+
+/** The model of a request. */
 export interface Target {
-  /** What Anthropic calls the model. */
+  /** Anthropic's name of the model. */
   readonly model: string
   readonly facts: ModelFacts
-  /** Tokens of a reply to a request that does not say; absent: the most the model gives. */
+  /** The most tokens of a reply if the request does not say; absent: the model's maximum. */
   readonly maxTokens?: number
 }
 
-/** A request in Anthropic's shape, and the parameters it had to leave out for this model. */
+/** An upstream request, and the parameters that the model does not take. */
 export interface Translated {
   readonly request: MessagesRequest
   readonly dropped: readonly string[]
 }
 
-/** A chat completion request as one for `POST /v1/messages`. Throws `GatewayError` (400) for what cannot be honoured. */
+/** Translates a chat completion request for `POST /v1/messages`. Throws `GatewayError` (400) for parameters that Claude cannot honour. */
 export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): Translated {
   const { facts } = target
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? target.maxTokens ?? facts.maxTokens
   const { messages, ...instructions } = toConversation(body.messages, target.model)
   const toolset = toToolset(body, facts)
-  const reasoning = toReasoning(body.reasoning_effort ?? undefined, facts, {
-    maxTokens,
-    forced: isForced(toolset.tool_choice),
-    canGoOn: canGoOnThinking(messages),
-  })
-  const format = toFormat(body.response_format ?? undefined, facts)
+  const forced = isForced(toolset.tool_choice)
+  const reasoning = toReasoning(body.reasoning_effort ?? undefined, facts, { maxTokens, forced, messages })
+  const format = toFormat(body, facts)
   const sampling = toSampling(body, facts.sampling && !reasoning.on)
-  const stop = toStop(body.stop ?? undefined)
+  const stop = toStop(body)
   return {
     request: {
       model: target.model,
@@ -47,38 +83,38 @@ export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): 
       ...((reasoning.effort || format) && {
         output_config: { ...(reasoning.effort && { effort: reasoning.effort }), ...(format && { format }) },
       }),
-      ...sampling.taken,
-      ...(stop.taken.length > 0 && { stop_sequences: stop.taken }),
+      ...sampling.sent,
+      ...(stop.sent.length > 0 && { stop_sequences: stop.sent }),
       ...(body.stream && { stream: true }),
     },
     dropped: [...sampling.dropped, ...stop.dropped, ...(reasoning.dropped ? ['reasoning_effort'] : [])],
   }
 }
 
-/** Anthropic's temperature ends at 1, and beside it no top_p is taken. At 1 either changes nothing and is left out. */
+/** Anthropic's temperature ends at 1, and it takes no top_p beside it. Values of 1 change nothing and are omitted. */
 function toSampling(body: Readonly<ChatRequest>, allowed: boolean) {
   const temperature = (body.temperature ?? 1) === 1 ? undefined : body.temperature!
   const topP = (body.top_p ?? 1) === 1 ? undefined : body.top_p!
-  const named = [...(temperature === undefined ? [] : ['temperature']), ...(topP === undefined ? [] : ['top_p'])]
-  if (!allowed) return { taken: {}, dropped: named }
-  if (temperature === undefined) return { taken: topP === undefined ? {} : { top_p: topP }, dropped: [] }
-  return { taken: { temperature: Math.min(temperature, 1) }, dropped: named.slice(1) }
+  const names = [...(temperature === undefined ? [] : ['temperature']), ...(topP === undefined ? [] : ['top_p'])]
+  if (!allowed) return { sent: {}, dropped: names }
+  if (temperature === undefined) return { sent: topP === undefined ? {} : { top_p: topP }, dropped: [] }
+  return { sent: { temperature: Math.min(temperature, 1) }, dropped: names.slice(1) }
 }
 
-/** Anthropic answers 400 to a stop sequence of white space alone. */
-function toStop(stop: string | readonly string[] | undefined) {
-  const asked = typeof stop === 'string' ? [stop] : (stop ?? [])
-  const taken = asked.filter((sequence) => sequence.trim() !== '')
-  return { taken, dropped: taken.length < asked.length ? ['stop'] : [] }
+/** Anthropic answers 400 to a blank stop sequence. */
+function toStop(body: Readonly<ChatRequest>) {
+  const requested = [body.stop ?? []].flat()
+  const sent = requested.filter((sequence) => sequence.trim() !== '')
+  return { sent, dropped: sent.length < requested.length ? ['stop'] : [] }
 }
 
-function toFormat(format: ResponseFormat | undefined, facts: ModelFacts): OutputFormat | undefined {
-  if (format === undefined || format.type === 'text') return undefined
+function toFormat(body: Readonly<ChatRequest>, facts: ModelFacts): OutputFormat | undefined {
+  const format = readResponseFormat(body.response_format)
+  if (format === undefined) return undefined
   if (format.type !== 'json_schema') {
     throw unsupportedParameter('response_format', 'Claude writes JSON by a schema: send `json_schema`.')
   }
   if (!facts.structuredOutputs) throw unsupportedParameter('response_format', 'Claude follows a schema from version 4.1 on.')
-  const { schema, description } = format.json_schema
-  if (!isRecord(schema)) throw new GatewayError('missing_required_parameter', { param: 'response_format.json_schema.schema' })
+  const { schema, description } = format
   return { type: 'json_schema', schema: toStrictSchema({ ...(description && { description }), ...schema }) }
 }

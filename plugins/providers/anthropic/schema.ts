@@ -6,22 +6,22 @@ const LISTS = new Set(['anyOf', 'oneOf', 'allOf'])
 const NAMED = new Set(['properties', '$defs', 'definitions'])
 const KEPT = new Set(['type', 'title', 'default', 'const', 'enum', 'required'])
 const FORMATS = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
-/** Of no meaning for what the model writes. */
-const SILENT = new Set(['$schema', '$id', '$comment', 'additionalProperties', 'description'])
+/** Keywords without effect on the model's output. */
+const IGNORED = new Set(['$schema', '$id', '$comment', 'additionalProperties', 'description'])
 
 type Schema = Readonly<Record<string, unknown>>
 
 /**
- * A JSON Schema as Anthropic's constrained decoding takes it: it answers 400 to keywords it does not know, so those are told to
- * the model in the description instead, and every object is closed ("Structured outputs", platform.claude.com;
+ * A JSON Schema for Anthropic's constrained decoding: Anthropic answers 400 to keywords it does not know, so those move to the
+ * description, and every object is closed ("Structured outputs", platform.claude.com;
  * `transformJSONSchema` of anthropic-sdk-typescript 0.120; `sanitizeJsonSchema` of vercel/ai ed857f5).
  */
 export function toStrictSchema(schema: Schema): Schema {
   if (schema.$ref !== undefined) return { $ref: schema.$ref }
   const keywords = Object.entries(schema).map(([key, value]) => ({ key, value, adapted: adapt(key, value) }))
   const kept = keywords.flatMap(({ key, adapted }) => (adapted === undefined ? [] : [[key === 'oneOf' ? 'anyOf' : key, adapted]]))
-  const told = keywords.filter(({ key, adapted }) => adapted === undefined && !SILENT.has(key))
-  const description = describe(schema.description, told)
+  const moved = keywords.filter(({ key, adapted }) => adapted === undefined && !IGNORED.has(key))
+  const description = describe(schema.description, moved)
   return {
     ...Object.fromEntries(kept),
     ...(description !== undefined && { description }),
@@ -29,7 +29,7 @@ export function toStrictSchema(schema: Schema): Schema {
   }
 }
 
-/** A keyword's value as Anthropic takes it; undefined where it does not. */
+/** A keyword's value as Anthropic takes it; undefined for a keyword that it does not take. */
 function adapt(key: string, value: unknown): unknown {
   if (KEPT.has(key)) return value
   if (ONE.has(key)) return adaptAny(value)
@@ -46,8 +46,8 @@ function adaptAny(schema: unknown): unknown {
   return isRecord(schema) ? toStrictSchema(schema) : schema
 }
 
-function describe(description: unknown, told: readonly { key: string; value: unknown }[]): unknown {
-  if (told.length === 0) return description
-  const rules = `{${told.map(({ key, value }) => `${key}: ${JSON.stringify(value)}`).join(', ')}}`
+function describe(description: unknown, moved: readonly { key: string; value: unknown }[]): unknown {
+  if (moved.length === 0) return description
+  const rules = `{${moved.map(({ key, value }) => `${key}: ${JSON.stringify(value)}`).join(', ')}}`
   return typeof description === 'string' ? `${description}\n\n${rules}` : rules
 }

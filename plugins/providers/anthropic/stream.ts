@@ -1,57 +1,57 @@
-import { chunk, type TranslatedChunk, type UpstreamEvent } from 'unified-model-gateway/plugin'
-import { toFinishReason } from './finish.ts'
+import { chunk, KeptText, type TranslatedChunk, type Translator, textOf, type UpstreamEvent } from 'unified-model-gateway/plugin'
+import { toThinkingBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
-import { toFreight, toThinkingBlock } from './thinking.ts'
-import { toUsage, updateUsage } from './usage.ts'
+import { toCompletion, toFinishReason, toUsage } from './reply.ts'
 import type { MessageReply, ReplyBlock, ReplyDelta, StreamEvent, ThinkingBlock, WireUsage } from './wire.ts'
 
-/** Characters of thinking kept for the next turn, far above the longest of replies: one without end must not fill the memory. */
-const MAX_KEPT = 8_000_000
+/** Translates the reply to `POST /v1/messages`, whole or streamed. */
+export function createTranslator(): Translator {
+  return Object.assign(new MessageStream(), { completion: toCompletion })
+}
 
-/** Nearly every event is one of these. Where its text has no escapes, cutting it out costs a third of parsing it. */
+/** Nearly every event is a text delta. Cutting a text without escapes out of it costs a third of parsing the event. */
 const TEXT_DELTA = /^\{"type":"content_block_delta","index":\d+,"delta":\{"type":"text_delta","text":"([^"\\]+)"\}\s*\}$/
 
-/** A block of the stream that is not over. */
+/** A block of the stream that has not ended. */
 type OpenBlock =
   | { readonly kind: 'thinking'; thinking: string; signature: string }
-  /** `call` counts tool calls: block indexes count text and Anthropic's own tools too. */
+  /** `call`: the number of the tool call; block indexes count text and Anthropic's own tools too. */
   | { readonly kind: 'tool'; readonly call: number; readonly input: unknown; begun: boolean }
 
 /**
- * Turns the events of one streamed message into chunks. Anthropic's order is message_start, then per block its start, deltas and
- * stop, then message_delta and message_stop, with pings anywhere (platform.claude.com, "Streaming messages").
+ * Translates the events of a streamed message. Their order is message_start, then per block its start, deltas and stop, then
+ * message_delta and message_stop, with pings anywhere (platform.claude.com, "Streaming messages").
  */
-export class MessageStream {
+class MessageStream {
   readonly #open = new Map<number | undefined, OpenBlock>()
-  /** What was thought since the last tool call. */
+  /** The thinking since the last tool call. */
   #thinking: ThinkingBlock[] = []
+  readonly #kept = new KeptText()
   #model = ''
-  #kept = 0
   #calls = 0
-  /** Whether the message has any content. */
-  #said = false
+  #hasContent = false
   #stopReason: unknown
   #usage: WireUsage = {}
   #over = false
 
-  /** Whether message_stop has come. */
+  /** Whether message_stop has arrived. */
   get over(): boolean {
     return this.#over
   }
 
-  /** Throws `UpstreamError` for an error event, `Error` for what is no event of the Messages API. */
+  /** Throws `UpstreamError` for an error event, `Error` for an event that is not of the Messages API. */
   event({ data }: UpstreamEvent): readonly TranslatedChunk[] {
     if (this.#over) return []
     const text = TEXT_DELTA.exec(data)
-    if (text !== null) return this.#say([chunk.content(text[1]!)])
+    if (text !== null) return this.#content([chunk.content(text[1]!)])
     const event: StreamEvent = JSON.parse(data)
     switch (event.type) {
       case 'message_start':
         return this.#startMessage(event.message ?? {})
       case 'content_block_start':
-        return this.#say(this.#startBlock(event.index, event.content_block ?? {}))
+        return this.#content(this.#startBlock(event.index, event.content_block ?? {}))
       case 'content_block_delta':
-        return this.#say(this.#continueBlock(this.#open.get(event.index), event.delta ?? {}))
+        return this.#content(this.#continueBlock(this.#open.get(event.index), event.delta ?? {}))
       case 'content_block_stop':
         return this.#stopBlock(event.index)
       case 'message_delta':
@@ -68,15 +68,15 @@ export class MessageStream {
     }
   }
 
-  /** Throws where the stream broke off. */
+  /** Throws if message_stop has not arrived. */
   end(): readonly TranslatedChunk[] {
     if (!this.#over) throw new Error('The stream ended before message_stop.')
     return []
   }
 
-  #say(content: readonly TranslatedChunk[]): readonly TranslatedChunk[] {
-    this.#said ||= content.length > 0
-    return content
+  #content(chunks: readonly TranslatedChunk[]): readonly TranslatedChunk[] {
+    this.#hasContent ||= chunks.length > 0
+    return chunks
   }
 
   #startMessage({ id, model, usage }: MessageReply): readonly TranslatedChunk[] {
@@ -88,12 +88,14 @@ export class MessageStream {
   #startBlock(index: number | undefined, block: ReplyBlock): readonly TranslatedChunk[] {
     switch (block.type) {
       case 'text':
-        return pieceOf(chunk.content, block.text)
-      case 'thinking':
-        this.#open.set(index, { kind: 'thinking', thinking: this.#keep(block.thinking), signature: this.#keep(block.signature) })
-        return pieceOf(chunk.reasoning, block.thinking)
+        return chunk.fromText(chunk.content, block.text)
+      case 'thinking': {
+        const [thinking, signature] = [this.#kept.add(block.thinking), this.#kept.add(block.signature)]
+        this.#open.set(index, { kind: 'thinking', thinking, signature })
+        return chunk.fromText(chunk.reasoning, block.thinking)
+      }
       case 'redacted_thinking':
-        this.#keep(block.data)
+        this.#kept.add(block.data)
         this.#thinking.push(...toThinkingBlock(block))
         return []
       case 'tool_use':
@@ -105,27 +107,20 @@ export class MessageStream {
   }
 
   #startCall(id: string, name: string): TranslatedChunk {
-    const called = { name, arguments: '' }
-    const call = {
-      index: this.#calls++,
-      id,
-      type: 'function' as const,
-      function: called,
-      ...toFreight(this.#model, this.#thinking),
-    }
+    const state = toThinkingState(this.#model, this.#thinking)
     this.#thinking = []
-    return { choices: [{ index: 0, delta: { tool_calls: [call] } }] }
+    return chunk.toolCall({ index: this.#calls++, id, name, ...state })
   }
 
   #continueBlock(block: OpenBlock | undefined, delta: ReplyDelta): readonly TranslatedChunk[] {
     switch (delta.type) {
       case 'text_delta':
-        return pieceOf(chunk.content, delta.text)
+        return chunk.fromText(chunk.content, delta.text)
       case 'thinking_delta':
-        if (block?.kind === 'thinking') block.thinking += this.#keep(delta.thinking)
-        return pieceOf(chunk.reasoning, delta.thinking)
+        if (block?.kind === 'thinking') block.thinking += this.#kept.add(delta.thinking)
+        return chunk.fromText(chunk.reasoning, delta.thinking)
       case 'signature_delta':
-        if (block?.kind === 'thinking') block.signature += this.#keep(delta.signature)
+        if (block?.kind === 'thinking') block.signature += this.#kept.add(delta.signature)
         return []
       case 'input_json_delta':
         return continueCall(block, textOf(delta.partial_json))
@@ -134,43 +129,33 @@ export class MessageStream {
     }
   }
 
-  #keep(value: unknown): string {
-    const text = textOf(value)
-    this.#kept += text.length
-    if (this.#kept > MAX_KEPT) throw new Error(`The reply thinks more than ${MAX_KEPT} characters.`)
-    return text
-  }
-
-  #finish(): readonly TranslatedChunk[] {
-    if (!this.#said && this.#stopReason == null) throw new Error('The message has neither content nor a stop reason.')
-    const finish = chunk.finish(toFinishReason(this.#stopReason))
-    const usage = toUsage(this.#usage)
-    return usage === undefined ? [finish] : [finish, chunk.usage(usage)]
-  }
-
   #stopBlock(index: number | undefined): readonly TranslatedChunk[] {
     const block = this.#open.get(index)
     this.#open.delete(index)
     if (block?.kind === 'thinking' && block.signature) {
       this.#thinking.push({ type: 'thinking', thinking: block.thinking, signature: block.signature })
     }
-    // A tool called without arguments has no deltas, and '' is no JSON.
+    // A tool call without arguments has no deltas, and '' is no JSON.
     if (block?.kind === 'tool' && !block.begun) return [chunk.toolArguments(block.call, JSON.stringify(block.input ?? {}))]
     return []
   }
+
+  #finish(): readonly TranslatedChunk[] {
+    if (!this.#hasContent && this.#stopReason == null) throw new Error('The message has neither content nor a stop reason.')
+    const finish = chunk.finish(toFinishReason(this.#stopReason))
+    const usage = toUsage(this.#usage)
+    return usage === undefined ? [finish] : [finish, chunk.usage(usage)]
+  }
 }
 
-/** Anthropic's own tools have such deltas too; they have no open block. */
+/** Empty for Anthropic's own tools: they have such deltas too, but no open block. */
 function continueCall(block: OpenBlock | undefined, json: string): readonly TranslatedChunk[] {
   if (block?.kind !== 'tool' || json === '') return []
   block.begun = true
   return [chunk.toolArguments(block.call, json)]
 }
 
-function pieceOf(toChunk: (text: string) => TranslatedChunk, text: unknown): readonly TranslatedChunk[] {
-  return textOf(text) === '' ? [] : [toChunk(textOf(text))]
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+/** Usage is cumulative: later counts replace earlier ones, null replaces nothing. */
+function updateUsage(usage: WireUsage, later: WireUsage | undefined): WireUsage {
+  return { ...usage, ...Object.fromEntries(Object.entries(later ?? {}).filter(([, value]) => value !== null)) }
 }

@@ -1,5 +1,5 @@
 import {
-  type AskedTools,
+  type AllowedTools,
   type ChatRequest,
   type ChatTool,
   readToolChoice,
@@ -9,22 +9,22 @@ import type { ModelFacts } from './models.ts'
 import { toStrictSchema } from './schema.ts'
 import type { Tool, ToolChoice } from './wire.ts'
 
-/** The tools part of a request; empty where there are no tools. */
+/** The tools of a request; empty without tools. */
 export interface Toolset {
   readonly tools?: readonly Tool[]
   readonly tool_choice?: ToolChoice
 }
 
-/** Tools and the choice among them. Throws `GatewayError` for custom tools, and for a forced one where the model takes none. */
+/** Translates the tools and their choice. Throws `GatewayError` (400) for custom tools, and for a required tool if the model takes none. */
 export function toToolset(body: Readonly<ChatRequest>, facts: ModelFacts): Toolset {
   const all = (body.tools ?? []).map((tool, index) => toTool(tool, `tools[${index}]`, facts))
-  const asked = readToolChoice(body.tool_choice)
-  if (asked.mode === 'required' && !facts.forcedTools) {
+  const allowed = readToolChoice(body.tool_choice)
+  if (allowed.mode === 'required' && !facts.forcedTools) {
     throw unsupportedParameter('tool_choice', 'Send `auto`, and say in the prompt that the tool is to be used.')
   }
-  const choice = toChoice(asked, body.parallel_tool_calls === false)
-  // Anthropic can name one tool; of several the others have to go.
-  const tools = asked.names && choice?.type !== 'tool' ? all.filter(({ name }) => asked.names!.has(name)) : all
+  const choice = toChoice(allowed, body.parallel_tool_calls === false)
+  // Anthropic's choice names one tool at most: of several, only those are sent.
+  const tools = allowed.names && choice?.type !== 'tool' ? all.filter(({ name }) => allowed.names!.has(name)) : all
   if (tools.length === 0) return {}
   return { tools, ...(choice && { tool_choice: choice }) }
 }
@@ -37,7 +37,7 @@ export function isForced(choice: ToolChoice | undefined): boolean {
 function toTool(tool: ChatTool, path: string, facts: ModelFacts): Tool {
   if (tool.type !== 'function') throw unsupportedParameter(path, 'Anthropic takes tools of type `function` only.')
   const { name, description, parameters, strict } = tool.function
-  // Anthropic wants a type, which OpenAI does not.
+  // Anthropic requires a type, OpenAI does not.
   const schema = { properties: {}, ...parameters, type: 'object' as const }
   return {
     name,
@@ -48,8 +48,8 @@ function toTool(tool: ChatTool, path: string, facts: ModelFacts): Tool {
   }
 }
 
-/** Undefined where nothing is asked for that Anthropic would not do anyway. */
-function toChoice({ mode, names = new Set() }: AskedTools, single: boolean): ToolChoice | undefined {
+/** Undefined for Anthropic's default. */
+function toChoice({ mode, names = new Set() }: AllowedTools, single: boolean): ToolChoice | undefined {
   if (mode === 'none') return { type: 'none' }
   const parallel = single ? { disable_parallel_tool_use: true as const } : {}
   if (mode === 'auto') return single ? { type: 'auto', ...parallel } : undefined

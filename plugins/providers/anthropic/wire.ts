@@ -1,6 +1,6 @@
 /**
- * Anthropic's Messages API on the wire, as far as this provider speaks it: version 2023-06-01, from the types of
- * @anthropic-ai/sdk 1.11 (`resources/messages/messages.d.ts`), against which a test compiles it.
+ * The wire types of Anthropic's Messages API that this provider uses: version 2023-06-01, from the types of @anthropic-ai/sdk 1.11
+ * (`resources/messages/messages.d.ts`), against which a test compiles them.
  */
 
 /** The body of `POST /v1/messages`. */
@@ -25,27 +25,27 @@ export interface Message {
   readonly content: readonly Block[]
 }
 
-/** A piece of a turn. */
+/** A part of a turn. */
 export type Block = ContentBlock | ToolUseBlock | ToolResultBlock | ThinkingBlock
 
-/** What a user, or a tool, gives to read. */
+/** The content of a user's message or of a tool result. */
 export type ContentBlock = TextBlock | ImageBlock | DocumentBlock
 
-/** Where what a block ends is to be kept for later calls ("Prompt caching", platform.claude.com): on four blocks at most. */
+/** Marks the end of a prefix to cache ("Prompt caching", platform.claude.com); four blocks at most. */
 export interface Cacheable {
   readonly cache_control?: { readonly type: 'ephemeral' }
 }
 
-/** Words; never blank, which is a 400. */
+/** A text; a blank one is a 400. */
 export interface TextBlock extends Cacheable {
   readonly type: 'text'
   readonly text: string
 }
 
-/** What Claude can look at. */
+/** The types of images that Claude reads. */
 export type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'
 
-/** A picture. */
+/** An image. */
 export interface ImageBlock extends Cacheable {
   readonly type: 'image'
   readonly source: Source<ImageType>
@@ -63,7 +63,7 @@ export type Source<Type> =
   | { readonly type: 'base64'; readonly media_type: Type; readonly data: string }
   | { readonly type: 'url'; readonly url: string }
 
-/** A text is given as it is. */
+/** A PDF, or a text as it is. */
 export type DocumentSource =
   | Source<'application/pdf'>
   | { readonly type: 'text'; readonly media_type: 'text/plain'; readonly data: string }
@@ -76,14 +76,14 @@ export interface ToolUseBlock {
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** A tool's answer, in the user's turn right after its call and before any words. */
+/** A tool's result, in the user's turn after its call and before any text. */
 export interface ToolResultBlock extends Cacheable {
   readonly type: 'tool_result'
   readonly tool_use_id: string
   readonly content?: readonly ContentBlock[]
 }
 
-/** The signature seals the thinking: a block comes back exactly as it was, or not at all. */
+/** Signed thinking: a block must come back unchanged, or not at all. */
 export type ThinkingBlock =
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
   | { readonly type: 'redacted_thinking'; readonly data: string }
@@ -96,28 +96,28 @@ export interface Tool {
   readonly strict?: true
 }
 
-/** Which tools the model may or must use. */
+/** The tools that the model may or must use. */
 export type ToolChoice =
   | { readonly type: 'none' }
   | { readonly type: 'auto' | 'any'; readonly disable_parallel_tool_use?: true }
   | { readonly type: 'tool'; readonly name: string; readonly disable_parallel_tool_use?: true }
 
-/** How the model is to think; each model takes some of these (models.json). */
+/** How the model thinks; each model takes some of these (models.json). */
 export type ThinkingConfig =
   | { readonly type: 'adaptive'; readonly display: 'summarized' }
   | { readonly type: 'enabled'; readonly budget_tokens: number }
   | { readonly type: 'disabled' | 'between_tools' }
 
-/** How much the model gives itself to. */
+/** How much effort the model spends. */
 export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
-/** The schema an answer follows. */
+/** The schema of an answer. */
 export interface OutputFormat {
   readonly type: 'json_schema'
   readonly schema: Readonly<Record<string, unknown>>
 }
 
-// What Anthropic sends is not taken on trust: values stay unknown until the code that uses them has looked.
+// Replies are not trusted: members are unknown until the code that uses them has checked them.
 
 /** The whole reply to a call without `stream`. */
 export interface MessageReply {
@@ -129,7 +129,7 @@ export interface MessageReply {
   readonly usage?: WireUsage
 }
 
-/** A block of a reply. Server tools, citations, fallbacks and kinds yet to come have other types: they are passed over. */
+/** A block of a reply. Blocks of other types, such as server tools and citations, are ignored. */
 export interface ReplyBlock {
   readonly type?: unknown
   readonly text?: unknown
@@ -141,7 +141,7 @@ export interface ReplyBlock {
   readonly input?: unknown
 }
 
-/** A piece of a block. */
+/** A delta of a block. */
 export interface ReplyDelta extends ReplyBlock {
   readonly partial_json?: unknown
   /** In message_delta. */
@@ -159,7 +159,7 @@ export interface StreamEvent {
   readonly error?: WireError
 }
 
-/** Tokens. `input_tokens` leaves out what was read from or written to the cache; in a stream all of it is cumulative. */
+/** Numbers of tokens. `input_tokens` excludes those read from or written to the cache; in a stream all are cumulative. */
 export interface WireUsage {
   readonly input_tokens?: unknown
   readonly output_tokens?: unknown

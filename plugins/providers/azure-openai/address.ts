@@ -1,24 +1,24 @@
 import { parseBaseUrl } from 'unified-model-gateway/plugin'
 
-/** What a resource is asked for. */
+/** An operation of a resource: the end of its path. */
 export type Operation = 'chat/completions' | 'embeddings' | 'responses'
 
-/** Where a resource's API is. */
+/** The addresses of a resource. */
 export interface Address {
   readonly origin: string
-  /** The path of an operation of a deployment; undefined for what cannot be a deployment's name. */
+  /** The path of an operation of a deployment; undefined for an invalid name of a deployment. */
   path(operation: Operation, deployment: string): string | undefined
-  /** The path of the list of what models there are: of those that could be deployed, not of those that are. */
+  /** The path of the list of models: of those that can be deployed, not of the deployments. */
   readonly models: string
-  /** What a token of Microsoft Entra ID is to be for. */
+  /** The scope of tokens of Microsoft Entra ID. */
   readonly scope: string
 }
 
 const NAME = /^[\w-][\w.-]*$/
 
 /**
- * The address of a resource, given as the portal shows it or with a path that other tools want after it. With an `apiVersion` it is the
- * API of deployments, without one `/openai/v1`. Throws an Error where it is no address.
+ * The addresses of a resource. `baseUrl`: as the portal shows it, or with a path that other tools expect. With an `apiVersion` they are
+ * those of the API of deployments, without one those of `/openai/v1`. Throws an Error for an invalid `baseUrl`.
  */
 export function addressOf(baseUrl: string, apiVersion?: string): Address {
   const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/chat/completions', example: 'https://acme.openai.azure.com' })
@@ -34,13 +34,13 @@ export function addressOf(baseUrl: string, apiVersion?: string): Address {
     models: `${base}/models${query}`,
     path(operation, deployment) {
       if (operation === 'responses') return `${base}/responses${query}`
-      // A client may name any: what is no name must not become part of the address.
+      // Clients may send any name: an invalid one could change the address.
       return NAME.test(deployment) ? `${base}/deployments/${deployment}/${operation}${query}` : undefined
     },
   }
 }
 
-/** Clouds of their own have scopes of their own ("Azure Government", "Azure operated by 21Vianet", learn.microsoft.com). */
+/** The scope of the resource's cloud ("Azure Government", "Azure operated by 21Vianet", learn.microsoft.com). */
 function scopeOf(host: string): string {
   const [, cloud = 'com'] = /\.azure\.(us|cn)$/.exec(host) ?? []
   return `https://cognitiveservices.azure.${cloud}/.default`

@@ -12,22 +12,21 @@ import {
   Type,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
-import { requestBody } from '../openai-compatible/request.ts'
+import { requestBody } from '../openai-compatible/index.ts'
 import { addressOf, type Operation } from './address.ts'
 import { EntraCredentials, keyCredentials } from './credentials.ts'
-import { toRefusal } from './refusal.ts'
-import { azureTranslator } from './translator.ts'
+import { createAzureTranslator, toRefusal } from './reply.ts'
 
 const schema = Type.Object(
   {
     baseUrl: Type.String({
       pattern: '^https?://',
-      description: 'The endpoint of the resource, or of a gateway before it.',
+      description: 'The endpoint of the resource, or of a gateway in front of it.',
       examples: ['https://acme.openai.azure.com'],
     }),
     apiKey: Type.Optional(
       secret({
-        description: "One of the resource's keys. Absent: a token of Microsoft Entra ID, by the identity of the machine.",
+        description: "One of the resource's keys. Absent: a token of Microsoft Entra ID for the identity of the machine.",
       }),
     ),
     apiVersion: Type.Optional(
@@ -40,23 +39,23 @@ const schema = Type.Object(
   { additionalProperties: false },
 )
 
-/** Azure OpenAI: models are the deployments of a resource. The client's own bytes go there: docs/providers/azure-openai.md. */
+/** Azure OpenAI: models are the deployments of a resource. It receives the client's own bytes: docs/providers/azure-openai.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'azure-openai', schema, create })
 
 function create({ baseUrl, apiKey, apiVersion }: Static<typeof schema>, host: Host): Provider {
   const address = addressOf(baseUrl, apiVersion)
   const credentials = apiKey ? keyCredentials(apiKey) : new EntraCredentials(address.scope)
 
-  async function ask(operation: Operation, call: Call, attempt: Attempt): Promise<Omit<UpstreamRequest, 'body'>> {
+  async function toHead(operation: Operation, call: Call, attempt: Attempt): Promise<Omit<UpstreamRequest, 'body'>> {
     const path = address.path(operation, attempt.model)
     if (path === undefined) throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
     return { origin: address.origin, path, headers: { ...call.headers, ...(await credentials.forCall(call, attempt)) } }
   }
 
-  const passedOn = (operation: Operation): EndpointOperation => ({
+  const verbatim = (operation: Operation): EndpointOperation => ({
     parameters: 'verbatim',
     request: async (call, attempt) => ({
-      ...(await ask(operation, call, attempt)),
+      ...(await toHead(operation, call, attempt)),
       body: call.splice({ model: attempt.model }),
     }),
   })
@@ -65,11 +64,11 @@ function create({ baseUrl, apiKey, apiVersion }: Static<typeof schema>, host: Ho
     parameters: 'verbatim',
     ...(!apiKey && { refreshes: true }),
     request: async (call, attempt) => ({
-      ...(await ask('chat/completions', call, attempt)),
+      ...(await toHead('chat/completions', call, attempt)),
       body: requestBody(call, attempt, []),
     }),
-    endpoints: { embeddings: passedOn('embeddings'), responses: passedOn('responses') },
-    translator: azureTranslator,
+    endpoints: { embeddings: verbatim('embeddings'), responses: verbatim('responses') },
+    translator: createAzureTranslator,
     error: toRefusal,
     async check(signal) {
       const headers = await credentials.headers()

@@ -6,7 +6,6 @@ import {
   readDataUrl,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
-import type { DocumentNames } from './document-names.ts'
 import type { AudioFormat, Block, Bytes, CachePoint, DocumentBlock, DocumentFormat, ImageFormat, TextBlock } from './wire.ts'
 
 const IMAGES: ReadonlyMap<string, ImageFormat> = new Map([
@@ -31,28 +30,28 @@ const DOCUMENTS: ReadonlyMap<string, DocumentFormat> = new Map([
 
 const SOUNDS: ReadonlySet<string> = new Set(['wav', 'mp3'] satisfies AudioFormat[])
 
-/** What reading a content depends on. */
-export interface Reading {
+/** The state and the settings of a conversation's translation. */
+export interface ContentOptions {
   readonly names: DocumentNames
-  /** Whether the model keeps prompts: others answer 400 to a cache point. */
+  /** Whether the model caches prompts: others answer 400 to a cache point. */
   readonly caching: boolean
 }
 
-/** A message's content as blocks. `path`: its place in the client's body. Throws `GatewayError` for what Converse does not take. */
-export function toBlocks(content: ChatMessage['content'], path: string, reading: Reading): Block[] {
+/** Translates a message's content. `path`: its place in the client's body. Throws `GatewayError` (400) for content that Converse does not take. */
+export function toBlocks(content: ChatMessage['content'], path: string, options: ContentOptions): Block[] {
   if (typeof content === 'string') return toText(content)
   return (content ?? []).flatMap((part, index) => {
-    const block = toBlock(part, `${path}[${index}]`, reading)
-    return [...block, ...(block.length > 0 && reading.caching ? toCachePoint(part) : [])]
+    const block = toBlock(part, `${path}[${index}]`, options)
+    return [...block, ...(block.length > 0 && options.caching ? toCachePoint(part) : [])]
   })
 }
 
-/** Text as a block; none where there is nothing to read, for Bedrock answers 400 to a blank one. */
+/** A text block; none for a blank text, to which Bedrock answers 400. */
 export function toText(text: string | null | undefined): TextBlock[] {
   return text == null || text.trim() === '' ? [] : [{ text }]
 }
 
-function toBlock(part: ContentPart, path: string, { names }: Reading): Block[] {
+function toBlock(part: ContentPart, path: string, { names }: ContentOptions): Block[] {
   switch (part.type) {
     case 'text':
       return toText(part.text)
@@ -69,7 +68,7 @@ function toBlock(part: ContentPart, path: string, { names }: Reading): Block[] {
   }
 }
 
-/** Where a client marks the end of what its calls have in common (`prompt_cache_breakpoint`). */
+/** A cache point if a client marks the part as the end of a prefix to cache (`prompt_cache_breakpoint`). */
 function toCachePoint(part: ContentPart): CachePoint[] {
   return 'prompt_cache_breakpoint' in part && part.prompt_cache_breakpoint != null ? [{ cachePoint: { type: 'default' } }] : []
 }
@@ -104,4 +103,38 @@ function readInline(url: string, path: string): InlineData {
   const inline = readDataUrl(url)
   if (!inline) throw invalidValue(path, 'expected a base64 data URL (data:<type>;base64,…)')
   return inline
+}
+
+/** The longest name that Bedrock takes. */
+const MAX_NAME = 200
+
+/**
+ * Gives every file of a conversation a unique name that Bedrock takes: letters, digits, single blanks, hyphens, parentheses and square
+ * brackets. A name depends on earlier files only: the next turn gives the same names, which prompt caches require.
+ */
+export class DocumentNames {
+  readonly #taken = new Set<string>()
+  readonly #copies = new Map<string, number>()
+
+  /** The name for the next file. */
+  take(filename: string | undefined): string {
+    const base = fit(filename ?? '') || 'document'
+    // Continues from the last copy: a thousand equal names would otherwise cost a million look-ups.
+    for (let copy = this.#copies.get(base) ?? 1; ; copy++) {
+      this.#copies.set(base, copy + 1)
+      const name = copy === 1 ? base : `${base}-${copy}`
+      if (this.#taken.has(name.toLowerCase())) continue
+      this.#taken.add(name.toLowerCase())
+      return name
+    }
+  }
+}
+
+/** The name without extension and invalid characters, short enough to append the number of a copy. */
+function fit(filename: string): string {
+  return filename
+    .replace(/\.[a-z\d]{1,5}$/i, '')
+    .replace(/[^a-z\d()[\]-]+/gi, ' ')
+    .slice(0, MAX_NAME - 8)
+    .trim()
 }

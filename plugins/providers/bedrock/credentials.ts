@@ -1,7 +1,7 @@
 import { bearer, GatewayError, type Secret, type UpstreamHeaders } from 'unified-model-gateway/plugin'
 import { type AwsIdentity, createSigner, type Unsigned } from './signature.ts'
 
-/** The credentials of a configuration. None: those that AWS's own tools would find. */
+/** The credentials in a configuration. Without any, those that AWS's own tools would find. */
 export interface Credentials {
   readonly apiKey?: Secret
   readonly accessKeyId?: Secret
@@ -9,43 +9,43 @@ export interface Credentials {
   readonly sessionToken?: Secret
 }
 
-/** Proves to Bedrock who sends a request. */
-export interface Authority {
-  /** The headers that prove it. `refresh`: the identity used before was refused. Rejects with `GatewayError` where there is none. */
-  prove(request: Unsigned, refresh?: boolean): Promise<UpstreamHeaders>
-  /** Whether there may be a new identity to be had. */
+/** Authenticates requests to Bedrock. */
+export interface Authenticator {
+  /** The authentication headers of a request. `refresh`: the identity used before was refused. Rejects with `GatewayError` without one. */
+  headersFor(request: Unsigned, refresh?: boolean): Promise<UpstreamHeaders>
+  /** Whether an identity can be refreshed. */
   readonly refreshes: boolean
 }
 
-/** The authority of a configuration. Throws an Error that tells the operator what to mend. */
-export function createAuthority(credentials: Credentials, region: string): Authority {
+/** The authenticator of a configuration. Throws an Error that tells the operator what to correct. */
+export function createAuthenticator(credentials: Credentials, region: string): Authenticator {
   const { apiKey, accessKeyId, secretAccessKey, sessionToken } = credentials
   if (apiKey) {
     if (accessKeyId || secretAccessKey) throw new Error('apiKey and accessKeyId exclude each other: keep one of them')
     const authorization = bearer(apiKey)
-    return { prove: async () => ({ authorization }), refreshes: false }
+    return { headersFor: async () => ({ authorization }), refreshes: false }
   }
   if (!accessKeyId !== !secretAccessKey) throw new Error('accessKeyId and secretAccessKey go together: give both or neither')
   if (!accessKeyId || !secretAccessKey) {
     if (sessionToken) throw new Error('sessionToken belongs to accessKeyId and secretAccessKey: give all three')
-    return byChain(region)
+    return fromProviderChain(region)
   }
   const identity = {
     accessKeyId: accessKeyId.reveal(),
     secretAccessKey: secretAccessKey.reveal(),
     ...(sessionToken && { sessionToken: sessionToken.reveal() }),
   }
-  return { prove: createSigner(region, async () => identity), refreshes: false }
+  return { headersFor: createSigner(region, async () => identity), refreshes: false }
 }
 
 /**
- * Looks where AWS's own tools look: the environment, the shared files, web identity, the container, the instance. Keeps what it finds
- * until it expires.
+ * Takes the identity from where AWS's own tools take it: the environment, the shared files, web identity, the container, the instance.
+ * Keeps it until it expires.
  */
-function byChain(region: string): Authority {
+function fromProviderChain(region: string): Authenticator {
   let chain: Promise<(options?: { readonly forceRefresh?: boolean }) => Promise<AwsIdentity>> | undefined
   const identity = async (options?: { readonly forceRefresh: boolean }): Promise<AwsIdentity> => {
-    // Large, and of no use to who has keys of their own.
+    // Loaded on first use: large, and not needed with configured keys.
     chain ??= import('@aws-sdk/credential-providers').then(({ fromNodeProviderChain }) => fromNodeProviderChain())
     const find = await chain
     return find(options).catch((cause: unknown) => {
@@ -54,7 +54,7 @@ function byChain(region: string): Authority {
   }
   const sign = createSigner(region, () => identity())
   return {
-    async prove(request, refresh = false) {
+    async headersFor(request, refresh = false) {
       if (refresh) await identity({ forceRefresh: true })
       return sign(request)
     },

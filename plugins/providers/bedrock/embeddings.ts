@@ -12,7 +12,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { type EmbedRequest, toEmbedReply, toEmbedRequest } from '../cohere/embeddings.ts'
 
-/** What becomes of each field of a request for embeddings: of Titan's, then of Cohere's. docs/endpoints.md is compared with it by a test. */
+/** The support of each field of an embeddings request: Titan's fields, then Cohere's. docs/endpoints.md is compared with it by a test. */
 export const embeddingParameters: Readonly<Record<string, ParameterSupport>> = {
   model: mapped('the path'),
   input: mapped('inputText, texts'),
@@ -29,16 +29,16 @@ export interface TitanRequest {
   readonly dimensions?: number
 }
 
-/** The families of models, by their names: an id, the id of an inference profile, or an ARN with one of them. */
+/** The families of models, by their names: an id, the id of an inference profile, or an ARN that contains either. */
 const FAMILIES: readonly (readonly [name: RegExp, toRequest: (call: Call) => TitanRequest | EmbedRequest])[] = [
   [/\bamazon\.titan-embed-text-/, toTitanRequest],
   [/\bcohere\.embed-/, toEmbedRequest],
 ]
 
-/** Tells of every model what it read; Cohere's replies do not say (github.com/vercel/ai/pull/15973). */
+/** The number of input tokens, of every model; Cohere's bodies omit it (github.com/vercel/ai/pull/15973). */
 const TOKENS_HEADER = 'x-amzn-bedrock-input-token-count'
 
-/** A request for embeddings as the body of InvokeModel. Throws `GatewayError` (400) for what cannot be honoured. */
+/** Translates an embeddings request to the body of InvokeModel. Throws `GatewayError` (400) for parameters that the model cannot honour. */
 export function toInvokeRequest(call: Call, model: string): TitanRequest | EmbedRequest {
   const toRequest = FAMILIES.find(([name]) => name.test(model))?.[1]
   if (toRequest === undefined)
@@ -46,10 +46,10 @@ export function toInvokeRequest(call: Call, model: string): TitanRequest | Embed
   return toRequest(call)
 }
 
-/** The embeddings of a reply, of either family. Throws an Error where it has none. */
+/** Reads the embeddings of a reply of either family. Throws an Error if it has none. */
 export function toInvokeReply(body: unknown, headers: Readonly<Record<string, string>>): TranslatedEmbeddings {
-  const told = Number.parseInt(headers[TOKENS_HEADER] ?? '', 10)
-  const tokens = Number.isNaN(told) ? undefined : told
+  const count = Number.parseInt(headers[TOKENS_HEADER] ?? '', 10)
+  const tokens = Number.isNaN(count) ? undefined : count
   if (isRecord(body) && body.embedding !== undefined) return toEmbeddings([body.embedding], body.inputTextTokenCount ?? tokens)
   return toEmbeddings(
     toEmbedReply(body).data.map(({ embedding }) => embedding),

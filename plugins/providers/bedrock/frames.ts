@@ -4,13 +4,13 @@ import type { UpstreamDecoder, UpstreamEvent } from 'unified-model-gateway/plugi
 
 /** Length of the frame, length of its headers, and the checksum of both, four bytes each. */
 const PRELUDE = 12
-/** Far above any piece of a reply: a longer frame must not fill the memory. */
+/** Far above any part of a real reply: a longer frame must not fill the memory. */
 const MAX_FRAME = 16 << 20
 
 /**
- * Cuts bytes into the frames of AWS's event streams (`application/vnd.amazon.eventstream`) and checks their checksums. An event's
- * type is the frame's `:event-type` or `:exception-type`; its headers are those of the frame that are texts. Throws where a bit has
- * turned, or where bytes are left over.
+ * Cuts bytes into the frames of AWS's event streams (`application/vnd.amazon.eventstream`) and verifies their checksums. An event's type
+ * is the frame's `:event-type` or `:exception-type`; its headers are the frame's headers of type string. Throws if a checksum is wrong or
+ * bytes are left over.
  */
 export class FrameDecoder implements UpstreamDecoder {
   readonly #codec = new EventStreamCodec(
@@ -33,7 +33,7 @@ export class FrameDecoder implements UpstreamDecoder {
     }
   }
 
-  /** Length of the frame under way, Infinity where it is not known yet. A false one would have us wait for what never comes. */
+  /** Length of the next frame; Infinity until its prelude has arrived. The prelude's checksum is verified first: a wrong length would never be reached. */
   #length(): number {
     if (this.#waiting.length < PRELUDE) return Number.POSITIVE_INFINITY
     const length = this.#waiting.readUInt32BE(0)

@@ -10,32 +10,32 @@ import {
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
-import { toCompletion } from './completion.ts'
-import { createAuthority } from './credentials.ts'
-import { listModels } from './discovery.ts'
+import { createAuthenticator } from './credentials.ts'
 import { embeddingParameters, toInvokeReply, toInvokeRequest } from './embeddings.ts'
-import { FrameDecoder } from './frames.ts'
-import { Facts } from './models.ts'
-import { parameters } from './parameters.ts'
+import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
-import { toConverseRequest } from './request.ts'
-import { ConverseStream } from './stream.ts'
+import { parameters, toConverseRequest } from './request.ts'
+import { createTranslator } from './stream.ts'
 
-const address = (description: string) => Type.Optional(Type.String({ pattern: '^https?://', description }))
+const baseUrlOption = (description: string) => Type.Optional(Type.String({ pattern: '^https?://', description }))
 
 const schema = Type.Object(
   {
     region: Type.String({
       pattern: '^[a-z]+(-[a-z]+)+-[0-9]+$',
-      description: 'The AWS region that is asked, such as us-east-1.',
+      description: 'The AWS region, such as us-east-1.',
     }),
     apiKey: Type.Optional(secret({ description: 'An API key of Amazon Bedrock, instead of AWS keys.' })),
-    accessKeyId: Type.Optional(secret({ description: 'An AWS access key. Default: where the tools of AWS find theirs.' })),
+    accessKeyId: Type.Optional(
+      secret({ description: 'An AWS access key. Default: the credentials that the tools of AWS find.' }),
+    ),
     secretAccessKey: Type.Optional(secret({ description: 'The secret of the access key.' })),
     sessionToken: Type.Optional(secret({ description: 'The session token of a temporary access key.' })),
-    baseUrl: address('Where Converse is: the address before /model. Default: https://bedrock-runtime.<region>.amazonaws.com.'),
-    discoveryUrl: address(
-      'Where models are listed: the address before /foundation-models. Default: baseUrl, or https://bedrock.<region>.amazonaws.com.',
+    baseUrl: baseUrlOption(
+      'The base URL of Converse: the address before /model. Default: https://bedrock-runtime.<region>.amazonaws.com.',
+    ),
+    discoveryUrl: baseUrlOption(
+      'The base URL of the list of models: the address before /foundation-models. Default: baseUrl, or https://bedrock.<region>.amazonaws.com.',
     ),
     guardrail: Type.Optional(
       Type.Object(
@@ -43,26 +43,26 @@ const schema = Type.Object(
           id: Type.String({ minLength: 1, description: 'Its id or ARN.' }),
           version: Type.String({ pattern: '^([1-9][0-9]*|DRAFT)$', description: 'Its version, or DRAFT.' }),
         },
-        { additionalProperties: false, description: 'The guardrail that every call passes.' },
+        { additionalProperties: false, description: 'The guardrail of every call.' },
       ),
     ),
     facts: Type.Optional(
-      Type.Record(Type.String(), Type.Partial(Facts, { additionalProperties: false }), {
-        description: 'What is known of models, by globs of their names: before what the gateway knows.',
+      Type.Record(Type.String(), factsRow, {
+        description: 'What models take, by globs of their names: overrides the facts that ship with the gateway.',
       }),
     ),
   },
   { additionalProperties: false },
 )
 
-/** Amazon Bedrock's Converse API. What becomes of each parameter: docs/providers/bedrock.md. */
+/** Amazon Bedrock's Converse API. The support of each parameter: docs/providers/bedrock.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'bedrock', schema, create })
 
 function create(
   { region, baseUrl, discoveryUrl, guardrail, facts, ...credentials }: Static<typeof schema>,
   host: Host,
 ): Provider {
-  const authority = createAuthority(credentials, region)
+  const authenticator = createAuthenticator(credentials, region)
   const runtimeUrl = `https://bedrock-runtime.${region}.amazonaws.com`
   const controlUrl = `https://bedrock.${region}.amazonaws.com`
   const { origin, path: prefix } = parseBaseUrl(baseUrl ?? runtimeUrl, { endpoint: '/model', example: runtimeUrl })
@@ -71,43 +71,43 @@ function create(
     endpoint: '/foundation-models',
     example: controlUrl,
   })
-  async function ask(call: Call, { model, credentialRefused }: Attempt, operation: string, request: object) {
+  async function toRequest(call: Call, { model, credentialRefused }: Attempt, operation: string, request: object) {
     const path = `${prefix}/model/${encode(model)}/${operation}`
     const body = JSON.stringify(request)
-    const proof = await authority.prove({ method: 'POST', origin, path, headers: call.headers, body }, credentialRefused)
-    return { origin, path, headers: { ...call.headers, ...proof }, body }
+    const authentication = await authenticator.headersFor(
+      { method: 'POST', origin, path, headers: call.headers, body },
+      credentialRefused,
+    )
+    return { origin, path, headers: { ...call.headers, ...authentication }, body }
   }
 
   return {
     parameters,
-    refreshes: authority.refreshes,
+    refreshes: authenticator.refreshes,
     async request(call, attempt) {
-      const { request, dropped } = toConverseRequest(call.body, { model: attempt.model, facts, guardrail })
-      return { ...(await ask(call, attempt, call.stream ? 'converse-stream' : 'converse', request)), dropped }
+      const { model } = attempt
+      const { request, dropped } = toConverseRequest(call.body, { model, facts: factsOf(model, facts), guardrail })
+      return { ...(await toRequest(call, attempt, call.stream ? 'converse-stream' : 'converse', request)), dropped }
     },
     endpoints: {
       embeddings: {
         parameters: embeddingParameters,
-        request: async (call, attempt) => ask(call, attempt, 'invoke', toInvokeRequest(call, attempt.model)),
+        request: async (call, attempt) => toRequest(call, attempt, 'invoke', toInvokeRequest(call, attempt.model)),
         reply: toInvokeReply,
       },
     },
-    translator: (_, { model }) =>
-      Object.assign(new ConverseStream(model), {
-        completion: (body: unknown) => toCompletion(body, model),
-        decoder: () => new FrameDecoder(),
-      }),
+    translator: (_, { model }) => createTranslator(model),
     error: toRefusal,
     models: (signal) =>
       listModels((list) => async (query) => {
         const path = control.path + list
-        const headers = await authority.prove({ method: 'GET', origin: control.origin, path, query, headers: {} })
+        const headers = await authenticator.headersFor({ method: 'GET', origin: control.origin, path, query, headers: {} })
         return host.getJson(`${control.origin}${path}?${new URLSearchParams(query)}`, { headers, signal })
       }),
   }
 }
 
-/** Every sign but letters, digits and `-_.~`, as AWS's tools encode a path: an ARN's colons and slashes too. */
+/** Percent-encodes all but letters, digits and `-_.~`, as AWS's tools do in a path: also the colons and slashes of an ARN. */
 function encode(model: string): string {
-  return encodeURIComponent(model).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+  return encodeURIComponent(model).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 }

@@ -1,50 +1,65 @@
+import { createHash } from 'node:crypto'
 import {
+  appendToTurns,
   argumentsOf,
   type ChatMessage,
   type ConversationVisitor,
   type FunctionToolCall,
+  type IdRule,
   invalidValue,
   ToolIds,
+  type Turn,
   unsupportedParameter,
   walkConversation,
 } from 'unified-model-gateway/plugin'
-import { keepLatestCachePoints } from './cache-points.ts'
-import { type Reading, toBlocks, toText } from './content.ts'
-import { DocumentNames } from './document-names.ts'
+import { type ContentOptions, DocumentNames, toBlocks, toText } from './content.ts'
 import type { ModelFacts } from './models.ts'
-import { fromFreight } from './thought.ts'
-import { BEDROCK_IDS, MISTRAL_IDS } from './tool-ids.ts'
+import { readThinkingState } from './reasoning.ts'
 import type { Block, Message, ResultContent, SystemBlock, ToolUseBlock } from './wire.ts'
 
-/** A conversation in Converse's shape: roles alternate from the user's on, a step's tool results stand before any words. */
+/** A conversation for Converse: roles alternate, beginning with the user, and the tool results of a step come before any text. */
 export interface Conversation {
   readonly system: readonly SystemBlock[]
   readonly messages: readonly Message[]
 }
 
-/** Stands for the user where the assistant speaks first, which Bedrock does not take. */
-const SILENCE = '…'
-
 /**
- * OpenAI's messages as Converse's, for `model`. Throws `GatewayError` for what Converse does not take, and where a tool call has no
+ * Translates a conversation for `model`. Throws `GatewayError` (400) for content that Converse does not take, and if a tool call has no
  * result or a result no call.
  */
 export function toConversation(messages: readonly ChatMessage[], model: string, facts: ModelFacts): Conversation {
-  const draft = new Draft(model, facts)
-  walkConversation(messages, draft)
-  return draft.finish()
+  const builder = new ConversationBuilder(model, facts)
+  walkConversation(messages, builder)
+  return builder.build()
 }
 
-class Draft implements ConversationVisitor<ToolUseBlock> {
+/** The ids of tool calls that Bedrock takes (`ToolUseBlock.toolUseId`). */
+const BEDROCK_IDS = idRule(/^[a-zA-Z0-9_-]{1,64}$/, 40)
+/** Those that Mistral takes, to which Bedrock passes them on. */
+const MISTRAL_IDS = idRule(/^[a-zA-Z0-9]{9}$/, 9)
+
+/** An id that does not match becomes a digest of itself, of `length` characters. */
+function idRule(valid: RegExp, length: number): IdRule {
+  const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, length)
+  return {
+    fit: (id) => (valid.test(id) ? id : digest(id)),
+    copy: (fitted, number) => digest(`${number}:${fitted}`),
+  }
+}
+
+/** The user's first message if the assistant speaks first, which Bedrock does not take. */
+const PLACEHOLDER = '…'
+
+class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
   readonly #model: string
-  readonly #reading: Reading
+  readonly #options: ContentOptions
   readonly #ids: ToolIds
   readonly #system: SystemBlock[] = []
-  readonly #turns: { readonly role: Message['role']; readonly content: Block[] }[] = []
+  readonly #turns: Turn<Message['role'], Block>[] = []
 
   constructor(model: string, { caching, shortToolIds }: ModelFacts) {
     this.#model = model
-    this.#reading = { names: new DocumentNames(), caching }
+    this.#options = { names: new DocumentNames(), caching }
     this.#ids = new ToolIds(shortToolIds ? MISTRAL_IDS : BEDROCK_IDS)
   }
 
@@ -57,54 +72,50 @@ class Draft implements ConversationVisitor<ToolUseBlock> {
   }
 
   user(message: ChatMessage, path: string): void {
-    this.#say('user', this.#blocksOf(message, path))
+    appendToTurns(this.#turns, 'user', this.#blocksOf(message, path))
   }
 
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): readonly ToolUseBlock[] {
-    const words = [...this.#blocksOf(message, path), ...toText(message.refusal)]
-    const thoughts = calls.map((call) => fromFreight(call, this.#model))
-    const steps = calls.map((call) => this.#toToolUse(call))
-    this.#say('assistant', [...(thoughts[0] ?? []), ...words])
-    for (const [index, step] of steps.entries()) this.#say('assistant', [...(index > 0 ? thoughts[index]! : []), step])
-    return steps
+    const text = [...this.#blocksOf(message, path), ...toText(message.refusal)]
+    const reasoning = calls.map((call) => readThinkingState(call, this.#model))
+    const uses = calls.map((call) => this.#toToolUse(call))
+    appendToTurns(this.#turns, 'assistant', [...(reasoning[0] ?? []), ...text])
+    for (const [index, use] of uses.entries()) {
+      appendToTurns(this.#turns, 'assistant', [...(index > 0 ? reasoning[index]! : []), use])
+    }
+    return uses
   }
 
   tool(message: ChatMessage, path: string, { toolUse: { toolUseId } }: ToolUseBlock): void {
     const blocks = this.#blocksOf(message, path)
     const cachePoint = blocks.find((block) => 'cachePoint' in block)
     const content = blocks.filter((block) => !('cachePoint' in block)).map((block) => toResultContent(block, `${path}.content`))
-    // A result must have something in it, and blank words are refused.
+    // Bedrock refuses a result without content and one with blank text.
     const toolResult = { toolUseId, content: content.length > 0 ? content : [{ json: {} }] }
-    this.#say('user', [{ toolResult }, ...(cachePoint ? [cachePoint] : [])])
+    appendToTurns(this.#turns, 'user', [{ toolResult }, ...(cachePoint ? [cachePoint] : [])])
   }
 
-  finish(): Conversation {
+  build(): Conversation {
     const [system, turns] = [this.#system, this.#turns]
-    this.#trimLastWords()
+    this.#trimLastText()
     keepLatestCachePoints([system, ...turns.map(({ content }) => content)])
-    if (turns[0]?.role === 'assistant') turns.unshift({ role: 'user', content: toText(SILENCE) })
+    if (turns[0]?.role === 'assistant') turns.unshift({ role: 'user', content: toText(PLACEHOLDER) })
     if (turns.length > 0) return { system, messages: turns }
-    // Bedrock needs a message; who sends instructions alone means them to be followed.
+    // Bedrock requires a message: instructions alone are sent as the user's.
     if (system.length === 0) throw invalidValue('messages', 'every message is empty')
     return { system: [], messages: [{ role: 'user', content: system }] }
   }
 
   #blocksOf(message: ChatMessage, path: string): Block[] {
-    return toBlocks(message.content, `${path}.content`, this.#reading)
+    return toBlocks(message.content, `${path}.content`, this.#options)
   }
 
   #toToolUse(call: FunctionToolCall): ToolUseBlock {
     return { toolUse: { toolUseId: this.#ids.take(call.id), name: call.function.name, input: argumentsOf(call) } }
   }
 
-  #say(role: Message['role'], blocks: readonly Block[]): void {
-    if (blocks.length === 0) return
-    if (this.#turns.at(-1)?.role !== role) this.#turns.push({ role, content: [] })
-    for (const block of blocks) this.#turns.at(-1)!.content.push(block)
-  }
-
-  /** Models go on from a last assistant message, and answer 400 where it ends in white space. */
-  #trimLastWords(): void {
+  /** Models continue a last assistant message, and answer 400 if it ends in white space. */
+  #trimLastText(): void {
     const turn = this.#turns.at(-1)
     const last = turn?.content.at(-1)
     if (turn?.role === 'assistant' && last && 'text' in last) turn.content.splice(-1, 1, ...toText(last.text.trimEnd()))
@@ -114,4 +125,17 @@ class Draft implements ConversationVisitor<ToolUseBlock> {
 function toResultContent(block: Block, path: string): ResultContent {
   if ('text' in block || 'image' in block || 'document' in block) return block
   throw unsupportedParameter(path, 'Tools answer with text, images and files.')
+}
+
+/** The most cache points of a request: Bedrock answers 400 to more. OpenAI takes any number and uses the latest four. */
+const MAX_CACHE_POINTS = 4
+
+/** Removes the earliest cache points above the maximum. `contents`: in the order in which the model reads them. */
+function keepLatestCachePoints(contents: readonly Block[][]): void {
+  let kept = 0
+  for (const content of contents.toReversed()) {
+    for (let index = content.length - 1; index >= 0; index--) {
+      if ('cachePoint' in content[index]! && ++kept > MAX_CACHE_POINTS) content.splice(index, 1)
+    }
+  }
 }

@@ -1,14 +1,32 @@
-import { type FactsByModel, modelFacts, type Static, Type } from 'unified-model-gateway/plugin'
+import {
+  type FactsByModel,
+  type GetPage,
+  isRecord,
+  type Model,
+  modelFacts,
+  type Paging,
+  readPages,
+  type Static,
+  Type,
+} from 'unified-model-gateway/plugin'
+
 import shipped from './models.json' with { type: 'json' }
 
-/** What Converse takes from a client depends on the model behind it. The schema of an operator's own rows. */
+/**
+ * Facts about models: what Converse takes depends on the model. The facts are in models.json, and a namespace's `facts` come before them:
+ * the first row that matches a model and has a fact decides it.
+ *
+ * Sources: "Supported models and features", "Get validated JSON results from models", "Prompt caching" (Amazon Bedrock user guide),
+ * "Extended thinking" (Amazon Nova 2 user guide), the models' pages on platform.claude.com, and, for facts that these omit, langchain-aws
+ * and vercel/ai (ed857f5).
+ */
 export const Facts = Type.Object(
   {
     sampling: Type.Union([Type.Literal('both'), Type.Literal('one'), Type.Literal('none')], {
       description: 'Takes `temperature` and `top_p`: both at once, one of them, or neither.',
     }),
     toolChoice: Type.Union([Type.Literal('named'), Type.Literal('any'), Type.Literal('auto')], {
-      description: 'Can be made to use a tool: a named one, any of them, or none.',
+      description: 'Can be required to use a tool: a named one, any of them, or none.',
     }),
     claudeToolChoice: Type.Boolean({
       description: "Takes Anthropic's own `tool_choice`, which can forbid tools and parallel calls.",
@@ -20,12 +38,15 @@ export const Facts = Type.Object(
     reasoning: Type.Union(
       [Type.Literal('none'), Type.Literal('budget'), Type.Literal('adaptive'), Type.Literal('effort'), Type.Literal('nova')],
       {
-        description: 'How it is told to reason: `thinking` with a budget or adaptive, `reasoning_effort`, or `reasoningConfig`.',
+        description:
+          'The parameter of its reasoning: `thinking` with a budget or adaptive, `reasoning_effort`, or `reasoningConfig`.',
       },
     ),
-    alwaysReasons: Type.Boolean({ description: 'Reasons where nobody asks it to: of the kinds `adaptive` and `effort` only.' }),
+    alwaysReasons: Type.Boolean({
+      description: 'Reasons without a reasoning_effort. Of the kinds `adaptive` and `effort` only.',
+    }),
     reasoningOff: Type.Union([Type.Literal('disabled'), Type.Literal('between_tools'), Type.Literal('never')], {
-      description: 'What turns off the reasoning of a model that always does: a `thinking.type`, or nothing.',
+      description: 'The `thinking.type` that turns off the reasoning of a model that always reasons, or never.',
     }),
     xhigh: Type.Boolean({ description: 'Knows the effort `xhigh`.' }),
     maxTokens: Type.Integer({ minimum: 1, description: 'The most tokens of one reply, of which a budget is a share.' }),
@@ -33,10 +54,16 @@ export const Facts = Type.Object(
   { additionalProperties: false },
 )
 
-/** What is known of a model. */
+/** The facts about one model. */
 export type ModelFacts = Static<typeof Facts>
 
-/** A model that no row fits: everything is sent that all models take, and Bedrock says what this one does not. */
+/** A namespace's `facts`: rows by globs of model names. */
+export type FactsTable = FactsByModel<ModelFacts>
+
+/** The schema of one row of a namespace's `facts`. */
+export const factsRow = Type.Partial(Facts, { additionalProperties: false })
+
+/** A model without a row: it is sent what all models take, and Bedrock refuses what this one does not. */
 const UNKNOWN: ModelFacts = {
   sampling: 'both',
   toolChoice: 'named',
@@ -52,11 +79,65 @@ const UNKNOWN: ModelFacts = {
   maxTokens: 4096,
 }
 
+/** The facts about a model. `own`: the operator's rows, which come before models.json. */
+export function factsOf(model: string, own: FactsTable = {}): ModelFacts {
+  return modelFacts(model, [own, shipped as FactsTable], UNKNOWN)
+}
+
+/** Makes the function that GETs a page of a list, by the list's path on Bedrock's control plane. */
+export type GetList = (path: string) => GetPage
+
+/** "ListFoundationModels", Amazon Bedrock API reference: a single page. */
+const MODELS: Paging = {
+  entries: 'modelSummaries',
+  query: { byOutputModality: 'TEXT' },
+  cursor: 'nextToken',
+  next: () => undefined,
+}
+
+/** "ListInferenceProfiles", Amazon Bedrock API reference. */
+const PROFILES: Paging = {
+  entries: 'inferenceProfileSummaries',
+  query: { maxResults: '1000' },
+  cursor: 'nextToken',
+  next: ({ nextToken }) => nextToken,
+}
+
+type Row = Readonly<Record<string, unknown>>
+
 /**
- * The facts of a model; an operator's rows before those of models.json. Their sources: "Supported models and features", "Get validated
- * JSON results from models", "Prompt caching" (Amazon Bedrock user guide), "Extended thinking" (Amazon Nova 2 user guide), the models'
- * pages on platform.claude.com, and where those are silent langchain-aws and vercel/ai (ed857f5), which tried them.
+ * The models that generate text, and the inference profiles for such models, by the names that calls use. Throws if a request fails.
  */
-export function factsOf(model: string, own: FactsByModel<ModelFacts> = {}): ModelFacts {
-  return modelFacts(model, [own, shipped as FactsByModel<ModelFacts>], UNKNOWN)
+export async function listModels(get: GetList): Promise<readonly Model[]> {
+  const [models, profiles] = await Promise.all([
+    readPages(get('/foundation-models'), MODELS),
+    readPages(get('/inference-profiles'), PROFILES),
+  ])
+  const owners = new Map(models.map((model) => [String(model.modelId), nameOf(model.providerName)]))
+  return [...models.flatMap(toModel), ...profiles.flatMap((profile) => toProfile(profile, owners))]
+}
+
+/** A model that can be called by its own name; others are called by a profile. */
+function toModel({ modelId, providerName, modelLifecycle, inferenceTypesSupported }: Row): Model[] {
+  const id = nameOf(modelId)
+  const onDemand = Array.isArray(inferenceTypesSupported) && inferenceTypesSupported.includes('ON_DEMAND')
+  const isActive = !isRecord(modelLifecycle) || modelLifecycle.status === 'ACTIVE'
+  return id === undefined || !onDemand || !isActive ? [] : [{ id, ...ownedBy(nameOf(providerName)) }]
+}
+
+/** AWS's profiles are called by their id, those of the account by their ARN. */
+function toProfile(profile: Row, owners: ReadonlyMap<string, string | undefined>): Model[] {
+  const id = nameOf(profile.type === 'APPLICATION' ? profile.inferenceProfileArn : profile.inferenceProfileId)
+  const listed = Array.isArray(profile.models) ? profile.models.filter(isRecord) : []
+  const targets = listed.map(({ modelArn }) => String(modelArn).replace(/^.*\//, ''))
+  const model = targets.find((target) => owners.has(target))
+  return id === undefined || model === undefined || profile.status !== 'ACTIVE' ? [] : [{ id, ...ownedBy(owners.get(model)) }]
+}
+
+function ownedBy(owner: string | undefined): Pick<Model, 'owned_by'> {
+  return owner === undefined ? {} : { owned_by: owner.toLowerCase() }
+}
+
+function nameOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
 }

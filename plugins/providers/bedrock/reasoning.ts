@@ -1,101 +1,146 @@
-import { invalidValue } from 'unified-model-gateway/plugin'
+import { invalidValue, isRecord, type ToolCall } from 'unified-model-gateway/plugin'
+import { EFFORTS, type EffortLevel, nearestEffort, thinkingBudget } from '../anthropic/reasoning.ts'
 import type { ModelFacts } from './models.ts'
-import { canGoOnReasoning } from './thought.ts'
-import type { Message } from './wire.ts'
+import type { Block, Message, ReasoningBlock, ReplyReasoning } from './wire.ts'
 
-/** How a call is to reason. */
+/** The reasoning settings of a request. */
 export interface Reasoning {
   /** For `additionalModelRequestFields`. */
   readonly fields?: Readonly<Record<string, unknown>>
-  /** The model may reason as Claude does: the reasoning of earlier steps goes back to it. */
+  /** The model may reason as Claude does: it gets back its reasoning of earlier steps. */
   readonly on?: true
   /** The model takes no sampling parameters with it. */
   readonly fixesSampling?: true
-  /** The tokens of the reply, where the budget is a share of them. */
+  /** The most tokens of the reply, if the budget is a share of them. */
   readonly maxTokens?: number
-  /** The client's effort could not be honoured. */
+  /** True if the client's effort is left out. */
   readonly dropped?: true
 }
 
-/** What else bears on reasoning. */
-export interface Circumstances {
-  /** Tokens the client allows the reply. */
+/** The parts of a request that reasoning depends on. */
+export interface ReasoningContext {
+  /** The most tokens of the reply, as requested. */
   readonly maxTokens: number | undefined
-  /** `tool_choice` forces a tool. */
+  /** `tool_choice` requires a tool. */
   readonly forced: boolean
   readonly messages: readonly Message[]
 }
 
-/** What an OpenAI effort is elsewhere. */
-interface Level {
-  readonly claude: string
-  /** Of models that know three. */
-  readonly ofThree: 'low' | 'medium' | 'high'
-  /** Of the reply's tokens (OpenRouter's shares). */
-  readonly share: number
-}
-
-const LEVELS: ReadonlyMap<string, Level> = new Map<string, Level>([
-  ['minimal', { claude: 'low', ofThree: 'low', share: 0.1 }],
-  ['low', { claude: 'low', ofThree: 'low', share: 0.2 }],
-  ['medium', { claude: 'medium', ofThree: 'medium', share: 0.5 }],
-  ['high', { claude: 'high', ofThree: 'high', share: 0.8 }],
-  ['xhigh', { claude: 'xhigh', ofThree: 'high', share: 0.95 }],
-  ['max', { claude: 'max', ofThree: 'high', share: 0.95 }],
-])
-const SMALLEST_BUDGET = 1024
+type ToReasoning = (level: EffortLevel, facts: ModelFacts, context: ReasoningContext) => Reasoning
 
 const DROPPED: Reasoning = { dropped: true }
 const CLAUDE_REASONS = { on: true, fixesSampling: true } as const
 
-/** Per kind of model: how it is told to reason this much. */
-const TOLD: Readonly<
-  Record<ModelFacts['reasoning'], (level: Level, facts: ModelFacts, circumstances: Circumstances) => Reasoning>
-> = { none: () => DROPPED, budget: withBudget, adaptive: adaptively, effort: withEffort, nova: asNova }
-
-/** `reasoning_effort` as this model takes it. Throws `GatewayError` for an effort nobody knows. */
-export function toReasoning(effort: string | undefined, facts: ModelFacts, circumstances: Circumstances): Reasoning {
-  if (effort === undefined) return facts.reasoning === 'adaptive' && facts.alwaysReasons ? CLAUDE_REASONS : {}
-  if (effort === 'none') return withoutReasoning(facts)
-  const level = LEVELS.get(effort)
-  if (!level) throw invalidValue('reasoning_effort', `expected one of none, ${[...LEVELS.keys()].join(', ')}`)
-  return TOLD[facts.reasoning](level, facts, circumstances)
+/** The settings per kind of model. */
+const BY_KIND: Readonly<Record<ModelFacts['reasoning'], ToReasoning>> = {
+  none: () => DROPPED,
+  budget: withBudget,
+  adaptive: adaptive,
+  effort: withEffort,
+  nova: forNova,
 }
 
-/** A model that cannot stop reasoning reasons least at low effort. */
-function withoutReasoning({ reasoning, alwaysReasons, reasoningOff }: ModelFacts): Reasoning {
+/** `reasoning_effort` as the model takes it. Throws `GatewayError` (400) for an unknown effort. */
+export function toReasoning(effort: string | undefined, facts: ModelFacts, context: ReasoningContext): Reasoning {
+  if (effort === undefined) return facts.reasoning === 'adaptive' && facts.alwaysReasons ? CLAUDE_REASONS : {}
+  if (effort === 'none') return reasoningOff(facts)
+  const level = EFFORTS.get(effort)
+  if (!level) throw invalidValue('reasoning_effort', `expected one of none, ${[...EFFORTS.keys()].join(', ')}`)
+  return BY_KIND[facts.reasoning](level, facts, context)
+}
+
+/** For a model that cannot stop reasoning, the lowest effort. */
+function reasoningOff({ reasoning, alwaysReasons, reasoningOff: type }: ModelFacts): Reasoning {
   if (!alwaysReasons || reasoning === 'none' || reasoning === 'budget' || reasoning === 'nova') return {}
   if (reasoning === 'effort') return { fields: { reasoning_effort: 'low' } }
-  if (reasoningOff === 'never') return { ...CLAUDE_REASONS, fields: { output_config: { effort: 'low' } } }
-  return { ...(reasoningOff === 'between_tools' && CLAUDE_REASONS), fields: { thinking: { type: reasoningOff } } }
+  if (type === 'never') return { ...CLAUDE_REASONS, fields: { output_config: { effort: 'low' } } }
+  return { ...(type === 'between_tools' && CLAUDE_REASONS), fields: { thinking: { type } } }
 }
 
-/** Claude wants 1024 ≤ budget < maxTokens, no forced tool, and reasoning at the start of the tool step under way. */
+/** Claude takes a budget below `maxTokens`, without a required tool, and not within a tool step that began without reasoning. */
 function withBudget(
-  { share }: Level,
+  { share }: EffortLevel,
   facts: ModelFacts,
-  { maxTokens = facts.maxTokens, forced, messages }: Circumstances,
+  { maxTokens = facts.maxTokens, forced, messages }: ReasoningContext,
 ): Reasoning {
-  if (maxTokens <= SMALLEST_BUDGET || forced || !canGoOnReasoning(messages)) return DROPPED
-  const budget = Math.max(SMALLEST_BUDGET, Math.floor(maxTokens * share))
+  const budget = thinkingBudget(maxTokens, share)
+  if (budget === undefined || forced || !canContinueReasoning(messages)) return DROPPED
   return { ...CLAUDE_REASONS, maxTokens, fields: { thinking: { type: 'enabled', budget_tokens: budget } } }
 }
 
-/** Never more than was asked for: `high` is the next below an `xhigh` the model does not know. */
-function adaptively({ claude }: Level, { xhigh }: ModelFacts): Reasoning {
-  const effort = claude === 'xhigh' && !xhigh ? 'high' : claude
-  return { ...CLAUDE_REASONS, fields: { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort } } }
+function adaptive({ effort }: EffortLevel, { xhigh }: ModelFacts): Reasoning {
+  const thinking = { type: 'adaptive', display: 'summarized' }
+  return { ...CLAUDE_REASONS, fields: { thinking, output_config: { effort: nearestEffort(effort, xhigh) } } }
 }
 
-function withEffort({ ofThree }: Level): Reasoning {
-  return { fields: { reasoning_effort: ofThree } }
+function withEffort(level: EffortLevel): Reasoning {
+  return { fields: { reasoning_effort: effortOfThree(level) } }
 }
 
-/** At `high` Nova takes neither a limit nor sampling parameters: the client's limit has the last word. */
-function asNova({ ofThree }: Level, _: ModelFacts, { maxTokens }: Circumstances): Reasoning {
-  const effort = ofThree === 'high' && maxTokens !== undefined ? 'medium' : ofThree
+/** At `high` Nova takes neither a limit nor sampling parameters: a client's limit lowers the effort. */
+function forNova(level: EffortLevel, _: ModelFacts, { maxTokens }: ReasoningContext): Reasoning {
+  const nearest = effortOfThree(level)
+  const effort = nearest === 'high' && maxTokens !== undefined ? 'medium' : nearest
   return {
     fields: { reasoningConfig: { type: 'enabled', maxReasoningEffort: effort } },
     ...(effort === 'high' && { fixesSampling: true }),
   }
+}
+
+/** For models with three efforts. */
+function effortOfThree({ effort }: EffortLevel): 'low' | 'medium' | 'high' {
+  return effort === 'low' || effort === 'medium' ? effort : 'high'
+}
+
+/** Whether reasoning may be on: not within a tool step that began without reasoning. */
+function canContinueReasoning(messages: readonly Message[]): boolean {
+  const [first] = messages.at(-1)?.content ?? []
+  return first === undefined || !('toolResult' in first) || isReasoning(messages.at(-2)?.content[0])
+}
+
+/** The messages without their reasoning, for a request without reasoning: Bedrock does not take both together. */
+export function withoutReasoning(messages: readonly Message[]): readonly Message[] {
+  return messages.map((message) => ({ ...message, content: message.content.filter((block) => !isReasoning(block)) }))
+}
+
+function isReasoning(block: Block | undefined): boolean {
+  return block !== undefined && 'reasoningContent' in block
+}
+
+/**
+ * The reasoning that led to a tool call: Bedrock requires it back, unchanged, with the call's result ("Extended thinking with tool use",
+ * Amazon Bedrock user guide). OpenAI has no field for it, so the client keeps it with the call, in
+ * `tool_calls[].extra_content.bedrock = { model, reasoning: [blocks before the call] }`.
+ */
+export interface ThinkingState {
+  readonly extra_content: { readonly bedrock: { readonly model: string; readonly reasoning: readonly ReasoningBlock[] } }
+}
+
+/** The thinking state of a tool call in a reply of `model`; undefined without reasoning. */
+export function toThinkingState(model: string, reasoning: readonly ReasoningBlock[]): ThinkingState | undefined {
+  return reasoning.length > 0 ? { extra_content: { bedrock: { model, reasoning } } } : undefined
+}
+
+/** The reasoning in a client's tool call. Empty if another model made it: a model answers 400 to another's signature. */
+export function readThinkingState(call: ToolCall, model: string): ReasoningBlock[] {
+  const { extra_content: extra } = call
+  const state = isRecord(extra) && isRecord(extra.bedrock) ? extra.bedrock : {}
+  if (typeof state.model !== 'string' || withoutRegion(state.model) !== withoutRegion(model)) return []
+  if (!Array.isArray(state.reasoning)) return []
+  return state.reasoning.flatMap((block: unknown) => {
+    return isRecord(block) && isRecord(block.reasoningContent) ? toReasoningBlock(block.reasoningContent) : []
+  })
+}
+
+/** A block of signed or redacted reasoning; empty for unsigned reasoning, which models do not take back. */
+export function toReasoningBlock({ reasoningText, redactedContent }: ReplyReasoning): ReasoningBlock[] {
+  if (typeof redactedContent === 'string') return [{ reasoningContent: { redactedContent } }]
+  const { text, signature } = reasoningText ?? {}
+  if (typeof text !== 'string' || typeof signature !== 'string' || signature === '') return []
+  return [{ reasoningContent: { reasoningText: { text, signature } } }]
+}
+
+/** `anthropic.claude-…` for `us.anthropic.claude-…` and for `arn:…/us.anthropic.claude-…`: ids of one model. */
+function withoutRegion(model: string): string {
+  return model.replace(/^.*\//, '').replace(/^[a-z-]+\.(?=[a-z\d-]+\.)/, '')
 }

@@ -1,8 +1,8 @@
-import { parseRecord, UpstreamError, type UpstreamEvent, type UpstreamRefusal } from 'unified-model-gateway/plugin'
+import { parseRecord, textOf, UpstreamError, type UpstreamEvent, type UpstreamRefusal } from 'unified-model-gateway/plugin'
 
 /**
- * The status of each exception, in OpenAI's terms ("Common errors" and "Converse", Amazon Bedrock API reference). Streams write the
- * names with a small first letter. A wrong credential is 401 however AWS numbers it.
+ * The status of each exception, in OpenAI's terms ("Common errors" and "Converse", Amazon Bedrock API reference), in lower case: streams
+ * write the first letter small. A wrong credential is 401, unlike at AWS.
  */
 const EXCEPTIONS: ReadonlyMap<string, Omit<UpstreamRefusal, 'message'>> = new Map([
   ['validationexception', { status: 400 }],
@@ -24,14 +24,14 @@ const EXCEPTIONS: ReadonlyMap<string, Omit<UpstreamRefusal, 'message'>> = new Ma
   ['modelstreamerrorexception', { status: 502 }],
   ['internalserverexception', { status: 500 }],
   ['internalfailure', { status: 500 }],
-  // AWS calls it 429, but waiting for a turn does not help: the model is being loaded.
+  // AWS's status is 429, but the model is being loaded: no rate limit.
   ['modelnotreadyexception', { status: 503 }],
   ['serviceunavailableexception', { status: 503 }],
   ['modeltimeoutexception', { status: 504 }],
 ])
 
-/** Causes that Bedrock tells in words only, within a ValidationException. */
-const CAUSES: readonly (readonly [words: RegExp, meaning: UpstreamRefusal])[] = [
+/** Causes of a ValidationException that only its message names. */
+const CAUSES: readonly (readonly [message: RegExp, meaning: UpstreamRefusal])[] = [
   [
     /input is too long|too many input tokens|prompt is too long|maximum context length|exceed context limit/i,
     { status: 400, code: 'context_length_exceeded', param: 'messages' },
@@ -39,7 +39,7 @@ const CAUSES: readonly (readonly [words: RegExp, meaning: UpstreamRefusal])[] = 
   [/model identifier is invalid/i, { status: 404 }],
 ]
 
-/** What a reply with an error status means. A proxy in front of Bedrock may have made it: then the status has to say. */
+/** Reads an error reply. A reply of a proxy, without AWS's error, is read by its status. */
 export function toRefusal(reply: {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -49,17 +49,17 @@ export function toRefusal(reply: {
   return meaningOf(reply.headers['x-amzn-errortype'] ?? __type, message ?? Message, reply.status)
 }
 
-/** What an exception or an error inside a stream means. */
+/** Reads an exception or an error in a stream. */
 export function toUpstreamError({ type, data, headers = {} }: UpstreamEvent): UpstreamError {
   const { message, Message } = parseRecord(data) ?? {}
   const name = type || headers[':error-code']
   return new UpstreamError(meaningOf(name, message ?? Message ?? headers[':error-message'], 502))
 }
 
-/** `name`: `ThrottlingException`, or with a namespace before a `#` and an address behind a `:`. */
-function meaningOf(name: unknown, words: unknown, status: number): UpstreamRefusal {
-  const exception = typeof name === 'string' ? name.replace(/^.*#/, '').replace(/:.*$/, '').toLowerCase() : ''
-  const message = typeof words === 'string' ? words : ''
-  const cause = exception === 'validationexception' ? CAUSES.find(([told]) => told.test(message))?.[1] : undefined
+/** `name`: `ThrottlingException`, possibly with a namespace before a `#` and an address after a `:`. */
+function meaningOf(name: unknown, text: unknown, status: number): UpstreamRefusal {
+  const exception = textOf(name).replace(/^.*#/, '').replace(/:.*$/, '').toLowerCase()
+  const message = textOf(text)
+  const cause = exception === 'validationexception' ? CAUSES.find(([pattern]) => pattern.test(message))?.[1] : undefined
   return { ...(cause ?? EXCEPTIONS.get(exception) ?? { status }), ...(message && { message }) }
 }

@@ -1,50 +1,80 @@
 import {
   type ChatRequest,
-  type FactsByModel,
-  GatewayError,
-  isRecord,
-  type ResponseFormat,
+  dropped,
+  mapped,
+  onlyOpenai,
+  type ParameterSupport,
+  readResponseFormat,
+  refused,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
 import { toStrictSchema } from '../anthropic/schema.ts'
 import { toConversation } from './messages.ts'
-import { factsOf, type ModelFacts } from './models.ts'
-import { toReasoning } from './reasoning.ts'
-import { withoutThoughts } from './thought.ts'
+import type { ModelFacts } from './models.ts'
+import { toReasoning, withoutReasoning } from './reasoning.ts'
 import { toToolset } from './tools.ts'
 import type { ConverseRequest, InferenceConfig, TextFormat } from './wire.ts'
 
-/** Where a request goes. */
+const NO_LOGPROBS = 'Bedrock gives no log probabilities.'
+
+/** The support of each field of a chat completion request. docs/providers/bedrock.md is compared with it by a test. */
+export const parameters: Readonly<Record<string, ParameterSupport>> = {
+  model: mapped('the path'),
+  messages: mapped('messages, system'),
+  stream: mapped('the operation: ConverseStream'),
+  stream_options: mapped('the usage chunk, which the gateway writes'),
+  max_tokens: mapped('inferenceConfig.maxTokens'),
+  max_completion_tokens: mapped('inferenceConfig.maxTokens'),
+  temperature: mapped('inferenceConfig.temperature'),
+  top_p: mapped('inferenceConfig.topP'),
+  stop: mapped('inferenceConfig.stopSequences'),
+  tools: mapped('toolConfig.tools'),
+  tool_choice: mapped('toolConfig.toolChoice'),
+  parallel_tool_calls: mapped('additionalModelRequestFields.tool_choice'),
+  response_format: mapped('outputConfig.textFormat'),
+  reasoning_effort: mapped('additionalModelRequestFields'),
+
+  frequency_penalty: dropped,
+  presence_penalty: dropped,
+  seed: dropped,
+
+  n: refused('Bedrock gives one choice a call; call it several times.'),
+  logprobs: refused(NO_LOGPROBS),
+  top_logprobs: refused(NO_LOGPROBS),
+  logit_bias: refused('Converse takes no logit biases.'),
+
+  ...onlyOpenai,
+}
+
+/** The model of a request. */
 export interface Target {
-  /** What Bedrock calls the model: an id or an ARN. */
+  /** Bedrock's name of the model: an id or an ARN. */
   readonly model: string
-  /** The operator's own rows on models. */
-  readonly facts?: FactsByModel<ModelFacts>
+  readonly facts: ModelFacts
   readonly guardrail?: { readonly id: string; readonly version: string }
 }
 
-/** A request in Converse's shape, and the parameters it had to leave out for this model. */
+/** An upstream request, and the parameters that the model does not take. */
 export interface Translated {
   readonly request: ConverseRequest
   readonly dropped: readonly string[]
 }
 
-/** A chat completion request as one for Converse. Throws `GatewayError` (400) for what cannot be honoured. */
-export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts: own, guardrail }: Target): Translated {
-  const facts = factsOf(model, own)
+/** Translates a chat completion request for Converse. Throws `GatewayError` (400) for parameters that Bedrock cannot honour. */
+export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, guardrail }: Target): Translated {
   const { system, messages } = toConversation(body.messages, model, facts)
   const toolset = toToolset(body, messages, facts)
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined
   const reasoning = toReasoning(body.reasoning_effort ?? undefined, facts, { maxTokens, forced: toolset.forced, messages })
-  const textFormat = toTextFormat(body.response_format ?? undefined, facts)
+  const textFormat = toTextFormat(body, facts)
   const sampling = toSampling(body, reasoning.fixesSampling ? 'none' : facts.sampling)
-  const stop = toStop(body.stop ?? undefined)
+  const stop = toStop(body)
   const limit = maxTokens ?? reasoning.maxTokens
-  const inferenceConfig = { ...(limit !== undefined && { maxTokens: limit }), ...sampling.taken, ...stop.taken }
+  const inferenceConfig = { ...(limit !== undefined && { maxTokens: limit }), ...sampling.sent, ...stop.sent }
   const fields = { ...toolset.fields, ...reasoning.fields }
   return {
     request: {
-      messages: reasoning.on ? messages : withoutThoughts(messages),
+      messages: reasoning.on ? messages : withoutReasoning(messages),
       ...(system.length > 0 && { system }),
       ...(Object.keys(inferenceConfig).length > 0 && { inferenceConfig }),
       ...(toolset.toolConfig && { toolConfig: toolset.toolConfig }),
@@ -56,41 +86,41 @@ export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts: o
   }
 }
 
-interface Taken {
-  readonly taken: InferenceConfig
+/** The parameters of a request that are sent, and the names of those that the model does not take. */
+interface Split {
+  readonly sent: InferenceConfig
   readonly dropped: readonly string[]
 }
 
-/** Converse's temperature ends at 1. Models that do not take both take 1, the default of either, for nothing said. */
-function toSampling({ temperature, top_p: topP }: Readonly<ChatRequest>, allowed: ModelFacts['sampling']): Taken {
-  const asked = { ...(temperature != null && { temperature: Math.min(temperature, 1) }), ...(topP != null && { topP }) }
-  if (allowed === 'both') return { taken: asked, dropped: [] }
-  const [first, ...others] = Object.entries(asked).filter(([, value]) => value !== 1)
-  const left = allowed === 'one' ? others : [first, ...others].filter((entry) => entry !== undefined)
+/** Converse's temperature ends at 1. For a model that does not take both, a value of 1, the default of either, is omitted. */
+function toSampling({ temperature, top_p: topP }: Readonly<ChatRequest>, allowed: ModelFacts['sampling']): Split {
+  const requested = { ...(temperature != null && { temperature: Math.min(temperature, 1) }), ...(topP != null && { topP }) }
+  if (allowed === 'both') return { sent: requested, dropped: [] }
+  const entries = Object.entries(requested).filter(([, value]) => value !== 1)
+  const sent = allowed === 'one' ? entries.slice(0, 1) : []
   return {
-    taken: allowed === 'one' && first ? Object.fromEntries([first]) : {},
-    dropped: left.map(([name]) => (name === 'topP' ? 'top_p' : name)),
+    sent: Object.fromEntries(sent),
+    dropped: entries.slice(sent.length).map(([name]) => (name === 'topP' ? 'top_p' : name)),
   }
 }
 
-/** Models answer 400 to a stop sequence of white space alone. */
-function toStop(stop: string | readonly string[] | undefined): Taken {
-  const asked = typeof stop === 'string' ? [stop] : (stop ?? [])
-  const stopSequences = asked.filter((sequence) => sequence.trim() !== '')
+/** Models answer 400 to a blank stop sequence. */
+function toStop(body: Readonly<ChatRequest>): Split {
+  const requested = [body.stop ?? []].flat()
+  const stopSequences = requested.filter((sequence) => sequence.trim() !== '')
   return {
-    taken: stopSequences.length > 0 ? { stopSequences } : {},
-    dropped: stopSequences.length < asked.length ? ['stop'] : [],
+    sent: stopSequences.length > 0 ? { stopSequences } : {},
+    dropped: stopSequences.length < requested.length ? ['stop'] : [],
   }
 }
 
-function toTextFormat(format: ResponseFormat | undefined, facts: ModelFacts): TextFormat | undefined {
-  if (format === undefined || format.type === 'text') return undefined
+function toTextFormat(body: Readonly<ChatRequest>, facts: ModelFacts): TextFormat | undefined {
+  const format = readResponseFormat(body.response_format)
+  if (format === undefined) return undefined
   if (format.type !== 'json_schema') {
     throw unsupportedParameter('response_format', 'Bedrock writes JSON by a schema: send `json_schema`.')
   }
   if (!facts.schemas) throw unsupportedParameter('response_format', 'On Bedrock this model does not follow a schema.')
-  const { name, description, schema } = format.json_schema
-  if (!isRecord(schema)) throw new GatewayError('missing_required_parameter', { param: 'response_format.json_schema.schema' })
-  const jsonSchema = { schema: JSON.stringify(toStrictSchema(schema)), name, ...(description && { description }) }
-  return { type: 'json_schema', structure: { jsonSchema } }
+  const { type, schema, ...rest } = format
+  return { type, structure: { jsonSchema: { schema: JSON.stringify(toStrictSchema(schema)), ...rest } } }
 }

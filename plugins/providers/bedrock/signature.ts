@@ -2,18 +2,18 @@ import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto'
 import { SignatureV4 } from '@smithy/signature-v4'
 import { Secret, type UpstreamHeaders } from 'unified-model-gateway/plugin'
 
-/** An identity of AWS. `sessionToken`: one for a while only. */
+/** An AWS identity. `sessionToken`: of a temporary identity. */
 export interface AwsIdentity {
   readonly accessKeyId: string
   readonly secretAccessKey: string
   readonly sessionToken?: string
 }
 
-/** A request as it will be sent, but for its signature. */
+/** A request without its signature. */
 export interface Unsigned {
   readonly method: 'GET' | 'POST'
   readonly origin: string
-  /** Percent-encoded: the signature covers it encoded once more, as everywhere at AWS but in S3. */
+  /** Percent-encoded. The signature covers it encoded once more, as for all AWS services but S3. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers: Readonly<Record<string, string>>
@@ -22,7 +22,7 @@ export interface Unsigned {
 
 const CONFIDENTIAL: ReadonlySet<string> = new Set(['authorization', 'x-amz-security-token'])
 
-/** Signs requests to Bedrock by AWS Signature Version 4. Rejects where there is no identity. */
+/** Signs requests to Bedrock by AWS Signature Version 4. Rejects without an identity. */
 export function createSigner(
   region: string,
   identity: () => Promise<AwsIdentity>,
@@ -30,7 +30,7 @@ export function createSigner(
   const signer = new SignatureV4({ service: 'bedrock', region, credentials: identity, sha256: Sha256 })
   return async function sign({ method, origin, path, query = {}, headers, body }) {
     const { protocol, hostname, host } = new URL(origin)
-    // AWS wants its own headers covered, whoever added them; proxies on the way may change the others.
+    // AWS requires a signature over its own headers; a proxy may change the others.
     const covered = Object.entries(headers).filter(([name]) => name === 'content-type' || name.startsWith('x-amz-'))
     const request = { method, protocol, hostname, path, query, headers: { ...Object.fromEntries(covered), host }, body }
     const { host: _, ...signed } = (await signer.sign(request)).headers
@@ -42,7 +42,7 @@ export function createSigner(
 
 type Data = string | ArrayBuffer | ArrayBufferView
 
-/** SHA-256 as the signer wants it; with a secret, its HMAC. */
+/** SHA-256 with the signer's interface; with a secret, HMAC. */
 class Sha256 {
   readonly #hash: Hash | Hmac
 

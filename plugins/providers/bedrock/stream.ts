@@ -1,55 +1,65 @@
-import { chunk, isRecord, type TranslatedChunk, type UpstreamEvent } from 'unified-model-gateway/plugin'
-import { toFinishReason } from './finish.ts'
+import {
+  chunk,
+  isRecord,
+  KeptText,
+  type TranslatedChunk,
+  type Translator,
+  type UpstreamEvent,
+} from 'unified-model-gateway/plugin'
+import { FrameDecoder } from './frames.ts'
+import { toReasoningBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
-import { toFreight, toReasoning } from './thought.ts'
-import { toUsage } from './usage.ts'
+import { toCompletion, toFinishReason, toUsage } from './reply.ts'
 import type { ReasoningBlock, ReplyBlock, ReplyReasoning, ReplyToolUse, StreamEvent, WireUsage } from './wire.ts'
 
-/** Characters of reasoning kept for the next turn, far above the longest of replies: one without end must not fill the memory. */
-const MAX_KEPT = 8_000_000
+/** Translates the reply to Converse or ConverseStream. `model`: Bedrock's name of it, which replies omit. */
+export function createTranslator(model: string): Translator {
+  return Object.assign(new ConverseStream(model), {
+    completion: (body: unknown) => toCompletion(body, model),
+    decoder: () => new FrameDecoder(),
+  })
+}
 
-/** A block of the stream that is not over. */
+/** A block of the stream that has not ended. */
 type OpenBlock =
   | { readonly kind: 'reasoning'; text: string; signature: string; readonly redacted: Buffer[] }
-  /** `call` counts tool calls: block indexes count text and reasoning too. */
+  /** `call`: the number of the tool call; block indexes count text and reasoning too. */
   | { readonly kind: 'tool'; readonly call: number }
 
 /**
- * Turns the events of one ConverseStream into chunks. Their order is messageStart, then per block its start (of tools only), deltas
- * and stop, then messageStop, and metadata with the usage last ("ConverseStream response syntax", Amazon Bedrock API reference).
+ * Translates the events of a ConverseStream. Their order is messageStart, then per block its start (of tools only), deltas and stop, then
+ * messageStop, and metadata with the usage last ("ConverseStream response syntax", Amazon Bedrock API reference).
  */
-export class ConverseStream {
+class ConverseStream {
   readonly #model: string
   readonly #open = new Map<number | undefined, OpenBlock>()
   /** The reasoning since the last tool call. */
   #reasoning: ReasoningBlock[] = []
-  #kept = 0
+  readonly #kept = new KeptText()
   #calls = 0
-  /** Whether the reply has any content. */
-  #said = false
+  #hasContent = false
   #stopped: { readonly reason: unknown } | undefined
   #metadata: { readonly usage?: WireUsage | null } | undefined
 
-  /** `model`: what Bedrock calls it, which its stream does not say. */
   constructor(model: string) {
     this.#model = model
   }
 
-  /** Whether messageStop and metadata have come. */
+  /** Whether messageStop and metadata have arrived. */
   get over(): boolean {
     return this.#stopped !== undefined && this.#metadata !== undefined
   }
 
-  /** Throws `UpstreamError` for an exception or an error, an Error for what is no event of ConverseStream. */
+  /** Throws `UpstreamError` for an exception or an error, `Error` for an event that is not of ConverseStream. */
   event(frame: UpstreamEvent): readonly TranslatedChunk[] {
     if (frame.headers?.[':message-type'] !== 'event') throw toUpstreamError(frame)
     if (this.over) return []
     const event: StreamEvent = JSON.parse(frame.data)
     switch (frame.type) {
       case 'contentBlockStart':
-        return this.#say(this.#startBlock(event.contentBlockIndex, event.start?.toolUse))
+        return this.#content(this.#startBlock(event.contentBlockIndex, event.start?.toolUse))
       case 'contentBlockDelta':
-        return this.#say(this.#continueBlock(event.contentBlockIndex, event.delta ?? {}))
+        return this.#content(this.#continueBlock(event.contentBlockIndex, event.delta ?? {}))
       case 'contentBlockStop':
         this.#stopBlock(event.contentBlockIndex)
         return []
@@ -64,48 +74,43 @@ export class ConverseStream {
     }
   }
 
-  /** Throws where the stream broke off. */
+  /** Throws if messageStop or metadata has not arrived. */
   end(): readonly TranslatedChunk[] {
     if (!this.over) throw new Error('The stream ended before messageStop and metadata.')
     return []
   }
 
-  #say(content: readonly TranslatedChunk[]): readonly TranslatedChunk[] {
-    this.#said ||= content.length > 0
-    return content
+  #content(chunks: readonly TranslatedChunk[]): readonly TranslatedChunk[] {
+    this.#hasContent ||= chunks.length > 0
+    return chunks
   }
 
   #startBlock(index: number | undefined, toolUse: ReplyToolUse | null | undefined): readonly TranslatedChunk[] {
-    // What Bedrock runs itself is no call of the client's.
+    // Not a call for the client: Bedrock runs such tools itself.
     if (!isRecord(toolUse) || toolUse.type === 'server_tool_use') return []
     const call = this.#calls++
     this.#open.set(index, { kind: 'tool', call })
-    const freight = toFreight(this.#model, this.#reasoning)
+    const state = toThinkingState(this.#model, this.#reasoning)
     this.#reasoning = []
-    return [chunk.toolCall({ index: call, id: String(toolUse.toolUseId), name: String(toolUse.name), ...freight })]
+    return [chunk.toolCall({ index: call, id: String(toolUse.toolUseId), name: String(toolUse.name), ...state })]
   }
 
   #continueBlock(index: number | undefined, { text, reasoningContent, toolUse }: ReplyBlock): readonly TranslatedChunk[] {
-    if (isRecord(reasoningContent)) return this.#reason(index, reasoningContent)
+    if (isRecord(reasoningContent)) return this.#continueReasoning(index, reasoningContent)
     if (isRecord(toolUse)) return continueCall(this.#open.get(index), toolUse.input)
-    return pieceOf(chunk.content, text)
+    return chunk.fromText(chunk.content, text)
   }
 
-  #reason(index: number | undefined, delta: ReplyReasoning): readonly TranslatedChunk[] {
+  #continueReasoning(index: number | undefined, delta: ReplyReasoning): readonly TranslatedChunk[] {
     const known = this.#open.get(index)
     const block = known?.kind === 'reasoning' ? known : { kind: 'reasoning' as const, text: '', signature: '', redacted: [] }
     this.#open.set(index, block)
-    block.text += this.#keep(delta.text)
-    block.signature += this.#keep(delta.signature)
-    if (delta.redactedContent !== undefined) block.redacted.push(Buffer.from(this.#keep(delta.redactedContent), 'base64'))
-    return pieceOf(chunk.reasoning, delta.text)
-  }
-
-  #keep(value: unknown): string {
-    const text = textOf(value)
-    this.#kept += text.length
-    if (this.#kept > MAX_KEPT) throw new Error(`The reply reasons more than ${MAX_KEPT} characters.`)
-    return text
+    block.text += this.#kept.add(delta.text)
+    block.signature += this.#kept.add(delta.signature)
+    if (delta.redactedContent !== undefined) {
+      block.redacted.push(Buffer.from(this.#kept.add(delta.redactedContent), 'base64'))
+    }
+    return chunk.fromText(chunk.reasoning, delta.text)
   }
 
   #stopBlock(index: number | undefined): void {
@@ -114,28 +119,20 @@ export class ConverseStream {
     if (block?.kind !== 'reasoning') return
     const { text, signature, redacted } = block
     const redactedContent = Buffer.concat(redacted).toString('base64')
-    this.#reasoning.push(...toReasoning(redactedContent ? { redactedContent } : { reasoningText: { text, signature } }))
+    this.#reasoning.push(...toReasoningBlock(redactedContent ? { redactedContent } : { reasoningText: { text, signature } }))
   }
 
   #finish(): readonly TranslatedChunk[] {
     if (this.#stopped === undefined || this.#metadata === undefined) return []
     const { reason } = this.#stopped
-    if (!this.#said && reason == null) throw new Error('The reply has neither content nor a stop reason.')
+    if (!this.#hasContent && reason == null) throw new Error('The reply has neither content nor a stop reason.')
     const finish = chunk.finish(toFinishReason(reason, this.#calls > 0))
     const usage = toUsage(this.#metadata.usage)
     return usage === undefined ? [finish] : [finish, chunk.usage(usage)]
   }
 }
 
-/** Bedrock's own tools have such deltas too; they have no open block. */
+/** Empty for Bedrock's own tools: they have such deltas too, but no open block. */
 function continueCall(block: OpenBlock | undefined, input: unknown): readonly TranslatedChunk[] {
-  return block?.kind === 'tool' ? pieceOf((json) => chunk.toolArguments(block.call, json), input) : []
-}
-
-function pieceOf(toChunk: (text: string) => TranslatedChunk, text: unknown): readonly TranslatedChunk[] {
-  return textOf(text) === '' ? [] : [toChunk(textOf(text))]
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
+  return block?.kind === 'tool' ? chunk.fromText((json) => chunk.toolArguments(block.call, json), input) : []
 }

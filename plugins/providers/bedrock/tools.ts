@@ -1,5 +1,5 @@
 import {
-  type AskedTools,
+  type AllowedTools,
   type ChatRequest,
   type ChatTool,
   invalidValue,
@@ -12,7 +12,7 @@ import type { Message, Tool, ToolChoice, ToolConfig } from './wire.ts'
 
 const EMPTY_SCHEMA = { type: 'object', properties: {} }
 
-/** The tools part of a request. */
+/** The tools of a request. */
 export interface Toolset {
   readonly toolConfig?: ToolConfig
   /** For `additionalModelRequestFields`: Anthropic's own `tool_choice`, instead of Converse's. */
@@ -22,50 +22,50 @@ export interface Toolset {
   readonly dropped: readonly string[]
 }
 
-/** What of the choice goes where: Converse's own, or where that cannot say enough, Anthropic's instead. */
-interface Said extends Pick<Toolset, 'fields' | 'dropped'> {
+/** The choice in Converse's field or, if that cannot express it, in Anthropic's. */
+interface ChoiceFields extends Pick<Toolset, 'fields' | 'dropped'> {
   readonly toolChoice?: ToolChoice
 }
 
-/** The choice in Anthropic's words. */
-type Choice = { readonly type: 'auto' | 'any' } | { readonly type: 'tool'; readonly name: string }
+/** The choice in Anthropic's terms. */
+type ClaudeChoice = { readonly type: 'auto' | 'any' } | { readonly type: 'tool'; readonly name: string }
 
 /**
- * Tools and the choice among them. Throws `GatewayError` for custom tools, and for a forced one where the model cannot be forced.
- * Bedrock wants the tools of a history declared, whether the client still offers them or not.
+ * Translates the tools and their choice. Throws `GatewayError` (400) for custom tools, and for a required tool if the model cannot be
+ * required to use one. Bedrock requires a declaration of all tools in the conversation, even if the client no longer offers them.
  */
 export function toToolset(body: Readonly<ChatRequest>, messages: readonly Message[], facts: ModelFacts): Toolset {
   const all = (body.tools ?? []).map((tool, index) => toTool(tool, `tools[${index}]`, facts))
-  const asked = readToolChoice(body.tool_choice)
-  const { mode, names } = asked
+  const choice = readToolChoice(body.tool_choice)
+  const { mode, names } = choice
   const allowed = mode === 'none' ? [] : all.filter(({ toolSpec }) => names?.has(toolSpec.name) ?? true)
-  if (mode === 'required') expectForce(allowed, asked, facts)
-  if (allowed.length === 0) return withoutOffer(all, messages, facts)
-  const choice = toChoice(asked, facts)
-  const { toolChoice, fields, dropped } = say(choice, body.parallel_tool_calls === false, facts)
+  if (mode === 'required') expectRequirable(allowed, choice, facts)
+  if (allowed.length === 0) return declareCalled(all, messages, facts)
+  const claudeChoice = toClaudeChoice(choice, facts)
+  const { toolChoice, fields, dropped } = toChoiceFields(claudeChoice, body.parallel_tool_calls === false, facts)
   return {
-    toolConfig: { tools: choice.type === 'tool' ? all : allowed, ...(toolChoice && { toolChoice }) },
+    toolConfig: { tools: claudeChoice.type === 'tool' ? all : allowed, ...(toolChoice && { toolChoice }) },
     ...(fields && { fields }),
-    forced: choice.type !== 'auto',
+    forced: claudeChoice.type !== 'auto',
     dropped,
   }
 }
 
-function expectForce(allowed: readonly Tool[], { names }: AskedTools, facts: ModelFacts): void {
+function expectRequirable(allowed: readonly Tool[], { names }: AllowedTools, facts: ModelFacts): void {
   if (names && allowed.length === 0) throw invalidValue('tool_choice', `no tool is named '${[...names].join("' or '")}'`)
   if (facts.toolChoice !== 'auto') return
   throw unsupportedParameter('tool_choice', 'Send `auto`, and say in the prompt that the tool is to be used.')
 }
 
-/** A model that cannot be made to use a named tool is made to use any, and offered that one alone. */
-function toChoice({ mode, names = new Set() }: AskedTools, facts: ModelFacts): Choice {
+/** For a model that cannot be required to use a named tool, `any`: it is offered the named one alone. */
+function toClaudeChoice({ mode, names = new Set() }: AllowedTools, facts: ModelFacts): ClaudeChoice {
   const [name] = names
   if (mode !== 'required') return { type: 'auto' }
   return names.size === 1 && name !== undefined && facts.toolChoice === 'named' ? { type: 'tool', name } : { type: 'any' }
 }
 
-/** `single`: one call at a time, which Converse cannot say; and beside a choice of its own it refuses Anthropic's. */
-function say(choice: Choice, single: boolean, facts: ModelFacts): Said {
+/** `single`: one call at a time, which only Anthropic's field can express; Bedrock refuses both fields together. */
+function toChoiceFields(choice: ClaudeChoice, single: boolean, facts: ModelFacts): ChoiceFields {
   if (single && facts.claudeToolChoice)
     return { fields: { tool_choice: { ...choice, disable_parallel_tool_use: true } }, dropped: [] }
   const dropped = single ? ['parallel_tool_calls'] : []
@@ -79,8 +79,8 @@ function say(choice: Choice, single: boolean, facts: ModelFacts): Said {
   }
 }
 
-/** No tool may be called; those that were called are declared all the same. `all`: those the client offers and forbids. */
-function withoutOffer(all: readonly Tool[], messages: readonly Message[], facts: ModelFacts): Toolset {
+/** Declares the tools that the conversation calls, without allowing any. `all`: the tools that the client offers. */
+function declareCalled(all: readonly Tool[], messages: readonly Message[], facts: ModelFacts): Toolset {
   const called = calledIn(messages)
   if (called.size === 0) return { forced: false, dropped: [] }
   const known = all.filter(({ toolSpec }) => called.delete(toolSpec.name))
@@ -93,16 +93,16 @@ function withoutOffer(all: readonly Tool[], messages: readonly Message[], facts:
   }
 }
 
-/** The names of the tools in a history. */
+/** The names of the tools that a conversation calls. */
 function calledIn(messages: readonly Message[]): Set<string> {
   return new Set(messages.flatMap(({ content }) => content.flatMap((block) => ('toolUse' in block ? [block.toolUse.name] : []))))
 }
 
 function toTool(tool: ChatTool, path: string, facts: ModelFacts): Tool {
   if (tool.type !== 'function') throw unsupportedParameter(path, 'Bedrock takes tools of type `function` only.')
-  const { name, description, parameters, strict: asked } = tool.function
-  const strict = asked && facts.strictTools
-  // Bedrock wants a type, which OpenAI does not.
+  const { name, description, parameters, strict: requested } = tool.function
+  const strict = requested && facts.strictTools
+  // Bedrock requires a type, OpenAI does not.
   const schema = { ...EMPTY_SCHEMA, ...parameters }
   return {
     toolSpec: {

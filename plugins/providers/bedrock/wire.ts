@@ -1,6 +1,6 @@
 /**
- * The Converse API on the wire, as far as this provider speaks it, from the types of @aws-sdk/client-bedrock-runtime 3.1162. Unions
- * have exactly one of their members; bytes are base64 in JSON.
+ * The wire types of the Converse API that this provider uses, from the types of @aws-sdk/client-bedrock-runtime 3.1162. Unions have
+ * exactly one of their members; bytes are base64 in JSON.
  */
 
 /** The body of `POST /model/{id}/converse` and `…/converse-stream`. */
@@ -11,17 +11,17 @@ export interface ConverseRequest {
   readonly toolConfig?: ToolConfig
   readonly guardrailConfig?: { readonly guardrailIdentifier: string; readonly guardrailVersion: string }
   readonly outputConfig?: { readonly textFormat: TextFormat }
-  /** What only some models take, in their own words. */
+  /** Parameters of single models. */
   readonly additionalModelRequestFields?: Readonly<Record<string, unknown>>
 }
 
-/** One turn. Roles alternate, and the first is the user's. */
+/** One turn. Roles alternate, beginning with the user. */
 export interface Message {
   readonly role: 'user' | 'assistant'
   readonly content: readonly Block[]
 }
 
-/** A piece of a turn. */
+/** A part of a turn. */
 export type Block =
   | TextBlock
   | CachePoint
@@ -32,20 +32,20 @@ export type Block =
   | ToolResultBlock
   | ReasoningBlock
 
-/** A piece of the instructions. */
+/** A part of the instructions. */
 export type SystemBlock = TextBlock | CachePoint
 
-/** Words; never blank, which is a 400. */
+/** A text; a blank one is a 400. */
 export interface TextBlock {
   readonly text: string
 }
 
-/** What stands before it is kept for later calls. */
+/** The end of a prefix to cache. */
 export interface CachePoint {
   readonly cachePoint: { readonly type: 'default' }
 }
 
-/** A picture. */
+/** An image. */
 export interface ImageBlock {
   readonly image: { readonly format: ImageFormat; readonly source: Bytes }
 }
@@ -65,11 +65,11 @@ export interface Bytes {
   readonly bytes: string
 }
 
-/** What Bedrock calls the kinds of pictures. */
+/** Bedrock's names of image formats. */
 export type ImageFormat = 'png' | 'jpeg' | 'gif' | 'webp'
-/** What Bedrock calls the kinds of documents. */
+/** Bedrock's names of document formats. */
 export type DocumentFormat = 'pdf' | 'csv' | 'doc' | 'docx' | 'xls' | 'xlsx' | 'html' | 'txt' | 'md'
-/** What Bedrock calls the kinds of sound. */
+/** Bedrock's names of sound formats. */
 export type AudioFormat = 'wav' | 'mp3'
 
 /** The model's call of a tool. `toolUseId`: `^[a-zA-Z0-9_-]{1,64}$`, for Mistral nine letters and digits. */
@@ -81,22 +81,22 @@ export interface ToolUseBlock {
   }
 }
 
-/** A tool's answer, in the user's turn right after its call. */
+/** A tool's result, in the user's turn after its call. */
 export interface ToolResultBlock {
   readonly toolResult: { readonly toolUseId: string; readonly content: readonly ResultContent[] }
 }
 
-/** What a tool may answer. */
+/** The content of a tool's result. */
 export type ResultContent = TextBlock | ImageBlock | DocumentBlock | { readonly json: Readonly<Record<string, unknown>> }
 
-/** The signature seals the reasoning: a block comes back exactly as it was, or not at all. */
+/** Signed reasoning: a block must come back unchanged, or not at all. */
 export interface ReasoningBlock {
   readonly reasoningContent:
     | { readonly reasoningText: { readonly text: string; readonly signature: string } }
     | { readonly redactedContent: string }
 }
 
-/** What all models take. */
+/** Parameters of all models. */
 export interface InferenceConfig {
   readonly maxTokens?: number
   /** 0 to 1. */
@@ -105,13 +105,13 @@ export interface InferenceConfig {
   readonly stopSequences?: readonly string[]
 }
 
-/** The client's tools, and which of them the model must use. */
+/** The client's tools, and their choice. */
 export interface ToolConfig {
   readonly tools: readonly Tool[]
   readonly toolChoice?: ToolChoice
 }
 
-/** A tool of the client's. The schema must say `type: object`. */
+/** A tool of the client's. Its schema must have `type: object`. */
 export interface Tool {
   readonly toolSpec: {
     readonly name: string
@@ -121,13 +121,13 @@ export interface Tool {
   }
 }
 
-/** There is no `none`. */
+/** The choice of tools; there is no `none`. */
 export type ToolChoice =
   | { readonly auto: Readonly<Record<string, never>> }
   | { readonly any: Readonly<Record<string, never>> }
   | { readonly tool: { readonly name: string } }
 
-/** The schema an answer follows, as a text. */
+/** The schema of an answer, as a text. */
 export interface TextFormat {
   readonly type: 'json_schema'
   readonly structure: {
@@ -135,7 +135,7 @@ export interface TextFormat {
   }
 }
 
-// What Bedrock sends is not taken on trust: values stay unknown until the code that uses them has looked.
+// Replies are not trusted: members are unknown until the code that uses them has checked them.
 
 /** The whole reply to `converse`. */
 export interface ConverseReply {
@@ -149,11 +149,11 @@ export interface ReplyBlock {
   readonly text?: unknown
   readonly reasoningContent?: ReplyReasoning | null
   readonly toolUse?: ReplyToolUse | null
-  /** Words with their sources. */
+  /** A text with its sources. */
   readonly citationsContent?: { readonly content?: unknown } | null
 }
 
-/** Reasoning in a whole reply (`reasoningText`) and in a stream (the others, piece by piece). */
+/** Reasoning in a whole reply (`reasoningText`) and in a stream (the others, in pieces). */
 export interface ReplyReasoning {
   readonly reasoningText?: { readonly text?: unknown; readonly signature?: unknown } | null
   readonly redactedContent?: unknown
@@ -179,7 +179,7 @@ export interface StreamEvent {
   readonly usage?: WireUsage | null
 }
 
-/** Tokens. `inputTokens` leaves out what was read from or written to the cache. */
+/** Numbers of tokens. `inputTokens` excludes those read from or written to the cache. */
 export interface WireUsage {
   readonly inputTokens?: unknown
   readonly outputTokens?: unknown

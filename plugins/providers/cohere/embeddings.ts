@@ -8,24 +8,24 @@ import {
   type TranslatedEmbeddings,
   toEmbeddings,
 } from 'unified-model-gateway/plugin'
-import { toUsage } from './usage.ts'
+import { toUsage } from './reply.ts'
 import type { WireUsage } from './wire.ts'
 
-/** What becomes of each field of a request for embeddings. docs/endpoints.md is compared with it by a test. */
+/** The support of each field of an embeddings request. docs/endpoints.md is compared with it by a test. */
 export const embeddingParameters: Readonly<Record<string, ParameterSupport>> = {
   model: mapped('model'),
   input: mapped('texts'),
   encoding_format: mapped('the reply, which the gateway writes'),
   dimensions: mapped('output_dimension'),
-  // Not OpenAI's: a client that searches sends it, because Cohere's models look at a query and at what it may find by turns.
+  // Not OpenAI's: clients that search send it, because Cohere's models treat queries and documents differently.
   input_type: mapped('input_type'),
   user: dropped,
 }
 
-/** What texts can be meant for. The first is what OpenAI's embeddings are mostly made for, and stands where a client does not say. */
+/** The purposes of embeddings. The default is the first, the most common use of OpenAI's. */
 const INPUT_TYPES = ['search_document', 'search_query', 'classification', 'clustering']
 
-/** The body of `POST /v2/embed`, as far as it is sent, but for the model (cohere-ai 8.1, `V2EmbedRequest`). Bedrock takes the same. */
+/** The body of `POST /v2/embed` without the model (cohere-ai 8.1, `V2EmbedRequest`). Bedrock takes the same. */
 export interface EmbedRequest {
   readonly texts: readonly string[]
   readonly input_type: string
@@ -33,13 +33,13 @@ export interface EmbedRequest {
   readonly output_dimension?: number
 }
 
-/** Its reply, which is not taken on trust. */
+/** Its reply, with unchecked members. */
 interface EmbedReply {
   readonly embeddings?: { readonly float?: unknown } | null
   readonly meta?: WireUsage | null
 }
 
-/** A request for embeddings in Cohere's shape. Throws `GatewayError` (400) for lists of tokens, and for an unknown `input_type`. */
+/** Translates an embeddings request. Throws `GatewayError` (400) for lists of tokens, and for an unknown `input_type`. */
 export function toEmbedRequest(call: Call): EmbedRequest {
   const { dimensions, input_type: type = null } = call.body as { dimensions?: number | null; input_type?: string | null }
   if (type !== null && !INPUT_TYPES.includes(type)) throw invalidValue('input_type', `expected one of ${INPUT_TYPES.join(', ')}`)
@@ -51,7 +51,7 @@ export function toEmbedRequest(call: Call): EmbedRequest {
   }
 }
 
-/** The embeddings of a reply. Throws an Error where it has none. */
+/** Reads the embeddings of a reply. Throws an Error if it has none. */
 export function toEmbedReply(body: unknown): TranslatedEmbeddings {
   const { embeddings, meta } = body as EmbedReply
   if (!Array.isArray(embeddings?.float)) throw new Error('The reply has no embeddings of type float.')

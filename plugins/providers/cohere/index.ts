@@ -9,14 +9,11 @@ import {
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
-import { toCompletion } from './completion.ts'
-import { listModels } from './discovery.ts'
 import { embeddingParameters, toEmbedReply, toEmbedRequest } from './embeddings.ts'
-import { Facts } from './models.ts'
-import { parameters } from './parameters.ts'
+import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
-import { toChatBody } from './request.ts'
-import { ChatStream } from './stream.ts'
+import { parameters, toChatBody } from './request.ts'
+import { createTranslator } from './stream.ts'
 
 const BASE_URL = 'https://api.cohere.com'
 
@@ -27,34 +24,34 @@ const schema = Type.Object(
       Type.String({
         pattern: '^https?://',
         default: BASE_URL,
-        description: 'Where the Chat API is: the address before /v2/chat.',
+        description: 'The base URL of the Chat API: the address before /v2/chat.',
       }),
     ),
     facts: Type.Optional(
-      Type.Record(Type.String(), Type.Partial(Facts, { additionalProperties: false }), {
-        description: 'What is known of models, by globs of their names: before what the gateway knows.',
+      Type.Record(Type.String(), factsRow, {
+        description: 'What models take, by globs of their names: overrides the facts that ship with the gateway.',
       }),
     ),
   },
   { additionalProperties: false },
 )
 
-/** Cohere's Chat API, version 2. What becomes of each parameter: docs/providers/cohere.md. */
+/** Cohere's Chat API, version 2. The support of each parameter: docs/providers/cohere.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'cohere', schema, create })
 
 function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, host: Host): Provider {
   const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/v2/chat', example: BASE_URL })
-  // A version at the end, as other tools want it, is taken for what it means.
+  // Other tools expect the version at the end of the base URL.
   const prefix = path.replace(/\/v[12]$/, '')
   const credentials = { authorization: bearer(apiKey) }
   return {
     parameters,
     request(call, { model }) {
-      const { request, dropped } = toChatBody(call.body, { model, facts })
+      const { request, dropped } = toChatBody(call.body, { model, facts: factsOf(model, facts) })
       const headers = { ...call.headers, ...credentials }
       return { origin, path: `${prefix}/v2/chat`, headers, body: JSON.stringify(request), dropped }
     },
-    translator: () => Object.assign(new ChatStream(), { completion: toCompletion }),
+    translator: createTranslator,
     endpoints: {
       embeddings: {
         parameters: embeddingParameters,

@@ -11,29 +11,29 @@ import {
   unsupportedParameter,
   walkConversation,
 } from 'unified-model-gateway/plugin'
-import { fromFreight } from './thought.ts'
+import { readThinkingState } from './reasoning.ts'
 import type { ImageContent, Message, TextContent, UserContent, WireToolCall } from './wire.ts'
 
 /** Cohere takes any id, but none twice. */
 const IDS: IdRule = { fit: (id) => id || 'call', copy: (id, number) => `${id}_${number}` }
 
 /**
- * OpenAI's messages as Cohere's: instructions first, nothing empty. Throws `GatewayError` for what Cohere cannot read, and where a
- * tool call has no result or a result no call.
+ * Translates a conversation: instructions first, no empty messages. Throws `GatewayError` (400) for content that Cohere cannot read, and
+ * if a tool call has no result or a result no call.
  */
 export function toMessages(messages: readonly ChatMessage[]): readonly Message[] {
-  const draft = new Draft()
-  walkConversation(messages, draft)
-  return draft.finish()
+  const builder = new ConversationBuilder()
+  walkConversation(messages, builder)
+  return builder.build()
 }
 
-class Draft implements ConversationVisitor<WireToolCall> {
+class ConversationBuilder implements ConversationVisitor<WireToolCall> {
   readonly #system: string[] = []
   readonly #messages: Message[] = []
   readonly #ids = new ToolIds(IDS)
 
   system({ content }: ChatMessage, path: string): void {
-    const text = textOf(content, `${path}.content`)
+    const text = contentText(content, `${path}.content`)
     if (text.trim() !== '') this.#system.push(text)
   }
 
@@ -42,26 +42,26 @@ class Draft implements ConversationVisitor<WireToolCall> {
       typeof content === 'string'
         ? toText(content)
         : (content ?? []).flatMap((part, index) => toContent(part, `${path}.content[${index}]`))
-    // A lone text is a string, which models that see no images take too.
+    // Models without images take a single text only as a string.
     const [first] = parts
     if (first === undefined) return
     this.#messages.push({ role: 'user', content: parts.length === 1 && first.type === 'text' ? first.text : parts })
   }
 
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): readonly WireToolCall[] {
-    const text = [textOf(message.content, `${path}.content`), message.refusal ?? ''].join('')
+    const text = [contentText(message.content, `${path}.content`), message.refusal ?? ''].join('')
     const tool_calls = calls.map((call) => this.#toWireCall(call))
-    if (calls.length > 0) this.#messages.push({ role: 'assistant', ...fromFreight(calls, text), tool_calls })
+    if (calls.length > 0) this.#messages.push({ role: 'assistant', ...readThinkingState(calls, text), tool_calls })
     else if (text.trim() !== '') this.#messages.push({ role: 'assistant', content: text })
     return tool_calls
   }
 
   tool(message: ChatMessage, path: string, call: WireToolCall): void {
-    const text = textOf(message.content, `${path}.content`)
+    const text = contentText(message.content, `${path}.content`)
     this.#messages.push({ role: 'tool', tool_call_id: call.id, content: text.trim() === '' ? '{}' : text })
   }
 
-  finish(): readonly Message[] {
+  build(): readonly Message[] {
     const system = this.#system.join('\n')
     const all = [...(system === '' ? [] : [{ role: 'system' as const, content: system }]), ...this.#messages]
     if (all.length === 0) throw invalidValue('messages', 'every message is empty')
@@ -70,7 +70,7 @@ class Draft implements ConversationVisitor<WireToolCall> {
 
   #toWireCall(call: FunctionToolCall): WireToolCall {
     const { name, arguments: text } = call.function
-    // As they came where they are an object: large numbers would be rounded.
+    // An object's text stays unchanged: parsing would round large numbers.
     const json = parseRecord(text) === undefined ? JSON.stringify(argumentsOf(call)) : text
     return { id: this.#ids.take(call.id), type: 'function', function: { name, arguments: json } }
   }
@@ -98,13 +98,13 @@ function toImage({ image_url: { url, detail } }: Extract<ContentPart, { type: 'i
   return { type: 'image_url', image_url: { url, ...(known && { detail: known }) } }
 }
 
-/** The words of a content that is words only. */
-function textOf(content: ChatMessage['content'], path: string): string {
+/** The text of a content without images. */
+function contentText(content: ChatMessage['content'], path: string): string {
   if (typeof content === 'string') return content
-  const words = (content ?? []).map((part, index) => {
+  const texts = (content ?? []).map((part, index) => {
     if (part.type === 'text') return part.text
     if (part.type === 'refusal') return part.refusal
     throw unsupportedParameter(`${path}[${index}]`, 'Cohere reads images in messages of the user only.')
   })
-  return words.join('')
+  return texts.join('')
 }

@@ -1,62 +1,126 @@
 import {
   type ChatRequest,
-  type FactsByModel,
-  GatewayError,
-  isRecord,
-  type ResponseFormat,
+  dropped,
+  mapped,
+  onlyOpenai,
+  type ParameterSupport,
+  readResponseFormat,
+  refused,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
 import { toMessages } from './messages.ts'
-import { factsOf, type ModelFacts } from './models.ts'
-import { toSampling } from './sampling.ts'
-import { toThinking } from './thinking.ts'
+import type { ModelFacts } from './models.ts'
+import { toReasoning } from './reasoning.ts'
 import { toToolset } from './tools.ts'
 import type { ChatBody } from './wire.ts'
 
-/** Where a request goes. */
-export interface Target {
-  /** What Cohere calls the model. */
-  readonly model: string
-  /** The operator's own rows on models. */
-  readonly facts?: FactsByModel<ModelFacts>
+const NO_LOGPROBS = 'Cohere gives log probabilities of pieces of text, not of tokens.'
+
+/** The support of each field of a chat completion request. docs/providers/cohere.md is compared with it by a test. */
+export const parameters: Readonly<Record<string, ParameterSupport>> = {
+  model: mapped('model'),
+  messages: mapped('messages'),
+  stream: mapped('stream'),
+  stream_options: mapped('the usage chunk, which the gateway writes'),
+  max_tokens: mapped('max_tokens'),
+  max_completion_tokens: mapped('max_tokens'),
+  temperature: mapped('temperature'),
+  top_p: mapped('p'),
+  frequency_penalty: mapped('frequency_penalty'),
+  presence_penalty: mapped('presence_penalty'),
+  seed: mapped('seed'),
+  stop: mapped('stop_sequences'),
+  tools: mapped('tools'),
+  tool_choice: mapped('tool_choice'),
+  response_format: mapped('response_format'),
+  reasoning_effort: mapped('thinking'),
+
+  parallel_tool_calls: dropped,
+
+  n: refused('Cohere gives one choice a call; call it several times.'),
+  logprobs: refused(NO_LOGPROBS),
+  top_logprobs: refused(NO_LOGPROBS),
+  logit_bias: refused('Cohere takes no logit biases.'),
+
+  ...onlyOpenai,
 }
 
-/** A request in Cohere's shape, and the parameters it had to leave out for this model. */
+/** The model of a request. */
+export interface Target {
+  /** Cohere's name of the model. */
+  readonly model: string
+  readonly facts: ModelFacts
+}
+
+/** An upstream request, and the parameters that the model does not take. */
 export interface Translated {
   readonly request: ChatBody
   readonly dropped: readonly string[]
 }
 
-/** A chat completion request as one for `POST /v2/chat`. Throws `GatewayError` (400) for what cannot be honoured. */
-export function toChatBody(body: Readonly<ChatRequest>, { model, facts: own }: Target): Translated {
-  const facts = factsOf(model, own)
+/** Translates a chat completion request for `POST /v2/chat`. Throws `GatewayError` (400) for parameters that Cohere cannot honour. */
+export function toChatBody(body: Readonly<ChatRequest>, { model, facts }: Target): Translated {
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined
   const toolset = toToolset(body, facts)
-  const format = toFormat(body.response_format ?? undefined)
+  const format = toFormat(body)
   if (format && toolset.tools) {
-    throw unsupportedParameter('response_format', 'Cohere writes JSON only where it is offered no tools.')
+    throw unsupportedParameter('response_format', 'Cohere writes JSON only without tools.')
   }
   const sampling = toSampling(body)
-  const { thinking, dropped } = toThinking(body.reasoning_effort ?? undefined, maxTokens ?? facts.maxTokens, facts)
+  const reasoning = toReasoning(body.reasoning_effort ?? undefined, maxTokens ?? facts.maxTokens, facts)
   return {
     request: {
       model,
       messages: toMessages(body.messages),
       ...(body.stream && { stream: true }),
       ...(maxTokens !== undefined && { max_tokens: maxTokens }),
-      ...sampling.taken,
+      ...sampling.sent,
       ...toolset,
       ...(format && { response_format: format }),
-      ...(thinking && { thinking }),
+      ...(reasoning.thinking && { thinking: reasoning.thinking }),
     },
-    dropped: [...sampling.dropped, ...(dropped ? ['reasoning_effort'] : [])],
+    dropped: [...sampling.dropped, ...(reasoning.dropped ? ['reasoning_effort'] : [])],
   }
 }
 
-function toFormat(format: ResponseFormat | undefined): ChatBody['response_format'] {
-  if (format === undefined || format.type === 'text') return undefined
-  if (format.type === 'json_object') return { type: 'json_object' }
-  const { schema } = format.json_schema
-  if (!isRecord(schema)) throw new GatewayError('missing_required_parameter', { param: 'response_format.json_schema.schema' })
-  return { type: 'json_object', json_schema: schema }
+function toFormat(body: Readonly<ChatRequest>): ChatBody['response_format'] {
+  const format = readResponseFormat(body.response_format)
+  return format?.type === 'json_schema' ? { type: 'json_object', json_schema: format.schema } : format
+}
+
+/** The sampling parameters that are sent, and the names of those that are not. */
+interface Sampling {
+  readonly sent: Pick<ChatBody, 'temperature' | 'p' | 'seed' | 'frequency_penalty' | 'presence_penalty' | 'stop_sequences'>
+  readonly dropped: readonly string[]
+}
+
+/** OpenAI's sampling parameters within Cohere's bounds. */
+function toSampling(body: Readonly<ChatRequest>): Sampling {
+  const { temperature, top_p: topP, seed } = body
+  const penalties = toPenalties(body)
+  const requested = [body.stop ?? []].flat()
+  const stop = requested.filter((sequence) => sequence !== '')
+  return {
+    sent: {
+      ...(temperature != null && { temperature: Math.min(temperature, 1) }),
+      ...(topP != null && { p: Math.min(Math.max(topP, 0.01), 0.99) }),
+      ...(typeof seed === 'number' && { seed: Math.abs(seed) }),
+      ...penalties.sent,
+      ...(stop.length > 0 && { stop_sequences: stop }),
+    },
+    dropped: [...penalties.dropped, ...(stop.length < requested.length ? ['stop'] : [])],
+  }
+}
+
+/** Cohere takes penalties from 0 to 1, and answers 400 to both together. */
+function toPenalties(body: Readonly<ChatRequest>): Sampling {
+  const requested = (['frequency_penalty', 'presence_penalty'] as const).flatMap((name) => {
+    const value = body[name]
+    return typeof value === 'number' && value !== 0 ? [{ name, value: Math.min(value, 1) }] : []
+  })
+  const sent = requested.filter(({ value }) => value > 0).slice(0, 1)
+  return {
+    sent: Object.fromEntries(sent.map(({ name, value }) => [name, value])),
+    dropped: requested.filter((penalty) => !sent.includes(penalty)).map(({ name }) => name),
+  }
 }

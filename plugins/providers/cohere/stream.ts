@@ -1,40 +1,40 @@
-import { chunk, type TranslatedChunk, type UpstreamEvent } from 'unified-model-gateway/plugin'
-import { toFinishReason } from './finish.ts'
-import { mayBeNothing, textOf } from './reply-text.ts'
-import { toFreight } from './thought.ts'
-import { toUsage } from './usage.ts'
+import { chunk, KeptText, type TranslatedChunk, type Translator, textOf, type UpstreamEvent } from 'unified-model-gateway/plugin'
+import { toThinkingState } from './reasoning.ts'
+import { mayBeNull, toCompletion, toFinishReason, toUsage } from './reply.ts'
 import type { ReplyContent, ReplyToolCall, StreamEvent } from './wire.ts'
 
-/** Characters of thinking kept for the next turn, far above the longest of replies: one without end must not fill the memory. */
-const MAX_KEPT = 8_000_000
+/** Translates the reply to `POST /v2/chat`, whole or streamed. */
+export function createTranslator(): Translator {
+  return Object.assign(new ChatStream(), { completion: toCompletion })
+}
 
-/** A call of a tool under way. */
+/** A tool call that has not ended. */
 interface OpenCall {
   /** Its number among the calls. */
   readonly call: number
-  /** Arguments held back because they may be none; undefined once some are known. */
+  /** The arguments as long as they may be `null`; undefined afterwards. */
   held: string | undefined
 }
 
 /**
- * Turns the events of one streamed chat into chunks. Their order is message-start, then the plan or the contents, each with its
- * start, deltas and end, then the tool calls likewise, then message-end ("Streaming responses", docs.cohere.com).
+ * Translates the events of a streamed chat. Their order is message-start, then the plan or the contents, each with its start, deltas and
+ * end, then the tool calls likewise, then message-end ("Streaming responses", docs.cohere.com).
  */
-export class ChatStream {
+class ChatStream {
   readonly #open = new Map<number | undefined, OpenCall>()
   #plan = ''
   #thinking = ''
+  readonly #kept = new KeptText()
   #calls = 0
-  /** Whether the reply has any content. */
-  #said = false
+  #hasContent = false
   #over = false
 
-  /** Whether message-end has come. */
+  /** Whether message-end has arrived. */
   get over(): boolean {
     return this.#over
   }
 
-  /** Throws `UpstreamError` where the reply was not finished, an Error for what is no event of the Chat API. */
+  /** Throws `UpstreamError` for an unfinished reply, `Error` for an event that is not of the Chat API. */
   event({ data }: UpstreamEvent): readonly TranslatedChunk[] {
     if (this.#over) return []
     const { type, id, index, delta }: StreamEvent = JSON.parse(data)
@@ -43,12 +43,12 @@ export class ChatStream {
         return typeof id === 'string' ? [{ id, choices: [] }] : []
       case 'content-start':
       case 'content-delta':
-        return this.#say(this.#addContent(delta?.message?.content ?? {}))
+        return this.#content(this.#addContent(delta?.message?.content ?? {}))
       case 'tool-plan-delta':
-        this.#plan += this.#keep(delta?.message?.tool_plan)
-        return this.#say(pieceOf(chunk.reasoning, delta?.message?.tool_plan))
+        this.#plan += this.#kept.add(delta?.message?.tool_plan)
+        return this.#content(chunk.fromText(chunk.reasoning, delta?.message?.tool_plan))
       case 'tool-call-start':
-        return this.#say(this.#startCall(index, delta?.message?.tool_calls ?? {}))
+        return this.#content(this.#startCall(index, delta?.message?.tool_calls ?? {}))
       case 'tool-call-delta':
         return this.#continueCall(index, delta?.message?.tool_calls ?? {})
       case 'message-end':
@@ -59,43 +59,35 @@ export class ChatStream {
     }
   }
 
-  /** Throws where the stream broke off. */
+  /** Throws if message-end has not arrived. */
   end(): readonly TranslatedChunk[] {
     if (!this.#over) throw new Error('The stream ended before message-end.')
     return []
   }
 
-  #say(content: readonly TranslatedChunk[]): readonly TranslatedChunk[] {
-    this.#said ||= content.length > 0
-    return content
+  #content(chunks: readonly TranslatedChunk[]): readonly TranslatedChunk[] {
+    this.#hasContent ||= chunks.length > 0
+    return chunks
   }
 
   #addContent({ text, thinking }: ReplyContent): readonly TranslatedChunk[] {
-    this.#thinking += this.#keep(thinking)
-    return [...pieceOf(chunk.reasoning, thinking), ...pieceOf(chunk.content, text)]
-  }
-
-  #keep(value: unknown): string {
-    const text = textOf(value)
-    if (this.#plan.length + this.#thinking.length + text.length > MAX_KEPT) {
-      throw new Error(`The reply thinks more than ${MAX_KEPT} characters.`)
-    }
-    return text
+    this.#thinking += this.#kept.add(thinking)
+    return [...chunk.fromText(chunk.reasoning, thinking), ...chunk.fromText(chunk.content, text)]
   }
 
   #startCall(index: number | undefined, started: ReplyToolCall): readonly TranslatedChunk[] {
     const call = this.#calls++
     this.#open.set(index, { call, held: '' })
-    const freight = call === 0 ? toFreight({ plan: this.#plan, thinking: this.#thinking }) : undefined
-    const announced = chunk.toolCall({ index: call, id: String(started.id), name: String(started.function?.name), ...freight })
-    return [announced, ...this.#continueCall(index, started)]
+    const state = call === 0 ? toThinkingState(this.#plan, this.#thinking) : undefined
+    const start = chunk.toolCall({ index: call, id: String(started.id), name: String(started.function?.name), ...state })
+    return [start, ...this.#continueCall(index, started)]
   }
 
   #continueCall(index: number | undefined, { function: called }: ReplyToolCall): readonly TranslatedChunk[] {
     const open = this.#open.get(index)
     if (open === undefined) return []
     const text = (open.held ?? '') + textOf(called?.arguments)
-    if (open.held !== undefined && mayBeNothing(text)) {
+    if (open.held !== undefined && mayBeNull(text)) {
       open.held = text
       return []
     }
@@ -105,12 +97,8 @@ export class ChatStream {
 
   #finish({ finish_reason, error, usage }: NonNullable<StreamEvent['delta']>): readonly TranslatedChunk[] {
     const end = chunk.finish(toFinishReason(finish_reason, error))
-    if (!this.#said && finish_reason == null) throw new Error('The reply has neither content nor a finish reason.')
+    if (!this.#hasContent && finish_reason == null) throw new Error('The reply has neither content nor a finish reason.')
     const tokens = toUsage(usage)
     return tokens === undefined ? [end] : [end, chunk.usage(tokens)]
   }
-}
-
-function pieceOf(toChunk: (text: string) => TranslatedChunk, text: unknown): readonly TranslatedChunk[] {
-  return textOf(text) === '' ? [] : [toChunk(textOf(text))]
 }

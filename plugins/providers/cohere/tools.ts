@@ -2,14 +2,14 @@ import { type ChatRequest, type ChatTool, invalidValue, readToolChoice, unsuppor
 import type { ModelFacts } from './models.ts'
 import type { ChatBody, Tool } from './wire.ts'
 
-/** The tools part of a request; empty where there are no tools. */
+/** The tools of a request; empty without tools. */
 export type Toolset = Pick<ChatBody, 'tools' | 'tool_choice'>
 
-/** Tools and the choice among them. Throws `GatewayError` for custom tools, and for a forced one where the model cannot be forced. */
+/** Translates the tools and their choice. Throws `GatewayError` (400) for custom tools, and for a required tool if the model cannot be required to use one. */
 export function toToolset(body: Readonly<ChatRequest>, facts: ModelFacts): Toolset {
   const all = (body.tools ?? []).map((tool, index) => toTool(tool, `tools[${index}]`))
   const { mode, names } = readToolChoice(body.tool_choice)
-  // Cohere names no tool: it is offered alone.
+  // Cohere's choice names no tool: a named one is offered alone.
   const tools = names ? all.filter(({ function: { name } }) => names.has(name)) : all
   if (mode === 'required') {
     if (names && tools.length === 0) throw invalidValue('tool_choice', `no tool is named '${[...names].join("' or '")}'`)
@@ -27,7 +27,7 @@ function toTool(tool: ChatTool, path: string): Tool {
   const { name, description, parameters } = tool.function
   return {
     type: 'function',
-    // Cohere wants parameters, which OpenAI does not.
+    // Cohere requires parameters, OpenAI does not.
     function: { name, ...(description && { description }), parameters: { type: 'object', properties: {}, ...parameters } },
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Cohere's Chat API, version 2, on the wire, as far as this provider speaks it: from the types of cohere-ai 8.1 (`serialization`) and
+ * The wire types of Cohere's Chat API, version 2, that this provider uses, from the types of cohere-ai 8.1 (`serialization`) and
  * cohere-openapi.yaml (cohere-developer-experience e814c8a).
  */
 
@@ -25,14 +25,14 @@ export interface ChatBody {
   readonly thinking?: { readonly type: 'enabled' | 'disabled'; readonly token_budget?: number }
 }
 
-/** One message. None is empty, which is a 400. */
+/** One message; an empty one is a 400. */
 export type Message =
   | { readonly role: 'system'; readonly content: string }
   | { readonly role: 'user'; readonly content: string | readonly UserContent[] }
   | AssistantMessage
   | { readonly role: 'tool'; readonly tool_call_id: string; readonly content: string | readonly TextContent[] }
 
-/** What the model said before: words, or calls of tools with the plan or the thoughts that led to them. */
+/** An earlier answer of the model: a text, or calls of tools with the plan or the thinking that led to them. */
 export interface AssistantMessage {
   readonly role: 'assistant'
   readonly content?: string | readonly ThinkingContent[]
@@ -40,28 +40,28 @@ export interface AssistantMessage {
   readonly tool_calls?: readonly WireToolCall[]
 }
 
-/** A part of the user's words. */
+/** A part of a user's message. */
 export type UserContent = TextContent | ImageContent
 
-/** Words. */
+/** A text. */
 export interface TextContent {
   readonly type: 'text'
   readonly text: string
 }
 
-/** A picture: an address that Cohere fetches, or a data URL. */
+/** An image: an address that Cohere fetches, or a data URL. */
 export interface ImageContent {
   readonly type: 'image_url'
   readonly image_url: { readonly url: string; readonly detail?: 'auto' | 'low' | 'high' }
 }
 
-/** What a reasoning model thought. */
+/** The thinking of a reasoning model. */
 export interface ThinkingContent {
   readonly type: 'thinking'
   readonly thinking: string
 }
 
-/** A call of a tool. No two of a conversation have one id. */
+/** A call of a tool. Ids are unique within a conversation. */
 export interface WireToolCall {
   readonly id: string
   readonly type: 'function'
@@ -78,7 +78,7 @@ export interface Tool {
   }
 }
 
-// What Cohere sends is not taken on trust: values stay unknown until the code that uses them has looked.
+// Replies are not trusted: members are unknown until the code that uses them has checked them.
 
 /** The whole reply to a call without `stream`. */
 export interface Reply {
@@ -95,14 +95,14 @@ export interface ReplyMessage {
   readonly tool_calls?: unknown
 }
 
-/** A part of a reply's content, whole or a piece of it. */
+/** A part of a reply's content, whole or a delta. */
 export interface ReplyContent {
   readonly type?: unknown
   readonly text?: unknown
   readonly thinking?: unknown
 }
 
-/** A call of a tool in a reply, whole or a piece of it. */
+/** A call of a tool in a reply, whole or a delta. */
 export interface ReplyToolCall {
   readonly id?: unknown
   readonly function?: { readonly name?: unknown; readonly arguments?: unknown } | null
@@ -126,7 +126,7 @@ export interface StreamEvent {
   } | null
 }
 
-/** Tokens, and what of them is billed. Cached ones are part of the input. */
+/** Numbers of tokens, and of billed ones. The input includes cached tokens. */
 export interface WireUsage {
   readonly tokens?: Counts | null
   readonly billed_units?: Counts | null

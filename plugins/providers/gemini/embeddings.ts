@@ -8,7 +8,7 @@ import {
   toEmbeddings,
 } from 'unified-model-gateway/plugin'
 
-/** What becomes of each field of a request for embeddings. docs/endpoints.md is compared with it by a test. */
+/** The support of each field of an embeddings request. docs/endpoints.md is compared with it by a test. */
 export const embeddingParameters: Readonly<Record<string, ParameterSupport>> = {
   model: mapped('the address, requests[].model'),
   input: mapped('requests[].content'),
@@ -26,13 +26,13 @@ export interface BatchEmbedRequest {
   }[]
 }
 
-/** Its reply, which is not taken on trust. */
+/** Its reply, with unchecked members. */
 interface BatchEmbedReply {
   readonly embeddings?: unknown
   readonly usageMetadata?: { readonly promptTokenCount?: unknown } | null
 }
 
-/** A request for embeddings in Google's shape. `model`: without `models/` before it. Throws `GatewayError` (400) for lists of tokens. */
+/** Translates an embeddings request. `model`: without `models/` before it. Throws `GatewayError` (400) for lists of tokens. */
 export function toBatchEmbedRequest(call: Call, model: string): BatchEmbedRequest {
   const outputDimensionality = call.body.dimensions as number | null | undefined
   return {
@@ -44,10 +44,10 @@ export function toBatchEmbedRequest(call: Call, model: string): BatchEmbedReques
   }
 }
 
-/** The embeddings of a reply. Throws an Error where it has none. */
+/** Reads the embeddings of a reply. Throws an Error if it has none. */
 export function toBatchEmbeddings(body: unknown): TranslatedEmbeddings {
   const { embeddings, usageMetadata } = body as BatchEmbedReply
-  if (!Array.isArray(embeddings)) throw new Error('The reply is none of batchEmbedContents.')
+  if (!Array.isArray(embeddings)) throw new Error('The reply is not one of batchEmbedContents.')
   return toEmbeddings(
     embeddings.map((embedding) => embedding?.values),
     usageMetadata?.promptTokenCount,

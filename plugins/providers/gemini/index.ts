@@ -11,13 +11,11 @@ import {
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
-import { listModels } from './discovery.ts'
 import { embeddingParameters, toBatchEmbeddings, toBatchEmbedRequest } from './embeddings.ts'
-import { factsOf, factsRow } from './models.ts'
-import { parameters } from './parameters.ts'
+import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
-import { generateMethod, toGenerateRequest } from './request.ts'
-import { generateTranslator } from './translator.ts'
+import { generateMethod, parameters, toGenerateRequest } from './request.ts'
+import { createTranslator } from './stream.ts'
 
 const BASE_URL = 'https://generativelanguage.googleapis.com/v1beta'
 
@@ -28,19 +26,19 @@ const schema = Type.Object(
       Type.String({
         pattern: '^https?://',
         default: BASE_URL,
-        description: 'Where the Gemini API is: the address before /models. Without a version at its end it is v1beta.',
+        description: 'The base URL of the Gemini API: the address before /models. Without a version at its end it is v1beta.',
       }),
     ),
     facts: Type.Optional(
       Type.Record(Type.String(), factsRow, {
-        description: 'What models take, by globs of their names: goes before what the gateway knows of them.',
+        description: 'What models take, by globs of their names: overrides the facts that ship with the gateway.',
       }),
     ),
   },
   { additionalProperties: false },
 )
 
-/** Google's Gemini API, with a key of AI Studio. What becomes of each parameter: docs/providers/gemini.md. */
+/** Google's Gemini API, with a key of AI Studio. The support of each parameter: docs/providers/gemini.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'gemini', schema, create })
 
 function create({ apiKey, baseUrl = BASE_URL, facts = {} }: Static<typeof schema>, host: Host): Provider {
@@ -50,12 +48,12 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {} }: Static<typeof schema
   return {
     parameters,
     request(call, attempt) {
-      const reader = { facts: factsOf(attempt.model, facts), callIds: true }
-      const { request, dropped } = toGenerateRequest(call.body, reader)
+      const target = { facts: factsOf(attempt.model, facts), callIds: true }
+      const { request, dropped } = toGenerateRequest(call.body, target)
       const path = `${prefix}/models/${modelOf(call, attempt)}:${generateMethod(call)}`
       return { origin, path, headers: { ...call.headers, ...credentials }, body: JSON.stringify(request), dropped }
     },
-    translator: generateTranslator,
+    translator: createTranslator,
     endpoints: {
       embeddings: {
         parameters: embeddingParameters,
@@ -80,7 +78,7 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {} }: Static<typeof schema
   }
 }
 
-/** A client may name any model: what is no name must not become part of the address. */
+/** The model's name in the address. Throws `GatewayError` (404) for a name that could change the address. */
 function modelOf(call: Call, { model }: Attempt): string {
   const name = model.replace(/^models\//, '')
   if (/^[\w-][\w.-]*$/.test(name)) return name

@@ -1,11 +1,21 @@
-import { type FactsByModel, modelFacts, type Static, Type } from 'unified-model-gateway/plugin'
+import {
+  type FactsByModel,
+  type GetPage,
+  type Model,
+  modelFacts,
+  type Paging,
+  readPages,
+  type Static,
+  Type,
+} from 'unified-model-gateway/plugin'
+
 import shipped from './models.json' with { type: 'json' }
 
 const Level = Type.Union([Type.Literal('MINIMAL'), Type.Literal('LOW'), Type.Literal('MEDIUM'), Type.Literal('HIGH')])
 
 /**
- * What generateContent takes from a client depends on the model. models.json has what is known, and the `facts` of a namespace add to
- * it: the first row whose glob fits a model and that has a fact decides it.
+ * Facts about models: what generateContent takes depends on the model. The facts are in models.json, and a namespace's `facts` come before
+ * them: the first row that matches a model and has a fact decides it.
  *
  * Sources: "What's new in Gemini 3.6 Flash" and its successors, "Thinking" and "Thought signatures" (ai.google.dev); the developer's
  * guides of docs.cloud.google.com; recorded refusals of vercel/ai (`packages/google/src/__fixtures__`).
@@ -17,28 +27,31 @@ export const Facts = Type.Object({
   levels: Type.Array(Level, { minItems: 1, description: 'The thinking levels it knows.' }),
   budget: Type.Object(
     { least: Type.Integer({ minimum: 1 }), most: Type.Integer({ minimum: 1 }), off: Type.Boolean() },
-    { additionalProperties: false, description: 'Tokens it may think with, and whether thinking can be switched off.' },
+    {
+      additionalProperties: false,
+      description: 'The bounds of its thinking budget in tokens, and whether thinking can be switched off.',
+    },
   ),
   sampling: Type.Boolean({ description: 'Whether it takes temperature and top_p.' }),
   penalties: Type.Boolean({ description: 'Whether it takes frequency_penalty and presence_penalty.' }),
-  choices: Type.Integer({ minimum: 1, description: 'The most choices one call may ask for.' }),
+  choices: Type.Integer({ minimum: 1, description: 'The most choices of one call.' }),
   jsonWithTools: Type.Boolean({ description: 'Whether it takes a response_format beside tools.' }),
   signatures: Type.Boolean({ description: 'Whether it refuses a function call that has no thought signature.' }),
   contextLength: Type.Optional(
-    Type.Integer({ minimum: 1, description: 'Tokens of a prompt, for lists of models that do not say it themselves.' }),
+    Type.Integer({ minimum: 1, description: 'The most tokens of a prompt, for lists of models that omit it.' }),
   ),
 })
 
-/** All that is known of one model. */
+/** The facts about one model. */
 export type ModelFacts = Static<typeof Facts>
 
-/** Rows of facts by globs of model names, as a namespace's `facts` has them. */
+/** A namespace's `facts`: rows by globs of model names. */
 export type FactsTable = FactsByModel<ModelFacts>
 
 /** The schema of one row of a namespace's `facts`. */
 export const factsRow = Type.Partial(Facts, { additionalProperties: false })
 
-/** A Gemini yet to come: what the newest ones take. */
+/** A model without a row is treated as the newest ones. */
 const NEWEST: ModelFacts = {
   thinking: 'level',
   levels: ['LOW', 'MEDIUM', 'HIGH'],
@@ -50,7 +63,35 @@ const NEWEST: ModelFacts = {
   signatures: true,
 }
 
-/** The facts of a model. `tables` go before what ships, the first one foremost. */
+/** The facts about a model. `tables` come before models.json, the first one first. */
 export function factsOf(model: string, ...tables: readonly FactsTable[]): ModelFacts {
   return modelFacts(model, [...tables, shipped as FactsTable], NEWEST)
+}
+
+/** How Google splits lists into pages. `entries`: the member with the entries. */
+export function googlePaging(entries: string, pageSize: number): Paging {
+  return {
+    entries,
+    query: { pageSize: String(pageSize) },
+    cursor: 'pageToken',
+    next: ({ nextPageToken }) => nextPageToken,
+  }
+}
+
+const PAGING = googlePaging('models', 1000)
+
+/** The chat models that the key may use. `get`: GETs a page of `/models`. Throws if a request fails. */
+export async function listModels(get: GetPage): Promise<readonly Model[]> {
+  return (await readPages(get, PAGING)).flatMap(toModel)
+}
+
+function toModel({ name, inputTokenLimit, supportedGenerationMethods: methods }: Readonly<Record<string, unknown>>): Model[] {
+  if (typeof name !== 'string' || !Array.isArray(methods) || !methods.includes('generateContent')) return []
+  return [
+    {
+      id: name.replace(/^models\//, ''),
+      owned_by: 'google',
+      ...(typeof inputTokenLimit === 'number' && { context_length: inputTokenLimit }),
+    },
+  ]
 }

@@ -1,4 +1,4 @@
-import { isRecord, UpstreamError, type UpstreamRefusal } from 'unified-model-gateway/plugin'
+import { isRecord, textOf, UpstreamError, type UpstreamRefusal } from 'unified-model-gateway/plugin'
 import type { GenerateReply, WireError } from './wire.ts'
 
 /** The HTTP status of each canonical code (google/rpc/code.proto). */
@@ -21,10 +21,10 @@ const STATUSES: ReadonlyMap<unknown, number> = new Map([
   ['UNIMPLEMENTED', 500],
 ])
 
-/** Causes that Google tells in words only, by the status they come with. */
-const CAUSES: readonly (readonly [status: number, words: RegExp, meaning: UpstreamRefusal])[] = [
+/** Causes that only an error's message names, by its status. */
+const CAUSES: readonly (readonly [status: number, message: RegExp, meaning: UpstreamRefusal])[] = [
   [400, /API key (?:not valid|expired|not found)/i, { status: 401 }],
-  // Of the account, which the client cannot mend.
+  // The operator's account, not the request.
   [400, /location is not supported|enable billing/i, { status: 403 }],
   [
     400,
@@ -34,16 +34,16 @@ const CAUSES: readonly (readonly [status: number, words: RegExp, meaning: Upstre
   [429, /\bprepa\w+ credits\b|\bspend\w* cap\b/i, { status: 429, code: 'insufficient_quota' }],
 ]
 
-/** What a reply with an error status means. A proxy in front of Google may have made it: then the status has to say. */
+/** Reads an error reply. A reply of a proxy, without Google's body, is read by its status. */
 export function toRefusal(reply: { readonly status: number; readonly body: string }): UpstreamRefusal {
   const error = errorIn(reply.body)
   return error === undefined ? { status: reply.status } : meaningOf(error, reply.status)
 }
 
-/** A reply, or an event of a stream. Throws `UpstreamError` for an error in its place, `Error` for what is neither. */
+/** Reads a reply, or an event of a stream. Throws `UpstreamError` for an error, `Error` for any other value. */
 export function readReply(value: unknown): GenerateReply {
   const reply = unwrap(value)
-  if (!isRecord(reply)) throw new Error('The reply is none of generateContent.')
+  if (!isRecord(reply)) throw new Error('The reply is not one of generateContent.')
   if (reply.error != null) throw new UpstreamError(meaningOf(isRecord(reply.error) ? reply.error : {}, 500))
   return reply
 }
@@ -57,34 +57,34 @@ function errorIn(body: string): WireError | undefined {
   }
 }
 
-/** Where Google refuses a stream without events, the error stands in an array. */
+/** Google's refusal of a stream without SSE is an array. */
 function unwrap(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : value
 }
 
 function meaningOf(error: WireError, status: number): UpstreamRefusal {
-  const message = typeof error.message === 'string' ? error.message : ''
+  const message = textOf(error.message)
   const details = Array.isArray(error.details) ? error.details.filter(isRecord) : []
-  const told = STATUSES.get(error.status) ?? codeOf(error.code) ?? status
+  const known = STATUSES.get(error.status) ?? codeOf(error.code) ?? status
   const retryAfter = details.map(({ retryDelay }) => secondsOf(retryDelay)).find((seconds) => seconds !== undefined)
   return {
-    ...(byDetails(told, details) ?? byWords(told, message) ?? { status: told }),
+    ...(byDetails(known, details) ?? byMessage(known, message) ?? { status: known }),
     ...(message && { message }),
     ...(retryAfter !== undefined && { retryAfter }),
   }
 }
 
-/** `google.rpc.ErrorInfo` says what is wrong with a key, `google.rpc.QuotaFailure` which quota is used up. */
+/** By `google.rpc.ErrorInfo`, the reason a key is refused, and `google.rpc.QuotaFailure`, the exhausted quota. */
 function byDetails(status: number, details: readonly Readonly<Record<string, unknown>>[]): UpstreamRefusal | undefined {
   if (status === 400 && details.some(({ reason }) => reason === 'API_KEY_INVALID')) return { status: 401 }
   const violations = details.flatMap(({ violations }) => (Array.isArray(violations) ? violations.filter(isRecord) : []))
-  // A quota of minutes is soon there again; one of a day is the operator's to raise.
+  // A quota per minute refills soon; a quota per day must be raised by the operator.
   const isDaily = status === 429 && violations.some(({ quotaId }) => /PerDay/i.test(String(quotaId)))
   return isDaily ? { status, code: 'insufficient_quota' } : undefined
 }
 
-function byWords(status: number, message: string): UpstreamRefusal | undefined {
-  return CAUSES.find(([when, words]) => when === status && words.test(message))?.[2]
+function byMessage(status: number, message: string): UpstreamRefusal | undefined {
+  return CAUSES.find(([when, pattern]) => when === status && pattern.test(message))?.[2]
 }
 
 function codeOf(code: unknown): number | undefined {

@@ -1,53 +1,90 @@
 import {
   type Call,
   type ChatRequest,
-  GatewayError,
-  isRecord,
-  type ResponseFormat,
+  dropped,
+  mapped,
+  onlyOpenai,
+  type ParameterSupport,
+  readResponseFormat,
+  refused,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
-import { type Reader, toConversation } from './contents.ts'
+import { type Target, toConversation } from './messages.ts'
 import type { ModelFacts } from './models.ts'
+import { toReasoning } from './reasoning.ts'
 import { toResponseSchema } from './schema.ts'
-import type { Taken } from './taken.ts'
-import { toThinking } from './thinking.ts'
 import { isForced, type Toolset, toToolset } from './tools.ts'
 import type { GenerateRequest, GenerationConfig } from './wire.ts'
 
-/** A request in Google's shape, and the parameters it had to leave out for this model. */
+/** The support of each field of a chat completion request. docs/providers/gemini.md is compared with it by a test. */
+export const parameters: Readonly<Record<string, ParameterSupport>> = {
+  model: mapped('the address'),
+  messages: mapped('contents, systemInstruction'),
+  stream: mapped('the address'),
+  stream_options: mapped('the usage chunk, which the gateway writes'),
+  max_tokens: mapped('generationConfig.maxOutputTokens'),
+  max_completion_tokens: mapped('generationConfig.maxOutputTokens'),
+  temperature: mapped('generationConfig.temperature'),
+  top_p: mapped('generationConfig.topP'),
+  frequency_penalty: mapped('generationConfig.frequencyPenalty'),
+  presence_penalty: mapped('generationConfig.presencePenalty'),
+  seed: mapped('generationConfig.seed'),
+  stop: mapped('generationConfig.stopSequences'),
+  n: mapped('generationConfig.candidateCount'),
+  logprobs: mapped('generationConfig.responseLogprobs'),
+  top_logprobs: mapped('generationConfig.logprobs'),
+  tools: mapped('tools'),
+  tool_choice: mapped('toolConfig.functionCallingConfig'),
+  response_format: mapped('generationConfig.responseMimeType, responseJsonSchema'),
+  reasoning_effort: mapped('generationConfig.thinkingConfig'),
+
+  parallel_tool_calls: dropped,
+
+  logit_bias: refused('Gemini takes no logit biases.'),
+
+  ...onlyOpenai,
+}
+
+/** The method of a call, the last segment of its path after the model's name and a colon. */
+export function generateMethod({ stream }: Call): string {
+  return stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
+}
+
+/** An upstream request, and the parameters that the model does not take. */
 export interface Translated {
   readonly request: GenerateRequest
   readonly dropped: readonly string[]
 }
 
-/** The last segment of the address of a call, after the model's name and a colon. */
-export function generateMethod({ stream }: Call): string {
-  return stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
-}
-
-/** A chat completion request as one for `:generateContent`. Throws `GatewayError` (400) for what cannot be honoured. */
-export function toGenerateRequest(body: Readonly<ChatRequest>, reader: Reader): Translated {
-  const { facts } = reader
+/** Translates a chat completion request for `:generateContent`. Throws `GatewayError` (400) for parameters that Gemini cannot honour. */
+export function toGenerateRequest(body: Readonly<ChatRequest>, target: Target): Translated {
+  const { facts } = target
   const toolset = toToolset(body)
-  const thinking = toThinking(body.reasoning_effort ?? undefined, facts)
-  const tuning = toTuning(body, facts)
-  const stop = toStop(body.stop ?? undefined)
-  const format = toFormat(body.response_format ?? undefined, toolset, facts)
+  const { thinkingConfig, dropped: noReasoning } = toReasoning(body.reasoning_effort ?? undefined, facts)
+  const sampling = toSampling(body, facts)
+  const stop = toStop(body)
+  const format = toFormat(body, toolset, facts)
   return {
     request: {
-      ...toConversation(body.messages, reader),
+      ...toConversation(body.messages, target),
       ...toolset,
       generationConfig: {
         ...toLimits(body, facts),
-        ...tuning.taken,
-        ...stop.taken,
-        ...format.taken,
+        ...sampling.sent,
+        ...stop.sent,
+        ...format.sent,
         ...toLogprobs(body),
-        ...thinking.taken,
+        ...(thinkingConfig && { thinkingConfig }),
       },
     },
-    dropped: [...tuning.dropped, ...stop.dropped, ...format.dropped, ...thinking.dropped],
+    dropped: [...sampling.dropped, ...stop.dropped, ...format.dropped, ...(noReasoning ? ['reasoning_effort'] : [])],
   }
+}
+
+/** The parameters of a request that are sent, and the names of those that the model does not take. */
+interface Split {
+  readonly sent: GenerationConfig
+  readonly dropped: readonly string[]
 }
 
 function toLimits(body: Readonly<ChatRequest>, facts: ModelFacts): GenerationConfig {
@@ -63,33 +100,33 @@ function toLimits(body: Readonly<ChatRequest>, facts: ModelFacts): GenerationCon
   }
 }
 
-/** OpenAI's seed has 64 bits, Google's 32: the same seed always becomes the same one. */
+/** OpenAI's seed has 64 bits, Google's 32: equal seeds stay equal. */
 function toInt32(seed: number): number {
   return Math.abs(Math.trunc(seed)) % 2 ** 31
 }
 
-/** Numbers that some models do not take: OpenAI's name, Google's, the fact that decides, and the value that changes nothing. */
-const TUNING = [
+/** Numbers that some models do not take: OpenAI's name, Google's, the fact that decides, and the default. */
+const NUMBERS = [
   ['temperature', 'temperature', 'sampling', 1],
   ['top_p', 'topP', 'sampling', 1],
   ['frequency_penalty', 'frequencyPenalty', 'penalties', 0],
   ['presence_penalty', 'presencePenalty', 'penalties', 0],
 ] as const
 
-function toTuning(body: Readonly<ChatRequest>, facts: ModelFacts): Taken {
-  const asked = TUNING.filter(([name]) => typeof body[name] === 'number')
+function toSampling(body: Readonly<ChatRequest>, facts: ModelFacts): Split {
+  const requested = NUMBERS.filter(([name]) => typeof body[name] === 'number')
   return {
-    taken: Object.fromEntries(asked.filter(([, , fact]) => facts[fact]).map(([name, ours]) => [ours, body[name]])),
-    dropped: asked.filter(([name, , fact, idle]) => !facts[fact] && body[name] !== idle).map(([name]) => name),
+    sent: Object.fromEntries(requested.filter(([, , fact]) => facts[fact]).map(([name, ours]) => [ours, body[name]])),
+    dropped: requested.filter(([name, , fact, idle]) => !facts[fact] && body[name] !== idle).map(([name]) => name),
   }
 }
 
-function toStop(stop: string | readonly string[] | undefined): Taken {
-  const all = typeof stop === 'string' ? [stop] : (stop ?? [])
-  const stopSequences = all.filter((sequence) => sequence !== '')
+function toStop(body: Readonly<ChatRequest>): Split {
+  const requested = [body.stop ?? []].flat()
+  const stopSequences = requested.filter((sequence) => sequence !== '')
   return {
-    taken: { ...(stopSequences.length > 0 && { stopSequences }) },
-    dropped: stopSequences.length < all.length ? ['stop'] : [],
+    sent: { ...(stopSequences.length > 0 && { stopSequences }) },
+    dropped: stopSequences.length < requested.length ? ['stop'] : [],
   }
 }
 
@@ -98,16 +135,16 @@ function toLogprobs({ logprobs, top_logprobs: top }: Readonly<ChatRequest>): Gen
   return { responseLogprobs: true, ...(typeof top === 'number' && top > 0 && { logprobs: top }) }
 }
 
-/** Where a function must be called there is no answer to be formatted, and Google answers 400 to a format. */
-function toFormat(format: ResponseFormat | undefined, toolset: Toolset, facts: ModelFacts): Taken {
-  if (format === undefined || format.type === 'text') return { taken: {}, dropped: [] }
-  if (isForced(toolset)) return { taken: {}, dropped: ['response_format'] }
+/** Dropped if a function must be called: then there is no answer to format, and Google answers 400 to a format. */
+function toFormat(body: Readonly<ChatRequest>, toolset: Toolset, facts: ModelFacts): Split {
+  const format = readResponseFormat(body.response_format)
+  if (format === undefined) return { sent: {}, dropped: [] }
+  if (isForced(toolset)) return { sent: {}, dropped: ['response_format'] }
   if (toolset.tools && !facts.jsonWithTools) {
-    throw unsupportedParameter('response_format', 'This model writes JSON only where it has no tools: leave one of them out.')
+    throw unsupportedParameter('response_format', 'This model writes JSON only without tools: leave one of them out.')
   }
-  if (format.type === 'json_object') return { taken: { responseMimeType: 'application/json' }, dropped: [] }
-  const { schema, description } = format.json_schema
-  if (!isRecord(schema)) throw new GatewayError('missing_required_parameter', { param: 'response_format.json_schema.schema' })
+  if (format.type === 'json_object') return { sent: { responseMimeType: 'application/json' }, dropped: [] }
+  const { schema, description } = format
   const responseJsonSchema = toResponseSchema({ ...(description && { description }), ...schema })
-  return { taken: { responseMimeType: 'application/json', responseJsonSchema }, dropped: [] }
+  return { sent: { responseMimeType: 'application/json', responseJsonSchema }, dropped: [] }
 }

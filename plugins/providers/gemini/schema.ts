@@ -10,26 +10,26 @@ const KEPT = new Set([
   ...['$id', '$anchor', 'type', 'format', 'title', 'enum', 'minItems', 'maxItems'],
   ...['minimum', 'maximum', 'required', 'propertyOrdering'],
 ])
-/** Of no meaning for what the model writes. */
-const SILENT = new Set(['$schema', '$comment', 'description'])
+/** Keywords without effect on the model's output. */
+const IGNORED = new Set(['$schema', '$comment', 'description'])
 
 /**
- * A JSON Schema as `responseJsonSchema` takes it: a subset is enforced and the rest is passed over in silence, so the rest is told to
- * the model in the description (`GenerateContentConfig.responseJsonSchema` of @google/genai 3.1 lists the subset).
+ * A JSON Schema for `responseJsonSchema`: Google enforces a subset of the keywords and ignores the rest, so the rest moves to the
+ * description (`GenerateContentConfig.responseJsonSchema` of @google/genai 3.1 lists the subset).
  */
 export function toResponseSchema(schema: Schema): Schema {
-  const known = withKnownNames(schema)
-  // Beside a reference nothing else may stand.
+  const known = withEquivalents(schema)
+  // Google takes no other keyword beside a reference.
   if (typeof known.$ref === 'string') return { $ref: known.$ref.replace(/^#\/definitions\//, '#/$defs/') }
   const keywords = Object.entries(known).map(([key, value]) => ({ key, value, adapted: adapt(key, value) }))
   const kept = keywords.filter(({ adapted }) => adapted !== undefined).map(({ key, adapted }) => [key, adapted])
-  const told = keywords.filter(({ key, adapted }) => adapted === undefined && !SILENT.has(key))
-  const description = describe(schema.description, told)
+  const moved = keywords.filter(({ key, adapted }) => adapted === undefined && !IGNORED.has(key))
+  const description = describe(schema.description, moved)
   return { ...Object.fromEntries(kept), ...(description !== undefined && { description }) }
 }
 
-/** Three keywords have another name for what they mean: a `const` is an `enum` of one, an `allOf` of one that one itself. */
-function withKnownNames({ const: only, allOf, definitions, ...rest }: Schema): Schema {
+/** Replaces three keywords by equivalents: `const` by an `enum` of one, an `allOf` of one by its schema, `definitions` by `$defs`. */
+function withEquivalents({ const: only, allOf, definitions, ...rest }: Schema): Schema {
   const alone = Array.isArray(allOf) && allOf.length === 1 && isRecord(allOf[0]) ? allOf[0] : undefined
   return {
     ...(typeof only === 'string' || typeof only === 'number' ? { enum: [only] } : only !== undefined && { const: only }),
@@ -39,7 +39,7 @@ function withKnownNames({ const: only, allOf, definitions, ...rest }: Schema): S
   }
 }
 
-/** A keyword's value as Google takes it; undefined where it does not. */
+/** A keyword's value as Google takes it; undefined for a keyword that it does not take. */
 function adapt(key: string, value: unknown): unknown {
   if (KEPT.has(key)) return value
   if (ONE.has(key)) return adaptAny(value)
@@ -52,8 +52,8 @@ function adaptAny(schema: unknown): unknown {
   return isRecord(schema) ? toResponseSchema(schema) : schema
 }
 
-function describe(description: unknown, told: readonly { key: string; value: unknown }[]): unknown {
-  if (told.length === 0) return description
-  const rules = `{${told.map(({ key, value }) => `${key}: ${JSON.stringify(value)}`).join(', ')}}`
+function describe(description: unknown, moved: readonly { key: string; value: unknown }[]): unknown {
+  if (moved.length === 0) return description
+  const rules = `{${moved.map(({ key, value }) => `${key}: ${JSON.stringify(value)}`).join(', ')}}`
   return typeof description === 'string' ? `${description}\n\n${rules}` : rules
 }

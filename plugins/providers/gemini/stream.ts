@@ -1,57 +1,74 @@
-import { chunk, isRecord, type TranslatedChunk, type UpstreamEvent } from 'unified-model-gateway/plugin'
-import { callId, idBase } from './call-ids.ts'
-import { candidatesOf, type Piece, piecesOf } from './candidate.ts'
-import { toFinishReason } from './finish.ts'
-import { toLogprobs } from './logprobs.ts'
+import {
+  type Call,
+  chunk,
+  isRecord,
+  type TranslatedChunk,
+  type Translator,
+  type UpstreamEvent,
+} from 'unified-model-gateway/plugin'
+import { toThinkingState } from './reasoning.ts'
 import { readReply } from './refusal.ts'
-import { toFreight } from './signatures.ts'
-import { toUsage } from './usage.ts'
+import {
+  callId,
+  callIdBase,
+  candidatesOf,
+  type Piece,
+  piecesOf,
+  toCompletion,
+  toFinishReason,
+  toLogprobs,
+  toUsage,
+} from './reply.ts'
 import type { Candidate, WireUsage } from './wire.ts'
 
-/** A choice under way. */
-interface Choice {
+/** Translates the reply to `:generateContent` or `:streamGenerateContent`. */
+export function createTranslator(call: Call): Translator {
+  return Object.assign(new GenerateStream(call.choices), { completion: toCompletion })
+}
+
+/** A choice that has not ended. */
+interface OpenChoice {
   calls: number
-  /** Whether a call of it has a signature: of parallel calls one is enough. */
+  /** Whether one of its calls has a signature: of parallel calls only one has. */
   signed: boolean
   finishReason?: unknown
 }
 
 /**
- * Turns the events of `:streamGenerateContent?alt=sse` into chunks. Each event is a reply of its own, whose text is to be appended;
- * function calls come whole. Nothing but the end of the body marks the end, and more may come after a `finishReason`.
+ * Translates the events of `:streamGenerateContent?alt=sse`. Each event is a reply, whose text is appended; function calls are not split.
+ * Only the end of the body ends the stream: events may follow a `finishReason`.
  */
-export class GenerateStream {
-  readonly #asked: number
-  readonly #choices = new Map<number, Choice>()
+class GenerateStream {
+  readonly #requestedChoices: number
+  readonly #choices = new Map<number, OpenChoice>()
   #idBase: string | undefined
   #usage: WireUsage = {}
   #blocked = false
 
-  /** `choices`: how many the client asked for. */
-  constructor({ choices }: { readonly choices: number }) {
-    this.#asked = choices
+  constructor(requestedChoices: number) {
+    this.#requestedChoices = requestedChoices
   }
 
-  /** Throws `UpstreamError` for an error in an event's place and where the model failed, `Error` for what is no event. */
+  /** Throws `UpstreamError` for an error and if the model failed, `Error` for an invalid event. */
   *event({ data }: UpstreamEvent): Generator<TranslatedChunk> {
     const event = readReply(JSON.parse(data))
-    // Cumulative, and not every event tells all of it.
+    // Cumulative, but an event may omit some counts.
     if (isRecord(event.usageMetadata)) this.#usage = { ...this.#usage, ...event.usageMetadata }
     if (event.promptFeedback?.blockReason != null) this.#blocked = true
     if (this.#idBase === undefined) {
-      this.#idBase = idBase(event.responseId)
+      this.#idBase = callIdBase(event.responseId)
       if (typeof event.responseId === 'string') yield { id: event.responseId, choices: [] }
     }
     for (const { index, candidate } of candidatesOf(event.candidates)) yield* this.#candidate(index, candidate)
   }
 
-  /** The finishes. A choice that has none was cut off, which core tells from its absence. */
+  /** The finishes. Core treats a choice without one as cut off. */
   *end(): Generator<TranslatedChunk> {
     for (const [index, { calls, finishReason }] of this.#choices) {
       if (finishReason !== undefined) yield chunk.finish(toFinishReason(finishReason, calls), index)
     }
     if (this.#blocked && this.#choices.size === 0) {
-      for (let index = 0; index < this.#asked; index++) yield chunk.finish('content_filter', index)
+      for (let index = 0; index < this.#requestedChoices; index++) yield chunk.finish('content_filter', index)
     }
     const usage = toUsage(this.#usage)
     if (usage !== undefined) yield chunk.usage(usage)
@@ -69,11 +86,11 @@ export class GenerateStream {
     }
     if (candidate.finishReason == null) return
     choice.finishReason = candidate.finishReason
-    // A failure is told at once: what is under way to the client is of no use.
+    // Throws at once if the model failed: the client cannot use what follows.
     toFinishReason(candidate.finishReason, choice.calls)
   }
 
-  *#piece(piece: Piece, choice: Choice, index: number): Generator<TranslatedChunk> {
+  *#piece(piece: Piece, choice: OpenChoice, index: number): Generator<TranslatedChunk> {
     switch (piece.kind) {
       case 'text':
         yield chunk.content(piece.text, index)
@@ -90,15 +107,15 @@ export class GenerateStream {
       case 'signature':
         if (choice.calls === 0 || choice.signed) break
         choice.signed = true
-        yield { choices: [{ index, delta: { tool_calls: [{ index: 0, ...toFreight(piece.signature) }] } }] }
+        yield { choices: [{ index, delta: { tool_calls: [{ index: 0, ...toThinkingState(piece.signature) }] } }] }
     }
   }
 
-  *#call(piece: Extract<Piece, { kind: 'call' }>, choice: Choice, choiceIndex: number): Generator<TranslatedChunk> {
+  *#call(piece: Extract<Piece, { kind: 'call' }>, choice: OpenChoice, choiceIndex: number): Generator<TranslatedChunk> {
     const index = choice.calls++
     choice.signed ||= piece.signature !== undefined
     const id = piece.id ?? callId(this.#idBase!, choiceIndex, index)
-    yield chunk.toolCall({ index, id, name: piece.name, ...toFreight(piece.signature) }, choiceIndex)
+    yield chunk.toolCall({ index, id, name: piece.name, ...toThinkingState(piece.signature) }, choiceIndex)
     yield chunk.toolArguments(index, piece.json, choiceIndex)
   }
 }

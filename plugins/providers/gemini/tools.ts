@@ -1,5 +1,5 @@
 import {
-  type AskedTools,
+  type AllowedTools,
   type ChatRequest,
   type ChatTool,
   readToolChoice,
@@ -7,21 +7,21 @@ import {
 } from 'unified-model-gateway/plugin'
 import type { FunctionDeclaration, Tool, ToolConfig } from './wire.ts'
 
-/** The tools part of a request; empty where there are no tools. */
+/** The tools of a request; empty without tools. */
 export interface Toolset {
   readonly tools?: readonly Tool[]
   readonly toolConfig?: ToolConfig
 }
 
-/** Tools and the choice among them. Throws `GatewayError` for custom tools. */
+/** Translates the tools and their choice. Throws `GatewayError` (400) for custom tools. */
 export function toToolset(body: Readonly<ChatRequest>): Toolset {
   const all = (body.tools ?? []).map((tool, index) => toFunction(tool, `tools[${index}]`))
-  const asked = readToolChoice(body.tool_choice)
-  const { mode, names } = asked
-  // Google takes names of allowed functions only where one must be called.
+  const allowed = readToolChoice(body.tool_choice)
+  const { mode, names } = allowed
+  // Google takes names of allowed functions only if one must be called.
   const functions = mode === 'auto' && names ? all.filter(({ name }) => names.has(name)) : all
   if (functions.length === 0) return {}
-  const toolConfig = toConfig(asked, body.tools!.some(isStrict))
+  const toolConfig = toConfig(allowed, body.tools!.some(isStrict))
   return { tools: [{ functionDeclarations: functions }], ...(toolConfig && { toolConfig }) }
 }
 
@@ -40,8 +40,8 @@ function isStrict(tool: ChatTool): boolean {
   return tool.type === 'function' && tool.function.strict === true
 }
 
-/** A strict tool's schema is kept to where the model has to call a function, and in mode `VALIDATED` where it may. */
-function toConfig({ mode, names }: AskedTools, strict: boolean): ToolConfig | undefined {
+/** Google enforces a strict tool's schema in mode `ANY`, and in mode `VALIDATED` if no call is required. */
+function toConfig({ mode, names }: AllowedTools, strict: boolean): ToolConfig | undefined {
   switch (mode) {
     case 'none':
       return { functionCallingConfig: { mode: 'NONE' } }

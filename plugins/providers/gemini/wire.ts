@@ -1,6 +1,6 @@
 /**
- * Google's generateContent on the wire, as far as this provider speaks it: `v1beta` of the Gemini API and `v1beta1` of Vertex AI, by
- * the types of @google/genai 3.1.
+ * The wire types of Google's generateContent that this provider uses: `v1beta` of the Gemini API and `v1beta1` of Vertex AI, from the
+ * types of @google/genai 3.1.
  */
 
 /** The body of `models/{model}:generateContent` and `:streamGenerateContent`. */
@@ -18,7 +18,7 @@ export interface Content {
   readonly parts: readonly Part[]
 }
 
-/** A piece of a turn. */
+/** A part of a turn. */
 export type Part =
   | { readonly text: string }
   | { readonly inlineData: Blob }
@@ -26,20 +26,20 @@ export type Part =
   | { readonly functionCall: FunctionCall; readonly thoughtSignature?: string }
   | { readonly functionResponse: FunctionResponse }
 
-/** Bytes: images, sound, documents. `data` is base64. */
+/** An image, a sound or a document. `data` is base64. */
 export interface Blob {
   readonly mimeType: string
   readonly data: string
 }
 
-/** The model's call of a function. Vertex AI knows no ids: "Unknown name \"id\"" is its 400. */
+/** The model's call of a function. Vertex AI takes no ids: it answers 400 "Unknown name \"id\"". */
 export interface FunctionCall {
   readonly id?: string
   readonly name: string
   readonly args: Readonly<Record<string, unknown>>
 }
 
-/** What a function gave back; as many in one turn as the turn before has calls. */
+/** A function's result; a turn has as many as the turn before has calls. */
 export interface FunctionResponse {
   readonly id?: string
   readonly name: string
@@ -51,14 +51,14 @@ export interface Tool {
   readonly functionDeclarations: readonly FunctionDeclaration[]
 }
 
-/** One function. Without parameters there is no schema; with them it is JSON Schema as it came. */
+/** One function. A function without parameters has no schema; any other has the client's JSON Schema. */
 export interface FunctionDeclaration {
   readonly name: string
   readonly description?: string
   readonly parametersJsonSchema?: Readonly<Record<string, unknown>>
 }
 
-/** Whether, and which, functions are called. `VALIDATED` is `AUTO` that keeps to the schemas. */
+/** Whether functions are called, and which. `VALIDATED` is `AUTO` with enforced schemas. */
 export interface ToolConfig {
   readonly functionCallingConfig: {
     readonly mode: 'AUTO' | 'VALIDATED' | 'ANY' | 'NONE'
@@ -67,10 +67,10 @@ export interface ToolConfig {
   }
 }
 
-/** How the answer is made. */
+/** The settings of the generation. */
 export interface GenerationConfig {
   readonly candidateCount?: number
-  /** Thoughts count. */
+  /** Includes thoughts. */
   readonly maxOutputTokens?: number
   readonly temperature?: number
   readonly topP?: number
@@ -86,15 +86,15 @@ export interface GenerationConfig {
   readonly thinkingConfig?: ThinkingConfig
 }
 
-/** How the model thinks: by a level or by a budget, never both. */
+/** How the model thinks: a level or a budget, never both. */
 export interface ThinkingConfig {
   readonly includeThoughts?: boolean
   readonly thinkingLevel?: 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH'
-  /** Tokens; 0: does not think. */
+  /** Tokens; 0: no thinking. */
   readonly thinkingBudget?: number
 }
 
-// What Google sends is not taken on trust: values stay unknown until the code that uses them has looked.
+// Replies are not trusted: members are unknown until the code that uses them has checked them.
 
 /** A whole reply, and one event of a stream. */
 export interface GenerateReply {
@@ -105,7 +105,7 @@ export interface GenerateReply {
   readonly error?: unknown
 }
 
-/** One choice, or what an event adds to it. */
+/** One choice, or an event's part of it. */
 export interface Candidate {
   readonly index?: unknown
   readonly content?: { readonly parts?: unknown } | null
@@ -113,7 +113,7 @@ export interface Candidate {
   readonly logprobsResult?: unknown
 }
 
-/** A piece of a candidate. Code that Google ran, and kinds yet to come, are passed over. */
+/** A part of a candidate. Parts of other kinds, such as code that Google ran, are ignored. */
 export interface ReplyPart {
   readonly text?: unknown
   readonly thought?: unknown
@@ -122,7 +122,7 @@ export interface ReplyPart {
   readonly inlineData?: { readonly mimeType?: unknown; readonly data?: unknown } | null
 }
 
-/** Tokens; in a stream cumulative. `promptTokenCount` includes cached ones; thoughts stand beside `candidatesTokenCount`. */
+/** Numbers of tokens; in a stream cumulative. `promptTokenCount` includes cached tokens; `candidatesTokenCount` excludes thoughts. */
 export interface WireUsage {
   readonly promptTokenCount?: unknown
   readonly toolUsePromptTokenCount?: unknown

@@ -3,46 +3,47 @@ import {
   bearer,
   defineProvider,
   type Host,
+  isRecord,
+  type Model,
   type Provider,
   parseBaseUrl,
   type Static,
   secret,
-  type Translator,
   Type,
   type UpstreamHeaders,
 } from 'unified-model-gateway/plugin'
-import { toCompletion } from './completion.ts'
-import { readModels } from './discovery.ts'
-import { LineDecoder } from './lines.ts'
-import { parameters } from './parameters.ts'
 import { toRefusal } from './refusal.ts'
-import { toChatBody } from './request.ts'
-import { ChatStream } from './stream.ts'
+import { parameters, toChatBody } from './request.ts'
+import { createTranslator } from './stream.ts'
 
 const BASE_URL = 'http://127.0.0.1:11434'
 
 const schema = Type.Object(
   {
     baseUrl: Type.Optional(
-      Type.String({ pattern: '^https?://', default: BASE_URL, description: 'Where Ollama is: the address before /api/chat.' }),
+      Type.String({
+        pattern: '^https?://',
+        default: BASE_URL,
+        description: 'The base URL of Ollama: the address before /api/chat.',
+      }),
     ),
-    apiKey: Type.Optional(secret({ description: 'A key of ollama.com, or of a proxy before a server of your own.' })),
+    apiKey: Type.Optional(secret({ description: 'A key of ollama.com, or of a proxy in front of your own server.' })),
     options: Type.Optional(
       Type.Record(Type.String(), Type.Union([Type.Number(), Type.Boolean(), Type.String(), Type.Array(Type.String())]), {
-        description: "Ollama's options of every call, such as num_ctx; those of the client go before.",
+        description: "Ollama's options of every call, such as num_ctx; those of the client override them.",
         examples: [{ num_ctx: 32_768 }],
       }),
     ),
     keepAlive: Type.Optional(
       Type.Union([Type.String({ pattern: '^-?\\d+(?:\\.\\d+)?(?:ms|s|m|h)$' }), Type.Integer()], {
-        description: 'How long a model stays loaded after a call: 30m, or seconds; below 0 for ever.',
+        description: 'How long a model stays loaded after a call: 30m, or seconds; below 0: without end.',
       }),
     ),
   },
   { additionalProperties: false },
 )
 
-/** Ollama's own API. What becomes of each parameter: docs/providers/ollama.md. */
+/** Ollama's own API. The support of each parameter: docs/providers/ollama.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'ollama', schema, create })
 
 function create({ baseUrl = BASE_URL, apiKey, options, keepAlive }: Static<typeof schema>, host: Host): Provider {
@@ -57,11 +58,30 @@ function create({ baseUrl = BASE_URL, apiKey, options, keepAlive }: Static<typeo
       headers: { ...call.headers, ...credentials },
       body: JSON.stringify(toChatBody(call.body, { model: attempt.model, options, keepAlive })),
     }),
-    translator: chatTranslator,
+    translator: createTranslator,
     error: toRefusal,
     models: async (signal) => readModels(await host.getJson(`${origin}${base}/tags`, { headers: credentials, signal })),
   }
 }
 
-const chatTranslator = (): Translator =>
-  Object.assign(new ChatStream(), { completion: toCompletion, decoder: () => new LineDecoder() })
+/** The chat models of a reply to `GET /api/tags`. Throws an Error if the reply is not a list of models. */
+function readModels(reply: unknown): readonly Model[] {
+  if (!isRecord(reply) || !Array.isArray(reply.models)) throw new Error('the reply to GET /api/tags is not a list of models')
+  return reply.models.filter(isRecord).flatMap(toModel)
+}
+
+function toModel({ name, modified_at, capabilities, details }: Readonly<Record<string, unknown>>): readonly Model[] {
+  // Older versions omit capabilities.
+  const canChat = !Array.isArray(capabilities) || capabilities.includes('completion')
+  if (typeof name !== 'string' || name === '' || !canChat) return []
+  const created = Math.floor(Date.parse(String(modified_at)) / 1000)
+  const length = isRecord(details) ? details.context_length : undefined
+  return [
+    {
+      id: name,
+      owned_by: 'library',
+      ...(created > 0 && { created }),
+      ...(typeof length === 'number' && length > 0 && { context_length: length }),
+    },
+  ]
+}

@@ -1,10 +1,50 @@
 import { randomUUID } from 'node:crypto'
-import { type FinishReason, isRecord, UpstreamError, type Usage } from 'unified-model-gateway/plugin'
+import {
+  type FinishReason,
+  isRecord,
+  type TokenLogprob,
+  type TranslatedCompletion,
+  textOf,
+  toTokenLogprob,
+  UpstreamError,
+  type Usage,
+} from 'unified-model-gateway/plugin'
 import { meaningOf } from './refusal.ts'
 import type { ChatReply } from './wire.ts'
 
-/** What the model says in a reply, or in one line of it. */
-export interface Said {
+/** Translates a whole reply to a completion. Throws `UpstreamError` for an error, `Error` for any other body. */
+export function toCompletion(body: unknown): TranslatedCompletion {
+  const reply = readReply(body)
+  const { content, thinking, calls } = readMessage(reply)
+  const tokens = toTokens(reply.logprobs)
+  return {
+    choices: [
+      {
+        message: {
+          content: content === '' && calls.length > 0 ? null : content,
+          ...(thinking && { reasoning_content: thinking }),
+          ...(calls.length > 0 && {
+            tool_calls: calls.map(({ id, name, json }) => ({ id, type: 'function', function: { name, arguments: json } })),
+          }),
+        },
+        finish_reason: toFinishReason(reply, calls.length),
+        ...(tokens.length > 0 && { logprobs: { content: tokens, refusal: null } }),
+      },
+    ],
+    usage: toUsage(reply),
+  }
+}
+
+/** Reads a reply, or a line of one. Throws `UpstreamError` for an error, `Error` for any other value. */
+export function readReply(value: unknown): ChatReply {
+  const reply: ChatReply = isRecord(value) ? value : {}
+  if (typeof reply.error === 'string') throw new UpstreamError(meaningOf(reply.error, 500))
+  if (!isRecord(reply.message)) throw new Error('The reply is not one of /api/chat.')
+  return reply
+}
+
+/** The message of a reply, or of one line of it. */
+export interface ReplyMessage {
   readonly content: string
   readonly thinking: string
   readonly calls: readonly Call[]
@@ -17,35 +57,14 @@ export interface Call {
   readonly json: string
 }
 
-/** A reply, or a line of one. Throws `UpstreamError` for an error in its place, `Error` for what is neither. */
-export function readReply(value: unknown): ChatReply {
-  const reply: ChatReply = isRecord(value) ? value : {}
-  if (typeof reply.error === 'string') throw new UpstreamError(meaningOf(reply.error, 500))
-  if (!isRecord(reply.message)) throw new Error('The reply is none of /api/chat.')
-  return reply
-}
-
-/** The words, thoughts and calls of a message. Whatever else it has is passed over. */
-export function readMessage({ message }: ChatReply): Said {
+/** Reads a reply's message. Unknown members are ignored. */
+export function readMessage({ message }: ChatReply): ReplyMessage {
   const { content, thinking, tool_calls } = isRecord(message) ? message : {}
   const calls: readonly unknown[] = Array.isArray(tool_calls) ? tool_calls : []
   return { content: textOf(content), thinking: textOf(thinking), calls: calls.flatMap(readCall) }
 }
 
-/** Why a reply ended. Ollama says `stop` of one that calls tools; an unknown word is `stop`, for clients know no others. */
-export function toFinishReason({ done_reason: reason }: ChatReply, calls: number): FinishReason {
-  if (reason === 'length') return 'length'
-  return calls > 0 ? 'tool_calls' : 'stop'
-}
-
-/** What a call used; undefined where Ollama does not tell the prompt's tokens. A count of none is left out. */
-export function toUsage({ prompt_eval_count: prompt, eval_count }: ChatReply): Usage | undefined {
-  if (!isCount(prompt)) return undefined
-  const completion = isCount(eval_count) ? eval_count : 0
-  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
-}
-
-/** Older versions give calls no id. A call of nothing is none. */
+/** Empty for a call without a name. Older versions of Ollama give calls no id. */
 function readCall(value: unknown): readonly Call[] {
   if (!isRecord(value) || !isRecord(value.function)) return []
   const { arguments: values } = value.function
@@ -55,6 +74,30 @@ function readCall(value: unknown): readonly Call[] {
   return [{ id, name, json: JSON.stringify(isRecord(values) ? values : {}) }]
 }
 
+/** Ollama's `done_reason` as OpenAI's `finish_reason`: `stop` also ends a reply with tool calls, and an unknown reason is `stop`. */
+export function toFinishReason({ done_reason: reason }: ChatReply, calls: number): FinishReason {
+  if (reason === 'length') return 'length'
+  return calls > 0 ? 'tool_calls' : 'stop'
+}
+
+/** Undefined if Ollama does not report the prompt's tokens. It omits the completion's if there are none. */
+export function toUsage({ prompt_eval_count: prompt, eval_count }: ChatReply): Usage | undefined {
+  if (!isCount(prompt)) return undefined
+  const completion = isCount(eval_count) ? eval_count : 0
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }
+}
+
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+/** Ollama's `logprobs` as the `content` of OpenAI's. */
+export function toTokens(logprobs: unknown): readonly (TokenLogprob & { readonly top_logprobs: readonly TokenLogprob[] })[] {
+  if (!Array.isArray(logprobs)) return []
+  return logprobs.filter(isRecord).map((chosen) => {
+    const alternatives = Array.isArray(chosen.top_logprobs) ? chosen.top_logprobs.filter(isRecord) : []
+    return { ...toToken(chosen), top_logprobs: alternatives.map(toToken) }
+  })
+}
+
+function toToken({ token, logprob }: Readonly<Record<string, unknown>>): TokenLogprob {
+  return toTokenLogprob(token, logprob)
+}

@@ -1,21 +1,64 @@
-import { type ChatRequest, GatewayError, invalidValue, isRecord, type ResponseFormat } from 'unified-model-gateway/plugin'
+import {
+  type ChatRequest,
+  type ChatTool,
+  dropped,
+  invalidValue,
+  mapped,
+  onlyOpenai,
+  type ParameterSupport,
+  readResponseFormat,
+  readToolChoice,
+  refused,
+  unsupportedParameter,
+} from 'unified-model-gateway/plugin'
 import { toMessages } from './messages.ts'
-import { toTools } from './tools.ts'
-import type { ChatBody, Think } from './wire.ts'
+import type { ChatBody, Think, Tool } from './wire.ts'
 
-/** What the operator wants of every call. */
-export interface Defaults {
+/** The support of each field of a chat completion request. docs/providers/ollama.md is compared with it by a test. */
+export const parameters: Readonly<Record<string, ParameterSupport>> = {
+  model: mapped('model'),
+  messages: mapped('messages'),
+  stream: mapped('stream'),
+  stream_options: mapped('the usage chunk, which the gateway writes'),
+  max_tokens: mapped('options.num_predict'),
+  max_completion_tokens: mapped('options.num_predict'),
+  temperature: mapped('options.temperature'),
+  top_p: mapped('options.top_p'),
+  top_k: mapped('options.top_k'),
+  min_p: mapped('options.min_p'),
+  frequency_penalty: mapped('options.frequency_penalty'),
+  presence_penalty: mapped('options.presence_penalty'),
+  repeat_penalty: mapped('options.repeat_penalty'),
+  seed: mapped('options.seed'),
+  stop: mapped('options.stop'),
+  logprobs: mapped('logprobs'),
+  top_logprobs: mapped('top_logprobs'),
+  tools: mapped('tools'),
+  tool_choice: mapped('tools: none of them, or those that are allowed'),
+  response_format: mapped('format'),
+  reasoning_effort: mapped('think'),
+
+  parallel_tool_calls: dropped,
+
+  n: refused('Ollama gives one choice a call; call it several times.'),
+  logit_bias: refused('Ollama takes no logit biases.'),
+
+  ...onlyOpenai,
+}
+
+/** The model of a request, and the operator's settings for every call. */
+export interface Target {
   /** Ollama's name of the model. */
   readonly model: string
-  /** Go before the model's own, and after the client's. */
+  /** Override the model's own; the client's override them. */
   readonly options?: Readonly<Record<string, unknown>>
   readonly keepAlive?: string | number
 }
 
-/** A chat completion request as one for `POST /api/chat`. Throws `GatewayError` (400) for what cannot be honoured. */
-export function toChatBody(body: Readonly<ChatRequest>, { model, options: own, keepAlive }: Defaults): ChatBody {
+/** Translates a chat completion request for `POST /api/chat`. Throws `GatewayError` (400) for parameters that Ollama cannot honour. */
+export function toChatBody(body: Readonly<ChatRequest>, { model, options: own, keepAlive }: Target): ChatBody {
   const tools = toTools(body)
-  const format = toFormat(body.response_format ?? undefined)
+  const format = toFormat(body)
   const think = toThink(body.reasoning_effort ?? undefined)
   const options = { ...own, ...toOptions(body) }
   return {
@@ -31,7 +74,7 @@ export function toChatBody(body: Readonly<ChatRequest>, { model, options: own, k
   }
 }
 
-/** Numbers that have the same name in Ollama's options. Those OpenAI does not know clients send all the same. */
+/** Numbers with the same name in Ollama's options. Clients also send those that OpenAI does not define. */
 const NUMBERS = [
   'temperature',
   'top_p',
@@ -46,11 +89,11 @@ const NUMBERS = [
 function toOptions(body: Readonly<ChatRequest>): Readonly<Record<string, unknown>> {
   const numbers = NUMBERS.filter((name) => typeof body[name] === 'number').map((name) => [name, body[name]] as const)
   const most = body.max_completion_tokens ?? body.max_tokens
-  const stop = (typeof body.stop === 'string' ? [body.stop] : (body.stop ?? [])).filter((sequence) => sequence !== '')
+  const stop = [body.stop ?? []].flat().filter((sequence) => sequence !== '')
   return { ...Object.fromEntries(numbers), ...(most != null && { num_predict: most }), ...(stop.length > 0 && { stop }) }
 }
 
-/** Per OpenAI effort: Ollama's (`thinkFromReasoningEffort`, openai/openai.go). */
+/** Ollama's `think` per OpenAI effort (`thinkFromReasoningEffort`, openai/openai.go). */
 const THINK: ReadonlyMap<string, Think> = new Map<string, Think>([
   ['none', false],
   ['minimal', 'low'],
@@ -73,10 +116,31 @@ function toLogprobs({ logprobs, top_logprobs: top }: Readonly<ChatRequest>): Pic
   return { logprobs, ...(typeof top === 'number' && top > 0 && { top_logprobs: top }) }
 }
 
-function toFormat(format: ResponseFormat | undefined): ChatBody['format'] {
-  if (format === undefined || format.type === 'text') return undefined
-  if (format.type === 'json_object') return 'json'
-  const { schema } = format.json_schema
-  if (!isRecord(schema)) throw new GatewayError('missing_required_parameter', { param: 'response_format.json_schema.schema' })
-  return schema
+function toFormat(body: Readonly<ChatRequest>): ChatBody['format'] {
+  const format = readResponseFormat(body.response_format)
+  return format?.type === 'json_object' ? 'json' : format?.schema
+}
+
+/** The allowed tools. Throws `GatewayError` (400) for custom tools, and for a required tool, which Ollama cannot enforce. */
+function toTools(body: Readonly<ChatRequest>): readonly Tool[] {
+  const tools = (body.tools ?? []).map((tool, index) => toTool(tool, `tools[${index}]`))
+  const { mode, names } = readToolChoice(body.tool_choice)
+  switch (mode) {
+    case 'none':
+      return []
+    case 'auto':
+      return names ? tools.filter((tool) => names.has(tool.function.name)) : tools
+    case 'required':
+      throw unsupportedParameter('tool_choice', 'Send `auto`, and say in the prompt that the tool is to be used.')
+  }
+}
+
+function toTool(tool: ChatTool, path: string): Tool {
+  if (tool.type !== 'function') throw unsupportedParameter(path, 'Ollama takes tools of type `function` only.')
+  const { name, description, parameters } = tool.function
+  return {
+    type: 'function',
+    // Ollama requires parameters, OpenAI does not.
+    function: { name, ...(description && { description }), parameters: { type: 'object', properties: {}, ...parameters } },
+  }
 }

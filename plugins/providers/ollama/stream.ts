@@ -1,21 +1,31 @@
-import { chunk, type TranslatedChunk, type UpstreamEvent } from 'unified-model-gateway/plugin'
-import { toTokens } from './logprobs.ts'
-import { type Call, readMessage, readReply, toFinishReason, toUsage } from './reply.ts'
+import {
+  chunk,
+  type TranslatedChunk,
+  type Translator,
+  type UpstreamDecoder,
+  type UpstreamEvent,
+} from 'unified-model-gateway/plugin'
+import { type Call, readMessage, readReply, toCompletion, toFinishReason, toTokens, toUsage } from './reply.ts'
 import type { ChatReply } from './wire.ts'
 
-/** Turns the lines of one streamed reply into chunks. Each has a piece of the message, calls of tools whole; the last has `done`. */
-export class ChatStream {
+/** Translates the reply to `POST /api/chat`, whole or streamed. */
+export function createTranslator(): Translator {
+  return Object.assign(new ChatStream(), { completion: toCompletion, decoder: () => new LineDecoder() })
+}
+
+/** Translates the lines of a streamed reply. Each has a piece of the message or whole tool calls; the last has `done`. */
+class ChatStream {
   #calls = 0
   #over = false
-  /** Of tokens whose text Ollama held back to see whether a call comes of it. */
+  /** Log probabilities of tokens whose text Ollama holds back until it knows whether they are a tool call. */
   #tokens: ReturnType<typeof toTokens> = []
 
-  /** Whether the last line has come. */
+  /** Whether the last line has arrived. */
   get over(): boolean {
     return this.#over
   }
 
-  /** Throws `UpstreamError` for a line that is an error, `Error` for what is no line of a reply. */
+  /** Throws `UpstreamError` for a line with an error, `Error` for a line that is not of a reply. */
   *event({ data }: UpstreamEvent): Generator<TranslatedChunk> {
     if (this.#over) return
     const reply = readReply(JSON.parse(data))
@@ -27,7 +37,7 @@ export class ChatStream {
     if (reply.done === true) yield* this.#finish(reply)
   }
 
-  /** Throws where the stream broke off. */
+  /** Throws if the last line has not arrived. */
   end(): readonly TranslatedChunk[] {
     if (!this.#over) throw new Error('The stream ended before its last line.')
     return []
@@ -51,5 +61,40 @@ export class ChatStream {
     const logprobs = { content: this.#tokens, refusal: null }
     this.#tokens = []
     return { ...part, choices: part.choices.map((choice) => ({ ...choice, logprobs })) }
+  }
+}
+
+const LINE_FEED = 10
+/** Far above any line of a real reply: a longer one must not fill the memory. */
+const MAX_LINE = 8 << 20
+
+/** Cuts bytes into the lines of `application/x-ndjson`, one JSON text each. Blank lines are ignored. */
+class LineDecoder implements UpstreamDecoder {
+  #pieces: Buffer[] = []
+  #length = 0
+
+  /** The incomplete line: the last one needs no line feed. */
+  end(): readonly UpstreamEvent[] {
+    const data = Buffer.concat(this.#pieces).toString('utf8').trim()
+    this.#pieces = []
+    this.#length = 0
+    return data === '' ? [] : [{ type: '', data }]
+  }
+
+  *push(bytes: Buffer): Generator<UpstreamEvent> {
+    let from = 0
+    for (let end = bytes.indexOf(LINE_FEED); end >= 0; end = bytes.indexOf(LINE_FEED, from)) {
+      this.#keep(bytes.subarray(from, end))
+      yield* this.end()
+      from = end + 1
+    }
+    this.#keep(bytes.subarray(from))
+  }
+
+  #keep(bytes: Buffer): void {
+    if (bytes.length === 0) return
+    this.#pieces.push(bytes)
+    this.#length += bytes.length
+    if (this.#length > MAX_LINE) throw new Error(`A line has more than ${MAX_LINE} bytes.`)
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Ollama's own API on the wire, as far as this provider speaks it: `api/types.go` and `server/routes.go` of github.com/ollama/ollama
+ * The wire types of Ollama's own API that this provider uses, from `api/types.go` and `server/routes.go` of github.com/ollama/ollama
  * (fb30760, August 2026).
  */
 
@@ -7,7 +7,7 @@
 export interface ChatBody {
   readonly model: string
   readonly messages: readonly Message[]
-  /** Where it is absent Ollama streams. */
+  /** If absent, Ollama streams. */
   readonly stream: boolean
   readonly tools?: readonly Tool[]
   readonly format?: 'json' | Readonly<Record<string, unknown>>
@@ -22,11 +22,11 @@ export interface ChatBody {
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
   readonly content: string
-  /** Base64. Sound goes here too, to models that hear. */
+  /** Base64; also sound, for models that take it. */
   readonly images?: readonly string[]
   readonly thinking?: string
   readonly tool_calls?: readonly ToolCall[]
-  /** Of role `tool`: which tool was called, and by which call. */
+  /** Of role `tool`: the name of the called tool, and the id of the call. */
   readonly tool_name?: string
   readonly tool_call_id?: string
 }
@@ -47,12 +47,12 @@ export interface Tool {
   }
 }
 
-/** Whether to think, or how much. A model that does not think answers 400 to anything but false. */
+/** Whether to think, or how much. Models without thinking answer 400 to anything but false. */
 export type Think = false | 'low' | 'medium' | 'high' | 'max'
 
-// What Ollama sends is not taken on trust: values stay unknown until the code that uses them has looked.
+// Replies are not trusted: members are unknown until the code that uses them has checked them.
 
-/** A whole reply, or one line of a stream: the last has `done`, and counts what the call used. */
+/** A whole reply, or one line of a stream: the last has `done` and the usage. */
 export interface ChatReply {
   readonly message?: unknown
   readonly done?: unknown

@@ -1,7 +1,9 @@
 import {
   API_VERSION,
+  type Attempt,
   bearer,
   type Call,
+  type ChatRequest,
   defineProvider,
   type EndpointOperation,
   parseBaseUrl,
@@ -9,18 +11,15 @@ import {
   Type,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
-import { readModels } from './discovery.ts'
-import { readEndpointRefusal } from './endpoint-refusal.ts'
-import { checkHeaders } from './headers.ts'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
-import { requestBody } from './request.ts'
-import { createTranslator, needsTranslator } from './translate.ts'
+import type { Quirk } from './quirks/quirk.ts'
+import { createTranslator, needsTranslator, readEndpointRefusal, readModels } from './reply.ts'
 
 const schema = Type.Object(
   {
     preset: Type.Optional(
       Type.Enum(Object.keys(PRESETS) as PresetName[], {
-        description: 'A known vendor: its address, and how it differs from OpenAI.',
+        description: 'A known vendor: its address, and its differences from OpenAI.',
       }),
     ),
     baseUrl: Type.Optional(
@@ -37,7 +36,7 @@ const schema = Type.Object(
   { additionalProperties: false },
 )
 
-/** Any upstream that speaks OpenAI's chat completions: it gets the client's own bytes, and without quirks so does the client. */
+/** Any upstream with OpenAI's API. It receives the client's own bytes, and without quirks the client receives the upstream's. */
 export default defineProvider({
   apiVersion: API_VERSION,
   name: 'openai-compatible',
@@ -51,24 +50,81 @@ export default defineProvider({
     const own = { ...checkHeaders(headers), ...(apiKey && { authorization: bearer(apiKey) }) }
     const quirks = preset?.quirks ?? []
     const error = quirks.find((quirk) => quirk.error)?.error
-    const ask = (path: string, call: Call, body: Buffer): UpstreamRequest => ({
+
+    const post = (path: string, call: Call, body: Buffer): UpstreamRequest => ({
       origin,
       path: base + path,
       headers: { ...call.headers, ...own },
       body,
     })
-    const passedOn = (path: string): EndpointOperation => ({
+    const verbatim = (path: string): EndpointOperation => ({
       parameters: 'verbatim',
-      request: (call, { model }) => ask(path, call, call.splice({ model })),
+      request: (call, { model }) => post(path, call, call.splice({ model })),
       error: readEndpointRefusal(error),
     })
+
     return {
       parameters: 'verbatim',
-      request: (call, attempt) => ask('/chat/completions', call, requestBody(call, attempt, quirks)),
-      endpoints: { embeddings: passedOn('/embeddings'), responses: passedOn('/responses') },
+      request: (call, attempt) => post('/chat/completions', call, requestBody(call, attempt, quirks)),
+      endpoints: { embeddings: verbatim('/embeddings'), responses: verbatim('/responses') },
       ...(needsTranslator(quirks) && { translator: () => createTranslator(quirks) }),
       ...(error && { error }),
       models: async (signal) => readModels(await host.getJson(`${origin}${base}/models`, { headers: own, signal })),
     }
   },
 })
+
+/** The client's own bytes with the members that differ for this vendor. The body is parsed only if a quirk changes requests. */
+export function requestBody(call: Call, attempt: Attempt, quirks: readonly Quirk[]): Buffer {
+  let members: Readonly<Record<string, unknown>> = { model: attempt.model, ...usageOptions(call) }
+  for (const quirk of quirks) {
+    if (quirk.request) members = { ...members, ...quirk.request({ ...call.body, ...members } as ChatRequest) }
+  }
+  return call.splice(members)
+}
+
+/** Requests the usage of a stream, which upstreams omit otherwise. Core removes it if the client did not request it. */
+function usageOptions(call: Call): Readonly<Record<string, unknown>> {
+  if (!call.stream || call.includeUsage) return {}
+  return { stream_options: { ...(call.member('stream_options') as object | null | undefined), include_usage: true } }
+}
+
+const FRAMING = 'the gateway sets it'
+const HOP_BY_HOP = 'it concerns a single connection (RFC 9110 §7.6.1)'
+
+/** Headers that a configuration cannot set, and why. */
+const REFUSED_HEADERS: Readonly<Record<string, string>> = {
+  authorization: 'set apiKey instead',
+  'content-type': FRAMING,
+  'content-length': FRAMING,
+  'content-encoding': FRAMING,
+  'accept-encoding': FRAMING,
+  host: FRAMING,
+  expect: FRAMING,
+  'x-request-id': FRAMING,
+  connection: HOP_BY_HOP,
+  'keep-alive': HOP_BY_HOP,
+  'proxy-authenticate': HOP_BY_HOP,
+  'proxy-authorization': HOP_BY_HOP,
+  'proxy-connection': HOP_BY_HOP,
+  te: HOP_BY_HOP,
+  trailer: HOP_BY_HOP,
+  'transfer-encoding': HOP_BY_HOP,
+  upgrade: HOP_BY_HOP,
+}
+
+/** The configured headers, with lower-case names. Throws an Error that says what to correct, without the values. */
+function checkHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const checked = new Map<string, string>()
+  for (const [given, value] of Object.entries(headers)) {
+    const name = given.toLowerCase()
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw new Error(`headers: '${given}' is not a header name`)
+    if (Object.hasOwn(REFUSED_HEADERS, name)) throw new Error(`headers: '${given}' cannot be set: ${REFUSED_HEADERS[name]}`)
+    if (checked.has(name)) throw new Error(`headers: '${given}' is set twice; header names are case-insensitive`)
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
+      throw new Error(`headers: the value of '${given}' has a character that no header can hold, such as a line break`)
+    }
+    checked.set(name, value)
+  }
+  return Object.fromEntries(checked)
+}

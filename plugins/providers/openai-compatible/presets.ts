@@ -1,23 +1,15 @@
-import type { Quirk } from './quirk.ts'
-import { developerRole } from './quirks/developer-role.ts'
-import { finishReasons } from './quirks/finish-reasons.ts'
-import { googleError } from './quirks/google-error.ts'
-import { maxTokens } from './quirks/max-tokens.ts'
-import { mistralError } from './quirks/mistral-error.ts'
-import { noReasoningHistory } from './quirks/no-reasoning-history.ts'
-import { noStreamOptions } from './quirks/no-stream-options.ts'
-import { thinkingParts } from './quirks/thinking-parts.ts'
-import { toolCallParts } from './quirks/tool-call-parts.ts'
-import { toolFinish } from './quirks/tool-finish.ts'
-import { uncountedReasoning } from './quirks/uncounted-reasoning.ts'
-import { usageInsideChunks } from './quirks/usage-inside-chunks.ts'
+import { googleError, mistralError } from './quirks/errors.ts'
+import type { Quirk } from './quirks/quirk.ts'
+import { finishReasons, thinkingParts, uncountedReasoning, usageInsideChunks } from './quirks/replies.ts'
+import { developerRole, maxTokens, noReasoningHistory, noStreamOptions } from './quirks/requests.ts'
+import { toolCallParts, toolFinish } from './quirks/tool-calls.ts'
 
-/** What is known of one vendor: docs/presets.md is the same table in prose, and a test compares them. */
+/** The facts about one vendor. docs/presets.md has the same table, and a test compares them. */
 export interface Preset {
   readonly baseUrl: string
-  /** The environment variable in which people keep its key, for the docs. Absent: a server of one's own, without a key. */
+  /** The usual environment variable of its key, for the docs. Absent: a local server without a key. */
   readonly keyVariable?: string
-  /** None: replies reach the client byte for byte. */
+  /** Without any, replies reach the client byte for byte. */
   readonly quirks: readonly Quirk[]
   /** The page that states the base URL. */
   readonly source: string
@@ -25,7 +17,7 @@ export interface Preset {
 
 const OVERLOADED = { status: 503 }
 
-/** The vendors that `preset` can name. What a quirk is known from stands beside it; "recorded" is a true reply of the vendor. */
+/** The vendors of `preset`, by name. The source of each quirk is in a comment; "recorded": a real reply of the vendor. */
 export const PRESETS = {
   openai: {
     baseUrl: 'https://api.openai.com/v1',

@@ -1,22 +1,15 @@
-import type { FinishReason } from 'unified-model-gateway/plugin'
+import type { ChatMessage, FinishReason } from 'unified-model-gateway/plugin'
+import type { Pacing } from './pace.ts'
 import { Refusal } from './refusal.ts'
 
-/** What the `sandbox:` lines of a message ask for (docs/sandbox.md). */
-export interface Directives {
-  /** The upstream refuses with this HTTP status. */
+/** The directives of a message's `sandbox:` lines (docs/sandbox.md). */
+export interface Directives extends Pacing {
+  /** The sandbox fails with this HTTP status. */
   readonly status?: number
   /** Seconds, beside `status`. */
   readonly 'retry-after'?: number
-  /** Milliseconds before the first byte. */
-  readonly delay?: number
-  /** Milliseconds between two chunks. */
-  readonly interval?: number
-  /** The answer is so many numbers, one a chunk. */
+  /** The answer is so many numbers, one per chunk. */
   readonly chunks?: number
-  /** The connection dies after so many chunks. */
-  readonly cut?: number
-  /** Nothing comes any more after so many chunks. */
-  readonly stall?: number
   readonly finish?: FinishReason
   /** Names of the tools to call. */
   readonly tool?: readonly string[]
@@ -24,7 +17,7 @@ export interface Directives {
 
 interface Reader<Value> {
   readonly expects: string
-  /** Undefined where the text is not such a value. */
+  /** Undefined for an invalid text. */
   readonly read: (text: string) => Value | undefined
 }
 
@@ -50,7 +43,7 @@ const MAX_TOOLS = 8
 
 const MAX_DIRECTIVES = 100
 
-/** The directives that there are. The names are those of `Directives`, and a test compares them with docs/sandbox.md. */
+/** All directives, by the names of `Directives`; a test compares them with docs/sandbox.md. */
 export const DIRECTIVES: { readonly [Name in keyof Required<Directives>]: Reader<Required<Directives>[Name]> } = {
   status: integer(400, 599),
   'retry-after': integer(0, 86_400),
@@ -67,9 +60,8 @@ export const DIRECTIVES: { readonly [Name in keyof Required<Directives>]: Reader
 }
 
 /**
- * Takes the `sandbox: name=value …` lines out of a message. A line that begins so but holds anything else than `name=value` words is
- * the user's own text. Throws a `Refusal` for a name that is unknown or a value that does not fit. `param`: where the text stands in the
- * request.
+ * Removes the `sandbox: name=value …` lines from a message, and reads them. Lines with anything but `name=value` words are the user's own
+ * text. Throws a `Refusal` for an unknown name or an invalid value. `param`: the request's field with the message.
  */
 export function readDirectives(
   message: string,
@@ -81,14 +73,14 @@ export function readDirectives(
   const kept = message.split('\n').filter((line) => {
     const words = wordsOf(line.trim())
     count += words.length
-    if (count > MAX_DIRECTIVES) throw new Refusal(param, `The sandbox takes ${MAX_DIRECTIVES} orders at most.`)
+    if (count > MAX_DIRECTIVES) throw new Refusal(param, `The sandbox takes ${MAX_DIRECTIVES} directives at most.`)
     for (const word of words) Object.assign(directives, readDirective(word, param))
     return words.length === 0
   })
   return { text: kept.join('\n'), directives }
 }
 
-/** The words of a line of directives; none where it is not one. */
+/** The `name=value` words of a line; none if it has no directives. */
 function wordsOf(line: string): readonly string[] {
   if (!line.startsWith('sandbox:')) return []
   const words = line.slice('sandbox:'.length).trim().split(/\s+/)
@@ -104,4 +96,28 @@ function readDirective(word: string, param: string): Directives {
   const value = read(word.slice(name.length + 1))
   if (value === undefined) throw new Refusal(param, `sandbox: '${name}' must be ${expects}.`)
   return { [name]: value }
+}
+
+/** The parts of a conversation that the sandbox uses. */
+export interface Prompt {
+  /** The last user message, without its `sandbox:` lines. */
+  readonly text: string
+  readonly directives: Directives
+  /** The text of the last message if it is a tool's result. */
+  readonly toolResult?: string
+}
+
+/** Reads a conversation. Throws a `Refusal` for an unknown or invalid directive. */
+export function readPrompt(messages: readonly ChatMessage[]): Prompt {
+  const user = messages.findLast(({ role }) => role === 'user')
+  const { text, directives } = readDirectives(user === undefined ? '' : messageText(user))
+  const last = messages.at(-1)
+  const isResult = last?.role === 'tool' || last?.role === 'function'
+  return { text, directives, ...(isResult && { toolResult: messageText(last) }) }
+}
+
+/** The text of a message, without images, audio and files. */
+export function messageText({ content }: ChatMessage): string {
+  if (typeof content === 'string') return content
+  return (content ?? []).map((part) => (part.type === 'text' ? part.text : '')).join('')
 }

@@ -1,24 +1,46 @@
 import { once } from 'node:events'
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
-import type { Directives } from './directives.ts'
+import type { LocalReply } from 'unified-model-gateway/plugin'
 
-/** After so many characters all other calls get their turn. */
+/** The timing and the faults of a reply. */
+export interface Pacing {
+  /** Milliseconds before the first frame. */
+  readonly delay?: number
+  /** Milliseconds between two frames. */
+  readonly interval?: number
+  /** The connection breaks after so many frames. */
+  readonly cut?: number
+  /** The reply stalls after so many frames. */
+  readonly stall?: number
+}
+
+/** A reply before it is sent. */
+export interface PacedReply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly frames: Iterable<string>
+  readonly pacing: Pacing
+}
+
+/** The reply as core reads it, with its pacing. */
+export function play({ status, headers, frames, pacing }: PacedReply, signal: AbortSignal): LocalReply {
+  return { status, headers, body: pace(frames, pacing, signal) }
+}
+
+/** After so many characters the event loop continues with other calls. */
 const BATCH = 16 * 1024
 
-/**
- * Gives the frames of a reply in the time, and with the faults, that the directives ask for. Every wait ends when the signal aborts,
- * with its reason; none leaves a timer behind.
- */
-export async function* pace(
+/** Every wait ends when the signal aborts, with its reason; none leaves a timer. */
+async function* pace(
   frames: Iterable<string>,
-  { delay, interval, cut, stall }: Directives,
+  { delay, interval, cut, stall }: Pacing,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   if (delay !== undefined) await pause(delay, signal)
   let sent = 0
   let batch = 0
   for (const frame of frames) {
-    if (sent === cut) throw new Error('the sandbox cut the connection, as it was asked to')
+    if (sent === cut) throw new Error('the sandbox cut the connection, as requested')
     if (sent === stall) await aborted(signal)
     if (sent > 0 && interval !== undefined) await pause(interval, signal)
     yield frame

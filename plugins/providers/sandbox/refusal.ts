@@ -1,11 +1,6 @@
-/** A reply of status 400 or more: what OpenAI would write. */
-export interface Fault {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
+import type { PacedReply } from './pace.ts'
 
-/** A request that the sandbox cannot answer: the client reads a 400 that says why. */
+/** A request that the sandbox cannot answer: the client gets a 400 with the reason. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
   /** The body field at fault, as a path. */
@@ -15,30 +10,46 @@ export class Refusal extends Error {
     super(message)
     this.param = param
   }
+}
 
-  toFault(): Fault {
-    return fault(400, { message: this.message, type: INVALID, param: this.param, code: 'invalid_value' })
+/** The reply that `make` returns, or the 400 for a `Refusal` that it throws. */
+export function catchRefusal(make: () => PacedReply): PacedReply {
+  try {
+    return make()
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    return errorReply(400, { message: error.message, type: INVALID, param: error.param, code: 'invalid_value' })
   }
 }
 
 const INVALID = 'invalid_request_error'
 
-/** `type` and `code` that OpenAI gives with a status. */
+/** OpenAI's `type` and `code` of a status. */
 const BY_STATUS: Readonly<Record<number, { readonly type: string; readonly code: string }>> = {
   401: { type: INVALID, code: 'invalid_api_key' },
   404: { type: INVALID, code: 'model_not_found' },
   429: { type: 'requests', code: 'rate_limit_exceeded' },
 }
 
-/** The reply that `sandbox: status=… retry-after=…` asks for. `retryAfter`: seconds. */
-export function faultOf(status: number, retryAfter: number | undefined): Fault {
+/** The error that `sandbox: status=…` requests; undefined without that directive. `retry-after`: seconds. */
+export function requestedError(directives: {
+  readonly status?: number
+  readonly 'retry-after'?: number
+  readonly delay?: number
+}): PacedReply | undefined {
+  const { status, 'retry-after': retryAfter, delay } = directives
+  if (status === undefined) return undefined
   const words = BY_STATUS[status] ?? { type: status < 500 ? INVALID : 'server_error', code: null }
-  const message = `The sandbox was asked to fail with status ${status}.`
-  const { headers, ...rest } = fault(status, { message, param: null, ...words })
-  return { ...rest, headers: retryAfter === undefined ? headers : { ...headers, 'retry-after': String(retryAfter) } }
+  const message = `The sandbox fails with status ${status}, as requested.`
+  const { headers, ...reply } = errorReply(status, { message, param: null, ...words })
+  return {
+    ...reply,
+    headers: { ...headers, ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }) },
+    pacing: { delay },
+  }
 }
 
-/** The error as it stands on the wire: all four members, always. */
+/** OpenAI's error: always with all four members. */
 interface WireError {
   readonly message: string
   readonly type: string
@@ -46,8 +57,6 @@ interface WireError {
   readonly code: string | null
 }
 
-const fault = (status: number, error: WireError): Fault => ({
-  status,
-  headers: { 'content-type': 'application/json' },
-  body: JSON.stringify({ error }),
-})
+function errorReply(status: number, error: WireError): PacedReply {
+  return { status, headers: { 'content-type': 'application/json' }, frames: [JSON.stringify({ error })], pacing: {} }
+}

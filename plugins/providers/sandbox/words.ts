@@ -1,10 +1,10 @@
 /**
- * Cuts a text into words, the sandbox's tokens: a word ends before white space and after a comma or a colon, so that JSON has words
- * too. Joined they are the text again.
+ * Splits a text into words, the sandbox's tokens: a word ends before white space and after a comma or a colon, so that JSON has words
+ * too. Joined, the words are the text.
  */
 export const splitWords = (text: string): string[] => text.match(/\s*(?:[^\s,:]+[,:]*|[,:]+)|\s+/g) ?? []
 
-/** How many words `splitWords` would give, which for a long text would be too many to make. */
+/** The number of words of `splitWords`, without creating them. */
 export function countWords(text: string): number {
   let count = text === '' ? 0 : 1
   let before = kindOf(text, 0)

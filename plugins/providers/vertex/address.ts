@@ -1,12 +1,11 @@
 import { parseBaseUrl } from 'unified-model-gateway/plugin'
-import type { Publisher, VertexModel } from './model-name.ts'
 
-/** Where Vertex AI is. */
+/** A project in a region. */
 export interface Location {
   readonly project: string
   /** `us-east5`, `eu`, `global`. */
   readonly region: string
-  /** Another address than Google's for the region: a private endpoint, a proxy. */
+  /** Replaces Google's address of the region: a private endpoint, a proxy. */
   readonly baseUrl?: string
 }
 
@@ -15,17 +14,17 @@ export interface Addresses {
   readonly origin: string
   /** The path of a model's method. */
   path(model: VertexModel, method: string): string
-  /** Where a publisher's models are listed. */
+  /** The URL of a publisher's list of models. */
   list(publisher: Publisher): string
 }
 
-/** What each publisher's own SDK asks for: @google/genai 3.1, @anthropic-ai/vertex-sdk. */
+/** The versions that the publishers' SDKs use: @google/genai 3.1, @anthropic-ai/vertex-sdk. */
 const VERSIONS: Readonly<Record<Publisher, string>> = { google: 'v1beta1', anthropic: 'v1' }
 
-/** Regions of several regions have hosts of their own ("Locations", docs.cloud.google.com). */
+/** Multi-regions, which have hosts of their own ("Locations", docs.cloud.google.com). */
 const MULTI_REGIONS = new Set(['us', 'eu'])
 
-/** The addresses. Throws an Error where `baseUrl` is none. */
+/** The addresses of a location. Throws an Error for an invalid `baseUrl`. */
 export function addressesOf({ project, region, baseUrl = hostOf(region) }: Location): Addresses {
   const { origin, path: prefix } = parseBaseUrl(baseUrl, { endpoint: '/projects', example: hostOf(region) })
   const versioned = (version: string): string => (/\/v\d\w*$/.test(prefix) ? prefix : `${prefix}/${version}`)
@@ -35,7 +34,7 @@ export function addressesOf({ project, region, baseUrl = hostOf(region) }: Locat
       const parent = `projects/${project}/locations/${region}`
       return `${versioned(VERSIONS[publisher])}/${parent}/publishers/${publisher}/models/${name}:${method}`
     },
-    // Only the beta has the list.
+    // Only the beta version has the list.
     list: (publisher) => `${origin}${versioned('v1beta1')}/publishers/${publisher}/models`,
   }
 }
@@ -45,4 +44,32 @@ function hostOf(region: string): string {
   return MULTI_REGIONS.has(region)
     ? `https://aiplatform.${region}.rep.googleapis.com`
     : `https://${region}-aiplatform.googleapis.com`
+}
+
+/** The publisher of a model, which decides its address, its API and its parameters. */
+export type Publisher = 'google' | 'anthropic'
+
+/** A model as Vertex AI addresses it: `publishers/{publisher}/models/{name}`. */
+export interface VertexModel {
+  readonly publisher: Publisher
+  /** `gemini-2.5-pro`, `claude-opus-4-5@20251101`. */
+  readonly name: string
+}
+
+const NAME = /^(?:publishers\/)?(?:(google|anthropic)\/(?:models\/)?)?([\w-][\w.@-]*)$/
+
+/**
+ * Reads a model's name: `claude-opus-4-5@20251101`, or with its publisher before it as in Google's lists. Undefined for an invalid name
+ * and for other publishers.
+ */
+export function readModel(model: string): VertexModel | undefined {
+  const [, publisher, name] = NAME.exec(model) ?? []
+  if (name === undefined) return undefined
+  if (publisher === 'google' || publisher === 'anthropic') return { publisher, name }
+  return { publisher: name.startsWith('claude-') ? 'anthropic' : 'google', name }
+}
+
+/** The publisher of a model; Google for an invalid name. */
+export function publisherOf(model: string): Publisher {
+  return readModel(model)?.publisher ?? 'google'
 }

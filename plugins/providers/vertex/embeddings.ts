@@ -10,9 +10,10 @@ import {
   toEmbeddings,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
-import type { VertexModel } from './model-name.ts'
+import type { VertexModel } from './address.ts'
+import type { ModelRequest } from './chat.ts'
 
-/** What becomes of each field of a request for embeddings: of `:predict`, then of `:embedContent`. docs/endpoints.md is compared with it. */
+/** The support of each field of an embeddings request: fields of `:predict`, then of `:embedContent`. docs/endpoints.md is compared with it by a test. */
 export const embeddingParameters: Readonly<Record<string, ParameterSupport>> = {
   model: mapped('the address'),
   input: mapped('instances[].content, content'),
@@ -21,17 +22,11 @@ export const embeddingParameters: Readonly<Record<string, ParameterSupport>> = {
   user: dropped,
 }
 
-/** The body of a request, and the method of the model's address that takes it. */
-export interface Embedding {
-  readonly method: 'predict' | 'embedContent'
-  readonly request: object
-}
-
 /**
- * A request for embeddings in Google's shape, by the wire that @google/genai 3.1 speaks to the model. Throws `GatewayError` (400) for what
- * cannot be honoured.
+ * Translates an embeddings request to the method that @google/genai 3.1 uses for the model. Throws `GatewayError` (400) for parameters that
+ * the model cannot honour.
  */
-export function toEmbedding(call: Call, { publisher, name }: VertexModel): Embedding {
+export function toEmbeddingRequest(call: Call, { publisher, name }: VertexModel): ModelRequest {
   if (publisher !== 'google') throw new GatewayError('unsupported_endpoint', { param: 'model', values: { model: call.model.id } })
   const texts = inputTexts(call)
   const outputDimensionality = call.body.dimensions as number | null | undefined
@@ -46,13 +41,13 @@ export function toEmbedding(call: Call, { publisher, name }: VertexModel): Embed
   return { method: 'embedContent', request: { content, ...(sized && { embedContentConfig: sized }) } }
 }
 
-/** The embeddings of a reply of either method. Throws an Error where it has none. */
+/** Reads the embeddings of a reply of either method. Throws an Error if it has none. */
 export function toEmbeddingReply(body: unknown): TranslatedEmbeddings {
   const { predictions, embedding, usageMetadata } = body as Readonly<Record<string, unknown>>
   if (isRecord(embedding)) {
     return toEmbeddings([embedding.values], isRecord(usageMetadata) ? usageMetadata.promptTokenCount : undefined)
   }
-  if (!Array.isArray(predictions)) throw new Error('The reply is none of predict or embedContent.')
+  if (!Array.isArray(predictions)) throw new Error('The reply is not one of predict or embedContent.')
   const embeddings = predictions.map((prediction) => prediction?.embeddings)
   const counts = embeddings.map((each) => each?.statistics?.token_count)
   return toEmbeddings(
@@ -61,7 +56,7 @@ export function toEmbeddingReply(body: unknown): TranslatedEmbeddings {
   )
 }
 
-/** Those from before gemini-embedding-2: text-embedding-005, text-multilingual-embedding-002, gemini-embedding-001. */
+/** Models older than gemini-embedding-2: text-embedding-005, text-multilingual-embedding-002, gemini-embedding-001. */
 function isOlder(name: string): boolean {
   return !name.includes('gemini') || name === 'gemini-embedding-001'
 }

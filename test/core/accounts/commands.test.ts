@@ -18,7 +18,7 @@ onEachDatabase('umg accounts', (database) => {
   const list = (options: object = {}) => runCommand((io) => listAccountsCommand({ ...at(), ...options }, io))
   const edit = (id: string, options: object) => runCommand((io) => editAccountCommand({ ...at(), id, ...options }, io))
 
-  it('makes one and prints its id, changes it, and lists them all', async () => {
+  it('creates one and prints its id, changes it, and lists them all', async () => {
     const { stdout, stderr } = await create({ class: 'day' })
     const id = stdout.trim()
     expect(id).to.match(/^acc_/)
@@ -63,7 +63,7 @@ onEachDatabase('umg users', (database) => {
     return JSON.parse((await list({ json: true })).stdout).at(-1).id
   }
 
-  it('invites by a link of the console, alone on stdout', async () => {
+  it('invites by a link to the console, alone on stdout', async () => {
     const { code, stdout, stderr } = await invite('Ada@Example.com', { consoleUrl: `${CONSOLE}/` })
     expect(code).to.equal(0)
     expect(stdout).to.match(/^https:\/\/llm\.example\.com\/console\/invitation#[\w-]{43}\n$/)
@@ -72,7 +72,7 @@ onEachDatabase('umg users', (database) => {
     expect(json).to.include({ email: 'bob@example.com', role: 'admin', account: 'default' })
   })
 
-  it('invites nobody by what is no address', async () => {
+  it('rejects an invalid address', async () => {
     for (const email of ['nowhere', 'a b@example.com', '@example.com']) {
       const { code, stdout, stderr } = await invite(email)
       expect({ code, stdout }, email).to.deep.equal({ code: 1, stdout: '' })
@@ -80,7 +80,7 @@ onEachDatabase('umg users', (database) => {
     }
   })
 
-  it('lists the invitations that are open, without their links, and says how to make one where there is none', async () => {
+  it('lists the open invitations without their links; if there are none, says how to create one', async () => {
     expect(await invitations()).to.include({ code: 0, stdout: '' })
     expect((await invitations()).stderr).to.include('umg users invite')
     expect((await invitations({ json: true })).stdout).to.equal('[]\n')
@@ -103,7 +103,7 @@ onEachDatabase('umg users', (database) => {
     expect(listed.stdout + json.stdout).to.not.include(link.split('#')[1])
   })
 
-  it('withdraws an invitation: its link opens nothing, and the audit trail tells who did it', async () => {
+  it('withdraws an invitation: its link is invalid, and the audit trail has the actor', async () => {
     const { id, link } = JSON.parse((await invite('bob@example.com', { json: true })).stdout)
     const { code, stdout, stderr } = await withdraw(id)
     expect({ code, stdout }).to.deep.equal({ code: 0, stdout: '' })
@@ -117,7 +117,7 @@ onEachDatabase('umg users', (database) => {
     expect(JSON.parse((await withdraw(other.id, { json: true })).stdout)).to.deep.equal({ id: other.id, email: 'cy@example.com' })
   })
 
-  it('withdraws nothing twice, and says where to look', async () => {
+  it('rejects an unknown invitation, and names the command that lists them', async () => {
     const { id } = JSON.parse((await invite('bob@example.com', { json: true })).stdout)
     await withdraw(id)
     for (const unknown of [id, 'inv_none'])
@@ -128,7 +128,7 @@ onEachDatabase('umg users', (database) => {
       })
   })
 
-  it('lists who joined, and says how to begin while there is nobody', async () => {
+  it('lists users; if there are none, says how to invite one', async () => {
     expect(await list()).to.include({ code: 0, stdout: '' })
     expect((await list()).stderr).to.include('umg users invite')
     const id = await join(await invite('ada@example.com', { role: 'admin' }))
@@ -141,7 +141,7 @@ onEachDatabase('umg users', (database) => {
     expect(row?.[6]).to.equal('active')
   })
 
-  it('changes a user, shuts them out and lets them in again, and signs them out', async () => {
+  it('changes, disables, enables and signs out a user', async () => {
     await join(await invite('ada@example.com', { role: 'admin' }))
     const id = await join(await invite('bob@example.com'))
     expect((await edit(id, { role: 'admin', name: 'Bob' })).stderr).to.equal(
@@ -159,7 +159,7 @@ onEachDatabase('umg users', (database) => {
     expect(await sessions()).to.deep.equal([])
   })
 
-  it('keeps the last admin', async () => {
+  it('does not disable the last admin', async () => {
     const id = await join(await invite('ada@example.com', { role: 'admin' }))
     expect((await edit(id, { disabled: true })).stderr).to.include('the last admin')
   })

@@ -11,23 +11,23 @@ describe('a password', () => {
     expect(await verifyPassword('correct horse', second)).to.equal(true)
   })
 
-  it('is the one that was set, to the letter', async () => {
+  it('matches only the exact text', async () => {
     const stored = await hashPassword('Correct horse')
     for (const wrong of ['correct horse', 'Correct horse ', 'Correct hors', ''])
       expect(await verifyPassword(wrong, stored)).to.equal(false)
   })
 
-  it('is the same however a keyboard composes its letters', async () => {
+  it('matches in any Unicode normalization form', async () => {
     const stored = await hashPassword('na\u00efve caf\u00e9 owner')
     expect(await verifyPassword('nai\u0308ve cafe\u0301 owner', stored)).to.equal(true)
   })
 
-  it('is nobody’s where there is none', async () => {
+  it('does not match if none is stored', async () => {
     expect(await verifyPassword('anything', null)).to.equal(false)
     expect(await verifyPassword('', undefined)).to.equal(false)
   })
 
-  it('made elsewhere with other costs is understood', async () => {
+  it('stored with other parameters is verified', async () => {
     // A vector of the reference implementation (github.com/P-H-C/phc-winner-argon2, src/test.c).
     const stored = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
     expect(await verifyPassword('password', stored)).to.equal(true)
@@ -42,14 +42,14 @@ describe('a password', () => {
         .with.property('param', 'new')
   })
 
-  it('has nothing in it that others know', () => {
-    const know = ['ada@example.com', 'A-Token-Of-A-Link']
+  it('must not contain the e-mail address or the token', () => {
+    const known = ['ada@example.com', 'A-Token-Of-A-Link']
     for (const wrong of ['ADA@example.com!', 'a-token-of-a-link', 'my a-token-of-a-link here'])
-      expect(() => checkPassword(wrong, 'password', know)).to.throw('it must not contain your e-mail address or the link')
-    expect(() => checkPassword('ada likes horses', 'password', know)).to.not.throw()
+      expect(() => checkPassword(wrong, 'password', known)).to.throw('it must not contain your e-mail address or the link')
+    expect(() => checkPassword('ada likes horses', 'password', known)).to.not.throw()
   })
 
-  it('is looked at two at a time: of a crowd the last are sent away', async () => {
+  it('is verified two at a time; beyond a queue of twenty, attempts are refused', async () => {
     const crowd = Array.from({ length: 30 }, () => verifyPassword('guess', null).catch((error: unknown) => error))
     const refused = (await Promise.all(crowd)).filter((outcome) => outcome instanceof GatewayError)
     expect(refused.map(({ row }) => row)).to.deep.equal(Array(8).fill('service_unavailable'))

@@ -21,7 +21,7 @@ describe('the network of an address', () => {
     ['unknown', 'unknown'],
     ['', ''],
   ] as const) {
-    it(`of "${address}" is "${network}"`, () => {
+    it(`"${address}" is "${network}"`, () => {
       expect(networkOf(address)).to.equal(network)
     })
   }

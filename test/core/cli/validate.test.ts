@@ -119,7 +119,7 @@ describe('umg validate', () => {
       expect(stderr).to.contain('> 4 |   far:\n    |   ^^^\n')
     })
 
-    for (const [what, message, told] of [
+    for (const [what, message, printed] of [
       ['the credential', 'Bearer value-of-the-key: no such key (value-of-the-key).', '"…: no such key (…)."'],
       ['a masked key', 'Incorrect API key provided: sk-proj-****-k9Zq, or ****k9Zq.', '"Incorrect API key provided: …, or …."'],
       ['control characters', 'No\u001b[2J\u0007\r\n::error::entry', '"No [2J ::error::entry"'],
@@ -128,7 +128,7 @@ describe('umg validate', () => {
       it(`removes ${what} from the message of an upstream`, async () => {
         upstream.on(() => json({ error: { message } }, { status: 401 }))
         const { stderr } = await check(table(upstream.origin), 'pretty', true)
-        expect(stderr.split('\n')[0]!.split(' said: ')[1]).to.equal(told)
+        expect(stderr.split('\n')[0]!.split(' said: ')[1]).to.equal(printed)
       })
     }
 

@@ -9,11 +9,11 @@ import { expectError } from '../../e2e/client-faults/fixture.ts'
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts'
 import { rawConnection } from '../../support/raw-connection.ts'
 
-const TOKEN = 'a-token-of-the-operator'
+const TOKEN = 'the-token-of-the-operator'
 const ROUTES = { chain: [{ plugin: 'auth' }], namespaces: { sandbox: { provider: 'sandbox' } } }
-const SYSTEM = ['/livez', '/readyz', '/metrics']
+const ENDPOINTS = ['/livez', '/readyz', '/metrics']
 
-describe('the system routes', () => {
+describe('the monitoring endpoints', () => {
   let gateway: TestGateway
 
   const start = async (options: Partial<TestGatewayOptions> = {}): Promise<void> => {
@@ -35,7 +35,7 @@ describe('the system routes', () => {
     }
   }
 
-  it('tell that the gateway lives and is ready, to anyone', async () => {
+  it('report liveness, readiness and metrics to anyone', async () => {
     await start()
     expect(await (await get('/livez')).text()).to.equal('ok\n')
     expect(await (await get('/readyz')).text()).to.equal('ready\n')
@@ -44,14 +44,14 @@ describe('the system routes', () => {
     expect(await metrics.text()).to.include('umg_build_info{')
   })
 
-  it('say under which id they answered, and are not counted or logged as calls', async () => {
+  it('have a request id, and are neither counted nor logged as calls', async () => {
     await start()
-    for (const path of SYSTEM) expect((await get(path)).headers.get('x-request-id')).to.match(/^req_[0-9a-f]{32}$/)
+    for (const path of ENDPOINTS) expect((await get(path)).headers.get('x-request-id')).to.match(/^req_[0-9a-f]{32}$/)
     expect(await gateway.metric('umg_requests_total')).to.equal(0)
     expect(gateway.log.filter(({ msg }) => msg === 'call')).to.deep.equal([])
   })
 
-  it('give the metrics to whoever has the token, where there is one, and to nobody else', async () => {
+  it('require the token for metrics, if one is set', async () => {
     await start({ metricsToken: TOKEN })
     for (const wrong of [
       undefined,
@@ -76,17 +76,17 @@ describe('the system routes', () => {
     expect((await get('/livez')).status).to.equal(200)
   })
 
-  it('are nowhere on the public listener where they have one of their own', async () => {
+  it('are absent from the public listener if there is an admin listener', async () => {
     await start({ adminListen: true, metricsToken: TOKEN })
     expect(gateway.adminUrl).to.not.equal(gateway.url)
-    for (const path of SYSTEM) {
+    for (const path of ENDPOINTS) {
       await expectNowhere(gateway.url, path)
       expect((await get(path, `Bearer ${TOKEN}`, gateway.adminUrl)).status).to.equal(200)
     }
     await expectNowhere(gateway.adminUrl, '/')
   })
 
-  it('are refused on a listener of their own as on the public one', async () => {
+  it('refuse on the admin listener what the public one refuses', async () => {
     await start({ adminListen: true, metricsToken: TOKEN })
     const unauthorized = { status: 401, code: 'invalid_api_key', headers: { 'www-authenticate': 'Bearer' } }
     const malformed = { status: 400, code: 'malformed_http', headers: { connection: 'close' } }
@@ -105,7 +105,7 @@ describe('the system routes', () => {
     }
   })
 
-  it('tell balancers to look elsewhere while the gateway drains, and still that it lives', async () => {
+  it('report not ready, and still live, while the gateway drains', async () => {
     await start()
     const draining = monitoringRouter({
       metrics: new Metrics(),

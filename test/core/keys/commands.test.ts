@@ -37,7 +37,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       await directory.close()
     })
 
-    it('prints all of it as one line of JSON', async () => {
+    it('prints the key as one line of JSON', async () => {
       const { stdout, stderr } = await create({
         test: true,
         models: ['acme/*'],
@@ -66,7 +66,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       })
     })
 
-    it('says that it cannot tell whether there is such a rate class', async () => {
+    it('notes that the rate class was not checked', async () => {
       const { code, stdout, stderr } = await create({ class: 'batch' })
       expect(code).to.equal(0)
       expect(stdout).to.match(/^sk-live-[0-9A-Za-z]{36}\n$/)
@@ -74,7 +74,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       expect((await create()).stderr).to.not.include('rate class')
     })
 
-    it('prints null for what a key does not have', async () => {
+    it('prints null for absent fields', async () => {
       expect(JSON.parse((await create({ json: true })).stdout)).to.deep.include({ models: ['*'], class: null, expiresAt: null })
     })
 
@@ -83,7 +83,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       expect(JSON.parse(stdout)).to.include({ expiresAt: '2999-01-31T16:30:00Z' })
     })
 
-    it('refuses what is no expiry, and says what it takes', async () => {
+    it('rejects an invalid expiry, and names the valid forms', async () => {
       for (const expires of ['tomorrow', '2999-02-30', '2999-01-31T18:00:00', '31.01.2999', '']) {
         const { code, stdout, stderr } = await create({ expires })
         expect([code, stdout]).to.deep.equal([1, ''])
@@ -91,27 +91,27 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       }
     })
 
-    it('creates nothing of which it cannot say that it is right', async () => {
+    it('creates nothing with invalid settings', async () => {
       expect(await create({ models: ['gpt-4o'] })).to.include({ code: 1, stdout: '' })
       expect((await list({ json: true })).stdout).to.equal('[]\n')
     })
 
     if (databaseKind === 'SQLite')
-      it('says what to do where the database is damaged', async () => {
+      it('says what to do about a damaged database', async () => {
         writeFileSync(url().slice('sqlite:'.length), 'not a database '.repeat(100))
         const { code, stdout, stderr } = await create()
         expect([code, stdout]).to.deep.equal([1, ''])
         expect(stderr).to.include('Restore a backup')
       })
 
-    it('makes a key for the management API, and one for another account', async () => {
+    it('creates an admin key, and a key of another account', async () => {
       await (await open()).db.insertInto('accounts').values(ACME).execute()
       expect((await create({ admin: true })).stdout).to.match(/^sk-admin-/)
       expect(JSON.parse((await create({ account: 'acc_acme', json: true })).stdout)).to.include({ account: 'acc_acme' })
       expect(await create({ account: 'acc_none' })).to.include({ code: 1, stdout: '' })
     })
 
-    it('refuses a label without a value, and says how to write one', async () => {
+    it('rejects a tag without a value, and says how to write one', async () => {
       const { code, stderr } = await create({ tags: ['research'] })
       expect(code).to.equal(1)
       expect(stderr).to.include('team=research')
@@ -119,7 +119,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
   })
 
   describe('list', () => {
-    it('shows every key in a column each, and no secret', async () => {
+    it('prints a row for every key, without secrets', async () => {
       const { secret } = JSON.parse((await create({ json: true })).stdout)
       const { id } = JSON.parse((await create({ name: 'old', test: true, models: ['a/b', 'c/*'], json: true })).stdout)
       await revoke(id)
@@ -135,14 +135,14 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       expect(stdout).to.not.include(secret)
     })
 
-    it('shows the same as JSON', async () => {
+    it('prints the same as JSON', async () => {
       const { secret, ...created } = JSON.parse((await create({ json: true })).stdout)
       const { stdout } = await list({ json: true })
       expect(stdout).to.not.include(secret)
       expect(JSON.parse(stdout)).to.deep.equal([created])
     })
 
-    it('shows those that are asked for, and says so where there is none', async () => {
+    it('filters keys, and says so if none match', async () => {
       await create({ name: 'laptop' })
       await create({ name: 'ci', test: true })
       const names = async (options: object) =>
@@ -154,7 +154,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       expect((await list({ query: 'nothing' })).stderr).to.include('No keys match')
     })
 
-    it('says how to begin where there is none', async () => {
+    it('says how to create a key if there are none', async () => {
       const { code, stdout, stderr } = await list()
       expect([code, stdout]).to.deep.equal([0, ''])
       expect(stderr).to.include('umg keys create')
@@ -162,7 +162,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
   })
 
   describe('edit', () => {
-    it('changes what is given', async () => {
+    it('changes the given settings', async () => {
       const { id } = JSON.parse((await create({ expires: '2999-01-31', class: 'batch', json: true })).stdout)
       const { code, stderr } = await edit(id, { name: 'desk', expires: 'never', models: ['acme/*'] })
       expect([code, stderr]).to.deep.equal([0, `Changed the key ${id} (desk). Running gateways apply it within a second.\n`])
@@ -179,7 +179,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
   })
 
   describe('rotate', () => {
-    it('prints the new secret alone on stdout, and lets the old one work on', async () => {
+    it('prints the new secret alone on stdout; the old one stays valid', async () => {
       const created = JSON.parse((await create({ json: true })).stdout)
       const { code, stdout, stderr } = await rotate(created.id, { overlap: HOUR })
       expect(code).to.equal(0)
@@ -196,7 +196,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
   })
 
   describe('revoke', () => {
-    it('revokes, and again without complaint', async () => {
+    it('revokes a key, and accepts a repetition', async () => {
       const { id } = JSON.parse((await create({ json: true })).stdout)
       expect((await revoke(id)).code).to.equal(0)
       const { code, stdout } = await revoke(id, { json: true })
@@ -204,7 +204,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       expect(JSON.parse(stdout)).to.include({ id, status: 'revoked' })
     })
 
-    it('says where to look for the id of a key', async () => {
+    it('names the command that lists keys if the id is unknown', async () => {
       const { code, stdout, stderr } = await revoke('key_unknown')
       expect([code, stdout]).to.deep.equal([1, ''])
       expect(stderr).to.include('There is no key with this id').and.include('`list`')

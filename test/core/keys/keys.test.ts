@@ -22,7 +22,7 @@ const LIVE = { name: 'ci', kind: 'live' } as const
 const ADA: Actor = { id: 'usr_ada', name: 'Ada', address: '192.0.2.7' }
 const HOUR = 3_600_000
 
-/** What a key cannot be, each with what its maker is told. */
+/** Invalid settings, each with a part of the message. */
 const WRONG: readonly (readonly [Partial<NewKey>, string])[] = [
   [{ name: ' ' }, "'name': it must have 1 to 100 characters"],
   [{ name: 'x'.repeat(101) }, "'name': it must have 1 to 100 characters"],
@@ -87,7 +87,7 @@ onEachDatabase('keys', (database, kind) => {
       .and.not.equal(second.id)
   })
 
-  it('are listed page by page: none twice, none left out, though more are made meanwhile', async () => {
+  it('are listed page by page without gaps or repetitions, even if others are created meanwhile', async () => {
     mock.timers.enable({ apis: ['Date'], now: 1000 })
     const made: string[] = []
     // Five of them in one moment.
@@ -110,12 +110,12 @@ onEachDatabase('keys', (database, kind) => {
   })
 
   for (const cursor of ['', 'x', 'bm9uc2Vuc2U', Buffer.from("1 key' or 1=1").toString('base64url')]) {
-    it(`are not listed from "${cursor}" on, which is no cursor`, async () => {
+    it(`are not listed with the invalid cursor "${cursor}"`, async () => {
       expect(await refusal(listKeys(store, { cursor }), 'invalid_value')).to.include("'cursor'")
     })
   }
 
-  it('are found by part of their name, their first characters and their last four, in whatever case', async () => {
+  it('are found by part of the name, the first characters and the last four, ignoring case', async () => {
     const { secret } = await createKey(store, { ...LIVE, name: 'Ada’s Laptop' })
     await createKey(store, { ...LIVE, name: 'ci' })
     for (const q of ['laptop', 'ADA’S', secret.slice(0, 12), secret.slice(8, 12), secret.slice(-4)])
@@ -124,7 +124,7 @@ onEachDatabase('keys', (database, kind) => {
     expect(await named({ q: 'nothing like it' })).to.deep.equal([])
   })
 
-  it('are found by "%", "_" and "\\" as by any other character', async () => {
+  it('are found by "%", "_" and "\\" literally', async () => {
     for (const name of ['100%', 'a_b', 'a\\b', 'axb']) await createKey(store, { ...LIVE, name })
     expect(await named({ q: '%' })).to.deep.equal(['100%'])
     expect(await named({ q: '_' })).to.deep.equal(['a_b'])
@@ -147,7 +147,7 @@ onEachDatabase('keys', (database, kind) => {
     expect(await named({ account: 'acc_other' })).to.deep.equal([])
   })
 
-  it('have their secret nowhere but in the answer to who created them', async () => {
+  it('have their secret only in the reply that created them', async () => {
     const { key, secret } = await createKey(store, LIVE)
     const directory = createKeyDirectory(store)
     await directory.verify(secret)
@@ -166,14 +166,14 @@ onEachDatabase('keys', (database, kind) => {
     for (const text of kept) for (const each of secrets) expect(text).to.not.include(each.slice(12, -4))
   })
 
-  it('say whether they are active, expired or revoked', async () => {
+  it('are active, expired or revoked', async () => {
     const { key } = await createKey(store, { ...LIVE, expires: Date.now() + 60_000 })
     expect(statusOf(key)).to.equal('active')
     expect(statusOf({ ...key, expiresAt: Date.now() })).to.equal('expired')
     expect(statusOf({ ...key, expiresAt: Date.now(), revokedAt: Date.now() })).to.equal('revoked')
   })
 
-  it('once revoked stay revoked, since the first time', async () => {
+  it('that are revoked again keep the time of the first revocation', async () => {
     const { key } = await createKey(store, LIVE)
     const { key: other } = await createKey(store, LIVE)
     const revoked = await revokeKey(store, key.id)
@@ -199,7 +199,7 @@ onEachDatabase('keys', (database, kind) => {
     expect(await refusal(createKey(store, { ...LIVE, account: 'acc_none' }), 'invalid_value')).to.include('no such account')
   })
 
-  it('are not created as they may not be, nor is another made so', async () => {
+  it('cannot be created or edited with invalid settings', async () => {
     const { key } = await createKey(store, LIVE)
     for (const [wrong, advice] of WRONG) {
       expect(await refusal(createKey(store, { ...LIVE, ...wrong }), 'invalid_value')).to.include(advice)
@@ -208,13 +208,13 @@ onEachDatabase('keys', (database, kind) => {
     expect((await listKeys(store)).data).to.deep.equal([key])
   })
 
-  it('may have names in any script, of a hundred characters', async () => {
+  it('may have names of a hundred characters in any script', async () => {
     const name = '鍵🗝'.repeat(50)
     expect((await createKey(store, { ...LIVE, name })).key.name).to.equal(name)
   })
 
   describe('that are edited', () => {
-    it('change in what was given, and the audit trail tells by whom and how', async () => {
+    it('change the given settings, and are audited with the actor and the changes', async () => {
       const { key } = await createKey(store, { ...LIVE, rateClass: 'batch', tags: { team: 'a' } })
       const edited = await editKey(store, { id: key.id, name: 'night', models: ['acme/*'], rateClass: null }, ADA)
       expect(edited).to.deep.equal({ ...key, name: 'night', models: ['acme/*'], rateClass: undefined })
@@ -233,14 +233,14 @@ onEachDatabase('keys', (database, kind) => {
       })
     })
 
-    it('may keep an expiry that has passed, and may not get one', async () => {
+    it('may keep a past expiry, but not get one', async () => {
       const { key } = await createKey(store, { ...LIVE, expires: Date.now() + HOUR })
       await store.db.updateTable('keys').set({ expires_at: 1000 }).execute()
       expect(await editKey(store, { id: key.id, name: 'old', expires: 1000 }, ADA)).to.include({ name: 'old', expiresAt: 1000 })
       await refusal(editKey(store, { id: key.id, expires: 1001 }, ADA), 'invalid_value')
     })
 
-    it('are not revoked ones', async () => {
+    it('must not be revoked', async () => {
       const { key } = await createKey(store, LIVE)
       await revokeKey(store, key.id)
       expect(await refusal(editKey(store, { id: key.id, name: 'x' }, ADA), 'conflict')).to.include('Create another one')
@@ -248,7 +248,7 @@ onEachDatabase('keys', (database, kind) => {
   })
 
   describe('that are rotated', () => {
-    it('work on for the overlap beside their successor, which has their rights and as long a life', async () => {
+    it('stay valid for the overlap; their successor has the same rights and lifetime', async () => {
       const given = { ...LIVE, models: ['acme/*'], rateClass: 'batch', tags: { team: 'a' }, expires: Date.now() + 90 * HOUR }
       const { key, secret } = await createKey(store, given)
       const before = Date.now()
@@ -274,20 +274,20 @@ onEachDatabase('keys', (database, kind) => {
       ])
     })
 
-    it('never live longer for it', async () => {
+    it('do not expire later than before', async () => {
       const expires = Date.now() + HOUR
       const { key } = await createKey(store, { ...LIVE, expires })
       await rotateKey(store, { id: key.id, overlap: 24 * HOUR }, ADA)
       expect(await findKey(store.db, key.id)).to.include({ expiresAt: expires })
     })
 
-    it('without an overlap are revoked', async () => {
+    it('without an overlap are revoked at once', async () => {
       const { key } = await createKey(store, LIVE)
       await rotateKey(store, { id: key.id, overlap: 0 }, ADA)
       expect(statusOf(await findKey(store.db, key.id))).to.equal('revoked')
     })
 
-    it('twice at once get one successor', async () => {
+    it('twice concurrently get one successor', async () => {
       const { key } = await createKey(store, LIVE)
       const rivals = kind === 'SQLite' ? [store, store, store] : [store, await open(), await open()]
       const rotations = rivals.map((each) => rotateKey(each, { id: key.id, overlap: HOUR }, ADA))
@@ -297,7 +297,7 @@ onEachDatabase('keys', (database, kind) => {
       expect((await listKeys(store)).data).to.have.length(2)
     })
 
-    it('are neither revoked nor expired', async () => {
+    it('must be active', async () => {
       const { key } = await createKey(store, LIVE)
       await revokeKey(store, key.id)
       expect(await refusal(rotateKey(store, { id: key.id, overlap: 0 }, ADA), 'conflict')).to.include('Only an active key')
@@ -305,7 +305,7 @@ onEachDatabase('keys', (database, kind) => {
     })
   })
 
-  it('that were handed out survive kill -9, and so does the line of the audit trail', async () => {
+  it('survive kill -9 once they are created, with their lines of the audit trail', async () => {
     for (let round = 1; round <= 3; round++) {
       const creator = child(new URL('create-until-killed.ts', import.meta.url), url())
       const handedOut: string[] = []

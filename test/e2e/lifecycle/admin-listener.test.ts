@@ -18,7 +18,7 @@ const routes = (origin: string) => ({
 const addresses = (rows: typeof OPERATIONS, prefix: string) =>
   rows.map(({ method, path }) => ({ method, path: prefix + path.replace(/\{\w+\}/g, 'key_x') }))
 
-/** All that is for operators. */
+/** All paths for operators. */
 const OPERATORS: readonly { readonly method: string; readonly path: string }[] = [
   ...addresses(OPERATIONS, API_BASE),
   ...addresses(lifecycleOperations, LIFECYCLE_BASE),
@@ -45,7 +45,7 @@ describe('A gateway with an admin listener', () => {
 
   const sdk = (baseURL: string, apiKey = gateway.liveKey) => new OpenAI({ baseURL: `${baseURL}/v1`, apiKey, maxRetries: 0 })
 
-  it('serves /v1 on both listeners with the same models, keys and chain', async () => {
+  it('serves /v1 on it as on the public one: the same models, keys and chain', async () => {
     const served = []
     for (const url of [gateway.url, gateway.adminUrl]) {
       upstream.reply(stream('Hel', 'lo!'))
@@ -61,7 +61,7 @@ describe('A gateway with an admin listener', () => {
     expect(await gateway.metric('umg_requests_total', { namespace: 'up', code: '200' })).to.equal(2)
   })
 
-  it('refuses the same keys on both listeners', async () => {
+  it('refuses on it the keys that it refuses on the public one', async () => {
     const admin = await gateway.key({ kind: 'admin' })
     for (const key of ['sk-live-wrong', admin]) {
       const error = await sdk(gateway.adminUrl, key)
@@ -71,7 +71,7 @@ describe('A gateway with an admin listener', () => {
     }
   })
 
-  it('serves no admin route on the public listener', async () => {
+  it('serves no path for operators on the public one, with any key', async () => {
     const admin = await gateway.key({ kind: 'admin' })
     const answers = await Promise.all(
       OPERATORS.map(async ({ method, path }) => {
@@ -81,12 +81,12 @@ describe('A gateway with an admin listener', () => {
         return `${reply.status} ${error.message}`
       }),
     )
-    // Neither there nor there by another method.
+    // 404, not 405: the path does not exist there for any method.
     expect(answers).to.deep.equal(OPERATORS.map(({ method, path }) => `404 Invalid URL (${method} ${path.split('?')[0]})`))
   })
 
   for (const listener of ['public', 'admin'] as const)
-    it(`drains its ${listener} listener: running calls end, new ones are refused`, async () => {
+    it(`lets a call of its ${listener} listener end on shutdown, and accepts no new connections`, async () => {
       const stalled = hold()
       upstream.reply(stream('Hel', stalled, 'lo!'))
       const url = listener === 'public' ? gateway.url : gateway.adminUrl
@@ -106,7 +106,7 @@ async function textOf(chunks: AsyncIterable<OpenAI.ChatCompletionChunk>): Promis
   return text
 }
 
-/** Resolves once nobody listens there. */
+/** Resolves once nothing listens at the URL. */
 async function untilClosed(url: string): Promise<void> {
   for (;;) {
     const reply = await fetch(`${url}/v1/models`).catch(() => undefined)

@@ -5,7 +5,7 @@ import { Home } from './umg.ts'
 const ROUTES =
   'version: 1\nchain: [{ plugin: auth }, { plugin: ./restless.ts }]\nnamespaces: { sandbox: { provider: sandbox } }\n'
 
-/** A plugin that keeps the process awake. */
+/** A plugin with a timer, which keeps the process alive. */
 const RESTLESS = `
 import { defineChain, Type } from 'unified-model-gateway/plugin'
 export default defineChain({
@@ -32,7 +32,7 @@ describe('The command umg', () => {
 
   after(() => home?.remove())
 
-  for (const [args, code, said] of [
+  for (const [args, code, output] of [
     [['validate'], 0, /^routes\.yaml is valid: 1 namespace, 2 links\n$/],
     [['validate', 'wrong.yaml'], 1, /^wrong\.yaml:2:\d+: .*did you mean "auth"\?[\s\S]*wrong\.yaml is not valid: 1 error\n$/],
     [['strat'], 2, /unknown command 'strat'\n\(Did you mean start\?\)/],
@@ -42,13 +42,13 @@ describe('The command umg', () => {
   ] as const) {
     it(`answers "${args.join(' ')}"`, async () => {
       const ended = await home.run(args).ended
-      expect(code === 0 ? ended.stdout : ended.stderr).to.match(said)
+      expect(code === 0 ? ended.stdout : ended.stderr).to.match(output)
       expect(ended.stderr).to.not.contain('    at ')
       expect(ended.code).to.equal(code)
     })
   }
 
-  itWith('oldNode', 'reports that Node is too old', async () => {
+  itWith('oldNode', 'prints one sentence if Node is too old', async () => {
     const { code, stdout, stderr } = await home.run(['start'], { node: find('oldNode')! }).ended
     expect(code).to.equal(1)
     expect(stdout).to.equal('')

@@ -8,7 +8,7 @@ chain: [{ plugin: auth, config: { anonymous: { models: ["*"] } } }]
 namespaces: { up: { provider: openai-compatible, config: { baseUrl: "${origin}/v1" } } }
 `
 
-describe('A gateway that is stopped by a signal', () => {
+describe('a gateway that gets a signal', () => {
   let upstream: ScriptedUpstream
   let home: Home
   let stalled: Hold
@@ -31,7 +31,7 @@ describe('A gateway that is stopped by a signal', () => {
       body: JSON.stringify(ask({ stream: true })),
     })
 
-  /** A gateway with a running stream, whose first piece has arrived. */
+  /** Starts a gateway with an open stream, of which the first chunk has arrived. */
   async function streaming(...flags: string[]): Promise<{ umg: Umg; url: string; text: Promise<string> }> {
     const { umg, url } = await home.start(...flags)
     upstream.reply(stream('Hel', stalled, 'lo!'))
@@ -47,9 +47,9 @@ describe('A gateway that is stopped by a signal', () => {
     }
   }
 
-  it('is immediately not ready, still accepts calls, and finishes running streams', async () => {
+  it('is not ready at once, still accepts calls, and lets an open stream end', async () => {
     const { umg, url, text } = await streaming('--drain-delay', '5')
-    // npm repeats the signal of the terminal: two within a second count as one.
+    // npm repeats the signal of the terminal: two signals within a second count as one.
     umg.signal('SIGTERM')
     umg.signal('SIGTERM')
     expect((await untilNotReady(url)).headers.get('connection')).to.equal('close')
@@ -62,7 +62,7 @@ describe('A gateway that is stopped by a signal', () => {
     expect(await umg.ended).to.deep.include({ code: 0, stderr: '' })
   })
 
-  it('ends a stream with an error frame after the grace period', async () => {
+  it('ends a stream that exceeds the grace period with an error frame', async () => {
     const { umg, text } = await streaming('--drain-delay', '0', '--grace', '0.1')
     umg.signal('SIGTERM')
     const events = (await text).trim().split('\n\n')
@@ -71,10 +71,10 @@ describe('A gateway that is stopped by a signal', () => {
     expect(await umg.ended).to.have.property('code', 0)
   })
 
-  it('exits immediately on a second signal', async () => {
+  it('ends at once on a second signal', async () => {
     const { umg, text } = await streaming('--grace', '600')
     umg.signal('SIGINT')
-    // Two signals within a second count as one: repeat it.
+    // Signals within a second count as one, so that several may be needed.
     const again = setInterval(() => umg.signal('SIGINT'), 200)
     expect(await umg.ended).to.have.property('code', 1)
     clearInterval(again)
@@ -82,13 +82,13 @@ describe('A gateway that is stopped by a signal', () => {
   })
 })
 
-/** The body, to its end or until it breaks off. */
+/** The text of a body, complete or not. */
 async function textOf(reply: Response): Promise<string> {
   let text = ''
   try {
-    for await (const piece of reply.body!.pipeThrough(new TextDecoderStream())) text += piece
+    for await (const chunk of reply.body!.pipeThrough(new TextDecoderStream())) text += chunk
   } catch {
-    // A broken body is returned as far as it was received.
+    // The connection was cut. The text before it counts.
   }
   return text
 }

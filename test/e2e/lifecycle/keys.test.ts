@@ -3,7 +3,7 @@ import { Home } from './umg.ts'
 
 const ROUTES = 'version: 1\nchain: [{ plugin: auth }]\nnamespaces: { sandbox: { provider: sandbox } }\n'
 
-describe('Keys created by the command line beside a running gateway', () => {
+describe('keys created while a gateway runs', () => {
   let home: Home
   let url: string
 
@@ -26,12 +26,12 @@ describe('Keys created by the command line beside a running gateway', () => {
     return { status: reply.status, models: data?.map(({ id }) => id) }
   }
 
-  it('are valid immediately, and refused soon after their revocation', async () => {
-    const { id, secret } = JSON.parse(await keys('create', '--name', 'beside', '--models', 'sandbox/hello', '--json'))
+  it('are valid at once, and refused soon after they are revoked', async () => {
+    const { id, secret } = JSON.parse(await keys('create', '--name', 'later', '--models', 'sandbox/hello', '--json'))
     expect(await listed(secret)).to.deep.equal({ status: 200, models: ['sandbox/hello'] })
     await keys('revoke', id)
-    // It never comes back: one refusal is the end of it.
+    // Refused once, the key stays refused.
     while ((await listed(secret)).status !== 401);
-    expect(await keys('list')).to.match(new RegExp(`^${id} +beside .* revoked$`, 'm'))
+    expect(await keys('list')).to.match(new RegExp(`^${id} +later .* revoked$`, 'm'))
   })
 })

@@ -1,4 +1,4 @@
-// Runs before a command: at its end, tells on descriptor 3 which npm packages it has loaded, and where compiled code is kept.
+// Runs before a command. At its end, writes the npm packages that it loaded and the folder of compiled code to descriptor 3.
 import { writeSync } from 'node:fs'
 import { getCompileCacheDir, registerHooks } from 'node:module'
 

@@ -3,19 +3,19 @@ import { createKey } from '../../../core/keys/keys.ts'
 import { openStore } from '../../../core/store/database.ts'
 import { Home } from './umg.ts'
 
-/** More than a pipe holds, which is 64 KiB. */
+/** The output for so many is larger than the buffer of a pipe, which is 64 KiB. */
 const MANY = 500
 
 const ROUTES = 'version: 1\nchain: [{ plugin: auth }]\nnamespaces: { sandbox: { provider: sandbox } }\n'
 const WRONG = ROUTES.replace('[{ plugin: auth }]', `[${'{ plugin: ahut }, '.repeat(MANY)}]`)
 
-/** The exit code of the command goes to stderr: a shell's own is that of the reader. */
+/** Prints the exit code of the command on stderr: the shell's exit code is that of the reader. */
 const into = (reader: string): string => `{ "$@"; echo "exit code $?" >&2; } | ${reader}`
 
-/** A pipe whose reader has gone before the command begins. */
-const INTO_NOBODY = 'rm -f pipe; mkfifo pipe; : <pipe & exec 3>pipe; wait; exec "$@" >&3'
+/** Writes into a pipe whose reader has ended before. */
+const WITHOUT_READER = 'rm -f pipe; mkfifo pipe; : <pipe & exec 3>pipe; wait; exec "$@" >&3'
 
-/** A pipe whose reader goes after a line, which it passes on to stderr. */
+/** Writes into a pipe whose reader copies one line to stderr and ends. */
 const READ_ONE_LINE = 'rm -f pipe; mkfifo pipe; { head -n 1 <pipe; echo gone; } >&2 & exec 3>pipe; exec "$@" >&3'
 
 /** A plugin that prints a line for each call. */
@@ -34,7 +34,7 @@ export default defineChain({
 })
 `
 
-describe('what a command prints into a pipe', () => {
+describe('the output of a command into a pipe', () => {
   let home: Home
 
   before(async () => {
@@ -56,7 +56,7 @@ describe('what a command prints into a pipe', () => {
     [['validate', 'wrong.yaml', '--format', 'json'], 1],
     [['keys', 'list', '--json', '--database', 'sqlite:gateway.db'], 0],
   ] as const) {
-    it(`comes whole: umg ${args.join(' ')}`, async () => {
+    it(`is complete: umg ${args.join(' ')}`, async () => {
       const { stdout, stderr } = await home.run(args, { script: into('cat') }).ended
       expect(stdout).to.have.length.above(65_536)
       expect(() => JSON.parse(stdout)).not.to.throw()
@@ -64,7 +64,7 @@ describe('what a command prints into a pipe', () => {
     })
   }
 
-  it('loses its reader, and ends without a word', async () => {
+  it('loses its reader: the command ends without a message', async () => {
     const { stdout, stderr } = await home.run(['schema'], { script: into('head -n 1') }).ended
     expect(stdout).to.equal('{\n')
     expect(stderr).to.equal('exit code 141\n')
@@ -80,14 +80,14 @@ describe('what a command prints into a pipe', () => {
     ['usage'],
     ['accounts', 'list'],
   ]) {
-    it(`has no reader, and ends without a word: umg ${args.join(' ')}`, async () => {
-      const { code, stderr } = await home.run(args, { script: INTO_NOBODY }).ended
+    it(`has no reader: umg ${args.join(' ')} ends without a message`, async () => {
+      const { code, stderr } = await home.run(args, { script: WITHOUT_READER }).ended
       expect(stderr).to.equal('')
       expect(code).to.equal(141)
     })
   }
 
-  it('loses its reader, and a gateway serves on', async () => {
+  it('loses its reader: a gateway goes on serving', async () => {
     const gateway = home.run(['start', '--port', '0', '--routes', 'talkative.yaml', '--drain-delay', '0'], {
       script: READ_ONE_LINE,
     })

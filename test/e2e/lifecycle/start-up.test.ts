@@ -8,14 +8,14 @@ const LINE = ['commander', 'fastest-levenshtein']
 const STORE = [...LINE, 'kysely']
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url))
-/** Node loads this before the command. */
+/** The module that Node loads before the command. */
 const LOADED = import.meta.resolve('./loaded-modules.mjs')
 const script = 'node=$1; shift; "$node" --import "$LOADED" "$@" 3>loaded'
 
-describe('a command starts soon:', () => {
+describe('a command starts fast:', () => {
   let home: Home
 
-  /** What is loaded for a command, and what it says. */
+  /** Runs a command. Resolves to the packages that it loaded, and its errors. */
   async function start(args: readonly string[]) {
     const { stderr } = await home.run(args, { env: { LOADED }, script }).ended
     const { packages, cache } = JSON.parse(await home.read('loaded')) as { packages: string[]; cache?: string }
@@ -45,12 +45,12 @@ describe('a command starts soon:', () => {
     [['schema'], ['koa', 'kysely', 'undici', 'pino', 'prom-client', '@aws-sdk/credential-providers', '@azure/identity']],
     [['validate'], ['koa', 'gpt-tokenizer', 'openid-client', 'pg', 'google-auth-library', '@smithy/signature-v4']],
   ] as const) {
-    it(`umg ${args.join(' ')} does without what others need`, async () => {
+    it(`umg ${args.join(' ')} loads no packages of other commands`, async () => {
       expect((await start(args)).packages).not.to.include.any.members(absent)
     })
   }
 
-  it('what Node has compiled is kept beside the code', async () => {
+  it('compiled code is cached in the folder of the package', async () => {
     const { cache } = await start(['--help'])
     expect(cache).to.match(new RegExp(`^${PROJECT}\\.cache/`))
   })

@@ -8,7 +8,7 @@ import { Home } from './umg.ts'
 const routes = (...links: string[]) =>
   `version: 1\nchain: [${['{ plugin: auth }', ...links].join(', ')}]\nnamespaces: { sandbox: { provider: sandbox } }\n`
 
-/** A plugin with a running timer, which rejects a promise without a handler if a call asks for that. */
+/** A plugin with a timer, which keeps the process alive. It throws an uncaught error if a call requests it. */
 const RESTLESS = `
 import { defineChain, Type } from 'unified-model-gateway/plugin'
 export default defineChain({
@@ -37,7 +37,7 @@ describe('umg start', () => {
 
   afterEach(() => home?.remove())
 
-  it('prints a test key and a curl command on the first successful start only', async () => {
+  it('prints a key and how to try it on the first successful start only', async () => {
     expect(await home.run(['start', '--routes', 'missing.yaml']).ended).to.deep.include({ code: 1, stdout: '' })
 
     const first = await home.start()
@@ -48,7 +48,7 @@ describe('umg start', () => {
     const { stdout } = await promisify(execFile)('bash', ['-c', curl])
     expect(JSON.parse(stdout)).to.have.nested.property('choices[0].message.content')
 
-    // The signal follows the call immediately: its line must be in the log, although a plugin holds a timer.
+    // The line of the call is in the log, and the timer of the plugin does not keep the process alive.
     first.umg.signal('SIGINT')
     const ended = await first.umg.ended
     expect(ended.code).to.equal(0)
@@ -77,7 +77,7 @@ describe('umg start', () => {
     expect((await umg.ended).stderr).to.match(/^warning: other machines can read \/metrics .*UMG_METRICS_TOKEN/m)
   })
 
-  describe('refuses', () => {
+  describe('does not start', () => {
     async function refused(flags: readonly string[], env: Readonly<Record<string, string>> = {}, exitCode = 1): Promise<string> {
       const { code, stdout, stderr } = await home.run(['start', ...flags], { env }).ended
       expect(code).to.equal(exitCode)
@@ -87,10 +87,10 @@ describe('umg start', () => {
     }
 
     for (const [what, flags] of [
-      ['its port', (port: number) => ['--port', String(port)]],
-      ['its admin listener', (port: number) => ['--port', '0', '--admin-listen', `127.0.0.1:${port}`]],
+      ['--port', (port: number) => ['--port', String(port)]],
+      ['--admin-listen', (port: number) => ['--port', '0', '--admin-listen', `127.0.0.1:${port}`]],
     ] as const) {
-      it(`an address in use: ${what}`, async () => {
+      it(`if the address of ${what} is in use`, async () => {
         const other = createServer().listen(0, '127.0.0.1')
         await once(other, 'listening')
         const { port } = other.address() as AddressInfo
@@ -102,7 +102,7 @@ describe('umg start', () => {
       })
     }
 
-    it('an invalid routes.yaml, and prints each error with its position', async () => {
+    it('with a routing table that is not valid, and prints each error with its position', async () => {
       await home.write('routes.yaml', `${routes()}namespases: {}\nkeys: 1\n`)
       const stderr = await refused(['--port', '0'])
       expect(stderr).to.match(/^routes\.yaml:4:1: unknown field "namespases".*did you mean "namespaces"/)
@@ -110,22 +110,22 @@ describe('umg start', () => {
       expect(stderr).to.match(/routes\.yaml is not valid: 2 errors\n$/)
     })
 
-    it('a configuration that a plugin rejects, with its position, although another plugin holds a timer', async () => {
+    it('with a config that a plugin refuses, and ends despite the timer of another plugin', async () => {
       await home.write('routes.yaml', routes('{ plugin: ./restless.ts }', '{ plugin: ./restless.ts, config: { refuse: "No!" } }'))
       expect(await refused(['--port', '0'])).to.match(/^routes\.yaml:2:\d+: chain plugin restless: No!$/m)
     })
 
-    for (const [flags, env, said] of [
+    for (const [flags, env, message] of [
       [['--prot', '1'], {}, 'Did you mean --port?'],
       [['--port', 'abc'], {}, 'A port is a number from 0 to 65535.'],
       [[], { UMG_PORT: 'abc' }, "value 'abc' from env 'UMG_PORT' is invalid"],
     ] as const) {
-      it(`${[...flags, ...Object.entries(env).flat()].join(' ')} with one message`, async () => {
-        expect(await refused(flags, env, 2)).to.contain(said)
+      it(`with ${[...flags, ...Object.entries(env).flat()].join(' ')}, and prints one sentence`, async () => {
+        expect(await refused(flags, env, 2)).to.contain(message)
       })
     }
 
-    it('an unknown kind of database, and lists the supported ones', async () => {
+    it('with an unknown kind of database, and names the known kinds', async () => {
       expect(await refused(['--database', 'mysql://x'])).to.match(/sqlite:.*postgres:/s)
     })
   })

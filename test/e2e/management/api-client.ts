@@ -102,8 +102,8 @@ function expectSchema(method: Method, path: string, { body, status, text }: ApiR
   const [plain = ''] = path.split('?')
   const fits = ({ path: pattern }: Operation) =>
     new RegExp(`^${pattern.replace('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}$`).test(plain)
-  const row = OPERATIONS.filter((route) => route.method === method).find((route) => route.path === plain || fits(route))
-  if (row === undefined) throw new Error(`no route is ${method} ${plain}`)
+  const row = OPERATIONS.filter((each) => each.method === method).find((each) => each.path === plain || fits(each))
+  if (row === undefined) throw new Error(`no operation is ${method} ${plain}`)
   expect(status, `${method} ${plain}`).to.equal(row.status ?? (row.reply || row.streams ? 200 : 204))
   if (row.reply === undefined) expect(row.streams ? '' : text).to.equal('')
   else expect(validate(row.reply, structuredClone(body)).errors, `${method} ${plain}: ${text}`).to.deep.equal([])

@@ -8,7 +8,7 @@ const ROUTES = 'version: 1\nchain: [{ plugin: auth }]\nnamespaces: { sandbox: { 
 const SETUP = /Console +(http:\S+)\/console\/setup#([\w-]{43})\n/
 
 onEachDatabase('the command line beside a running gateway', (database) => {
-  it('starts it, invites by it, and rules over keys in it', async () => {
+  it('sets it up, invites a user, and creates, rotates and revokes keys', async () => {
     const at = ['--database', await database()]
     const home = await Home.create({ 'routes.yaml': ROUTES })
     try {
@@ -61,11 +61,11 @@ onEachDatabase('the command line beside a running gateway', (database) => {
 
 describe('umg start', () => {
   for (const [what, flags, said] of [
-    ['a database that is away', ['--database', 'postgres://umg:hunter2@127.0.0.1:1/umg'], 'Start its server'],
-    ['a database it does not know', ['--database', 'mysql://umg:hunter2@db/umg'], 'must be `sqlite:'],
+    ['an unavailable database', ['--database', 'postgres://umg:hunter2@127.0.0.1:1/umg'], 'Start its server'],
+    ['an unknown kind of database', ['--database', 'mysql://umg:hunter2@db/umg'], 'must be `sqlite:'],
     ['a provider without a client', ['--oidc-issuer', 'https://login.example.com'], '--oidc-client-id'],
   ] as const) {
-    it(`with ${what} says what to do, and no password`, async () => {
+    it(`with ${what} says what to do, without the password`, async () => {
       const home = await Home.create({ 'routes.yaml': ROUTES })
       const { code, stderr } = await home.run(['start', '--port', '0', ...flags]).ended
       expect(code).to.equal(1)

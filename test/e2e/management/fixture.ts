@@ -54,7 +54,10 @@ export interface Fixture {
 
 /** Starts the gateway and creates its users. */
 export async function startFixture(database: string, management?: ManagementOptions): Promise<Fixture> {
-  const gateway = await startTestGateway({ routes: ROUTES, database, ...(management && { management }) })
+  await using opened = new AsyncDisposableStack()
+  const gateway = opened.adopt(await startTestGateway({ routes: ROUTES, database, ...(management && { management }) }), (all) =>
+    all.stop(),
+  )
   const { url, store } = gateway
   const { db } = store
   hashed ??= hashPassword(PASSWORD)
@@ -88,7 +91,8 @@ export async function startFixture(database: string, management?: ManagementOpti
 
   await restore()
   const people = { admin, member, program, adminKey, adminId, memberId, account: account.id }
-  return { gateway, ...people, newClient, restore, stop: () => gateway.stop() }
+  const all = opened.move()
+  return { gateway, ...people, newClient, restore, stop: () => all.disposeAsync() }
 }
 
 /** A unique text. */

@@ -36,7 +36,7 @@ onEachDatabase('a key', (database) => {
     }
   }
 
-  it('of a member works at once, is of their account, and says who made it', async () => {
+  it('of a member works at once, belongs to their account, and names its creator', async () => {
     const name = unique('laptop')
     const made = await create(fixture.member, { name, tags: { team: 'research' }, expires_at: '2999-01-31T00:00:00.000Z' })
     const { secret, id, created_at, ...rest } = made
@@ -71,7 +71,7 @@ onEachDatabase('a key', (database) => {
     expect((await client.models.list()).data).to.have.length(1)
   })
 
-  it('works from its making through its rotation until its overlap ends, and not after it is revoked', async () => {
+  it('works until its overlap after a rotation ends, or it is revoked', async () => {
     const old = await create(fixture.member)
     const rotated = (await fixture.member.post(`/keys/${old.id}/rotate`, { overlap_seconds: 3600 })).body as unknown as Made
     expect(rotated).to.include({ replaces: old.id, name: 'laptop', status: 'active' })
@@ -85,7 +85,7 @@ onEachDatabase('a key', (database) => {
     expect(await works(rotated.secret)).to.equal(false)
   })
 
-  it('is found, page by page, and by what its owner remembers of it', async () => {
+  it('is found page by page, by part of its name, and by its last four characters', async () => {
     const mark = unique('page')
     for (let i = 0; i < 5; i++) await create(fixture.member, { name: `${mark} ${i}` })
     const seen: unknown[] = []
@@ -102,12 +102,12 @@ onEachDatabase('a key', (database) => {
   })
 
   for (const query of ['limit=0', 'limit=201', 'limit=x', 'status=lost', 'cursor=%00', 'sort=name', 'limit=1&limit=2']) {
-    it(`is not listed by ?${query}`, async () => {
+    it(`is not listed by the invalid query ?${query}`, async () => {
       expect((await fixture.member.get(`/keys?${query}`)).status).to.equal(400)
     })
   }
 
-  it('of routes.yaml is listed with its line, and can be looked at and not be changed', async () => {
+  it('of routes.yaml is listed with its line, and cannot be changed', async () => {
     const { body } = await fixture.admin.get('/keys?q=nightly')
     expect(body.data).to.deep.equal([
       {
@@ -141,7 +141,7 @@ onEachDatabase('a key', (database) => {
     expect(outcome(await fixture.member.get('/keys/routes:nightly'))).to.deep.equal(NOT_FOUND)
   })
 
-  it('of another account is not there for a member, who learns nothing of it', async () => {
+  it('of another account does not exist for a member', async () => {
     const foreign = await create(fixture.admin, { name: unique('foreign') })
     const unknown = await fixture.member.get('/keys/key_none')
     for (const reply of [
@@ -156,7 +156,7 @@ onEachDatabase('a key', (database) => {
     expect((await fixture.admin.get(`/keys/${foreign.id}`)).body).to.include({ name: foreign.name, status: 'active' })
   })
 
-  it('is not made by a member for another account, and not with more rights than the account has', async () => {
+  it('cannot be created by a member for another account, with a rate class, or as an admin key', async () => {
     const refusals: readonly [object, unknown[]][] = [
       [{ account_id: 'default' }, [400, 'invalid_value']],
       [{ account_id: 'acc_none' }, [400, 'invalid_value']],
@@ -167,7 +167,7 @@ onEachDatabase('a key', (database) => {
       expect(outcome(await fixture.member.post('/keys', { name: 'x', kind: 'live', ...more }))).to.deep.equal(wanted)
   })
 
-  it('keeps the rate class that an admin gave it, whatever a member sends', async () => {
+  it('keeps the rate class of an admin, whatever a member sends', async () => {
     const limited = await create(fixture.admin, { account_id: fixture.account, rate_class: 'batch' })
     expect((await fixture.member.patch(`/keys/${limited.id}`, { name: 'renamed', rate_class: 'batch' })).body).to.include({
       name: 'renamed',
@@ -176,7 +176,7 @@ onEachDatabase('a key', (database) => {
       expect(outcome(await fixture.member.patch(`/keys/${limited.id}`, { rate_class }))).to.deep.equal([403, 'admin_required'])
   })
 
-  it('takes no field that is not its owner’s to set', async () => {
+  it('rejects fields that cannot be set', async () => {
     const { id } = await create(fixture.member)
     const fields = {
       id: 'key_x',
@@ -206,7 +206,7 @@ onEachDatabase('a key', (database) => {
     expect(response.status).to.equal(400)
   })
 
-  it('that manages the gateway is made and seen by admins only, and opens no model', async () => {
+  it('of the kind admin is created and seen by admins only, and cannot call models', async () => {
     const made = await create(fixture.admin, { kind: 'admin', account_id: fixture.account, name: unique('manager') })
     expect(made.secret).to.match(/^sk-admin-/)
     const q = `q=${encodeURIComponent(made.name as string)}`
@@ -223,7 +223,7 @@ onEachDatabase('a key', (database) => {
     expect((await fixture.newClient().get('/users', { headers })).status).to.equal(401)
   })
 
-  it('may be called what could be a page’s code: it is told as text', async () => {
+  it('may have a name that is HTML: it is JSON text', async () => {
     const name = `<img src=x onerror=alert(1)>"'&`
     const { id } = await create(fixture.member, { name, tags: { team: '</script><script>' } })
     const { headers, body } = await fixture.member.get(`/keys/${id}`)
@@ -231,7 +231,7 @@ onEachDatabase('a key', (database) => {
     expect(body).to.deep.include({ name, tags: { team: '</script><script>' } })
   })
 
-  it('tells in the audit trail what became of it, and by whom', async () => {
+  it('has its changes in the audit trail, with their actors', async () => {
     const { id } = await create(fixture.member, { name: 'traced' })
     await fixture.admin.patch(`/keys/${id}`, { name: 'renamed', rate_class: 'batch' })
     await fixture.program.post(`/keys/${id}/revoke`)

@@ -11,14 +11,14 @@ import { onEachDatabase } from '../../support/databases.ts'
 import type { ApiClient, ApiReply } from './api-client.ts'
 import { type Fixture, startFixture } from './fixture.ts'
 
-/** People as the provider knows them, by the name they sign in with there. */
+/** The claims of a person at the provider. */
 type Claims = { readonly email?: string; readonly email_verified?: boolean; readonly name?: string }
 
-/** A real provider on this machine, which signs in whoever names themselves. */
+/** A real provider on loopback that authenticates by the header `x-person`. */
 interface Issuer {
   readonly url: string
   readonly people: Map<string, Claims>
-  /** Where it may send browsers back to. */
+  /** Sets the redirect URI. */
   redirectTo(uri: string): void
   stop(): Promise<void>
 }
@@ -44,7 +44,7 @@ async function startIssuer(): Promise<Issuer> {
   }
   server.on('request', async (request, response) => {
     if (!request.url!.startsWith('/interaction/')) return provider.callback()(request, response)
-    // Who they are says a header, and to everything they agree.
+    // A header names the person, who consents to everything.
     const { prompt, params, session, grantId } = await provider.interactionDetails(request, response)
     if (prompt.name === 'login')
       return provider.interactionFinished(request, response, { login: { accountId: String(request.headers['x-client']) } })
@@ -72,7 +72,7 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
   let issuer: Issuer
   let fixture: Fixture
   before(async () => {
-    // It says of its settings that they are for tests.
+    // It warns that its settings are for tests.
     for (const level of ['info', 'warn'] as const) mock.method(console, level, () => undefined)
     issuer = await startIssuer()
     const openid = openIdProvider({
@@ -90,7 +90,7 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
     mock.restoreAll()
   })
 
-  /** Goes from address to address as a browser would, until the gateway sends it to one of the console's. */
+  /** Follows redirects as a browser does, until one leads to the console. */
   async function travel(
     client: ApiClient,
     who: string,
@@ -116,11 +116,11 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
   const arrived = () => `${fixture.gateway.url}/console/`
   const refused = (code: string) => `${fixture.gateway.url}/console/sign-in?error=${code}`
 
-  it('is offered where there is one', async () => {
+  it('is listed among the ways to sign in', async () => {
     expect((await fixture.newClient().get('/sign-in')).body.oidc).to.deep.equal({ name: 'Example', path: '/api/v1/oidc/start' })
   })
 
-  it('lets a user in who has the address that the provider vouches for, and from then on whatever their address is', async () => {
+  it('signs in the user of a verified address, and later by the identity, whatever the address', async () => {
     issuer.people.set('b-17', { email: 'Bob@example.com', email_verified: true, name: 'Robert' })
     const client = fixture.newClient()
     expect((await travel(client, 'b-17')).location).to.equal(arrived())
@@ -132,12 +132,12 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
     expect((await again.get('/session')).body.user).to.include({ id: fixture.memberId })
   })
 
-  it('lets nobody else take the place of a user by their address', async () => {
+  it('refuses another identity with the address of a linked user', async () => {
     issuer.people.set('mallory', { email: 'bob@example.com', email_verified: true })
     expect((await travel(fixture.newClient(), 'mallory')).location).to.equal(refused('openid_refused'))
   })
 
-  it('lets nobody in by an address that the provider does not vouch for, or without one', async () => {
+  it('refuses an unverified or missing address', async () => {
     issuer.people.set('unverified', { email: 'ada@example.com', email_verified: false })
     issuer.people.set('unsaid', { email: 'ada@example.com' })
     issuer.people.set('nameless', {})
@@ -150,7 +150,7 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
     expect(body.data![0]).to.include({ action: 'session.refuse', actor: null, ip: '127.0.0.1' })
   })
 
-  it('makes a user of who was invited, once, without a password', async () => {
+  it('creates an invited user, once, without a password', async () => {
     issuer.people.set('cy', { email: 'cy@example.com', email_verified: true, name: 'Cy' })
     expect((await travel(fixture.newClient(), 'cy')).location).to.equal(refused('openid_refused'))
     await fixture.admin.post('/invitations', { email: 'cy@example.com', role: 'member', account_id: fixture.account })
@@ -162,7 +162,7 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
     expect(byPassword.status).to.equal(401)
   })
 
-  it('lets nobody in who is shut out', async () => {
+  it('refuses a disabled user', async () => {
     issuer.people.set('dan', { email: 'dan@example.com', email_verified: true, name: 'Dan' })
     await fixture.admin.post('/invitations', { email: 'dan@example.com', role: 'member', account_id: fixture.account })
     await travel(fixture.newClient(), 'dan')
@@ -171,10 +171,10 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
     expect((await travel(fixture.newClient(), 'dan')).location).to.equal(refused('openid_refused'))
   })
 
-  it('is over with the browser that began it: what another one brings back opens nothing', async () => {
+  it('works only in the browser that started it', async () => {
     const [victim, attacker] = [fixture.newClient(), fixture.newClient()]
     issuer.people.set('ada', { email: 'ada@example.com', email_verified: true })
-    // The attacker signs in, stops at the way back, and gives that address to the victim.
+    // The attacker signs in, stops before the callback, and gives its URL to the victim.
     let way = ''
     const get = attacker.get.bind(attacker)
     attacker.get = async (path) => {
@@ -190,12 +190,12 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
   })
 
   for (const path of ['/oidc/callback', '/oidc/callback?code=made-up&state=x', '/oidc/callback?error=access_denied']) {
-    it(`tells people at the sign-in page that ${path} was nothing`, async () => {
+    it(`redirects ${path} to the sign-in page with an error`, async () => {
       expect((await fixture.newClient().get(path)).headers.get('location')).to.equal(refused('openid_failed'))
     })
   }
 
-  it('keeps no gateway from starting where the provider is away, and says so', async () => {
+  it('reports an unavailable provider, which does not prevent the gateway from starting', async () => {
     const openid = openIdProvider({ issuer: await closedOrigin(), clientId: 'umg' })
     const away = await startFixture(await database(), { openid })
     const reply = await away.newClient().get('/oidc/start')
@@ -204,7 +204,7 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
     await away.stop()
   })
 
-  it('is not there where none was named', async () => {
+  it('is absent if no provider is configured', async () => {
     const without = await startFixture(await database())
     expect((await without.newClient().get('/sign-in')).body.oidc).to.equal(null)
     expect((await without.newClient().get('/oidc/start')).status).to.equal(404)

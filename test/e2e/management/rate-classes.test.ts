@@ -7,7 +7,7 @@ import { ApiClient, type ApiReply } from './api-client.ts'
 
 const CLASSES = { standard: { requests: '60/min' }, batch: { tokens: '5M/day' } }
 
-describe('a rate class that the routing table does not declare', () => {
+describe('a rate class that routes.yaml does not declare', () => {
   let gateway: TestGateway
   let program: ApiClient
   before(async () => {
@@ -29,7 +29,7 @@ describe('a rate class that the routing table does not declare', () => {
     ['a new account', (fields) => program.post('/accounts', { ...ACCOUNT, ...fields })],
     ['an account', async (fields) => program.patch(`/accounts/${await idOf('/accounts', ACCOUNT)}`, fields)],
   ] satisfies readonly [string, (fields: object) => Promise<ApiReply>][])
-    it(`is not given to ${what}, and those that it declares are named`, async () => {
+    it(`is refused for ${what}; the error names the declared ones`, async () => {
       const { status, body } = await send({ rate_class: 'bacth' })
       expect([status, body.code, body.param]).to.deep.equal([400, 'invalid_value', 'rate_class'])
       expect(body.message).to.include('did you mean "batch"?').and.include('routes.yaml declares standard, batch.')
@@ -38,7 +38,7 @@ describe('a rate class that the routing table does not declare', () => {
       expect((await send({ rate_class: null })).body).to.include({ rate_class: null })
     })
 
-  it('is kept by the key that has it, which can be changed otherwise, rotated, and given another', async () => {
+  it('is kept by a key that has it, which can be changed, rotated, and given another class', async () => {
     const { key } = await createKey(gateway.store, { name: 'old', kind: 'live', rateClass: 'retired' })
     const patch = async (fields: object) => (await program.patch(`/keys/${key.id}`, fields)).body
     expect(await patch({ name: 'renamed', rate_class: 'retired' })).to.include({ name: 'renamed', rate_class: 'retired' })
@@ -48,7 +48,7 @@ describe('a rate class that the routing table does not declare', () => {
     expect(await patch({ rate_class: 'retired' })).to.include({ param: 'rate_class' })
   })
 
-  it('is kept by the account that has it', async () => {
+  it('is kept by an account that has it', async () => {
     const { id } = await createAccount(gateway.store, { ...ACCOUNT, rateClass: 'retired' }, GATEWAY)
     const { body } = await program.patch(`/accounts/${id}`, { name: 'Acme Ltd', rate_class: 'retired' })
     expect(body).to.include({ name: 'Acme Ltd', rate_class: 'retired' })

@@ -8,7 +8,7 @@ import { onEachDatabase } from '../../support/databases.ts'
 import { refusalOf } from './api-client.ts'
 import { type Fixture, startFixture } from './fixture.ts'
 
-/** Who may call what. A route that is not here is nobody's yet: decide, and write it down. */
+/** The access of every operation. A new operation must be added here deliberately. */
 const ROLES: Readonly<Record<Access, readonly string[]>> = {
   public: [
     'GET /api/v1/sign-in',
@@ -58,7 +58,7 @@ const ROLES: Readonly<Record<Access, readonly string[]>> = {
   ],
 }
 
-/** The live router's own list: what it serves, whatever the rows say. */
+/** The routes that the router serves. */
 function served(): string[] {
   const parts = {} as ManagementServices
   const routers = [managementRouter(parts), managementRouter(parts, lifecycleOperations, LIFECYCLE_BASE)]
@@ -67,7 +67,7 @@ function served(): string[] {
 }
 
 describe('the management API', () => {
-  it('serves nothing whose role nobody has decided', () => {
+  it('serves only operations whose access is listed here', () => {
     expect(served()).to.have.members(Object.values(ROLES).flat())
   })
 })
@@ -79,7 +79,7 @@ onEachDatabase('the management API', (database) => {
   })
   after(() => fixture?.stop())
 
-  /** Who asks, by name: the headers that say so. A session of its own each time, for some routes end it. */
+  /** The headers of each kind of caller. A new session each time, since some operations end it. */
   const CALLERS: Readonly<Record<string, () => Promise<Record<string, string>>>> = {
     nobody: async () => ({}),
     'a made-up session': async () => ({ cookie: 'umg_session=made-up' }),
@@ -109,7 +109,7 @@ onEachDatabase('the management API', (database) => {
       ...(method !== 'GET' && { body: '{}' }),
     })
     const [status, code] = response.status < 400 ? [response.status, undefined] : await refusalOf(response)
-    // The live tail would never end.
+    // The live tail never ends by itself.
     abort.abort()
     return { status, code }
   }
@@ -117,7 +117,7 @@ onEachDatabase('the management API', (database) => {
   const REFUSED = { status: 401, code: 'not_signed_in' }
 
   for (const route of ROLES.public) {
-    it(`${route} is open to everybody`, async () => {
+    it(`${route} is public`, async () => {
       for (const [name, headers] of Object.entries(CALLERS)) {
         const { status, code } = await ask(route, await headers())
         expect(`${status} ${code}`, name).to.not.match(/not_signed_in|admin_required/)
@@ -126,7 +126,7 @@ onEachDatabase('the management API', (database) => {
   }
 
   for (const route of ROLES.member) {
-    it(`${route} is open to who is signed in`, async () => {
+    it(`${route} is open to members and admins`, async () => {
       for (const [name, headers] of Object.entries(CALLERS)) {
         const told = await ask(route, await headers())
         if (/^(?:member|admin|an admin key)$/.test(name)) expect([401, 403], `${name} ${told.code}`).to.not.include(told.status)
@@ -136,7 +136,7 @@ onEachDatabase('the management API', (database) => {
   }
 
   for (const route of ROLES.admin) {
-    it(`${route} is open to admins`, async () => {
+    it(`${route} is open to admins only`, async () => {
       for (const [name, headers] of Object.entries(CALLERS)) {
         const told = await ask(route, await headers())
         if (name === 'member') expect(told).to.deep.equal({ status: 403, code: 'admin_required' })
@@ -146,7 +146,7 @@ onEachDatabase('the management API', (database) => {
     })
   }
 
-  it('gives an admin key no model', async () => {
+  it('does not let an admin key call models', async () => {
     const reply = await fixture.gateway.fetch('/v1/models', { key: fixture.adminKey })
     expect(await refusalOf(reply)).to.deep.equal([401, 'invalid_api_key'])
   })

@@ -7,22 +7,22 @@ import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway } from '../../support/gateway.ts'
 import { ApiClient, type ApiReply } from './api-client.ts'
 
-/** A secret, and in which replies it may stand. */
+/** A secret, and the replies that may contain it. */
 interface Canary {
   readonly what: string
   readonly secret: string
   readonly told?: readonly ApiReply[]
 }
 
-/** A text as it may be found: as it is, in a URL, in base64 at each of the three places it can begin at, in hex. */
+/** The forms of a text: plain, URL-encoded, base64 at each of three alignments, hex. */
 function formsOf(secret: string): string[] {
   const shifted = [0, 1, 2].map((shift) => Buffer.from(`${'_'.repeat(shift)}${secret}`).toString('base64'))
-  // The characters at the ends depend on what stands beside.
+  // The characters at both ends depend on the neighbouring bytes.
   return [secret, encodeURIComponent(secret), ...shifted.map((text) => text.slice(4, -4)), Buffer.from(secret).toString('hex')]
 }
 
-onEachDatabase('no secret', (database, kind) => {
-  it('is anywhere but in the one reply that hands it out', async () => {
+onEachDatabase('a secret', (database, kind) => {
+  it('is only in the reply that hands it out', async () => {
     const url = await database()
     const gateway = await startTestGateway({
       database: url,
@@ -50,7 +50,7 @@ onEachDatabase('no secret', (database, kind) => {
       model: 'sandbox/hello',
       messages: [{ role: 'user', content: 'Hi' }],
     })
-    // What is refused may quote what it was asked with.
+    // An error may quote its request.
     await admin.post(`/keys/${made.body.secret}/revoke`)
     await admin.get(`/keys?q=${made.body.secret}&limit=0`)
     await new ApiClient(gateway.url).post('/invitations/look', { token: setupToken })

@@ -25,7 +25,7 @@ onEachDatabase('the setup link', (database) => {
   const link = async () => ({ token: await createSetupToken(gateway.store), name: 'Ada', ...ADA })
   const users = () => gateway.store.db.selectFrom('users').select(['email', 'role', 'account_id']).execute()
 
-  it('makes the first admin, once, and signs them in', async () => {
+  it('creates the first admin, once, and signs in', async () => {
     const client = new ApiClient(gateway.url)
     expect((await client.get('/sign-in')).body).to.include({ setup_needed: true, password: true })
     const first = await link()
@@ -44,7 +44,7 @@ onEachDatabase('the setup link', (database) => {
     expect(await users()).to.have.length(1)
   })
 
-  it('used by fifty at once makes one admin', async () => {
+  it('creates one admin for fifty concurrent requests', async () => {
     const used = await link()
     const racers = Array.from({ length: 50 }, (_, i) =>
       new ApiClient(gateway.url).post('/setup', { ...used, email: `racer-${i}@example.com` }),
@@ -55,14 +55,14 @@ onEachDatabase('the setup link', (database) => {
     expect(await users()).to.have.length(1)
   })
 
-  it('is good for an hour', async () => {
+  it('expires after an hour', async () => {
     const used = await link()
     mock.timers.enable({ apis: ['Date'], now: Date.now() + 60 * MINUTE })
     expect(outcome(await new ApiClient(gateway.url).post('/setup', used))).to.deep.equal([410, 'link_invalid'])
     expect(await users()).to.deep.equal([])
   })
 
-  it('is not used up by what is refused', async () => {
+  it('stays valid after a refused request', async () => {
     const used = await link()
     const client = new ApiClient(gateway.url)
     for (const [wrong, param] of [
@@ -77,7 +77,7 @@ onEachDatabase('the setup link', (database) => {
     expect((await client.post('/setup', used)).status).to.equal(201)
   })
 
-  it('that is made up opens nothing', async () => {
+  it('with an unknown token is refused', async () => {
     await link()
     for (const token of ['', 'x'.repeat(43), 'A'.repeat(200)])
       expect(outcome(await new ApiClient(gateway.url).post('/setup', { ...(await link()), token }))).to.deep.equal([
@@ -99,7 +99,7 @@ onEachDatabase('signing in', (database) => {
   const REFUSED = [401, 'not_signed_in']
   const session = async (client: ApiClient) => outcome(await client.get('/session'))
 
-  it('tells who one is, in which account, and where clients call', async () => {
+  it('gives a session with the user, the account and the base URL for clients', async () => {
     const { url } = fixture.gateway
     const { body } = await fixture.member.get('/session')
     expect(body).to.deep.equal({
@@ -110,11 +110,11 @@ onEachDatabase('signing in', (database) => {
     expect((await fixture.program.get('/session')).body.user).to.include({ email: null, name: 'terraform', role: 'admin' })
   })
 
-  it('works in whatever case the address is written', async () => {
+  it('ignores the case of the e-mail address', async () => {
     expect((await fixture.newClient().post('/session', { ...ADA, email: ' Ada@Example.COM'.trim() })).status).to.equal(201)
   })
 
-  it('is refused alike for a wrong password, an unknown address, and a user who is shut out', async () => {
+  it('is refused in the same way for a wrong password, an unknown address, and a disabled user', async () => {
     await fixture.admin.patch(`/users/${fixture.memberId}`, { disabled: true })
     const replies = await Promise.all(
       [{ ...ADA, password: 'not the password' }, { email: 'nobody@example.com', password: PASSWORD }, BOB].map((credentials) =>
@@ -125,7 +125,7 @@ onEachDatabase('signing in', (database) => {
     expect(outcome(replies[0]!)).to.deep.equal([401, 'sign_in_refused'])
   })
 
-  it('is told in the audit trail, and so is every refusal', async () => {
+  it('is written to the audit trail, and so is every refusal', async () => {
     await fixture.newClient().post('/session', { ...ADA, password: 'not the password' })
     await fixture.newClient().post('/session', { email: 'nobody@example.com', password: PASSWORD })
     await fixture.newClient().post('/session', ADA)
@@ -142,8 +142,8 @@ onEachDatabase('signing in', (database) => {
     ])
   })
 
-  describe('again and again', () => {
-    it('is refused from the sixth wrong password of a client on, for fifteen minutes, wherever they come from', async () => {
+  describe('repeatedly', () => {
+    it('is refused for fifteen minutes after five wrong passwords for an e-mail address, from any network', async () => {
       for (let i = 0; i < 5; i++) expect(outcome(await from(`192.0.2.${i}`, 'wrong'))).to.deep.equal([401, 'sign_in_refused'])
       const sixth = await from('192.0.2.99', PASSWORD)
       expect(outcome(sixth)).to.deep.equal([429, 'too_many_tries'])
@@ -152,44 +152,44 @@ onEachDatabase('signing in', (database) => {
       expect((await from('192.0.2.99', PASSWORD)).status).to.equal(201)
     })
 
-    it('is refused from the sixth try of an address on, whoever is tried', async () => {
+    it('is refused after five failed attempts from a network, for any e-mail address', async () => {
       for (let i = 0; i < 5; i++)
         expect(outcome(await from('192.0.2.7', PASSWORD, `user-${i}@example.com`))).to.deep.equal([401, 'sign_in_refused'])
       expect(outcome(await from('192.0.2.7', PASSWORD))).to.deep.equal([429, 'too_many_tries'])
       expect((await from('192.0.2.8', PASSWORD)).status).to.equal(201)
     })
 
-    it('counts all of a network of IPv6 as one, which one customer has', async () => {
+    it('counts an IPv6 /64 as one network', async () => {
       for (const last of ['1', 'ffff', 'a:b', '0:2', '9']) await from(`2001:db8:0:7::${last}`, 'wrong', `x${last}@example.com`)
       expect(outcome(await from('2001:db8:0:7:1:2:3:4', PASSWORD))).to.deep.equal([429, 'too_many_tries'])
       expect((await from('2001:db8:0:8::1', PASSWORD)).status).to.equal(201)
     })
 
-    it('is not refused to who gets it right', async () => {
+    it('clears the failed attempts of the e-mail address after a success, and not those of the network', async () => {
       const client = fixture.newClient()
       for (let i = 0; i < 3; i++) {
         for (let wrong = 0; wrong < 2; wrong++) await client.post('/session', { ...ADA, password: 'wrong' })
         if (i === 0) expect((await client.post('/session', ADA)).status).to.equal(201)
       }
-      // Two and one right, two, and then the address has used up its own five.
+      // Two failures, a success, two failures: these clear the e-mail address, and count for the network.
       expect(outcome(await client.post('/session', ADA))).to.deep.equal([429, 'too_many_tries'])
     })
 
-    it('at once is counted each time', async () => {
+    it('and concurrently counts every attempt', async () => {
       const tries = Array.from({ length: 20 }, () => fixture.newClient().post('/session', { ...ADA, password: 'wrong' }))
       const statuses = (await Promise.all(tries)).map(({ status }) => status)
       expect(statuses.filter((status) => status === 401)).to.have.length(5)
       expect(statuses.filter((status) => status === 429)).to.have.length(15)
     })
 
-    it('counts what a proxy says only where it is one of the operator’s', async () => {
+    it('ignores X-Forwarded-For of an untrusted proxy', async () => {
       for (let i = 0; i < 5; i++)
         await fixture.newClient().post('/session', { ...ADA, password: 'x' }, { headers: { 'x-forwarded-for': `192.0.2.${i}` } })
       const { status } = await fixture.newClient().post('/session', BOB, { headers: { 'x-forwarded-for': '192.0.2.99' } })
       expect(status).to.equal(429)
     })
 
-    /** A gateway that believes its proxy on this machine. */
+    /** A gateway that trusts proxies on loopback. */
     let proxied: Fixture
     before(async () => {
       proxied = await startFixture(await database(), { trustedProxies: ['127.0.0.0/8'] })
@@ -197,13 +197,13 @@ onEachDatabase('signing in', (database) => {
     beforeEach(() => proxied.restore())
     after(() => proxied?.stop())
 
-    /** What the client wrote itself stands before what the proxy adds. */
+    /** The first address is forged by the client; the proxy appends the second one. */
     const from = (address: string, password: string, email = ADA.email): Promise<ApiReply> =>
       proxied.newClient().post('/session', { email, password }, { headers: { 'x-forwarded-for': `198.51.100.1, ${address}` } })
   })
 
   describe('begins a session', () => {
-    it('whose token nobody could know before', async () => {
+    it('with a new token, whatever cookie the browser had', async () => {
       const planted = 'x'.repeat(43)
       const victim = fixture.newClient()
       victim.cookies.set('umg_session', planted)
@@ -216,7 +216,7 @@ onEachDatabase('signing in', (database) => {
       expect(await session(attacker)).to.deep.equal(REFUSED)
     })
 
-    it('of which only the digest is stored', async () => {
+    it('whose token is stored as a digest only', async () => {
       const token = fixture.admin.cookies.get('umg_session')!
       const rows = await fixture.gateway.store.db.selectFrom('sessions').selectAll().execute()
       expect(JSON.stringify(rows)).to.not.include(token)
@@ -225,7 +225,7 @@ onEachDatabase('signing in', (database) => {
       expect(await session(thief)).to.deep.equal(REFUSED)
     })
 
-    it('that ends after thirty minutes without use, and not before', async () => {
+    it('that ends after thirty minutes without a request, and not before', async () => {
       mock.timers.enable({ apis: ['Date'], now: Date.now() })
       for (let i = 0; i < 3; i++) {
         mock.timers.tick(29 * MINUTE)
@@ -235,7 +235,7 @@ onEachDatabase('signing in', (database) => {
       expect(await session(fixture.admin)).to.deep.equal(REFUSED)
     })
 
-    it('that ends after twelve hours, however much it is used', async () => {
+    it('that ends after twelve hours in any case', async () => {
       mock.timers.enable({ apis: ['Date'], now: Date.now() })
       for (let i = 0; i < 35; i++) {
         mock.timers.tick(20 * MINUTE)
@@ -245,7 +245,7 @@ onEachDatabase('signing in', (database) => {
       expect(await session(fixture.admin)).to.deep.equal(REFUSED)
     })
 
-    it('that ends when its owner signs out, here or everywhere', async () => {
+    it('that ends when the user signs out, here or everywhere', async () => {
       const [here, there, elsewhere] = [fixture.newClient(), fixture.newClient(), fixture.newClient()]
       for (const client of [here, there, elsewhere]) await client.post('/session', BOB)
       const stolen = fixture.newClient()
@@ -258,7 +258,7 @@ onEachDatabase('signing in', (database) => {
       expect(await session(fixture.admin)).to.deep.equal([200, undefined])
     })
 
-    it('that ends when the password changes, but for who changed it', async () => {
+    it('that ends when the password changes, except the one that changed it', async () => {
       const elsewhere = fixture.newClient()
       await elsewhere.post('/session', BOB)
       const before = fixture.member.cookies.get('umg_session')
@@ -271,7 +271,7 @@ onEachDatabase('signing in', (database) => {
       expect((await fixture.newClient().post('/session', { ...BOB, password: change.new })).status).to.equal(201)
     })
 
-    it('that does not change the password without knowing it', async () => {
+    it('that changes the password only with the current one', async () => {
       const change = { current: 'not the password', new: 'another battery staple' }
       const wrong = await fixture.member.post('/password', change)
       expect(outcome(wrong)).to.deep.equal([403, 'wrong_password'])
@@ -281,7 +281,7 @@ onEachDatabase('signing in', (database) => {
       expect(await session(fixture.member)).to.deep.equal([200, undefined])
     })
 
-    it('in which a wrong password is told in the audit trail as that, and not as a refused sign-in', async () => {
+    it('in which a wrong current password is audited as such, and not as a refused sign-in', async () => {
       await fixture.member.post('/password', { current: 'not the password', new: 'another battery staple' })
       const { body } = await fixture.admin.get('/audit?limit=1')
       const bob = { id: fixture.memberId, name: 'Bob' }
@@ -289,10 +289,10 @@ onEachDatabase('signing in', (database) => {
     })
 
     for (const [what, change] of Object.entries({
-      'is shut out': { disabled: true },
+      'is disabled': { disabled: true },
       'gets another role': { role: 'admin' },
     })) {
-      it(`that ends when its owner ${what}`, async () => {
+      it(`that ends when the user ${what}`, async () => {
         await fixture.admin.patch(`/users/${fixture.memberId}`, change)
         expect(await session(fixture.member)).to.deep.equal(REFUSED)
       })
@@ -303,7 +303,7 @@ onEachDatabase('signing in', (database) => {
       expect(await session(fixture.member)).to.deep.equal(REFUSED)
     })
 
-    it('that ends a reply without end when it ends', async () => {
+    it('whose end closes a live stream', async () => {
       mock.timers.enable({ apis: ['setInterval'] })
       const response = await fetch(`${fixture.gateway.url}/api/v1/requests/live`, {
         headers: { cookie: fixture.member.cookieHeader },
@@ -312,8 +312,8 @@ onEachDatabase('signing in', (database) => {
       mock.timers.tick(15_000)
       await fixture.admin.post(`/users/${fixture.memberId}/end-sessions`)
       mock.timers.tick(15_000)
-      const reading = response.text().catch(() => 'broken off')
-      expect(await reading).to.equal('broken off')
+      const reading = response.text().catch(() => 'aborted')
+      expect(await reading).to.equal('aborted')
     })
   })
 })

@@ -12,20 +12,20 @@ const chain = (...classes: object[]) => ({
   namespaces: { sandbox: { provider: 'sandbox' } },
 })
 
-/** The rate classes that a key can be given, as an admin's program reads them. */
+/** The declared rate classes. */
 async function rateClasses(gateway: TestGateway): Promise<unknown> {
   const program = new ApiClient(gateway.url, await gateway.key({ kind: 'admin' }))
   return (await program.get('/config')).body.rate_classes
 }
 
-onSqlite('the console', (database) => {
+onSqlite('the management API', (database) => {
   let fixture: Fixture
   before(async () => {
     fixture = await startFixture(await database())
   })
   after(() => fixture?.stop())
 
-  it('shows a member the models of their account, and why some do not answer', async () => {
+  it('shows a member the models of their account, and why some are not available', async () => {
     const models = async () => (await fixture.member.get('/models')).body.data
     const smart = { id: 'acme/smart', namespace: 'acme', owned_by: 'acme', curated: true, available: true }
     const hello = { id: 'sandbox/hello', namespace: 'sandbox', owned_by: 'sandbox', curated: false, available: true }
@@ -43,7 +43,7 @@ onSqlite('the console', (database) => {
     ])
   })
 
-  it('shows an admin what answers for which name, and how it fares', async () => {
+  it('shows an admin the routing table, and the state of its targets', async () => {
     const { body } = await fixture.admin.get('/routes')
     expect(body.aliases).to.deep.equal([{ name: 'gpt-4o', to: 'acme/smart' }])
     expect(body.namespaces).to.deep.equal([
@@ -76,7 +76,7 @@ onSqlite('the console', (database) => {
     ])
   })
 
-  it('shows an admin the routing table in use, and what became of a broken one', async () => {
+  it('shows an admin the routes.yaml in use, and the errors of a failed reload', async () => {
     const { body: before } = await fixture.admin.get('/config')
     expect(before).to.include({ file: 'routes.yaml', last_reload: null })
     expect(before.text)
@@ -96,7 +96,7 @@ onSqlite('the console', (database) => {
     expect(reload.diagnostics[0]).to.include({ line: 1 }).and.have.keys('line', 'column', 'message')
   })
 
-  it('tells an admin which rate classes there are: those of every plugin that declares some, as the table is now', async () => {
+  it('shows an admin the rate classes of all plugins of the routes.yaml in use', async () => {
     const [standard, batch] = [{ requests: '60/min' }, { tokens: '5M/day' }]
     const gateway = await startTestGateway({
       routes: chain(
@@ -110,7 +110,7 @@ onSqlite('the console', (database) => {
     await gateway.reload()
     expect(await rateClasses(gateway)).to.deep.equal(['day'])
     await gateway.stop()
-    // A key of this table has a class; but no plugin of it declares any.
+    // A key of this routes.yaml has a class, but no plugin declares any.
     expect(await rateClasses(fixture.gateway)).to.deep.equal([])
   })
 })

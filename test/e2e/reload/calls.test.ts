@@ -5,18 +5,18 @@ import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ask, hello, stream } from '../plugins/openai-wire.ts'
 import { reloadAfter, replaceFile } from './reloading.ts'
 
-/** A link that tells in the log when it is made and closed, and in replies which one it is. */
+/** A link that logs its creation and its end, and names itself in a header of replies. */
 const NUMBERED = `
 import { defineChain, Type } from 'unified-model-gateway/plugin'
-let made = 0
+let created = 0
 export default defineChain({
   apiVersion: 1,
   name: 'numbered',
   schema: Type.Object({ label: Type.String() }),
   create({ label }, host) {
-    const number = ++made
-    host.signal.addEventListener('abort', () => host.log.info({ label }, 'told to end'))
-    host.log.info({ label, number }, 'made')
+    const number = ++created
+    host.signal.addEventListener('abort', () => host.log.info({ label }, 'aborted'))
+    host.log.info({ label, number }, 'created')
     return {
       async handle(ctx, next) {
         await next()
@@ -32,7 +32,6 @@ export default defineChain({
 
 const link = (label: string) => `{ plugin: ./numbered.ts, config: { label: ${label} } }`
 
-/** Both lists in the order written. */
 const routes = (links: readonly string[], origins: Readonly<Record<string, string>>) => `version: 1
 chain: [${['{ plugin: auth }', ...links].join(', ')}]
 namespaces:
@@ -41,7 +40,7 @@ ${Object.entries(origins)
   .join('\n')}
 `
 
-describe('Calls during a reload', () => {
+describe('a reload', () => {
   let old: ScriptedUpstream
   let next: ScriptedUpstream
   let gateway: TestGateway
@@ -68,91 +67,91 @@ describe('Calls during a reload', () => {
 
   const call = (model = 'up/m') => gateway.fetch('/v1/chat/completions', { json: ask({ model }) })
 
-  /** Which links a call passes, the innermost first. */
+  /** The links that a call passes, the innermost first. */
   async function passed(): Promise<string | null> {
     const reply = await call()
     await reply.text()
     return reply.headers.get('x-links')
   }
 
-  const told = (what: string) =>
-    gateway.log.filter(({ msg }) => msg === what).map(({ label, number }) => `${label}${number ?? ''}`)
+  const logged = (message: string) =>
+    gateway.log.filter(({ msg }) => msg === message).map(({ label, number }) => `${label}${number ?? ''}`)
 
   const closed = (label: string) => gateway.logged((line) => line.msg === 'closed' && line.label === label)
 
-  it('keep their route: an open stream ends on it before its plugins are closed', async () => {
+  it('keeps the route and plugins of an open stream, and closes them after it', async () => {
     old.reply(stream('Hel', stalled, 'lo!'))
     const reply = await gateway.fetch('/v1/chat/completions', { json: ask({ stream: true }) })
     expect(await change([link('a'), link('c')], { other: next.origin })).to.include({ ok: true })
 
-    // New calls know only the new table.
+    // New calls use the new table.
     expect((await call()).status).to.equal(404)
     expect((await call('other/m')).status).to.equal(200)
     expect(next.requests).to.have.length(1)
-    expect(told('closed')).to.deep.equal([])
+    expect(logged('closed')).to.deep.equal([])
     expect(await gateway.metric('umg_config_generations')).to.equal(2)
 
     stalled.release()
     expect(await reply.text()).to.match(/"Hel".*"lo!".*\[DONE\]/s)
     await closed('b')
-    expect(told('closed')).to.deep.equal(['b2'])
+    expect(logged('closed')).to.deep.equal(['b2'])
     expect(await gateway.metric('umg_config_generations')).to.equal(1)
   })
 
-  it('keep plugins that did not change, which are neither created again nor closed', async () => {
+  it('keeps plugins whose config did not change', async () => {
     expect(await passed()).to.equal('b2, a1')
     await change([link('c'), link('a'), link('b')], { up: old.origin, other: next.origin })
     expect(await passed()).to.equal('b2, a1, c3')
     await change([link('b'), link('a')], { up: next.origin })
     expect(await passed()).to.equal('a1, b2')
     await closed('c')
-    expect(told('made')).to.deep.equal(['a1', 'b2', 'c3'])
-    expect(told('closed')).to.deep.equal(['c3'])
-    expect(told('told to end')).to.deep.equal(['c'])
+    expect(logged('created')).to.deep.equal(['a1', 'b2', 'c3'])
+    expect(logged('closed')).to.deep.equal(['c3'])
+    expect(logged('aborted')).to.deep.equal(['c'])
   })
 
-  it('distinguish two links with the same configuration', async () => {
+  it('distinguishes two links with the same config', async () => {
     await change([link('a'), link('a'), link('b')], { up: old.origin })
     expect(await passed()).to.equal('b2, a3, a1')
     await change([link('a'), link('b')], { up: old.origin })
     await closed('a')
-    expect(told('closed')).to.deep.equal(['a3'])
+    expect(logged('closed')).to.deep.equal(['a3'])
     expect(await passed()).to.equal('b2, a1')
   })
 
-  it('never see plugins of a refused routes.yaml, which are closed', async () => {
+  it('closes the plugins of a table that is refused', async () => {
     const { ok, diagnostics } = await change([link('a'), link('c')], { up: 'nowhere' })
     expect(ok).to.equal(false)
     expect(diagnostics).to.contain('namespace up: ')
-    expect(told('closed')).to.deep.equal(['c3'])
+    expect(logged('closed')).to.deep.equal(['c3'])
     expect(await passed()).to.equal('b2, a1')
   })
 
-  it('keep the health of an upstream', async () => {
+  it('keeps the state of circuit breakers', async () => {
     old.on(() => json({ error: {} }, { status: 500 }))
     const up = async () => /^\[.\] up\/\*: (\w+)/m.exec(await (await fetch(`${gateway.url}/readyz?verbose`)).text())?.[1]
     while ((await up()) !== 'open') await (await call()).text()
     await change([link('c')], { up: old.origin, other: next.origin })
     expect(await up()).to.be.oneOf(['open', 'half_open'])
-    // What a refused table says of it counts for nothing.
+    // A refused table does not change it.
     await change([link('c')], { up: next.origin, other: 'nowhere' })
     await change([link('c')], { up: old.origin })
     expect(await up()).to.be.oneOf(['open', 'half_open'])
     expect(await gateway.metric('umg_circuit_state', { namespace: 'up', state: 'closed' })).to.equal(0)
-    // Another upstream is another matter.
+    // A changed upstream has a new state.
     await change([link('c')], { up: next.origin })
     expect(await up()).to.be.oneOf(['closed', undefined])
     expect(await gateway.metric('umg_circuit_state', { namespace: 'up', state: 'open' })).to.equal(0)
   })
 
-  it('leave no plugin open: each is closed once when the gateway ends', async () => {
+  it('leads to each plugin being closed once at the end of the gateway', async () => {
     await change([link('a'), link('c')], { up: old.origin })
     await gateway.stop()
-    expect(told('made').toSorted()).to.deep.equal(['a1', 'b2', 'c3'])
-    expect(told('closed').toSorted()).to.deep.equal(['a1', 'b2', 'c3'])
+    expect(logged('created').toSorted()).to.deep.equal(['a1', 'b2', 'c3'])
+    expect(logged('closed').toSorted()).to.deep.equal(['a1', 'b2', 'c3'])
   })
 
-  it('name a link by its position in the routes.yaml in use', async () => {
+  it('updates the position of a link in its log lines', async () => {
     const text = `# moved\n\n${routes([link('a')], { up: old.origin })}`
     await reloadAfter(gateway, () => replaceFile(join(gateway.folder, 'routes.yaml'), text))
     await gateway.stop()

@@ -2,7 +2,7 @@ import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
-import { goodReloadAfter, reloadAfter, replaceFile, table, tableInUse, untilInUse } from './reloading.ts'
+import { reloadAfter, replaceFile, table, tableInUse, untilInUse, validReloadAfter } from './reloading.ts'
 
 const FIRST = table('first')
 
@@ -13,7 +13,7 @@ describe('An edited routes.yaml', () => {
   const replace = (text: string) => replaceFile(at('routes.yaml'), text)
   const outcome = async () => ({
     table: await tableInUse(gateway),
-    good: await gateway.metric('umg_config_last_reload_successful'),
+    successful: await gateway.metric('umg_config_last_reload_successful'),
   })
 
   beforeEach(async () => {
@@ -22,11 +22,11 @@ describe('An edited routes.yaml', () => {
 
   afterEach(() => gateway?.stop())
 
-  describe('is used from then on', () => {
+  describe('is used at once if it is', () => {
     for (const [how, edit] of [
       ['written in place', () => write(table('last'))],
       [
-        'written in pieces',
+        'written in chunks',
         async () => {
           const text = table('last')
           for (const length of [0, 20, 60, text.length]) await write(text.slice(0, length))
@@ -34,29 +34,29 @@ describe('An edited routes.yaml', () => {
       ],
       ['replaced by another file', () => replace(table('last'))],
       [
-        'removed and written anew',
+        'removed and written again',
         async () => {
           await rm(at('routes.yaml'))
           await write(table('last'))
         },
       ],
       [
-        'edited again and again',
+        'edited several times',
         async () => {
           for (const name of ['second', 'third', 'fourth', 'last']) await write(table(name))
         },
       ],
     ] as const) {
       it(how, async () => {
-        const { trigger } = await goodReloadAfter(gateway, edit)
+        const { trigger } = await validReloadAfter(gateway, edit)
         expect(trigger).to.equal('file')
-        // A slow machine may come to read it in the middle, and then once more.
+        // On a slow machine, a table in between may be loaded first.
         await untilInUse(gateway, 'last')
-        expect(await outcome()).to.deep.equal({ table: 'last', good: 1 })
+        expect(await outcome()).to.deep.equal({ table: 'last', successful: 1 })
       })
     }
 
-    it('as a Kubernetes mount, whose changes swap a symbolic link', async () => {
+    it('mounted by Kubernetes, which replaces a symbolic link', async () => {
       await mkdir(at('..first'))
       await writeFile(at('..first/routes.yaml'), FIRST)
       await symlink('..first', at('..data'))
@@ -78,7 +78,7 @@ describe('An edited routes.yaml', () => {
     })
   })
 
-  it('is identified by its digest and the time it was read', async () => {
+  it('changes the metrics of its digest and of the time of the reload', async () => {
     const readAt = () => gateway.metric('umg_config_last_reload_success_timestamp_seconds')
     const [before, since] = [await gateway.metrics(), await readAt()]
     await reloadAfter(gateway, () => replace(table('second')))
@@ -89,27 +89,27 @@ describe('An edited routes.yaml', () => {
     expect(await readAt()).to.be.greaterThan(since)
   })
 
-  it('is logged with its changes', async () => {
+  it('is logged with its differences', async () => {
     const { difference } = await reloadAfter(gateway, () => replace(table('second')))
     expect(difference).to.deep.equal(['~ link header-stamping: config.response.x-table: first → second'])
   })
 
-  it('logs nothing if only comments and the order of keys changed', async () => {
+  it('has no differences if only comments and the order of keys have changed', async () => {
     const { ok, difference } = await reloadAfter(gateway, () =>
       replace(`# mine\n${FIRST.replace('version: 1\n', '')}version: 1\n`),
     )
     expect({ ok, difference }).to.deep.equal({ ok: true, difference: [] })
   })
 
-  describe('has no effect while it', () => {
-    for (const [how, edit, said] of [
-      ['is no YAML', () => replace('version: 1\nnamespaces: {{\n'), /routes\.yaml:2:\d+: not valid YAML/],
+  describe('is not used while it', () => {
+    for (const [how, edit, message] of [
+      ['is not YAML', () => replace('version: 1\nnamespaces: {{\n'), /routes\.yaml:2:\d+: not valid YAML/],
       ['has an unknown field', () => replace(table('second', 'namespases: {}\n')), /:8:1: unknown field "namespases"/],
       ['is cut off', () => replace(table('second').slice(0, 90)), /routes\.yaml:\d+:\d+: /],
       ['is empty', () => replace(''), /routes\.yaml:1:1: /],
-      ['is gone', () => rm(at('routes.yaml')), /routes\.yaml:1:1: the file does not exist/],
+      ['does not exist', () => rm(at('routes.yaml')), /routes\.yaml:1:1: the file does not exist/],
       ['needs a variable that is not set', () => replace(table(`"\${env:NOBODY_SETS_THIS}"`)), /NOBODY_SETS_THIS is not set/],
-      ['names a plugin that is not there', () => replace(FIRST.replace('auth', './mine.ts')), /mine\.ts does not exist/],
+      ['names a plugin that does not exist', () => replace(FIRST.replace('auth', './mine.ts')), /mine\.ts does not exist/],
       [
         'has a config that its plugin refuses',
         () => replace(table('second', '  bad: { provider: openai-compatible }\n')),
@@ -119,12 +119,12 @@ describe('An edited routes.yaml', () => {
       it(how, async () => {
         const { ok, diagnostics } = await reloadAfter(gateway, edit)
         expect(ok).to.equal(false)
-        expect(diagnostics).to.match(said)
-        expect(await outcome()).to.deep.equal({ table: 'first', good: 0 })
+        expect(diagnostics).to.match(message)
+        expect(await outcome()).to.deep.equal({ table: 'first', successful: 0 })
 
-        const mended = await reloadAfter(gateway, () => replace(table('mended')))
-        expect(mended.ok).to.equal(true)
-        expect(await outcome()).to.deep.equal({ table: 'mended', good: 1 })
+        const fixed = await reloadAfter(gateway, () => replace(table('fixed')))
+        expect(fixed.ok).to.equal(true)
+        expect(await outcome()).to.deep.equal({ table: 'fixed', successful: 1 })
         for (const result of ['success', 'failure'])
           expect(await gateway.metric('umg_config_reloads_total', { result })).to.equal(1)
       })

@@ -30,12 +30,12 @@ describe('POST /-/reload', () => {
       body: '{}',
     })
 
-  it('returns the changes', async () => {
+  it('returns the differences', async () => {
     await write(table('second'))
     const reply = await post(adminKey)
     expect(reply.status).to.equal(200)
     const { sha256, difference } = (await reply.json()) as { sha256: string; difference: string[] }
-    // The watch on the file may have been faster: then it is its line that tells of the change.
+    // If the file watch was faster, the difference is in its line.
     const lines = gateway.log.filter(({ msg }) => msg === 'routing table reloaded') as { difference: string[]; trigger: string }[]
     expect(lines.flatMap((line) => line.difference)).to.deep.equal([CHANGED])
     expect(lines.find(({ trigger }) => trigger === 'request')?.difference).to.deep.equal(difference)
@@ -43,7 +43,7 @@ describe('POST /-/reload', () => {
     expect(await tableInUse(gateway)).to.equal('second')
   })
 
-  it('returns the errors and their positions', async () => {
+  it('returns the errors with their positions', async () => {
     await write(table('second', 'namespases: {}\nkeys: 1\n'))
     const reply = await post(adminKey)
     expect(reply.status).to.equal(422)
@@ -69,7 +69,7 @@ describe('POST /-/reload', () => {
     expect((await fetch(`${gateway.adminUrl}/-/reload`)).status).to.equal(405)
   })
 
-  it('is written to the audit trail', async () => {
+  it('is recorded in the audit trail', async () => {
     await write(table('second'))
     await post(adminKey)
     const trail = await fetch(`${gateway.adminUrl}/api/v1/audit`, { headers: { authorization: `Bearer ${adminKey}` } })
@@ -77,7 +77,7 @@ describe('POST /-/reload', () => {
     expect(data[0]).to.deep.include({ action: 'config.reload', object: { type: 'config', id: null, name: 'routes.yaml' } })
   })
 
-  it('serves concurrent requests by one reload, and misses no change', async () => {
+  it('shares one reload among simultaneous requests, and misses no change', async () => {
     await write(table('second'))
     const replies = await Promise.all(Array.from({ length: 20 }, () => post(adminKey)))
     expect(replies.map(({ status }) => status)).to.deep.equal(Array(20).fill(200))
@@ -86,7 +86,7 @@ describe('POST /-/reload', () => {
   })
 })
 
-describe('An operator at the terminal', () => {
+describe('at the command line, an operator', () => {
   let gateway: TestGateway
   let env: NodeJS.ProcessEnv
 
@@ -99,11 +99,11 @@ describe('An operator at the terminal', () => {
 
   const at = (name: string): string => join(gateway.folder, name)
 
-  /** Runs a command in this process, as its own would: what it prints, and its exit code. */
+  /** Runs a command in this process. Resolves to its output and exit code. */
   async function umg(args: readonly string[], environment = env) {
-    const said = { stdout: '', stderr: '' }
-    const stdout = { write: (text: string) => (said.stdout += text) }
-    const stderr = { write: (text: string) => (said.stderr += text) }
+    const output = { stdout: '', stderr: '' }
+    const stdout = { write: (text: string) => (output.stdout += text) }
+    const stderr = { write: (text: string) => (output.stderr += text) }
     const program = new Command('umg').exitOverride().configureOutput({ writeErr: stderr.write })
     const end = (code: number): never => {
       throw new CommanderError(code, 'ended', '')
@@ -114,10 +114,10 @@ describe('An operator at the terminal', () => {
       () => expect.fail('it did not end'),
       (error: CommanderError) => error,
     )
-    return { ...said, code: exitCode }
+    return { ...output, code: exitCode }
   }
 
-  it('sees whether the gateway is ready', async () => {
+  it('checks whether the gateway is ready', async () => {
     expect(await umg(['healthcheck'])).to.deep.equal({ code: 0, stdout: `${gateway.adminUrl} is ready\n`, stderr: '' })
     const nowhere = await closedOrigin()
     const { code, stdout, stderr } = await umg(['healthcheck', '--url', nowhere])
@@ -125,7 +125,7 @@ describe('An operator at the terminal', () => {
     expect(stderr).to.contain(`${nowhere} does not answer (ECONNREFUSED): is the gateway running?`)
   })
 
-  it('sees the changes of a routes.yaml before they take effect', async () => {
+  it('sees the differences that a table would make', async () => {
     await writeFile(at('second.yaml'), table('second'))
     await writeFile(at('wrong.yaml'), 'version: 2\n')
     expect(await umg(['diff', at('routes.yaml')])).to.deep.equal({ code: 0, stdout: 'nothing has changed\n', stderr: '' })
@@ -136,7 +136,7 @@ describe('An operator at the terminal', () => {
     expect(await tableInUse(gateway)).to.equal('first')
   })
 
-  it('reloads routes.yaml and sees its errors', async () => {
+  it('reloads the table, and sees its errors', async () => {
     expect(await umg(['reload'])).to.deep.equal({ code: 0, stdout: 'nothing has changed\n', stderr: '' })
     await replaceFile(at('routes.yaml'), 'version: 2\n')
     const { code, stdout, stderr } = await umg(['reload'])
@@ -144,9 +144,9 @@ describe('An operator at the terminal', () => {
     expect(stderr).to.match(/routes\.yaml:1:10: [\s\S]*not valid: \d errors?\nThe previous routing table stays in use\.\n$/)
   })
 
-  it('gets advice if the gateway refuses a request', async () => {
+  it('sees what to do if the gateway cannot be called', async () => {
     const nowhere = await closedOrigin()
-    for (const [args, environment, said] of [
+    for (const [args, environment, message] of [
       [['reload'], {}, 'set UMG_ADMIN_KEY to an admin key'],
       [['reload'], { ...env, UMG_ADMIN_KEY: 'sk-admin-wrong' }, 'refuses the key of UMG_ADMIN_KEY'],
       [['reload', '--url', gateway.url], env, 'is not the management API of a gateway'],
@@ -154,14 +154,14 @@ describe('An operator at the terminal', () => {
       [['reload', '--url', 'nonsense'], env, 'Give a URL, such as http://127.0.0.1:8080.'],
     ] as const) {
       const { code, stdout, stderr } = await umg(args, environment)
-      expect(stderr).to.contain(said)
+      expect(stderr).to.contain(message)
       expect(stdout).to.equal('')
-      expect(code).to.equal(said.startsWith('Give') ? 1 : 2)
+      expect(code).to.equal(message.startsWith('Give') ? 1 : 2)
     }
   })
 })
 
-describe('The default address of admin commands', () => {
+describe('the default of --url', () => {
   for (const [env, url] of [
     [{}, 'http://127.0.0.1:8080'],
     [{ PORT: '9000' }, 'http://127.0.0.1:9000'],
@@ -179,7 +179,7 @@ describe('The default address of admin commands', () => {
 })
 
 describe('SIGHUP', () => {
-  it('reloads routes.yaml and does not stop the gateway', async () => {
+  it('reloads the table, and does not end the gateway', async () => {
     const home = await Home.create({ 'routes.yaml': table('first') })
     try {
       const { umg, url } = await home.start()

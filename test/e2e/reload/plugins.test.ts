@@ -6,7 +6,7 @@ import { reloadAfter, replaceFile, table, tableInUse } from './reloading.ts'
 
 const ROUTES = table('one').replace('namespaces:', '  - plugin: ./plugins/stamp.ts\nnamespaces:')
 
-/** A link that stamps replies with a word of its own and one of another file. */
+/** A link that sets a header with a word of its own and a word of another file. */
 const stamp = (word: string, more = '') => `
 import { defineChain, Type } from 'unified-model-gateway/plugin'
 import { other } from './words/other.ts'
@@ -25,7 +25,7 @@ export default defineChain({
 `
 const other = (word: string) => `export const other: string = '${word}'\n`
 
-describe('A local plugin', () => {
+describe('a local plugin', () => {
   let gateway: TestGateway
   const at = (name: string): string => join(gateway.folder, name)
   const write = (name: string, text: string) => replaceFile(at(name), text)
@@ -45,7 +45,7 @@ describe('A local plugin', () => {
 
   const HAS_CHANGED = ['~ link ./plugins/stamp.ts: plugin: ./plugins/stamp.ts has changed']
 
-  it('runs its new code after an edit', async () => {
+  it('is loaded again when it is edited', async () => {
     for (const word of ['two', 'three']) {
       const { ok, trigger, difference } = await reloadAfter(gateway, () => write('plugins/stamp.ts', stamp(word)))
       expect({ ok, trigger, difference }).to.deep.equal({ ok: true, trigger: 'file', difference: HAS_CHANGED })
@@ -53,7 +53,7 @@ describe('A local plugin', () => {
     }
   })
 
-  it('runs with the new code of an edited import', async () => {
+  it('is loaded again when a file that it imports is edited', async () => {
     for (const word of ['2', '3']) {
       const { ok, difference } = await reloadAfter(gateway, () => write('plugins/words/other.ts', other(word)))
       expect({ ok, difference }).to.deep.equal({ ok: true, difference: HAS_CHANGED })
@@ -61,31 +61,31 @@ describe('A local plugin', () => {
     }
   })
 
-  it('keeps running its old code while the new one cannot be loaded', async () => {
+  it('stays in use while its new version cannot be loaded', async () => {
     const MISTAKES = [
       [stamp('two').replace('defineChain({', 'defineChain({{'), /\(.*stamp\.ts:\d+\)/],
       [stamp('two', `throw new Error('not today')`), /could not be loaded: not today/],
       [stamp('two', `import './words/missing.ts'`), /could not be loaded: Cannot find module .*missing\.ts/],
       [stamp('two', 'await new Promise(() => {})'), /a plugin was not loaded and created within 0\.3 seconds/],
     ] as const
-    for (const [text, said] of MISTAKES) {
+    for (const [text, message] of MISTAKES) {
       const { ok, diagnostics } = await reloadAfter(gateway, () => write('plugins/stamp.ts', text))
       expect(ok).to.equal(false)
-      expect(diagnostics).to.match(said)
+      expect(diagnostics).to.match(message)
       expect(await stamped()).to.equal('one 1')
     }
     await reloadAfter(gateway, () => write('plugins/stamp.ts', stamp('two')))
     expect(await stamped()).to.equal('two 1')
   })
 
-  it('is loaded when a missing file appears', async () => {
+  it('is loaded once the file that it imports exists', async () => {
     await reloadAfter(gateway, () => write('plugins/stamp.ts', stamp('two', `import './words/late.ts'`)))
     expect(await stamped()).to.equal('one 1')
     expect(await reloadAfter(gateway, () => write('plugins/words/late.ts', ''))).to.include({ ok: true })
     expect(await stamped()).to.equal('two 1')
   })
 
-  it('that is slow in create() does not delay the next reload, and is closed', async () => {
+  it('is closed if create() exceeds the time limit, and does not prevent the next reload', async () => {
     const created = Promise.withResolvers<void>()
     const closed = Promise.withResolvers<void>()
     Object.assign(globalThis, { created, closed })
@@ -104,7 +104,7 @@ describe('A local plugin', () => {
     expect(await stamped()).to.equal('three 1')
   })
 
-  it('beside a mounted routes.yaml is not created again when only routes.yaml changes', async () => {
+  it('is not loaded again if a mounted table changes and its own files do not', async () => {
     const mount = async (name: string, routes: string) => {
       await mkdir(at(`..${name}/plugins/words`), { recursive: true })
       await write(`..${name}/routes.yaml`, routes)

@@ -1,12 +1,12 @@
 import { rename, writeFile } from 'node:fs/promises'
 import type { TestGateway } from '../../support/gateway.ts'
 
-/** What a gateway's log says of a reload. */
+/** The log line of a reload. */
 export interface ReloadLine {
   readonly ok: boolean
   readonly trigger: string
   readonly difference: readonly string[]
-  /** `routes.yaml:3:4: what is wrong`, in one text. */
+  /** All of them in one text: `routes.yaml:3:4: message`. */
   readonly diagnostics: string
 }
 
@@ -17,37 +17,37 @@ interface Logged {
   readonly diagnostics?: readonly string[]
 }
 
-const GOOD = /^routing table reloaded/
+const RELOADED = /^routing table reloaded/
 const ANY = /^routing table/
 
-/** The first line of a kind that was, or will be, logged after so many others. */
-async function lineAfter(gateway: TestGateway, before: number, kind: RegExp): Promise<ReloadLine> {
-  const line = await gateway.logged((each) => gateway.log.indexOf(each) >= before && kind.test(String(each.msg)))
+/** Resolves to the first matching line after the given number of lines. */
+async function lineAfter(gateway: TestGateway, before: number, pattern: RegExp): Promise<ReloadLine> {
+  const line = await gateway.logged((each) => gateway.log.indexOf(each) >= before && pattern.test(String(each.msg)))
   const { msg, trigger, difference = [], diagnostics = [] } = line as unknown as Logged
-  return { ok: GOOD.test(msg), trigger, difference, diagnostics: diagnostics.join('\n') }
+  return { ok: RELOADED.test(msg), trigger, difference, diagnostics: diagnostics.join('\n') }
 }
 
-/** Does something, and waits until the gateway has read its table again. */
-export async function reloadAfter(gateway: TestGateway, act: () => unknown): Promise<ReloadLine> {
+/** Runs a function, and waits until the gateway has reloaded its table. */
+export async function reloadAfter(gateway: TestGateway, run: () => unknown): Promise<ReloadLine> {
   const before = gateway.log.length
-  await act()
+  await run()
   return lineAfter(gateway, before, ANY)
 }
 
-/** Does something, and waits until the gateway has put a table in use: that it refused half of one before is no harm. */
-export async function goodReloadAfter(gateway: TestGateway, act: () => unknown): Promise<ReloadLine> {
+/** Runs a function, and waits until the gateway uses a new table. Before, it may have refused a table that was not complete. */
+export async function validReloadAfter(gateway: TestGateway, run: () => unknown): Promise<ReloadLine> {
   const before = gateway.log.length
-  await act()
-  return lineAfter(gateway, before, GOOD)
+  await run()
+  return lineAfter(gateway, before, RELOADED)
 }
 
-/** Replaces a file in one step, so that nobody meets half of it. */
+/** Replaces a file atomically. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   await writeFile(`${path}.next`, text)
   await rename(`${path}.next`, path)
 }
 
-/** A table whose replies say which one it is, with more of it where that is given. */
+/** A table that names itself in a header of replies. */
 export const table = (name: string, more = ''): string => `version: 1
 chain:
   - plugin: auth
@@ -57,14 +57,14 @@ namespaces:
   sandbox: { provider: sandbox }
 ${more}`
 
-/** Which table serves new calls. */
+/** The table that serves new calls. */
 export async function tableInUse(gateway: TestGateway): Promise<string | null> {
   const reply = await gateway.fetch('/v1/models')
   await reply.text()
   return reply.headers.get('x-table')
 }
 
-/** Waits until a table serves, whatever others are read before it. */
+/** Waits until a table is in use. Others may be used before it. */
 export async function untilInUse(gateway: TestGateway, name: string): Promise<void> {
   for (;;) {
     const before = gateway.log.length

@@ -4,7 +4,7 @@ import { expect } from 'chai'
 import { type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { ask, hello } from '../plugins/openai-wire.ts'
-import { goodReloadAfter, reloadAfter, replaceFile } from './reloading.ts'
+import { reloadAfter, replaceFile, validReloadAfter } from './reloading.ts'
 
 const routes = (origin: string) => `version: 1
 chain: [{ plugin: auth }]
@@ -23,7 +23,7 @@ describe('A secret file', () => {
   let gateway: TestGateway
   const at = (name: string): string => join(gateway.folder, 'secrets', name)
 
-  /** What the upstream is sent for a key now. */
+  /** The credential that the upstream gets now. */
   async function sent(model = 'up/m'): Promise<string | undefined> {
     const { status } = await gateway.fetch('/v1/chat/completions', { json: ask({ model }) })
     return status === 200 ? upstream.requests.at(-1)!.headers.authorization : String(status)
@@ -60,26 +60,26 @@ describe('A secret file', () => {
       },
     ],
   ] as const) {
-    it(`that is ${how} takes effect, and is not logged`, async () => {
+    it(`that is ${how} is used at once, and is not logged`, async () => {
       expect(await sent()).to.equal('Bearer first-secret')
-      const { difference } = await goodReloadAfter(gateway, rotate)
+      const { difference } = await validReloadAfter(gateway, rotate)
       expect(difference).to.deep.equal(HAS_CHANGED)
       expect(await sent()).to.equal('Bearer second-secret')
       expect(JSON.stringify(gateway.log)).to.not.match(/(first|second)-secret/)
     })
   }
 
-  it('that is missing changes nothing until it is back', async () => {
+  it('that is removed stays in use until there is a new one', async () => {
     const { ok, diagnostics } = await reloadAfter(gateway, () => rm(at('key')))
     expect(ok).to.equal(false)
     expect(diagnostics).to.match(/routes\.yaml:6:\d+: the file secrets\/key is missing or empty/)
     expect(await sent()).to.equal('Bearer first-secret')
-    const { difference } = await goodReloadAfter(gateway, () => writeFile(at('key'), 'second-secret\n'))
+    const { difference } = await validReloadAfter(gateway, () => writeFile(at('key'), 'second-secret\n'))
     expect(difference).to.deep.equal(HAS_CHANGED)
     expect(await sent()).to.equal('Bearer second-secret')
   })
 
-  it('that appears activates the dormant namespace that needs it', async () => {
+  it('that is created activates the namespace that needs it', async () => {
     expect(await sent('idle/m')).to.equal('404')
     await reloadAfter(gateway, () => replaceFile(at('other'), 'third-secret\n'))
     expect(await sent('idle/m')).to.equal('Bearer third-secret')

@@ -13,7 +13,7 @@ const COMPLETION = {
   choices: [{ index: 0, message: { role: 'assistant', content: 'Hi', refusal: null }, finish_reason: 'stop', logprobs: null }],
 }
 
-describe('A call that requests an explanation', () => {
+describe('the explanation of a call', () => {
   let gateway: TestGateway
   let first: ScriptedUpstream
   let second: ScriptedUpstream
@@ -53,21 +53,21 @@ describe('A call that requests an explanation', () => {
     await Promise.all([first?.close(), second?.close()])
   })
 
-  const ask = (parts: { key?: string; body?: object; headers?: Record<string, string> }): Promise<Response> =>
+  const call = (options: { key?: string; body?: object; headers?: Record<string, string> }): Promise<Response> =>
     gateway.fetch('/v1/chat/completions', {
       method: 'POST',
-      key: parts.key ?? SECRET,
-      headers: { 'x-umg-explain': '1', ...parts.headers },
-      json: { model: 'fast', messages: [{ role: 'user', content: 'Hi' }], ...parts.body },
+      key: options.key ?? SECRET,
+      headers: { 'x-umg-explain': '1', ...options.headers },
+      json: { model: 'fast', messages: [{ role: 'user', content: 'Hi' }], ...options.body },
     })
 
-  const told = (reply: Response): Record<string, string | null> =>
+  const explanationOf = (reply: Response): Record<string, string | null> =>
     Object.fromEntries(['route', 'skipped', 'tries', 'parameters'].map((name) => [name, reply.headers.get(`x-umg-${name}`)]))
 
-  it('gets its route, the target, result and time of each attempt, and the treatment of each parameter', async () => {
-    const reply = await ask({ body: { temperature: 0.5, seed: 7 } })
+  it('has its route, each attempt with target, result and time, and the support of each parameter', async () => {
+    const reply = await call({ body: { temperature: 0.5, seed: 7 } })
     expect(reply.status).to.equal(200)
-    const { tries, ...others } = told(reply)
+    const { tries, ...others } = explanationOf(reply)
     expect(tries).to.match(/^one\/a upstream_overloaded \d+ms, two\/claude-sonnet-4-5 ok \d+ms$/)
     expect(others).to.deep.equal({
       route: 'acme/smart',
@@ -76,10 +76,10 @@ describe('A call that requests an explanation', () => {
     })
   })
 
-  it('gets the skipped targets and the reasons', async () => {
-    const reply = await ask({ body: { model: 'two/claude-sonnet-4-5', logit_bias: { 1: 1 } } })
+  it('has the targets that were skipped, and why', async () => {
+    const reply = await call({ body: { model: 'two/claude-sonnet-4-5', logit_bias: { 1: 1 } } })
     expect(reply.status).to.equal(400)
-    expect(told(reply)).to.deep.equal({
+    expect(explanationOf(reply)).to.deep.equal({
       route: 'two/claude-sonnet-4-5',
       skipped: 'two/claude-sonnet-4-5 unsupported_parameter',
       tries: null,
@@ -87,16 +87,16 @@ describe('A call that requests an explanation', () => {
     })
   })
 
-  it('gets a note that parameters were forwarded unchanged', async () => {
+  it('says that parameters were passed on verbatim', async () => {
     first.reply(json(COMPLETION))
-    const reply = await ask({ body: { model: 'one/a', seed: 1 } })
-    expect(told(reply)).to.include({ route: 'one/a', parameters: 'verbatim' })
+    const reply = await call({ body: { model: 'one/a', seed: 1 } })
+    expect(explanationOf(reply)).to.include({ route: 'one/a', parameters: 'verbatim' })
   })
 
-  it('gets none if its key has no permission or the call did not request one', async () => {
+  it('is absent if the key may not see it, or the call does not request it', async () => {
     const nothing = { route: null, skipped: null, tries: null, parameters: null }
-    expect(told(await ask({ key: gateway.liveKey }))).to.deep.equal(nothing)
-    expect(told(await ask({ headers: { 'x-umg-explain': '0' } }))).to.deep.equal(nothing)
-    expect(told(await ask({ key: 'sk-live-wrong' }))).to.deep.equal(nothing)
+    expect(explanationOf(await call({ key: gateway.liveKey }))).to.deep.equal(nothing)
+    expect(explanationOf(await call({ headers: { 'x-umg-explain': '0' } }))).to.deep.equal(nothing)
+    expect(explanationOf(await call({ key: 'sk-live-wrong' }))).to.deep.equal(nothing)
   })
 })

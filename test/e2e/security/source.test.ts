@@ -15,7 +15,7 @@ const REGRETTED: readonly (readonly [what: string, pattern: RegExp, but?: RegExp
   [
     'believes what proxies say of clients',
     /x-forwarded|app\.proxy\b|ctx\.ips?\b/i,
-    /^core\/(?:control\/router|cli\/start-command)\.ts$/,
+    /^core\/(?:control\/origin|cli\/start\/commands)\.ts$/,
   ],
   ['trusts certificates blindly', /rejectUnauthorized|NODE_TLS_REJECT_UNAUTHORIZED/],
   ['reads HTTP leniently', /insecureHTTPParser/],

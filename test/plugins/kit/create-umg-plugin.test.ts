@@ -156,7 +156,7 @@ describe('npm create umg-plugin', () => {
     await create(folder, 'chain', 'polly')
     expect(await refusal('chain', 'polly'))
       .to.have.property('stderr')
-      .that.contains('is there already')
+      .that.contains('already exists')
   })
 })
 

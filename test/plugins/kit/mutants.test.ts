@@ -27,14 +27,14 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'lacks-a-parameter-in-its-table',
-    file: 'parameters.ts',
+    file: 'request.ts',
     change: ["stop: refused('Parrot takes no stop sequences.'),", ''],
     failingCase: 'that lists every parameter of OpenAI',
   },
   {
     name: 'finishes-early',
     file: 'reply.ts',
-    change: ['yield chunk.content(told.says)', "yield* [chunk.content(told.says), chunk.finish('stop')]"],
+    change: ['yield chunk.content(part.says)', "yield* [chunk.content(part.says), chunk.finish('stop')]"],
     failingCase: 'cut at every byte, as an error and never as a whole reply (text)',
   },
   {
@@ -74,14 +74,14 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: 'loses-tool-results',
     file: 'request.ts',
-    change: ["{ who: 'tool', call: id, says: saysOf(message, path) }", "{ who: 'user', says: '' }"],
+    change: ["{ who: 'tool', call: id, says: textOf(message, path) }", "{ who: 'user', says: '' }"],
     failingCase: "completes the SDK's loop of tool calls",
   },
   {
     name: 'ignores-images',
     file: 'request.ts',
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a piece of the template's source
-    change: ["refuse(`${param}[${index}]`, 'Parrot reads text only.')", "''"],
+    change: ["throw unsupportedParameter(`${param}[${index}]`, 'Parrot reads text only.')", "return ''"],
     failingCase: 'a 400 for an image that the upstream cannot read',
   },
   {

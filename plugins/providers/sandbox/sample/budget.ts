@@ -1,37 +1,37 @@
-import { Unsampleable } from './unsampleable.ts'
+import { Unsampleable } from './schema.ts'
 
-/** What may be looked at for one call, in UTF-16 units of the JSON of schemas: some tens of milliseconds of the event loop. */
+/** The budget of one call, in UTF-16 units of schemas' JSON: some tens of milliseconds of the event loop. */
 const MOST = 512 * 1024
-/** What a value costs, so that there are at most 1024. */
+/** The cost of a value: there are at most 1024. */
 const VALUE = 512
-/** What each unit of the answer costs, so that there are at most 32 Ki. */
+/** The cost of each unit of the answer: there are at most 32 Ki. */
 const WRITTEN = 16
 
-/** Nothing is left for trying other alternatives either. */
+/** The budget is exhausted: no other alternative is attempted. */
 export class Exhausted extends Unsampleable {}
 
-/** What making up the values of one call may cost. Its methods throw `Exhausted`. */
+/** Limits the cost of the values of one call. Its methods throw `Exhausted`. */
 export class Budget {
   #left = MOST
 
-  /** A value is made up, or one could not be. */
+  /** For each generated value, and each failed attempt. */
   value(): void {
     this.#spend(VALUE)
   }
 
-  /** A schema is read or copied. */
+  /** For each schema that is read or copied. */
   read(schema: unknown): void {
     this.#spend(lengthOf(schema))
   }
 
-  /** A value that holds no other, or the name of a property, is part of the answer. */
+  /** For each scalar and each property name of the answer. */
   write(value: unknown): void {
     this.#spend(WRITTEN * lengthOf(value))
   }
 
   #spend(units: number): void {
     this.#left -= units
-    if (this.#left < 0) throw new Exhausted('it asks for too many or too long values, or has no end')
+    if (this.#left < 0) throw new Exhausted('it requires too many or too long values, or is infinite')
   }
 }
 

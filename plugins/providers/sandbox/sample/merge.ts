@@ -1,7 +1,6 @@
-import { isSchema, limit, list, type Schema } from './schema.ts'
-import { Unsampleable } from './unsampleable.ts'
+import { isSchema, limit, list, type Schema, Unsampleable } from './schema.ts'
 
-/** The schema of what is valid for both. Throws `Unsampleable` where that cannot be said in one schema. */
+/** The schema of the values that are valid for both. Throws `Unsampleable` if one schema cannot express that. */
 export function merge(a: unknown, b: unknown): unknown {
   if (a === true || b === false) return b
   if (b === true || a === false) return a
@@ -15,18 +14,18 @@ export function merge(a: unknown, b: unknown): unknown {
   return merged
 }
 
-/** What a schema says of additional properties concerns its own `properties` alone, which merging would widen. */
+/** A schema's `additionalProperties` depends on its own `properties`, which merging would extend. */
 function checkClosed(closed: Schema, other: Schema): void {
   if ((closed.additionalProperties ?? true) === true || !isSchema(other.properties)) return
   const own = isSchema(closed.properties) ? closed.properties : {}
   if (Object.keys(other.properties).some((name) => !Object.hasOwn(own, name))) {
-    throw new Unsampleable("it adds 'properties' to a schema that allows no more")
+    throw new Unsampleable("it adds 'properties' to a schema that allows no additional ones")
   }
 }
 
 const ANNOTATIONS = new Set(['$comment', '$defs', '$id', '$schema', 'default', 'definitions', 'description', 'examples', 'title'])
 
-/** What a keyword must say so that the value is valid for two schemas that both have it. */
+/** A keyword's value in the merged schema, for a keyword of both. */
 type Combination = (a: Schema, b: Schema, keyword: string) => unknown
 
 const both: Combination = (a, b, keyword) => ({ allOf: [a[keyword], b[keyword]] })

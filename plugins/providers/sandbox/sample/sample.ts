@@ -1,12 +1,9 @@
 import { type Budget, Exhausted } from './budget.ts'
-import { fits } from './fits.ts'
 import { merge } from './merge.ts'
-import { sampleNumber } from './number.ts'
-import { isSchema, limit, list, type Schema, typesOf } from './schema.ts'
-import { sampleString } from './string.ts'
-import { Unsampleable } from './unsampleable.ts'
+import { fits, sampleNumber, sampleString } from './scalars.ts'
+import { isSchema, limit, list, type Schema, typesOf, Unsampleable } from './schema.ts'
 
-/** Keywords that are not looked at: a value made up without them could be wrong. */
+/** Keywords that are not supported: ignoring them could generate an invalid value. */
 const UNSUPPORTED = [
   '$dynamicRef',
   'contains',
@@ -21,17 +18,17 @@ const UNSUPPORTED = [
   'unevaluatedProperties',
 ] as const
 
-/** The largest schema that is looked at, in UTF-16 units of its JSON, and the most elements or properties of one value. */
+/** The largest schema, in UTF-16 units of its JSON, and the most elements or properties of one value. */
 const MAX_SIZE = 64 * 1024
 const MAX_LENGTH = 1000
 
-/** Past this nesting only what a schema requires is made up, so that recursive ones come to an end. */
+/** Below this depth only required values are generated, so that recursive schemas end. */
 const FULL_DEPTH = 5
 
 /**
- * A value that is valid for a JSON Schema, the same for the same schema: every property is there, an array has one element, and of
- * several types or alternatives it is the first that can be met. Throws `Unsampleable` for a schema that is unsatisfiable, too large or
- * not understood. The alternatives of `oneOf` are taken to exclude each other.
+ * Generates a valid value for a JSON Schema, always the same for the same schema: with all properties, one element per array, and the
+ * first type or alternative that can be satisfied. Throws `Unsampleable` for a schema that is unsatisfiable, too large or not supported.
+ * The alternatives of `oneOf` are assumed to exclude each other.
  */
 export function sample(schema: unknown, budget: Budget): unknown {
   if (JSON.stringify(schema).length > MAX_SIZE) throw new Unsampleable(`it is larger than ${MAX_SIZE} characters`)
@@ -62,7 +59,7 @@ class Sampler {
     return this.#first(typesOf(flat), (type) => this.#typed(type, flat, depth))
   }
 
-  /** The schema without `$ref` and `allOf`: what they say is merged into it. */
+  /** The schema with its `$ref` and `allOf` merged into it. */
   #flatten(schema: unknown): unknown {
     this.#budget.value()
     this.#budget.read(schema)
@@ -119,7 +116,7 @@ class Sampler {
       if (!(optional instanceof Unsampleable)) made.set(this.#written(name), optional.value)
     }
     if (made.size < limit(schema, 'minProperties', 0) || made.size > most) {
-      throw new Unsampleable('its bounds on the number of properties cannot be kept')
+      throw new Unsampleable('its bounds on the number of properties cannot be met')
     }
     return Object.fromEntries(made)
   }
@@ -129,7 +126,7 @@ class Sampler {
     const prefix = list(schema, 'prefixItems')
     const least = limit(schema, 'minItems', 0)
     const most = Math.min(limit(schema, 'maxItems', MAX_LENGTH), schema.uniqueItems === true ? 1 : MAX_LENGTH)
-    if (least > most) throw new Unsampleable('its bounds on the number of elements cannot be kept')
+    if (least > most) throw new Unsampleable('its bounds on the number of elements cannot be met')
     const wanted = depth < FULL_DEPTH ? Math.min(Math.max(least, prefix.length, 1), most) : least
     const made: unknown[] = []
     while (made.length < wanted) {
@@ -142,7 +139,7 @@ class Sampler {
   }
 
   #first(alternatives: readonly unknown[], make: (alternative: unknown) => unknown): unknown {
-    let reason = new Unsampleable('nothing is left of its alternatives')
+    let reason = new Unsampleable('it has no alternatives')
     for (const alternative of alternatives) {
       const made = attempt(() => make(alternative))
       if (!(made instanceof Unsampleable)) return made.value
@@ -166,21 +163,21 @@ function attempt(make: () => unknown): { readonly value: unknown } | Unsampleabl
 function listed(schema: Schema): unknown {
   const values = 'const' in schema ? [schema.const] : list(schema, 'enum')
   const found = values.findIndex((value) => fits(value, schema))
-  if (found === -1) throw new Unsampleable('none of the values it lists fits its type and bounds')
+  if (found === -1) throw new Unsampleable('none of its listed values has its type and is within its bounds')
   return values[found]
 }
 
-/** What a JSON pointer within the schema names (RFC 6901); percent signs stand for themselves. */
+/** Resolves a JSON pointer within the schema (RFC 6901), without percent-decoding. */
 function resolve(root: unknown, ref: unknown): unknown {
   if (typeof ref !== 'string' || !/^#(\/|$)/.test(ref)) {
     throw new Unsampleable("'$ref' must point into the schema itself, as '#/$defs/…' does")
   }
-  let place = root
+  let target = root
   for (const step of ref.split('/').slice(1)) {
     const name = step.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (typeof place !== 'object' || place === null || !Object.hasOwn(place, name))
-      throw new Unsampleable(`'${ref}' is not there`)
-    place = (place as Schema)[name]
+    if (typeof target !== 'object' || target === null || !Object.hasOwn(target, name))
+      throw new Unsampleable(`'${ref}' does not exist`)
+    target = (target as Schema)[name]
   }
-  return place
+  return target
 }

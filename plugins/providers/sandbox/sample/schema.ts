@@ -1,36 +1,36 @@
-import { Unsampleable } from './unsampleable.ts'
+import { isRecord } from 'unified-model-gateway/plugin'
 
-/** A JSON Schema that is an object; what its keywords hold is a stranger's and is looked at where it is used. */
+/** A JSON Schema that is an object, with unchecked keywords. */
 export type Schema = Readonly<Record<string, unknown>>
 
-/** Whether a value may be read as a JSON Schema. */
-export const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Whether a value is an object that can be read as a JSON Schema. */
+export const isSchema = (value: unknown): value is Schema => isRecord(value)
 
-/** What a keyword lists; nothing where it is absent. */
+/** The list of a keyword; empty if absent. */
 export function list(schema: Schema, keyword: string): readonly unknown[] {
   const value = schema[keyword] ?? []
   if (!Array.isArray(value)) throw new Unsampleable(`'${keyword}' is not a list`)
   return value
 }
 
-/** The number a keyword holds, or `absent`. */
+/** The number of a keyword, or `absent`. */
 export function limit(schema: Schema, keyword: string, absent: number): number {
   const value = schema[keyword] ?? absent
   if (typeof value !== 'number') throw new Unsampleable(`'${keyword}' is not a number`)
   return value
 }
 
-/** The types that a value may have, `null` last; guessed from other keywords where the schema does not say. */
+/** The types of a schema, `null` last; without `type`, derived from other keywords. */
 export function typesOf(schema: Schema): readonly unknown[] {
   if (schema.type === undefined) {
-    const telling = Object.keys(TYPE_OF).find((keyword) => keyword in schema)
-    return [telling === undefined ? 'string' : TYPE_OF[telling]]
+    const known = Object.keys(TYPE_OF).find((keyword) => keyword in schema)
+    return [known === undefined ? 'string' : TYPE_OF[known]]
   }
   const types: readonly unknown[] = [schema.type].flat()
   return [...types.filter((type) => type !== 'null'), ...types.filter((type) => type === 'null')]
 }
 
-/** Keywords that tell the type they are meant for. */
+/** The types of keywords that apply to one type only. */
 const TYPE_OF: Readonly<Record<string, string>> = {
   properties: 'object',
   required: 'object',
@@ -43,4 +43,9 @@ const TYPE_OF: Readonly<Record<string, string>> = {
   maximum: 'number',
   exclusiveMaximum: 'number',
   multipleOf: 'number',
+}
+
+/** A schema for which no value can be generated. The message completes "cannot generate a value for this schema: …". */
+export class Unsampleable extends Error {
+  override readonly name = 'Unsampleable'
 }

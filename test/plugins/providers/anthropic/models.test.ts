@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect } from 'chai'
 import { Secret } from 'unified-model-gateway/plugin'
 import { createProvider } from 'unified-model-gateway/plugin/testing'
@@ -5,7 +8,7 @@ import plugin from '../../../../plugins/providers/anthropic/index.ts'
 import shipped from '../../../../plugins/providers/anthropic/models.json' with { type: 'json' }
 import { Facts } from '../../../../plugins/providers/anthropic/models.ts'
 import { namesIn, providerPage } from '../../../support/provider-page.ts'
-import { upstream } from './support.ts'
+import { anthropic, upstream } from './support.ts'
 
 const configured = (facts: unknown) => createProvider(plugin, { apiKey: new Secret('sk-ant-very-secret'), facts })
 
@@ -69,5 +72,91 @@ describe('anthropic: the facts of models', () => {
 
   it('are on the page, each of them', () => {
     expect(namesIn(providerPage('anthropic'), 'fact')).to.have.members(Object.keys(Facts.properties))
+  })
+})
+
+describe('anthropic: discovery', () => {
+  const asked: IncomingMessage[] = []
+  let answer: (request: IncomingMessage, response: ServerResponse) => void
+  let server: Server
+
+  before(async () => {
+    server = createServer((request, response) => {
+      asked.push(request)
+      answer(request, response)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+  })
+
+  beforeEach(() => {
+    asked.length = 0
+  })
+
+  after(() => {
+    server?.closeAllConnections()
+    server?.close()
+  })
+
+  async function discover(signal = new AbortController().signal) {
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    return (await anthropic({ baseUrl })).models!(signal)
+  }
+
+  function page(response: ServerResponse, body: unknown): void {
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(body))
+  }
+
+  it('all pages are read, as the key', async () => {
+    const pages: Record<string, unknown> = {
+      '/v1/models?limit=1000': {
+        data: [{ type: 'model', id: 'claude-opus-5', created_at: '2026-07-24T00:00:00Z', max_input_tokens: 1_000_000 }],
+        has_more: true,
+        last_id: 'claude-opus-5',
+      },
+      '/v1/models?limit=1000&after_id=claude-opus-5': {
+        data: [{ id: 'claude-haiku-4-5', created_at: '1970-01-01T00:00:00Z', max_input_tokens: null }, null, { id: 3 }],
+        has_more: false,
+        last_id: 'claude-haiku-4-5',
+      },
+    }
+    answer = ({ url }, response) => page(response, pages[url!])
+    expect(await discover()).to.deep.equal([
+      { id: 'claude-opus-5', owned_by: 'anthropic', created: 1_784_851_200, context_length: 1_000_000 },
+      { id: 'claude-haiku-4-5', owned_by: 'anthropic' },
+    ])
+    expect(asked[0]!.headers).to.include({ 'x-api-key': 'sk-ant-very-secret', 'anthropic-version': '2023-06-01' })
+  })
+
+  it('a list without an end is cut off', async () => {
+    answer = (_, response) => page(response, { data: [], has_more: true, last_id: `model-${asked.length}` })
+    await discover()
+    expect(asked).to.have.length(30)
+  })
+
+  it('a list that repeats itself is cut off at once', async () => {
+    answer = (_, response) => page(response, { data: [], has_more: true, last_id: 'same' })
+    await discover()
+    expect(asked).to.have.length(2)
+  })
+
+  it('a refused key says what to check, and not the key', async () => {
+    answer = (_, response) => response.writeHead(401).end('{"error":{}}')
+    const failure: unknown = await discover().catch((error: unknown) => error)
+    expect(String(failure)).to.match(/\/v1\/models\?limit=1000: status 401; check the API key$/)
+    expect(String(failure)).to.not.include('sk-ant')
+  })
+
+  it('a redirect is not followed: the key would travel', async () => {
+    answer = (_, response) => response.writeHead(302, { location: '/elsewhere' }).end()
+    const failure: unknown = await discover().catch((error: unknown) => error)
+    expect(failure).to.be.instanceOf(Error)
+    expect(asked).to.have.length(1)
+  })
+
+  it('stops when nobody waits for it any more', async () => {
+    const waiting = new AbortController()
+    answer = () => waiting.abort()
+    const failure: unknown = await discover(waiting.signal).catch((error: unknown) => error)
+    expect(String(failure)).to.match(/: AbortError$/)
   })
 })

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { upstream } from './support.ts'
+import { fakeCallAndAttempt } from '../../../support/fake-call.ts'
+import { anthropic, fixture, hear, hearFixture, play, translate, upstream } from './support.ts'
 
 async function sent(model: string, body: Readonly<Record<string, unknown>>) {
   const { body: text, dropped } = await upstream({ model: `claude/${model}`, ...body })
@@ -84,5 +85,139 @@ describe('anthropic: reasoning elsewhere', () => {
     const failure: unknown = await sent('claude-opus-5', { reasoning_effort: 'heroic' }).catch((error: unknown) => error)
     expect(failure).to.include({ code: 'invalid_value', param: 'reasoning_effort' })
     expect(String(failure)).to.contain('none, minimal, low, medium, high, xhigh, max')
+  })
+})
+
+const SEALED = [
+  { type: 'thinking', thinking: 'First the sea.', signature: 'EqQBCkYI' },
+  { type: 'redacted_thinking', data: 'sealed==' },
+]
+const THOUGHT_AGAIN = { type: 'thinking', thinking: '', signature: 'ErUB' }
+
+/** The conversation after a client has run the tools of the fixture and put its message together. */
+async function secondTurn() {
+  const { content, calls } = await hearFixture('thinking-before-tools')
+  const tool_calls = calls.map(({ id, name, arguments: text, extra_content }) => ({
+    id,
+    type: 'function',
+    function: { name, arguments: text },
+    extra_content,
+  }))
+  return [
+    { role: 'user', content: 'How is it outside?' },
+    { role: 'assistant', content, tool_calls },
+    ...calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'Blue' })),
+  ]
+}
+
+describe('anthropic: thinking from turn to turn', () => {
+  it('a streamed call carries what was thought before it', async () => {
+    const { calls } = await hearFixture('thinking-before-tools')
+    expect(calls.map(({ extra_content }) => extra_content)).to.deep.equal([
+      { anthropic: { model: 'claude-opus-5', thinking: SEALED } },
+      { anthropic: { model: 'claude-opus-5', thinking: [THOUGHT_AGAIN] } },
+    ])
+  })
+
+  it('a whole reply carries the same, on the call it led to', async () => {
+    const look = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }
+    const { choices } = (await anthropic()).translator!(...fakeCallAndAttempt()).completion({
+      type: 'message',
+      model: 'claude-opus-5',
+      content: [...SEALED, look, look],
+    })
+    expect(choices[0]?.message.tool_calls?.map(({ extra_content }) => extra_content)).to.deep.equal([
+      { anthropic: { model: 'claude-opus-5', thinking: SEALED } },
+      undefined,
+    ])
+  })
+
+  it('thinking without a seal is not carried: nobody would take it back', async () => {
+    const events = fixture('thinking-before-tools').filter(({ data }) => !data.includes('signature_delta'))
+    expect(hear(await play(events)).calls.map(({ extra_content }) => extra_content)).to.deep.equal([
+      { anthropic: { model: 'claude-opus-5', thinking: [SEALED[1]] } },
+      undefined,
+    ])
+  })
+
+  it('the next turn brings it back as it was, each before its call', async () => {
+    const request = await translate({ model: 'claude/claude-opus-5', messages: await secondTurn() })
+    expect(request.messages[1]).to.deep.equal({
+      role: 'assistant',
+      content: [
+        ...SEALED,
+        { type: 'text', text: 'I look.' },
+        { type: 'tool_use', id: 'toolu_01A', name: 'look', input: { at: 'sea' } },
+        THOUGHT_AGAIN,
+        { type: 'tool_use', id: 'toolu_01B', name: 'look', input: { at: 'sky' } },
+      ],
+    })
+  })
+
+  it('another model never gets it, for it would refuse the seal', async () => {
+    for (const model of ['claude-sonnet-5', 'claude-opus-5-5']) {
+      const request = await translate({ model: `claude/${model}`, messages: await secondTurn() })
+      expect(
+        request.messages[1]!.content.map(({ type }) => type),
+        model,
+      ).to.deep.equal(['text', 'tool_use', 'tool_use'])
+    }
+  })
+
+  it('an alias and its dated model are one', async () => {
+    const thinking = [{ type: 'thinking', thinking: 'Hm.', signature: 's' }]
+    const extra_content = { anthropic: { model: 'claude-haiku-4-5-20251001', thinking } }
+    const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' }, extra_content }
+    const request = await translate({
+      model: 'claude/claude-haiku-4-5',
+      reasoning_effort: 'low',
+      messages: [
+        { role: 'user', content: '?' },
+        { role: 'assistant', tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'c1', content: 'x' },
+      ],
+    })
+    expect(request.thinking).to.have.property('type', 'enabled')
+    expect(request.messages[1]!.content[0]).to.deep.equal(thinking[0])
+  })
+
+  it('a call that does not think brings none', async () => {
+    const messages = await secondTurn()
+    const request = await translate({ model: 'claude/claude-opus-5', reasoning_effort: 'none', messages })
+    expect(request.messages[1]!.content.map(({ type }) => type)).to.deep.equal(['text', 'tool_use', 'tool_use'])
+  })
+
+  it('a client that lost it goes on without thinking where Anthropic would refuse to', async () => {
+    const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }
+    const messages = [
+      { role: 'user', content: '?' },
+      { role: 'assistant', tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c1', content: 'x' },
+    ]
+    const { body, dropped } = await upstream({ model: 'claude/claude-haiku-4-5', reasoning_effort: 'high', messages })
+    expect(JSON.parse(String(body))).not.to.have.property('thinking')
+    expect(dropped).to.deep.equal(['reasoning_effort'])
+    const later = [...messages, { role: 'assistant', content: 'Done.' }, { role: 'user', content: 'And now?' }]
+    expect((await translate({ reasoning_effort: 'high', messages: later })).thinking).to.have.property('type', 'enabled')
+  })
+
+  it('what a client made up is not brought along', async () => {
+    const junk = [
+      null,
+      'x',
+      { type: 'text', text: 'x' },
+      { type: 'thinking', thinking: 'x' },
+      { type: 'redacted_thinking', data: 7 },
+    ]
+    for (const extra_content of [{ anthropic: { model: 'claude-opus-5', thinking: junk } }, { anthropic: 'x' }, 'x', null, []]) {
+      const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' }, extra_content }
+      const messages = [
+        { role: 'user', content: '?' },
+        { role: 'assistant', tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'c1', content: 'x' },
+      ]
+      const request = await translate({ model: 'claude/claude-opus-5', messages })
+      expect(request.messages[1]!.content.map(({ type }) => type)).to.deep.equal(['tool_use'])
+    }
   })
 })

@@ -3,7 +3,7 @@ import type { TObject } from 'typebox'
 import { type Host, Secret } from 'unified-model-gateway/plugin'
 import { testHost } from 'unified-model-gateway/plugin/testing'
 import plugin from '../../../../plugins/providers/ollama/index.ts'
-import { parameters } from '../../../../plugins/providers/ollama/parameters.ts'
+import { parameters } from '../../../../plugins/providers/ollama/request.ts'
 import { expectParametersOn, namesIn, providerPage } from '../../../support/provider-page.ts'
 import { ollama, upstream } from './ollama.ts'
 

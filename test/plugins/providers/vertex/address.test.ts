@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { addressesOf, type Location } from '../../../../plugins/providers/vertex/address.ts'
-import { readModel } from '../../../../plugins/providers/vertex/model-name.ts'
+import { addressesOf, type Location, readModel } from '../../../../plugins/providers/vertex/address.ts'
 import { vertex } from './vertex.ts'
 
 const GEMINI = { publisher: 'google', name: 'gemini-2.5-pro' } as const

@@ -2,14 +2,14 @@ import { defineChain, GatewayError, Type } from 'unified-model-gateway/plugin'
 
 const schema = Type.Object(
   {
-    team: Type.String({ minLength: 1, description: 'What the upstream reads in x-team.' }),
-    mostTokens: Type.Integer({ minimum: 1, default: 4000, description: 'The most tokens that a call may ask for.' }),
-    slow: Type.Integer({ minimum: 0, default: 10_000, description: 'Milliseconds from which a call is logged.' }),
+    team: Type.String({ minLength: 1, description: 'The value of the header x-team, for upstreams and clients.' }),
+    mostTokens: Type.Integer({ minimum: 1, default: 4000, description: 'The most tokens that a call may request.' }),
+    slow: Type.Integer({ minimum: 0, default: 10_000, description: 'Calls of at least so many milliseconds are logged.' }),
   },
   { additionalProperties: false },
 )
 
-/** Names the team of each call to the upstream, keeps replies short, and logs calls that took long. */
+/** Sends the team of each call to the upstream, limits the length of replies, and logs slow calls. */
 export default defineChain({
   apiVersion: 1,
   name: '__name__',
@@ -19,13 +19,13 @@ export default defineChain({
     return {
       async handle(ctx, next) {
         const { state } = ctx
-        // The list of models has no body, and asks for no tokens.
+        // The list of models has no body and no tokens.
         if (state.endpoint === 'models') return next()
         state.upstreamHeaders['x-team'] = team
         const call = await state.call()
-        const asked = call.member('max_tokens')
-        if (asked == null) call.edit('/max_tokens', mostTokens)
-        else if (Number(asked) > mostTokens) {
+        const requested = call.member('max_tokens')
+        if (requested == null) call.edit('/max_tokens', mostTokens)
+        else if (Number(requested) > mostTokens) {
           throw new GatewayError('request_refused', { values: { detail: `Ask for at most ${mostTokens} tokens.` } })
         }
         state.onSettled(({ kind, times }) => {
@@ -34,7 +34,7 @@ export default defineChain({
 
         await next()
 
-        // The reply is on its way, or has failed: its head can still be changed, on errors too.
+        // The reply is committed or has failed: its headers can still be set, also of errors.
         ctx.set('x-team', team)
       },
     }

@@ -14,7 +14,7 @@ describe('__name__', () => {
     })
   }
 
-  it('limits the tokens of a call', async () => {
+  it('refuses a call that requests too many tokens', async () => {
     const { upstream } = await runLink(plugin, { config })
     assert.partialDeepStrictEqual(upstream[0]?.json(), { max_tokens: 100 })
 
@@ -24,7 +24,7 @@ describe('__name__', () => {
     assert.deepEqual(refused.upstream, [])
   })
 
-  it('names the team if the upstream fails', async () => {
+  it('sends the team if the upstream fails', async () => {
     const upstream = json({ error: { message: 'No' } }, { status: 500 })
     const { client, outcome } = await runLink(plugin, { config, upstream })
     assert.equal(client.status, 502)
@@ -32,7 +32,7 @@ describe('__name__', () => {
     assert.equal(outcome.kind, 'upstream_error')
   })
 
-  it('logs a slow call even if the client disconnected', async () => {
+  it('logs a slow call whose client disconnected', async () => {
     const stalled = hold()
     const upstream = sse([...openaiReply({ text: 'Hello' }).stream.slice(0, 2), stalled])
     const asked = { stream: true }

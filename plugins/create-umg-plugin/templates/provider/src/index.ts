@@ -1,8 +1,7 @@
 import { bearer, defineProvider, parseBaseUrl, secret, Type } from 'unified-model-gateway/plugin'
-import { parameters } from './parameters.ts'
 import { toRefusal } from './refusal.ts'
 import { createTranslator } from './reply.ts'
-import { toTalkRequest } from './request.ts'
+import { parameters, toTalkRequest } from './request.ts'
 
 const schema = Type.Object(
   {
@@ -12,7 +11,7 @@ const schema = Type.Object(
   { additionalProperties: false },
 )
 
-/** Parrot, a service that exists only here. */
+/** Parrot, a fictional service. */
 export default defineProvider({
   apiVersion: 1,
   name: '__name__',

@@ -1,29 +1,19 @@
-import type { UpstreamRefusal } from 'unified-model-gateway/plugin'
-import type { TalkError } from './wire.ts'
+import { isRecord, parseRecord, textOf, type UpstreamRefusal } from 'unified-model-gateway/plugin'
 
-/** What Parrot's kinds of trouble are in OpenAI's terms; for the others the status says enough. */
+/** Parrot's kinds of trouble in OpenAI's terms; other kinds are read by the status. */
 const KINDS: Readonly<Record<string, UpstreamRefusal>> = {
   too_long: { status: 400, code: 'context_length_exceeded', param: 'messages' },
   broke: { status: 429, code: 'insufficient_quota' },
   tired: { status: 503 },
 }
 
-/** What a reply with an error status means: core makes of it what the client may know. */
+/** Reads an error reply. A reply of a proxy, without Parrot's body, is read by its status. */
 export function toRefusal({ status, body }: { readonly status: number; readonly body: string }): UpstreamRefusal {
-  return refusalOf(status, parse(body))
+  return meaningOf(parseRecord(body)?.trouble, status)
 }
 
-/** What an error means, inside a stream too. */
-export function refusalOf(status: number, error: Partial<TalkError> | undefined): UpstreamRefusal {
-  const { kind = '', words } = error?.trouble ?? {}
-  return { ...(KINDS[kind] ?? { status }), ...(words !== undefined && { message: words }) }
-}
-
-/** A proxy in front of Parrot may answer with anything. */
-function parse(body: string): Partial<TalkError> | undefined {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
+/** Reads the `trouble` of an error, inside a stream too. */
+export function meaningOf(trouble: unknown, status: number): UpstreamRefusal {
+  const { kind, words } = isRecord(trouble) ? trouble : {}
+  return { ...(KINDS[textOf(kind)] ?? { status }), ...(textOf(words) && { message: textOf(words) }) }
 }

@@ -7,7 +7,7 @@ import {
   UpstreamError,
   type UpstreamEvent,
 } from 'unified-model-gateway/plugin'
-import { refusalOf } from './refusal.ts'
+import { meaningOf } from './refusal.ts'
 import type { Cost, Ending, Talk, TalkError, TalkEvent } from './wire.ts'
 
 const FINISH: Readonly<Record<Ending, FinishReason>> = {
@@ -17,23 +17,23 @@ const FINISH: Readonly<Record<Ending, FinishReason>> = {
   bleep: 'content_filter',
 }
 
-/** Turns one reply into OpenAI's. What it throws on bytes that make no sense is the upstream's fault. */
+/** Translates one reply to OpenAI's. An error that it throws on invalid bytes counts as the upstream's. */
 export function createTranslator(): Translator {
   let calls = 0
 
   function* event({ data }: UpstreamEvent): Iterable<TranslatedChunk> {
-    const told: TalkEvent = JSON.parse(data)
-    if ('trouble' in told) throw new UpstreamError(refusalOf(500, told))
-    if ('id' in told) yield { id: told.id, choices: [] }
-    if ('says' in told) yield chunk.content(told.says)
-    if ('call' in told) {
+    const part: TalkEvent = JSON.parse(data)
+    if ('trouble' in part) throw new UpstreamError(meaningOf(part.trouble, 500))
+    if ('id' in part) yield { id: part.id, choices: [] }
+    if ('says' in part) yield chunk.content(part.says)
+    if ('call' in part) {
       const index = calls++
-      yield chunk.toolCall({ index, id: told.call.id, name: told.call.name })
-      yield chunk.toolArguments(index, JSON.stringify(told.call.input))
+      yield chunk.toolCall({ index, id: part.call.id, name: part.call.name })
+      yield chunk.toolArguments(index, JSON.stringify(part.call.input))
     }
-    if ('ended' in told) {
-      yield chunk.finish(FINISH[told.ended])
-      yield chunk.usage(toUsage(told.cost))
+    if ('ended' in part) {
+      yield chunk.finish(FINISH[part.ended])
+      yield chunk.usage(toUsage(part.cost))
     }
   }
 
@@ -41,7 +41,7 @@ export function createTranslator(): Translator {
 }
 
 function toCompletion(talk: Talk | TalkError): TranslatedCompletion {
-  if ('trouble' in talk) throw new UpstreamError(refusalOf(500, talk))
+  if ('trouble' in talk) throw new UpstreamError(meaningOf(talk.trouble, 500))
   const { id, says, calls = [], ended, cost } = talk
   const tool_calls = calls.map((call) => ({
     id: call.id,

@@ -1,4 +1,4 @@
-/** Parrot's API, as far as it is used: `POST /v1/talk` and `GET /v1/engines`. */
+/** The wire types of Parrot's API: `POST /v1/talk` and `GET /v1/engines`. */
 
 /** The body of a request. */
 export interface TalkRequest {
@@ -17,7 +17,7 @@ export type Turn =
   | { readonly who: 'parrot'; readonly says: string; readonly calls?: readonly Call[] }
   | { readonly who: 'tool'; readonly call: string; readonly says: string }
 
-/** What the model may call. */
+/** A tool that the model may call. */
 export interface Tool {
   readonly name: string
   readonly about?: string
@@ -50,7 +50,7 @@ export interface Talk {
   readonly cost: Cost
 }
 
-/** An event of a stream: pieces of what is said, whole calls, and at the end why it ended. */
+/** An event of a stream: a piece of the text, a whole call, or at the end its reason. */
 export type TalkEvent =
   | { readonly id: string }
   | { readonly says: string }
@@ -58,7 +58,7 @@ export type TalkEvent =
   | { readonly ended: Ending; readonly cost: Cost }
   | TalkError
 
-/** The body of an error, and the event of one in a stream. */
+/** The body of an error, or its event in a stream. */
 export interface TalkError {
   readonly trouble: { readonly kind: string; readonly words?: string }
 }

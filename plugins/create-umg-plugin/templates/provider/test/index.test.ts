@@ -3,7 +3,7 @@ import { describeProvider, event } from 'unified-model-gateway/plugin/testing'
 import plugin from '../src/index.ts'
 import type { Call, Cost, Ending, Talk, TalkError, TalkEvent } from '../src/wire.ts'
 
-/** A reply of Parrot, whole and as the events of a stream. */
+/** A reply of Parrot's, whole and as the events of a stream. */
 function talk(says: readonly string[], calls: readonly Call[] = [], ended: Ending = calls.length > 0 ? 'tools' : 'done') {
   const cost: Cost = { heard: 12, said: 7 }
   const whole: Talk = { id: 'talk_1', says: says.join(''), calls, ended, cost }
@@ -30,7 +30,7 @@ describeProvider({
   config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('parrot-canary-5e1d') }),
   model: 'ara-2',
 
-  // The service's replies, and what the client must read. Recorded replies are the best fixtures.
+  // Replies of the service, and what the client must read. Recorded replies are the best fixtures.
   scenarios: {
     text: {
       ...talk(['Hel', 'lo ', 'wörld 😀']),

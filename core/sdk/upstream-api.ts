@@ -1,0 +1,72 @@
+import { isRecord } from './json.ts'
+
+/** The base URL of an upstream's API. */
+export interface BaseUrl {
+  readonly origin: string
+  /** Without a slash at its end; empty if the URL has no path. */
+  readonly path: string
+}
+
+/** What the error messages about a base URL name. */
+export interface BaseUrlOptions {
+  /** The name of its field in the config. Default: `baseUrl`. */
+  readonly field?: string
+  /** The path that the provider adds to it: `/chat/completions`. */
+  readonly endpoint: string
+  /** A valid base URL. */
+  readonly example: string
+}
+
+/**
+ * Reads a base URL of a config. Throws an Error that says what to write instead, and does not repeat the URL: it may hold a credential.
+ */
+export function parseBaseUrl(baseUrl: string, { field = 'baseUrl', endpoint, example }: BaseUrlOptions): BaseUrl {
+  const url = URL.parse(baseUrl)
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new Error(`${field} must be an http or https URL: give the address before ${endpoint}, such as ${example}`)
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new Error(`${field} must hold no credentials: remove the part before the @, credentials have fields of their own`)
+  }
+  if (/[?#]/.test(baseUrl)) throw new Error(`${field} must have no query and no fragment: end it before the ? or #`)
+  const path = url.pathname.replace(/\/+$/, '')
+  if (path.endsWith(endpoint)) throw new Error(`${field} must end before ${endpoint}, which is added to it`)
+  return { origin: url.origin, path }
+}
+
+/** How an upstream splits a list into pages. */
+export interface Paging {
+  /** The member of a page that holds its entries. */
+  readonly entries: string
+  /** Query parameters of every page. */
+  readonly query?: Readonly<Record<string, string>>
+  /** The query parameter that takes the cursor of a page. The first page is requested without it. */
+  readonly cursor: string
+  /** The cursor of the next page. Anything but a non-empty string: this was the last page. */
+  next(page: Readonly<Record<string, unknown>>): unknown
+}
+
+/** GETs one page. `query`: its parameters. */
+export type GetPage = (query: Readonly<Record<string, string>>) => Promise<unknown>
+
+/** Stops at an upstream that returns pages without end; no real list is as long. */
+const MAX_PAGES = 30
+
+/** The entries of all pages of a list that are objects. Throws what `get` throws. */
+export async function readPages(
+  get: GetPage,
+  { entries, query, cursor, next }: Paging,
+): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const found: Readonly<Record<string, unknown>>[] = []
+  let at: string | undefined
+  for (let count = 0; count < MAX_PAGES; count++) {
+    const page = await get({ ...query, ...(at !== undefined && { [cursor]: at }) })
+    if (!isRecord(page)) break
+    const own = page[entries]
+    if (Array.isArray(own)) found.push(...own.filter(isRecord))
+    const after = next(page)
+    if (typeof after !== 'string' || after === '' || after === at) break
+    at = after
+  }
+  return found
+}

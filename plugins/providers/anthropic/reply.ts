@@ -1,0 +1,89 @@
+import {
+  countOf,
+  type FinishReason,
+  isRecord,
+  type ToolCall,
+  type TranslatedCompletion,
+  textOf,
+  type Usage,
+} from 'unified-model-gateway/plugin'
+import { toThinkingBlock, toThinkingState } from './reasoning.ts'
+import { toUpstreamError } from './refusal.ts'
+import type { MessageReply, ReplyBlock, ThinkingBlock, WireError, WireUsage } from './wire.ts'
+
+/** Translates a whole message to a completion. Throws `UpstreamError` for an error, `Error` for any other body. */
+export function toCompletion(body: unknown): TranslatedCompletion {
+  const reply: MessageReply & { error?: WireError } = isRecord(body) ? body : {}
+  if (reply.type === 'error') throw toUpstreamError(reply.error)
+  if (reply.type !== 'message' || !Array.isArray(reply.content))
+    throw new Error('The reply is not a message of the Messages API.')
+  const blocks: readonly ReplyBlock[] = reply.content.filter(isRecord)
+  const calls = toToolCalls(blocks, String(reply.model))
+  const text = joinTexts(blocks, 'text')
+  const thinking = joinTexts(blocks, 'thinking')
+  return {
+    ...(typeof reply.id === 'string' && { id: reply.id }),
+    choices: [
+      {
+        message: {
+          content: text === '' && calls.length > 0 ? null : text,
+          ...(thinking && { reasoning_content: thinking }),
+          ...(calls.length > 0 && { tool_calls: calls }),
+        },
+        finish_reason: toFinishReason(reply.stop_reason),
+      },
+    ],
+    usage: toUsage(reply.usage ?? {}),
+  }
+}
+
+/** The texts of all blocks of one type, without separators. */
+function joinTexts(blocks: readonly ReplyBlock[], type: 'text' | 'thinking'): string {
+  return blocks.map((block) => (block.type === type ? textOf(block[type]) : '')).join('')
+}
+
+function toToolCalls(blocks: readonly ReplyBlock[], model: string): ToolCall[] {
+  const calls: ToolCall[] = []
+  let thinking: ThinkingBlock[] = []
+  for (const block of blocks) {
+    thinking.push(...toThinkingBlock(block))
+    if (block.type !== 'tool_use') continue
+    const called = { name: String(block.name), arguments: JSON.stringify(block.input ?? {}) }
+    calls.push({ id: String(block.id), type: 'function', function: called, ...toThinkingState(model, thinking) })
+    thinking = []
+  }
+  return calls
+}
+
+const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  // Only with tools that Anthropic runs, which this provider never requests.
+  ['pause_turn', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
+] satisfies [string, FinishReason][])
+
+/** Anthropic's `stop_reason` as OpenAI's `finish_reason`; an unknown reason is `stop`. */
+export function toFinishReason(stopReason: unknown): FinishReason {
+  return FINISH_REASONS.get(stopReason) ?? 'stop'
+}
+
+/** Anthropic's `input_tokens` exclude cached tokens; OpenAI's `prompt_tokens` include them. Undefined if no counts were reported. */
+export function toUsage(usage: WireUsage): Usage | undefined {
+  if (usage.input_tokens === undefined && usage.output_tokens === undefined) return undefined
+  const cached = countOf(usage.cache_read_input_tokens)
+  const written = countOf(usage.cache_creation_input_tokens)
+  const prompt = countOf(usage.input_tokens) + cached + written
+  const completion = countOf(usage.output_tokens)
+  const thinking = usage.output_tokens_details?.thinking_tokens
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+    ...(thinking !== undefined && { completion_tokens_details: { reasoning_tokens: countOf(thinking) } }),
+  }
+}

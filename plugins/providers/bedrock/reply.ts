@@ -1,0 +1,94 @@
+import {
+  countOf,
+  type FinishReason,
+  isRecord,
+  type ToolCall,
+  type TranslatedCompletion,
+  textOf,
+  UpstreamError,
+  type Usage,
+} from 'unified-model-gateway/plugin'
+import { toReasoningBlock, toThinkingState } from './reasoning.ts'
+import type { ConverseReply, ReasoningBlock, ReplyBlock, WireUsage } from './wire.ts'
+
+/** Translates a whole reply of `model` to a completion. Throws `UpstreamError` if the model failed, `Error` for any other body. */
+export function toCompletion(body: unknown, model: string): TranslatedCompletion {
+  const reply: ConverseReply = isRecord(body) ? body : {}
+  const content = reply.output?.message?.content
+  if (!Array.isArray(content)) throw new Error('The reply is not one of Converse.')
+  const blocks: readonly ReplyBlock[] = content.filter(isRecord)
+  const calls = toToolCalls(blocks, model)
+  const text = blocks.map(blockText).join('')
+  const reasoning = blocks.map(({ reasoningContent }) => textOf(reasoningContent?.reasoningText?.text)).join('')
+  return {
+    choices: [
+      {
+        message: {
+          content: text === '' && calls.length > 0 ? null : text,
+          ...(reasoning && { reasoning_content: reasoning }),
+          ...(calls.length > 0 && { tool_calls: calls }),
+        },
+        finish_reason: toFinishReason(reply.stopReason, calls.length > 0),
+      },
+    ],
+    usage: toUsage(reply.usage),
+  }
+}
+
+/** The text of a block, with or without citations. */
+function blockText({ text, citationsContent }: ReplyBlock): string {
+  const cited = citationsContent?.content
+  return Array.isArray(cited) ? cited.map((piece: unknown) => textOf(isRecord(piece) && piece.text)).join('') : textOf(text)
+}
+
+function toToolCalls(blocks: readonly ReplyBlock[], model: string): ToolCall[] {
+  const calls: ToolCall[] = []
+  let reasoning: ReasoningBlock[] = []
+  for (const { reasoningContent, toolUse } of blocks) {
+    if (isRecord(reasoningContent)) reasoning.push(...toReasoningBlock(reasoningContent))
+    // Not a call for the client: Bedrock runs such tools itself.
+    if (!isRecord(toolUse) || toolUse.type === 'server_tool_use') continue
+    const called = { name: String(toolUse.name), arguments: JSON.stringify(toolUse.input ?? {}) }
+    calls.push({ id: String(toolUse.toolUseId), type: 'function', function: called, ...toThinkingState(model, reasoning) })
+    reasoning = []
+  }
+  return calls
+}
+
+const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['guardrail_intervened', 'content_filter'],
+  ['content_filtered', 'content_filter'],
+] satisfies [string, FinishReason][])
+
+/** The model's output was malformed: there is no reply to translate. */
+const FAILED: ReadonlySet<unknown> = new Set(['malformed_model_output', 'malformed_tool_use'])
+
+/**
+ * Bedrock's `stopReason` as OpenAI's `finish_reason`; an unknown reason is `stop`. `called`: whether the reply calls tools, for which some
+ * models give another reason. Throws `UpstreamError` if the model failed.
+ */
+export function toFinishReason(stopReason: unknown, called: boolean): FinishReason {
+  if (FAILED.has(stopReason)) throw new UpstreamError({ status: 502, message: `The model stopped with ${stopReason}.` })
+  const reason = FINISH_REASONS.get(stopReason) ?? 'stop'
+  return reason === 'stop' && called ? 'tool_calls' : reason
+}
+
+/** Bedrock's `inputTokens` exclude cached tokens; OpenAI's `prompt_tokens` include them. Undefined if no counts were reported. */
+export function toUsage(usage: WireUsage | null | undefined): Usage | undefined {
+  if (usage?.inputTokens === undefined && usage?.outputTokens === undefined) return undefined
+  const cached = countOf(usage.cacheReadInputTokens)
+  const written = countOf(usage.cacheWriteInputTokens)
+  const prompt = countOf(usage.inputTokens) + cached + written
+  const completion = countOf(usage.outputTokens)
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+  }
+}

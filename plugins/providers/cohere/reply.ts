@@ -1,0 +1,87 @@
+import {
+  countOf,
+  type FinishReason,
+  isRecord,
+  type ToolCall,
+  type TranslatedCompletion,
+  textOf,
+  type Usage,
+} from 'unified-model-gateway/plugin'
+import { type ThinkingState, toThinkingState } from './reasoning.ts'
+import { expectFinished } from './refusal.ts'
+import type { Reply, ReplyContent, ReplyMessage, ReplyToolCall, WireUsage } from './wire.ts'
+
+/** Translates a whole reply to a completion. Throws `UpstreamError` for an unfinished reply, `Error` for any other body. */
+export function toCompletion(body: unknown): TranslatedCompletion {
+  const reply: Reply = isRecord(body) ? body : {}
+  if (!isRecord(reply.message)) throw new Error('The reply is not one of the Chat API.')
+  const { content, tool_calls, tool_plan }: ReplyMessage = reply.message
+  const parts: readonly ReplyContent[] = Array.isArray(content) ? content.filter(isRecord) : []
+  const text = parts.map((part) => textOf(part.text)).join('')
+  const thinking = parts.map((part) => textOf(part.thinking)).join('')
+  const plan = textOf(tool_plan)
+  const calls = toToolCalls(tool_calls, toThinkingState(plan, thinking))
+  return {
+    ...(typeof reply.id === 'string' && { id: reply.id }),
+    choices: [
+      {
+        message: {
+          content: text === '' && calls.length > 0 ? null : text,
+          ...(thinking + plan !== '' && { reasoning_content: thinking + plan }),
+          ...(calls.length > 0 && { tool_calls: calls }),
+        },
+        finish_reason: toFinishReason(reply.finish_reason),
+      },
+    ],
+    usage: toUsage(reply.usage),
+  }
+}
+
+/** `state`: of the first call. */
+function toToolCalls(calls: unknown, state: ThinkingState | undefined): ToolCall[] {
+  const all: readonly ReplyToolCall[] = Array.isArray(calls) ? calls.filter(isRecord) : []
+  return all.map(({ id, function: called }, index) => {
+    const json = textOf(called?.arguments)
+    return {
+      id: String(id),
+      type: 'function',
+      function: { name: String(called?.name), arguments: mayBeNull(json) ? '{}' : json },
+      ...(index === 0 && state),
+    }
+  })
+}
+
+/** Whether arguments are, or may become, `null`: for a tool without arguments Cohere writes it, or nothing. */
+export function mayBeNull(json: string): boolean {
+  return 'null'.startsWith(json.trim())
+}
+
+const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map([
+  ['COMPLETE', 'stop'],
+  ['STOP_SEQUENCE', 'stop'],
+  ['MAX_TOKENS', 'length'],
+  ['TOOL_CALL', 'tool_calls'],
+] satisfies [string, FinishReason][])
+
+/**
+ * Cohere's `finish_reason` as OpenAI's; an unknown reason is `stop`. `error`: Cohere's message about it. Throws `UpstreamError` for an
+ * unfinished reply.
+ */
+export function toFinishReason(reason: unknown, error?: unknown): FinishReason {
+  expectFinished(reason, error)
+  return FINISH_REASONS.get(reason) ?? 'stop'
+}
+
+/** The tokens of the model or, if not reported, the billed ones. Undefined if no counts were reported. */
+export function toUsage(usage: WireUsage | null | undefined): Usage | undefined {
+  const counts = usage?.tokens ?? usage?.billed_units
+  if (counts?.input_tokens === undefined && counts?.output_tokens === undefined) return undefined
+  const prompt = countOf(counts.input_tokens)
+  const completion = countOf(counts.output_tokens)
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    ...(usage?.cached_tokens != null && { prompt_tokens_details: { cached_tokens: countOf(usage.cached_tokens) } }),
+  }
+}

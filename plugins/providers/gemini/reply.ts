@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto'
+import {
+  countOf,
+  type FinishReason,
+  isRecord,
+  type ToolCall,
+  type TranslatedCompletion,
+  textOf,
+  toTokenLogprob,
+  UpstreamError,
+  type Usage,
+} from 'unified-model-gateway/plugin'
+import { toThinkingState } from './reasoning.ts'
+import { readReply } from './refusal.ts'
+import type { Candidate, ReplyPart, WireUsage } from './wire.ts'
+
+type Choice = TranslatedCompletion['choices'][number]
+
+/** Translates a whole reply to a completion. Throws `UpstreamError` for an error, `Error` for any other body. */
+export function toCompletion(body: unknown): TranslatedCompletion {
+  const reply = readReply(body)
+  const id = typeof reply.responseId === 'string' ? reply.responseId : undefined
+  const base = callIdBase(id)
+  const choices = candidatesOf(reply.candidates).map(({ index, candidate }) => toChoice(candidate, base, index))
+  const isBlocked = reply.promptFeedback?.blockReason != null
+  if (choices.length === 0 && !isBlocked) throw new Error('The reply has no candidates.')
+  return {
+    ...(id && { id }),
+    choices: choices.length > 0 ? choices : [BLOCKED],
+    usage: toUsage(isRecord(reply.usageMetadata) ? reply.usageMetadata : {}),
+  }
+}
+
+/** Google refused the prompt. */
+const BLOCKED: Choice = { message: { content: '' }, finish_reason: 'content_filter' }
+
+function toChoice(candidate: Candidate, base: string, index: number): Choice {
+  const pieces = piecesOf(candidate)
+  const calls = toToolCalls(pieces, (call) => callId(base, index, call))
+  const text = joinTexts(pieces, 'text')
+  const thought = joinTexts(pieces, 'thought')
+  const images = pieces.flatMap((piece) => (piece.kind === 'image' ? [{ type: 'image_url', image_url: { url: piece.url } }] : []))
+  const logprobs = toLogprobs(candidate.logprobsResult)
+  return {
+    message: {
+      content: text === '' && calls.length > 0 ? null : text,
+      ...(thought && { reasoning_content: thought }),
+      ...(images.length > 0 && { images }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+    },
+    finish_reason: toFinishReason(candidate.finishReason, calls.length),
+    ...(logprobs && { logprobs }),
+  }
+}
+
+/** The texts of all pieces of one kind, without separators. */
+function joinTexts(pieces: readonly Piece[], kind: 'text' | 'thought'): string {
+  return pieces.map((piece) => (piece.kind === kind ? piece.text : '')).join('')
+}
+
+function toToolCalls(pieces: readonly Piece[], idOf: (call: number) => string): ToolCall[] {
+  const calls: ToolCall[] = []
+  for (const piece of pieces) {
+    if (piece.kind === 'call') {
+      const called = { name: piece.name, arguments: piece.json }
+      calls.push({ id: piece.id ?? idOf(calls.length), type: 'function', function: called, ...toThinkingState(piece.signature) })
+    } else if (piece.kind === 'signature' && calls.length > 0 && !calls.some((call) => call.extra_content)) {
+      Object.assign(calls[0]!, toThinkingState(piece.signature))
+    }
+  }
+  return calls
+}
+
+/** A part of a candidate, as far as clients can receive it. */
+export type Piece =
+  | { readonly kind: 'text' | 'thought'; readonly text: string }
+  | { readonly kind: 'call'; readonly id?: string; readonly name: string; readonly json: string; readonly signature?: string }
+  /** `url`: a data URL. */
+  | { readonly kind: 'image'; readonly url: string }
+  /** The signature of a part other than a call: it may belong to the calls before it. */
+  | { readonly kind: 'signature'; readonly signature: string }
+
+/** The candidates of a reply or an event, with the index of their choice. */
+export function candidatesOf(candidates: unknown): { readonly index: number; readonly candidate: Candidate }[] {
+  const all: readonly Candidate[] = Array.isArray(candidates) ? candidates.filter(isRecord) : []
+  return all.map((candidate) => ({ index: toIndex(candidate.index), candidate }))
+}
+
+/** OpenAI's maximum, which no Gemini reaches. */
+const MAX_CHOICES = 128
+
+/** Google omits an index of 0. */
+function toIndex(index: unknown): number {
+  return typeof index === 'number' && Number.isInteger(index) && index >= 0 && index < MAX_CHOICES ? index : 0
+}
+
+/** The pieces of a candidate, in order. Invalid parts are ignored. */
+export function piecesOf({ content }: Candidate): Piece[] {
+  const parts = isRecord(content) && Array.isArray(content.parts) ? content.parts.filter(isRecord) : []
+  return parts.flatMap(toPieces)
+}
+
+function toPieces({ text, thought, thoughtSignature, functionCall, inlineData }: ReplyPart): Piece[] {
+  const signature = textOf(thoughtSignature) || undefined
+  if (isRecord(functionCall) && typeof functionCall.name === 'string') {
+    const { id, name, args } = functionCall
+    const json = JSON.stringify(isRecord(args) ? args : {})
+    return [{ kind: 'call', ...(textOf(id) && { id: textOf(id) }), name, json, ...(signature && { signature }) }]
+  }
+  if (thought === true) return textOf(text) ? [{ kind: 'thought', text: textOf(text) }] : []
+  return [
+    ...(textOf(text) ? [{ kind: 'text' as const, text: textOf(text) }] : []),
+    ...(isRecord(inlineData) ? toImage(inlineData) : []),
+    ...(signature ? [{ kind: 'signature' as const, signature }] : []),
+  ]
+}
+
+function toImage({ mimeType, data }: NonNullable<ReplyPart['inlineData']>): Piece[] {
+  if (typeof mimeType !== 'string' || typeof data !== 'string' || !mimeType.startsWith('image/')) return []
+  return [{ kind: 'image', url: `data:${mimeType};base64,${data}` }]
+}
+
+/** OpenAI refuses an id of more than 40 characters, which a client might send it in its next turn. */
+const SHORT_ID = /^[\w-]{1,24}$/
+
+/** The common part of the ids of a reply's function calls, which Google may omit: the same for the same reply, different for any other. */
+export function callIdBase(responseId: unknown): string {
+  return typeof responseId === 'string' && SHORT_ID.test(responseId) ? responseId : randomUUID().slice(0, 23)
+}
+
+/** The id of a function call, by the numbers of its choice and of the call in it, both from 0. */
+export function callId(base: string, choice: number, call: number): string {
+  return `call_${base}_${choice}_${call}`
+}
+
+const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map([
+  ['STOP', 'stop'],
+  ['OTHER', 'stop'],
+  ['MAX_TOKENS', 'length'],
+  ['CONTINUATION', 'length'],
+  ['SAFETY', 'content_filter'],
+  ['RECITATION', 'content_filter'],
+  ['LANGUAGE', 'content_filter'],
+  ['BLOCKLIST', 'content_filter'],
+  ['PROHIBITED_CONTENT', 'content_filter'],
+  ['SPII', 'content_filter'],
+  ['IMAGE_SAFETY', 'content_filter'],
+  ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
+  ['IMAGE_RECITATION', 'content_filter'],
+  ['IMAGE_OTHER', 'content_filter'],
+] satisfies [string, FinishReason][])
+
+/** The model's output was malformed: it has nothing for the client, and another attempt may succeed. */
+const FAILED: ReadonlySet<unknown> = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MALFORMED_RESPONSE',
+])
+
+/**
+ * Google's `finishReason` as OpenAI's `finish_reason`; an unknown reason is `stop`. A candidate with function calls ends with `STOP` too:
+ * `calls` is their number. Throws `UpstreamError` if the model failed.
+ */
+export function toFinishReason(reason: unknown, calls: number): FinishReason {
+  if (FAILED.has(reason)) throw new UpstreamError({ status: 500, message: `Gemini ended with ${reason}.` })
+  const finish = FINISH_REASONS.get(reason) ?? 'stop'
+  return finish === 'stop' && calls > 0 ? 'tool_calls' : finish
+}
+
+/** A candidate's `logprobsResult` as a choice's `logprobs`; undefined if absent. */
+export function toLogprobs(result: unknown): object | undefined {
+  if (!isRecord(result) || !Array.isArray(result.chosenCandidates)) return undefined
+  const tops = Array.isArray(result.topCandidates) ? result.topCandidates : []
+  const content = result.chosenCandidates.map((chosen, index) => {
+    const top: unknown = tops[index]
+    const alternatives = isRecord(top) && Array.isArray(top.candidates) ? top.candidates : []
+    return { ...toToken(chosen), top_logprobs: alternatives.map(toToken) }
+  })
+  return { content, refusal: null }
+}
+
+function toToken(candidate: unknown) {
+  const { token, logProbability } = isRecord(candidate) ? candidate : {}
+  return toTokenLogprob(token, logProbability)
+}
+
+/** OpenAI's names of the modalities that it counts separately. */
+const MODALITIES: ReadonlyMap<unknown, string> = new Map([
+  ['TEXT', 'text_tokens'],
+  ['IMAGE', 'image_tokens'],
+  ['AUDIO', 'audio_tokens'],
+])
+
+/** Google counts thoughts and the results of its own tools separately; OpenAI's sums include them. Undefined if no counts were reported. */
+export function toUsage(usage: WireUsage): Usage | undefined {
+  if (usage.promptTokenCount === undefined && usage.candidatesTokenCount === undefined) return undefined
+  const prompt = countOf(usage.promptTokenCount) + countOf(usage.toolUsePromptTokenCount)
+  const reasoning = countOf(usage.thoughtsTokenCount)
+  const completion = countOf(usage.candidatesTokenCount) + reasoning
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { ...byModality(usage.promptTokensDetails), cached_tokens: countOf(usage.cachedContentTokenCount) },
+    completion_tokens_details: { ...byModality(usage.candidatesTokensDetails), reasoning_tokens: reasoning },
+  }
+}
+
+function byModality(details: unknown): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const detail of Array.isArray(details) ? details.filter(isRecord) : []) {
+    const name = MODALITIES.get(detail.modality)
+    if (name !== undefined) counts[name] = countOf(detail.tokenCount)
+  }
+  return counts
+}

@@ -1,0 +1,17 @@
+import type { ChatRequest, Provider, TranslatedChunk, TranslatedCompletion } from 'unified-model-gateway/plugin'
+
+/**
+ * A difference of a vendor's API from OpenAI's, and its correction. All functions are optional: without `stream` and `completion` replies
+ * are relayed byte for byte, and without `request` requests are never parsed.
+ */
+export interface Quirk {
+  /** Its name in docs/presets.md. */
+  readonly name: string
+  /** The top-level members of the request to replace, or by `undefined` to remove. `body`: as changed by the quirks before it. */
+  request?(body: Readonly<ChatRequest>): Readonly<Record<string, unknown>>
+  /** Called once per stream; returns the function for its chunks, in order. */
+  stream?(): (chunk: TranslatedChunk) => TranslatedChunk
+  completion?(completion: TranslatedCompletion): TranslatedCompletion
+  /** Reads an error body that is not OpenAI's. */
+  readonly error?: NonNullable<Provider['error']>
+}

@@ -1,0 +1,98 @@
+import {
+  type ChatDelta,
+  type FinishReason,
+  type TranslatedChoice,
+  type TranslatedChunk,
+  type TranslatedCompletion,
+  UpstreamError,
+  type UpstreamRefusal,
+  type Usage,
+} from 'unified-model-gateway/plugin'
+import type { Quirk } from './quirk.ts'
+
+/** The content of a reasoning model is a list of parts, `text` and `thinking`, instead of a text. */
+export const thinkingParts: Quirk = {
+  name: 'thinking-parts',
+
+  stream: () => (chunk: TranslatedChunk) => ({
+    ...chunk,
+    choices: chunk.choices.map((choice) => ({ ...choice, ...(choice.delta && { delta: flatten(choice.delta) }) })),
+  }),
+
+  completion: (completion: TranslatedCompletion) => ({
+    ...completion,
+    choices: completion.choices.map((choice) => ({ ...choice, message: flatten(choice.message) })),
+  }),
+}
+
+/** A part as Mistral writes it: `{type: 'text', text}` or `{type: 'thinking', thinking: [{type: 'text', text}]}`. */
+interface Part {
+  readonly type?: unknown
+  readonly text?: unknown
+  readonly thinking?: unknown
+}
+
+function flatten<Message extends Pick<ChatDelta, 'content' | 'reasoning_content'>>(message: Message): Message {
+  const parts: unknown = message.content
+  if (!Array.isArray(parts)) return message
+  const thoughts = parts.flatMap((part: Part) => (part.type === 'thinking' && Array.isArray(part.thinking) ? part.thinking : []))
+  const reasoning = textOf(thoughts)
+  return { ...message, content: textOf(parts), ...(reasoning !== '' && { reasoning_content: reasoning }) }
+}
+
+const textOf = (parts: readonly Part[]): string =>
+  parts.map(({ type, text }) => (type === 'text' && typeof text === 'string' ? text : '')).join('')
+
+/** A vendor's own finish reasons: OpenAI's equivalents, or the refusal for a failed generation. */
+type FinishTable = Readonly<Record<string, FinishReason | UpstreamRefusal>>
+
+/** The vendor has finish reasons that OpenAI does not define. */
+export function finishReasons(table: FinishTable): Quirk {
+  const meanings = new Map(Object.entries(table))
+  const translate = <Choice extends { readonly finish_reason?: string | null }>(choice: Choice): Choice => {
+    const meaning = meanings.get(choice.finish_reason ?? '')
+    if (typeof meaning === 'object') throw new UpstreamError(meaning)
+    return meaning === undefined ? choice : { ...choice, finish_reason: meaning }
+  }
+  return {
+    name: 'finish-reasons',
+    stream: () => (chunk: TranslatedChunk) => ({ ...chunk, choices: chunk.choices.map(translate) }),
+    completion: (completion) => ({ ...completion, choices: completion.choices.map(translate) }),
+  }
+}
+
+/**
+ * The vendor reports usage in a chunk with a choice, or inside the choice, instead of in a last chunk. Usage inside a choice is moved to its
+ * chunk; core's normaliser moves a chunk's usage to the last one.
+ */
+export const usageInsideChunks: Quirk = {
+  name: 'usage-inside-chunks',
+
+  stream: () => liftUsage,
+}
+
+function liftUsage(chunk: TranslatedChunk): TranslatedChunk {
+  const usage = chunk.choices.find(isCharged)?.usage
+  if (usage === undefined) return chunk
+  return { usage, ...chunk, choices: chunk.choices.map(({ usage: _, ...choice }) => choice) }
+}
+
+const isCharged = (choice: TranslatedChoice): choice is TranslatedChoice & { usage: Usage } =>
+  typeof choice.usage === 'object' && choice.usage !== null
+
+/** The vendor's `completion_tokens` exclude reasoning, which OpenAI's include. The total shows whether a usage does. */
+export const uncountedReasoning: Quirk = {
+  name: 'uncounted-reasoning',
+
+  stream: () => includeReasoning,
+  completion: includeReasoning,
+}
+
+function includeReasoning<Reply extends { readonly usage?: Usage }>(reply: Reply): Reply {
+  const { usage } = reply
+  const reasoning = usage?.completion_tokens_details?.reasoning_tokens
+  if (usage === undefined || typeof reasoning !== 'number') return reply
+  const completion_tokens = usage.completion_tokens + reasoning
+  if (usage.total_tokens !== usage.prompt_tokens + completion_tokens) return reply
+  return { ...reply, usage: { ...usage, completion_tokens } }
+}

@@ -1,0 +1,39 @@
+import type { Quirk } from './quirk.ts'
+
+/** The vendor does not know the role `developer`, OpenAI's system role for reasoning models. */
+export const developerRole: Quirk = {
+  name: 'developer-role',
+
+  request({ messages }) {
+    if (!messages.some(({ role }) => role === 'developer')) return {}
+    return { messages: messages.map((message) => (message.role === 'developer' ? { ...message, role: 'system' } : message)) }
+  },
+}
+
+/** The vendor refuses or ignores `max_completion_tokens`, and keeps its old name `max_tokens`. */
+export const maxTokens: Quirk = {
+  name: 'max-tokens',
+
+  request(body) {
+    if (!('max_completion_tokens' in body)) return {}
+    const limit = body.max_completion_tokens ?? body.max_tokens ?? undefined
+    return { max_completion_tokens: undefined, max_tokens: limit }
+  },
+}
+
+/** The vendor refuses or does not know `stream_options`, and reports its usage without them. */
+export const noStreamOptions: Quirk = {
+  name: 'no-stream-options',
+
+  request: () => ({ stream_options: undefined }),
+}
+
+/** The vendor refuses messages with `reasoning_content`, which clients send back with an assistant's message. */
+export const noReasoningHistory: Quirk = {
+  name: 'no-reasoning-history',
+
+  request({ messages }) {
+    if (!messages.some((message) => 'reasoning_content' in message)) return {}
+    return { messages: messages.map(({ reasoning_content: _, ...message }) => message) }
+  },
+}

@@ -1,0 +1,124 @@
+import {
+  type ChunkChoice,
+  isRecord,
+  type Model,
+  type Provider,
+  readRefusal,
+  refusalOf,
+  type TranslatedChunk,
+  type TranslatedCompletion,
+  type Translator,
+  UpstreamError,
+  type UpstreamEvent,
+  type UpstreamRefusal,
+} from 'unified-model-gateway/plugin'
+import type { Quirk } from './quirks/quirk.ts'
+
+/** Whether a translator with these quirks would change replies. */
+export const needsTranslator = (quirks: readonly Quirk[]): boolean =>
+  quirks.some(({ stream, completion }) => stream !== undefined || completion !== undefined)
+
+/** Applies the quirks to OpenAI's replies; unknown members are kept. */
+export function createTranslator(quirks: readonly Quirk[]): Translator {
+  const streamSteps = quirks.flatMap(({ stream }) => stream?.() ?? [])
+  const completionSteps = quirks.flatMap(({ completion }) => completion ?? [])
+  let over = false
+  return {
+    completion: (body) => completionSteps.reduce((completion, step) => step(completion), readCompletion(body)),
+    event({ data }: UpstreamEvent) {
+      const text = data.trim()
+      over ||= text === '[DONE]'
+      if (text === '' || over) return []
+      return [streamSteps.reduce((chunk, step) => step(chunk), readChunk(text))]
+    },
+    get over() {
+      return over
+    },
+  }
+}
+
+/** Reads a chunk, and checks the members that quirks and core use. */
+function readChunk(data: string): TranslatedChunk {
+  const { choices = [], usage, ...rest } = readObject(JSON.parse(data))
+  return {
+    ...rest,
+    choices: readList(choices).map((choice) => ({
+      ...choice,
+      ...(isRecord(choice.delta) ? {} : { delta: {} }),
+    })) as Partial<ChunkChoice>[],
+    ...(isRecord(usage) && { usage }),
+  } as TranslatedChunk
+}
+
+function readCompletion(body: unknown): TranslatedCompletion {
+  const { choices, usage, ...rest } = readObject(body)
+  const list = readList(choices)
+  if (list.length === 0 || !list.every(({ message }) => isRecord(message))) throw new Error('a completion without messages')
+  return { ...rest, choices: list, ...(isRecord(usage) && { usage }) } as unknown as TranslatedCompletion
+}
+
+/** Throws `UpstreamError` for an object with an `error`. Google's is in an array. */
+function readObject(json: unknown): Readonly<Record<string, unknown>> {
+  const value: unknown = Array.isArray(json) ? json[0] : json
+  if (!isRecord(value)) throw new Error('not a JSON object')
+  if (value.error != null) throw new UpstreamError(refusalOf(value))
+  return value
+}
+
+function readList(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  if (!Array.isArray(value) || !value.every(isRecord)) throw new Error('choices that are not a list of objects')
+  return value
+}
+
+type ReadError = NonNullable<Provider['error']>
+
+/** A model that exists, but not at this endpoint ("You are not allowed …" is a 403: github.com/infiniflow/ragflow/issues/1835). */
+const OTHER_ENDPOINT = /\bv1\/(?:chat|completions|embeddings|responses)\b|not allowed to generate embeddings/i
+
+const UNSUPPORTED: UpstreamRefusal = { status: 404, code: 'unsupported_endpoint' }
+
+const readOpenAi: ReadError = ({ status, headers, body }) => readRefusal(status, headers, body)
+
+/**
+ * Reads refusals at endpoints other than chat completions. Vendors without the endpoint answer with the 404 of any unknown path, which
+ * names neither a model nor a parameter. `read`: the vendor's own reader of errors.
+ */
+export function readEndpointRefusal(read: ReadError = readOpenAi): ReadError {
+  return (reply) => {
+    const refusal = read(reply)
+    const { message = '', param } = refusal
+    if (reply.status === 405 || OTHER_ENDPOINT.test(message)) return UNSUPPORTED
+    if (reply.status !== 404 || /\bmodel\b/i.test(message)) return refusal
+    // With a parameter: the request refers to a response or an item that does not exist.
+    return param === undefined ? UNSUPPORTED : { ...refusal, status: 400 }
+  }
+}
+
+/**
+ * The models of a reply to `GET {base}/models`: `{data: [{id, …}]}`, or Together's bare array (docs.together.ai/reference/models). Entries
+ * without an id are omitted. Throws an Error if the reply is not a list of models.
+ */
+export function readModels(reply: unknown): readonly Model[] {
+  const list: unknown = Array.isArray(reply) ? reply : (reply as { data?: unknown } | null)?.data
+  if (!Array.isArray(list)) throw new Error('the reply to GET /models is not a list of models')
+  return list.flatMap(readModel)
+}
+
+/** The vendors' names of a model's context length: OpenRouter and Together, Groq, Mistral, vLLM. */
+const CONTEXT_LENGTHS = ['context_length', 'context_window', 'max_context_length', 'max_model_len'] as const
+
+function readModel(entry: unknown): readonly Model[] {
+  const { id, created, owned_by, ...rest } = (entry ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof id !== 'string' || id === '') return []
+  const length = CONTEXT_LENGTHS.map((name) => rest[name]).find(isCount)
+  return [
+    {
+      id,
+      ...(isCount(created) && { created }),
+      ...(typeof owned_by === 'string' && { owned_by }),
+      ...(length !== undefined && { context_length: length }),
+    },
+  ]
+}
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0

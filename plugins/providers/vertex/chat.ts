@@ -1,0 +1,49 @@
+import { type Call, isRecord, parseRecord, type Translator, type UpstreamRefusal } from 'unified-model-gateway/plugin'
+import { toRefusal as toClaudeRefusal } from '../anthropic/refusal.ts'
+import { toMessagesRequest } from '../anthropic/request.ts'
+import { createTranslator as createClaudeTranslator } from '../anthropic/stream.ts'
+import { toRefusal as toGoogleRefusal } from '../gemini/refusal.ts'
+import { generateMethod, toGenerateRequest } from '../gemini/request.ts'
+import { createTranslator as createGeminiTranslator } from '../gemini/stream.ts'
+import type { Publisher, VertexModel } from './address.ts'
+import { claudeFacts, type FactsTable, geminiFacts } from './models.ts'
+
+/** A request to a model's address. */
+export interface ModelRequest {
+  /** The last segment of the path, after the model's name and a colon. */
+  readonly method: string
+  readonly request: object
+  /** The parameters that the model does not take. */
+  readonly dropped?: readonly string[]
+}
+
+/** The version of the Messages API on Vertex AI, in the body instead of Anthropic's header. */
+const CLAUDE_VERSION = 'vertex-2023-10-16'
+
+/** Translates a chat completion request to its publisher's. Throws `GatewayError` (400) for parameters that the model cannot honour. */
+export function toChatRequest(call: Call, { publisher, name }: VertexModel, own: FactsTable): ModelRequest {
+  if (publisher === 'google') {
+    const target = { facts: geminiFacts(name, own), callIds: false }
+    return { method: generateMethod(call), ...toGenerateRequest(call.body, target) }
+  }
+  // Anthropic, and Claude's replies, write the date after a dash.
+  const model = name.replace('@default', '').replace('@', '-')
+  const { request, dropped } = toMessagesRequest(call.body, { model, facts: claudeFacts(model, own) })
+  const { model: _, ...rest } = request
+  const method = call.stream ? 'streamRawPredict' : 'rawPredict'
+  return { method, request: { anthropic_version: CLAUDE_VERSION, ...rest }, dropped }
+}
+
+/** Translates a publisher's reply to a chat completion request. */
+export function createTranslator(call: Call, publisher: Publisher): Translator {
+  return publisher === 'anthropic' ? createClaudeTranslator() : createGeminiTranslator(call)
+}
+
+/** Reads an error reply: a Claude's errors are Anthropic's, all others are Google's. */
+export function toRefusal(reply: { readonly status: number; readonly body: string }, project: string): UpstreamRefusal {
+  const { error } = parseRecord(reply.body) ?? {}
+  const isClaudes = isRecord(error) && typeof error.type === 'string'
+  const { message, ...refusal } = isClaudes ? toClaudeRefusal(reply) : toGoogleRefusal(reply)
+  // Google's messages quote the resource with its project, which clients must not see.
+  return { ...refusal, ...(message !== undefined && { message: message.replaceAll(project, '…') }) }
+}

@@ -1,0 +1,223 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { createAccount } from '../../core/accounts/accounts.ts'
+import { GATEWAY } from '../../core/accounts/audit.ts'
+import { describeInBrowser } from './browser.ts'
+import { type ConsoleFixture, PUBLIC_URL, startConsole } from './fixture.ts'
+import { signInAsAdmin, signInAsMember } from './management.ts'
+
+describeInBrowser('the pages of the console', (open) => {
+  let fixture: ConsoleFixture
+  let admin: Page
+  let member: Page
+
+  before(async () => {
+    fixture = await startConsole()
+    admin = await open()
+    member = await open()
+    const management = await signInAsAdmin(admin, fixture)
+    await signInAsMember(management, member, fixture)
+    const { id } = await management.post<{ id: string }>('/accounts', { name: 'Field team', models: ['*'] })
+    await management.post('/keys', { name: "somebody else's", kind: 'live', account_id: id })
+    // A class that routes.yaml no longer declares.
+    await createAccount(fixture.gateway.store, { name: 'Old team', models: ['*'], rateClass: 'retired' }, GATEWAY)
+  })
+
+  after(() => fixture?.stop())
+
+  const call = (model: string) =>
+    fixture.gateway.fetch('/v1/chat/completions', { json: { model, messages: [{ role: 'user', content: 'Hi' }] } })
+
+  /** Changes routes.yaml during a check. */
+  async function withTable(change: (text: string) => string, look: () => Promise<void>): Promise<void> {
+    const file = join(fixture.gateway.folder, 'routes.yaml')
+    const text = await readFile(file, 'utf8')
+    await writeFile(file, change(text))
+    await fixture.gateway.reload()
+    await look()
+    await writeFile(file, text)
+    await fixture.gateway.reload()
+  }
+
+  describe('the playground', () => {
+    const write = async (text: string): Promise<void> => {
+      await member.getByRole('textbox', { name: 'Message', exact: true }).fill(text)
+      await member.keyboard.press('Enter')
+    }
+
+    it('calls with a pasted key, which is not in the DOM', async () => {
+      await member.goto(fixture.address('/playground?model=sandbox/echo'))
+      await member.getByRole('textbox', { name: 'Or paste a key' }).fill(fixture.gateway.liveKey)
+      await write('Just an echo')
+      await member.getByText('Served by sandbox/echo').waitFor()
+      expect(await member.getByText('Just an echo').count()).to.be.at.least(2)
+      expect(await member.content()).to.not.include(fixture.gateway.liveKey)
+    })
+
+    it('shows the raw events, and the request as code without the key', async () => {
+      await member.getByRole('tab', { name: 'Raw' }).click()
+      const raw = member.getByRole('region', { name: 'raw reply' })
+      expect(await raw.textContent())
+        .to.match(/^data: \{.*\}\n\n/)
+        .and.match(/data: \[DONE\]\n\n$/)
+      await member.getByRole('tab', { name: 'Code' }).click()
+      await member.getByText('Python').click()
+      const code = await member.getByRole('region', { name: 'Python code' }).textContent()
+      expect(code).to.include(`base_url="${PUBLIC_URL}/v1"`).and.include('stream=True').and.not.include('sk-live')
+      await member.getByRole('tab', { name: 'Conversation' }).click()
+    })
+
+    it('stops a reply', async () => {
+      await write('sandbox: stall=1')
+      await member.getByRole('button', { name: 'Stop' }).click()
+      await member.getByText('Stopped.').waitFor()
+      await fixture.gateway.logged(({ outcome }) => outcome === 'client_closed')
+    })
+
+    it("shows the gateway's message for a refused call", async () => {
+      await write('sandbox: status=429')
+      await member.getByRole('alert').getByText(/./).last().waitFor()
+      await member.getByText('Status 429').waitFor()
+    })
+  })
+
+  it('follows calls as they end', async () => {
+    await admin.goto(fixture.address('/requests?live=1'))
+    await admin.getByText('Following').waitFor()
+    await call('acme/fast')
+    await admin.getByRole('row', { name: /acme\/fast.*200/ }).waitFor()
+    await admin.getByRole('button', { name: 'Pause' }).click()
+    await call('openai/o4-mini')
+    await admin.getByText('1 new').waitFor()
+    expect(await admin.getByRole('row', { name: /o4-mini/ }).count()).to.equal(0)
+    await admin.getByRole('button', { name: 'Resume' }).click()
+    await admin.getByRole('row', { name: /o4-mini/ }).waitFor()
+  })
+
+  it('shows the timeline of a call: its links, the gateway, its attempts', async () => {
+    const id = (await call('acme/fast')).headers.get('x-request-id')
+    await fixture.gateway.logged((line) => line.id === id)
+    await admin.goto(fixture.address(`/requests/${id}`))
+    const bars = admin.getByRole('list', { name: 'Timeline' }).getByRole('listitem')
+    await bars.first().waitFor()
+    const time = '[\\d.]+ (?:µs|ms|s)'
+    const told = [
+      ...['auth', 'rate-tagging', 'header-stamping'].map((name) => `${name} link`),
+      'Gateway reading, validating, waiting',
+      'openai/gpt-5.5-mini attempt 1, ok',
+    ].map((words) => new RegExp(`^${words}${time}$`))
+    const texts = await bars.allTextContents()
+    expect(texts).to.have.length(told.length)
+    for (const [index, words] of told.entries()) expect(texts[index]).to.match(words)
+  })
+
+  it('exports calls and usage with the filters of the page', async () => {
+    await admin.goto(fixture.address('/requests?model=openai/o4-mini'))
+    await admin.getByRole('row', { name: /o4-mini/ }).waitFor()
+    await admin.getByRole('button', { name: 'Export' }).click()
+    const [lines] = await Promise.all([
+      admin.waitForEvent('download'),
+      admin.getByRole('menuitem', { name: 'JSON Lines' }).click(),
+    ])
+    const rows = (await readFile(await lines.path(), 'utf8')).trim().split('\n')
+    expect(rows.map((row) => JSON.parse(row).model)).to.deep.equal(['openai/o4-mini'])
+    await admin.goto(fixture.address('/usage'))
+    const [csv] = await Promise.all([admin.waitForEvent('download'), admin.getByRole('link', { name: 'CSV' }).click()])
+    expect(await readFile(await csv.path(), 'utf8')).to.include('openai/o4-mini')
+  })
+
+  it('offers the declared rate classes, and keeps one that is no longer declared', async () => {
+    const rateClass = admin.getByRole('dialog').getByRole('combobox', { name: 'Rate class' })
+    const edit = async (account: string): Promise<readonly string[]> => {
+      await admin.getByRole('button', { name: `Edit ${account}` }).click()
+      await rateClass.waitFor()
+      return rateClass.getByRole('option').allTextContents()
+    }
+    await admin.goto(fixture.address('/accounts'))
+    expect(await edit('Old team')).to.deep.equal(['Default', 'standard', 'batch', 'retired (not in routes.yaml)'])
+    expect(await rateClass.inputValue()).to.equal('retired')
+    await admin.keyboard.press('Escape')
+    await rateClass.waitFor({ state: 'hidden' })
+    expect(await edit('Field team')).to.deep.equal(['Default', 'standard', 'batch'])
+    await rateClass.selectOption('batch')
+    await admin.getByRole('button', { name: 'Save' }).click()
+    await admin.getByRole('row', { name: /Field team.*batch/ }).waitFor()
+  })
+
+  it('accepts any rate class if no plugin declares any', async () => {
+    const withoutClasses = (text: string) => text.replace(/ {2}- plugin: rate-tagging\n( {4}.*\n)+/, '')
+    await withTable(withoutClasses, async () => {
+      await admin.goto(fixture.address('/accounts'))
+      await admin.getByRole('button', { name: 'Edit Old team' }).click()
+      const rateClass = admin.getByRole('dialog').getByRole('textbox', { name: 'Rate class' })
+      await rateClass.fill('known elsewhere')
+      await admin.getByRole('button', { name: 'Save' }).click()
+      await admin.getByRole('row', { name: /Old team.*known elsewhere/ }).waitFor()
+    })
+  })
+
+  it('keeps filters in the URL', async () => {
+    await admin.goto(fixture.address('/keys'))
+    await admin.getByRole('searchbox').fill('nightly')
+    await admin.waitForURL('**/keys?q=nightly')
+    await admin.getByRole('row').nth(1).getByText('nightly').waitFor()
+    await admin.reload()
+    await admin.getByRole('cell', { name: 'nightly' }).first().waitFor()
+    expect(await admin.getByRole('row').count()).to.equal(2)
+  })
+
+  it('links a declared key to its line', async () => {
+    await admin.getByRole('link', { name: /^Declared in routes.yaml:\d+$/ }).click()
+    await admin.waitForURL(/\/config\?line=\d+$/)
+    await admin.locator('li', { hasText: 'name: nightly' }).waitFor()
+  })
+
+  it('shows a member neither keys of other accounts nor pages for admins', async () => {
+    await member.goto(fixture.address('/keys'))
+    await member.getByRole('cell', { name: 'nightly' }).first().waitFor()
+    expect(await member.getByText("somebody else's").count()).to.equal(0)
+    await member.goto(fixture.address('/audit'))
+    await member.getByText('This page is for admins').waitFor()
+  })
+
+  it('keeps the chosen color scheme', async () => {
+    await member.getByRole('button', { name: /Mo Tester/ }).click()
+    await member.getByText('Dark', { exact: true }).click()
+    await member.reload()
+    await member.getByText('This page is for admins').waitFor()
+    expect(await member.evaluate('document.documentElement.dataset.mantineColorScheme')).to.equal('dark')
+  })
+
+  it('shows on every page that a changed routes.yaml was rejected, and the errors', async () => {
+    await withTable(
+      (text) => text.replace('optional: true', 'optinal: true'),
+      async () => {
+        await admin.goto(fixture.address('/models'))
+        await admin.getByRole('link', { name: 'Show the errors' }).click()
+        await admin.getByText('The last change was rejected').waitFor()
+        await admin
+          .getByText(/did you mean "?optional/)
+          .first()
+          .waitFor()
+      },
+    )
+  })
+
+  it('shows an error with its request id, and tries again', async () => {
+    await admin.route('**/api/v1/models', (route) =>
+      route.fulfill({
+        status: 400,
+        headers: { 'x-request-id': 'req_00000000000000000000000000000000' },
+        json: { error: { message: 'The store is asleep.', type: 'server_error', param: null, code: 'asleep' } },
+      }),
+    )
+    await admin.goto(fixture.address('/models'))
+    await admin.getByText('The store is asleep.').waitFor()
+    await admin.getByText('req_00000000000000000000000000000000').waitFor()
+    await admin.unroute('**/api/v1/models')
+    await admin.getByRole('button', { name: 'Try again' }).click()
+    await admin.getByRole('cell', { name: 'acme/smart' }).first().waitFor()
+  })
+})

@@ -1,0 +1,234 @@
+import { expect } from 'chai'
+import type { TObject } from 'typebox'
+import type { ParameterSupport } from 'unified-model-gateway/plugin'
+import plugin from '../../../../plugins/providers/anthropic/index.ts'
+import { parameters } from '../../../../plugins/providers/anthropic/request.ts'
+import type { MessagesRequest } from '../../../../plugins/providers/anthropic/wire.ts'
+import { expectParametersOn, namesIn, providerPage } from '../../../support/provider-page.ts'
+import { translate, upstream } from './support.ts'
+
+const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }
+const SCHEMA = { type: 'object', properties: {}, additionalProperties: false }
+
+/** Per mapped parameter: a request that uses it, and what of it must arrive. */
+const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, expected: Partial<MessagesRequest>]>> = {
+  model: [{ model: 'claude/claude-opus-4-5' }, { model: 'claude-opus-4-5' }],
+  messages: [
+    { messages: [{ role: 'user', content: 'Hi' }] },
+    { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }] },
+  ],
+  stream: [{ stream: true }, { stream: true }],
+  stream_options: [{ stream: true, stream_options: { include_usage: true } }, { stream: true }],
+  max_tokens: [{ max_tokens: 9 }, { max_tokens: 9 }],
+  max_completion_tokens: [{ max_completion_tokens: 9 }, { max_tokens: 9 }],
+  temperature: [{ temperature: 0.5 }, { temperature: 0.5 }],
+  top_p: [{ top_p: 0.5 }, { top_p: 0.5 }],
+  stop: [{ stop: ['END'] }, { stop_sequences: ['END'] }],
+  tools: [{ tools: [TOOL] }, { tools: [{ name: 'look', input_schema: { type: 'object', properties: {} } }] }],
+  tool_choice: [{ tools: [TOOL], tool_choice: 'required' }, { tool_choice: { type: 'any' } }],
+  parallel_tool_calls: [
+    { tools: [TOOL], parallel_tool_calls: false },
+    { tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+  ],
+  response_format: [
+    { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: SCHEMA } } },
+    { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
+  ],
+  reasoning_effort: [{ reasoning_effort: 'low', max_tokens: 10_000 }, { thinking: { type: 'enabled', budget_tokens: 2000 } }],
+}
+
+const named = (support: ParameterSupport['support']) =>
+  Object.keys(parameters).filter((name) => parameters[name]?.support === support)
+
+describe('anthropic: what becomes of each parameter', () => {
+  for (const name of named('mapped')) {
+    it(`${name} arrives`, async () => {
+      const [body, expected] = ARRIVES[name]!
+      const request = await translate(body)
+      expect(request).to.deep.include(expected)
+    })
+  }
+
+  it('what is refused says what to do instead', () => {
+    for (const name of named('refused')) expect(parameters[name], name).to.have.property('why').that.matches(/\.$/)
+  })
+
+  it('the page lists every parameter with its support', () => {
+    expectParametersOn(providerPage('anthropic'), parameters)
+  })
+
+  it('the page lists every option', () => {
+    expect(namesIn(providerPage('anthropic'), 'option')).to.have.members(Object.keys((plugin.schema as TObject).properties))
+  })
+})
+
+async function sent(body: Readonly<Record<string, unknown>>) {
+  const { body: text, dropped } = await upstream(body)
+  return { request: JSON.parse(String(text)), dropped }
+}
+
+describe('anthropic: sampling', () => {
+  it('a temperature above 1 is 1, where Anthropic ends', async () => {
+    expect((await sent({ temperature: 1.7 })).request.temperature).to.equal(1)
+    expect((await sent({ temperature: 0 })).request.temperature).to.equal(0)
+  })
+
+  it('beside a temperature top_p is left out, and said to be', async () => {
+    const { request, dropped } = await sent({ temperature: 0.3, top_p: 0.9 })
+    expect(request).to.include({ temperature: 0.3 })
+    expect(request).not.to.have.property('top_p')
+    expect(dropped).to.deep.equal(['top_p'])
+  })
+
+  it('the defaults that SDKs like to send change nothing and are not called dropped', async () => {
+    for (const model of ['claude/claude-haiku-4-5', 'claude/claude-opus-5']) {
+      const { request, dropped } = await sent({ model, temperature: 1, top_p: 1 })
+      expect(request).not.to.have.any.keys('temperature', 'top_p')
+      expect(dropped).to.deep.equal([])
+    }
+  })
+
+  for (const model of [
+    'claude-opus-4-7',
+    'claude-opus-4-8',
+    'claude-sonnet-5',
+    'claude-opus-5',
+    'claude-fable-5-1',
+    'claude-sonnet-5-5',
+    'claude-haiku-5-5',
+    'claude-quartet-9',
+    'anthropic.claude-opus-5',
+  ]) {
+    it(`${model}, which refuses them, gets none, and the client is told`, async () => {
+      const { request, dropped } = await sent({ model: `claude/${model}`, temperature: 0.2, top_p: 0.9 })
+      expect(request).not.to.have.any.keys('temperature', 'top_p')
+      expect(dropped).to.deep.equal(['temperature', 'top_p'])
+    })
+  }
+})
+
+describe('anthropic: stop sequences', () => {
+  it('a single one is a list of one', async () => {
+    expect((await sent({ stop: 'END' })).request.stop_sequences).to.deep.equal(['END'])
+  })
+
+  it('blank ones, which Anthropic refuses, are left out, and said to be', async () => {
+    const some = await sent({ stop: ['\n', 'END', ''] })
+    expect(some.request.stop_sequences).to.deep.equal(['END'])
+    expect(some.dropped).to.deep.equal(['stop'])
+    const all = await sent({ stop: '\n\n' })
+    expect(all.request).not.to.have.property('stop_sequences')
+    expect(all.dropped).to.deep.equal(['stop'])
+  })
+
+  it('none are none', async () => {
+    expect((await sent({ stop: null })).request).not.to.have.property('stop_sequences')
+  })
+})
+
+const asking = (json_schema: object) => ({
+  response_format: { type: 'json_schema', json_schema: { name: 'answer', ...json_schema } },
+})
+
+async function schemaFor(schema: object) {
+  return (await translate(asking({ schema, strict: true }))).output_config?.format?.schema
+}
+
+async function refusalOf(body: Readonly<Record<string, unknown>>): Promise<{ code: string; param: string; message: string }> {
+  const failure: unknown = await translate(body).catch((error: unknown) => error)
+  expect(failure).to.have.property('name', 'GatewayError')
+  return failure as { code: string; param: string; message: string }
+}
+
+describe('anthropic: answers by a schema', () => {
+  it('every object is closed, however deep', async () => {
+    const point = { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] }
+    const closed = { ...point, additionalProperties: false }
+    expect(
+      await schemaFor({
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        type: 'object',
+        properties: {
+          at: { $ref: '#/$defs/point' },
+          path: { type: 'array', items: point },
+          either: { anyOf: [point, { type: 'null' }] },
+        },
+        $defs: { point },
+      }),
+    ).to.deep.equal({
+      type: 'object',
+      properties: {
+        at: { $ref: '#/$defs/point' },
+        path: { type: 'array', items: closed },
+        either: { anyOf: [closed, { type: 'null' }] },
+      },
+      $defs: { point: closed },
+      additionalProperties: false,
+    })
+  })
+
+  it('rules Anthropic does not enforce are told to the model in words', async () => {
+    const properties = {
+      age: { type: 'integer', minimum: 0, maximum: 150, description: 'In years.' },
+      mail: { type: 'string', format: 'email' },
+      code: { type: 'string', format: 'barcode', pattern: '^[0-9]+$' },
+      tags: { type: 'array', items: { type: 'string' }, minItems: 1 },
+      pair: { type: 'array', items: { type: 'string' }, minItems: 2 },
+    }
+    expect((await schemaFor({ type: 'object', properties }))?.properties).to.deep.equal({
+      age: { type: 'integer', description: 'In years.\n\n{minimum: 0, maximum: 150}' },
+      mail: { type: 'string', format: 'email' },
+      code: { type: 'string', description: '{format: "barcode", pattern: "^[0-9]+$"}' },
+      tags: { type: 'array', items: { type: 'string' }, minItems: 1 },
+      pair: { type: 'array', items: { type: 'string' }, description: '{minItems: 2}' },
+    })
+  })
+
+  it('oneOf becomes anyOf; enum, const and default stay', async () => {
+    const properties = { kind: { oneOf: [{ const: 'a' }, { enum: ['b', 'c'], default: 'b' }] } }
+    expect((await schemaFor({ type: 'object', properties }))?.properties).to.deep.equal({
+      kind: { anyOf: [{ const: 'a' }, { enum: ['b', 'c'], default: 'b' }] },
+    })
+  })
+
+  it('a field named like a rule, or like a trap, is a field', async () => {
+    const properties = JSON.parse('{"minimum":{"type":"string"},"__proto__":{"type":"object","properties":{}}}')
+    const schema = await schemaFor({ type: 'object', properties })
+    expect(Object.keys(schema?.properties as object)).to.deep.equal(['minimum', '__proto__'])
+  })
+
+  it('the description of the format reaches the model', async () => {
+    const request = await translate(asking({ schema: { type: 'object', properties: {} }, description: 'A person.' }))
+    expect(request.output_config?.format?.schema).to.include({ description: 'A person.' })
+  })
+
+  it('goes together with an effort', async () => {
+    const body = {
+      model: 'claude/claude-opus-5',
+      reasoning_effort: 'low',
+      ...asking({ schema: { type: 'object', properties: {} } }),
+    }
+    expect((await translate(body)).output_config).to.have.keys('effort', 'format')
+  })
+
+  it('text needs no format', async () => {
+    expect(await translate({ response_format: { type: 'text' } })).not.to.have.property('output_config')
+  })
+
+  it('JSON without a schema is refused with the way to get it', async () => {
+    const refusal = await refusalOf({ response_format: { type: 'json_object' } })
+    expect(refusal).to.include({ code: 'unsupported_parameter', param: 'response_format' })
+    expect(refusal.message).to.contain('send `json_schema`')
+    for (const schema of [undefined, null, 'string']) {
+      expect(await refusalOf(asking({ schema }))).to.include({
+        code: 'missing_required_parameter',
+        param: 'response_format.json_schema.schema',
+      })
+    }
+  })
+
+  it('a model that follows no schema refuses one', async () => {
+    const body = { model: 'claude/claude-sonnet-4-20250514', ...asking({ schema: { type: 'object' } }) }
+    expect(await refusalOf(body)).to.include({ code: 'unsupported_parameter', param: 'response_format' })
+  })
+})

@@ -1,0 +1,96 @@
+import { expect } from 'chai'
+import { parameters } from '../../../../plugins/providers/bedrock/request.ts'
+import { expectParametersOn, providerPage } from '../../../support/provider-page.ts'
+import { translate, upstream } from './support.ts'
+
+const TOOL = { type: 'function', function: { name: 'look' } }
+const SPEC = { toolSpec: { name: 'look', inputSchema: { json: { type: 'object', properties: {} } } } }
+const SCHEMA = { type: 'object', properties: {}, additionalProperties: false }
+
+/** Per mapped parameter of the body: a request that uses it, and what of it must arrive. */
+const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, expected: object]>> = {
+  messages: [{ messages: [{ role: 'user', content: 'Hi' }] }, { messages: [{ role: 'user', content: [{ text: 'Hi' }] }] }],
+  stream_options: [{ stream: true, stream_options: { include_usage: true } }, {}],
+  max_tokens: [{ max_tokens: 9 }, { inferenceConfig: { maxTokens: 9 } }],
+  max_completion_tokens: [{ max_completion_tokens: 9, max_tokens: 5 }, { inferenceConfig: { maxTokens: 9 } }],
+  temperature: [{ temperature: 0.5 }, { inferenceConfig: { temperature: 0.5 } }],
+  top_p: [{ top_p: 0.5 }, { inferenceConfig: { topP: 0.5 } }],
+  stop: [{ stop: 'END' }, { inferenceConfig: { stopSequences: ['END'] } }],
+  tools: [{ tools: [TOOL] }, { toolConfig: { tools: [SPEC] } }],
+  tool_choice: [{ tools: [TOOL], tool_choice: 'required' }, { toolConfig: { tools: [SPEC], toolChoice: { any: {} } } }],
+  parallel_tool_calls: [
+    { tools: [TOOL], parallel_tool_calls: false },
+    { additionalModelRequestFields: { tool_choice: { type: 'auto', disable_parallel_tool_use: true } } },
+  ],
+  response_format: [
+    { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: SCHEMA } } },
+    {
+      outputConfig: {
+        textFormat: { type: 'json_schema', structure: { jsonSchema: { schema: JSON.stringify(SCHEMA), name: 'answer' } } },
+      },
+    },
+  ],
+  reasoning_effort: [
+    { reasoning_effort: 'low' },
+    { additionalModelRequestFields: { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } } },
+  ],
+}
+
+/** What of the path says so. */
+const IN_THE_PATH: Readonly<Record<string, readonly [body: Record<string, unknown>, path: string]>> = {
+  model: [{ model: 'amazon.nova-pro-v1:0' }, '/model/amazon.nova-pro-v1%3A0/converse'],
+  stream: [{ model: 'm', stream: true }, '/model/m/converse-stream'],
+}
+
+describe('bedrock: what becomes of each parameter', () => {
+  for (const [name, [body, expected]] of Object.entries(ARRIVES)) {
+    it(`${name} arrives`, async () => expect(await translate(body)).to.deep.include(expected))
+  }
+
+  for (const [name, [body, path]] of Object.entries(IN_THE_PATH)) {
+    it(`${name} arrives in the path`, async () => expect((await upstream(body)).path).to.equal(path))
+  }
+
+  it('every mapped parameter has its line here', () => {
+    const mapped = Object.keys(parameters).filter((name) => parameters[name]?.support === 'mapped')
+    expect(mapped).to.have.members([...Object.keys(ARRIVES), ...Object.keys(IN_THE_PATH)])
+  })
+
+  it('the page lists every parameter with its support', () => expectParametersOn(providerPage('bedrock'), parameters))
+})
+
+const schema = { type: 'object', properties: { age: { type: 'integer', minimum: 0 } }, required: ['age'] }
+const asked = (json_schema: object) => ({ response_format: { type: 'json_schema', json_schema } })
+
+async function refusalOf(body: Readonly<Record<string, unknown>>): Promise<string> {
+  return translate(body).then(
+    () => 'not refused',
+    (error: unknown) => String(error),
+  )
+}
+
+describe('bedrock: answers by a schema', () => {
+  it('the schema is a text, closed and without what Bedrock refuses', async () => {
+    const { outputConfig } = await translate(asked({ name: 'person', description: 'Who.', schema, strict: true }))
+    const { schema: text, ...rest } = outputConfig!.textFormat.structure.jsonSchema
+    expect(rest).to.deep.equal({ name: 'person', description: 'Who.' })
+    expect(JSON.parse(text)).to.deep.equal({
+      type: 'object',
+      properties: { age: { type: 'integer', description: '{minimum: 0}' } },
+      required: ['age'],
+      additionalProperties: false,
+    })
+  })
+
+  it('text is how it is anyway', async () => {
+    expect(await translate({ response_format: { type: 'text' } })).not.to.have.property('outputConfig')
+  })
+
+  it('JSON without a schema, a schema that is missing, and a model that follows none are refused', async () => {
+    expect(await refusalOf({ response_format: { type: 'json_object' } })).to.contain('send `json_schema`')
+    expect(await refusalOf(asked({ name: 'person' }))).to.contain('response_format.json_schema.schema')
+    expect(await refusalOf({ model: 'amazon.nova-pro-v1:0', ...asked({ name: 'person', schema }) })).to.contain(
+      'this model does not follow a schema',
+    )
+  })
+})

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import { expect } from 'chai'
+import plugin from '../../../../plugins/providers/openai-compatible/index.ts'
+import { PRESETS, type Preset } from '../../../../plugins/providers/openai-compatible/presets.ts'
+import { createProvider } from './provider.ts'
+
+const presets: readonly (readonly [string, Preset])[] = Object.entries(PRESETS)
+const docs = readFileSync(new URL('../../../../docs/presets.md', import.meta.url), 'utf8')
+
+/** The rows of the table below a heading, cell by cell. */
+const rowsBelow = (heading: string): string[][] => {
+  const section = docs.split(`## ${heading}\n`)[1]!.split('\n## ')[0]!
+  const rows = section.split('\n').filter((line) => line.startsWith('| `'))
+  return rows.map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  )
+}
+
+describe('openai-compatible: the presets', () => {
+  for (const [name, preset] of presets) {
+    it(`${name} works, with its key or without`, () => {
+      expect(createProvider({ preset: name, apiKey: 'sk-x' })).to.have.property('request')
+      expect(createProvider({ preset: name })).to.have.property('request')
+      expect(preset.source).to.match(/^https:\/\//)
+    })
+
+    it(`${name} sends a key only over TLS`, () => {
+      if (preset.keyVariable !== undefined) expect(preset.baseUrl).to.match(/^https:/)
+      else expect(preset.baseUrl).to.match(/^http:\/\/127\.0\.0\.1:\d+\//)
+    })
+  }
+
+  it('are the table of docs/presets.md', () => {
+    const expected = presets.map(([name, { baseUrl, keyVariable, quirks, source }]) => [
+      `[\`${name}\`](${source})`,
+      baseUrl,
+      keyVariable === undefined ? '' : `\`${keyVariable}\``,
+      quirks.map((quirk) => `\`${quirk.name}\``).join(', '),
+    ])
+    const documented = docs
+      .split('\n')
+      .filter((line) => line.startsWith('| [`'))
+      .map((row) =>
+        row
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      )
+    expect(documented).to.deep.equal(expected)
+  })
+
+  it('have no quirk that docs/presets.md does not explain, and it explains none that is gone', () => {
+    const names = new Set(presets.flatMap(([, { quirks }]) => quirks.map(({ name }) => `\`${name}\``)))
+    expect(rowsBelow('Quirks').map(([name]) => name)).to.have.members([...names])
+  })
+
+  it('are what the schema accepts, and nothing else', () => {
+    const accepts = new Ajv({ strict: false }).compile(plugin.schema)
+    for (const [name] of presets) expect(accepts({ preset: name })).to.equal(true)
+    expect(accepts({ preset: 'opnai' })).to.equal(false)
+    expect(accepts({ preset: 'openai', baseURL: 'https://x' })).to.equal(false)
+    expect(accepts({ baseUrl: 'http://127.0.0.1:11434/v1', headers: { 'x-a': '1' } })).to.equal(true)
+  })
+})

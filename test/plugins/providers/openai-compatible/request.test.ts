@@ -1,0 +1,166 @@
+import { expect } from 'chai'
+import type { Secret, UpstreamRequest } from 'unified-model-gateway/plugin'
+import { type FakeCall, fakeAttempt, fakeCall } from '../../../support/fake-call.ts'
+import { createProvider } from './provider.ts'
+
+const OPENAI = { preset: 'openai', apiKey: 'sk-upstream' }
+
+function send(config: Record<string, unknown>, call: FakeCall = fakeCall()): UpstreamRequest {
+  return createProvider(config).request(call, fakeAttempt(call)) as UpstreamRequest
+}
+
+const sent = (config: Record<string, unknown>, body: Record<string, unknown>) =>
+  JSON.parse(String(send(config, fakeCall(body)).body)) as Record<string, unknown>
+
+describe('openai-compatible: the request', () => {
+  it('goes to the base URL’s path with /chat/completions behind it', () => {
+    const request = send({ baseUrl: 'https://host.example:8443/some%20path/v1/' })
+    expect(request.origin).to.equal('https://host.example:8443')
+    expect(request.path).to.equal('/some%20path/v1/chat/completions')
+  })
+
+  it('goes to another address when baseUrl overrides the preset’s', () => {
+    expect(send({ ...OPENAI, baseUrl: 'http://127.0.0.1:9/v1' }).origin).to.equal('http://127.0.0.1:9')
+  })
+
+  it('carries the client’s own bytes with only the model’s value replaced', () => {
+    const body =
+      '{ "seed":9223372036854775807,"model" : "openai/gpt-5.5", "x":{"b":1,"a":[1.0,1e2]},"messages":[{"role":"user","content":"\\u00e9"}] }'
+    const call = fakeCall(body)
+    const request = createProvider(OPENAI).request(call, fakeAttempt(call, { model: 'gpt-5.5' })) as UpstreamRequest
+    expect(String(request.body)).to.equal(body.replace('"openai/gpt-5.5"', '"gpt-5.5"'))
+    expect(call.parsed, 'the body was parsed').to.equal(false)
+  })
+
+  it('asks a stream for its usage, and keeps the client’s other stream options', () => {
+    expect(sent(OPENAI, { stream: true }).stream_options).to.deep.equal({ include_usage: true })
+    expect(sent(OPENAI, { stream: true, stream_options: null }).stream_options).to.deep.equal({ include_usage: true })
+    const options = { include_usage: false, include_obfuscation: false }
+    expect(sent(OPENAI, { stream: true, stream_options: options }).stream_options).to.deep.equal({
+      ...options,
+      include_usage: true,
+    })
+  })
+
+  it('never parses the body of a stream for a vendor without quirks', () => {
+    const call = fakeCall({ stream: true, stream_options: { include_obfuscation: false } })
+    send(OPENAI, call)
+    expect(call.parsed).to.equal(false)
+  })
+
+  it('asks for no usage where the reply is not a stream', () => {
+    expect(sent(OPENAI, {})).not.to.have.property('stream_options')
+  })
+
+  it('carries the call’s headers, the configured ones and the key, which cannot be printed', () => {
+    const call = fakeCall({}, { headers: { 'content-type': 'application/json', 'x-from-link': '1' } })
+    const request = send({ ...OPENAI, headers: { 'X-Title': 'Gateway' } }, call)
+    expect(request.headers).to.include({ 'content-type': 'application/json', 'x-from-link': '1', 'x-title': 'Gateway' })
+    const { authorization } = request.headers
+    expect((authorization as Secret).reveal()).to.equal('Bearer sk-upstream')
+    expect(JSON.stringify(request)).not.to.include('sk-upstream')
+  })
+
+  it('has no authorization where no key is configured', () => {
+    expect(send({ preset: 'ollama' }).headers).not.to.have.property('authorization')
+  })
+
+  it('is made anew for each attempt', () => {
+    const provider = createProvider(OPENAI)
+    const call = fakeCall()
+    const models = ['a', 'b'].map((model) => provider.request(call, fakeAttempt(call, { model })) as UpstreamRequest)
+    expect(models.map(({ body }) => JSON.parse(String(body)).model)).to.deep.equal(['a', 'b'])
+  })
+})
+
+describe('openai-compatible: requests to vendors with quirks', () => {
+  const system = { role: 'system', content: 'Be brief' }
+  const developer = { role: 'developer', content: 'Be brief' }
+  const user = { role: 'user', content: 'Hello' }
+
+  for (const preset of ['deepseek', 'mistral', 'alibaba', 'zai', 'ollama']) {
+    it(`${preset} gets a developer message as a system message`, () => {
+      expect(sent({ preset }, { messages: [developer, user] }).messages).to.deep.equal([system, user])
+    })
+  }
+
+  it('openai gets a developer message as it is', () => {
+    expect(sent(OPENAI, { messages: [developer, user] }).messages).to.deep.equal([developer, user])
+  })
+
+  for (const preset of ['deepseek', 'mistral', 'ollama']) {
+    it(`${preset} gets max_completion_tokens under its old name`, () => {
+      const body = sent({ preset }, { max_completion_tokens: 7 })
+      expect(body).to.include({ max_tokens: 7 }).and.not.have.property('max_completion_tokens')
+    })
+  }
+
+  it('max_tokens stays where max_completion_tokens is null or absent', () => {
+    const body = sent({ preset: 'mistral' }, { max_completion_tokens: null, max_tokens: 5 })
+    expect(body).to.include({ max_tokens: 5 }).and.not.have.property('max_completion_tokens')
+    expect(sent({ preset: 'mistral' }, { max_tokens: 5 })).to.include({ max_tokens: 5 })
+    expect(sent({ preset: 'mistral' }, {})).not.to.have.property('max_tokens')
+  })
+
+  for (const preset of ['mistral', 'perplexity']) {
+    it(`${preset} gets no stream_options, not even the client’s`, () => {
+      expect(sent({ preset }, { stream: true })).not.to.have.property('stream_options')
+      const asked = { stream: true, stream_options: { include_usage: true } }
+      expect(sent({ preset }, asked)).not.to.have.property('stream_options')
+    })
+  }
+
+  it('mistral gets an earlier answer without its reasoning, beside a developer message that became a system message', () => {
+    const answer = { role: 'assistant', content: '4', reasoning_content: '2 and 2' }
+    const { messages } = sent({ preset: 'mistral' }, { messages: [developer, user, answer, user] })
+    expect(messages).to.deep.equal([system, user, { role: 'assistant', content: '4' }, user])
+  })
+
+  it('bytes that no quirk concerns stay as they came', () => {
+    const body =
+      '{"model":"deepseek/chat","seed":9223372036854775807,"messages":[{"role":"user","content":"hi"}],"max_completion_tokens":3}'
+    const call = fakeCall(body)
+    const request = createProvider({ preset: 'deepseek' }).request(call, fakeAttempt(call)) as UpstreamRequest
+    expect(String(request.body)).to.equal(
+      '{"max_tokens":3,"model":"chat","seed":9223372036854775807,"messages":[{"role":"user","content":"hi"}]}',
+    )
+  })
+})
+
+describe('openai-compatible: a configuration that cannot work says what to mend', () => {
+  const refused: readonly [string, Record<string, unknown>, RegExp][] = [
+    ['neither preset nor baseUrl', {}, /preset .* or baseUrl/],
+    ['an address that is none', { baseUrl: 'localhost:11434' }, /http or https URL/],
+    ['another scheme', { baseUrl: 'ftp://host/v1' }, /http or https URL/],
+    ['a query', { baseUrl: 'https://host/v1?api-version=1' }, /no query/],
+    ['a fragment', { baseUrl: 'https://host/v1#x' }, /no fragment/],
+    ['the whole endpoint', { baseUrl: 'https://host/v1/chat/completions' }, /before \/chat\/completions/],
+    ['a key with a line break', { preset: 'openai', apiKey: 'sk-secret\n' }, /apiKey has a character/],
+    ['a name that is no header', { preset: 'openai', headers: { 'x y': '1' } }, /'x y' is not a header name/],
+    ['a value with a line break', { preset: 'openai', headers: { 'x-a': 'secret\r\nx: 1' } }, /value of 'x-a'/],
+    ['one header twice', { preset: 'openai', headers: { 'X-A': '1', 'x-a': '2' } }, /twice/],
+    ['the key as a header', { preset: 'openai', headers: { Authorization: 'Bearer secret' } }, /set apiKey/],
+  ]
+  for (const [what, config, message] of refused) {
+    it(what, () => {
+      expect(() => createProvider(config))
+        .to.throw(Error, message)
+        .with.property('message')
+        .that.does.not.include('secret')
+    })
+  }
+
+  it('credentials in the address, which are not repeated', () => {
+    const create = () => createProvider({ baseUrl: 'https://me:hunter2@host/v1' })
+    expect(create)
+      .to.throw(Error, /baseUrl must hold no credentials/)
+      .with.property('message')
+      .that.does.not.include('hunter2')
+  })
+
+  for (const name of ['Host', 'Connection', 'Transfer-Encoding', 'content-length', 'Content-Type', 'proxy-authorization', 'TE']) {
+    it(`the header ${name}`, () => {
+      expect(() => createProvider({ preset: 'openai', headers: { [name]: 'x' } })).to.throw(Error, /cannot be set/)
+    })
+  }
+})
