@@ -54,13 +54,13 @@ describe('a run of the tests', () => {
     })
   })
 
-  it('ends by itself where a stage cannot be started: what was opened for it is closed, and other suites are run', async () => {
+  it('ends by itself if a fixture cannot be started: what was opened for it is closed, and other suites run', async () => {
     const tests = `
-      import { openFrontDoor } from ${JSON.stringify(import.meta.resolve('../e2e/client-faults/front-door.ts'))}
+      import { startFixture } from ${JSON.stringify(import.meta.resolve('../e2e/client-faults/fixture.ts'))}
       describe('a suite', () => {
-        let door
-        before(async () => { door = await openFrontDoor({ chain: [{ plugin: 'absent' }] }) })
-        after(() => door?.stop())
+        let fixture
+        before(async () => { fixture = await startFixture({ chain: [{ plugin: 'absent' }] }) })
+        after(() => fixture?.stop())
         it('is not run', () => {})
       })
       it('is run', () => {})`

@@ -59,7 +59,7 @@ describe('A provider that throws', () => {
     it(`in ${place} fails its own call only, ${streamed ? 'a stream' : 'a whole reply'}`, async () => {
       const open = hold()
       upstream.reply(stream('by', open, 'stander'))
-      const bystander = await gateway.fetch('/v1/chat/completions', { json: ask({ stream: true }) })
+      const otherCall = await gateway.fetch('/v1/chat/completions', { json: ask({ stream: true }) })
       await open.reached
 
       if ('status' in more) upstream.reply(json({}, { status: more.status }))
@@ -74,7 +74,7 @@ describe('A provider that throws', () => {
       expect(JSON.stringify(line)).to.not.match(DETAIL)
 
       open.release()
-      expect(await bystander.text()).to.match(/"by".*"stander".*\[DONE\]/s)
+      expect(await otherCall.text()).to.match(/"by".*"stander".*\[DONE\]/s)
     })
   }
 

@@ -39,7 +39,7 @@ describe('A link that breaks its contract', () => {
   let upstream: ScriptedUpstream
   let gateway: TestGateway
   let open: Hold
-  let bystander: Promise<string>
+  let otherCall: Promise<string>
 
   before(async () => {
     upstream = await scriptedUpstream()
@@ -66,13 +66,13 @@ describe('A link that breaks its contract', () => {
     open = hold()
     upstream.reply(stream('by', open, 'stander'))
     const reply = await call('', true)
-    bystander = reply.text()
+    otherCall = reply.text()
     await open.reached
   })
 
   afterEach(async () => {
     open?.release()
-    expect(await bystander).to.match(/"by".*"stander".*\[DONE\]/s)
+    expect(await otherCall).to.match(/"by".*"stander".*\[DONE\]/s)
   })
 
   const lineOf = (reply: Response) => gateway.logged(({ id }) => id === reply.headers.get('x-request-id'))
