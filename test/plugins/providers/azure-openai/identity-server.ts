@@ -1,6 +1,6 @@
 import { json, type ReceivedRequest, type Script } from 'unified-model-gateway/plugin/testing'
 
-/** What @azure/identity reads of its environment; of whoever runs the tests none of it counts. */
+/** The environment variables of @azure/identity: unset during the tests. */
 const VARIABLES = [
   'IDENTITY_ENDPOINT',
   'IDENTITY_HEADER',
@@ -11,14 +11,14 @@ const VARIABLES = [
   'AZURE_FEDERATED_TOKEN_FILE',
 ]
 
-/** What a token is for. */
+/** The scope of a token. */
 const RESOURCE = 'https://cognitiveservices.azure.com'
 
-/** The identity of a machine of Azure's App Service, as @azure/identity asks for it: the one that needs no TLS. */
+/** The identity server of Azure's App Service for @azure/identity: the only one without TLS. */
 export class IdentityServer {
   readonly #before = VARIABLES.map((name) => [name, process.env[name]] as const)
 
-  /** From now on the library takes this origin for the machine's. */
+  /** Makes the library use the identity server at this origin. */
   stand(origin: string): void {
     for (const name of VARIABLES) delete process.env[name]
     process.env.IDENTITY_ENDPOINT = `${origin}/MSI/token`
@@ -26,7 +26,7 @@ export class IdentityServer {
     process.env.AZURE_TOKEN_CREDENTIALS = 'ManagedIdentityCredential'
   }
 
-  /** The environment is again what it was. */
+  /** Restores the environment. */
   leave(): void {
     for (const [name, value] of this.#before) {
       if (value === undefined) delete process.env[name]
@@ -34,7 +34,7 @@ export class IdentityServer {
     }
   }
 
-  /** Answers what is asked of it; undefined for what is not. */
+  /** The reply to a request; undefined for requests to other services. */
   answer({ path, headers }: ReceivedRequest): Script | undefined {
     if (!path.startsWith('/MSI/token')) return undefined
     if (headers['x-identity-header'] !== 'of-the-machine') return json({ message: 'who?' }, { status: 401 })

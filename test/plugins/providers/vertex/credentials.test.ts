@@ -9,7 +9,7 @@ import { json, testAttempt, testCall } from 'unified-model-gateway/plugin/testin
 import { onGoogleCloud } from './metadata-server.ts'
 import { authorizationOf, send, vertex } from './vertex.ts'
 
-// To import it is to have it patch `fetch` for every test of the process.
+// Its import patches `fetch` for every test of the process.
 nock.restore()
 
 const GEMINI = { model: 'vertex/gemini-2.5-pro' }
@@ -136,10 +136,10 @@ describe('vertex: the key of a service account', () => {
   })
 
   for (const [what, key] of [
-    ['no JSON', '/run/secrets/vertex.json'],
-    ['no object', '[]'],
+    ['not JSON', '/run/secrets/vertex.json'],
+    ['not an object', '[]'],
     ['of another kind', { ...KEY, type: 'authorized_user' }],
-    ['without the key itself', { ...KEY, private_key: undefined }],
+    ['without its private key', { ...KEY, private_key: undefined }],
   ] as const) {
     it(`cannot be ${what}, and the error does not quote it`, async () => {
       const failure = await withKey(key).catch((error: unknown) => error)

@@ -6,7 +6,7 @@ import {
   scriptedUpstream,
 } from 'unified-model-gateway/plugin/testing'
 
-/** What google-auth-library reads of its environment; of whoever runs the tests none of it counts. */
+/** The environment variables of google-auth-library: unset during the tests. */
 const VARIABLES = [
   'GCE_METADATA_HOST',
   'GCE_METADATA_IP',
@@ -15,15 +15,15 @@ const VARIABLES = [
   'GOOGLE_APPLICATION_CREDENTIALS',
 ]
 
-/** Google's metadata server as google-auth-library asks it (`gcp-metadata`); tokens are `token-1`, `token-2` … */
+/** Google's metadata server for google-auth-library (`gcp-metadata`); tokens are `token-1`, `token-2` … */
 export class MetadataServer {
-  /** Tokens given so far. */
+  /** The number of tokens so far. */
   tokens = 0
   /** A status other than 200 is a refusal. */
   status = 200
   readonly #before = VARIABLES.map((name) => [name, process.env[name]] as const)
 
-  /** From now on the library takes this origin's metadata for those of the machine it runs on. */
+  /** Makes the library use the metadata server at this origin. */
   stand(origin: string): void {
     for (const name of VARIABLES) delete process.env[name]
     process.env.GCE_METADATA_HOST = new URL(origin).host
@@ -31,7 +31,7 @@ export class MetadataServer {
     process.env.CLOUDSDK_CONFIG = '/nowhere'
   }
 
-  /** The environment is again what it was. */
+  /** Restores the environment. */
   leave(): void {
     for (const [name, value] of this.#before) {
       if (value === undefined) delete process.env[name]
@@ -39,7 +39,7 @@ export class MetadataServer {
     }
   }
 
-  /** Answers what is asked of it; undefined for what is not. */
+  /** The reply to a request; undefined for requests to other services. */
   answer({ path }: ReceivedRequest): Script | undefined {
     if (!path.startsWith('/computeMetadata/v1')) return undefined
     const headers = { 'metadata-flavor': 'Google' }
@@ -49,7 +49,7 @@ export class MetadataServer {
   }
 }
 
-/** The tests of a `describe` run on a machine of Google's. Returns its metadata server, while they run, and where it is. */
+/** Runs the tests of a `describe` on a machine of Google's. Returns its metadata server and its origin. */
 export function onGoogleCloud(): { readonly metadata: MetadataServer; readonly server: ScriptedUpstream } {
   const stage: { metadata: MetadataServer; server: ScriptedUpstream } = { metadata: undefined!, server: undefined! }
 
