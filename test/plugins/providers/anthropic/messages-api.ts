@@ -1,13 +1,13 @@
 import { event } from 'unified-model-gateway/plugin/testing'
 
-/** A block of a reply: whole, and as the events of its stream. */
+/** A block of a reply, whole and as the events of its stream. */
 export interface Block {
   readonly whole: object
   readonly start: object
   readonly deltas: readonly object[]
 }
 
-/** What of a reply may differ from the usual. */
+/** The members of a reply that differ from the default. */
 export interface ReplyOptions {
   readonly stop_reason?: string
   readonly usage?: object
@@ -23,7 +23,7 @@ export const text = (...pieces: readonly string[]): Block => ({
   deltas: pieces.map((piece) => ({ type: 'text_delta', text: piece })),
 })
 
-/** A tool call; no pieces: one without arguments. */
+/** A tool call; without pieces, it has no arguments. */
 export const tool = (id: string, name: string, ...pieces: readonly string[]): Block => ({
   whole: { type: 'tool_use', id, name, input: JSON.parse(pieces.join('') || '{}') },
   start: { type: 'tool_use', id, name, input: {} },
@@ -37,7 +37,7 @@ export const thinking = (signature: string, ...pieces: readonly string[]): Block
   deltas: [...pieces.map((piece) => ({ type: 'thinking_delta', thinking: piece })), { type: 'signature_delta', signature }],
 })
 
-/** Thinking that Anthropic does not show. */
+/** Redacted thinking. */
 export const redacted = (data: string): Block => {
   const whole = { type: 'redacted_thinking', data }
   return { whole, start: whole, deltas: [] }
@@ -67,7 +67,7 @@ export function message(blocks: readonly Block[], { stop_reason = 'end_turn', us
   }
 }
 
-/** A refusal of Anthropic's, as its HTTP reply says it. */
+/** An error reply of Anthropic. */
 export const failure = (status: number, type: string, words: string) => ({
   status,
   body: { type: 'error', error: { type, message: words }, request_id: 'req_up' },

@@ -60,8 +60,8 @@ describe('anthropic: facts about models', () => {
   })
 
   for (const [what, facts] of [
-    ['a fact nobody knows', { 'claude-*': { temperature: true } }],
-    ['a way to think that nobody knows', { 'claude-*': { thinking: 'hard' } }],
+    ['an unknown fact', { 'claude-*': { temperature: true } }],
+    ['an unknown kind of thinking', { 'claude-*': { thinking: 'hard' } }],
     ['no token', { 'claude-*': { maxTokens: 0 } }],
   ] as const) {
     it(`cannot be configured with ${what}`, async () => {

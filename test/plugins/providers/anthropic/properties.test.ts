@@ -58,7 +58,7 @@ function expectTakeable(sent: MessagesRequest): void {
   if (sent.thinking?.type === 'enabled') expect(sent.thinking.budget_tokens).to.be.within(1024, sent.max_tokens - 1)
 }
 
-/** What a hostile or broken upstream may send: the names of the protocol with anything in their places. */
+/** What a hostile or broken upstream may send: the protocol's members with any values. */
 const anything = fc.oneof(fc.constantFrom('text', 'tool_use', 'thinking', 'x', null), fc.integer(), fc.jsonValue())
 const event = fc.record(
   {

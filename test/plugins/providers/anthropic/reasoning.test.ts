@@ -94,7 +94,7 @@ const SEALED = [
 ]
 const THOUGHT_AGAIN = { type: 'thinking', thinking: '', signature: 'ErUB' }
 
-/** The conversation after a client has run the tools of the fixture and put its message together. */
+/** The conversation after a client ran the tools of the fixture. */
 async function secondTurn() {
   const { content, calls } = await hearFixture('thinking-before-tools')
   const tool_calls = calls.map(({ id, name, arguments: text, extra_content }) => ({

@@ -10,7 +10,7 @@ import { translate, upstream } from './support.ts'
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }
 const SCHEMA = { type: 'object', properties: {}, additionalProperties: false }
 
-/** Per mapped parameter: a request that uses it, and what of it must arrive. */
+/** Per mapped parameter: a request that uses it, and the expected members. */
 const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, expected: Partial<MessagesRequest>]>> = {
   model: [{ model: 'claude/claude-opus-4-5' }, { model: 'claude-opus-4-5' }],
   messages: [

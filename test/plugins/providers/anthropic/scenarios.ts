@@ -6,7 +6,7 @@ const OSLO = { name: 'get_weather', arguments: { city: 'Oslo' } }
 const ROME = { name: 'get_weather', arguments: { city: 'Rome' } }
 const TOOLS = { stop_reason: 'tool_use' }
 
-/** What a Claude may do, for the conformance suite of whoever speaks its wire. */
+/** The scenarios of a Claude, for the conformance suites of anthropic and vertex. */
 export const scenarios: Scenarios = {
   text: {
     ...message([text('Hel', 'lo ', 'wörld 😀')]),
@@ -50,7 +50,7 @@ export const scenarios: Scenarios = {
   },
 }
 
-/** Anthropic's refusals. */
+/** Error replies of Anthropic. */
 export const errors: Errors = {
   badRequest: failure(400, 'invalid_request_error', 'messages: roles must alternate'),
   contextTooLong: failure(400, 'invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum'),
@@ -62,7 +62,7 @@ export const errors: Errors = {
   internal: failure(500, 'api_error', 'Internal server error'),
 }
 
-/** An error event among the others. */
+/** An error event within a stream. */
 export const midStreamError: ProviderUnderTest['midStreamError'] = {
   stream: [
     ...message([text('Hel', 'lo')]).stream.slice(0, 4),
@@ -71,8 +71,8 @@ export const midStreamError: ProviderUnderTest['midStreamError'] = {
   code: 'upstream_overloaded',
 }
 
-/** Requests that use a parameter, where the suite's own do not fit. */
+/** Requests that use a parameter, instead of the suite's own. */
 export const parameters: NonNullable<ProviderUnderTest['parameters']> = {
-  // Of this share a model can think; one with a budget thinks with 1024 tokens or not at all.
+  // Enough for the smallest budget of 1024 tokens.
   reasoning_effort: { reasoning_effort: 'low', max_tokens: 10_000 },
 }

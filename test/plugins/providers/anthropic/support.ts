@@ -19,12 +19,12 @@ export async function anthropic(config: Readonly<Record<string, unknown>> = {}):
   return plugin.create({ apiKey: new Secret('sk-ant-very-secret'), ...config }, { getJson } as Host)
 }
 
-/** What goes upstream for a call. */
+/** The upstream request for a call. */
 export async function send(call: Call, config: Readonly<Record<string, unknown>> = {}): Promise<UpstreamRequest> {
   return (await (await anthropic(config)).request(call, fakeAttempt(call))) as UpstreamRequest
 }
 
-/** What goes upstream for a body. */
+/** The upstream request for a body. */
 export function upstream(body: Readonly<Record<string, unknown>>, config: Readonly<Record<string, unknown>> = {}) {
   return send(fakeCall({ model: 'claude/claude-haiku-4-5', ...body }), config)
 }
@@ -59,14 +59,14 @@ export function fixture(name: string): UpstreamEvent[] {
   return frames.map((frame) => ({ type: /^event: (.*)$/m.exec(frame)?.[1] ?? '', data: /^data: (.*)$/m.exec(frame)?.[1] ?? '' }))
 }
 
-/** The parts a stream's events become, to the end of the stream. */
+/** The chunks of a stream's events, to its end. */
 export async function play(events: readonly UpstreamEvent[]): Promise<TranslatedChunk[]> {
   const translator = (await anthropic()).translator!(...fakeCallAndAttempt())
   const chunks = events.flatMap((one) => [...translator.event(one)])
   return [...chunks, ...translator.end!()]
 }
 
-/** What a client has when the stream is over. */
+/** A client's reply after the end of a stream. */
 export interface Heard {
   id?: string
   content: string
@@ -76,7 +76,7 @@ export interface Heard {
   usage?: Usage
 }
 
-/** Puts the parts of a stream together, as a client does. */
+/** Joins the chunks of a stream as a client does. */
 export function hear(chunks: readonly TranslatedChunk[]): Heard {
   const heard: Heard = { content: '', reasoning: '', calls: [], finishes: [] }
   for (const { id, choices, usage } of chunks) {
@@ -103,7 +103,7 @@ export function hear(chunks: readonly TranslatedChunk[]): Heard {
   return heard
 }
 
-/** Plays a fixture and puts it together. */
+/** Translates a fixture and joins its chunks. */
 export async function hearFixture(name: string): Promise<Heard> {
   return hear(await play(fixture(name)))
 }

@@ -4,7 +4,7 @@ type Says = Parameters<typeof openaiReply>[0]
 
 const SAFE = { hate: { filtered: false, severity: 'safe' }, self_harm: { filtered: false, severity: 'safe' } }
 
-/** What Azure's filters make of a prompt. */
+/** The results of Azure's filters for a prompt. */
 export const FINDINGS = [
   { prompt_index: 0, content_filter_results: { ...SAFE, jailbreak: { filtered: false, detected: false } } },
 ]
@@ -12,20 +12,20 @@ export const FINDINGS = [
 /** The first event of a stream: it has no choice, no id and no model. */
 export const FIRST = event({ choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: FINDINGS })
 
-/** A reply of Azure OpenAI's, whole and as the events of its stream: OpenAI's, with what the filters found. */
+/** A reply of Azure OpenAI, whole and as the events of its stream: OpenAI's with the filters' results. */
 export function azureReply(says: Says) {
   const { whole, stream } = openaiReply(says)
   const choices = whole.choices.map((choice) => ({ ...choice, content_filter_results: SAFE }))
   return { whole: { ...whole, choices, prompt_filter_results: FINDINGS }, stream: [FIRST, ...stream] }
 }
 
-/** A refusal of Azure's. */
+/** An error reply of Azure. */
 export const failure = (status: number, code: string, message: string, more: object = {}) => ({
   status,
   body: { error: { code, message, ...more } },
 })
 
-/** The refusal of a prompt that a filter caught. */
+/** The refusal of a filtered prompt. */
 export const BLOCKED = failure(
   400,
   'content_filter',

@@ -7,7 +7,7 @@ export function azure(config: PluginConfig = {}): Promise<Provider> {
   return createProvider(plugin, { baseUrl: 'https://acme.openai.azure.com', apiKey: new Secret('azure-very-secret'), ...config })
 }
 
-/** What goes upstream for a body. */
+/** The upstream request for a body. */
 export async function upstream(body: Readonly<Record<string, unknown>>, config?: PluginConfig): Promise<UpstreamRequest> {
   const call = testCall({ model: 'azure/gpt-5-in-sweden', ...body })
   return (await (await azure(config)).request(call, testAttempt(call))) as UpstreamRequest

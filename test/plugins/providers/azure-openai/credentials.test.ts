@@ -9,7 +9,7 @@ import { onAppService } from './managed-identity.ts'
 
 const HOUR = 3_600_000
 
-/** A source of tokens `1-1`, `1-2` …, of its second opening `2-1` and so on; what it throws or gives otherwise, `next` says. */
+/** A source of tokens `1-1`, `1-2` …, opened again `2-1` and so on; `next` throws or returns others. */
 class FakeSource {
   opened = 0
   readonly asked: unknown[] = []
@@ -46,7 +46,7 @@ const failureOf = async (promise: Promise<unknown>) => {
   return failure as { row: string; cause: { code: string; message: string } }
 }
 
-/** What the library throws: its words quote what nobody should read. */
+/** The library's error: its message quotes secrets. */
 const thrown = (more: object) => Object.assign(new Error('AADSTS7000215: secret of tenant 1234'), more)
 
 describe('azure-openai: tokens of Microsoft Entra ID', () => {
@@ -102,8 +102,8 @@ describe('azure-openai: tokens of Microsoft Entra ID', () => {
       'upstream_authentication_error',
       'INVALID_CLIENT',
     ],
-    ['an overloaded Entra', { statusCode: 503 }, 'upstream_overloaded', 'HTTP_503'],
-    ['an Entra that limits', { statusCode: 429 }, 'upstream_overloaded', 'HTTP_429'],
+    ['overload of Entra', { statusCode: 503 }, 'upstream_overloaded', 'HTTP_503'],
+    ['a rate limit of Entra', { statusCode: 429 }, 'upstream_overloaded', 'HTTP_429'],
     [
       'no source',
       { errors: [new Error('EnvironmentCredential is unavailable')] },

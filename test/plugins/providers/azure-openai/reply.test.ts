@@ -7,7 +7,7 @@ import { azureReply, BLOCKED, FINDINGS, FIRST, failure } from './azure-reply.ts'
 const provider = await azure()
 const listen = (stream: readonly string[]) => runTranslator(provider, { stream })
 
-/** An event of a filter that runs beside the model: it has no id, and says where in the text its findings are. */
+/** An event of an asynchronous filter: it has no id, and the offsets of its results in the text. */
 const late = (content_filter_offsets: object) =>
   event({
     id: '',

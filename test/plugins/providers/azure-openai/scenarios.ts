@@ -4,10 +4,10 @@ import { azureReply, failure } from './azure-reply.ts'
 const OSLO = { name: 'get_weather', arguments: { city: 'Oslo' } }
 const ROME = { name: 'get_weather', arguments: { city: 'Rome' } }
 
-/** A reply that says just this. */
+/** A reply with this content. */
 const saying = <Says extends Parameters<typeof azureReply>[0]>(says: Says) => ({ ...azureReply(says), says })
 
-/** What a deployment may do. */
+/** The scenarios of a deployment. */
 export const scenarios: Scenarios = {
   text: saying({ text: 'Hello wörld 😀', usage: { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 } }),
   parallelTools: saying({ tools: [OSLO, ROME] as const }),
@@ -24,7 +24,7 @@ export const scenarios: Scenarios = {
   }),
 }
 
-/** Azure's refusals: their codes are texts of all kinds. */
+/** Error replies of Azure, with codes of several kinds. */
 export const errors: Errors = {
   badRequest: failure(400, 'OperationNotSupported', 'The chatCompletion operation does not work with the specified model.'),
   contextTooLong: failure(400, 'context_length_exceeded', "This model's maximum context length is 128000 tokens.", {
@@ -44,7 +44,7 @@ const VECTORS = [
   [0.125, 1],
 ]
 
-/** What a deployment of a model that embeds makes of texts. */
+/** The embeddings of a deployment. */
 export const embeddings: NonNullable<ProviderUnderTest['embeddings']> = {
   asked: { model: 'small-in-sweden' },
   input: ['Hello', 'Wörld'],
@@ -57,7 +57,7 @@ export const embeddings: NonNullable<ProviderUnderTest['embeddings']> = {
   says: { vectors: VECTORS, tokens: 3 },
 }
 
-/** A server that fails when it has begun. */
+/** An error after the stream's start. */
 export const midStreamError: ProviderUnderTest['midStreamError'] = {
   stream: [
     ...azureReply({ text: 'Hello' }).stream.slice(0, 3),

@@ -10,7 +10,7 @@ const anySeal = fc.constantFrom(
   { reasoningContent: { redactedContent: 'QUJD' } },
 )
 
-/** A chat completion request as OpenAI would take it, of models of every kind that this provider tells apart. */
+/** A valid chat completion request for models of every kind. */
 export const anyCall = anyRequest({
   models: [
     'global.anthropic.claude-haiku-4-5-20251001-v1:0',

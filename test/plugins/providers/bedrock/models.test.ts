@@ -18,7 +18,7 @@ const PLAIN: Partial<ModelFacts> = {
   shortToolIds: false,
 }
 
-/** What is known of models, by the ids that AWS gives them. */
+/** Facts by AWS's ids of models. */
 const KNOWN: Readonly<Record<string, Partial<ModelFacts>>> = {
   'us.anthropic.claude-opus-5-5-v1': { ...ADAPTIVE, toolChoice: 'auto', reasoningOff: 'never', alwaysReasons: true },
   'global.anthropic.claude-sonnet-5-5': { ...ADAPTIVE, toolChoice: 'auto', reasoningOff: 'between_tools' },

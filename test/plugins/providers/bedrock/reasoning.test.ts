@@ -10,7 +10,7 @@ const NOVA_2 = 'us.amazon.nova-2-lite-v1:0'
 const GPT_OSS = 'openai.gpt-oss-120b-1:0'
 const DEEPSEEK = 'deepseek.v3-v1:0'
 
-/** Per model and effort: what goes into `additionalModelRequestFields`. */
+/** Per model and effort: the expected `additionalModelRequestFields`. */
 const TOLD: readonly (readonly [model: string, effort: string, fields: object | undefined])[] = [
   [OPUS_4_7, 'minimal', { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } }],
   [OPUS_4_7, 'xhigh', { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'xhigh' } }],
@@ -135,7 +135,7 @@ const SEALED = [
 ]
 const AGAIN = { reasoningContent: { reasoningText: { text: '', signature: 'ErUB' } } }
 
-/** The conversation after a client has run the tools of the fixture and put its message together. */
+/** The conversation after a client ran the tools of the fixture. */
 async function secondTurn() {
   const { content, tools } = await hear(fixture('reasoning-before-tools'), { model: `aws/${OPUS_4_7}` })
   const tool_calls = tools.map(({ id, name, arguments: text, extra_content }) => ({

@@ -7,7 +7,7 @@ const TOOL = { type: 'function', function: { name: 'look' } }
 const SPEC = { toolSpec: { name: 'look', inputSchema: { json: { type: 'object', properties: {} } } } }
 const SCHEMA = { type: 'object', properties: {}, additionalProperties: false }
 
-/** Per mapped parameter of the body: a request that uses it, and what of it must arrive. */
+/** Per mapped parameter of the body: a request that uses it, and the expected members. */
 const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, expected: object]>> = {
   messages: [{ messages: [{ role: 'user', content: 'Hi' }] }, { messages: [{ role: 'user', content: [{ text: 'Hi' }] }] }],
   stream_options: [{ stream: true, stream_options: { include_usage: true } }, {}],
@@ -36,7 +36,7 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
   ],
 }
 
-/** What of the path says so. */
+/** The expected part of the path. */
 const IN_THE_PATH: Readonly<Record<string, readonly [body: Record<string, unknown>, path: string]>> = {
   model: [{ model: 'amazon.nova-pro-v1:0' }, '/model/amazon.nova-pro-v1%3A0/converse'],
   stream: [{ model: 'm', stream: true }, '/model/m/converse-stream'],

@@ -9,10 +9,10 @@ import type { ConverseRequest } from '../../../../plugins/providers/bedrock/wire
 
 type Input = ConverseCommandInput & ConverseStreamCommandInput
 
-/** Any JSON, as the SDK types it. */
+/** Any JSON, with the SDK's type. */
 type Document = NonNullable<Input['additionalModelRequestFields']>
 
-/** What the SDK takes, as it goes over the wire: bytes are base64, and documents are any JSON. */
+/** The SDK's input as JSON: bytes are base64, and documents are any JSON. */
 type OnTheWire<T> = [Document] extends [T] ? unknown : Written<T>
 type Written<T> = T extends Uint8Array
   ? string
@@ -22,10 +22,10 @@ type Written<T> = T extends Uint8Array
       ? { readonly [Key in keyof T]: OnTheWire<T[Key]> }
       : T
 
-/** Compiles as long as every request of this provider is one that the SDK takes. */
+/** Compiles if the SDK takes every request of this provider. */
 export const taken = (request: ConverseRequest): Omit<OnTheWire<Input>, 'modelId'> => request
 
-/** What the SDK writes where it is given this request: what it does not know of it is missing. */
+/** The request as the SDK writes it, without members that it does not know. */
 export async function writtenBySdk(request: ConverseRequest, stream = false): Promise<unknown> {
   const written = Promise.withResolvers<Uint8Array>()
   const client = new BedrockRuntimeClient({
@@ -47,7 +47,7 @@ export async function writtenBySdk(request: ConverseRequest, stream = false): Pr
 
 const BYTES: ReadonlySet<string> = new Set(['bytes', 'redactedContent'])
 
-/** The request with bytes where the wire has base64. */
+/** The request with bytes instead of base64. */
 function withBytes(value: unknown, key = ''): unknown {
   if (typeof value === 'string') return BYTES.has(key) ? new Uint8Array(Buffer.from(value, 'base64')) : value
   if (Array.isArray(value)) return value.map((entry) => withBytes(entry))

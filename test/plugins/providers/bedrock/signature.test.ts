@@ -7,7 +7,7 @@ import { upstream } from './support.ts'
 const ACCOUNT = '123456789012'
 const ARN = 'arn:aws:bedrock'
 
-/** Ids as AWS gives them, and a few that only an encoder would think of. */
+/** AWS's ids, and some with characters that need encoding. */
 const MODELS = [
   'anthropic.claude-3-haiku-20240307-v1:0',
   'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
@@ -38,7 +38,7 @@ interface Asked {
   readonly baseUrl?: string
 }
 
-/** Every model by each of the two operations, with each kind of key, in several regions; two of them by a private endpoint. */
+/** Every model with both operations and each kind of key, in several regions; two at a private endpoint. */
 const REQUESTS: readonly Asked[] = MODELS.flatMap((model, index) => [
   { model, region: ['us-east-1', 'eu-central-1', 'us-gov-west-1'][index % 3]!, stream: false, keys: PERMANENT },
   {
@@ -85,12 +85,12 @@ function opened({ headers }: UpstreamRequest): Record<string, string> {
   )
 }
 
-/** Where AWS's own client would send these bytes, and how it would sign them. */
+/** The address and the signature of AWS's own client for these bytes. */
 async function sendByAws({ model, region, stream, keys, baseUrl }: Asked, body: string) {
   const sent = Promise.withResolvers<Seen>()
   const client = new BedrockRuntimeClient({
     region,
-    // The SDK notes in it where it came from.
+    // The SDK stores its source in it.
     credentials: { ...keys },
     ...(baseUrl && { endpoint: baseUrl }),
     requestHandler: {
@@ -103,7 +103,7 @@ async function sendByAws({ model, region, stream, keys, baseUrl }: Asked, body: 
   })
   const onlyBody = (next: (args: { request: Seen }) => unknown) => (args: { request: Seen }) => {
     const { host } = args.request.headers
-    // What else the SDK adds, it signs too.
+    // The SDK also signs the headers that it adds.
     return next({
       ...args,
       request: Object.assign(args.request, { body, headers: { host, 'content-type': 'application/json' } }),

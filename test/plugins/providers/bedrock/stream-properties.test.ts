@@ -12,7 +12,7 @@ function played(frames: readonly Buffer[]) {
   return runTranslator(provider, { stream: frames }, { model: `aws/${MODEL}` })
 }
 
-/** The bytes a client would read of a stream that ends well. */
+/** The bytes that a client reads of a complete stream. */
 function heard(frames: readonly Buffer[]): string {
   const { chunks, failure } = played(frames)
   expect(failure).to.equal(undefined)
@@ -32,7 +32,7 @@ const STOPS: readonly StopReason[] = [
 ]
 
 const words = fc.string({ maxLength: 12 })
-/** Deltas of each kind of block, in the SDK's own types; bytes as they are on the wire. */
+/** Deltas of each kind of block, in the SDK's types; bytes are base64. */
 const blocks = fc.oneof(
   fc.record({
     kind: fc.constant('text'),
@@ -119,7 +119,7 @@ describe('bedrock: random valid streams', () => {
 
 const withoutIds = (text: string): string => text.replace(/"(id|created)":("chatcmpl[^"]*"|\d+)/g, '')
 
-/** What a broken or hostile upstream may send: the names of the protocol with anything in their places. */
+/** What a broken or hostile upstream may send: the protocol's members with any values. */
 const anything = fc.oneof(fc.constantFrom('text', 'x', null, {}), fc.integer(), fc.jsonValue())
 const anyToolUse = fc.oneof(
   fc.record({ toolUseId: anything, name: anything, input: anything, type: anything }, { requiredKeys: [] }),

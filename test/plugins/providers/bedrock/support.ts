@@ -13,7 +13,7 @@ import {
 import plugin from '../../../../plugins/providers/bedrock/index.ts'
 import type { Block, ConverseRequest } from '../../../../plugins/providers/bedrock/wire.ts'
 
-/** A model that takes every parameter the provider maps. */
+/** A model that takes every mapped parameter. */
 export const MODEL = 'us.anthropic.claude-sonnet-4-6'
 
 /** The provider as routes.yaml would configure it. */
@@ -21,7 +21,7 @@ export function bedrock(config: PluginConfig = {}): Promise<Provider> {
   return createProvider(plugin, { region: 'us-east-1', apiKey: new Secret('bedrock-api-key-of-test'), ...config })
 }
 
-/** What goes upstream for a body. `model`: as Bedrock has it. */
+/** The upstream request for a body. `model`: Bedrock's name of it. */
 export async function upstream(body: Readonly<Record<string, unknown>>, config: PluginConfig = {}): Promise<UpstreamRequest> {
   const call = testCall({ ...body, model: `aws/${body.model ?? MODEL}` })
   return (await (await bedrock(config)).request(call, testAttempt(call))) as UpstreamRequest
@@ -42,13 +42,13 @@ const codec = new EventStreamCodec(
   (text) => Buffer.from(text),
 )
 
-/** A frame as AWS's own codec builds it: an event, or by its headers what it says. */
+/** A frame of AWS's own codec: an event, or another type by its headers. */
 export function frame(headers: Readonly<Record<string, string>>, payload: unknown): Buffer {
   const texts = Object.entries(headers).map(([name, value]) => [name, { type: 'string' as const, value }])
   return Buffer.from(codec.encode({ headers: Object.fromEntries(texts), body: Buffer.from(JSON.stringify(payload)) }))
 }
 
-/** An event of ConverseStream: `{ messageStart: { role: 'assistant' } }`, its type being the key. */
+/** An event of ConverseStream, with its type as the key: `{ messageStart: { role: 'assistant' } }`. */
 export function event(one: Readonly<Record<string, unknown>>): Buffer {
   const [type, payload] = Object.entries(one)[0]!
   return frame({ ':event-type': type, ':content-type': 'application/json', ':message-type': 'event' }, payload)
@@ -59,13 +59,13 @@ export function exception(type: string, message: string): Buffer {
   return frame({ ':exception-type': type, ':content-type': 'application/json', ':message-type': 'exception' }, { message })
 }
 
-/** The frames of a fixture, which has an event a line. */
+/** The frames of a fixture, which has one event per line. */
 export function fixture(name: string): Buffer[] {
   const lines = readFileSync(new URL(`fixtures/${name}.jsonl`, import.meta.url), 'utf8').split('\n')
   return lines.filter(Boolean).map((line) => event(JSON.parse(line)))
 }
 
-/** Plays frames, puts them together as a client does, and throws what it would throw at the client. */
+/** Translates frames and joins the chunks as a client does. Throws the error that the client would get. */
 export async function hear(
   frames: readonly Buffer[],
   asked: Readonly<Record<string, unknown>> = {},

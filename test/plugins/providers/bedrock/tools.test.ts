@@ -123,7 +123,7 @@ describe('bedrock: parallel_tool_calls', () => {
   const fieldsOf = async (choice: unknown) => {
     const body = { model: SONNET, tools: TOOLS, tool_choice: choice, parallel_tool_calls: false }
     const { toolConfig, additionalModelRequestFields } = await translate(body)
-    // Bedrock refuses two choices, its own and Anthropic's.
+    // Bedrock refuses its own choice together with Anthropic's.
     expect(toolConfig).to.deep.equal({ tools: SPECS })
     return additionalModelRequestFields
   }

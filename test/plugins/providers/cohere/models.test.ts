@@ -7,7 +7,7 @@ import { Facts, factsOf, type ModelFacts } from '../../../../plugins/providers/c
 import { namesIn, providerPage } from '../../../support/provider-page.ts'
 import { cohere } from './support.ts'
 
-/** What is known of models, by the names that Cohere gives them. */
+/** Facts by Cohere's names of models. */
 const KNOWN: Readonly<Record<string, ModelFacts>> = {
   'command-a-plus-05-2026': { thinking: true, toolChoice: true, maxTokens: 64_000 },
   'command-a-reasoning-08-2025': { thinking: true, toolChoice: true, maxTokens: 32_000 },

@@ -49,7 +49,7 @@ describe('cohere: reasoning_effort', () => {
   })
 })
 
-/** What goes back to Cohere when a client has run the tools of a fixture. */
+/** The upstream request after a client ran the tools of a fixture. */
 async function secondTurn(name: string): Promise<readonly object[]> {
   const { content, tools } = await hear(fixture(name))
   const tool_calls = tools.map(({ id, name, arguments: text, extra_content }) => ({

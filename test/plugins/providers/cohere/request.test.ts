@@ -6,7 +6,7 @@ import { refusalOf, translate, upstream } from './support.ts'
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }
 const SCHEMA = { type: 'object', properties: {}, additionalProperties: false }
 
-/** Per mapped parameter: a request that uses it, and what of it must arrive. */
+/** Per mapped parameter: a request that uses it, and the expected members. */
 const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, expected: object]>> = {
   model: [{ model: 'command-a-03-2025' }, { model: 'command-a-03-2025' }],
   messages: [{ messages: [{ role: 'user', content: 'Hi' }] }, { messages: [{ role: 'user', content: 'Hi' }] }],

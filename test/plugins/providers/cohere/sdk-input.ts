@@ -5,20 +5,20 @@ import {
 } from '../../../../node_modules/cohere-ai/serialization/index.js'
 import type { ChatBody } from '../../../../plugins/providers/cohere/wire.ts'
 
-/** Lists of a request, which the SDK types as ones that may be written to. */
+/** The lists of a request, which are mutable in the SDK's types. */
 type Writable<T> = T extends readonly (infer Item)[]
   ? Writable<Item>[]
   : T extends object
     ? { -readonly [Key in keyof T]: Writable<T[Key]> }
     : T
 
-/** Compiles as long as every request of this provider is one that the SDK's own types describe. */
+/** Compiles if every request of this provider has the SDK's types. */
 export const taken = (request: Writable<Omit<ChatBody, 'stream'>>): V2ChatRequest.Raw & V2ChatStreamRequest.Raw => request
 
-/** An event as the SDK's own types describe it. */
+/** An event of the SDK's types. */
 export type StreamResponse = V2ChatStreamResponse.Raw
 
-/** Throws where the SDK does not know a field of a request, misses one, or finds another type in it. */
+/** Throws if a request has an unknown member, lacks a member or has another type than in the SDK. */
 export function expectTaken({ stream, ...request }: ChatBody): void {
   const schema = stream ? V2ChatStreamRequest : V2ChatRequest
   schema.parseOrThrow(request, { unrecognizedObjectKeys: 'fail' })

@@ -10,7 +10,7 @@ const provider = await cohere()
 
 const words = fc.string({ maxLength: 12 })
 
-/** Part by part of a text. */
+/** The pieces of a text. */
 const pieces = (text: fc.Arbitrary<string>) =>
   fc.tuple(text, fc.nat()).map(([all, at]) => [all.slice(0, at % (all.length + 1)), all.slice(at % (all.length + 1))])
 
@@ -55,7 +55,7 @@ const calls = pieces(json).map((deltas) => (index: number): StreamResponse[] => 
 const counts = fc.record({ input_tokens: fc.nat(), output_tokens: fc.nat() }, { requiredKeys: [] })
 const usage = fc.record({ billed_units: counts, tokens: counts, cached_tokens: fc.nat() }, { requiredKeys: [] })
 
-/** A stream as the Chat API documents it, in the SDK's own types. */
+/** A stream as the Chat API documents it, in the SDK's types. */
 const validStream = fc
   .record({
     contents: fc.array(contents, { maxLength: 4 }),
@@ -74,7 +74,7 @@ const validStream = fc
     { type: 'message-end', delta: end },
   ])
 
-/** What a client reads of a stream that ends well, but for the time. */
+/** The client's chunks of a complete stream, without their time. */
 function heard(stream: readonly (string | Buffer)[]): string {
   const { chunks, failure } = runTranslator(provider, { stream })
   expect(failure).to.equal(undefined)
@@ -105,7 +105,7 @@ describe('cohere: random valid streams', () => {
   })
 })
 
-/** What a broken or hostile upstream may send: the names of the protocol with anything in their places. */
+/** What a broken or hostile upstream may send: the protocol's members with any values. */
 const anything = fc.oneof(fc.constantFrom('text', 'null', null, {}), fc.integer(), fc.jsonValue())
 const anyCall = fc.record(
   { id: anything, function: fc.oneof(fc.record({ name: anything, arguments: anything }, { requiredKeys: [] }), anything) },

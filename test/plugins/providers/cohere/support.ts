@@ -12,7 +12,7 @@ import {
 import plugin from '../../../../plugins/providers/cohere/index.ts'
 import type { ChatBody } from '../../../../plugins/providers/cohere/wire.ts'
 
-/** A model that takes every parameter the provider maps. */
+/** A model that takes every mapped parameter. */
 export const MODEL = 'command-a-plus-05-2026'
 
 /** The provider as routes.yaml would configure it. */
@@ -20,7 +20,7 @@ export function cohere(config: PluginConfig = {}): Promise<Provider> {
   return createProvider(plugin, { apiKey: new Secret('cohere-api-key-of-test'), ...config })
 }
 
-/** What goes upstream for a body. `model`: as Cohere has it. */
+/** The upstream request for a body. `model`: Cohere's name of it. */
 export async function upstream(body: Readonly<Record<string, unknown>>, config: PluginConfig = {}): Promise<UpstreamRequest> {
   const call = testCall({ ...body, model: `co/${body.model ?? MODEL}` })
   return (await (await cohere(config)).request(call, testAttempt(call))) as UpstreamRequest
@@ -31,7 +31,7 @@ export async function translate(body: Readonly<Record<string, unknown>>, config:
   return JSON.parse(String((await upstream(body, config)).body))
 }
 
-/** What a client is told whose request is refused. */
+/** The error of a refused request. */
 export async function refusalOf(body: Readonly<Record<string, unknown>>): Promise<string> {
   return translate(body).then(
     () => 'not refused',
@@ -39,18 +39,18 @@ export async function refusalOf(body: Readonly<Record<string, unknown>>): Promis
   )
 }
 
-/** An event as it stands on the wire. `data`: its JSON, or a text that is none. */
+/** An event on the wire. `data`: its JSON, or an invalid text. */
 export function event(data: object | string): string {
   return `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
 }
 
-/** The events of a fixture, which has the data of one a line. */
+/** The events of a fixture, which has the data of one event per line. */
 export function fixture(name: string): string[] {
   const lines = readFileSync(new URL(`fixtures/${name}.jsonl`, import.meta.url), 'utf8').split('\n')
   return lines.filter(Boolean).map(event)
 }
 
-/** Plays events, puts them together as a client does, and throws what it would throw at the client. */
+/** Translates events and joins the chunks as a client does. Throws the error that the client would get. */
 export async function hear(events: readonly string[]): Promise<Gathered['choices'][0] & Pick<Gathered, 'usage'>> {
   const { chunks, failure } = runTranslator(await cohere(), { stream: events })
   if (failure) throw failure

@@ -16,7 +16,7 @@ describe('gemini: embeddings', () => {
     await google.close()
     const ours = await embed(await gemini({ baseUrl: google.origin }), 'gemini-embedding-001', { input: TEXTS, dimensions: 768 })
     const { requests } = theirs.json() as { requests: { content: { role?: string } }[] }
-    // The SDK says whose text it is, which an embedding does not depend on.
+    // The SDK sends a role, which embeddings do not need.
     for (const { content } of requests) delete content.role
     const methodOf = (path: string) => path.slice(path.lastIndexOf('/'))
     expect([methodOf(ours.path), JSON.parse(String(ours.body))]).to.deep.equal([methodOf(theirs.path), { requests }])

@@ -8,12 +8,12 @@ export function gemini(config: PluginConfig = {}): Promise<Provider> {
   return createProvider(plugin, { apiKey: new Secret('AIza-very-secret'), ...config })
 }
 
-/** What goes upstream for a call. */
+/** The upstream request for a call. */
 export async function send(call: Call, config?: PluginConfig): Promise<UpstreamRequest> {
   return (await (await gemini(config)).request(call, testAttempt(call))) as UpstreamRequest
 }
 
-/** What goes upstream for a body; of a model that takes sampling parameters, where none is named. */
+/** The upstream request for a body. Default: a model that takes sampling parameters. */
 export function upstream(body: Readonly<Record<string, unknown>>, config?: PluginConfig): Promise<UpstreamRequest> {
   return send(testCall({ model: 'google/gemini-3-flash-preview', ...body }), config)
 }
@@ -28,30 +28,30 @@ export async function contentsOf(...messages: readonly object[]): Promise<readon
   return (await translate({ messages })).contents
 }
 
-/** The parts of the one turn that a user's content becomes. */
+/** The parts of a user's content. */
 export async function partsOf(content: unknown): Promise<readonly Part[]> {
   const contents = await contentsOf({ role: 'user', content })
   return contents.flatMap(({ parts }) => parts)
 }
 
-/** How the answer is to be made. */
+/** The generationConfig of a body. */
 export async function configOf(body: Readonly<Record<string, unknown>>, config?: PluginConfig): Promise<GenerationConfig> {
   return (await translate(body, config)).generationConfig ?? {}
 }
 
-/** The 400 that a body is refused with: what of it a client reads. */
+/** The 400 for a body: the members that a client reads. */
 export async function refusalOf(body: Readonly<Record<string, unknown>>, config?: PluginConfig) {
   const refusal = await upstream(body, config).catch((error: unknown) => error)
   const { status, param, message, row } = refusal as { status?: number; param?: string; message?: string; row?: string }
   return { status, row, param, message }
 }
 
-/** What a client gets of a whole reply. */
+/** The client's completion of a whole reply. */
 export async function complete(whole: object, asked?: Readonly<Record<string, unknown>>) {
   return runTranslator(await gemini(), { whole }, asked)
 }
 
-/** What a client gets of a stream. */
+/** The client's chunks of a stream. */
 export async function listen(stream: string | readonly string[], asked?: Readonly<Record<string, unknown>>) {
   return runTranslator(await gemini(), { stream }, asked)
 }

@@ -1,6 +1,6 @@
 import { withLineEnds } from 'unified-model-gateway/plugin/testing'
 
-/** What of a reply may differ from the usual. */
+/** The members of a reply that differ from the default. */
 export interface ReplyOptions {
   readonly finishReason?: string
   readonly usage?: object
@@ -9,12 +9,12 @@ export interface ReplyOptions {
 const USAGE = { promptTokenCount: 12, candidatesTokenCount: 7, totalTokenCount: 19 }
 const HEAD = { modelVersion: 'gemini-3-flash-preview', responseId: 'b36LacjwM668nsEP2tbsgQQ' }
 
-/** One event of `:streamGenerateContent?alt=sse`, with the line ends that Google writes. */
+/** One event of `:streamGenerateContent?alt=sse`, with Google's line ends. */
 export function event(data: object): string {
   return withLineEnds(`data: ${JSON.stringify(data)}\n\n`, '\r\n')
 }
 
-/** A reply of generateContent, whole and as the events of its stream: a part an event, the finish in one of its own. */
+/** A reply of generateContent, whole and as the events of its stream: one part per event, and the finish in a last one. */
 export function reply(parts: readonly object[], { finishReason = 'STOP', usage = USAGE }: ReplyOptions = {}) {
   const candidate = (said: readonly object[], more: object = {}) => ({
     content: { parts: said, role: 'model' },
@@ -33,16 +33,16 @@ export function reply(parts: readonly object[], { finishReason = 'STOP', usage =
   }
 }
 
-/** Words of a thought. */
+/** A thought. */
 export const thought = (text: string) => ({ text, thought: true })
 
-/** A function call; the Gemini API gives some an id. */
+/** A function call; those of the Gemini API may have an id. */
 export const call = (name: string, args?: object, more: object = {}) => ({
   functionCall: { name, ...(args && { args }) },
   ...more,
 })
 
-/** A refusal of Google's, as its HTTP reply says it. */
+/** An error reply of Google. */
 export function failure(code: number, status: string, message: string, details: readonly object[] = []) {
   return { status: code, body: { error: { code, message, status, ...(details.length > 0 && { details }) } } }
 }

@@ -67,7 +67,7 @@ describe('gemini: a conversation', () => {
       assistant(null, { function_call: { name: 'look', arguments: '{}' } }),
       'messages[1].function_call',
     ],
-    ['spoken words', assistant(null, { audio: { id: 'audio_1' } }), 'messages[1].audio'],
+    ['audio of the assistant', assistant(null, { audio: { id: 'audio_1' } }), 'messages[1].audio'],
     ['a message of a function', { role: 'function', name: 'look', content: 'x' }, 'messages[1].role'],
   ] as const) {
     it(`with ${what} is refused and its path is named`, async () => {

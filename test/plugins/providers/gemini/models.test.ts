@@ -3,7 +3,7 @@ import { type Host, Secret } from 'unified-model-gateway/plugin'
 import { testHost } from 'unified-model-gateway/plugin/testing'
 import plugin from '../../../../plugins/providers/gemini/index.ts'
 
-/** A provider whose list of models has these pages; `asked` are the addresses it asked at. */
+/** A provider whose list of models has these pages; `asked`: the requested addresses. */
 async function listing(...pages: readonly unknown[]) {
   const asked: string[] = []
   const getJson: Host['getJson'] = async (url, { headers }) => {

@@ -106,7 +106,7 @@ const validStream = fc
     ],
   }))
 
-/** What a hostile or broken upstream may send: the names of the protocol with anything in their places. */
+/** What a hostile or broken upstream may send: the protocol's members with any values. */
 const anything = fc.oneof(fc.constantFrom('STOP', null, [], {}), fc.integer(), fc.jsonValue())
 const brokenEvent = fc.record(
   {

@@ -58,10 +58,10 @@ describe('gemini: facts about models', () => {
   })
 
   for (const [what, facts] of [
-    ['a fact nobody knows', { 'gemini-*': { temperature: true } }],
-    ['a level nobody knows', { 'gemini-*': { levels: ['EXTREME'] } }],
+    ['an unknown fact', { 'gemini-*': { temperature: true } }],
+    ['an unknown level', { 'gemini-*': { levels: ['EXTREME'] } }],
     ['no level', { 'gemini-*': { levels: [] } }],
-    ['a way to think that nobody knows', { 'gemini-*': { thinking: 'hard' } }],
+    ['an unknown kind of thinking', { 'gemini-*': { thinking: 'hard' } }],
   ] as const) {
     it(`cannot be configured with ${what}`, async () => {
       const failure = await gemini({ facts }).catch((error: unknown) => error)

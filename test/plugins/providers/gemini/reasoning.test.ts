@@ -71,7 +71,7 @@ describe('gemini: reasoning_effort', () => {
 const SIGNED = { google: { thought_signature: 'c2lnbmVk' } }
 const WEATHER = call('get_weather', { city: 'Oslo' }, { thoughtSignature: 'c2lnbmVk' })
 
-/** The calls of the model's turn, as they go upstream in the next request. */
+/** The calls of the model's turn in the next upstream request. */
 async function returned(model: string, ...calls: readonly object[]) {
   const messages = [
     { role: 'user', content: 'Hi' },

@@ -4,7 +4,7 @@ import { gather } from 'unified-model-gateway/plugin/testing'
 import { complete, listen } from './gemini.ts'
 import { event, reply, thought } from './generate-content.ts'
 
-/** A candidate's ending, whole and streamed, as the client reads it. */
+/** The finish of a candidate, whole and streamed, as the client reads it. */
 async function ending(parts: readonly object[], finishReason: string) {
   const both = reply(parts, { finishReason })
   const { choices } = await complete(both.whole)
@@ -13,7 +13,7 @@ async function ending(parts: readonly object[], finishReason: string) {
   return { content: choices[0]!.message.content, finish: choices[0]!.finish_reason }
 }
 
-/** What a client is told of a reply that is of no use. */
+/** The error of an unusable reply. */
 async function failing(both: { readonly whole: object; readonly stream: readonly string[] }) {
   const whole = await complete(both.whole).catch((error: unknown) => error)
   const { failure, done } = await listen(both.stream)
@@ -152,7 +152,7 @@ describe('gemini: a stream', () => {
 
   for (const [how, text] of [
     ['as an event', 'data: {"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE"}}\r\n\r\n'],
-    ['as it stands, over several lines', '{\n  "error": {\n    "code": 503,\n    "status": "UNAVAILABLE"\n  }\n}\n'],
+    ['as JSON of several lines', '{\n  "error": {\n    "code": 503,\n    "status": "UNAVAILABLE"\n  }\n}\n'],
     ['in an array', '[{"error":{"code":503,"status":"UNAVAILABLE"}}]'],
   ] as const) {
     it(`with an error written ${how} fails with the error`, async () => {

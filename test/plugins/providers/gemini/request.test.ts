@@ -14,7 +14,7 @@ const DECLARED = [{ functionDeclarations: [{ name: 'look', parametersJsonSchema:
 const SCHEMA = { type: 'object', properties: {} }
 const generation = (generationConfig: object) => ({ generationConfig })
 
-/** Per mapped parameter: a request that uses it, and what of it must arrive. */
+/** Per mapped parameter: a request that uses it, and the expected members. */
 const ARRIVES: Readonly<Record<string, readonly [body: object, expected: object]>> = {
   messages: [{ messages: [{ role: 'user', content: 'Hi' }] }, { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] }],
   max_tokens: [{ max_tokens: 9 }, generation({ maxOutputTokens: 9 })],
@@ -43,10 +43,10 @@ const ARRIVES: Readonly<Record<string, readonly [body: object, expected: object]
   ],
 }
 
-/** Those that arrive in the address, or never leave the gateway. */
+/** Parameters that are sent in the address or not at all. */
 const ELSEWHERE = ['model', 'stream', 'stream_options']
 
-/** A value that means something, for each parameter that is left out or refused. */
+/** A value for each parameter that is dropped or refused. */
 const VALUES: Readonly<Record<string, unknown>> = {
   parallel_tool_calls: false,
   verbosity: 'low',
@@ -226,21 +226,21 @@ describe('gemini: response_format', () => {
 describe('gemini: a JSON schema', () => {
   for (const [what, schema, expected] of [
     ['a const becomes an enum of one', { const: 'a' }, { enum: ['a'] }],
-    ['a const that is no word or number is told', { const: null }, { description: '{const: null}' }],
+    ['a const that is no string or number moves to the description', { const: null }, { description: '{const: null}' }],
     [
       'definitions are found by the name Google has for them',
       { definitions: { a: { type: 'string' } } },
       { $defs: { a: { type: 'string' } } },
     ],
-    ['a reference stands alone', { $ref: '#/definitions/a', description: 'An a.' }, { $ref: '#/$defs/a' }],
-    ['an allOf of one is that one', { allOf: [{ $ref: '#/$defs/a' }], title: 'A' }, { $ref: '#/$defs/a' }],
+    ['a reference has no other keyword', { $ref: '#/definitions/a', description: 'An a.' }, { $ref: '#/$defs/a' }],
+    ['an allOf of one becomes its schema', { allOf: [{ $ref: '#/$defs/a' }], title: 'A' }, { $ref: '#/$defs/a' }],
     [
       'rules that are not kept to are told to the model',
       { type: 'string', description: 'A name.', pattern: '^a', minLength: 2 },
       { type: 'string', description: 'A name.\n\n{pattern: "^a", minLength: 2}' },
     ],
-    ['several allOf are told too', { allOf: [{}, {}] }, { description: '{allOf: [{},{}]}' }],
-    ['what means nothing to a model is left out', { $schema: 'x', $comment: 'y', type: 'null' }, { type: 'null' }],
+    ['several allOf move to the description', { allOf: [{}, {}] }, { description: '{allOf: [{},{}]}' }],
+    ['annotations are removed', { $schema: 'x', $comment: 'y', type: 'null' }, { type: 'null' }],
     [
       'inner schemas are treated alike',
       {

@@ -5,7 +5,7 @@ const SIGNATURE = 'EskgCsYgAb4c2lnbmVkIHRob3VnaHQ='
 const OSLO = { name: 'get_weather', arguments: { city: 'Oslo' } }
 const ROME = { name: 'get_weather', arguments: { city: 'Rome' } }
 
-/** What a Gemini may do, for the conformance suite of whoever speaks its wire. */
+/** The scenarios of a Gemini, for the conformance suites of gemini and vertex. */
 export const scenarios: Scenarios = {
   text: {
     ...reply([{ text: 'Hel' }, { text: 'lo ' }, { text: 'wörld 😀' }]),
@@ -52,7 +52,7 @@ const RETRY = { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay:
 const KEY = { '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID', domain: 'googleapis.com' }
 const quota = (quotaId: string) => ({ '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [{ quotaId }] })
 
-/** Google's refusals. */
+/** Error replies of Google. */
 export const errors: Errors = {
   badRequest: failure(400, 'INVALID_ARGUMENT', 'Please use a valid role: user, model.'),
   contextTooLong: failure(
@@ -77,7 +77,7 @@ export const errors: Errors = {
   internal: failure(500, 'INTERNAL', 'An internal error has occurred.'),
 }
 
-/** Google breaks a stream off by an error's JSON as it stands. */
+/** Google ends a failed stream with the error's JSON. */
 export const midStreamError: ProviderUnderTest['midStreamError'] = {
   stream: [
     event({ candidates: [{ content: { parts: [{ text: 'Hel' }], role: 'model' }, index: 0 }] }),
@@ -86,5 +86,5 @@ export const midStreamError: ProviderUnderTest['midStreamError'] = {
   code: 'upstream_overloaded',
 }
 
-/** A model that takes all that some Gemini takes: there is none. */
+/** The facts of a fictional model that takes every parameter. */
 export const ABLE = { sampling: true, penalties: true, choices: 8 }

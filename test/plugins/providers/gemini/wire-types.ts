@@ -1,8 +1,8 @@
-/** What is sent compiles against Google's own types (@google/genai). Compiled, never run. */
+/** Compares the request types with Google's (@google/genai). Compiled, never run. */
 import type { Content, GenerationConfig, Tool, ToolConfig } from '@google/genai'
 import type { GenerateRequest } from '../../../../plugins/providers/gemini/wire.ts'
 
-/** A type of the SDK as JSON has it: enums are their texts, and nothing can be written to. */
+/** A type of the SDK as JSON: enums are strings, and all members are readonly. */
 type Wire<T> = T extends string
   ? `${T}`
   : T extends readonly (infer Item)[]
@@ -11,7 +11,7 @@ type Wire<T> = T extends string
       ? { readonly [Key in keyof T]: Wire<T[Key]> }
       : T
 
-/** `GenerateContentRequest` of generateContent, of the parts that the SDK has types for. */
+/** `GenerateContentRequest` of generateContent, of the SDK's types of its parts. */
 interface SdkRequest {
   readonly contents: readonly Wire<Content>[]
   readonly systemInstruction?: Wire<Content>
@@ -20,13 +20,13 @@ interface SdkRequest {
   readonly generationConfig?: Wire<GenerationConfig>
 }
 
-/** Ours is one of theirs. */
+/** Our type is assignable to theirs. */
 export const toSdk = (request: GenerateRequest): SdkRequest => request
 
-/** And has no field that theirs has not. */
+/** And has no other members. */
 type Extra<Ours, Theirs> = Exclude<Ours extends unknown ? keyof Ours : never, keyof Theirs>
 type PartKeys = Extra<GenerateRequest['contents'][number]['parts'][number], NonNullable<Content['parts']>[number]>
 type ConfigKeys = Extra<NonNullable<GenerateRequest['generationConfig']>, GenerationConfig>
 
-/** There is none. */
+/** There are none. */
 export const noneExtra = (key: PartKeys | ConfigKeys): never => key

@@ -1,10 +1,10 @@
-/** What of a reply may differ from the usual. */
+/** The members of a reply that differ from the default. */
 export interface ReplyOptions {
   readonly done_reason?: string
   readonly counts?: object
 }
 
-/** A piece of a message: words, thoughts, calls. */
+/** A piece of a message: text, thinking, tool calls. */
 export interface Piece {
   readonly content?: string
   readonly thinking?: string
@@ -25,7 +25,7 @@ export const call = (index: number, name: string, values: object): Piece => ({
   tool_calls: [{ id: `call_${index}x7`, function: { name, arguments: values } }],
 })
 
-/** A reply of `/api/chat`, whole and as the lines of its stream: a piece a line, the end in one of its own. */
+/** A reply of `/api/chat`, whole and as the lines of its stream: one piece per line, and a last line. */
 export function reply(pieces: readonly Piece[], { done_reason = 'stop', counts = COUNTS }: ReplyOptions = {}) {
   const join = (name: 'content' | 'thinking') => pieces.map((piece) => piece[name] ?? '').join('')
   const calls = pieces.flatMap(({ tool_calls = [] }) => tool_calls)
@@ -44,5 +44,5 @@ export function reply(pieces: readonly Piece[], { done_reason = 'stop', counts =
   }
 }
 
-/** A refusal of Ollama's. */
+/** An error reply of Ollama. */
 export const failure = (status: number, error: string) => ({ status, body: { error } })

@@ -14,7 +14,7 @@ describeProvider({
   errors,
   midStreamError,
   parameters: {
-    // A tool that must be used is refused.
+    // A required tool is refused.
     tool_choice: { tools: [LOOK], tool_choice: 'none' },
     top_k: { top_k: 40 },
     min_p: { min_p: 0.05 },

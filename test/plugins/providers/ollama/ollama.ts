@@ -8,7 +8,7 @@ export function ollama(config: PluginConfig = {}): Promise<Provider> {
   return createProvider(plugin, config)
 }
 
-/** What goes upstream for a body. */
+/** The upstream request for a body. */
 export async function upstream(body: Readonly<Record<string, unknown>>, config?: PluginConfig): Promise<UpstreamRequest> {
   const call = testCall({ model: 'local/gpt-oss:20b', ...body })
   return (await (await ollama(config)).request(call, testAttempt(call))) as UpstreamRequest
@@ -24,19 +24,19 @@ export async function messagesOf(...messages: readonly object[]): Promise<readon
   return (await translate({ messages })).messages
 }
 
-/** The 400 that a body is refused with: what of it a client reads. */
+/** The 400 for a body: the members that a client reads. */
 export async function refusalOf(body: Readonly<Record<string, unknown>>) {
   const refusal = await upstream(body).catch((error: unknown) => error)
   const { status, code, param, message } = refusal as { status?: number; code?: string; param?: string; message?: string }
   return { status, code, param, message }
 }
 
-/** What a client gets of a whole reply. */
+/** The client's completion of a whole reply. */
 export async function complete(whole: object, asked?: Readonly<Record<string, unknown>>) {
   return runTranslator(await ollama(), { whole }, asked)
 }
 
-/** What a client gets of a stream. */
+/** The client's chunks of a stream. */
 export async function listen(stream: string | readonly string[], asked?: Readonly<Record<string, unknown>>) {
   return runTranslator(await ollama(), { stream }, asked)
 }

@@ -24,7 +24,7 @@ describe('ollama: random valid requests', () => {
   it('are translated to valid requests, or refused with a reason', () => expectTakenOrRefused(request, translate, expectTakeable))
 })
 
-/** What Go's types take (`api/types.go`). */
+/** Whether Go's types take a request (`api/types.go`). */
 function expectTakeable({ messages, stream, tools = [], options = {}, think = false }: ChatBody): void {
   expect(stream).to.be.a('boolean')
   for (const { role, content, images = [], tool_calls = [] } of messages) {
@@ -62,7 +62,7 @@ const piece: fc.Arbitrary<Piece> = fc.oneof(
   }),
 )
 
-/** What a hostile or broken upstream may send: the names of the protocol with anything in their places. */
+/** What a hostile or broken upstream may send: the protocol's members with any values. */
 const anything = fc.oneof(fc.constantFrom(true, null, [], {}), fc.integer(), fc.jsonValue())
 const brokenLine = fc.record(
   {

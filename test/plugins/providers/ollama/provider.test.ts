@@ -29,7 +29,7 @@ describe('ollama: the address of a call', () => {
   })
 
   for (const [what, config] of [
-    ['a time that is none', { keepAlive: 'long' }],
+    ['an invalid duration', { keepAlive: 'long' }],
     ['an option that is an object', { options: { num_ctx: {} } }],
   ] as const) {
     it(`cannot be configured with ${what}`, async () => {

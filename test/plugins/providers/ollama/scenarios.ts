@@ -4,7 +4,7 @@ import { call, failure, line, reply } from './chat-api.ts'
 const OSLO = { name: 'get_weather', arguments: { city: 'Oslo' } }
 const ROME = { name: 'get_weather', arguments: { city: 'Rome' } }
 
-/** What a model on Ollama may do. */
+/** The scenarios of a model on Ollama. */
 export const scenarios: Scenarios = {
   text: {
     ...reply([{ content: 'Hel' }, { content: 'lo ' }, { content: 'wörld 😀' }]),
@@ -34,7 +34,7 @@ export const scenarios: Scenarios = {
   cachedUsage: { absent: 'what came from a cache is not told' },
 }
 
-/** Ollama's refusals. */
+/** Error replies of Ollama. */
 export const errors: Errors = {
   badRequest: failure(400, '"llama3.2" does not support thinking'),
   contextTooLong: failure(400, 'the input length exceeds the context length'),
@@ -46,7 +46,7 @@ export const errors: Errors = {
   internal: failure(500, 'model runner has unexpectedly stopped'),
 }
 
-/** Ollama says it in a line among the others. */
+/** An error in a line of the stream. */
 export const midStreamError: ProviderUnderTest['midStreamError'] = {
   stream: [
     ...reply([{ content: 'Hel' }]).stream.slice(0, 1),

@@ -30,7 +30,7 @@ const COMPLETION = {
   ],
 }
 
-/** The parts in which a stream brings the same calls. */
+/** The parts of the same calls in a stream. */
 const PARTS = [
   { index: 0, id: 'call_1', type: 'custom', custom: { name: 'run_sql', input: '' } },
   { index: 0, custom: { input: 'select ' } },
@@ -117,7 +117,7 @@ describe('a reply of xAI, which counts reasoning beside completion_tokens', () =
     await upstream?.close()
   })
 
-  /** What the client reads, and what the gateway writes down. */
+  /** The usage that the client reads, and the logged one. */
   async function toldAndLogged(usage: object, stream: boolean) {
     const said = { text: ['Hello'] }
     const events = openai.events(said).map((one) => (one === USAGE_EVENT ? { choices: [], usage } : one))
@@ -150,11 +150,11 @@ describe('a reply of xAI, which counts reasoning beside completion_tokens', () =
     })
 
     for (const [name, usage] of Object.entries({
-      'of a model that does not reason': usageOf(7, 19, 0),
-      'that tells no reasoning': usageOf(7, 19),
-      'whose completion includes it': usageOf(291, 303, 290),
-      'whose total is another': usageOf(1, 999, 290),
-      'whose reasoning is no number': usageOf(1, 303, '290'),
+      'with no reasoning tokens': usageOf(7, 19, 0),
+      'without reasoning': usageOf(7, 19),
+      'that includes it': usageOf(291, 303, 290),
+      'with another total': usageOf(1, 999, 290),
+      'with invalid reasoning': usageOf(1, 303, '290'),
     })) {
       it(`keeps a usage ${name} unchanged: ${how}`, async () => {
         const { told, tokens } = await toldAndLogged(usage, stream)

@@ -5,7 +5,7 @@ import openaiCompatible from '../../../../plugins/providers/openai-compatible/in
 const HEAD = { id: 'b3999b8c93e04e11', created: 1_769_088_854, model: 'magistral-medium-2509' }
 const USAGE = { prompt_tokens: 12, total_tokens: 19, completion_tokens: 7 }
 
-/** A reply as Mistral words it: thoughts are parts of the content, tool calls have neither index nor type, usage comes with the finish. */
+/** A reply of Mistral: thinking is part of the content, tool calls have no index and no type, usage is in the chunk with the finish. */
 function mistral<Says extends Said>(says: Says, { finish, usage = USAGE }: { finish?: string; usage?: object } = {}) {
   const { text, reasoning, tools = [] } = says
   const calls = tools.map(({ name, arguments: values }, index) => ({

@@ -23,7 +23,7 @@ const chunk = (delta: object, finish_reason: string | null = null, more: object 
   ...more,
 })
 
-/** What the official SDK makes of a stream that a client would get. */
+/** The official SDK's completion of a translated stream. */
 async function readBySdk(chunks: readonly TranslatedChunk[]): Promise<ChatCompletion> {
   const normaliser = new StreamNormaliser({ model: 'ns/m', includeUsage: true, choices: 1 })
   const wire = [...chunks.flatMap((part) => [...normaliser.push(part)]), ...normaliser.end()!]

@@ -130,13 +130,13 @@ describe('openai-compatible: requests to vendors with quirks', () => {
 describe('openai-compatible: the error for an invalid configuration says what to correct', () => {
   const refused: readonly [string, Record<string, unknown>, RegExp][] = [
     ['neither preset nor baseUrl', {}, /preset .* or baseUrl/],
-    ['an address that is none', { baseUrl: 'localhost:11434' }, /http or https URL/],
+    ['an invalid address', { baseUrl: 'localhost:11434' }, /http or https URL/],
     ['another scheme', { baseUrl: 'ftp://host/v1' }, /http or https URL/],
     ['a query', { baseUrl: 'https://host/v1?api-version=1' }, /no query/],
     ['a fragment', { baseUrl: 'https://host/v1#x' }, /no fragment/],
     ['the whole endpoint', { baseUrl: 'https://host/v1/chat/completions' }, /before \/chat\/completions/],
     ['a key with a line break', { preset: 'openai', apiKey: 'sk-secret\n' }, /apiKey has a character/],
-    ['a name that is no header', { preset: 'openai', headers: { 'x y': '1' } }, /'x y' is not a header name/],
+    ['an invalid name of a header', { preset: 'openai', headers: { 'x y': '1' } }, /'x y' is not a header name/],
     ['a value with a line break', { preset: 'openai', headers: { 'x-a': 'secret\r\nx: 1' } }, /value of 'x-a'/],
     ['one header twice', { preset: 'openai', headers: { 'X-A': '1', 'x-a': '2' } }, /twice/],
     ['the key as a header', { preset: 'openai', headers: { Authorization: 'Bearer secret' } }, /set apiKey/],

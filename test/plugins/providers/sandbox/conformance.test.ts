@@ -1,13 +1,13 @@
 import { describeProvider, type Said } from 'unified-model-gateway/plugin/testing'
 import sandbox from '../../../../plugins/providers/sandbox/index.ts'
 
-/** A request whose last message gives the sandbox these orders. */
+/** A request with these directives in its last message. */
 const ordered = (orders: string) => ({ messages: [{ role: 'user', content: `Hello\nsandbox: ${orders}` }] })
 
 const said = <Says extends Said>(says: Says, asked: Readonly<Record<string, unknown>> = {}) => ({ says, asked })
 
 const HELLO = 'Hello from the sandbox, which answers for under-test/hello. You said: Hello'
-/** What the sandbox makes up for a text. */
+/** The sandbox's vector of a text. */
 const TEXT = 'sandbox'
 const WEATHER = { name: 'get_weather', arguments: { city: TEXT } }
 const TIME = { name: 'get_time', arguments: { zone: TEXT } }

@@ -61,10 +61,10 @@ describe('sandbox: embeddings', () => {
   })
 
   for (const [name, body, param] of [
-    ['more inputs than OpenAI takes', { input: Array(2049).fill('a') }, 'input'],
-    ['inputs of two kinds that make no sense', { input: ['a', 7] }, 'input'],
-    ['more dimensions than OpenAI has', { input: 'a', dimensions: 3073 }, 'dimensions'],
-    ['an order that is unknown', { input: 'a\nsandbox: sleep=1s' }, 'input'],
+    ['too many inputs', { input: Array(2049).fill('a') }, 'input'],
+    ['an invalid input', { input: ['a', 7] }, 'input'],
+    ['too many dimensions', { input: 'a', dimensions: 3073 }, 'dimensions'],
+    ['an unknown directive', { input: 'a\nsandbox: sleep=1s' }, 'input'],
   ] as const) {
     it(`are refused for ${name}`, async () => {
       expect(await refusal(body)).to.include({ status: 400, param })

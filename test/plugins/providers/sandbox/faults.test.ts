@@ -5,7 +5,7 @@ import { ask, bytesOf, complete, piecesOf, refusal, rejection, saying, stream } 
 
 const streaming = (order: string, signal?: AbortSignal) => ask({ ...saying(`a b c d\nsandbox: ${order}`), stream: true }, signal)
 
-/** The pieces that came before the body broke, and what it broke with. */
+/** The pieces before the body failed, and its error. */
 async function broken(reply: ReturnType<typeof ask>): Promise<{ pieces: string[]; error: Error }> {
   const pieces: string[] = []
   const read = async () => {
@@ -14,7 +14,7 @@ async function broken(reply: ReturnType<typeof ask>): Promise<{ pieces: string[]
   return { error: await rejection(read()), pieces }
 }
 
-/** The timers that are set, once the test runner has set its own. */
+/** The active timers, without the test runner's. */
 async function timers(): Promise<number> {
   await new Promise(setImmediate)
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length

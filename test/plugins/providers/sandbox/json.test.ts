@@ -18,14 +18,14 @@ const KEYWORDS =
     ' ',
   )
 
-/** Not every JSON value: ajv calls the `toString` of objects that have one. */
+/** JSON values without objects: ajv calls the `toString` of objects that have one. */
 const plainValue = fc.oneof(
   fc.string(),
   fc.double({ noNaN: true, noDefaultInfinity: true }),
   fc.constantFrom(null, true, [], [1, 'a'], { a: {} }),
 )
 
-/** Schemas of the supported keywords, each of which something is valid for. */
+/** Satisfiable schemas of the supported keywords. */
 const { schema: anySchema } = fc.letrec<{ schema: object }>((tie) => ({
   schema: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -61,7 +61,7 @@ const TOO_MUCH = /too many or too long values/
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n)
 
-/** A schema that wants so many values of another. */
+/** A schema that requires `count` values of another. */
 const repeated = (count: number, schema: object) => ({
   $defs: { one: schema },
   type: 'array',
@@ -69,13 +69,13 @@ const repeated = (count: number, schema: object) => ({
   items: { $ref: '#/$defs/one' },
 })
 
-/** A schema that has so many properties of another, none of which must be there. */
+/** A schema with `count` optional properties of another. */
 const optional = (count: number, schema: object) => ({
   $defs: { one: schema },
   properties: Object.fromEntries(numbers(count).map((n) => [n, { $ref: '#/$defs/one' }])),
 })
 
-/** Two schemas that say the same. */
+/** Two equal schemas. */
 const parts = (size: number) => [0, 1].map(() => ({ enum: numbers(size) }))
 
 function objects(property: fc.Arbitrary<object>, prefix = ''): fc.Arbitrary<object> {
@@ -174,37 +174,33 @@ describe('sandbox: JSON', () => {
     ['a pattern alone', { type: 'string', pattern: '^x$' }, /'default' or 'examples'/],
     ['contradicting bounds', { type: 'integer', minimum: 2, maximum: 1 }, /bounds/],
     ['no integer between its bounds', { type: 'integer', exclusiveMinimum: 1, exclusiveMaximum: 2 }, /bounds/],
-    ['a string both short and long', { type: 'string', minLength: 3, maxLength: 2 }, /bounds/],
-    ['a format that is too long', { type: 'string', format: 'uuid', maxLength: 5 }, /bounds/],
-    ['a list of values of another type', { type: 'integer', enum: ['a', 1.5] }, /none of its listed values/],
-    [
-      'a keyword that is not understood',
-      { type: 'object', patternProperties: { a: {} } },
-      /'patternProperties' is not supported/,
-    ],
-    ['a required property that must not be', { type: 'object', required: ['a'], additionalProperties: false }, /false/],
-    ['two elements that differ', { type: 'array', uniqueItems: true, minItems: 2 }, /elements/],
-    ['a reference elsewhere', { $ref: 'https://example.com/schema' }, /must point into the schema itself/],
-    ['a reference to nothing', { $ref: '#/$defs/toString' }, /does not exist/],
+    ['contradicting lengths', { type: 'string', minLength: 3, maxLength: 2 }, /bounds/],
+    ['a format above maxLength', { type: 'string', format: 'uuid', maxLength: 5 }, /bounds/],
+    ['an enum of another type', { type: 'integer', enum: ['a', 1.5] }, /none of its listed values/],
+    ['an unsupported keyword', { type: 'object', patternProperties: { a: {} } }, /'patternProperties' is not supported/],
+    ['a forbidden required property', { type: 'object', required: ['a'], additionalProperties: false }, /false/],
+    ['two unique elements', { type: 'array', uniqueItems: true, minItems: 2 }, /elements/],
+    ['an external reference', { $ref: 'https://example.com/schema' }, /must point into the schema itself/],
+    ['a broken reference', { $ref: '#/$defs/toString' }, /does not exist/],
     ['a reference to itself', { $ref: '#' }, /is infinite/],
-    ['an object that needs itself', { type: 'object', properties: { a: { $ref: '#' } }, required: ['a'] }, /is infinite/],
+    ['an infinite object', { type: 'object', properties: { a: { $ref: '#' } }, required: ['a'] }, /is infinite/],
     ['a million elements', { type: 'array', items: {}, minItems: 1_000_000 }, /elements/],
     ['a very long string', { type: 'string', minLength: 1_000_000 }, /10000 characters/],
-    ['a type that is none', { type: 'strin' }, /"strin" is not a type/],
-    ['a keyword of another type', { type: 'object', required: 'a' }, /'required' is not a list/],
-    ['a name that is none', { type: 'object', required: [{ toString: 1 }] }, /'required' is not a list of names/],
+    ['an unknown type', { type: 'strin' }, /"strin" is not a type/],
+    ['an invalid keyword', { type: 'object', required: 'a' }, /'required' is not a list/],
+    ['an invalid name', { type: 'object', required: [{ toString: 1 }] }, /'required' is not a list of names/],
     ['a type that is an object', { type: { toString: 1 } }, /is not a type/],
-    ['parts with a keyword of another type', { allOf: [{ required: 1 }, { required: 2 }] }, /'required' is not a list/],
-    ['parts whose properties are none', { allOf: [{ properties: {} }, { properties: null }] }, /'properties' is not an object/],
-    ['different constants at once', { allOf: [{ const: 1 }, { const: 2 }] }, /different 'const'/],
+    ['parts with an invalid keyword', { allOf: [{ required: 1 }, { required: 2 }] }, /'required' is not a list/],
+    ['parts with invalid properties', { allOf: [{ properties: {} }, { properties: null }] }, /'properties' is not an object/],
+    ['different constants', { allOf: [{ const: 1 }, { const: 2 }] }, /different 'const'/],
     [
-      'a property that a part forbids',
+      'a property forbidden by a part',
       { allOf: [{ properties: {}, additionalProperties: false }, { properties: { a: {} } }] },
       /allows no additional ones/,
     ],
-    ['a schema of 65 KiB', { description: 'x'.repeat(65 * 1024) }, /larger than 65536/],
-    ['nothing', false, /'false'/],
-    ['no schema', 7, /not a schema/],
+    ['more than 64 KiB', { description: 'x'.repeat(65 * 1024) }, /larger than 65536/],
+    ['the value false', false, /'false'/],
+    ['an invalid value', 7, /not a schema/],
   ]
   for (const [what, schema, message] of unmet) {
     it(`a schema with ${what} is a 400 with the reason`, async () => {
@@ -246,12 +242,12 @@ describe('sandbox: JSON', () => {
 
   for (const [what, schema] of [
     ['many long strings', { type: 'array', minItems: 600, items: { type: 'string', minLength: 10_000 } }],
-    ['a long constant again and again', repeated(450, { const: 'ab '.repeat(20_000) })],
-    ['a large schema again and again', repeated(900, Object.fromEntries(numbers(4500).map((n) => [`x${n}`, 0])))],
-    ['a long list in vain again and again', optional(900, { type: 'string', enum: numbers(5000) })],
-    ['a long list of types in vain again and again', optional(900, { type: numbers(5000) })],
+    ['a repeated long constant', repeated(450, { const: 'ab '.repeat(20_000) })],
+    ['a repeated large schema', repeated(900, Object.fromEntries(numbers(4500).map((n) => [`x${n}`, 0])))],
+    ['a repeated unsatisfiable enum', optional(900, { type: 'string', enum: numbers(5000) })],
+    ['a repeated unsatisfiable list of types', optional(900, { type: numbers(5000) })],
     ['properties with long names', repeated(300, { type: 'object', required: ['x'.repeat(50_000)] })],
-    ['two large parts in turns', { $defs: parts(3000), allOf: numbers(900).map((n) => ({ $ref: `#/$defs/${n % 2}` })) }],
+    ['two alternating large parts', { $defs: parts(3000), allOf: numbers(900).map((n) => ({ $ref: `#/$defs/${n % 2}` })) }],
   ] as const) {
     it(`a schema with ${what} is refused quickly`, async () => {
       const { status, error } = await refusal(format(schema))

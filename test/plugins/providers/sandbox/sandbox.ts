@@ -12,7 +12,7 @@ export function ask(body: Record<string, unknown>, signal = new AbortController(
   return provider.request(call, fakeAttempt(call, { signal })) as LocalReply
 }
 
-/** The pieces of a reply's body, as they come. */
+/** The pieces of a reply's body, in order. */
 export async function* piecesOf({ body }: LocalReply): AsyncGenerator<string> {
   for await (const piece of body) yield String(piece)
 }
@@ -20,7 +20,7 @@ export async function* piecesOf({ body }: LocalReply): AsyncGenerator<string> {
 /** All bytes of a reply's body. */
 export const bytesOf = async (reply: LocalReply): Promise<string> => (await Array.fromAsync(piecesOf(reply))).join('')
 
-/** A reply that is not streamed, read. */
+/** Reads a whole reply. */
 export async function complete(body: Record<string, unknown>): Promise<ChatCompletion> {
   const reply = ask(body)
   expect(reply.status).to.equal(200)
@@ -28,7 +28,7 @@ export async function complete(body: Record<string, unknown>): Promise<ChatCompl
   return JSON.parse(await bytesOf(reply))
 }
 
-/** A streamed reply, read: its chunks, without the end marker that must be there. */
+/** Reads the chunks of a streamed reply; there must be an end marker. */
 export async function stream(body: Record<string, unknown>): Promise<ChatChunk[]> {
   const reply = ask({ stream: true, ...body })
   expect(reply.status).to.equal(200)
@@ -38,7 +38,7 @@ export async function stream(body: Record<string, unknown>): Promise<ChatChunk[]
   return events.map((event) => JSON.parse(event.slice('data: '.length)))
 }
 
-/** A user message, as the request's messages. */
+/** The messages of a request with one user message. */
 export const saying = (content: string): { messages: unknown[] } => ({ messages: [{ role: 'user', content }] })
 
 /** The refusal of a request: its status and its error. */
@@ -47,7 +47,7 @@ export async function refusal(body: Record<string, unknown>): Promise<{ status: 
   return { status: reply.status, ...JSON.parse(await bytesOf(reply)) }
 }
 
-/** Resolves with what a promise is rejected with. */
+/** Resolves with the error of a rejected promise. */
 export const rejection = (promise: Promise<unknown>): Promise<Error> =>
   promise.then(
     () => expect.fail('it was not rejected'),

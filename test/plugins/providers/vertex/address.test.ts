@@ -5,7 +5,7 @@ import { vertex } from './vertex.ts'
 const GEMINI = { publisher: 'google', name: 'gemini-2.5-pro' } as const
 const CLAUDE = { publisher: 'anthropic', name: 'claude-opus-4-5@20251101' } as const
 
-/** Where a model is asked. */
+/** The address of a model. */
 function addressOf(location: Partial<Location>, model: typeof GEMINI | typeof CLAUDE): string {
   const { origin, path } = addressesOf({ project: 'acme-ai', region: 'us-east5', ...location })
   return origin + path(model, 'do')

@@ -6,7 +6,7 @@ import { onGoogleCloud } from './google-cloud.ts'
 
 const lists = { google: ['gemini-2.5-pro', 'imagen-4', 'gemini-embedding-001'], anthropic: ['claude-opus-4-6'] }
 
-/** Both kinds of model live at the same addresses. */
+/** Both kinds of models have the same addresses. */
 const google = {
   plugin: vertex,
   config: ({ origin }: { readonly origin: string }) => ({

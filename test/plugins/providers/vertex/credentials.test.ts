@@ -137,10 +137,10 @@ describe('vertex: the key of a service account', () => {
   })
 
   for (const [what, key] of [
-    ['no JSON', '/run/secrets/vertex.json'],
-    ['no object', '[]'],
+    ['not JSON', '/run/secrets/vertex.json'],
+    ['not an object', '[]'],
     ['of another kind', { ...KEY, type: 'authorized_user' }],
-    ['without the key itself', { ...KEY, private_key: undefined }],
+    ['without its private key', { ...KEY, private_key: undefined }],
   ] as const) {
     it(`cannot be ${what}, and the error does not quote it`, async () => {
       const failure = await withKey(key).catch((error: unknown) => error)

@@ -6,7 +6,7 @@ import { embed, embeddingsIn, embedRefusal } from '../../../support/embed.ts'
 import { onGoogleCloud } from './google-cloud.ts'
 import { vertex } from './vertex.ts'
 
-/** Each wire's models; of the second, one text a request. */
+/** The models of both methods; the second takes one text a request. */
 const ASKED = [
   ['text-embedding-005', ['Hello', 'Grüße, 世界']],
   ['gemini-embedding-001', ['Hello']],

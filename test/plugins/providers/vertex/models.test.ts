@@ -179,7 +179,7 @@ describe('vertex: an error reply', () => {
 describe('vertex: the list of models', () => {
   onGoogleCloud()
 
-  /** What is listed where each publisher answers so. */
+  /** The listed models for these replies of the publishers. */
   async function listed(answers: Readonly<Record<'google' | 'anthropic', unknown>>) {
     const asked: string[] = []
     const getJson: Host['getJson'] = async (url) => {

@@ -7,7 +7,7 @@ export function vertex(config: PluginConfig = {}): Promise<Provider> {
   return createProvider(plugin, { project: 'acme-ai', ...config })
 }
 
-/** What goes upstream for a body. */
+/** The upstream request for a body. */
 export async function send(provider: Provider, body: Readonly<Record<string, unknown>>): Promise<UpstreamRequest> {
   const call = testCall(body)
   return (await provider.request(call, testAttempt(call))) as UpstreamRequest
@@ -18,7 +18,7 @@ export function bodyOf({ body }: UpstreamRequest): Readonly<Record<string, unkno
   return JSON.parse(String(body))
 }
 
-/** The header that lets a request in, in the clear. */
+/** The authorization header, in the clear. */
 export function authorizationOf({ headers }: UpstreamRequest): string {
   return (headers.authorization as Secret).reveal()
 }
