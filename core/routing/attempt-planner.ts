@@ -6,26 +6,26 @@ import type { Candidate, Route } from './route.ts'
 import { inOrder } from './selection.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
-/** Where a call goes next. */
+/** The next attempt of a call. */
 export interface PlannedAttempt {
   readonly candidate: Candidate
   /** How its provider serves the call's endpoint. */
   readonly operation: Operation
-  /** The call with the route's defaults in it. */
+  /** The call, with the route's default parameters. */
   readonly call: Call
   /** Parameters that the provider leaves out. */
   readonly dropped: readonly string[]
   /** Milliseconds to wait before. */
   readonly pauseMs: number
-  /** On a new connection: the one of the try before was stale. */
+  /** On a new connection: the previous attempt met a stale one. */
   readonly fresh: boolean
-  /** The upstream refused the credential of the try before, which the provider can replace. */
+  /** The upstream refused the previous attempt's credential, and the provider can replace it. */
   readonly credentialRefused: boolean
-  /** Whether another try may follow: then a stream is held until it carries something. */
+  /** Whether another attempt may follow: then a stream is held until its first meaningful event. */
   readonly hold: boolean
 }
 
-/** Who calls, and what chance decides. */
+/** What selection may depend on beside the call. */
 export interface SelectionContext {
   /** The id of the caller's key. */
   readonly key: string
@@ -33,63 +33,63 @@ export interface SelectionContext {
   readonly random: () => number
 }
 
-/** The way of one call through the candidates of its route: whom to ask next, after what has happened so far. */
+/** Plans the attempts of one call: which candidate of its route is next, given the failures so far. Does no I/O. */
 export class AttemptPlanner {
   readonly #route: Route
   readonly #call: Call
-  readonly #traveller: SelectionContext
+  readonly #selection: SelectionContext
   readonly #candidates: readonly Candidate[]
   #at = 0
-  #tries = 0
+  #attempts = 0
   #pauses = 0
   #ambiguous = false
   #over = false
-  /** The last stop. */
-  #here: PlannedAttempt | undefined
-  /** The same target once more. */
+  /** The attempt planned last. */
+  #last: PlannedAttempt | undefined
+  /** The same target again, on a new connection or with a new credential. */
   #repeat: PlannedAttempt | undefined
-  /** Those that may be asked again when all have been asked, and how long their upstream asked to be left alone. */
+  /** Candidates to retry after all have been tried, and the pause that their upstream asked for. */
   #again: { readonly candidate: Candidate; readonly cooldownMs: number }[] = []
   #asked: UpstreamState[] = []
-  /** The last try's. */
+  /** The last attempt's. */
   #error: GatewayError | undefined
-  /** Why the first candidate that cannot serve such a call cannot. */
+  /** The first candidate that cannot serve such a call, and the reason. */
   #unfit: { readonly candidate: Candidate; readonly error: GatewayError } | undefined
-  #skipped: { readonly target: string; readonly why: ErrorName }[] = NOBODY
-  /** When the first of those that are shut may be asked again. */
+  #skipped: { readonly target: string; readonly why: ErrorName }[] = NONE_SKIPPED
+  /** When the first of the open breakers permits a probe. */
   #readyAt = Number.POSITIVE_INFINITY
   #retryAfter = Number.POSITIVE_INFINITY
 
-  constructor(route: Route, call: Call, traveller: SelectionContext) {
+  constructor(route: Route, call: Call, selection: SelectionContext) {
     this.#route = route
     this.#call = call
-    this.#traveller = traveller
-    this.#candidates = 'target' in route.leads ? [route.leads] : preferred(route.leads, call, traveller)
+    this.#selection = selection
+    this.#candidates = 'target' in route.leads ? [route.leads] : preferred(route.leads, call, selection)
   }
 
   /**
-   * The next stop; undefined where there is none: then `error` says why. `now`: monotonic milliseconds. `until`: no pause that would
-   * last longer is begun.
+   * The next attempt; undefined if there is none: then `error` is the reason. `now`: monotonic milliseconds. `until`: no planned pause
+   * exceeds it.
    */
   next(now: number, until = Number.POSITIVE_INFINITY): PlannedAttempt | undefined {
-    const stop = this.#repeat ?? this.#onward(now, until)
+    const planned = this.#repeat ?? this.#nextCandidate(now, until)
     this.#repeat = undefined
-    this.#here = stop ?? this.#here
-    return stop
+    this.#last = planned ?? this.#last
+    return planned
   }
 
-  /** What the call failed with, when there is no next stop. */
+  /** The error of the call if no attempt is left. */
   get error(): GatewayError {
     const error = this.#error ?? this.#unfit?.error ?? circuitOpen(this.#readyAt - performance.now())
     if (error.row === 'upstream_rate_limited' && this.#retryAfter !== Number.POSITIVE_INFINITY)
       error.headers = { ...error.headers, 'retry-after': String(this.#retryAfter) }
-    return this.#tries > 1 ? error.forbidRetry() : error
+    return this.#attempts > 1 ? error.forbidRetry() : error
   }
 
-  /** How the call was led so far. */
+  /** The routing of the call so far. */
   get trace(): RouteTrace {
-    const { target } = this.#here?.candidate ?? this.#unfit?.candidate ?? {}
-    const call = this.#here?.call ?? this.#call
+    const { target } = this.#last?.candidate ?? this.#unfit?.candidate ?? {}
+    const call = this.#last?.call ?? this.#call
     const operation = target && operationOf(target.provider, call.endpoint)
     return {
       route: this.#route.id,
@@ -98,69 +98,69 @@ export class AttemptPlanner {
     }
   }
 
-  /** The try at the last stop failed. `stale`: on a connection that the upstream had closed already. */
+  /** The last attempt failed. `stale`: on a pooled connection that the upstream had closed. */
   failed(error: GatewayError, stale: boolean): void {
-    const stop = this.#here!
+    const last = this.#last!
     if (error.row === 'unsupported_parameter') {
-      this.#tries--
-      this.#unfit ??= { candidate: stop.candidate, error }
+      this.#attempts--
+      this.#unfit ??= { candidate: last.candidate, error }
       return
     }
-    // It had no place for the call: it was not tried.
+    // The upstream had no place for the call, so this was no attempt.
     if (error.row === 'upstream_busy') {
-      this.#tries--
-      this.#skip(stop.candidate, 'upstream_busy')
+      this.#attempts--
+      this.#skip(last.candidate, 'upstream_busy')
     }
     this.#error = error
     this.#retryAfter = Math.min(this.#retryAfter, Number(error.headers['retry-after'] ?? Number.POSITIVE_INFINITY))
     if (this.#over) return
-    if (stale && !stop.fresh) this.#repeat = { ...stop, fresh: true, pauseMs: 0 }
-    else if (isRenewable(stop, error)) this.#repeat = { ...stop, credentialRefused: true, pauseMs: 0 }
-    else this.#consider(policyFor(error), stop.candidate)
+    if (stale && !last.fresh) this.#repeat = { ...last, fresh: true, pauseMs: 0 }
+    else if (isRenewable(last, error)) this.#repeat = { ...last, credentialRefused: true, pauseMs: 0 }
+    else this.#applyPolicy(policyFor(error), last.candidate)
   }
 
-  /** The last stop's target was shut while the call waited for it. */
+  /** The breaker of the last planned target opened while the call waited for a place. */
   skipOpenTarget(): void {
-    this.#tries--
-    this.#skipOpen(this.#here!.candidate)
+    this.#attempts--
+    this.#skipOpen(this.#last!.candidate)
   }
 
-  /** No further stop: the call's time is up. What it failed with before is more telling than that. */
+  /** No further attempt: the call is out of time. The error of an earlier attempt takes precedence over this one. */
   end(error: GatewayError): void {
     this.#over = true
     this.#error ??= error
   }
 
-  #consider({ cause, again, cooldownMs = 0 }: FailurePolicy, candidate: Candidate): void {
-    // One that may have been served already is tried once more, not again and again.
-    const isAmbiguous = again === 'at once'
+  #applyPolicy({ cause, again, cooldownMs = 0 }: FailurePolicy, candidate: Candidate): void {
+    // The upstream may already have served the call: it is retried once only.
+    const isAmbiguous = again === 'immediately'
     if (cause === undefined || !this.#route.retry.on.has(cause) || (isAmbiguous && this.#ambiguous)) this.#over = true
     this.#ambiguous ||= isAmbiguous
     if (again !== undefined) this.#again.push({ candidate, cooldownMs })
   }
 
-  #onward(now: number, until: number): PlannedAttempt | undefined {
-    while (this.#mayTry && this.#at < this.#candidates.length) {
-      const stop = this.#stopAt(this.#candidates[this.#at++]!, now)
-      if (stop !== undefined) return stop
+  #nextCandidate(now: number, until: number): PlannedAttempt | undefined {
+    while (this.#mayAttempt && this.#at < this.#candidates.length) {
+      const planned = this.#plan(this.#candidates[this.#at++]!, now)
+      if (planned !== undefined) return planned
     }
-    while (this.#mayTry && this.#again.length > 0) {
+    while (this.#mayAttempt && this.#again.length > 0) {
       const { candidate, cooldownMs } = this.#again.shift()!
-      const pauseMs = backOff(this.#pauses, cooldownMs, this.#traveller.random)
-      const stop = now + pauseMs < until ? this.#stopAt(candidate, now, pauseMs) : undefined
-      if (stop === undefined) continue
+      const pauseMs = backOff(this.#pauses, cooldownMs, this.#selection.random)
+      const planned = now + pauseMs < until ? this.#plan(candidate, now, pauseMs) : undefined
+      if (planned === undefined) continue
       this.#pauses++
-      return stop
+      return planned
     }
     return undefined
   }
 
-  get #mayTry(): boolean {
-    return !this.#over && this.#tries < this.#route.retry.attempts
+  get #mayAttempt(): boolean {
+    return !this.#over && this.#attempts < this.#route.retry.attempts
   }
 
-  /** Undefined where the candidate is passed over. */
-  #stopAt(candidate: Candidate, now: number, pauseMs = 0): PlannedAttempt | undefined {
+  /** Undefined if the candidate is skipped. */
+  #plan(candidate: Candidate, now: number, pauseMs = 0): PlannedAttempt | undefined {
     const { upstream, health } = candidate.target
     if (health.availability(now) === 'open') return this.#skipOpen(candidate)
     const call = candidate.defaults === undefined ? this.#call : withDefaults(this.#call, candidate.defaults)
@@ -171,12 +171,12 @@ export class AttemptPlanner {
     const dropped = this.#fit(candidate, operation, call)
     if (dropped === undefined) return undefined
     if (!this.#affords(upstream, now)) return this.#skip(candidate, 'upstream_busy')
-    this.#tries++
-    const hold = this.#tries < this.#route.retry.attempts
+    this.#attempts++
+    const hold = this.#attempts < this.#route.retry.attempts
     return { candidate, operation, call, dropped, pauseMs, fresh: false, credentialRefused: false, hold }
   }
 
-  /** What the candidate's provider leaves out; undefined where that would make another request of it: then it is passed over. */
+  /** The parameters that the candidate's provider drops; undefined if one cannot be dropped, and the candidate is skipped. */
   #fit(candidate: Candidate, operation: Operation, call: Call): readonly string[] | undefined {
     const { target, strict } = candidate
     const parameters = tableFor(operation, target.served.model)
@@ -205,7 +205,7 @@ export class AttemptPlanner {
     this.#skipped = [...this.#skipped, { target: target.id, why }]
   }
 
-  /** Asking the same upstream a second time takes from its budget of retries. */
+  /** A second attempt at the same upstream takes from its retry budget. */
   #affords(upstream: UpstreamState, now: number): boolean {
     if (this.#asked.includes(upstream)) return upstream.budget.spend(now)
     this.#asked.push(upstream)
@@ -214,14 +214,14 @@ export class AttemptPlanner {
   }
 }
 
-/** Whether the upstream has refused a credential that the stop's provider can replace, and has not replaced yet. */
+/** Whether the upstream refused a credential that the provider can replace and has not replaced yet. */
 export const isRenewable = ({ candidate, credentialRefused }: PlannedAttempt, { row }: GatewayError): boolean =>
   row === 'upstream_authentication_error' && candidate.target.provider.refreshes === true && !credentialRefused
 
 const NONE: readonly string[] = []
-const NOBODY: { readonly target: string; readonly why: ErrorName }[] = []
+const NONE_SKIPPED: { readonly target: string; readonly why: ErrorName }[] = []
 
-/** Those that rest come last. */
+/** Candidates that are cooling down come last. */
 function preferred(choice: Parameters<typeof inOrder>[0], call: Call, { key, random }: SelectionContext): readonly Candidate[] {
   const now = performance.now()
   const ordered = inOrder(choice, { key, user: userOf(call), random })

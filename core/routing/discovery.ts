@@ -1,12 +1,12 @@
 import type { HostLog, Model, Provider } from '../sdk/api.ts'
 
-/** How long a discovered list is good for, and how soon a failed discovery is tried again, in milliseconds. */
+/** How long a discovered list is valid, and the pause after a failed discovery, in milliseconds. */
 const FRESH_MS = 5 * 60_000
 const RETRY_MS = 30_000
-/** How long one discovery may take; the listing that waits for it does not fail with it. */
+/** The timeout of one discovery, in milliseconds. A listing that waits for it does not fail with it. */
 const DISCOVERY_MS = 5_000
 
-/** What one upstream offers, asked at most every few minutes, and failing alone. */
+/** The models of one upstream, requested at most every few minutes. */
 export class ModelDiscovery {
   readonly #discover: ((signal: AbortSignal) => Promise<readonly Model[]>) | undefined
   readonly #log: HostLog
@@ -20,12 +20,12 @@ export class ModelDiscovery {
     this.#log = log
   }
 
-  /** True where a model that is not listed does not exist: the upstream can be asked, and has answered. */
+  /** True if a model that is not listed does not exist: discovery is possible and has succeeded. */
   get complete(): boolean {
     return this.#known
   }
 
-  /** The models the upstream offers; the last good list where it cannot be asked now. */
+  /** The models of the upstream; the last valid list if the upstream cannot be reached. */
   async models(): Promise<readonly Model[]> {
     if (this.#discover !== undefined && Date.now() >= this.#dueAt) {
       this.#asking ??= this.#ask(this.#discover).finally(() => {

@@ -14,7 +14,7 @@ import { AttemptPlanner, isRenewable, type PlannedAttempt, type SelectionContext
 import { policyFor } from './retry.ts'
 import type { Route, Target } from './route.ts'
 
-/** A call that is to be sent to an upstream. */
+/** A call to send to an upstream. */
 export interface DispatchRequest {
   readonly call: Call
   readonly route: Route
@@ -24,34 +24,34 @@ export interface DispatchRequest {
   readonly timer: PluginTimer
 }
 
-/** What an attempt used. */
+/** The usage of an attempt. */
 export interface Tokens {
   readonly usage: Usage
-  /** True where the upstream did not say. */
+  /** True if the upstream did not report it. */
   readonly estimated: boolean
 }
 
-/** Where the reply of a call goes, and what hears of its attempts. */
+/** Receives the reply of a call and the progress of its attempts. */
 export interface DispatchListener {
   readonly transforms: readonly LinkTransform[]
-  /** Where a stream goes; undefined for a whole reply. */
+  /** Takes the stream; undefined for a whole reply. */
   readonly stream: StreamSink | undefined
-  /** An upstream is asked, or waited for. */
+  /** An attempt, or the wait for one, begins. */
   onWait(): void
-  /** An attempt ended: called once for each. `tokens`: undefined where no upstream took the call. */
+  /** An attempt ended: called once for each. `tokens`: undefined if no upstream accepted the call. */
   onAttemptEnded(record: AttemptRecord, tokens: Tokens | undefined): void
-  /** The reply is whole, or its stream committed. `dropped`: parameters that its provider left out. */
+  /** The reply is complete, or its stream is committed. `dropped`: parameters that the provider left out. */
   onServed(served: Served, dropped: readonly string[]): void
   /** A committed stream broke. */
   fail(error: GatewayError): void
 }
 
-/** Milliseconds by which the end of a call's time may be noticed late. */
+/** The most milliseconds by which the timeout of a call is late. */
 const TICK_MS = 20
 
 const ticker = new Ticker<Dispatch>(TICK_MS)
 
-/** Sends a call to the targets of its route, one attempt after the other, until one of them has served it. */
+/** Sends a call to the targets of its route, one attempt after the other, until one serves it. */
 export class Dispatch implements AttemptListener, TickListener {
   previous: this | undefined
   next: this | undefined
@@ -61,15 +61,15 @@ export class Dispatch implements AttemptListener, TickListener {
   readonly #expiresAt: number
   readonly #served = Promise.withResolvers<Buffer | undefined>()
   #planned: PlannedAttempt | undefined
-  /** The planned attempt, once its request is under way. */
+  /** The planned attempt, once it has started. */
   #attempt: UpstreamAttempt | undefined
   #isProbe = false
   #pause: Pause | undefined
   #startedAt = 0
   #number = 0
-  /** Why no further attempt may follow: the client left, or the call's time is up. */
+  /** Why no further attempt may follow: the client disconnected, or the call timed out. */
   #ended: GatewayError | undefined
-  /** Served, or given up. */
+  /** The call was served, or failed. */
   #isOver = false
 
   constructor(request: DispatchRequest, listener: DispatchListener) {
@@ -82,23 +82,23 @@ export class Dispatch implements AttemptListener, TickListener {
   }
 
   /**
-   * Resolves to the body of a whole reply, or to undefined when a stream is committed or the client has left; rejects with the
-   * GatewayError of the last attempt, or with why none could be made.
+   * Resolves to the body of a whole reply, or to undefined when a stream is committed or the client has disconnected. Rejects with the
+   * GatewayError of the last attempt, or with the reason why none was possible.
    */
   run(): Promise<Buffer | undefined> {
     this.#plan()
     return this.#served.promise
   }
 
-  /** The client left. */
+  /** The client disconnected. */
   abort(): void {
-    // Most have been served by then, and an error costs as much as a call's whole way through a link.
+    // Most calls are served by then; creating an error would cost as much as running a link.
     if (this.#isOver) return
     this.#end(new GatewayError('service_unavailable'))
     this.#attempt?.abort()
   }
 
-  /** Ends the call badly, wherever it is. */
+  /** Fails the call, in any state. */
   fail(error: GatewayError): void {
     this.#end(error)
     this.#attempt?.fail(error)
@@ -108,7 +108,7 @@ export class Dispatch implements AttemptListener, TickListener {
     if (now >= this.#expiresAt) this.fail(timeoutError('total'))
   }
 
-  /** How the call was led so far. */
+  /** The routing of the call so far. */
   get trace(): RouteTrace {
     return this.#planner.trace
   }
@@ -128,7 +128,7 @@ export class Dispatch implements AttemptListener, TickListener {
       this.#failed(error!, false)
       return
     }
-    if (!attempt.stale) this.#judge(target, end, now)
+    if (!attempt.stale) this.#recordHealth(target, end, now)
     const { namespace, model, provider } = target.served
     const record = { namespace, model, provider, result, ms: now - this.#startedAt }
     this.#listener.onAttemptEnded(record, tokensOf(attempt, this.#request.call, end))
@@ -141,7 +141,7 @@ export class Dispatch implements AttemptListener, TickListener {
     } else this.#failed(error, attempt.stale)
   }
 
-  /** Begins the next attempt, or gives the call up. */
+  /** Begins the next attempt, or fails the call. */
   #plan(): void {
     let planned: PlannedAttempt | undefined
     try {
@@ -174,10 +174,10 @@ export class Dispatch implements AttemptListener, TickListener {
     else this.#wait(place, () => this.#startUnlessOpen(planned))
   }
 
-  #wait(what: Pause, then: () => void): void {
-    this.#pause = what
-    what.over.then(then, (error: GatewayError) => {
-      // Where its time is up while it waits, a call has failed with what its last attempt did.
+  #wait(wait: Pause, then: () => void): void {
+    this.#pause = wait
+    wait.over.then(then, (error: GatewayError) => {
+      // A call that times out during a wait fails with the error of its last attempt.
       if (error === this.#ended) this.#plan()
       else this.#failed(error, false)
     })
@@ -245,8 +245,8 @@ export class Dispatch implements AttemptListener, TickListener {
     this.#served.reject(error)
   }
 
-  /** What an attempt says of its target's health. A client that left, or asked for what cannot be, says nothing against it. */
-  #judge({ health }: Target, { result, error }: AttemptEnd, now: number): void {
+  /** Records the result in the target's health. A disconnected client or an invalid request does not count against the target. */
+  #recordHealth({ health }: Target, { result, error }: AttemptEnd, now: number): void {
     if (result === 'ok' || error?.fault === 'caller') {
       health.succeeded(now, (this.#attempt!.heardAt ?? now) - this.#startedAt, this.#isProbe)
       return
@@ -269,7 +269,7 @@ export class Dispatch implements AttemptListener, TickListener {
   }
 }
 
-/** What an attempt used: as the upstream said, else estimated; a failed one that had said nothing is not charged. */
+/** The usage of an attempt: as the upstream reported it, else estimated. A failed attempt without a report is not charged. */
 function tokensOf(attempt: UpstreamAttempt, call: Call, end: AttemptEnd): Tokens | undefined {
   if (attempt.usage !== undefined) return { usage: attempt.usage, estimated: false }
   const completion = attempt.estimatedTokens

@@ -12,13 +12,13 @@ export interface ListedModel {
   readonly context_length?: number
 }
 
-/** What a principal may call, as far as the table names it or it is discovered. A namespace that cannot be asked fails alone. */
+/** The models that a principal may call: those that routes.yaml names and those discovered. A failed discovery omits its namespace only. */
 export async function listModels(table: RoutingTable, principal: Principal): Promise<ListedModel[]> {
   const lists = await Promise.all([...table.namespaces.values()].map(modelsOf))
   return [...curatedModels(table), ...lists.flat()].filter(({ id }) => isServed(table, id, principal))
 }
 
-/** One model that a principal may call; undefined where there is none of this name. */
+/** One model that a principal may call; undefined if there is none of this name. */
 export async function findModel(table: RoutingTable, name: string, principal: Principal): Promise<ListedModel | undefined> {
   const model = table.resolve(name)
   if (model === undefined || !isServed(table, model.id, principal)) return undefined
@@ -27,7 +27,7 @@ export async function findModel(table: RoutingTable, name: string, principal: Pr
   return known.find(({ id }) => id === model.id) ?? (namespace && unlisted(namespace, model))
 }
 
-/** A dormant namespace answers nobody but test keys, who may know what it would offer. */
+/** A dormant namespace serves test keys only: they see the models that routes.yaml names. */
 function isServed(table: RoutingTable, id: string, principal: Principal): boolean {
   const model = table.resolve(id)
   if (model === undefined) return false
@@ -49,7 +49,7 @@ async function modelsOf({ name, models, catalogue }: Namespace): Promise<ListedM
   return [...found.values()]
 }
 
-/** A model that passes through a namespace whose upstream cannot be asked: it may be called, so it is there. */
+/** A model of a namespace without discovery that passes model names through: it may be called, so it is listed. */
 function unlisted({ name, catalogue }: Namespace, { model }: ModelId): ListedModel | undefined {
   return catalogue.complete ? undefined : listed(name, { id: model })
 }

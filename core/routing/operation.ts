@@ -16,14 +16,14 @@ import type {
 /** How a provider serves the calls of one endpoint. */
 export type Operation = Pick<Provider, 'parameters' | 'request' | 'translator' | 'error'>
 
-/** How a provider serves an endpoint; undefined where it does not. */
+/** How a provider serves an endpoint; undefined if it does not. */
 export function operationOf(provider: Provider, endpoint: EndpointName): Operation | undefined {
   if (endpoint === 'chat.completions') return provider
   const operation = endpoint === 'models' ? undefined : provider.endpoints?.[endpoint]
   return operation && (OPERATIONS.get(operation) ?? adapted(operation, provider))
 }
 
-/** Those that are no more than a function of the reply, as operations with a translator. */
+/** Makes an operation with a translator of one that is only a function of the whole reply. */
 const OPERATIONS = new WeakMap<EndpointOperation, Operation>()
 
 function adapted(operation: EndpointOperation, provider: Provider): Operation {
@@ -39,7 +39,7 @@ function adapted(operation: EndpointOperation, provider: Provider): Operation {
   return made
 }
 
-/** The endpoint's format knows what shape it has. */
+/** The endpoint's format checks the shape. */
 const wholeOnly = (completion: (body: unknown, headers?: Readonly<Record<string, string>>) => object): Translator => ({
   completion: completion as Translator['completion'],
   event: () => {
@@ -47,7 +47,7 @@ const wholeOnly = (completion: (body: unknown, headers?: Readonly<Record<string,
   },
 })
 
-/** A provider's reader of refusals speaks of chat completions: what has `messages` there has `input` here. */
+/** A provider reads refusals of chat completions: its parameter `messages` is `input` here. */
 const atInput =
   (read: NonNullable<Provider['error']>): Provider['error'] =>
   (reply) => {
@@ -55,10 +55,10 @@ const atInput =
     return refusal.param === 'messages' ? { ...refusal, param: 'input' } : refusal
   }
 
-/** Members that are not parameters of the model: core and every provider deal with them. */
+/** Members that are not parameters of the model: core and each provider handle them. */
 const STRUCTURE = new Set(['model', 'messages', 'input', 'stream', 'stream_options', 'encoding_format'])
 
-/** Values that ask for nothing: a parameter that has one counts as absent. */
+/** Values without an effect: a parameter with one of them counts as absent. */
 const NEUTRAL: Readonly<Record<string, unknown>> = {
   n: 1,
   logprobs: false,
@@ -79,14 +79,14 @@ const asksForNothing = (name: string, value: unknown): boolean =>
   (name === 'logit_bias' && Object.keys(value as object).length === 0) ||
   (name === 'response_format' && (value as { readonly type?: unknown }).type === 'text')
 
-/** The table of a provider that holds for a model. */
+/** A provider's parameter table for a model. */
 export function tableFor({ parameters }: Pick<Provider, 'parameters'>, model: string): ParameterTable {
   return typeof parameters === 'function' ? parameters(model) : parameters
 }
 
 /**
- * Which parameters of a request a provider leaves out. Throws 400 `unsupported_parameter` for the first that it cannot leave out
- * without changing the meaning.
+ * The parameters of a request that a provider drops. Throws 400 `unsupported_parameter` for the first that cannot be dropped without
+ * changing the meaning.
  */
 export function droppedParameters(body: Readonly<ChatRequest>, table: ParameterTable): string[] {
   if (table === 'verbatim') return []
@@ -105,7 +105,7 @@ export function droppedParameters(body: Readonly<ChatRequest>, table: ParameterT
   return dropped
 }
 
-/** What becomes of each parameter of a request. */
+/** The support of each parameter of a request. */
 export function parameterSupport(call: Pick<Call, 'body'>, table: ParameterTable): RouteTrace['parameters'] {
   if (table === 'verbatim') return table
   const asked = Object.entries(call.body).filter(([name, value]) => isParameter(name, value))
@@ -119,10 +119,10 @@ const supportOf = (name: string, table: Exclude<ParameterTable, 'verbatim'>): Pa
 
 const DROPPED: ParameterSupport = { support: 'dropped' }
 
-/** The parameters of a route, for those that the client sent none of, or null. */
+/** The route's default parameters that the client did not send, or sent as null. */
 type Defaults = Readonly<Record<string, unknown>>
 
-/** A call as a provider sees it: the same one, with the route's parameters where the client sent none. */
+/** The call as the provider sees it: with the route's default parameters that the client did not send. */
 export function withDefaults(call: Call, defaults: Defaults): Call {
   const missing = Object.entries(defaults).filter(([name]) => call.member(name) == null)
   return missing.length === 0 ? call : new FilledCall(call, Object.fromEntries(missing))

@@ -1,18 +1,18 @@
 import type { Pause } from '../async/pause.ts'
 import { GatewayError } from '../errors.ts'
 
-/** How far a target may be trusted: asked freely, asked only when nobody better is left, or not asked. */
+/** `available`: tried in order. `coolingDown`: tried after all available targets. `open`: its breaker is open, so it is not tried. */
 export type Availability = 'available' | 'coolingDown' | 'open'
 
 /** A breaker's state, as metrics and `/readyz?verbose` name it. */
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
-/** Hears of changes of a breaker's state. */
+/** Receives a breaker's new state. */
 export type OnBreaker = (state: BreakerState) => void
 
-/** The breaker opens where, within the window, at least so many tries and such a share of them failed. */
+/** The breaker opens if the window has at least this many attempts and at least this share of them failed. */
 const WINDOW_S = 10
-const LEAST_TRIES = 5
+const LEAST_ATTEMPTS = 5
 const FAILED_SHARE = 0.5
 
 /** How long it stays open: twice as long each time its probe fails. In milliseconds. */
@@ -22,18 +22,18 @@ const OPEN_MS = { first: 1000, most: 30_000 }
 const SMOOTHING = 0.2
 
 /**
- * How one target fares: a passive breaker, a rest after refusals, and how busy and how fast it is. Told of tries only: a client's own
- * fault, or its departure, is no try. Times are milliseconds of a monotonic clock.
+ * The health of one target: a passive circuit breaker, a cooldown after refusals, its load and its latency. A failure that the client
+ * caused counts as a success, an aborted call as neither. Times are milliseconds of a monotonic clock.
  */
 export class TargetHealth {
-  /** Tries under way. */
+  /** Running attempts. */
   busy = 0
-  /** To the first byte of a reply, smoothed; 0 while none is known. */
+  /** Time to the first byte of a reply, smoothed; 0 until the first reply. */
   latency = 0
   readonly #breaks: boolean
   readonly #onBreaker: OnBreaker
-  /** Tries and failures of the last seconds, a place each. */
-  readonly #tries = new Uint32Array(WINDOW_S)
+  /** Attempts and failures per second of the window. */
+  readonly #attempts = new Uint32Array(WINDOW_S)
   readonly #failures = new Uint32Array(WINDOW_S)
   #second = 0
   #open = false
@@ -42,7 +42,7 @@ export class TargetHealth {
   #probing = false
   #coolsDownUntil = 0
 
-  /** `breaks`: false for a target that is asked however often it fails. */
+  /** `breaks`: false for a target without a breaker. */
   constructor(breaks: boolean, onBreaker: OnBreaker) {
     this.#breaks = breaks
     this.#onBreaker = onBreaker
@@ -58,14 +58,14 @@ export class TargetHealth {
     return now < this.#openUntil ? 'open' : 'half_open'
   }
 
-  /** When a shut or resting target may be asked again. */
+  /** When the breaker permits a probe and the cooldown is over. */
   get availableAt(): number {
     return Math.max(this.#openUntil, this.#coolsDownUntil)
   }
 
   /**
-   * A try begins. True where it is the probe, the only one whose breaker is open: it alone decides what becomes of that, not those
-   * that were under way when it opened. Tell it to the three below.
+   * Begins an attempt. True if it is the probe of an open breaker, to be passed to `end`, `succeeded` and `failed`: only the probe
+   * closes the breaker or opens it for longer; attempts that began before it opened do not.
    */
   begin(): boolean {
     this.busy++
@@ -75,13 +75,13 @@ export class TargetHealth {
     return true
   }
 
-  /** A try ended, in one of the two ways below or, where nobody is to blame, in neither. */
+  /** Ends an attempt. `succeeded` or `failed` follows, or neither if the target is not responsible for the result. */
   end(isProbe: boolean): void {
     this.busy--
     if (isProbe) this.#probing = false
   }
 
-  /** The target did what it was asked. `firstByteMs`: what it took to begin. */
+  /** The target replied correctly. `firstByteMs`: the time to its first byte. */
   succeeded(now: number, firstByteMs: number, isProbe: boolean): void {
     this.latency = this.latency === 0 ? firstByteMs : this.latency + SMOOTHING * (firstByteMs - this.latency)
     if (isProbe) this.#close()
@@ -96,7 +96,7 @@ export class TargetHealth {
     else if (!this.#open && this.#isBad()) this.#openFor(OPEN_MS.first, now)
   }
 
-  /** The target, or its credential, is left alone for a while where there is another one. */
+  /** For `ms`, the target is tried after all others. */
   coolDown(now: number, ms: number): void {
     this.#coolsDownUntil = Math.max(this.#coolsDownUntil, now + ms)
   }
@@ -110,7 +110,7 @@ export class TargetHealth {
 
   #close(): void {
     this.#open = false
-    this.#tries.fill(0)
+    this.#attempts.fill(0)
     this.#failures.fill(0)
     this.#onBreaker('closed')
   }
@@ -118,26 +118,27 @@ export class TargetHealth {
   #count(now: number, failed: boolean): void {
     const second = Math.floor(now / 1000)
     for (let gone = Math.max(this.#second + 1, second - WINDOW_S + 1); gone <= second; gone++) {
-      this.#tries[gone % WINDOW_S] = 0
+      this.#attempts[gone % WINDOW_S] = 0
       this.#failures[gone % WINDOW_S] = 0
     }
     this.#second = second
-    this.#tries[second % WINDOW_S]! += 1
+    this.#attempts[second % WINDOW_S]! += 1
     if (failed) this.#failures[second % WINDOW_S]! += 1
   }
 
   #isBad(): boolean {
-    const tries = this.#tries.reduce((sum, count) => sum + count)
-    return tries >= LEAST_TRIES && this.#failures.reduce((sum, count) => sum + count) >= FAILED_SHARE * tries
+    const attempts = this.#attempts.reduce((sum, count) => sum + count)
+    return attempts >= LEAST_ATTEMPTS && this.#failures.reduce((sum, count) => sum + count) >= FAILED_SHARE * attempts
   }
 }
 
-/** How many calls an upstream gets at once. */
+/** The concurrency limit of an upstream. */
 export interface ConcurrencyLimits {
+  /** The most concurrent calls. */
   readonly limit: number
-  /** How many more may wait for a place. */
+  /** The most calls that wait for a place. */
   readonly queue: number
-  /** How long one may wait, in milliseconds. */
+  /** The longest wait for a place, in milliseconds. */
   readonly wait: number
 }
 
@@ -146,26 +147,26 @@ interface Waiter {
   end(error: GatewayError): void
 }
 
-/** The places at one upstream, and the short queue before them: first come, first served. */
+/** Limits the concurrent calls to one upstream. Calls beyond the limit wait in a bounded FIFO queue. */
 export class ConcurrencyLimiter {
   readonly #limits: ConcurrencyLimits | undefined
   #taken = 0
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #queue = new Set<Waiter>()
 
-  /** Without limits every call has a place. */
+  /** Without limits each call gets a place immediately. */
   constructor(limits: ConcurrencyLimits | undefined) {
     this.#limits = limits
   }
 
-  /** How many wait. */
+  /** The number of waiting calls. */
   get waiting(): number {
     return this.#queue.size
   }
 
   /**
-   * Takes a place. Where there is none, the pause until there is: it ends with `upstream_busy` if that takes too long. Throws
-   * `upstream_busy` where too many wait already.
+   * Takes a place. If none is free, returns a pause until one is, which ends with `upstream_busy` after `wait`. Throws
+   * `upstream_busy` if the queue is full.
    */
   acquire(): Pause | undefined {
     if (this.#limits === undefined || this.#taken < this.#limits.limit) {
@@ -176,7 +177,7 @@ export class ConcurrencyLimiter {
     return this.#wait(this.#limits.wait)
   }
 
-  /** Gives a place back, once for each that was taken. */
+  /** Releases a place. Call it once for each place taken. */
   release(): void {
     this.#taken--
     const [next] = this.#queue
@@ -207,15 +208,15 @@ export class ConcurrencyLimiter {
 
 const busy = (): GatewayError => new GatewayError('upstream_busy', { headers: { 'retry-after': '1' } })
 
-/** What each call adds: about one retry for seven calls. */
+/** Added per call: about one retry for seven calls. */
 const PER_CALL = 0.15
-/** What time adds, so that a quiet upstream's calls may be retried too: one in so many milliseconds. */
+/** Time also adds one retry per this many milliseconds, so that calls to a rarely used upstream can be retried. */
 const MS_PER_RETRY = 5000
 const MOST = 10
 
 /**
- * How many calls may try the same upstream again: an upstream that fails must not be asked twice as often as one that does not. Trying
- * another upstream instead costs nothing.
+ * Limits retries at one upstream, so that an upstream that fails does not get twice its normal load. An attempt at another upstream
+ * needs no budget (docs/decisions/retry-budget.md).
  */
 export class RetryBudget {
   #left = 3
@@ -225,12 +226,12 @@ export class RetryBudget {
     this.#countedAt = now
   }
 
-  /** A call asks this upstream for the first time. */
+  /** A call makes its first attempt at this upstream. */
   earn(): void {
     this.#left = Math.min(MOST, this.#left + PER_CALL)
   }
 
-  /** Takes one retry; false where none is left. `now`: monotonic milliseconds. */
+  /** Takes one retry; false if none is left. `now`: monotonic milliseconds. */
   spend(now: number): boolean {
     this.#left = Math.min(MOST, this.#left + (now - this.#countedAt) / MS_PER_RETRY)
     this.#countedAt = now

@@ -2,68 +2,68 @@ import type { RetryCause } from '../config/schema/retry-causes.ts'
 import { type ErrorName, type GatewayError, UpstreamFailure } from '../errors.ts'
 import { UpstreamError } from '../sdk/api.ts'
 
-/** What a failed try says of its target. */
+/** What follows from a failed attempt. */
 export interface FailurePolicy {
-  /** What `retry.on` calls it; absent: another try would end the same. */
+  /** Its name in `retry.on`; absent: no retry, another attempt would fail in the same way. */
   readonly cause?: RetryCause
-  /** Whether the same target may be asked again where there is no other; `at once`: without a pause. */
-  readonly again?: 'later' | 'at once'
-  /** Whether the target failed, as its breaker counts it. */
+  /** Whether the same target may be retried if no other is left; `immediately`: without a pause. */
+  readonly again?: 'later' | 'immediately'
+  /** Whether the breaker counts it as a failure of the target. */
   readonly failed?: true
-  /** Milliseconds for which the target is left alone where there is another one. */
+  /** Milliseconds for which the target is tried after all others. */
   readonly cooldownMs?: number
 }
 
-/** Milliseconds. A refused credential or an empty account does not mend itself; yet somebody may mend it. */
-const LONG_REST = 60_000
-/** Milliseconds, where an upstream does not say how long. */
-const SHORT_REST = 1000
+/** Milliseconds. A refused credential or an empty account lasts until an operator acts. */
+const LONG_COOLDOWN = 60_000
+/** Milliseconds, if the upstream sends no `retry-after`. */
+const SHORT_COOLDOWN = 1000
 
-/** By the error a try ended with. What is not here is the client's own, or the gateway's: no target is to blame. */
-const VERDICTS: { readonly [Row in ErrorName]?: FailurePolicy } = {
+/** By the error of the attempt. Errors that are not listed are caused by the client or the gateway, not by the target. */
+const POLICIES: { readonly [Row in ErrorName]?: FailurePolicy } = {
   upstream_unreachable: { cause: 'connect', again: 'later', failed: true },
-  // The one that did not answer in time may still be at work, and will charge for it.
+  // The upstream may still be working, and charge for it: the same target is not retried.
   upstream_timeout: { cause: 'timeout', failed: true },
-  upstream_disconnected: { cause: 'disconnected', again: 'at once', failed: true },
-  upstream_invalid_response: { cause: 'invalid_response', again: 'at once', failed: true },
+  upstream_disconnected: { cause: 'disconnected', again: 'immediately', failed: true },
+  upstream_invalid_response: { cause: 'invalid_response', again: 'immediately', failed: true },
   upstream_error: { cause: '5xx', again: 'later', failed: true },
-  upstream_overloaded: { cause: '5xx', again: 'later', failed: true, cooldownMs: SHORT_REST },
-  upstream_rate_limited: { cause: '429', again: 'later', cooldownMs: SHORT_REST },
-  upstream_quota_exceeded: { cause: '429', cooldownMs: LONG_REST },
-  upstream_authentication_error: { cause: 'credential', cooldownMs: LONG_REST },
+  upstream_overloaded: { cause: '5xx', again: 'later', failed: true, cooldownMs: SHORT_COOLDOWN },
+  upstream_rate_limited: { cause: '429', again: 'later', cooldownMs: SHORT_COOLDOWN },
+  upstream_quota_exceeded: { cause: '429', cooldownMs: LONG_COOLDOWN },
+  upstream_authentication_error: { cause: 'credential', cooldownMs: LONG_COOLDOWN },
   upstream_model_not_found: { cause: 'not_found' },
   unsupported_endpoint: { cause: 'not_found' },
-  // Not the upstream's doing, yet another one may have room.
+  // The gateway's own limit; another upstream may have a free place.
   upstream_busy: { cause: '5xx' },
 }
 
-const NOTHING: FailurePolicy = {}
+const NO_RETRY: FailurePolicy = {}
 
-/** Statuses by which an upstream asks for patience; they say nothing of its health. */
-const PATIENCE = new Set([408, 409, 425])
+/** Statuses that ask for a later retry, and are no failure of the target. */
+const RETRY_LATER = new Set([408, 409, 425])
 
-/** What follows from the error that a try ended with, before a byte of its reply was on its way to the client. */
+/** The policy for an attempt's error. Applies only before a byte of the reply is sent to the client. */
 export function policyFor({ row, cause }: GatewayError): FailurePolicy {
-  const verdict = VERDICTS[row] ?? NOTHING
+  const policy = POLICIES[row] ?? NO_RETRY
   if (cause instanceof UpstreamFailure) {
-    if (cause.code === 'CONNECT_TIMEOUT') return { ...verdict, cause: 'connect' }
-    // No time is left; or the next reply would be as large.
+    if (cause.code === 'CONNECT_TIMEOUT') return { ...policy, cause: 'connect' }
+    // No time is left, or the next reply would be as large.
     if (cause.code === 'TOTAL_TIMEOUT' || cause.code === 'REPLY_TOO_LARGE') return { failed: true }
   }
-  if (!(cause instanceof UpstreamError)) return verdict
-  if (PATIENCE.has(cause.refusal.status)) return { cause: '5xx', again: 'later' }
+  if (!(cause instanceof UpstreamError)) return policy
+  if (RETRY_LATER.has(cause.refusal.status)) return { cause: '5xx', again: 'later' }
   const { retryAfter } = cause.refusal
-  const asked = verdict.cooldownMs !== undefined && retryAfter !== undefined && retryAfter > 0
-  return asked ? { ...verdict, cooldownMs: Math.min(retryAfter * 1000, LONG_REST) } : verdict
+  const asked = policy.cooldownMs !== undefined && retryAfter !== undefined && retryAfter > 0
+  return asked ? { ...policy, cooldownMs: Math.min(retryAfter * 1000, LONG_COOLDOWN) } : policy
 }
 
-/** Milliseconds: the first pause is at most so long, each further one at most twice as long as the one before, none longer than… */
+/** Milliseconds: the upper bound of the first pause. It doubles with each pause, up to `MOST`. */
 const FIRST = 250
 const MOST = 4000
 
 /**
- * How long to wait before the same upstream is asked again, in milliseconds: at least as long as it asked for, and at random
- * (full jitter), so that those who failed together do not come back together. `retries`: so many pauses came before.
+ * The pause before a retry at the same upstream, in milliseconds: the pause that it asked for plus a random part (full jitter), so that
+ * calls that failed together do not retry together. `retries`: the number of earlier pauses.
  */
 export function backOff(retries: number, askedFor: number, random: () => number): number {
   return askedFor + random() * Math.min(MOST, FIRST * 2 ** retries)

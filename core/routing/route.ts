@@ -12,24 +12,24 @@ export interface Target {
   readonly provider: Provider
   readonly upstream: UpstreamState
   readonly health: TargetHealth
-  /** The table does not name the model: if it does not exist, that is the client's affair. */
+  /** True if routes.yaml does not name the model: if it does not exist upstream, that is the client's error. */
   readonly passedThrough: boolean
 }
 
-/** A target as one route asks it. */
+/** A target as one route uses it. */
 export interface Candidate {
   readonly target: Target
   readonly timeouts: Timeouts
-  /** Parameters for a client that sends none. */
+  /** Parameters for calls that do not send them. */
   readonly defaults: Readonly<Record<string, unknown>> | undefined
-  /** Whether a parameter that the provider would drop makes the target unfit. */
+  /** Whether the target is skipped if the provider would drop a parameter. */
   readonly strict: boolean
 }
 
-/** One way that a choice can go: to a candidate, or to a choice of its own. */
+/** A branch of a choice: a candidate, or a choice of its own. */
 export type Branch = { readonly weight: number } & ({ readonly candidate: Candidate } | { readonly choice: Choice })
 
-/** Who shares the calls to a curated model, and who follows when they fail. */
+/** The weighted targets of a curated model, and its fallbacks. */
 export interface Choice {
   /** The curated model: `acme/smart`. */
   readonly id: string
@@ -40,16 +40,16 @@ export interface Choice {
   readonly fallbacks: readonly Branch[]
 }
 
-/** What serves the calls to one model id. */
+/** The route of the calls to one model id. */
 export interface Route {
   readonly id: string
   /** A model of a namespace has one candidate; a curated one has a choice of them. */
   readonly leads: Candidate | Choice
   readonly retry: {
-    /** The most tries of one call, the first included. */
+    /** The most attempts of one call, the first included. */
     readonly attempts: number
     readonly on: ReadonlySet<RetryCause>
   }
-  /** Milliseconds for all tries together. */
+  /** Milliseconds for all attempts together. */
   readonly total: number
 }

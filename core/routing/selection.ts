@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Branch, Candidate, Choice } from './route.ts'
 
-/** What an order of candidates may depend on. */
+/** The inputs of the order of candidates. */
 export interface OrderHint {
   /** The id of the caller's key. */
   readonly key: string
@@ -11,7 +11,7 @@ export interface OrderHint {
   readonly random: () => number
 }
 
-/** In which order the candidates of a choice are asked: each once, its targets before its fallbacks. */
+/** The order in which the candidates of a choice are tried: each once, targets before fallbacks. */
 export function inOrder(choice: Choice, hint: OrderHint): readonly Candidate[] {
   const seen = new Set<string>()
   return walk(choice, hint).filter(({ target }) => !seen.has(target.id) && seen.add(target.id))
@@ -31,12 +31,12 @@ function arranged(choice: Choice, hint: OrderHint): readonly Branch[] {
     .map(({ branch }) => branch)
 }
 
-/** The lower, the sooner. */
+/** Candidates are tried in ascending rank. */
 function rankOf(branch: Branch, choice: Choice, hint: OrderHint): number {
   if (choice.by === 'latency') return best(branch, ({ target }) => target.health.latency)
   if (choice.by === 'busy') return (best(branch, ({ target }) => target.health.busy) + hint.random()) / branch.weight
-  // With such ranks each branch is the first as often as its weight says, and so is the next of those that remain (Efraimidis and
-  // Spirakis, "Weighted random sampling with a reservoir"); of a hash in the place of chance, always the same one.
+  // With these ranks each branch is first in proportion to its weight, and so is the next of the remaining ones (Efraimidis and
+  // Spirakis, "Weighted random sampling with a reservoir"). With a hash instead of a random number the order is always the same.
   return -Math.log(drawn(branch, choice, hint)) / branch.weight
 }
 
@@ -50,7 +50,7 @@ function drawn(branch: Branch, { id, sticky }: Choice, { key, user, random }: Or
 
 const nameOf = (branch: Branch): string => ('candidate' in branch ? branch.candidate.target.id : branch.choice.id)
 
-/** Of a choice of its own, what the best of its targets has. */
+/** For a nested choice: the value of its best target. */
 function best(branch: Branch, measure: (candidate: Candidate) => number): number {
   if ('candidate' in branch) return measure(branch.candidate)
   return Math.min(...branch.choice.targets.map((inner) => best(inner, measure)))

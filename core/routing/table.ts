@@ -8,17 +8,17 @@ import type { ModelDiscovery } from './discovery.ts'
 import type { Branch, Candidate, Choice, Route, Target } from './route.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
-/** A configured provider, its plugin's name, and what is known of its upstream. */
+/** A configured provider, its plugin's name, and the state of its upstream. */
 export interface NamedProvider {
   readonly name: string
   readonly provider: Provider
   readonly state: UpstreamState
 }
 
-/** One namespace with an upstream, ready to serve. */
+/** One namespace and its upstream. */
 export interface Namespace {
   readonly name: string
-  /** Absent where the namespace is dormant: its credentials are not set. */
+  /** Absent if the namespace is dormant: its credentials are not set. */
   readonly upstream: NamedProvider | undefined
   /** Names and globs; absent: any model passes through. */
   readonly models: readonly string[] | undefined
@@ -27,34 +27,34 @@ export interface Namespace {
   readonly catalogue: ModelDiscovery
 }
 
-/** What a routing table is made of. */
+/** The parts of a routing table. */
 export interface TableParts {
   readonly namespaces: ReadonlyMap<string, Namespace>
   readonly curated: ReadonlyMap<string, CuratedNamespace>
   readonly aliases: ReadonlyMap<string, string>
-  /** Who answers test keys. */
+  /** Serves the calls of test keys. */
   readonly sandbox: NamedProvider
 }
 
-/** Whose calls a route serves: test keys cost nothing and leak nothing. */
+/** Test keys have routes of their own, which reach no upstream: their calls cost nothing. */
 type Kind = Principal['kind']
 
-/** How many names that the table does not write are remembered, per kind of key. */
+/** The most cached names that routes.yaml does not contain, per kind of key. */
 const MOST_PASSED_THROUGH = 1000
 
-/** How many routes are remembered per principal. */
+/** The most cached routes per principal. */
 const MOST_REMEMBERED = 100
 
-/** One try, and one more on a new connection where the first met a stale one. */
+/** One attempt. A second one is made only if the first met a stale connection. */
 const ONE_TRY = { attempts: 1, on: new Set<RetryCause>() } as const
 
-/** From the model a client names to the route that serves it. */
+/** Maps the model of a request to the route that serves it. */
 export class RoutingTable {
-  /** Those with an upstream. */
+  /** Namespaces with an upstream. */
   readonly namespaces: ReadonlyMap<string, Namespace>
-  /** Those without. */
+  /** Namespaces without one. */
   readonly curated: ReadonlyMap<string, CuratedNamespace>
-  /** The largest body that a provider serves to such keys, in bytes. */
+  /** The largest body that a provider accepts from keys of this kind, in bytes. */
   readonly maxBody: Readonly<Record<Kind, number>>
   readonly #aliases: ReadonlyMap<string, string>
   readonly #sandbox: NamedProvider
@@ -76,7 +76,7 @@ export class RoutingTable {
     this.maxBody = { live: this.#maxBodyOf('live'), test: this.#maxBodyOf('test') }
   }
 
-  /** The model id a name stands for; undefined where it is neither an alias nor `<namespace>/<model>` of a known namespace. */
+  /** The model id of a name; undefined if it is neither an alias nor `<namespace>/<model>` of a known namespace. */
   resolve(name: string): ModelId | undefined {
     const id = this.#aliases.get(name) ?? name
     const slash = id.indexOf('/')
@@ -85,7 +85,7 @@ export class RoutingTable {
     return this.namespaces.has(model.namespace) || this.curated.has(model.namespace) ? model : undefined
   }
 
-  /** What serves a call. Throws `model_not_found` alike for an unknown model and for one that the principal may not call. */
+  /** The route of a call. Throws `model_not_found` both for an unknown model and for one that the principal may not call. */
   route(model: ModelId, principal: Principal): Route {
     const known = this.#routesFor.get(principal)?.get(model.id)
     if (known !== undefined) return known
@@ -96,7 +96,7 @@ export class RoutingTable {
     return route
   }
 
-  /** A frozen principal does not change: what it may call is decided once. */
+  /** A frozen principal does not change, so its routes can be cached. */
   #remember(principal: Principal, { id }: ModelId, route: Route): void {
     if (!Object.isFrozen(principal)) return
     const routes = this.#routesFor.get(principal) ?? new BoundedMap<string, Route>(MOST_REMEMBERED)
@@ -113,7 +113,7 @@ export class RoutingTable {
     )
   }
 
-  /** The route of a model of an upstream's namespace; undefined where there is no such namespace, or it is dormant. */
+  /** The route of a model of an upstream's namespace; undefined if the namespace is unknown or dormant. */
   #passing(model: ModelId, kind: Kind): Route | undefined {
     const known = this.#plain[kind].get(model.id)
     if (known !== undefined) return known
@@ -125,7 +125,7 @@ export class RoutingTable {
     return route
   }
 
-  /** A target that a curated model names: its health is its own. */
+  /** A target that a curated model names: it has its own health. */
   #named(model: ModelId, kind: Kind) {
     const namespace = this.namespaces.get(model.namespace)
     if (namespace !== undefined) this.#upstreamOf(namespace, kind)?.state.named(model.model)
@@ -165,24 +165,24 @@ function split(id: string): ModelId {
   return { id, namespace: id.slice(0, slash), model: id.slice(slash + 1) }
 }
 
-/** Characters; longer names exist nowhere. */
+/** The longest valid name, in characters. */
 const MAX_ID = 256
 /** Control characters, and halves of a surrogate pair. */
 const CONTROL = /[\p{Cc}\p{Cs}]/u
 
-/** One body for the unknown and the forbidden, so that neither can be told from the other. */
+/** Unknown and forbidden models get the same error, so that clients cannot distinguish them. */
 export const notFound = (id: string): GatewayError =>
   new GatewayError('model_not_found', { param: 'model', values: { model: id.slice(0, 200) } })
 
-/** Finds the target that a model id of an upstream's namespace means; undefined where the namespace is dormant. */
+/** Finds the target of a model id of an upstream's namespace; undefined if the namespace is dormant. */
 export type FindTarget = (id: string) => (Pick<Candidate, 'timeouts'> & { readonly target: Target }) | undefined
 
-/** What the routes around a route say of all that it leads to. */
+/** The settings that outer routes impose on a route. */
 type Settings = Pick<RouteConfig, 'timeouts' | 'defaults' | 'strict'>
 
 /**
- * The routes of all curated models, by id; those that lead to dormant namespaces only are left out. Of settings the outer route's
- * count before the inner one's, and either's before the namespace's.
+ * The routes of all curated models, by id, without those that lead to dormant namespaces only. The outer route's settings take
+ * precedence over the inner route's, and both over the namespace's.
  */
 function buildRoutes(namespaces: Iterable<CuratedNamespace>, find: FindTarget): ReadonlyMap<string, Route> {
   const configs = new Map([...namespaces].flatMap(({ routes }) => [...routes.values()].map((route) => [route.id, route])))
@@ -207,7 +207,7 @@ interface Known {
   readonly find: FindTarget
 }
 
-/** Undefined where none of its targets and fallbacks can be reached. */
+/** Undefined if all of its targets and fallbacks are dormant. */
 function toChoice(config: RouteConfig, outer: Settings, known: Known): Choice | undefined {
   const settings: Settings = {
     timeouts: { ...config.timeouts, ...outer.timeouts },

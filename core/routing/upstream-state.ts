@@ -9,24 +9,24 @@ import {
   TargetHealth,
 } from './protection.ts'
 
-/** What the table says of an upstream's protection. */
+/** The protection of an upstream, as configured. */
 export interface Protection {
   readonly breaker: boolean
   readonly concurrency?: ConcurrencyLimits | undefined
 }
 
-/** Hears of targets and their breakers. */
+/** Receives the targets in use and the changes of their breakers. */
 export interface BreakerListener {
-  /** `model`: `*` for all that the table does not name. */
+  /** `model`: `*` for all models that routes.yaml does not name. */
   known(namespace: string, model: string): void
   changed(namespace: string, model: string, state: BreakerState): void
   forgotten(namespace: string, model: string): void
 }
 
-/** Models that the table does not name share one health: their names are the clients'. */
+/** Models that routes.yaml does not name share one health, because clients choose their names: the number is unbounded. */
 export const UNNAMED = '*'
 
-/** What is known of one namespace's upstream: the places at it, its retries, and the health of each of its models. */
+/** The state of one namespace's upstream: its concurrency limit, its retry budget, and the health of each of its models. */
 export class UpstreamState {
   readonly limiter: ConcurrencyLimiter
   readonly budget = new RetryBudget(performance.now())
@@ -34,7 +34,7 @@ export class UpstreamState {
   readonly #breaker: boolean
   readonly #listener: BreakerListener
   readonly #healths = new Map<string, TargetHealth>()
-  /** A table that is only tried may be refused: nobody hears of its targets. */
+  /** False for a table that is only checked: the listener does not receive its targets. */
   #announced = false
 
   constructor(namespace: string, { breaker, concurrency }: Protection, listener: BreakerListener) {
@@ -44,7 +44,7 @@ export class UpstreamState {
     this.#listener = listener
   }
 
-  /** The health of a model that the table names. */
+  /** The health of a model that routes.yaml names. */
   named(model: string): TargetHealth {
     const known = this.#healths.get(model)
     if (known !== undefined) return known
@@ -59,13 +59,13 @@ export class UpstreamState {
     return this.#healths.get(model) ?? this.named(UNNAMED)
   }
 
-  /** The table in use has it from now on. */
+  /** The table in use contains this upstream from now on. */
   announce(): void {
     this.#announced = true
     for (const model of this.#healths.keys()) this.#listener.known(this.#namespace, model)
   }
 
-  /** The table in use has it no longer. */
+  /** The table in use no longer contains this upstream. */
   forget(): void {
     this.#announced = false
     for (const model of this.#healths.keys()) this.#listener.forgotten(this.#namespace, model)
@@ -82,25 +82,25 @@ interface Kept {
   readonly state: UpstreamState
 }
 
-/** How one target fares. */
+/** The state of one target. */
 export interface TargetReport {
   readonly namespace: string
-  /** `*` for all models that the table does not name. */
+  /** `*` for all models that routes.yaml does not name. */
   readonly model: string
   readonly breaker: BreakerState
   readonly availability: Availability
-  /** Milliseconds until it may be asked again; 0 where it may be now. */
+  /** Milliseconds until it is available again; 0 if it is. */
   readonly availableInMs: number
-  /** Tries under way. */
+  /** Running attempts. */
   readonly busy: number
-  /** Milliseconds to the first byte, smoothed; 0 where none is known. */
+  /** Milliseconds to the first byte, smoothed; 0 until the first reply. */
   readonly latency: number
 }
 
-/** What is known of every upstream, from one generation to the next: a reload does not make a sick one well. */
+/** The state of all upstreams. It outlives a generation: a reload does not reset breakers. */
 export class UpstreamStates {
   readonly #listener: BreakerListener
-  /** By the instance of a provider; several where tables, in use or refused, have protected it differently. */
+  /** By provider instance; several if tables, in use or refused, configure different protection. */
   readonly #kept = new WeakMap<Provider, readonly Kept[]>()
   /** By namespace. */
   #inUse: ReadonlyMap<string, UpstreamState> = new Map()
@@ -109,7 +109,7 @@ export class UpstreamStates {
     this.#listener = listener
   }
 
-  /** The state of a namespace's upstream: the one before where the instance of its provider and its protection are the same. */
+  /** The state of a namespace's upstream: the existing one if the provider instance and the protection are the same. */
   of(namespace: string, provider: Provider, { breaker, concurrency }: Protection): UpstreamState {
     const protection = { breaker, concurrency }
     const kept = this.#kept.get(provider) ?? []
@@ -120,14 +120,14 @@ export class UpstreamStates {
     return state
   }
 
-  /** The table that is in use from now on has these, by namespace, and no others. */
+  /** Replaces the states in use, by namespace. */
   use(states: ReadonlyMap<string, UpstreamState>): void {
     for (const [namespace, state] of this.#inUse) if (states.get(namespace) !== state) state.forget()
     for (const [namespace, state] of states) if (this.#inUse.get(namespace) !== state) state.announce()
     this.#inUse = states
   }
 
-  /** How all targets fare. `now`: monotonic milliseconds. */
+  /** The state of all targets. `now`: monotonic milliseconds. */
   report(now: number): readonly TargetReport[] {
     return [...this.#inUse].flatMap(([namespace, state]) =>
       Array.from(state.healths, ([model, health]) => ({

@@ -13,7 +13,7 @@ describe('the causes that retry.on names', () => {
       const again = againAfter(cause)
       expect(again).not.to.deep.equal([])
       expect(again.every((each) => each === undefined)).to.equal(ONLY_ELSEWHERE.has(cause))
-      expect(again.every((each) => each === 'at once')).to.equal(ONCE_MORE.has(cause))
+      expect(again.every((each) => each === 'immediately')).to.equal(ONCE_MORE.has(cause))
     })
   }
 })
