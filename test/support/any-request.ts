@@ -9,7 +9,7 @@ export interface Variety {
   /** Parts of a message's content beside text, as the client may give them: those that the upstream takes, and those it does not. */
   readonly parts: readonly object[]
   /** What a tool call may bring back, as `extra_content`. */
-  readonly freight?: fc.Arbitrary<object>
+  readonly thinkingState?: fc.Arbitrary<object>
   /** Fields of the request that not all providers look at. */
   readonly fields?: Readonly<Record<string, fc.Arbitrary<unknown>>>
 }
@@ -88,11 +88,14 @@ function anyTurn({ parts }: Variety): fc.Arbitrary<readonly object[]> {
 }
 
 /** An assistant message with tool calls, and the result of each, in any order. */
-function anyToolStep({ freight = fc.constant({}) }: Variety): fc.Arbitrary<readonly object[]> {
+function anyToolStep({ thinkingState = fc.constant({}) }: Variety): fc.Arbitrary<readonly object[]> {
   return fc
     .record({
       content: orNull(anyWords),
-      calls: fc.array(fc.tuple(anyCallId, anyArguments, fc.option(freight, { nil: undefined })), { minLength: 1, maxLength: 4 }),
+      calls: fc.array(fc.tuple(anyCallId, anyArguments, fc.option(thinkingState, { nil: undefined })), {
+        minLength: 1,
+        maxLength: 4,
+      }),
       shuffle: fc.nat(),
     })
     .map(({ content, calls, shuffle }) => {

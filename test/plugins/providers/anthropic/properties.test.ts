@@ -18,7 +18,7 @@ const request = anyRequest({
     { type: 'text', text: 'Long.', prompt_cache_breakpoint: { mode: 'explicit' } },
     { type: 'text', text: ' ', prompt_cache_breakpoint: { mode: 'explicit' } },
   ],
-  freight: fc.record({
+  thinkingState: fc.record({
     anthropic: fc.record({
       model: fc.constantFrom('claude-opus-5', 'other'),
       thinking: fc.array(sealed, { maxLength: 2 }),

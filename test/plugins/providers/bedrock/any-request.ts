@@ -30,7 +30,7 @@ export const anyCall = anyRequest({
     ...['data:image/png;base64,QUJD', 'data:image/jpeg;base64,QUJD', 'https://a/b.png'].map(image),
     { type: 'input_audio', input_audio: { data: 'QUJD', format: 'wav' } },
   ],
-  freight: fc.record({
+  thinkingState: fc.record({
     bedrock: fc.record({
       model: fc.constantFrom('us.anthropic.claude-opus-4-7', 'other'),
       reasoning: fc.array(anySeal, { maxLength: 2 }),

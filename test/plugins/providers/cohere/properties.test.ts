@@ -17,7 +17,7 @@ const anyCall = anyRequest({
     image('https://a.example/b.png', 'original'),
     { type: 'input_audio', input_audio: { data: 'QUJD', format: 'wav' } },
   ],
-  freight: fc.record({ cohere: fc.record({ tool_plan: anyWords, thinking: anyWords }, { requiredKeys: [] }) }),
+  thinkingState: fc.record({ cohere: fc.record({ tool_plan: anyWords, thinking: anyWords }, { requiredKeys: [] }) }),
   fields: {
     frequency_penalty: anyPenalty,
     presence_penalty: anyPenalty,

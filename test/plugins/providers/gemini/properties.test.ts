@@ -27,7 +27,9 @@ const request = anyRequest({
     { type: 'input_audio', input_audio: { data: 'QQ==', format: 'wav' } },
     image('nowhere'),
   ],
-  freight: fc.record({ google: fc.oneof(fc.constant('x'), fc.record({ thought_signature: fc.constantFrom('', 'c2ln', 7) })) }),
+  thinkingState: fc.record({
+    google: fc.oneof(fc.constant('x'), fc.record({ thought_signature: fc.constantFrom('', 'c2ln', 7) })),
+  }),
   fields: {
     frequency_penalty: fc.double({ min: -2, max: 2, noNaN: true }),
     seed: fc.maxSafeInteger(),
