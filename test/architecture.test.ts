@@ -1,8 +1,8 @@
 import { expect } from 'chai'
 import { placeOf, readSources, readText, type Source } from './support/sources.ts'
 
-/** The rooms of core, the lowest first: a file imports from its own room and from those before it. */
-const ROOMS = [
+/** The folders of core, the lowest first: a file imports from its own folder and from those before it. */
+const FOLDERS = [
   'node-version.mjs',
   'errors.ts',
   'async',
@@ -30,7 +30,7 @@ const ROOMS = [
 ] as const
 
 const SEAM = 'unified-model-gateway/plugin'
-/** Providers whose upstreams speak another provider's wire too: they may import from its folder. */
+/** Providers whose upstreams also speak another provider's protocol: they may import from its folder. */
 const WIRES: Readonly<Record<string, readonly string[]>> = {
   'azure-openai': ['openai-compatible'],
   bedrock: ['anthropic', 'cohere'],
@@ -38,50 +38,50 @@ const WIRES: Readonly<Record<string, readonly string[]>> = {
 }
 const ENTRY = /^plugins\/(?:chain|providers)\/[\w-]+\/index\.ts$/
 
-/** A file of more lines has more than one subject. */
+/** A longer file has more than one subject. */
 const MOST_LINES = 350
 
-/** What must not stand in the code. `but`: where it may. `everywhere`: nor in comments and strings. */
+/** Forbidden in the code. `but`: files in which it is allowed. `everywhere`: also in comments and strings. */
 const BANNED: readonly { readonly what: string; readonly pattern: RegExp; readonly but?: RegExp; readonly everywhere?: true }[] =
   [
-    { what: 'the console: there is a log', pattern: /\bconsole\./, but: /^bench\// },
-    { what: 'any: say unknown, and look', pattern: /(?:[:<|&,]\s*|\bas\s+)any\b(?!\s*[:(])/ },
-    { what: 'enums and namespaces: types are stripped, not compiled', pattern: /\b(?:enum|namespace|module)\s+\w+\s*\{/ },
+    { what: 'console.*: use the log', pattern: /\bconsole\./, but: /^bench\// },
+    { what: 'any: use unknown and check it', pattern: /(?:[:<|&,]\s*|\bas\s+)any\b(?!\s*[:(])/ },
+    { what: 'enums and namespaces: Node strips types only', pattern: /\b(?:enum|namespace|module)\s+\w+\s*\{/ },
     {
-      what: 'parameter properties: types are stripped, not compiled',
+      what: 'parameter properties: Node strips types only',
       pattern: /[(,]\s*(?:private|public|protected)\s+\w+\s*[?:]/,
     },
-    { what: 'default exports, but for plugins', pattern: /\bexport default\b/, but: ENTRY },
-    // A Host header can carry a path, so that what Koa makes of it is not where the request went.
+    { what: 'default exports, except of plugins', pattern: /\bexport default\b/, but: ENTRY },
+    // A Host header can contain a path, so Koa's URL may differ from the request's target.
     {
-      what: 'addresses made of a Host header',
+      what: 'addresses from a Host header',
       pattern:
         /\bctx(?:\.req(?:uest)?)?\.(?:URL|href|origin|host|hostname)\b|\{[^{}]*\b(?:URL|href|origin|host|hostname)\b[^{}]*\} = ctx\b/,
     },
-    { what: 'loose equality, but with null', pattern: /[^=!<>][=!]=(?!=)\s*(?!\s|null\b)/ },
-    // How long it takes tells how much of it is right: digests are looked up, or compared by timingSafeEqual.
+    { what: 'loose equality, except with null', pattern: /[^=!<>][=!]=(?!=)\s*(?!\s|null\b)/ },
+    // The time of a comparison reveals matching characters: digests are looked up, or compared by timingSafeEqual.
     {
       what: 'secrets compared by ===',
       pattern: /\b\w*(?:secret|digest|password)\s*[=!]==\s*(?!undefined|null|true|false)[a-z]/i,
     },
-    { what: 'code made of text', pattern: /\beval\(|\bnew Function\(/ },
-    { what: 'processes', pattern: /'node:(?:child_process|cluster|vm)'/, but: /^bench\//, everywhere: true },
+    { what: 'code from text', pattern: /\beval\(|\bnew Function\(/ },
+    { what: 'child processes', pattern: /'node:(?:child_process|cluster|vm)'/, but: /^bench\//, everywhere: true },
     {
-      what: 'checks switched off without a reason',
+      what: 'checks disabled without a reason',
       pattern: /@ts-(?:ignore|nocheck|expect-error)|biome-ignore(?! lint\/[\w/]+: \w)/,
       everywhere: true,
     },
   ]
 
-/** What a stranger's plugin begins with is a stranger's. */
+/** The template of a new plugin follows the rules of its own package. */
 const TEMPLATE = /^plugins\/create-umg-plugin\/templates\//
 
 const SOURCES = readSources('{core,plugins,bench}/**/*.{ts,mjs}').filter(({ path }) => !TEMPLATE.test(path))
 const CORE = SOURCES.filter(({ path }) => path.startsWith('core/'))
 const PLUGINS = SOURCES.filter(({ path }) => path.startsWith('plugins/'))
 
-const rankOf = (path: string): number => ROOMS.indexOf(path.split('/')[1] as (typeof ROOMS)[number])
-/** What lies in `core/` itself is a room of its own. */
+const rankOf = (path: string): number => FOLDERS.indexOf(path.split('/')[1] as (typeof FOLDERS)[number])
+/** A file in `core/` itself counts as a folder of its own. */
 const folderOf = (path: string): string => (/^core\/[^/]+$/.test(path) ? path : path.slice(0, path.lastIndexOf('/')))
 
 /** The folder of a plugin, of any path in it. */
@@ -105,16 +105,16 @@ function callAt(code: string, start: number): string {
 
 const paths = (sources: readonly Source[]): string[] => sources.map(({ path }) => path)
 
-/** Where the code of a file fits a pattern. */
+/** The places in a file's code that match a pattern. */
 const places = (source: Source, pattern: RegExp, text = source.code): string[] =>
   Array.from(text.matchAll(new RegExp(pattern, `${pattern.flags}g`)), ({ index }) => placeOf(source, index))
 
-/** The circles of a graph: its strongly connected components of more than one node (Tarjan). */
-function circlesOf(imports: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+/** The cycles of a graph: its strongly connected components of more than one node (Tarjan). */
+function cyclesOf(imports: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const order = new Map<string, number>()
   const low = new Map<string, number>()
   const stack: string[] = []
-  const circles: string[][] = []
+  const cycles: string[][] = []
   function visit(node: string): void {
     order.set(node, order.size)
     low.set(node, order.get(node)!)
@@ -124,44 +124,44 @@ function circlesOf(imports: ReadonlyMap<string, ReadonlySet<string>>): string[][
       if (stack.includes(target)) low.set(node, Math.min(low.get(node)!, low.get(target)!))
     }
     if (low.get(node) !== order.get(node)) return
-    const circle = stack.splice(stack.indexOf(node))
-    if (circle.length > 1) circles.push(circle.sort())
+    const cycle = stack.splice(stack.indexOf(node))
+    if (cycle.length > 1) cycles.push(cycle.sort())
   }
   for (const node of imports.keys()) if (!order.has(node)) visit(node)
-  return circles
+  return cycles
 }
 
 describe('the source tree', () => {
-  it('is read as its compiler does: every bracket has its pair', () => {
+  it('has matching brackets, so that this test reads it as the compiler does', () => {
     for (const { path, code } of SOURCES)
       for (const [open, close] of ['()', '[]', '{}']) expect(code.split(open!).length, path).to.equal(code.split(close!).length)
   })
 
-  it('has no file of core outside its rooms', () => {
+  it('has only the listed folders in core', () => {
     expect(paths(CORE.filter(({ path }) => rankOf(path) < 0))).to.deep.equal([])
   })
 
-  it('imports from lower rooms only', () => {
+  it('has files in core that import from their own folder and those before it', () => {
     const upward = ({ path, inner }: Source) =>
       inner.filter((target) => rankOf(target) > rankOf(path)).map((target) => `${path} imports ${target}`)
     expect(CORE.flatMap(upward)).to.deep.equal([])
   })
 
-  it('has no circle of files', () => {
-    expect(circlesOf(new Map(SOURCES.map(({ path, inner }) => [path, new Set(inner)])))).to.deep.equal([])
+  it('has no cycle of files', () => {
+    expect(cyclesOf(new Map(SOURCES.map(({ path, inner }) => [path, new Set(inner)])))).to.deep.equal([])
   })
 
-  it('has no circle of folders', () => {
+  it('has no cycle of folders', () => {
     const folders = new Map<string, Set<string>>()
     for (const { path, inner } of SOURCES) {
       const imported = folders.get(folderOf(path)) ?? new Set()
       folders.set(folderOf(path), imported)
       for (const target of inner) if (folderOf(target) !== folderOf(path)) imported.add(folderOf(target))
     }
-    expect(circlesOf(folders)).to.deep.equal([])
+    expect(cyclesOf(folders)).to.deep.equal([])
   })
 
-  it('has plugins that import their own folder, node:, npm packages and the seam, as a stranger could', () => {
+  it('has plugins that import only their own folder, node:, npm packages and the plugin API', () => {
     const foreign = ({ path, inner, imports }: Source) => {
       const allowed = [pluginOf(path), ...wiresOf(path)]
       const outside = inner.filter((target) => !allowed.includes(pluginOf(target)))
@@ -171,29 +171,29 @@ describe('the source tree', () => {
     expect(PLUGINS.flatMap(foreign)).to.deep.equal([])
   })
 
-  it('has providers that import from another only where they speak its wire, and lists no wire that none speaks', () => {
-    const spoken = new Set(PLUGINS.flatMap(({ path, inner }) => inner.map((target) => `${folderOf(path)} ${folderOf(target)}`)))
+  it('has no row in WIRES that no provider needs', () => {
+    const used = new Set(PLUGINS.flatMap(({ path, inner }) => inner.map((target) => `${folderOf(path)} ${folderOf(target)}`)))
     const listed = Object.keys(WIRES).map((name) => `plugins/providers/${name}`)
-    expect(listed.flatMap((own) => wiresOf(own).filter((wire) => !spoken.has(`${own} ${wire}`)))).to.deep.equal([])
+    expect(listed.flatMap((own) => wiresOf(own).filter((wire) => !used.has(`${own} ${wire}`)))).to.deep.equal([])
   })
 
-  it('tells in docs/architecture.md who speaks whose wire', () => {
+  it('has the rows of WIRES in docs/architecture.md', () => {
     const rows = readText('docs/architecture.md').matchAll(/^\| `([\w-]+)` \| (`[^|]+`) \|/gm)
-    const told = Array.from(rows, ([, name, wires]) => [name, wires!.replaceAll('`', '').split(', ')])
-    expect(Object.fromEntries(told)).to.deep.equal(WIRES)
+    const listed = Array.from(rows, ([, name, wires]) => [name, wires!.replaceAll('`', '').split(', ')])
+    expect(Object.fromEntries(listed)).to.deep.equal(WIRES)
   })
 
-  it('exports the seam, and nothing of what is inside', () => {
+  it('exports the plugin API and its testing kit only', () => {
     const { exports: exported } = JSON.parse(readText('package.json'))
     expect(Object.keys(exported)).to.have.members(['./plugin', './plugin/testing', './package.json'])
   })
 
-  it('names files by what they do', () => {
+  it('has no vague file names', () => {
     const VAGUE = /\/(?:utils?|helpers?|common|misc|shared|lib)(?:\.\w+|\/)/
     expect(paths(SOURCES.filter(({ path }) => VAGUE.test(path)))).to.deep.equal([])
   })
 
-  it('has no barrels: an index is the entry of a plugin', () => {
+  it('has no barrels: only plugins have an index', () => {
     expect(paths(SOURCES.filter(({ path }) => /\/index\.\w+$/.test(path) && !ENTRY.test(path)))).to.deep.equal([])
   })
 
@@ -203,7 +203,7 @@ describe('the source tree', () => {
   })
 
   for (const { what, pattern, but, everywhere } of BANNED) {
-    it(`does without ${what}`, () => {
+    it(`does not contain ${what}`, () => {
       const found = SOURCES.filter(({ path }) => !but?.test(path)).flatMap((source) =>
         places(source, pattern, everywhere ? source.text : source.code),
       )
@@ -211,7 +211,7 @@ describe('the source tree', () => {
     })
   }
 
-  it('has tests that close only what was opened: where `before` fails, `after` does not fail for want of it', () => {
+  it('has tests whose `after` hooks close only what `before` opened', () => {
     const unopened = (source: Source): string[] => {
       const names = Array.from(source.code.matchAll(/^ *let (\w+): [^=\n]+$/gm), ([, name]) => name!)
       if (names.length === 0) return []
@@ -225,16 +225,16 @@ describe('the source tree', () => {
     expect(TESTS.flatMap(unopened)).to.deep.equal([])
   })
 
-  it('says of everything that it exports what it is', () => {
+  it('has a doc comment on each export', () => {
     const EXPORTED = /^export (?:default )?(?:abstract )?(?:async )?(?:const|function\*?|class|interface|type(?! [{*]))\b/m
-    const silent = (source: Source) =>
+    const undocumented = (source: Source) =>
       [...source.code.matchAll(new RegExp(EXPORTED, 'gm'))]
         .filter(({ index }) => !source.text.slice(0, index).trimEnd().endsWith('*/'))
         .map(({ index }) => placeOf(source, index))
-    expect([...CORE, ...PLUGINS].flatMap(silent)).to.deep.equal([])
+    expect([...CORE, ...PLUGINS].flatMap(undocumented)).to.deep.equal([])
   })
 
-  it('has switched on what its tools see and this test does not', () => {
+  it('enables the rules of TypeScript and Biome that this test relies on', () => {
     expect(readText('tsconfig.json'))
       .to.match(/"strict": true/)
       .and.to.match(/"erasableSyntaxOnly": true/)

@@ -12,12 +12,12 @@ import { type Endpoint, Exchange, type ExchangeServices } from './exchange.ts'
 import type { Generation } from './generation.ts'
 import type { Settlement } from './settle.ts'
 
-/** What every request of a gateway needs. */
+/** The services that every request uses. */
 export interface AppServices {
   readonly settlement: Settlement
-  /** Requests under way. */
+  /** The open requests. */
   readonly open: LinkedList<Exchange>
-  /** While the gateway drains every reply closes its connection. */
+  /** While the gateway drains, every reply closes its connection. */
   readonly lifecycle: { readonly draining: boolean }
 }
 
@@ -29,16 +29,16 @@ export function createApp(services: AppServices, routers: readonly Router[]): Ko
   app.use(refuseAmbiguous)
   for (const router of routers) app.use(router.routes() as Koa.Middleware)
   app.use(refuseUnknownPath)
-  // Only sockets that break reach it: what middleware throws becomes a reply.
+  // Koa emits only socket errors here: sendReply catches those of middleware.
   app.on('error', () => {})
   return app
 }
 
-/** Gives the request its id and its exchange, and settles it when its connection is done with it. */
+/** Gives the request an id and an exchange, and settles the exchange when the reply closes. */
 function beginExchange({ settlement, open, lifecycle }: AppServices): Koa.Middleware {
   return (ctx, next) => {
     const exchange = new Exchange()
-    // A link must not put another state in its place.
+    // A link must not replace the state.
     Object.defineProperty(ctx, 'state', { value: new LinkState(exchange), writable: false, configurable: false })
     ctx.res.setHeader('x-request-id', exchange.id)
     if (lifecycle.draining) ctx.res.setHeader('connection', 'close')
@@ -51,7 +51,7 @@ function beginExchange({ settlement, open, lifecycle }: AppServices): Koa.Middle
   }
 }
 
-/** Sends what a call came to, and what was thrown as OpenAI's error. Other routes than `/v1` reply as Koa does. */
+/** Sends the result of a call, and thrown errors in OpenAI's format. Koa sends the other replies. */
 async function sendReply(ctx: Koa.ParameterizedContext, next: Koa.Next): Promise<void> {
   const exchange = exchangeOf(ctx)
   try {
@@ -64,12 +64,12 @@ async function sendReply(ctx: Koa.ParameterizedContext, next: Koa.Next): Promise
   respond(exchange, ctx.res)
 }
 
-/** More headers than any client sends; Node itself drops or refuses what is past its own limit. */
+/** More headers than any client sends. Node drops or refuses headers beyond its own limit. */
 const MAX_HEADERS = 100
 
 /**
- * Refuses what Node's parser lets through but servers read in different ways: a request must have one meaning, here and in front
- * of us (RFC 9112 §3.2, §6.1).
+ * Refuses requests that Node's parser accepts but servers interpret differently: the gateway and a proxy before it must agree
+ * (RFC 9112 §3.2, §6.1).
  */
 export function refuseAmbiguous({ req }: Koa.ParameterizedContext, next: Koa.Next): Promise<void> {
   const { rawHeaders, headers, httpVersion, method = '', url = '' } = req
@@ -84,13 +84,13 @@ export function refuseAmbiguous({ req }: Koa.ParameterizedContext, next: Koa.Nex
   return next()
 }
 
-/** What else is on such a connection has no certain meaning either: it is closed. */
+/** Closes the connection: later requests on it would be ambiguous too. */
 const refusal = (row: ErrorName): GatewayError => new GatewayError(row, { headers: { connection: 'close' } })
 
-/** A name or address with a port; nothing that could carry a path. */
+/** A host name or address with an optional port, without a path. */
 const HOST = /^(?:[A-Za-z0-9._~-]*|\[[0-9A-Fa-f:.]+\])(?::\d*)?$/
 
-/** Absolute-form and `*` name no resource of ours; where a `#` stands, Koa reads another path than is written. */
+/** Origin-form without `#`: absolute-form and `*` name no resource here; Koa misreads a path with `#`. */
 const PLAIN = /^\/[^#]*$/
 
 function count(rawHeaders: readonly string[], name: string): number {
@@ -100,7 +100,7 @@ function count(rawHeaders: readonly string[], name: string): number {
   return found
 }
 
-/** 404, or 405 where only the method is wrong. */
+/** Throws 404, or 405 if only the method is wrong. */
 function refuseUnknownPath(ctx: Koa.Context): never {
   const layers = (ctx.matched ?? []) as readonly { readonly methods: readonly string[] }[]
   const allow = [...new Set(layers.flatMap((layer) => layer.methods))].join(', ')
@@ -110,7 +110,7 @@ function refuseUnknownPath(ctx: Koa.Context): never {
     : new GatewayError('method_not_allowed', { values, headers: { allow } })
 }
 
-/** What the routes of `/v1` work with. */
+/** The services of the routes of `/v1`. */
 export interface ApiServices extends CallServices, ExchangeServices {
   /** The version of routes.yaml that serves new calls. */
   readonly live: { readonly generation: Generation }
@@ -126,7 +126,7 @@ export function apiRoutes(services: ApiServices): Router {
   return router
 }
 
-/** Serves one call: a generation is held for all of it, and its chain runs around the endpoint. */
+/** Serves one call: holds a generation until it is settled, and runs the chain around the endpoint. */
 const serve =
   (endpoint: Endpoint, services: ApiServices) =>
   (ctx: Koa.ParameterizedContext): Promise<void> => {
@@ -135,10 +135,10 @@ const serve =
     return generation.chain(ctx as never, () => Promise.resolve())
   }
 
-/** Up to this size a body goes out as one latin1 string, in one write with its head. */
+/** Up to this size, in bytes, a body is sent as one latin1 string, in one write with the head. */
 const ONE_WRITE = 16 * 1024
 
-/** Sends what the call came to: a stream, a whole reply, or an error. */
+/** Sends the result of the call: a stream, a whole reply or an error. */
 function respond(exchange: Exchange, response: ServerResponse): void {
   if (exchange.closed) return
   if (exchange.dropped.length > 0) response.setHeader('x-umg-params-dropped', exchange.dropped.join(', '))
@@ -148,7 +148,7 @@ function respond(exchange: Exchange, response: ServerResponse): void {
   else sendError(new GatewayError('internal_error', { cause: new Error('no reply') }), response)
 }
 
-/** Sends an error in OpenAI's shape. The request id is a header, never part of the body. */
+/** Sends an error in OpenAI's format. The request id is a header, never part of the body. */
 function sendError(error: GatewayError, response: ServerResponse): void {
   for (const name in error.headers) response.setHeader(name, error.headers[name]!)
   sendJson(error.status, Buffer.from(JSON.stringify(error)), response)

@@ -9,8 +9,8 @@ import { type BodyScanner, type CallContext, ClientCall, membersOfLarge } from '
 const MAX_BODY = 32 << 20
 
 /**
- * Reads a JSON request body of at most `max` bytes into one buffer. Throws 415, 413, 408 or 400 as GatewayErrors; `request.aborted` leaves the promise
- * rejected with `service_unavailable`, for nobody.
+ * Reads a JSON request body of at most `max` bytes into one buffer. Throws GatewayErrors: 415, 413 or 400, or 408 if the request is
+ * incomplete because it timed out or the client aborted it.
  */
 export async function readBody(request: IncomingMessage, response: ServerResponse, max: number): Promise<Buffer> {
   checkHeaders(request, max)
@@ -32,7 +32,7 @@ function checkHeaders(request: IncomingMessage, max: number): void {
   if (Number(request.headers['content-length'] ?? 0) > max) throw tooLarge(max)
 }
 
-/** A body that has come with its head, as most do. */
+/** Reads a body that arrived with the head, as most do. */
 function whole(request: IncomingMessage, max: number): Buffer {
   if (request.readableLength > max) throw tooLarge(max)
   return request.read() ?? Buffer.alloc(0)
@@ -58,7 +58,7 @@ function collect(request: IncomingMessage, max: number): Promise<Buffer> {
 
 const tooLarge = (limit: number): GatewayError => new GatewayError('request_too_large', { values: { limit } })
 
-/** The event loop would be held for milliseconds by looking through a body from this size on: a thread does it. In bytes. */
+/** From this size on, in bytes, a thread scans the body: it would block the event loop for milliseconds. */
 const LARGE = 4 << 20
 
 /** Reads requests of `/v1` as calls. */
@@ -69,11 +69,11 @@ export class CallReader {
     this.#scanner = scanner
   }
 
-  /** `most`: bytes that the upstreams of such a call take. Throws what `readBody` throws, and 400 for a body that is no acceptable object. */
+  /** `most`: the upstreams' body limit, in bytes. Throws the errors of `readBody`, and 400 if the body is no acceptable object. */
   async read(ctx: Pick<ParameterizedContext, 'req' | 'res'>, context: CallContext, most: number): Promise<ClientCall> {
     const bytes = await readBody(ctx.req, ctx.res, Math.min(MAX_BODY, most))
     if (bytes.length < LARGE) return new ClientCall(bytes, context)
-    // Gathering such a body took its time already: others have a turn, before what comes next is read and after it.
+    // Collecting a large body has taken long: other work runs before and after the next read.
     await setImmediate()
     await setImmediate()
     return new ClientCall(bytes, context, await membersOfLarge(bytes, this.#scanner))

@@ -24,10 +24,10 @@ import { sendLinkReply } from './link-reply.ts'
 
 let open: (state: LinkState) => Exchange
 
-/** The exchange behind a request's `ctx.state`. */
+/** The exchange of a request's `ctx.state`. */
 export const exchangeOf = ({ state }: Pick<ParameterizedContext, 'state'>): Exchange => open(state as LinkState)
 
-/** `ctx.state` of every link: what the seam documents of a call. Nothing else of core can be reached through it. */
+/** `ctx.state` of every link: the part of a call that the plugin API documents. It gives no access to the rest of core. */
 export class LinkState implements CallState {
   static {
     open = (state) => state.#exchange
@@ -121,39 +121,39 @@ export interface ChainLink {
   readonly name: string
   readonly handle: Middleware<CallState>
   readonly explain: Link['explain']
-  /** The namespaces whose calls the link sees. */
+  /** The namespaces for whose calls the link runs. */
   readonly namespaces: ReadonlySet<string> | 'all'
 }
 
-/** The links of a routes.yaml around the endpoint of a call, in the order written, each of them guarded. */
+/** Composes the guarded links of a routes.yaml, in the order of the file, around the endpoint of a call. */
 export function composeChain(links: readonly ChainLink[], guard: LinkGuard): Middleware {
   return compose([...links.map((link) => guard.wrap(link)), serveEndpoint])
 }
 
-/** The innermost middleware: the endpoint that the request asked for. */
+/** The innermost middleware: calls the endpoint of the request. */
 async function serveEndpoint(ctx: ParameterizedContext): Promise<void> {
   const exchange = exchangeOf(ctx)
-  // A client that has left needs no answer.
+  // A closed connection needs no reply.
   if (!exchange.closed) await exchange.endpoint!.serve(exchange, ctx)
 }
 
-/** How often the time of links is checked, in milliseconds. */
+/** Interval between checks of the links' time, in milliseconds. */
 const TICK_MS = 250
 
-/** Makes middleware of links: whatever a link does costs its own call only, and its own time is measured and limited. */
+/** Wraps links as middleware: a link can fail only its own call, and its own time is measured and limited. */
 export class LinkGuard {
   readonly #timer: PluginTimer
   readonly #limitMs: number
   readonly #ticker: Ticker<LinkRun>
 
-  /** `limitMs`: milliseconds of its own, `next` excluded, that a link may take before its call fails. */
+  /** `limitMs`: a link's own time, without `next`, after which its call fails, in milliseconds. */
   constructor(timer: PluginTimer, limitMs: number) {
     this.#timer = timer
     this.#limitMs = limitMs
     this.#ticker = new Ticker(Math.min(TICK_MS, limitMs))
   }
 
-  /** The guarded link. Rejects with a GatewayError; what it calls by `next` never rejects. */
+  /** The guarded link. Rejects with a GatewayError; its `next` resolves even if the call fails. */
   wrap(link: ChainLink): Middleware {
     const guarded: Middleware = async (ctx, next) => {
       if (exchangeOf(ctx).closed) return
@@ -170,7 +170,7 @@ export class LinkGuard {
   }
 }
 
-/** A link with `when` sees the calls of its namespaces. A request that names no model concerns no such link. */
+/** A link with `when` runs only for calls of its namespaces, never for requests without a model. */
 const onlyFor =
   (namespaces: ReadonlySet<string>, guarded: Middleware): Middleware =>
   async (ctx, next) => {
@@ -179,7 +179,7 @@ const onlyFor =
     return concerned ? guarded(ctx, next) : next()
   }
 
-/** One link in one call: its handler, with all that it calls by `next`, and its own time. */
+/** One run of a link in a call: its handler, its `next`, and its own time. */
 class LinkRun implements TickListener {
   previous: this | undefined
   next: this | undefined
@@ -190,7 +190,7 @@ class LinkRun implements TickListener {
   readonly #rest: Next
   readonly #limitMs: number
   #ownMs = 0
-  /** Since when the link itself runs; undefined while it waits for `next`, and when it is over. */
+  /** Start of the link's current own time; undefined while it waits for `next` and after its end. */
   #runningSince: number | undefined = performance.now()
   #reject: ((error: Error) => void) | undefined
   #inner: Promise<void> | undefined
@@ -206,12 +206,12 @@ class LinkRun implements TickListener {
     this.#limitMs = limitMs
   }
 
-  /** Runs the handler. Resolves when it is done, and all that it called; rejects with a GatewayError. */
+  /** Runs the handler. Resolves when the handler and its `next` are done; rejects with a GatewayError. */
   async done(): Promise<void> {
     this.#exchange.enterLink(this)
     try {
       await this.#limited(this.#link.handle(this.#ctx as never, () => this.#next()))
-      // A link that does not await next() must not let the head go before its time.
+      // If a link does not await next(), the head must not be sent too early.
       if (this.#inner !== undefined && !this.#innerIsOver) await this.#inner
       if (this.#ctx.body != null && this.#exchange.failure === undefined) throw new ContractViolation('BODY_SET')
       if (this.#inner === undefined) await this.#limited(sendLinkReply(this.#exchange))
@@ -222,14 +222,14 @@ class LinkRun implements TickListener {
     }
   }
 
-  /** The link waits, or is done. Returns its own time so far, in milliseconds. */
+  /** Stops the link's own time and returns it, in milliseconds. */
   stop(now: number): number {
     this.#ownMs = this.#timeAt(now)
     this.#runningSince = undefined
     return this.#ownMs
   }
 
-  /** Its own time so far: also of a link that hangs while its client leaves. */
+  /** The link's own time so far, also if it hangs when its client disconnects. */
   record(now: number): LinkRecord {
     return { name: this.name, ms: this.#timeAt(now) }
   }
@@ -242,7 +242,7 @@ class LinkRun implements TickListener {
     return this.#runningSince === undefined ? this.#ownMs : this.#ownMs + now - this.#runningSince
   }
 
-  /** Settles as the work does; rejects when the link has taken too long. */
+  /** Settles as `work` does, or rejects if the link exceeds its time limit. */
   #limited(work: unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {
       this.#reject = reject
@@ -251,7 +251,7 @@ class LinkRun implements TickListener {
   }
 
   #next(): Promise<void> {
-    // The link's call is over, and has failed if the link had not passed it on.
+    // The link is done: its call was passed on, answered or has failed.
     if (this.#isOver) return Promise.resolve()
     if (this.#inner !== undefined) return this.#violation('NEXT_TWICE')
     if (this.#exchange.linkReply !== undefined) return this.#violation('NEXT_AFTER_REPLY')
@@ -259,7 +259,7 @@ class LinkRun implements TickListener {
     return this.#inner
   }
 
-  /** A link's next() resolves even when the call failed, so that every link can stamp the head of every reply. */
+  /** next() resolves even if the call fails, so that every link can set headers of every reply. */
   async #runRest(): Promise<void> {
     this.stop(performance.now())
     try {
@@ -269,11 +269,11 @@ class LinkRun implements TickListener {
     }
     this.#innerIsOver = true
     this.#exchange.currentLink = this.name
-    // A link that threw meanwhile does not run any more.
+    // A link that threw in the meantime no longer runs.
     if (!this.#isOver) this.#runningSince = performance.now()
   }
 
-  /** Fails the call. Rejects for a link that waits; one that does not wait must not end the process by an unhandled rejection. */
+  /** Fails the call and rejects. If the link does not await it, the unhandled rejection must not end the process. */
   #violation(code: 'NEXT_TWICE' | 'NEXT_AFTER_REPLY'): Promise<never> {
     const error = pluginError(this.name, 'handle', new ContractViolation(code))
     this.#exchange.fail(error)

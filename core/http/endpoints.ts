@@ -9,7 +9,7 @@ import type { Principal } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { Endpoint, Exchange } from './exchange.ts'
 
-/** What calls are served with, beside their generation. */
+/** The services of calls, apart from their generation. */
 export interface CallServices {
   readonly calls: CallMetrics
   readonly upstreams: UpstreamClient
@@ -25,7 +25,7 @@ export function modelEndpoint({ name, check, reply: format }: ModelEndpoint, ser
     exchange.decide()
     const route = exchange.generation!.table.route(call.model, principal)
     exchange.onClosed = calls.started(call.model.namespace)
-    // The client may have left while its body was read.
+    // The client may disconnect while its body is read.
     if (exchange.closed) return
     const request: DispatchRequest = {
       call,
@@ -47,14 +47,14 @@ function dispatch(exchange: Exchange, request: DispatchRequest): Promise<Buffer 
   return dispatch.run()
 }
 
-/** Resolves when the stream is committed, or when its client has waited for so long that it needs a sign of life. */
+/** Resolves when the stream is committed, or when the client has waited so long that it needs a heartbeat. */
 function openStream(exchange: Exchange, request: DispatchRequest): Promise<void> {
   return new Promise((resolve, reject) => {
     exchange.openStream(resolve)
     dispatch(exchange, request).then(
       () => resolve(),
       (error: unknown) => {
-        // Where the head is out already, nobody waits for this promise: `fail` sends an error frame.
+        // If the head is already sent, the promise is resolved: `fail` sends an error frame.
         exchange.fail(error)
         reject(error)
       },
@@ -62,7 +62,7 @@ function openStream(exchange: Exchange, request: DispatchRequest): Promise<void>
   })
 }
 
-/** `GET /v1/models`: what the principal may call. */
+/** `GET /v1/models`: the principal's models. */
 export const modelList: Endpoint = {
   name: 'models',
   check: 'no body',
@@ -72,7 +72,7 @@ export const modelList: Endpoint = {
   },
 }
 
-/** `GET /v1/models/{id}`, with `path` before the id: the id may be percent-encoded. */
+/** `GET /v1/models/{id}`. `path`: the part before the id. The id may be percent-encoded. */
 export const oneModel = (path: string): Endpoint => ({
   name: 'models',
   check: 'no body',
@@ -85,13 +85,13 @@ export const oneModel = (path: string): Endpoint => ({
   },
 })
 
-/** Core refuses a call that no link has identified: without `auth` the gateway is closed. */
+/** Refuses a call if no link has set a principal: without `auth`, no call is served. */
 export function requirePrincipal({ principal }: Exchange): Principal {
   if (principal === undefined) throw new GatewayError('missing_api_key')
   return principal
 }
 
-/** `ns%2Fm` (the SDKs) and `ns/m` (people) are the same id; `%252F` is not, and `%zz` is none. */
+/** `ns%2Fm` (SDKs) and `ns/m` (typed) are the same id; `%252F` is another, `%zz` is invalid. */
 function decodeOnce(rawId: string): string {
   try {
     return decodeURIComponent(rawId)

@@ -27,13 +27,13 @@ import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { CallReader } from './body.ts'
 import { Relay, type RelayTimes } from './relay.ts'
 
-/** The generation that serves a call until `release`. */
+/** The generation of a call, held until `release`. */
 export interface HeldGeneration {
   readonly table: RoutingTable
   release(): void
 }
 
-/** A link that runs in the call, and its own time. */
+/** A link of the call, and its own time. */
 export interface MeasuredLink {
   /** The plugin's name. */
   readonly name: string
@@ -41,16 +41,16 @@ export interface MeasuredLink {
   record(now: number): LinkRecord
 }
 
-/** An endpoint of `/v1`: what stands behind the chain. */
+/** An endpoint of `/v1`, called by the chain. */
 export interface Endpoint {
   readonly name: EndpointName
-  /** Checks the body of its requests. */
+  /** The check of its request bodies. */
   readonly check: RequestCheck | 'no body'
-  /** Serves a request. Resolves when the head of the reply may go out, which for a stream may be long before its end. */
+  /** Serves a request. Resolves when the head of the reply may be sent: for a stream, possibly long before its end. */
   serve(exchange: Exchange, ctx: ParameterizedContext): Promise<void>
 }
 
-/** A function that a link wants to run when its call is settled. */
+/** A function of a link that runs when its call is settled. */
 export interface SettledHook {
   /** The link's name. */
   readonly link: string
@@ -59,26 +59,26 @@ export interface SettledHook {
 
 /** Runs settled hooks. */
 export interface HookRunner {
-  /** Undefined where the hook is done at once. */
+  /** Undefined if the hook is synchronous. */
   run(hook: SettledHook, outcome: Outcome): Promise<void> | undefined
 }
 
-/** What is asked of a reply when it is over. */
+/** The state of a reply after its end. */
 export type SentReply = Pick<ServerResponse, 'statusCode' | 'writableFinished'>
 
-/** What a link answered with, instead of the upstream. */
+/** The reply of a link instead of an upstream's. */
 export interface LinkReply {
   readonly link: string
   readonly reply: ChatCompletion | Iterable<ChatChunk> | AsyncIterable<ChatChunk>
 }
 
-/** What an exchange at an endpoint of `/v1` works with. */
+/** The services of an exchange at an endpoint of `/v1`. */
 export interface ExchangeServices {
   readonly reader: CallReader
   readonly relayTimes: RelayTimes
 }
 
-/** One request and its reply: all that core knows of it, from its first byte until it is settled. */
+/** One request and its reply: core's state of them, from the first byte until settled. */
 export class Exchange implements DispatchListener, Linked {
   previous: this | undefined
   next: this | undefined
@@ -87,15 +87,15 @@ export class Exchange implements DispatchListener, Linked {
   readonly upstreamHeaders: Record<string, string> = {}
   principal: Principal | undefined
 
-  /** The endpoint of `/v1` that was reached, and the generation that serves it; undefined where none was. */
+  /** The request's endpoint of `/v1` and its generation; undefined if it reached no endpoint. */
   endpoint: Endpoint | undefined
   generation: HeldGeneration | undefined
 
-  /** The link that runs, to know which one asks for what. */
+  /** The running link, to attribute replies and hooks. */
   currentLink = 'core'
-  /** The links that ran, the outermost first. */
+  /** The links that ran, outermost first. */
   readonly linkRuns: MeasuredLink[] = []
-  /** The innermost link's first: a reply passes the chain from bottom to top. */
+  /** Innermost link first: a reply passes the chain from inside to outside. */
   readonly transforms: LinkTransform[] = []
   readonly settledHooks: SettledHook[] = []
   linkReply: LinkReply | undefined
@@ -103,29 +103,29 @@ export class Exchange implements DispatchListener, Linked {
   /** The attempts that have ended. */
   readonly attempts: AttemptRecord[] = []
   served: Served | undefined
-  /** Parameters that the provider left out, for the reply's head. */
+  /** Parameters that the provider dropped, for the reply's head. */
   dropped: readonly string[] = []
   usage: Usage | undefined
   usageEstimated = false
 
-  /** The whole reply to the client, once there is one. */
+  /** The whole reply to the client; undefined before. */
   body: Buffer | undefined
-  /** The stream to the client, once there is one. */
+  /** The stream to the client; undefined before. */
   stream: Relay | undefined
-  /** Why the call failed. */
+  /** The call's failure. */
   failure: GatewayError | undefined
-  /** What plugins did wrong, whether the call failed for it or not. */
+  /** Failures of plugins, whether they failed the call or not. */
   readonly pluginFailures: PluginFailure[] = []
-  /** Tells the metrics that the call is no longer in flight. */
+  /** Removes the call from the in-flight metric. */
   onClosed: (() => void) | undefined
 
   readonly #startedAt = performance.now()
-  /** Milliseconds that the call has waited for upstreams, before the wait under way. */
+  /** Milliseconds spent waiting for upstreams, without the current wait. */
   #waitedMs = 0
   #waitingSince: number | undefined
-  /** The last wait. */
+  /** Milliseconds of the last wait. */
   #servedMs = 0
-  /** Until the head of a stream: from there on time is the upstream's and the client's. */
+  /** Overhead at the head of a stream: later time is the upstream's and the client's. */
   #overheadAtHead: number | undefined
   #ctx: ParameterizedContext | undefined
   #services: ExchangeServices | undefined
@@ -144,7 +144,7 @@ export class Exchange implements DispatchListener, Linked {
     this.id = id
   }
 
-  /** The request has reached an endpoint of `/v1`. */
+  /** Starts the request's call to an endpoint. */
   begin(endpoint: Endpoint, generation: HeldGeneration, ctx: ParameterizedContext, services: ExchangeServices): void {
     this.endpoint = endpoint
     this.generation = generation
@@ -162,12 +162,12 @@ export class Exchange implements DispatchListener, Linked {
     return this.#abort.signal
   }
 
-  /** The client is gone, or its reply is whole. */
+  /** The reply is complete, or the client disconnected. */
   get closed(): boolean {
     return this.#closed
   }
 
-  /** The model asked for, where the body was read and names one. */
+  /** The requested model; undefined if the body is unread or has none. */
   get model(): ModelId | undefined {
     try {
       return this.#call?.model
@@ -176,13 +176,13 @@ export class Exchange implements DispatchListener, Linked {
     }
   }
 
-  /** Reads and checks the body when first asked for. */
+  /** Reads and checks the body on the first call. */
   call(): Promise<ClientCall> {
     this.#reading ??= this.#read()
     return this.#reading
   }
 
-  /** A link answers the call itself. */
+  /** Sets the link's own reply. */
   replyWith(reply: LinkReply['reply']): void {
     if (this.#isDecided || this.failure !== undefined) throw new ContractViolation('SEND_AFTER_NEXT')
     if (this.endpoint?.check === 'no body') throw new ContractViolation('NO_BODY')
@@ -191,12 +191,12 @@ export class Exchange implements DispatchListener, Linked {
 
   transform(transform: ReplyTransform): void {
     if (this.#isDecided || this.failure !== undefined) throw new ContractViolation('TRANSFORM_AFTER_NEXT')
-    // What other endpoints reply is neither a completion nor made of chunks.
+    // Other endpoints reply with neither completions nor chunks.
     if (this.endpointName !== 'chat.completions') return
     this.transforms.unshift({ link: this.currentLink, transform })
   }
 
-  /** Core takes the call over: links can no longer change it, or decide who answers it. */
+  /** From now on links can no longer change the call or choose its upstream or reply. */
   decide(): void {
     this.#isDecided = true
     if (this.#callContext !== undefined) this.#callContext.decided = true
@@ -209,18 +209,18 @@ export class Exchange implements DispatchListener, Linked {
 
   onSettled(fn: SettledHook['fn']): void {
     const hook = { link: this.currentLink, fn }
-    // A link that was waiting when its client left may ask only now.
+    // A link may still run when its disconnected call is settled.
     if (this.#hookRunner === undefined) this.settledHooks.push(hook)
     else void this.#hookRunner.run(hook, this.#outcome!)
   }
 
-  /** Milliseconds since the request arrived, and of them those in the gateway itself, until the reply's head. */
+  /** Milliseconds since the request arrived, and the gateway's own part of them until the reply's head. */
   elapsed(): { readonly total: number; readonly overhead: number } {
     const total = performance.now() - this.#startedAt
     return { total, overhead: this.#overheadAtHead ?? Math.max(total - this.#waitedMs - this.#waiting(), 0) }
   }
 
-  /** Milliseconds of the wait under way; 0 if the call waits for no upstream. */
+  /** Milliseconds of the current wait; 0 if the call waits for no upstream. */
   #waiting(): number {
     return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince
   }
@@ -230,7 +230,7 @@ export class Exchange implements DispatchListener, Linked {
     this.#waitingSince = undefined
   }
 
-  /** The call is on its way to upstreams. */
+  /** Sets the dispatch of the call. */
   dispatched(dispatch: Dispatch): void {
     this.#dispatch = dispatch
   }
@@ -239,7 +239,7 @@ export class Exchange implements DispatchListener, Linked {
     return this.#dispatch?.trace
   }
 
-  /** Opens the stream to the client. `onHeadDue`: called when the head should go out although nothing is committed. */
+  /** Opens the stream to the client. `onHeadDue`: called when the head should be sent before anything is committed. */
   openStream(onHeadDue: () => void): Relay {
     const onFirstByte = (): void => {
       this.#firstByteMs = this.elapsed().total
@@ -268,13 +268,13 @@ export class Exchange implements DispatchListener, Linked {
     if (this.stream !== undefined) this.#overheadAtHead = this.elapsed().overhead
   }
 
-  /** Those that ended, and the one whose stream is under way. */
+  /** The ended attempts, and the one that is streaming. */
   get attemptsSoFar(): readonly AttemptRecord[] {
     if (this.served === undefined || this.stream === undefined || this.stream.ended) return [...this.attempts]
     return [...this.attempts, { ...this.served, result: 'ok', ms: this.#servedMs }]
   }
 
-  /** The call fails: the first reason stands. A stream whose head is out ends with an error frame. */
+  /** Fails the call; the first error is kept. If its head is sent, a stream ends with an error frame. */
   fail(error: unknown): void {
     const failure = error instanceof GatewayError ? error : new GatewayError('internal_error', { cause: error })
     const { cause } = failure
@@ -283,23 +283,23 @@ export class Exchange implements DispatchListener, Linked {
     if (this.stream?.opened) this.stream.fail(failure)
   }
 
-  /** The gateway cannot wait any longer: the attempt under way fails, and the client reads why. */
+  /** Fails the current attempt when the gateway stops, and sends `error` to the client. */
   stop(error: GatewayError): void {
     this.#dispatch?.fail(error)
   }
 
-  /** The last byte is out, or the client is gone: stops what still runs, and returns how the call ended. */
+  /** Called after the last byte or a disconnect: stops all running work and returns the outcome. */
   close(response: SentReply): Outcome {
     this.#closed = true
     this.onClosed?.()
-    const left = !response.writableFinished && this.failure === undefined
+    const disconnected = !response.writableFinished && this.failure === undefined
     this.#dispatch?.abort()
     this.stream?.close()
     this.#abort?.abort()
     const now = performance.now()
     return {
-      kind: left ? 'client_closed' : kindOf(this.failure),
-      status: left ? 499 : response.statusCode,
+      kind: disconnected ? 'client_closed' : kindOf(this.failure),
+      status: disconnected ? 499 : response.statusCode,
       error: this.failure,
       endpoint: this.endpointName,
       model: this.model,
@@ -313,7 +313,7 @@ export class Exchange implements DispatchListener, Linked {
     }
   }
 
-  /** Hooks that come from now on run at once. (Fields, not a closure: V8 keeps an object that such a closure is put into.) */
+  /** Hooks added from now on run immediately. (Fields, not a closure: V8 would retain an object that stores the closure.) */
   settled(hookRunner: HookRunner, outcome: Outcome): void {
     this.#hookRunner = hookRunner
     this.#outcome = outcome
@@ -339,7 +339,7 @@ export class Exchange implements DispatchListener, Linked {
   }
 }
 
-/** How a call ended, in the words of the metrics and the log. */
+/** The kind of a call's outcome in metrics and log. */
 function kindOf(error: GatewayError | undefined): OutcomeKind {
   if (error === undefined) return 'ok'
   if (error.row === 'upstream_timeout') return 'timeout'

@@ -5,7 +5,7 @@ import type { RoutingTable } from '../routing/table.ts'
 import type { UpstreamState, UpstreamStates } from '../routing/upstream-state.ts'
 import type { ChainLink } from './chain.ts'
 
-/** What a generation is made of. */
+/** The parts of a generation. */
 export interface GenerationOptions {
   readonly config: Config
   readonly links: readonly ChainLink[]
@@ -18,8 +18,8 @@ export interface GenerationOptions {
 }
 
 /**
- * Everything built from one version of routes.yaml. A call holds one generation from its first byte to its last, so that a reload
- * never changes a call that is under way.
+ * The objects built from one version of routes.yaml. A call holds one generation from its first byte to its last, so that a
+ * reload never changes an open call.
  */
 export class Generation {
   readonly config: Config
@@ -40,7 +40,7 @@ export class Generation {
     this.#states = states
   }
 
-  /** The generation serves new calls from now on. */
+  /** Starts serving new calls by this generation. */
   begin(states: UpstreamStates): void {
     this.#instances.moveToOwnPlaces()
     states.use(this.#states)
@@ -57,7 +57,7 @@ export class Generation {
     if (this.#calls === 0) this.#released?.resolve()
   }
 
-  /** Resolves when the last call has released the generation, and those of its plugins are closed that no other generation uses. */
+  /** Resolves when all calls have released the generation and its plugins that no other generation uses are closed. */
   async retire(): Promise<void> {
     this.#released ??= Promise.withResolvers()
     if (this.#calls === 0) this.#released.resolve()

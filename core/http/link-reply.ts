@@ -7,8 +7,8 @@ import type { Exchange, LinkReply } from './exchange.ts'
 import type { Relay } from './relay.ts'
 
 /**
- * Makes the reply that a link gave the reply of the call, through the same transforms and the same relay as an upstream's. Resolves
- * when the head may go out. The link may stand before auth: nobody is served without a principal that may call the model.
+ * Sends a link's reply to the client, through the same transforms and relay as an upstream's. Resolves when the head may be sent.
+ * The link may run before auth: the reply still requires a principal that may call the model.
  */
 export async function sendLinkReply(exchange: Exchange): Promise<void> {
   const { linkReply } = exchange
@@ -33,7 +33,7 @@ type Chunks = Iterable<ChatChunk> | AsyncIterable<ChatChunk>
 
 const isChunks = (reply: LinkReply['reply']): reply is Chunks => Symbol.iterator in reply || Symbol.asyncIterator in reply
 
-/** Resolves when the head of the stream may go out. */
+/** Resolves when the stream's head may be sent. */
 function openStream(exchange: Exchange, link: string, chunks: Chunks): Promise<void> {
   return new Promise((resolve, reject) => {
     writeChunks(exchange, exchange.openStream(resolve), chunks, resolve).catch((thrown: unknown) => {
@@ -73,10 +73,10 @@ async function writeChunks(exchange: Exchange, relay: Relay, chunks: Chunks, onC
   onCommitted()
 }
 
-/** A link may send what it keeps for the next time, and those outside it may change what they are given. */
+/** A link may reuse the object that it sends, and the transforms of outer links may change it. */
 const copy = <Part>(part: Part, { transforms }: Exchange): Part => (transforms.length > 0 ? structuredClone(part) : part)
 
-/** The usage chunk is only for a client that asked for it. */
+/** Only clients that request the usage chunk get it. */
 async function* withoutUsage(chunks: Chunks): AsyncGenerator<ChatChunk> {
   for await (const chunk of chunks) if (chunk.choices.length > 0 || chunk.usage == null) yield chunk
 }

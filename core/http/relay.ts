@@ -2,17 +2,17 @@ import type { ServerResponse } from 'node:http'
 import type { GatewayError } from '../errors.ts'
 import type { PausableSource, StreamSink } from '../upstream/readers/stream-sink.ts'
 
-/** Milliseconds of the relay's own clocks. */
+/** Timeouts of the relay, in milliseconds. */
 export interface RelayTimes {
-  /** Silence after which a comment keeps proxies and clients from giving up. */
+  /** Idle time before a comment that keeps proxies and clients connected. */
   readonly heartbeat: number
-  /** How long a client may take no bytes at all before it is cut off. */
+  /** Time without reads before a client is disconnected. */
   readonly writeStall: number
 }
 
-/** Hears of the progress of a relay. */
+/** Callbacks of a relay. */
 export interface RelayListener {
-  /** A stream was held for as long as a client waits for a sign of life: the head may go out. */
+  /** The stream was held for one heartbeat interval: the head may be sent. */
   onHeadDue(): void
   /** The stream is committed. Called once. */
   onFirstByte(): void
@@ -20,16 +20,16 @@ export interface RelayListener {
 
 const HEARTBEAT = ': keep-alive\n\n'
 
-/** Bytes that may wait for a meaningful event, and then for the head. */
+/** Buffer limit before a meaningful event, then before the head. */
 const HIGH_WATER = 64 * 1024
 
 /**
- * A stream on its way to the client: held → begun → committed → ended.
+ * A stream to the client: held → begun → committed → ended.
  *
- * Held: events wait, and a failing attempt can still be replaced by another without the client noticing. Begun: something
- * meaningful came, and the attempt lives to the end of the turn of the event loop or is replaced. Committed: events leave as they come.
- * Ended: by a finish and `[DONE]`, or by one error frame and a broken connection: a bare end reads as success in the
- * official SDKs.
+ * Held: events are buffered; a retry can still replace a failed attempt, invisibly to the client. Begun: a meaningful event has
+ * arrived; the attempt can be replaced until this iteration of the event loop ends. Committed: events are sent as they arrive.
+ * Ended: by a finish and `[DONE]`, or by one error frame and a broken connection, because the official SDKs read a plain end as
+ * success.
  */
 export class Relay implements StreamSink {
   readonly #times: RelayTimes
@@ -58,7 +58,7 @@ export class Relay implements StreamSink {
     return this.#state === 'ended'
   }
 
-  /** The head is out: from here on failures are error frames. */
+  /** The head is sent: failures are now error frames. */
   get opened(): boolean {
     return this.#response !== undefined
   }
@@ -86,7 +86,7 @@ export class Relay implements StreamSink {
   commit(): void {
     if (this.#state !== 'held' && this.#state !== 'begun') return
     this.#state = 'committed'
-    this.#tellFirstByte()
+    this.#reportFirstByte()
     if (this.#response === undefined) return
     this.#write(this.#response)
     if (!this.#response.writableNeedDrain) this.#resume()
@@ -95,23 +95,23 @@ export class Relay implements StreamSink {
   end(done: string): void {
     this.#pending += done
     this.#state = 'ended'
-    this.#tellFirstByte()
+    this.#reportFirstByte()
     this.#finish()
   }
 
-  /** Ends badly: one error frame, then a broken connection. Only after the head is out. */
+  /** Ends by an error frame and a broken connection. Only after the head is sent. */
   fail(error: GatewayError): void {
     if (this.#state === 'ended') return
     this.#state = 'ended'
     const response = this.#response!
-    this.#leave(response)
+    this.#beforeLastWrite(response)
     if (this.#pending !== '') response.write(this.#pending, this.#encoding)
     response.write(`data: ${JSON.stringify(error)}\n\n`)
-    // destroySoon, not destroy: the frame must arrive, and a clean end must not (it would read as success).
+    // destroySoon, not destroy: the frame must arrive, but no clean end (SDKs would read it as success).
     response.socket?.destroySoon()
   }
 
-  /** Writes the head, and all that waited for it. */
+  /** Writes the head and the buffered events. */
   open(response: ServerResponse): void {
     this.#response = response
     response.on('drain', () => this.#onDrain())
@@ -125,14 +125,14 @@ export class Relay implements StreamSink {
     else if (this.#state === 'committed') this.#resume()
   }
 
-  /** The connection is gone, or the call failed before its head: nothing more is written. */
+  /** Stops all writes: the connection is closed, or the call failed before its head. */
   close(): void {
     this.#state = 'ended'
     clearTimeout(this.#silence)
     clearTimeout(this.#stall)
   }
 
-  /** A stream is not held for ever; one that waits for its commit or its head goes no further. */
+  /** The buffer is full: a held stream begins, and the source pauses until commit and head. */
   #overflow(): void {
     if (this.#state === 'held') this.#state = 'begun'
     this.#pause()
@@ -140,11 +140,11 @@ export class Relay implements StreamSink {
 
   #finish(): void {
     if (this.#response === undefined) return
-    this.#leave(this.#response)
+    this.#beforeLastWrite(this.#response)
     this.#response.end(this.#pending, this.#encoding)
   }
 
-  #tellFirstByte(): void {
+  #reportFirstByte(): void {
     if (this.#hasFirstByte) return
     this.#hasFirstByte = true
     this.#listener.onFirstByte()
@@ -181,8 +181,8 @@ export class Relay implements StreamSink {
     this.#silence.refresh()
   }
 
-  /** The last bytes are on their way: no more heartbeats, and no waiting for ever until they are taken. */
-  #leave(response: ServerResponse): void {
+  /** Before the last write: stops heartbeats, and limits the time for the client to read it. */
+  #beforeLastWrite(response: ServerResponse): void {
     clearTimeout(this.#silence)
     this.#armStall(response)
   }

@@ -10,25 +10,25 @@ import type { Exchange } from './exchange.ts'
 
 const OPTIONS: ServerOptions = {
   noDelay: true,
-  // Longer than load balancers keep idle connections (60 s and more): it is they who close.
+  // Longer than load balancers keep idle connections (60 s and more): they must close first.
   keepAliveTimeout: 75_000,
   headersTimeout: 15_000,
   requestTimeout: 60_000,
   connectionsCheckingInterval: 2_000,
-  // Node's own refusal has no body: checkEnvelope makes a better one.
+  // Node's own refusal has no body: refuseAmbiguous sends one.
   requireHostHeader: false,
 }
 
-/** Hears of what was refused before it became a request, and under which request id. */
+/** Called for input refused before it became a request, with its request id. */
 export type OnRefused = (id: string, error: GatewayError) => void
 
-/** An HTTP server that answers even what never becomes a request in OpenAI's JSON, with a request id. */
+/** An HTTP server that refuses even invalid HTTP with OpenAI's JSON and a request id. */
 export function createHttpServer(listener: RequestListener, onRefused: OnRefused): Server {
   /** The last reply of each connection. */
   const replies = new WeakMap<Socket, ServerResponse>()
   const arrived = new Batch<ServerResponse>((response) => {
     const { req } = response
-    // Whoever has left by now, or has been answered since what came behind the head was no HTTP, waits for nothing.
+    // The client has disconnected, or already got an error because invalid HTTP followed the head.
     if (!req.socket.writable) return
     replies.set(req.socket, response)
     listener(req, response)
@@ -51,23 +51,23 @@ export function createHttpServer(listener: RequestListener, onRefused: OnRefused
     else answer(socket, error, String(last.getHeader('x-request-id')))
   })
   server.on('connect', ({ url = '' }, socket: Socket) => refuse(socket, noTunnel(url)))
-  // 100 is said when the body is first asked for, behind auth and the length check.
+  // readBody sends 100 when the body is first read, after auth and the length check.
   server.on('checkContinue', serve)
   server.on('checkExpectation', serve)
   return server
 }
 
-/** Whether an answer by hand would land inside a reply, or be the second one to a request. `last`: of its connection. */
+/** Whether a raw reply would corrupt a reply or be the request's second. `last`: the connection's last reply. */
 function isAnswered(last: ServerResponse): boolean {
   if (last.writableFinished) return !last.req.complete
   // A reply without a socket waits behind another one.
   return last.headersSent || last.socket === null
 }
 
-/** Where to listen. */
+/** An address to bind. */
 export interface Listen {
   readonly host: string
-  /** 0: a free one. */
+  /** 0: any free. */
   readonly port: number
 }
 
@@ -97,7 +97,7 @@ function noTunnel(url: string): GatewayError {
   })
 }
 
-/** By hand: there is no response object for what is not a request. */
+/** Writes a raw reply: without a request, Node has no response object. */
 function answer(socket: Socket, error: GatewayError, id: string): void {
   const body = JSON.stringify(error)
   const headers = {
@@ -108,22 +108,22 @@ function answer(socket: Socket, error: GatewayError, id: string): void {
     connection: 'close',
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  // Nobody listens to a tunnel's socket: a client that is gone already would end the process.
+  // A CONNECT socket has no error listener: a disconnected client would end the process.
   socket.on('error', () => {})
   socket.write(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`)
-  // Not only our half: whoever never closes the other one would keep the socket.
+  // Closes both halves: a client that never closes its own would keep the socket.
   socket.destroySoon()
 }
 
-/** What is served, to whom. */
+/** Routers of the listeners. */
 export interface Routers {
-  /** On every listener: the console's playground calls as clients do, at the origin of its page. */
+  /** On every listener: the console's playground calls `/v1` at the origin of its page. */
   readonly clients: readonly Router[]
-  /** On the admin listener where there is one, else on the only one. Never beside it on the public one. */
+  /** On the admin listener, or on the only listener if there is one; never on a separate public one. */
   readonly operators: readonly Router[]
 }
 
-/** Where to listen. Without `adminListen` there is one listener. */
+/** Addresses to bind. Without `adminListen`: one listener. */
 export interface ListenerOptions {
   readonly listen: Listen
   readonly adminListen?: Listen
@@ -134,11 +134,11 @@ export interface Listeners {
   /** `http://127.0.0.1:8080` */
   readonly url: string
   readonly adminUrl: string
-  /** Closes them. Resolves when the calls under way are over; what goes on after `grace` milliseconds is told to end. */
+  /** Closes the listeners. Resolves when open calls have ended; fails calls still open after `grace` milliseconds. */
   stop(grace: number): Promise<void>
 }
 
-/** Starts listening. Rejects where an address cannot be had. */
+/** Starts listening. Rejects if an address is unavailable. */
 export async function openListeners(services: AppServices, routers: Routers, options: ListenerOptions): Promise<Listeners> {
   const serve = (served: readonly Router[]) =>
     createHttpServer(createApp(services, served).callback(), (id, error) => services.settlement.refused(id, error))
@@ -156,23 +156,23 @@ export async function openListeners(services: AppServices, routers: Routers, opt
   return { url, adminUrl, stop: (grace) => stop([front, back], services.open, grace) }
 }
 
-/** Closes the listeners, waits for the calls under way, and at the end of its patience tells their clients so. */
+/** Closes the listeners and waits for open calls; after `grace` milliseconds sends them an error. */
 async function stop(servers: readonly Server[], open: LinkedList<Exchange>, grace: number): Promise<void> {
   const closed = Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  // A kept-alive socket whose stream ends would stay, and serve on: idle ones are closed again and again.
+  // A keep-alive socket would serve on after its stream ends: idle sockets are closed repeatedly.
   const sweep = setInterval(() => {
     for (const server of servers) server.closeIdleConnections()
   }, 50)
-  const patience = setTimeout(() => {
+  const graceTimer = setTimeout(() => {
     for (const exchange of open) exchange.stop(new GatewayError('service_unavailable', { headers: { 'retry-after': '1' } }))
     setTimeout(() => {
       for (const server of servers) server.closeAllConnections()
-    }, LAST_WORDS_MS).unref()
+    }, ERROR_FLUSH_MS).unref()
   }, grace)
   await closed
   clearInterval(sweep)
-  clearTimeout(patience)
+  clearTimeout(graceTimer)
 }
 
-/** For error frames to reach their clients. */
-const LAST_WORDS_MS = 500
+/** Time for the clients to get error frames. */
+const ERROR_FLUSH_MS = 500

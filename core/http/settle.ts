@@ -8,17 +8,17 @@ import type { Outcome } from '../sdk/api.ts'
 import type { CallRecorder } from '../usage/recorder.ts'
 import { Exchange, type HookRunner, type SentReply, type SettledHook } from './exchange.ts'
 
-/** What hears of settled calls. */
+/** The services of settlement. */
 export interface SettlementOptions {
   readonly calls: CallMetrics
   readonly plugins: PluginMetrics
   readonly recorder: CallRecorder
   readonly log: Log
-  /** Milliseconds that each settled hook may take. */
+  /** Timeout of each settled hook, in milliseconds. */
   readonly hookTimeout: number
 }
 
-/** Settles calls after their last byte: runs the hooks of links, reports the call, and releases its generation. */
+/** Settles calls after their last byte: runs the links' hooks, reports the call, and releases its generation. */
 export class Settlement implements HookRunner {
   readonly #options: SettlementOptions
 
@@ -26,10 +26,10 @@ export class Settlement implements HookRunner {
     this.#options = options
   }
 
-  /** Called once per request, when its connection is done with it. */
+  /** Called once per request, when its reply closes. */
   settle(exchange: Exchange, { headers }: Pick<IncomingMessage, 'headers'>, response: SentReply): void {
     const outcome = exchange.close(response)
-    // Probes and scrapes are no calls.
+    // Probes and scrapes are not calls.
     if (exchange.endpoint === undefined && outcome.error === undefined) return
     exchange.settled(this, outcome)
     const running = exchange.settledHooks.map((hook) => this.run(hook, outcome)).filter((work) => work !== undefined)
@@ -38,7 +38,7 @@ export class Settlement implements HookRunner {
     this.#report(exchange, outcome, headers)
   }
 
-  /** Called for what was refused before it became a request. */
+  /** Called for input refused before it became a request. */
   refused(id: string, error: GatewayError): void {
     const exchange = new Exchange(id)
     exchange.fail(error)
@@ -55,7 +55,7 @@ export class Settlement implements HookRunner {
     const ran = (): void => plugins.ran(link, 'settled', performance.now() - startedAt)
     try {
       const working = fn(outcome)
-      // Most are done at once: they cost a call no promise.
+      // Most hooks are synchronous and need no promise.
       if (working !== undefined) return withTimeout(hookTimeout, Promise.resolve(working)).catch(failed).finally(ran)
     } catch (err) {
       failed(err)
@@ -64,7 +64,7 @@ export class Settlement implements HookRunner {
     return undefined
   }
 
-  /** `headers`: the client's. */
+  /** `headers`: the request's. */
   #report(exchange: Exchange, outcome: Outcome, headers: IncomingHttpHeaders): void {
     const { calls, plugins, recorder, log } = this.#options
     const { id, principal, tags } = exchange
@@ -73,7 +73,7 @@ export class Settlement implements HookRunner {
     logCall(log, outcome, { id, principal, tags, headers })
     for (const failure of exchange.pluginFailures) {
       plugins.failed(failure.plugin, failure.phase)
-      // The line of the call tells of its own failure only.
+      // The call's log line has only the call's own failure.
       if (outcome.error?.cause !== failure) log.error({ id, err: failure }, 'plugin failed')
     }
   }

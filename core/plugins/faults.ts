@@ -14,7 +14,7 @@ export interface PluginTimer {
 
 /** What a plugin threw, and which one it was: the client reads `plugin_error`, the log this. */
 export class PluginFailure extends Error {
-  override readonly name = 'PluginFault'
+  override readonly name = 'PluginFailure'
   readonly plugin: string
   readonly phase: PluginPhase
 
@@ -58,7 +58,7 @@ export const CONTRACT_VIOLATIONS = {
 
 /** Thrown where a plugin breaks a rule of the seam. */
 export class ContractViolation extends Error {
-  override readonly name = 'Misuse'
+  override readonly name = 'ContractViolation'
   readonly code: keyof typeof CONTRACT_VIOLATIONS
 
   constructor(code: keyof typeof CONTRACT_VIOLATIONS) {

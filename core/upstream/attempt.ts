@@ -25,35 +25,35 @@ import { TranslatedReader } from './readers/translated.ts'
 import { VerbatimReader } from './readers/verbatim.ts'
 import { WholeReader } from './readers/whole.ts'
 
-/** One attempt: whom to ask, how to read the reply, and where a stream goes. */
+/** One attempt: its target, how to read the reply, and the sink of a stream. */
 export interface AttemptOptions {
   readonly call: Call
   readonly served: Served
-  /** How the provider serves the call's endpoint, and reads what a reply that is no success means. */
+  /** The provider's functions for the call's endpoint, and for reading a refusal. */
   readonly operation: Pick<Provider, 'request' | 'translator' | 'error'>
   readonly number: number
-  /** The upstream refused the credential of the attempt before. */
+  /** The upstream refused the credential of the previous attempt. */
   readonly credentialRefused: boolean
-  /** Whether a parameter that the provider leaves out makes it unfit. */
+  /** Whether a parameter that the provider drops fails the attempt. */
   readonly strict: boolean
   readonly format: ReplyFormat
   readonly limits: PhaseLimits
-  /** Where the reply goes if it is a stream; undefined for a whole reply. */
+  /** The sink of a streamed reply; undefined for a whole reply. */
   readonly stream: StreamSink | undefined
   readonly transforms: readonly LinkTransform[]
-  /** The requested id, where the table passes the model's name through. */
+  /** The requested id, if the table passes it through. */
   readonly passedThrough: string | undefined
-  /** Whether another attempt may follow: then a stream is held until an event that carries something. */
+  /** Whether another attempt may follow: then a stream is held until the first meaningful event. */
   readonly hold: boolean
-  /** On a new connection: the one before was stale. */
+  /** Use a new connection: the previous one was stale. */
   readonly fresh: boolean
   readonly timer: PluginTimer
   readonly listener: AttemptListener
 }
 
-/** Hears how an attempt goes. */
+/** Receives the events of an attempt. */
 export interface AttemptListener {
-  /** The stream is for the client: no other attempt can take its place. Not called for a whole reply. */
+  /** The stream is committed: no other attempt can replace it. Not called for a whole reply. */
   onCommitted(): void
   /** Called once, last. */
   onEnded(end: AttemptEnd): void
@@ -62,18 +62,18 @@ export interface AttemptListener {
 /** How an attempt ended. */
 export interface AttemptEnd {
   readonly result: 'ok' | 'client_closed' | ErrorName
-  /** Why it failed; absent for `ok` and `client_closed`. */
+  /** The failure; absent for `ok` and `client_closed`. */
   readonly error?: GatewayError
-  /** The whole reply, where it is one. */
+  /** The whole reply; absent for a stream. */
   readonly body?: Buffer
-  /** A stream was on its way to the client already. */
+  /** A stream was already committed. */
   readonly committed: boolean
 }
 
-/** How long an upstream may keep its connection open after the end marker. */
+/** Milliseconds an upstream may keep its connection open after the end marker. */
 const AFTER_END_MS = 1000
 
-/** Milliseconds by which the end of a phase may be noticed late. */
+/** Milliseconds by which a phase timeout may be late. */
 const TICK_MS = 20
 
 const ticker = new Ticker<UpstreamAttempt>(TICK_MS)
@@ -82,14 +82,14 @@ const ticker = new Ticker<UpstreamAttempt>(TICK_MS)
 export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
   previous: this | undefined
   next: this | undefined
-  /** Parameters that the provider left out of its request. */
+  /** Parameters that the provider dropped from its request. */
   dropped: readonly string[] = NONE
-  /** True where a kept-alive socket broke before a byte of the reply came: it may have been closed before the request arrived. */
+  /** True if a reused socket failed before the first byte of the reply: it may have closed before the request arrived. */
   stale = false
-  /** When the head of the reply came, by the monotonic clock; undefined where none did. */
+  /** Monotonic time of the reply's head; undefined if there was none. */
   heardAt: number | undefined
   readonly #options: AttemptOptions
-  /** What the provider sees of this. */
+  /** The provider's view of this attempt. */
   readonly #view: ProviderAttempt
   #abort: AbortController | undefined
   #commit: 'none' | 'due' | 'done' = 'none'
@@ -100,7 +100,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
   #decoding: Decoding | undefined
   #linger: NodeJS.Timeout | undefined
   #phase: Phase = 'connect'
-  /** When the phase has taken too long, by the monotonic clock. */
+  /** Monotonic time of the phase's timeout. */
   #expiresAt = Number.POSITIVE_INFINITY
 
   constructor(options: AttemptOptions) {
@@ -108,7 +108,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
     this.#view = new AttemptView(this, options)
   }
 
-  /** Asks the provider for the request, and sends it. */
+  /** Gets the request from the provider, and sends it. */
   start(client: UpstreamClient): void {
     const { operation, call, served, timer } = this.#options
     ticker.add(this)
@@ -122,26 +122,26 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
     try {
       const request = operation.request(call, this.#view)
       if (request instanceof Promise) request.then(made).catch(threw)
-      // Most are made at once, and cost a call no promise.
+      // Most are made synchronously, without a promise.
       else made(request)
     } catch (thrown) {
       threw(thrown)
     }
   }
 
-  /** Aborted when the attempt ends. It is made when asked for: most providers do no I/O of their own. */
+  /** Aborted when the attempt ends. Created on first use: most providers do no I/O of their own. */
   get signal(): AbortSignal {
     this.#abort ??= new AbortController()
     if (this.#state === 'over') this.#abort.abort()
     return this.#abort.signal
   }
 
-  /** What the upstream said it used. */
+  /** Usage that the upstream reported. */
   get usage(): Usage | undefined {
     return this.#reader?.usage
   }
 
-  /** Tokens of the reply so far, where the upstream did not say; undefined where it took no call: refused, or never answered. */
+  /** Estimated tokens of the reply so far; undefined if the upstream refused the request or sent no reply. */
   get estimatedTokens(): number | undefined {
     return this.#reader === undefined || this.#reader instanceof RefusalReader ? undefined : this.#reader.estimatedTokens
   }
@@ -221,14 +221,14 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
     this.#expiresAt = performance.now() + this.#options.limits[phase]
   }
 
-  /** The client left. */
+  /** The client disconnected. */
   abort(): void {
     if (this.#state === 'over') return
     this.#end('client_closed')
     this.#sending?.abort()
   }
 
-  /** Ends the attempt badly, wherever it is. What the client sees of it is the dispatcher's to say. */
+  /** Fails the attempt in any phase. The dispatcher decides what the client receives. */
   fail(error: GatewayError): void {
     if (this.#state === 'over') return
     this.#end(error.row, { error })
@@ -239,7 +239,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
     const { operation, call, served, format, stream, transforms, hold } = this.#options
     if (status !== 200) return new RefusalReader({ status, headers }, operation, served.provider)
     const translator = operation.translator && callProvider(served.provider, () => operation.translator!(call, this.#view))
-    // A provider with a wire of its own knows its streams whatever they are called.
+    // A provider with its own decoder reads a stream of any content type.
     const isNone = translator?.decoder === undefined && /^(?:application\/json|text\/html)\b/.test(headers['content-type'] ?? '')
     const isStream = stream !== undefined && !isNone
     if (!isStream) {
@@ -248,8 +248,8 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
     }
     stream.attach(this, translator === undefined ? 'latin1' : 'utf8')
     if (translator === undefined) return new VerbatimReader({ format, call, stream, transforms, hold })
-    const asked = { model: call.model.id, includeUsage: call.includeUsage, choices: call.choices }
-    return new TranslatedReader({ translator, call: asked, stream, transforms, hold, done: format.done ?? '' })
+    const chunkOptions = { model: call.model.id, includeUsage: call.includeUsage, choices: call.choices }
+    return new TranslatedReader({ translator, call: chunkOptions, stream, transforms, hold, done: format.done ?? '' })
   }
 
   #read(bytes: Buffer): void {
@@ -261,7 +261,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
         this.#linger = setTimeout(() => this.#sending?.abort(), AFTER_END_MS)
       } else if (stream?.begun && this.#commit === 'none') {
         this.#commit = 'due'
-        // Not at once: what the same turn of the event loop brings may break the stream off before a byte of it has left.
+        // Not synchronously: an error in the same turn of the event loop can still fail the stream before a byte is sent.
         queueMicrotask(() => this.#commitStream(stream))
       }
     })
@@ -307,7 +307,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
   }
 }
 
-/** An attempt as its provider sees it. */
+/** The provider's view of an attempt. */
 class AttemptView implements ProviderAttempt {
   readonly number: number
   readonly model: string

@@ -3,27 +3,27 @@ import { buildConnector, Client, type Dispatcher, Pool } from 'undici'
 import { Batch } from '../async/event-loop.ts'
 import { Secret, type UpstreamRequest } from '../sdk/api.ts'
 
-/** What an attempt hears of its request. Any of these may be the last thing it hears. */
+/** Receives the events of a request. Any of these calls may be the last. */
 export interface Receiver {
-  /** The request is on its way. */
+  /** The request is being sent. */
   onSent(): void
   onHead(status: number, headers: Readonly<Record<string, string>>): void
-  /** What one turn of the event loop has brought of the body, in pieces of about 64 KiB at most. */
+  /** Body bytes of one turn of the event loop, in pieces of about 64 KiB at most. */
   onData(bytes: Buffer): void
   onEnd(): void
-  /** `stale`: on a socket that had served before, and without a byte of a reply: the other side may have closed it already. */
+  /** `stale`: a reused socket failed before the first byte of a reply: the upstream may have closed it already. */
   onError(error: Error, stale: boolean): void
 }
 
-/** A request under way. */
+/** A request in progress. */
 export interface Sending {
-  /** Closes the connection; the receiver hears nothing more. */
+  /** Closes the connection; the receiver gets no more calls. */
   abort(): void
   pause(): void
   resume(): void
 }
 
-/** Pooled HTTP/1.1 to the upstreams, one pool an origin. No redirects, no retries, no decoding, no deadlines of its own. */
+/** Pooled HTTP/1.1 client, one pool per origin. No redirects, no retries, no decoding, no request timeouts. */
 export class UpstreamClient {
   readonly #pools = new Map<string, Pool>()
 
@@ -46,7 +46,7 @@ export class UpstreamClient {
     return handler
   }
 
-  /** Ends idle connections now and busy ones when their request is over. */
+  /** Closes idle connections now and busy ones after their request. */
   async close(): Promise<void> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()))
     this.#pools.clear()
@@ -71,12 +71,12 @@ const connector = buildConnector({ timeout: 60_000, allowH2: false, keepAlive: t
 const CONNECTION: Client.Options = {
   pipelining: 1,
   allowH2: false,
-  // Below what providers and load balancers keep idle (60 s and more), so that it is we who close.
+  // Below the idle timeouts of providers and load balancers (60 s and more): so the gateway closes first.
   keepAliveTimeout: 30_000,
   keepAliveMaxTimeout: 55_000,
 }
 
-/** An undici client that shows its requests the line they are on. */
+/** An undici client that gives each `Handler` its `Line`. */
 class Connection extends Client {
   readonly #line: Line
 
@@ -92,7 +92,7 @@ class Connection extends Client {
   }
 }
 
-/** The socket of a connection: undici makes a new one when the old one is gone. */
+/** A connection's socket: undici creates a new one after the old one closes. */
 class Line {
   #socket: Socket | undefined
   #served = 0
@@ -101,23 +101,23 @@ class Line {
 
   readonly connect: buildConnector.connector = (target, done) => {
     this.#served = 0
-    // The types leave out that it returns the socket.
+    // undici's types omit the returned socket.
     const socket = connector(target, done) as unknown as Socket
     this.#socket = socket
-    // The connection may wait for ever to be used again: what its dead socket has not read must not wait with it.
+    // An unused connection may live forever: release its closed socket and the socket's unread data.
     socket.once('close', () => {
       this.#readAtClose = socket.bytesRead
       if (this.#socket === socket) this.#socket = undefined
     })
   }
 
-  /** The next request goes out. */
+  /** Starts the next request. */
   begin(): void {
     this.#served++
     this.#readBefore = this.#bytesRead
   }
 
-  /** Whether the request under way met a socket that had served before, and has had no byte of a reply. */
+  /** Whether the current request is on a reused socket and has no byte of a reply. */
   get stale(): boolean {
     return this.#served > 1 && this.#bytesRead === this.#readBefore
   }
@@ -131,16 +131,16 @@ class Line {
   }
 }
 
-/** Bytes of a body that are gathered at most. */
+/** Limit of buffered body bytes. */
 const MOST_GATHERED = 64 * 1024
 
-/** Undici's view of a request, reduced to a `Receiver`'s. */
+/** Adapts undici's handler to a `Receiver`. */
 class Handler implements Dispatcher.DispatchHandler, Sending {
   static readonly #turns = new Batch<Handler>((handler) => handler.#onTurn())
   readonly #receiver: Receiver
   #controller: Dispatcher.DispatchController | undefined
   #aborted = false
-  /** The pieces of the body that this turn of the event loop has brought: a stream's may be a hundred, and each by itself costs more. */
+  /** Body pieces of this turn of the event loop: a stream may have a hundred, and one call for each costs more. */
   #pieces: Buffer[] = []
   #size = 0
   #isWhole = false
@@ -163,9 +163,9 @@ class Handler implements Dispatcher.DispatchHandler, Sending {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // They are parts of the first piece that was read, and would keep all of it for as long as the reply lasts.
+    // They are slices of the first piece read, and would keep it in memory until the reply ends.
     controller.rawHeaders = null
-    // 1xx are not the reply; undici hands them on like one.
+    // A 1xx is not the reply; undici passes it on like one.
     if (status >= 200) this.#receiver.onHead(status, joined(headers))
   }
 
@@ -173,7 +173,7 @@ class Handler implements Dispatcher.DispatchHandler, Sending {
     if (this.#aborted) return
     this.#pieces.push(bytes)
     this.#size += bytes.length
-    // A receiver that reads slowly must be able to say so.
+    // A slow receiver must be able to pause.
     if (this.#size >= MOST_GATHERED) this.#flush()
     else this.#awaitTurn()
   }
@@ -190,7 +190,7 @@ class Handler implements Dispatcher.DispatchHandler, Sending {
 
   abort(): void {
     this.#aborted = true
-    // Before the request is out, all there is to close is the socket that is not connected yet.
+    // Before the request is sent, only the connecting socket can be closed.
     if (this.#controller === undefined) this.line?.close()
     else this.#controller.abort(new AbortedError())
   }
@@ -225,7 +225,7 @@ class Handler implements Dispatcher.DispatchHandler, Sending {
   }
 }
 
-/** A header that came more than once, as one (RFC 9110 §5.3). */
+/** Joins the values of a repeated header (RFC 9110 §5.3). */
 function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   for (const name in headers) {
     const value = headers[name]
@@ -238,7 +238,7 @@ class AbortedError extends Error {
   override readonly name = 'AbortedError'
 }
 
-/** The one place where secrets are opened. */
+/** Flattens headers and reveals secrets. */
 function flatten(headers: UpstreamRequest['headers']): string[] {
   const flat: string[] = []
   for (const name in headers) {

@@ -2,7 +2,7 @@ import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { GatewayError, UpstreamFailure } from '../errors.ts'
 
-/** What takes the plain bytes. */
+/** Receives the decoded bytes. */
 export interface ByteSink {
   data(bytes: Buffer): void
   end(): void
@@ -16,19 +16,19 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ['br', createBrotliDecompress],
 ])
 
-/** An encoded body on its way to its sink. Taking in is quick, giving out may take a while: hence the brakes. */
+/** Decodes one body into its sink. Input is fast, output may be slow: hence the backpressure. */
 export interface Decoding {
   data(bytes: Buffer): void
   end(): void
   pause(): void
   resume(): void
-  /** Nothing more reaches the sink: what was taken in already may stand for a thousand times as much. */
+  /** Stops output to the sink: input already accepted may decode to a thousand times its size. */
   close(): void
 }
 
 /**
- * Undoes one layer of content encoding, for upstreams that compress although `identity` was asked for. Stacked or unknown
- * encodings throw `upstream_invalid_response`. How much may come out is the sink's to bound.
+ * Decodes one layer of content encoding, for upstreams that compress although the request accepts only `identity`. Stacked
+ * or unknown encodings throw `upstream_invalid_response`. The sink limits the decoded size.
  */
 export function decoding(encoding: string, sink: ByteSink): Decoding {
   const create = DECODERS.get(encoding.trim().toLowerCase())

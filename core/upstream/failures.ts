@@ -1,10 +1,10 @@
+/**
+ * Maps an upstream's statuses, error bodies and socket errors to rows of the error table. A client receives an upstream's message
+ * only if the client caused the error, and only cleaned.
+ */
+
 import { type ErrorName, GatewayError, UpstreamFailure } from '../errors.ts'
 import { type Call, Secret, UpstreamError, type UpstreamRefusal, type UpstreamRequest } from '../sdk/api.ts'
-
-/**
- * What an upstream's misbehaviour is called: from statuses, error bodies and socket errors to rows of the error table. Nothing an
- * upstream said reaches a client but a cleaned message where the fault is the client's own.
- */
 
 const BY_STATUS: ReadonlyMap<number, ErrorName> = new Map([
   [400, 'upstream_rejected'],
@@ -22,16 +22,16 @@ const BY_STATUS: ReadonlyMap<number, ErrorName> = new Map([
   [529, 'upstream_overloaded'],
 ])
 
-/** Seconds a client may be told to wait: less than the SDKs' own limit, past which they ignore it. */
+/** Range of `retry-after`, in seconds: below the SDKs' own limit, above which they ignore it. */
 const RETRY_AFTER = { least: 1, most: 60 }
 
-/** What must be known of a call to tell its client of a refusal. */
+/** The call's data for the error of a refusal. */
 export interface RefusalContext {
   /** The requested id. */
   readonly asked: string
-  /** The requested id, where the table does not name the model but passes it through. */
+  /** The requested id, if the table passes it through instead of naming the model. */
   readonly passedThrough: string | undefined
-  /** Values that were sent upstream and that an upstream may quote: they must not come back. */
+  /** Values sent upstream that an upstream may quote: the client must not receive them. */
   readonly hidden: readonly string[]
 }
 
@@ -52,8 +52,8 @@ export function refusalError(refusal: UpstreamRefusal, { asked, passedThrough, h
   if (row === 'upstream_model_not_found' && passedThrough !== undefined) {
     return new GatewayError('model_not_found', { param: 'model', values: { model: passedThrough }, cause })
   }
-  const tells = row === 'upstream_rate_limited' || (row === 'upstream_overloaded' && refusal.retryAfter !== undefined)
-  return new GatewayError(row, { ...(tells && { headers: { 'retry-after': String(wait(refusal.retryAfter)) } }), cause })
+  const hasRetryAfter = row === 'upstream_rate_limited' || (row === 'upstream_overloaded' && refusal.retryAfter !== undefined)
+  return new GatewayError(row, { ...(hasRetryAfter && { headers: { 'retry-after': String(wait(refusal.retryAfter)) } }), cause })
 }
 
 function rowOf(refusal: UpstreamRefusal): ErrorName {
@@ -66,21 +66,21 @@ function rowOf(refusal: UpstreamRefusal): ErrorName {
 const wait = (seconds = RETRY_AFTER.least): number =>
   Number.isFinite(seconds) ? Math.min(Math.max(Math.ceil(seconds), RETRY_AFTER.least), RETRY_AFTER.most) : RETRY_AFTER.least
 
-/** Codes are words; anything else is not OpenAI's and stays here. */
+/** OpenAI's codes are words; any other value is dropped. */
 const knownCode = (code: string | undefined): string | null =>
   code !== undefined && /^[a-z][a-z_]{1,63}$/.test(code) ? code : null
 
-/** A path in the client's body has nothing private in it. */
+/** A path in the client's body contains nothing private. */
 const knownParam = (param: string | undefined, hidden: readonly string[]): string | null =>
   param !== undefined && clean(param, hidden) === param ? param : null
 
-/** What must never leave in a message that an upstream wrote: addresses, credentials, account and request ids. */
+/** Private parts of an upstream's message: addresses, credentials, account and request ids. */
 const PRIVATE = [
-  // Keys that the upstream has starred out itself: it leaves a piece.
+  // Keys that the upstream masked with stars: a part remains.
   /[\w-]*\*{3,}[\w*-]*/g,
   /\b[a-z][a-z\d+.-]*:\/\/\S+/gi,
   /\S+@\S+/g,
-  // Hosts: by a top-level domain (`.id` is more often a field), by a port, by number.
+  // Hosts: by top-level domain (`.id` is more often a field), by port, by IP address.
   /\b(?:[\w-]+\.)+(?:com|net|org|dev|cloud|app|internal|local|svc|(?!id\b)[a-z]{2})\b(?:[:/]\S*)?/gi,
   /\b[a-z][\w.-]*:\d{2,5}\b/gi,
   /\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g,
@@ -92,7 +92,7 @@ const PRIVATE = [
   /\b(?=[\w-]*\d)[\w-]{24,}\b/g,
 ] as const
 
-/** An upstream's words without what is private, control characters and length. */
+/** Removes private parts and control characters from a message; truncates it. */
 export function clean(message: string, hidden: readonly string[] = []): string {
   let text = message.slice(0, 2000)
   for (const value of hidden) text = text.replaceAll(value, '…')
@@ -105,9 +105,9 @@ export function clean(message: string, hidden: readonly string[] = []): string {
 
 /** Milliseconds that each phase of an attempt may take. */
 export interface PhaseLimits {
-  /** Until the request is on a connected socket. */
+  /** Until the request is sent on a connected socket. */
   readonly connect: number
-  /** From there to the first byte of the reply's body. */
+  /** From then to the first byte of the reply's body. */
   readonly firstByte: number
   /** Between two pieces of the body. */
   readonly idle: number
@@ -123,17 +123,17 @@ const TIMEOUTS = {
   total: 'TOTAL_TIMEOUT',
 } as const
 
-/** The error for a phase that took too long. */
+/** The error for a phase that timed out. */
 export function timeoutError(phase: Phase | 'total'): GatewayError {
   return new GatewayError('upstream_timeout', { cause: new UpstreamFailure(TIMEOUTS[phase]) })
 }
 
-/** Codes of a socket that was lost after the request had left: Node's own, OpenSSL's, and undici's for a reply cut short. */
+/** Codes of a socket lost after the request was sent: Node's, OpenSSL's, and undici's for a truncated reply. */
 const DISCONNECTED = /^(?:E(?!RR_)[A-Z]+|ERR_SSL_\w+|UND_ERR_SOCKET|HPE_INVALID_EOF_STATE|HPE_CLOSED_CONNECTION)$/
-/** Undici's words for an unasked 100 or 101, under the code of a lost socket. */
+/** Undici's messages for an unexpected 100 or 101: the code is a lost socket's. */
 const UNASKED = /^bad (?:response|upgrade)$/
 
-/** The error for what the HTTP client threw. `sent`: the request had left, so a lost socket is a broken reply. */
+/** The error for an HTTP client's error. `sent`: the request was sent, so a lost socket is a broken reply. */
 export function transportError(error: Error, sent: boolean): GatewayError {
   return new GatewayError(transportRow(error, sent), { cause: error })
 }
@@ -145,18 +145,18 @@ function transportRow(error: Error, sent: boolean): ErrorName {
   return DISCONNECTED.test(code) && !UNASKED.test(error.message) ? 'upstream_disconnected' : 'upstream_invalid_response'
 }
 
-/** Node gathers the failures of several addresses in one AggregateError. */
+/** Node combines the errors of several addresses in one AggregateError. */
 function codeOf(error: Error & { code?: unknown; errors?: readonly (Error & { code?: unknown })[] }): string {
   const code = error.code ?? error.errors?.[0]?.code
   return typeof code === 'string' ? code : ''
 }
 
-/** Shorter values could stand anywhere, and hide nothing. */
+/** Shorter values are not hidden: any text may contain them. */
 const SHORTEST = 6
 
 /**
- * What a request told its upstream that a client must not read: its host, and the values of the headers that the provider added to
- * the call's own. Upstreams quote what they refuse.
+ * Values of a request that its client must not receive: the host, and the values of the headers that the provider added to the
+ * call's own. Upstreams quote them in refusals.
  */
 export function privateValues(request: UpstreamRequest, call: Call): string[] {
   const own = call.headers
@@ -164,10 +164,10 @@ export function privateValues(request: UpstreamRequest, call: Call): string[] {
   return valuesSent(Object.fromEntries(added), request.origin)
 }
 
-/** The values of these headers, and the host that they were sent to. */
+/** The values of these headers, and the host of the URL. */
 export function valuesSent(headers: UpstreamRequest['headers'], url: string): string[] {
   const values = Object.values(headers).map((value) => (value instanceof Secret ? value.reveal() : value))
-  // `Bearer KEY` is quoted as KEY.
+  // Upstreams quote `Bearer KEY` as KEY.
   const parts = values.flatMap((value) => [value, ...value.split(' ')])
   return [...parts, new URL(url).host].filter((value) => value.length >= SHORTEST)
 }

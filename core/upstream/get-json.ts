@@ -2,40 +2,40 @@ import { type Dispatcher, request } from 'undici'
 import { readRefusal, Secret, UpstreamError, type UpstreamHeaders } from '../sdk/api.ts'
 import { clean, valuesSent } from './failures.ts'
 
-/** The largest document read, and the largest refusal, in bytes. */
+/** Size limits of a document and of a refusal, in bytes. */
 const MAX_DOCUMENT = 4 << 20
 const MAX_REFUSAL = 64 << 10
 
 /**
- * GETs a JSON document. Follows no redirect: a credential would travel with it. Throws an Error that says what is wrong with the
- * answer, and no secret. The cause of a refusal is an `UpstreamError` with the upstream's words, as `clean` leaves them.
+ * GETs a JSON document. Follows no redirect: it would forward the credential. Throws an Error that says what is wrong with the
+ * reply and contains no secret. The cause of a refusal is an `UpstreamError` with the upstream's message, filtered by `clean`.
  */
 export async function getJson(
   url: string,
   { headers, signal }: { readonly headers: UpstreamHeaders; readonly signal: AbortSignal },
 ): Promise<unknown> {
-  const opened = Object.fromEntries(
+  const plainHeaders = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value instanceof Secret ? value.reveal() : value]),
   )
-  const reply = await request(url, { headers: { ...opened, accept: 'application/json' }, signal }).catch(tell(url))
+  const reply = await request(url, { headers: { ...plainHeaders, accept: 'application/json' }, signal }).catch(rethrow(url))
   if (reply.statusCode !== 200) {
     const cause = await readCause(reply, valuesSent(headers, url))
     throw new Error(`GET ${url}: status ${reply.statusCode}${hintOf(reply.statusCode)}`, { cause })
   }
-  const bytes = await readAll(reply.body, MAX_DOCUMENT).catch(tell(url))
+  const bytes = await readAll(reply.body, MAX_DOCUMENT).catch(rethrow(url))
   if (bytes === undefined) throw new Error(`GET ${url}: more than ${MAX_DOCUMENT} bytes`)
   return parse(url, bytes.toString('utf8'))
 }
 
-/** For what goes wrong on the way: its code, and never its message. */
-const tell =
+/** Rethrows a transport error with its code, never its message. */
+const rethrow =
   (url: string) =>
   (error: NodeJS.ErrnoException): never => {
     // An abort's code is a number.
     throw new Error(`GET ${url}: ${typeof error.code === 'string' ? error.code : error.name}`)
   }
 
-/** Its words are kept apart from the message, which may go anywhere. */
+/** The upstream's message is only in the cause: the Error's may go anywhere. */
 async function readCause(
   { statusCode: status, body }: Dispatcher.ResponseData,
   hidden: readonly string[],
@@ -45,7 +45,7 @@ async function readCause(
   return new UpstreamError({ status, ...(message && { message }) })
 }
 
-/** What to do about a status, or about those of its hundred. */
+/** Advice for a status, or for its class. */
 const HINTS: Readonly<Record<string, string>> = {
   401: '; check the API key',
   402: '; the account at the upstream has no credit left',
@@ -60,13 +60,13 @@ const HINTS: Readonly<Record<string, string>> = {
 
 const hintOf = (status: number): string => HINTS[status] ?? HINTS[`${Math.floor(status / 100)}xx`] ?? ''
 
-/** Undefined where there is more than is read. */
-async function readAll(body: AsyncIterable<Buffer>, most: number): Promise<Buffer | undefined> {
+/** Undefined if the body exceeds `limit`. */
+async function readAll(body: AsyncIterable<Buffer>, limit: number): Promise<Buffer | undefined> {
   const pieces: Buffer[] = []
   let size = 0
   for await (const piece of body) {
     size += piece.length
-    if (size > most) return undefined
+    if (size > limit) return undefined
     pieces.push(piece)
   }
   return Buffer.concat(pieces)

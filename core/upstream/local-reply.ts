@@ -1,7 +1,7 @@
 import type { LocalReply } from '../sdk/api.ts'
 import type { Receiver, Sending } from './client.ts'
 
-/** Feeds a reply that a provider makes in this process to the receiver of an attempt, as if a network had brought it. */
+/** Passes a reply that a provider makes in this process to an attempt's receiver, like a reply from the network. */
 export function sendLocal(reply: LocalReply, receiver: Receiver): Sending {
   return new LocalSending(reply, receiver)
 }
@@ -13,7 +13,7 @@ class LocalSending implements Sending {
 
   constructor(reply: LocalReply, receiver: Receiver) {
     this.#receiver = receiver
-    // Not at once: the caller must hold this object before the first event arrives, as with a real socket.
+    // Not synchronously: as with a socket, the caller needs this object before the first event.
     queueMicrotask(() => void this.#run(reply))
   }
 

@@ -1,25 +1,25 @@
 import { pluginError, violationBy } from '../../plugins/faults.ts'
 import type { ChatChunk, ChatCompletion, ReplyTransform, Usage } from '../../sdk/api.ts'
 
-/** Reads the body of one reply. Throws where the reply is at fault: a GatewayError, or an UpstreamError with what it says of itself. */
+/** Reads the body of one reply. For a bad reply, throws a GatewayError, or an UpstreamError with the reply's own refusal. */
 export interface BodyReader {
   data(bytes: Buffer): void
-  /** The body ended as HTTP says it may. */
+  /** The body ended as HTTP permits. */
   end(): void
-  /** What the upstream said it used. */
+  /** Usage that the upstream reported. */
   readonly usage: Usage | undefined
-  /** What a reply is taken to have used if its upstream never says: an event is about a token, and a token about four bytes. */
+  /** Estimated tokens, if the upstream reports no usage: about one token per event, or per four bytes. */
   readonly estimatedTokens: number
 }
 
-/** What a chain plugin does to the reply, and which one it is. */
+/** A chain plugin's name and its transform of the reply. */
 export interface LinkTransform {
   readonly link: string
   readonly transform: ReplyTransform
 }
 
 /**
- * The chunk as text, after every link that asked to see it; undefined where nothing of it is left to send. Throws `plugin_error` where
+ * The chunk as text, after every link with a chunk transform; undefined if nothing is left to send. Throws `plugin_error` if
  * a link throws, or returns neither a chunk nor undefined.
  */
 export function transformChunk(
@@ -45,7 +45,7 @@ export function transformChunk(
   }
 }
 
-/** The completion as JSON, after every link that asked to see it. Throws `plugin_error` where one throws, or returns no completion. */
+/** The completion as JSON, after every link with a completion transform. Throws `plugin_error` if one throws or returns none. */
 export function transformCompletion(completion: ChatCompletion, transforms: readonly LinkTransform[]): Buffer {
   let result = completion
   let last: string | undefined
@@ -63,13 +63,13 @@ export function transformCompletion(completion: ChatCompletion, transforms: read
   }
 }
 
-/** Whether a value of a plugin can be a completion or a chunk. */
+/** Whether a plugin's value can be a completion or a chunk. */
 export function hasChoices(value: unknown): boolean {
   const { choices } = (value ?? {}) as { readonly choices?: unknown }
   return Array.isArray(choices) && choices.every((choice) => typeof choice === 'object' && choice !== null)
 }
 
-/** What is left of a chunk that a link drops: where choices begin and end. SDKs fail at a stream that says neither. */
+/** The rest of a chunk that a link drops: roles and finishes of choices. SDKs fail on a stream without them. */
 function withoutContent(chunk: ChatChunk): ChatChunk | undefined {
   const choices = chunk.choices
     .filter(({ delta, finish_reason }) => delta?.role != null || finish_reason != null)

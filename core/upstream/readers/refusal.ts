@@ -3,10 +3,10 @@ import { type Provider, UpstreamError, type UpstreamRefusal } from '../../sdk/ap
 import { readRefusal, readRetryAfter } from '../../sdk/refusals.ts'
 import type { BodyReader } from './reader.ts'
 
-/** An error body is read this far; what comes after is not looked at. */
+/** Bytes of an error body that are read; the rest is ignored. */
 const MAX_REFUSAL = 64 * 1024
 
-/** Reads a reply whose status is no success; its end throws what it means, as an UpstreamError. */
+/** Reads a reply whose status is not 200; `end` throws the refusal as an UpstreamError. */
 export class RefusalReader implements BodyReader {
   readonly usage = undefined
   readonly estimatedTokens = 0
@@ -16,7 +16,7 @@ export class RefusalReader implements BodyReader {
   readonly #provider: string
   #body = ''
 
-  /** `provider`: the name of the plugin that reads what the refusal means, if it has a way to. */
+  /** `provider`: the name of the plugin that reads the refusal, if it defines `error`. */
   constructor(
     { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, string>> },
     operation: Pick<Provider, 'error'>,

@@ -15,7 +15,7 @@ import {
 import { type BodyReader, type LinkTransform, transformChunk } from './reader.ts'
 import type { EventSink } from './stream-sink.ts'
 
-/** What a translated stream is read for. */
+/** How to read a translated stream. */
 export interface TranslatedPlan {
   readonly translator: Translator
   readonly call: { readonly model: string; readonly includeUsage: boolean; readonly choices: number }
@@ -59,7 +59,7 @@ export class TranslatedReader implements BodyReader {
 
   #finish(): void {
     const { translator, stream, done } = this.#plan
-    // A translator that is not content with the end has met a cut.
+    // If the translator rejects the end, the stream was cut.
     this.#guarded('upstream_disconnected', () => {
       for (const part of translator.end?.() ?? []) this.#send(this.#normaliser.push(part))
       const last = this.#normaliser.end()
@@ -85,7 +85,7 @@ export class TranslatedReader implements BodyReader {
     }
   }
 
-  /** What a translator throws is the upstream's fault: it only reads what the upstream said. `row`: what it is, if it does not say. */
+  /** An exception of a translator means a bad reply: it only reads the upstream's data. `row`: the row of other exceptions. */
   #guarded(row: ErrorName, work: () => void): void {
     try {
       work()
@@ -97,7 +97,7 @@ export class TranslatedReader implements BodyReader {
   }
 }
 
-/** Everything but the bare announcement of the role. */
+/** Whether a chunk contains more than the role. */
 function isMeaningful(chunk: ChatChunk): boolean {
   return chunk.choices.some(
     (choice) =>
@@ -105,16 +105,16 @@ function isMeaningful(chunk: ChatChunk): boolean {
   )
 }
 
-/** SSE as translators see it: decoded to UTF-8, with its type. */
+/** Decodes SSE for translators: UTF-8 text with its type. */
 class SseDecoder implements UpstreamDecoder {
-  /** Whether what came so far was ASCII: then there is nothing to decode. */
+  /** Whether all bytes so far were ASCII: then UTF-8 decoding is skipped. */
   #ascii = true
   #events: UpstreamEvent[] = []
-  /** What stands between the events. */
+  /** Text between the events. */
   #stray = ''
   readonly #reader = new SseReader(
     (data, _, type) => {
-      // Events without data only keep a connection open.
+      // Events without data are keep-alives.
       if (data.trim() !== '') this.#events.push({ type: this.#text(type), data: this.#text(data) })
     },
     {
@@ -131,7 +131,7 @@ class SseDecoder implements UpstreamDecoder {
     return this.#events
   }
 
-  /** Google, and others, break a stream off with an error's JSON as it stands: to a translator it is an event like any other. */
+  /** Google and others end a failed stream with a bare JSON error: the translator receives it as an event. */
   end(): Iterable<UpstreamEvent> {
     this.#reader.end()
     return isJson(this.#stray) ? [{ type: '', data: this.#text(this.#stray) }] : []
@@ -142,7 +142,7 @@ class SseDecoder implements UpstreamDecoder {
   }
 }
 
-/** The longest error read, in bytes. */
+/** Size limit of a bare error, in bytes. */
 const MAX_STRAY = 64 << 10
 
 function isJson(text: string): boolean {
@@ -155,13 +155,13 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Most events of a text that is not all ASCII still are: to look costs a fraction of what a copy does. */
+/** Most events of a text with non-ASCII parts are ASCII: the test costs a fraction of a copy. */
 const utf8 = (latin1: string): string => (ASCII.test(latin1) ? latin1 : Buffer.from(latin1, 'latin1').toString('utf8'))
 
 const ASCII = /^[\0-\x7f]*$/
 
 /**
- * Writes the chunks of one stream as `JSON.stringify` would. What nearly all of them have in common is written once
+ * Writes the chunks of one stream as `JSON.stringify` would. Serialises the members that nearly all chunks share only once
  * (docs/decisions/text-of-translated-streams.md).
  */
 export class ChunkWriter {
@@ -181,14 +181,14 @@ export class ChunkWriter {
   }
 }
 
-/** Whether two chunks differ in their choices alone, and have no members but those of OpenAI. */
+/** Whether two chunks differ only in their choices, and have only OpenAI's members. */
 function isLike(chunk: ChatChunk, other: ChatChunk): boolean {
   const { id, object, created, model, choices, usage } = chunk
   if (id !== other.id || created !== other.created || model !== other.model || object !== other.object) return false
   return Array.isArray(choices) && usage == null && size(chunk) === (usage === null ? 6 : 5)
 }
 
-/** Nearly every chunk is a piece of text, and of that only the text need be looked through. */
+/** Nearly every chunk is a piece of text: then only the text needs `JSON.stringify`. */
 function choicesText(choices: readonly ChunkChoice[]): string {
   const [choice] = choices
   if (choices.length !== 1 || !isText(choice!)) return JSON.stringify(choices)

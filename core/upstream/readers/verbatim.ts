@@ -5,17 +5,17 @@ import { type ChatChunk, UpstreamError, type Usage } from '../../sdk/api.ts'
 import { type BodyReader, hasChoices, type LinkTransform, transformChunk } from './reader.ts'
 import type { EventSink } from './stream-sink.ts'
 
-/** What a passed-through stream is read for. */
+/** How to read a passed-through stream. */
 export interface VerbatimPlan {
   readonly format: ReplyFormat
   readonly call: { readonly choices: number; readonly includeUsage: boolean }
   readonly stream: EventSink
   readonly transforms: readonly LinkTransform[]
-  /** Whether another target is left to try: then the stream is held until an event that carries something. */
+  /** Whether another target remains: then the stream is held until the first meaningful event. */
   readonly hold: boolean
 }
 
-/** Reads an OpenAI-type stream: every event that is for the client reaches it byte for byte. */
+/** Reads an OpenAI-type stream. Passes events for the client on byte for byte. */
 export class VerbatimReader implements BodyReader {
   readonly #plan: VerbatimPlan
   readonly #stream: EventReader
@@ -57,7 +57,7 @@ export class VerbatimReader implements BodyReader {
 
   end(): void {
     if (this.#done) return
-    // Some upstreams leave out the marker: a finish says that the stream is whole, its absence that it was cut.
+    // Some upstreams omit the end marker: the stream is complete if it has a finish, and cut otherwise.
     if (!this.#stream.finished) throw new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('STREAM_CUT') })
     this.#plan.stream.end(this.#plan.format.done ?? '')
   }
@@ -115,7 +115,7 @@ export class VerbatimReader implements BodyReader {
   }
 }
 
-/** A chunk as transforms expect it: some upstreams send events without choices. */
+/** Parses a chunk for transforms. Adds `choices`: some upstreams omit them. */
 function parse(data: string): ChatChunk {
   try {
     const chunk: ChatChunk = JSON.parse(Buffer.from(data, 'latin1').toString('utf8'))
@@ -128,5 +128,5 @@ function parse(data: string): ChatChunk {
 const malformed = (): GatewayError =>
   new GatewayError('upstream_invalid_response', { cause: new UpstreamFailure('MALFORMED_EVENT') })
 
-/** The stream of a passed-through stream writes latin1. */
+/** The sink of a passed-through stream writes latin1. */
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1')

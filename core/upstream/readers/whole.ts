@@ -3,28 +3,28 @@ import type { ReplyFormat } from '../../protocol/format.ts'
 import { type Call, type ChatCompletion, type Translator, UpstreamError, type Usage } from '../../sdk/api.ts'
 import { type BodyReader, type LinkTransform, transformCompletion } from './reader.ts'
 
-/** The largest reply that is read whole, in bytes, decoded. */
+/** Size limit of a whole reply, in bytes, decoded. */
 const MAX_REPLY = 64 << 20
 
-/** What a whole reply is read for. */
+/** How to read a whole reply. */
 export interface WholePlan {
   readonly format: ReplyFormat
   readonly call: Call
-  /** The reply's. */
+  /** Reply headers. */
   readonly headers: Readonly<Record<string, string>>
   readonly translator: Translator | undefined
   readonly transforms: readonly LinkTransform[]
-  /** True where nothing but the end of the connection marks the body's end: then a cut looks like an end. */
+  /** True if only the connection's close ends the body: then a lost connection looks like an end. */
   readonly closeDelimited: boolean
 }
 
-/** Reads a reply that is not a stream. Its bytes stay as they are unless someone translates or transforms them. */
+/** Reads a reply that is not a stream. Its bytes stay unchanged unless a translator or a transform applies. */
 export class WholeReader implements BodyReader {
   readonly #plan: WholePlan
   readonly #chunks: Buffer[] = []
   #size = 0
   usage: Usage | undefined
-  /** What the client gets, after `end`. */
+  /** The body for the client, after `end`. */
   body: Buffer = Buffer.alloc(0)
 
   constructor(plan: WholePlan) {
