@@ -5,47 +5,47 @@ import type { Call, ChatRequest, EndpointName, ModelId } from '../sdk/api.ts'
 import { type Member, ScanError, type ScanErrorCode, scanObject, setPointer, spliceObject } from './json.ts'
 import type { RequestCheck } from './validation.ts'
 
-/** What a call is made of, beside its body. */
+/** Inputs of a call other than its body. */
 export interface CallContext {
   readonly id: string
   readonly endpoint: EndpointName
   readonly check: RequestCheck
-  /** The model id a name stands for, aliases resolved; undefined where it cannot name a model. */
+  /** Resolves a name or alias to a model id; undefined if it cannot name a model. */
   readonly resolve: (name: string) => ModelId | undefined
-  /** Headers for the upstream that chain plugins added. */
+  /** Upstream headers added by chain plugins. */
   readonly upstreamHeaders: Readonly<Record<string, string>>
-  /** True once core has decided where the call goes: then nothing may be edited any more. */
+  /** True once core has chosen the call's route: then edits are refused. */
   decided: boolean
 }
 
-/** Finds the top-level members of large bodies beside the event loop. Throws `ScanError`. */
+/** Finds the top-level members of large bodies off the event loop. Throws `ScanError`. */
 export interface BodyScanner {
   scan(bytes: Uint8Array): Promise<readonly Member[]>
 }
 
 /**
- * Up to this size a body is parsed and checked whole at once: it costs a few microseconds and gives every caller the same exact
- * errors. Past it only the top level is looked at, and the rest is checked when someone needs it parsed (docs/decisions).
+ * A body up to this size (bytes) is parsed and checked whole: it takes a few microseconds and gives every caller the same exact
+ * errors. Of a larger body only the top level is checked now, the rest when a caller needs it parsed (docs/decisions).
  */
 const WHOLE_BELOW = 16 * 1024
 
-/** Top-level members up to this size are parsed for the check of a large body: scalars and small objects. */
+/** Top-level members up to this size (bytes) are parsed to check a large body: scalars and small objects. */
 const SMALL_MEMBER = 1024
 
-/** The client's request, read: the bytes as they came, where their members stand, and what is known of them. */
+/** The client's request: its bytes, the offsets of its top-level members, and the fields parsed so far. */
 export class ClientCall implements Call {
   readonly id: string
   readonly endpoint: EndpointName
   readonly #context: CallContext
   #bytes: Buffer
   #members: readonly Member[]
-  /** What of the body is parsed in any case: all of a small one. */
+  /** The fields that are always parsed: all of a small body. */
   #head: Readonly<Record<string, unknown>>
-  /** A large body, parsed. Held weakly: a call may wait for minutes, and the body can be parsed again. */
+  /** The parsed large body. Held weakly: a call may wait for minutes, and the body can be parsed again. */
   #body: WeakRef<ChatRequest> | undefined
   #model: ModelId | undefined
 
-  /** `members`: of the body, where they are known already. Throws a GatewayError (400) for a body that is none. */
+  /** `members`: the body's members, if already known. Throws a GatewayError (400) if the body is invalid. */
   constructor(bytes: Buffer, context: CallContext, members = membersOf(bytes)) {
     this.id = context.id
     this.endpoint = context.endpoint
@@ -68,7 +68,7 @@ export class ClientCall implements Call {
     return (this.#head.stream_options as ChatRequest['stream_options'])?.include_usage === true
   }
 
-  /** How many choices were asked for. */
+  /** Number of choices requested. */
   get choices(): number {
     return (this.#head.n as number | null | undefined) ?? 1
   }
@@ -146,7 +146,7 @@ export class ClientCall implements Call {
     return head
   }
 
-  /** V8 can take an escaped key for another one (nodejs/node#63785), but what is checked must be what is sent. */
+  /** V8 can misread an escaped key (nodejs/node#63785), but the checked body must be the sent one. */
   #parseWhole(): ChatRequest {
     const body = parse(this.#bytes) as ChatRequest
     if (this.#members.every(({ key }) => Object.hasOwn(body, key))) return body
@@ -154,7 +154,7 @@ export class ClientCall implements Call {
     return Object.fromEntries(members)
   }
 
-  /** The members of a large body that can be checked without parsing what makes it large. */
+  /** The members of a large body that can be checked without parsing its large members. */
   #readSmallMembers(): Record<string, unknown> {
     const head: Record<string, unknown> = Object.create(null)
     for (const { key, start, end } of this.#members) {
@@ -169,7 +169,7 @@ export class ClientCall implements Call {
 
 closeFacade(ClientCall)
 
-/** Stand for what is not parsed: arrays that are too large to be empty. */
+/** Placeholders for unparsed arrays: too large to be empty. */
 const UNREAD: Readonly<Record<string, readonly unknown[]>> = { messages: [{ role: 'user', content: '' }], input: [''] }
 
 function parse(bytes: Buffer): unknown {
@@ -186,7 +186,7 @@ const SCAN_FAULTS: Readonly<Record<Exclude<ScanErrorCode, 'syntax' | 'not_an_obj
   too_many_parts: 'The request body has more than 50,000 objects and arrays in it.',
 }
 
-/** The top-level members of a body. Throws a GatewayError (400) for a body that is no object, or not an acceptable one. */
+/** Returns a body's top-level members. Throws a GatewayError (400) if the body is not an acceptable JSON object. */
 function membersOf(bytes: Buffer): readonly Member[] {
   try {
     return checked(scanObject(bytes))
@@ -195,7 +195,7 @@ function membersOf(bytes: Buffer): readonly Member[] {
   }
 }
 
-/** The same, found in a worker thread: looking through many megabytes would hold up the event loop. */
+/** `membersOf` in a worker thread: scanning many megabytes would block the event loop. */
 export async function membersOfLarge(bytes: Buffer, scanner: BodyScanner): Promise<readonly Member[]> {
   try {
     checkBeginning(bytes)
@@ -205,28 +205,28 @@ export async function membersOfLarge(bytes: Buffer, scanner: BodyScanner): Promi
   }
 }
 
-/** So many bytes tell a bomb from a body: a bomb need not be copied to a thread to be refused. */
+/** Bytes scanned first: enough to refuse a JSON bomb without copying it to a thread. */
 const BEGINNING = 64 * 1024
 
 function checkBeginning(bytes: Buffer): void {
   try {
     scanObject(bytes.subarray(0, BEGINNING))
   } catch (error) {
-    // A beginning is no whole object: that alone is no fault.
+    // A prefix is incomplete: a syntax error is expected.
     if (!(error instanceof ScanError) || error.code !== 'syntax') throw error
   }
 }
 
 function checked(members: readonly Member[]): readonly Member[] {
-  // Parsers disagree on which of two counts, so that authorisation and upstream could read different models.
-  const twice = members.find(({ key }, index) => members.findIndex((other) => other.key === key) < index)
-  if (twice !== undefined) throw new GatewayError('duplicate_parameter', { param: twice.key.slice(0, 100) })
+  // Parsers disagree on which duplicate counts: authorisation and upstream could read different models.
+  const duplicate = members.find(({ key }, index) => members.findIndex((other) => other.key === key) < index)
+  if (duplicate !== undefined) throw new GatewayError('duplicate_parameter', { param: duplicate.key.slice(0, 100) })
   const folded = members.find(({ key }) => !FIELDS.has(key) && FOLDED.test(key))
   if (folded !== undefined) throw misspelled(folded.key)
   return members
 }
 
-/** What routing, authorisation and limits read of a body. */
+/** Body fields read by routing, authorisation, limits. */
 const FIELDS: ReadonlySet<string> = new Set([
   'model',
   'messages',
@@ -244,11 +244,11 @@ const FIELDS: ReadonlySet<string> = new Set([
   'user',
 ])
 
-/** Go's encoding/json, for one, ignores case as Unicode does: to such an upstream `Model` is `model`, and so are `ſ` `s`, `K` `k`. */
+/** Go's encoding/json, for one, folds case as Unicode does: such an upstream reads `Model` as `model`, `ſ` as `s`, `K` as `k`. */
 const FOLDED = new RegExp(`^(?:${[...FIELDS].join('|')})$`, 'iu')
 
 function misspelled(key: string): GatewayError {
-  // `ſ` has an upper case alone, the Kelvin sign a lower case.
+  // `ſ` folds in upper case, the Kelvin sign in lower case.
   return new GatewayError('misspelled_parameter', { param: key, values: { field: key.toUpperCase().toLowerCase() } })
 }
 

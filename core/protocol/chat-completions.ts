@@ -6,11 +6,6 @@ import { normaliseCompletion } from './normalise.ts'
 import { readUsage } from './usage.ts'
 import { compileCheck } from './validation.ts'
 
-/**
- * What the body of `POST /v1/chat/completions` must look like (openai-openapi, `CreateChatCompletionRequest`). Unknown fields pass:
- * they belong to the upstream. `null` counts as absent at the top level and is not checked.
- */
-
 const string = { type: 'string' }
 const boolean = { type: 'boolean' }
 const object = { type: 'object' }
@@ -23,7 +18,7 @@ const shape = (properties: Record<string, object>, required: string[] = Object.k
   required,
 })
 
-/** By its `type`, what else a thing must have; types that are not listed pass as they are. */
+/** Requires the properties listed for the object's `type`; unlisted types pass unchecked. */
 const byType = (shapes: Record<string, object>) => ({
   ...shape({ type: string }),
   allOf: Object.entries(shapes).map(([type, then]) => ({ if: shape({ type: { const: type } }), then })),
@@ -72,7 +67,10 @@ const toolChoice = {
   allowed_tools: shape({ mode: string, tools: { type: 'array', items: object } }),
 }
 
-/** JSON Schema, for ajv. */
+/**
+ * JSON Schema, for ajv, of the body of `POST /v1/chat/completions` (openai-openapi, `CreateChatCompletionRequest`). Unknown fields
+ * pass: they belong to the upstream. `null` counts as absent at the top level and is not checked.
+ */
 const chatRequestSchema = {
   type: 'object',
   required: ['model', 'messages'],
@@ -116,7 +114,7 @@ const chatRequestSchema = {
   },
 } as const
 
-/** How chat completions look on the wire, whole (`chat.completion`) and streamed (`chat.completion.chunk`). */
+/** Wire format of chat completions: whole (`chat.completion`) and streamed (`chat.completion.chunk`). */
 export const chatReply: ReplyFormat = {
   endpoint: 'chat.completions',
   reader: (call) => new ChatStreamReader(call.choices, call.includeUsage),
@@ -127,9 +125,7 @@ export const chatReply: ReplyFormat = {
   generates: true,
 }
 
-/**
- * Watches a stream by searching its bytes for three keys, and parses only where one of them says something.
- */
+/** Reads a stream by searching its bytes for three keys; parses only events in which one of them has a value. */
 class ChatStreamReader implements EventReader {
   readonly #choices: number
   readonly #includeUsage: boolean
@@ -149,7 +145,7 @@ class ChatStreamReader implements EventReader {
   read(data: string): EventKind {
     if (data === '' || data === ' ') return 'drop'
     if (data.startsWith('[DONE]')) return 'done'
-    // Google puts an array around an error.
+    // Google wraps an error in an array.
     if (data.startsWith('[') || SAYS_SOMETHING.test(data)) return this.#look(data)
     return data.startsWith('{') && (data.endsWith('}') || data.trimEnd().endsWith('}')) ? 'pass' : 'malformed'
   }
@@ -177,15 +173,15 @@ class ChatStreamReader implements EventReader {
       if (choice.finish_reason != null) this.#finished.add(choice.index ?? 0)
     }
     this.usage = readUsage(chunk.usage) ?? this.usage
-    const bare = chunk.usage != null && choices.length === 0
-    return bare && !this.#includeUsage ? 'drop' : 'pass'
+    const usageOnly = chunk.usage != null && choices.length === 0
+    return usageOnly && !this.#includeUsage ? 'drop' : 'pass'
   }
 }
 
 /**
- * A `finish_reason`, usage or an error, that is not null. Without their opening quotes, which occur too often to search for quickly; the
- * closing one tells a key from a text, where it would be escaped. What the three end in is as short as leads V8 to skip most of a
- * text: spelt out to `finish_reason` the same search takes twice as long.
+ * Matches a `finish_reason`, usage or error that is not null. The opening quotes are left out: quotes occur too often for a fast
+ * search. The closing quote distinguishes a key from text, which would escape it. The three alternatives are short so that V8 skips
+ * most of a text: with `finish_reason` spelt out, the search takes twice as long.
  */
 const SAYS_SOMETHING = /(?:_reason|usage|error)"\s*:\s*(?!null|\s)/
 
@@ -201,13 +197,13 @@ interface LooseChoice {
   readonly finish_reason?: string | null
 }
 
-/** A chunk's choices, none where it has no such member; undefined where they are not a list of objects. */
+/** A chunk's choices; empty if absent, undefined if they are not a list of objects. */
 function choicesOf({ choices }: LooseChunk): readonly LooseChoice[] | undefined {
   const list = choices ?? []
   return Array.isArray(list) && list.every((choice) => typeof choice === 'object' && choice !== null) ? list : undefined
 }
 
-/** Anything but the announcement of the role, or a delta key that is not known here, is something the client would see. */
+/** True if the client would see content: a finish reason, or a value of any delta key, known or not, except the role. */
 function hasContent(choice: LooseChoice): boolean {
   if (choice.finish_reason != null) return true
   return Object.entries(choice.delta ?? {}).some(([key, value]) => key !== 'role' && value !== null && value !== '')
@@ -221,7 +217,7 @@ function parse(data: string): LooseChunk | undefined {
   }
 }
 
-/** Up to this size a reply is parsed whole at once; of a larger one only what is looked at. */
+/** A reply up to this size (bytes) is parsed whole; of a larger one only the members read. */
 const WHOLE_BELOW = 16 * 1024
 
 function readWhole(bytes: Buffer): WholeReply | undefined {
@@ -231,13 +227,13 @@ function readWhole(bytes: Buffer): WholeReply | undefined {
     const [first] = Array.isArray(reply.choices) ? reply.choices : []
     return typeof first === 'object' && first !== null ? { usage: readUsage(reply.usage) } : undefined
   } catch (error) {
-    // Not even an object: nothing can be read from null.
+    // Reading a member of null throws a TypeError.
     if (error instanceof ScanError || error instanceof SyntaxError || error instanceof TypeError) return undefined
     throw error
   }
 }
 
-/** The members that are looked at; of a long list of choices only that it begins with an object. */
+/** The members read; of a long list of choices only whether it begins with an object. */
 function readMembers(bytes: Buffer): LooseChunk {
   const members = scanObject(bytes).map(({ key, start, end }) => {
     if (key === 'choices') return [key, /^\[\s*\{/.test(bytes.toString('latin1', start, start + 64)) ? [{}] : []]

@@ -4,7 +4,7 @@ import type { ModelEndpoint, WholeReply } from './format.ts'
 import { promptEstimate } from './usage.ts'
 import { compileCheck } from './validation.ts'
 
-/** `CreateEmbeddingRequest` of openai-openapi, as far as it must be right for any provider. How many inputs are too many, providers say. */
+/** `CreateEmbeddingRequest` of openai-openapi: only rules that hold for any provider. Providers limit the number of inputs. */
 const schema = {
   type: 'object',
   required: ['model', 'input'],
@@ -36,7 +36,7 @@ function whole(bytes: Buffer): WholeReply | undefined {
   return Array.isArray(reply?.data) && reply.data.length > 0 ? { usage: usageOf(reply) } : undefined
 }
 
-/** Embeddings use tokens of the prompt only. */
+/** Embeddings use prompt tokens only. */
 function usageOf(reply: object): Usage | undefined {
   const tokens = (reply as Partial<TranslatedEmbeddings>).usage?.prompt_tokens
   if (!Number.isSafeInteger(tokens) || (tokens as number) < 0) return undefined
@@ -44,13 +44,13 @@ function usageOf(reply: object): Usage | undefined {
 }
 
 /**
- * A provider gives lists of numbers; the official SDKs ask for base64 unless they are told otherwise, and decode it themselves. Throws
- * where the vectors are not what was asked for.
+ * Providers return lists of numbers; the official SDKs request base64 by default and decode it themselves. Throws if the vectors do
+ * not match the request.
  */
 function normalise(translated: object, call: Call): object {
   const vectors = vectorsOf(translated as TranslatedEmbeddings, call.member('input'))
   const encode = call.member('encoding_format') === 'base64' ? toBase64 : (vector: readonly number[]) => vector
-  // Every client may count on usage: it is no optional member.
+  // Clients rely on usage: the member is not optional.
   const tokens = usageOf(translated)?.prompt_tokens ?? promptEstimate(call)
   return {
     object: 'list',
@@ -60,22 +60,22 @@ function normalise(translated: object, call: Call): object {
   }
 }
 
-/** A reply of the embeddings endpoint, as far as it is looked at. */
+/** The members read of an embeddings reply. */
 export interface Outline {
   readonly data?: unknown
   readonly usage?: { readonly prompt_tokens?: unknown }
   readonly error?: unknown
 }
 
-/** Up to this size a reply is parsed whole at once; the vectors of a larger one would hold up the event loop. Bytes. */
+/** A reply up to this size (bytes) is parsed whole; the vectors of a larger one would block the event loop. */
 const WHOLE_BELOW = 64 * 1024
 
-/** A reply, of whose vectors the last one may stand for all. Undefined for what is none. */
+/** Parses a reply, a large one with only its last vector. Undefined if no JSON object. */
 function outline(bytes: Buffer): Outline | undefined {
   return (bytes.length > WHOLE_BELOW ? shortened(bytes) : undefined) ?? parse(bytes.toString('utf8'))
 }
 
-/** Parses what stands before the vectors with what stands from the last one on: native searches find both. */
+/** Parses the bytes before the vectors plus those from the last vector on: native searches find both. */
 function shortened(bytes: Buffer): Outline | undefined {
   const data = bytes.indexOf('"data"')
   const last = bytes.lastIndexOf('"embedding":')
@@ -83,7 +83,7 @@ function shortened(bytes: Buffer): Outline | undefined {
   return parse(`${bytes.toString('utf8', 0, data)}"data":[{${bytes.toString('utf8', last)}`)
 }
 
-/** Undefined for what is no JSON object. */
+/** Undefined if not a JSON object. */
 function parse(text: string): Outline | undefined {
   try {
     const value = JSON.parse(text)
@@ -93,7 +93,7 @@ function parse(text: string): Outline | undefined {
   }
 }
 
-/** The vectors of a reply, one for each input. Throws an Error where there are others, or where they are no lists of numbers. */
+/** The vectors of a reply, one for each input. Throws an Error if the count differs or a vector is not a list of numbers. */
 function vectorsOf({ data }: TranslatedEmbeddings, input: unknown): readonly (readonly number[])[] {
   const expected = countOf(input)
   if (data.length !== expected) throw new Error(`there are ${data.length} embeddings of ${expected} inputs`)
@@ -103,19 +103,19 @@ function vectorsOf({ data }: TranslatedEmbeddings, input: unknown): readonly (re
   })
 }
 
-/** Little-endian 32-bit floats, one after the other, as OpenAI encodes a vector. */
+/** Encodes a vector as OpenAI does: consecutive little-endian 32-bit floats. */
 function toBase64(vector: readonly number[]): string {
   const bytes = Buffer.alloc(4 * vector.length)
   for (const [index, number] of vector.entries()) bytes.writeFloatLE(number, 4 * index)
   return bytes.toString('base64')
 }
 
-/** One text, one list of tokens, or several of either. */
+/** Counts texts or lists of tokens: one or several. */
 function countOf(input: unknown): number {
   return Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1
 }
 
-/** JSON can write what no number holds: `1e999`. */
+/** JSON numbers can overflow: `1e999`. */
 function isVector(embedding: unknown): embedding is readonly number[] {
   return Array.isArray(embedding) && embedding.length > 0 && embedding.every(Number.isFinite)
 }

@@ -1,67 +1,67 @@
 import type { Call, EndpointName, UpstreamRefusal, Usage } from '../sdk/api.ts'
 import type { RequestCheck } from './validation.ts'
 
-/** What one event of a passed-through stream is. */
+/** Kind of one event of a passed-through stream. */
 export type EventKind =
-  /** For the client. */
+  /** Sent to the client. */
   | 'pass'
-  /** For the client, and the stream's last. */
+  /** Sent to the client as the last event. */
   | 'last'
-  /** Not for this client: an empty event, a usage chunk that was not asked for. */
+  /** Not sent to this client: an empty event, or a usage chunk not requested. */
   | 'drop'
   /** The upstream's end marker. */
   | 'done'
-  /** The upstream's error: `refusal` says which. */
+  /** The upstream's error; `refusal` holds it. */
   | 'error'
   /** Not an event of this protocol. */
   | 'malformed'
 
-/** Watches the events of one stream, in the endpoint's wire format. */
+/** Reads the events of one stream in the endpoint's wire format. */
 export interface EventReader {
-  /** Looks at one event's data: raw bytes as latin1, parsed only where a byte scan finds something to learn. `type`: SSE's, or ''. */
+  /** Classifies one event. `data`: raw bytes as latin1, parsed only if a byte scan finds a relevant key. `type`: SSE's, or ''. */
   read(data: string, type: string): EventKind
-  /** How much of the text of a stream, from its start, has nothing that `read` would learn of. Absent: every event is read. */
+  /** Length of the prefix of a stream's text that `read` does not need to see. Absent: every event is read. */
   quiet?(text: string): number
-  /** Whether an event carries what a client would see: from it on there is no way back. */
+  /** True if an event carries content for the client: after it, no retry is possible. */
   isMeaningful(data: string, type: string): boolean
-  /** True once every choice has said why it ended. */
+  /** True once every choice has a finish reason. */
   readonly finished: boolean
   readonly usage: Usage | undefined
   readonly refusal: UpstreamRefusal | undefined
 }
 
-/** What a whole reply says of itself. */
+/** The usage or error of a whole reply. */
 export interface WholeReply {
   readonly usage?: Usage
-  /** The error that a reply with status 200 carries. */
+  /** The error in a reply with status 200. */
   readonly refusal?: UpstreamRefusal
 }
 
-/** How the replies of one endpoint look on the wire: all that the relay knows of it. */
+/** Wire format of one endpoint's replies: all that the relay knows of the endpoint. */
 export interface ReplyFormat {
   readonly endpoint: EndpointName
-  /** Absent: its replies are never streamed. */
+  /** Absent if the endpoint never streams. */
   reader?(call: { readonly choices: number; readonly includeUsage: boolean }): EventReader
-  /** Undefined where the bytes are not a reply of this endpoint. */
+  /** Undefined if the bytes are not a reply of this endpoint. */
   whole(bytes: Buffer): WholeReply | undefined
-  /** Whether clients look at an event's type too. */
+  /** True if clients also read an event's type. */
   readonly typed?: true
-  /** The frame that ends a stream well; '' where its last event does. */
+  /** The frame that ends a complete stream; '' if its last event does. */
   readonly done?: string
-  /** What a whole reply says it used. */
+  /** The usage a whole reply reports. */
   usage(reply: object): Usage | undefined
-  /** OpenAI's whole reply out of a provider's. */
+  /** Converts a provider's whole reply to OpenAI's. */
   normalise(translated: object, call: Call): object
-  /** Whether replies are made of tokens: then one that does not say its usage is charged by its length. */
+  /** True if replies consist of tokens: then a reply without usage is charged by its length. */
   readonly generates: boolean
 }
 
-/** An endpoint of `/v1` that a model answers: all that tells it from others. */
+/** An endpoint under `/v1` that a model answers. */
 export interface ModelEndpoint {
   readonly name: EndpointName
   readonly path: string
   /** Checks the body. */
   readonly check: RequestCheck
-  /** How its replies look on the wire. */
+  /** Wire format of its replies. */
   readonly reply: ReplyFormat
 }

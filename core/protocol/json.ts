@@ -1,9 +1,9 @@
 /**
- * A walk over the bytes of a JSON object that finds its top-level members without building anything: the cost of a large body is
- * that of looking at it once. Structure, nesting and literals are checked; the inside of strings and numbers is not.
+ * Scans the bytes of a JSON object for its top-level members without building values: a large body costs one pass over its bytes.
+ * The scan checks structure, nesting and literals, not the inside of strings and numbers.
  */
 
-/** One top-level member: its key, decoded, and where its key and its value stand in the bytes. */
+/** One top-level member: its decoded key, and the offsets of its key and its value. */
 export interface Member {
   readonly key: string
   /** Offset of the key's opening quote. */
@@ -27,16 +27,16 @@ export class ScanError extends Error {
   }
 }
 
-/** Nesting below the top level that is accepted. JSON.stringify and recursive readers die at some thousands. */
+/** Maximum nesting below the top level. JSON.stringify and recursive readers overflow at some thousands. */
 export const MAX_DEPTH = 64
 
 const MAX_MEMBERS = 256
 /**
- * Objects and arrays below the top level, in all members together. Whoever needs the body parsed parses it on the event loop: strings
- * cost it little, however long, but a million small objects hold it up for a second.
+ * Maximum of objects and arrays below the top level, in all members together. Bodies are parsed on the event loop: strings of any
+ * length cost little, but a million small objects block it for a second.
  */
 export const MAX_PARTS = 50_000
-/** A native search costs as much as looping over about this many bytes. */
+/** A native search costs as much as a loop over about this many bytes. */
 const LOOP_BYTES = 64
 
 const QUOTE = 0x22
@@ -48,7 +48,7 @@ const CLOSE_OBJECT = 0x7d
 const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 
-/** The members of the one object these bytes are, in order, duplicates included. Throws `ScanError`. */
+/** Returns the members of a JSON object in order, duplicates included. Throws `ScanError`. */
 export function scanObject(bytes: Buffer): Member[] {
   parts = 0
   let at = skipSpace(bytes, 0)
@@ -79,7 +79,7 @@ function readMember(bytes: Buffer, at: number): Member {
   return { key: decodeKey(bytes, at, keyEnd), at, start, end }
 }
 
-/** An escaped key (`"mod\u0065l"`) must be the key that any JSON parser would read. */
+/** Decodes an escaped key (`"mod\u0065l"`) as any JSON parser would. */
 function decodeKey(bytes: Buffer, at: number, end: number): string {
   const raw = bytes.toString('utf8', at + 1, end - 1)
   if (!raw.includes('\\')) return raw
@@ -97,11 +97,11 @@ function skipValue(bytes: Buffer, at: number): number {
   return skipLiteral(bytes, at)
 }
 
-/** What each open level must be closed by, and how many objects and arrays there were. One for all scans: they are synchronous. */
+/** The closing byte of each open level, and the number of objects and arrays. Shared by all scans: they are synchronous. */
 const open = new Uint8Array(MAX_DEPTH + 1)
 let parts = 0
 
-/** Iterative, so that no depth can exhaust the stack. */
+/** Iterative: no depth can exhaust the stack. */
 function skipContainer(bytes: Buffer, start: number): number {
   let depth = 0
   let at = start
@@ -131,7 +131,7 @@ function skipContainer(bytes: Buffer, start: number): number {
   }
 }
 
-/** Moves past `"key":` to the value. */
+/** Skips `"key":` to the value. */
 function skipKey(bytes: Buffer, at: number): number {
   if (bytes[at] !== QUOTE) throw new ScanError('syntax')
   const colon = skipSpace(bytes, skipString(bytes, at))
@@ -139,7 +139,7 @@ function skipKey(bytes: Buffer, at: number): number {
   return skipSpace(bytes, colon + 1)
 }
 
-/** By turns a loop, which wins where quotes are near, and the native search, which wins in long text and base64. */
+/** Alternates a loop, faster if the quote is near, and the native search, faster in long text and base64. */
 function skipString(bytes: Buffer, quote: number): number {
   let at = quote + 1
   for (;;) {
@@ -188,8 +188,8 @@ function skipSpace(bytes: Buffer, from: number): number {
 }
 
 /**
- * The bytes of a JSON object with some top-level members replaced, added, or (by `undefined`) removed. All other bytes are
- * copied as they are, so key order, unknown fields and large integers survive. `members` is what `scanObject` found.
+ * Replaces, adds, or (by `undefined`) removes top-level members of a JSON object. All other bytes are copied unchanged, so key
+ * order, unknown fields and large integers survive. `members`: the result of `scanObject`.
  */
 export function spliceObject(bytes: Buffer, members: readonly Member[], changes: Readonly<Record<string, unknown>>): Buffer {
   const added = Object.keys(changes).filter((key) => changes[key] !== undefined && !members.some((member) => member.key === key))
@@ -217,7 +217,7 @@ interface Edit {
   readonly text: string
 }
 
-/** With one comma: the one before where a member stays in front, else the one behind. */
+/** Removes one comma too: the one before if an earlier member stays, else the one after. */
 function removal(members: readonly Member[], index: number, follows: boolean): Edit {
   const member = members[index]!
   if (follows) return { start: members[index - 1]!.end, end: member.end, text: '' }
@@ -236,7 +236,7 @@ function apply(bytes: Buffer, edits: Edit[]): Buffer {
   return Buffer.concat(pieces)
 }
 
-/** Sets, or by `undefined` removes, what a JSON pointer (RFC 6901) names; `-` appends to an array. Throws where its parent is not there. */
+/** Sets, or by `undefined` removes, the value at a JSON pointer (RFC 6901); `-` appends to an array. Throws if it has no parent. */
 export function setPointer(root: object, pointer: string, value: unknown): void {
   const steps = pointer.split('/').map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
   const last = steps.pop()
@@ -246,7 +246,7 @@ export function setPointer(root: object, pointer: string, value: unknown): void 
   if (typeof parent !== 'object' || parent === null) throw new Error(`no such place in the body: ${pointer}`)
   if (Array.isArray(parent)) setElement(parent, last === '-' ? String(parent.length) : last, value)
   else if (value === undefined) Reflect.deleteProperty(parent, last)
-  // Defined, not assigned: a pointer to `__proto__` must name plain data.
+  // Defined, not assigned: a pointer to `__proto__` must set plain data.
   else Object.defineProperty(parent, last, { value, writable: true, enumerable: true, configurable: true })
 }
 

@@ -15,17 +15,17 @@ import { isRecord } from '../sdk/json.ts'
 import { readUsage } from './usage.ts'
 
 /**
- * Makes OpenAI's stream out of a translator's parts: constant id, created and model; the role once per choice; tool calls numbered
- * from 0 in order of appearance; one finish per choice, from the enum, only once the upstream has ended; usage in its own chunk, if
- * asked for (protocol: `CreateChatCompletionStreamResponse`).
+ * Builds OpenAI's stream from a translator's parts: constant id, created and model; the role once per choice; tool calls numbered
+ * from 0 in order of appearance; one finish reason per choice, from the enum, sent after the upstream has ended; usage in its own
+ * chunk, if requested (protocol: `CreateChatCompletionStreamResponse`).
  */
 export class StreamNormaliser {
   readonly #model: string
   readonly #includeUsage: boolean
-  /** How many choices the client asked for. */
+  /** Number of choices the client requested. */
   readonly #asked: number
   readonly #choices = new Map<number, ChoiceState>()
-  /** What all chunks have in common, in OpenAI's order. */
+  /** Fields common to all chunks, in OpenAI's order. */
   #envelope: ChatChunk | undefined
   #usage: Usage | undefined
 
@@ -35,12 +35,12 @@ export class StreamNormaliser {
     this.#includeUsage = call.includeUsage
   }
 
-  /** What the upstream said it used: the last word counts. */
+  /** The usage the upstream reports: the last value counts. */
   get usage(): Usage | undefined {
     return readUsage(this.#usage)
   }
 
-  /** The chunks that one part becomes. */
+  /** Converts one part to chunks. */
   push(part: TranslatedChunk): readonly ChatChunk[] {
     this.#envelope ??= this.#begin(part.id || newId())
     if (part.usage != null) this.#usage = { ...this.#usage, ...part.usage }
@@ -50,13 +50,13 @@ export class StreamNormaliser {
     return chunks
   }
 
-  /** The chunks held back for the end. Undefined where a choice never finished: the stream was cut. */
+  /** The chunks held back for the end. Undefined if a choice never finished: the stream was cut. */
   end(): ChatChunk[] | undefined {
     const chunks: ChatChunk[] = []
     for (const [index, { finish, tools, extras }] of this.#choices) {
       if (finish === undefined) return undefined
       for (const call of tools.values()) {
-        // A tool called without arguments: clients parse the concatenation, and '' is not JSON.
+        // A tool call without arguments: clients parse the concatenation, and '' is not JSON.
         const missing = { tool_calls: [{ index: call.index, function: { arguments: '{}' } }] }
         if (call.isFunction && call.empty) chunks.push(this.#chunk({ index, delta: missing, finish_reason: null }))
       }
@@ -71,14 +71,14 @@ export class StreamNormaliser {
   #choice(choice: TranslatedChoice, extras: object | undefined, chunks: ChatChunk[]): void {
     const { index = 0, delta, finish_reason } = choice
     const state = this.#state(index)
-    const said = delta && state.read(delta)
+    const cleaned = delta && state.read(delta)
     if (!state.started) {
       state.started = true
       const opening = { index, delta: { role: 'assistant' as const, content: '' }, finish_reason: null }
-      chunks.push(this.#chunk(opening, said === undefined ? extras : undefined))
+      chunks.push(this.#chunk(opening, cleaned === undefined ? extras : undefined))
     }
-    if (said === undefined) Object.assign(state.extras, choice)
-    else chunks.push(this.#chunk({ ...choice, index, delta: said, finish_reason: null }, extras))
+    if (cleaned === undefined) Object.assign(state.extras, choice)
+    else chunks.push(this.#chunk({ ...choice, index, delta: cleaned, finish_reason: null }, extras))
     if (finish_reason != null) state.finish ??= finish_reason
   }
 
@@ -95,13 +95,13 @@ export class StreamNormaliser {
     return this.#includeUsage ? { ...envelope, usage: null } : envelope
   }
 
-  /** `extras`: fields that only this upstream has. */
+  /** `extras`: fields specific to this upstream. */
   #chunk(choice: ChatChunk['choices'][number], extras?: object): ChatChunk {
     return { ...extras, ...this.#envelope!, choices: [choice] }
   }
 }
 
-/** What a part has beside what OpenAI's chunks have; nearly always nothing. */
+/** Fields of a part that OpenAI's chunks lack; nearly always none. */
 function extrasOf(part: TranslatedChunk): object | undefined {
   let extras: Record<string, unknown> | undefined
   for (const key in part) {
@@ -114,20 +114,20 @@ function extrasOf(part: TranslatedChunk): object | undefined {
 
 class ChoiceState {
   started = false
-  /** In the upstream's words. */
+  /** The upstream's finish reason. */
   finish: string | undefined
-  /** What came beside an empty delta: its fields travel with the finish. */
+  /** Fields beside an empty delta: sent with the finish reason. */
   readonly extras: Record<string, unknown> = {}
-  /** By the upstream's own number; where it gives none, by the id. */
+  /** By the upstream's index, or by the id if the index is absent. */
   readonly tools = new Map<number | string, StreamedCall>()
-  /** The key of the call that the last part belongs to. */
+  /** Key of the call that the last part belongs to. */
   #latest: number | string = 0
 
-  /** What a delta says, its tool calls numbered as the client counts; undefined where it says nothing. */
+  /** A delta's content, its tool calls renumbered for the client; undefined if it is empty. */
   read(delta: ChatDelta): ChatDelta | undefined {
-    const said = withoutEmpty(delta)
-    if (!Array.isArray(said?.tool_calls)) return said
-    return { ...said, tool_calls: said.tool_calls.map((part) => (isRecord(part) ? this.#renumber(part) : part)) }
+    const cleaned = withoutEmpty(delta)
+    if (!Array.isArray(cleaned?.tool_calls)) return cleaned
+    return { ...cleaned, tool_calls: cleaned.tool_calls.map((part) => (isRecord(part) ? this.#renumber(part) : part)) }
   }
 
   #renumber(part: ToolCallDelta): ToolCallDelta {
@@ -140,7 +140,7 @@ class ChoiceState {
     if (text !== '') call.empty = false
     if (known === undefined)
       return { ...part, index: call.index, type: 'function', function: { ...part.function, arguments: text } }
-    // Clients concatenate: an id or a name that came again would be doubled. What else there is may be a signature.
+    // Clients concatenate: a repeated id or name would be doubled. Other fields are kept: one may be a signature.
     const { id: _, type: __, function: ___, ...rest } = part
     return { ...rest, index: call.index, function: { arguments: text } }
   }
@@ -149,16 +149,16 @@ class ChoiceState {
 /** A tool call of a stream. */
 interface StreamedCall {
   readonly index: number
-  /** False for custom tools, and kinds yet to come: their parts pass as they are. */
+  /** False for custom tools and future kinds: their parts pass unchanged. */
   readonly isFunction: boolean
-  /** Whether a function has got no arguments so far. */
+  /** True if a function has no arguments so far. */
   empty: boolean
 }
 
-/** Some vendors leave the type out. */
+/** Some vendors omit the type. */
 const isFunction = ({ type, custom }: ToolCallDelta): boolean => (type ?? (custom ? 'custom' : 'function')) === 'function'
 
-/** The role is ours to say, and a null or empty text says nothing. Nearly always a delta is as it should be. */
+/** Removes the role, which the gateway sets, and null or empty values. Most deltas need no change. */
 function withoutEmpty(delta: ChatDelta): ChatDelta | undefined {
   let members = 0
   let empty = 0
@@ -175,7 +175,7 @@ function says(delta: ChatDelta, key: string): boolean {
   return key !== 'role' && value !== null && value !== undefined && value !== ''
 }
 
-/** Some upstreams stop beside a tool call; clients run the tool only where the reason says so. */
+/** Some upstreams report `stop` with a tool call; clients run the tool only on `tool_calls`. */
 function finishOf(reason: string, calledTools: boolean): FinishReason {
   const known = (FINISH_REASONS as readonly string[]).includes(reason) ? (reason as FinishReason) : 'stop'
   return known === 'stop' && calledTools ? 'tool_calls' : known
@@ -185,7 +185,7 @@ const newId = (): string => `chatcmpl-${randomUUID()}`
 
 const unixSeconds = (): number => Math.floor(Date.now() / 1000)
 
-/** Makes OpenAI's completion out of a translator's: the fields that every reply must have, and the model that was asked for. */
+/** Builds OpenAI's completion from a translator's: adds the required fields and the requested model. */
 export function normaliseCompletion(translated: TranslatedCompletion, model: string): ChatCompletion {
   const { choices, ...rest } = translated
   return {
@@ -211,8 +211,8 @@ export function normaliseCompletion(translated: TranslatedCompletion, model: str
 }
 
 /**
- * Mistral leaves the type out, and the SDK throws where it is not. Arguments are a JSON text, which nothing is none. What is no call of a
- * function stays as it is.
+ * Mistral omits the type, and the SDK throws if it is absent. Arguments are a JSON text, which '' is not. A call that is not
+ * a function call passes unchanged.
  */
 function wholeCall(call: ToolCall): ToolCall {
   if (call?.function === undefined || !isRecord(call.function)) return call

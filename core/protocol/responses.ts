@@ -4,7 +4,7 @@ import type { EventKind, EventReader, ModelEndpoint, ReplyFormat, WholeReply } f
 import { readUsage } from './usage.ts'
 import { compileCheck } from './validation.ts'
 
-/** `CreateResponse` of openai-openapi, as far as it must be right for any upstream. A stored prompt or conversation may be its input. */
+/** `CreateResponse` of openai-openapi: only rules for any upstream. A stored prompt or conversation may replace `input`. */
 const schema = {
   type: 'object',
   required: ['model'],
@@ -32,7 +32,7 @@ interface Event {
   readonly error?: unknown
 }
 
-/** `POST /v1/responses`: OpenAI's newer wire, for upstreams that speak it. */
+/** `POST /v1/responses`: OpenAI's newer API, for upstreams that support it. */
 export const responses: ModelEndpoint = {
   name: 'responses',
   path: '/v1/responses',
@@ -41,7 +41,7 @@ export const responses: ModelEndpoint = {
     endpoint: 'responses',
     reader: () => new ResponseStreamReader(),
     typed: true,
-    // The last event is the stream's end; there is no marker behind it.
+    // The last event ends the stream; no marker follows.
     done: '',
     whole,
     usage: usageOf,
@@ -50,12 +50,12 @@ export const responses: ModelEndpoint = {
   } satisfies ReplyFormat,
 }
 
-/** Events that end a stream, each with the whole response in it. */
+/** Events that end a stream; each contains the whole response. */
 const LAST = new Set(['response.completed', 'response.incomplete', 'response.failed'])
-/** Events before the first that carries something. */
+/** Events before the first one with content. */
 const PRELUDE = new Set(['response.created', 'response.queued', 'response.in_progress'])
 
-/** Watches the events of a streamed response; of those that say their type only the last one is parsed. */
+/** Reads the events of a streamed response; of those with a type it parses only the last one. */
 class ResponseStreamReader implements EventReader {
   finished = false
   usage: Usage | undefined
@@ -87,14 +87,14 @@ class ResponseStreamReader implements EventReader {
   }
 }
 
-/** OpenAI writes an event's type first. Anchored, so that no text in the event can be taken for it. */
+/** OpenAI writes an event's type first. Anchored, so that text inside the event cannot match. */
 const TYPE_FIRST = /^\{\s*"type"\s*:\s*"([\w.]+)"/
-/** Servers built on the official Python types write it last: vLLM does. */
+/** Servers built on the official Python types, such as vLLM, write it last. */
 const TYPE_LAST = /"type"\s*:\s*"([\w.]+)"\s*\}\s*$/
-/** No type is so far from the end that it begins before. */
+/** In characters: longer than any type at the end. */
 const TAIL = 200
 
-/** An event's type by its data, or by SSE's name for it; undefined where neither says it at once. */
+/** An event's type, from its data or its SSE `event:` field; undefined if both lack it. */
 function typeOf(data: string, named: string): string | undefined {
   return (TYPE_FIRST.exec(data) ?? TYPE_LAST.exec(data.slice(-TAIL)))?.[1] ?? (named === '' ? parse(data)?.type : named)
 }
@@ -105,7 +105,7 @@ function whole(bytes: Buffer): WholeReply | undefined {
   return reply?.object === 'response' ? { usage: usageOf(reply) } : undefined
 }
 
-/** In the words of chat completions, which limits, metrics and usage rows speak. */
+/** Renames usage to chat completions' fields, which limits, metrics and usage rows use. */
 function usageOf({ usage }: Response): Usage | undefined {
   return readUsage(
     usage && {

@@ -1,42 +1,42 @@
 /**
- * Server-sent events out of bytes (WHATWG HTML §9.2.6), as cheaply as they come: bytes are kept as latin1 strings, so that no
- * split within a code point matters and what is passed on is what came in.
+ * Parses server-sent events (WHATWG HTML §9.2.6) at low cost: bytes are kept as latin1 strings, so that a split within a code
+ * point does no harm and the output bytes equal the input bytes.
  */
 
 /** Receives one event: its data, the frame that carries it to a client, and its `event:` type ('' if none). */
 export type OnEvent = (data: string, frame: string, type: string) => void
 
-/** Receives a line that is no field of an event: the standard has it passed over. */
+/** Receives a line that is not an SSE field: the standard ignores it. */
 export type OnStray = (line: string) => void
 
-/** Takes events as they come, without a look at each of them. */
+/** Receives runs of events without reading each event. */
 export interface RunReader {
-  /** How much of a text, from its start, has nothing that one event by itself must be looked at for. */
+  /** Length of the prefix of a text in which no event must be read by itself. */
   quiet(text: string): number
-  /** Takes the frames of so many events, each of one line of JSON, an object by its braces. */
+  /** Receives the frames of `count` events, each one line of JSON, an object by its braces. */
   pass(frames: string, count: number): void
 }
 
-/** The longest event accepted, in bytes: room for an image in one event, not for an endless line. */
+/** Maximum length of an event, in bytes: enough for an image in one event, not for an endless line. */
 export const MAX_EVENT = 8 << 20
 
-/** Thrown where an event outgrows `MAX_EVENT`. */
+/** Thrown if an event exceeds `MAX_EVENT`. */
 export class EventTooLongError extends Error {
   override readonly name = 'EventTooLongError'
 }
 
-/** Cuts a byte stream into events, wherever it is split. One instance reads one stream. */
+/** Splits a byte stream, chunked anywhere, into events. One instance reads one stream. */
 export class SseReader {
   readonly #onEvent: OnEvent
   readonly #onStray: OnStray | undefined
   readonly #runs: RunReader | undefined
-  /** The incomplete line at the end of what came so far. */
+  /** The incomplete line at the end of the input so far. */
   #rest = ''
   #data: string[] = []
   #dataLength = 0
   #type = ''
   #first = true
-  /** A CR ended the last piece: a LF at the start of the next belongs to it. */
+  /** The last piece ended in CR: a LF at the start of the next belongs to it. */
   #afterCr = false
 
   constructor(onEvent: OnEvent, more: { readonly onStray?: OnStray; readonly runs?: RunReader } = {}) {
@@ -45,14 +45,14 @@ export class SseReader {
     this.#runs = more.runs
   }
 
-  /** Calls `onEvent` for every event these bytes complete. */
+  /** Calls `onEvent` for every event that the bytes complete. */
   push(bytes: Buffer): void {
     let text = bytes.toString('latin1')
     if (this.#afterCr && text.length > 0) {
       if (text[0] === '\n') text = text.slice(1)
       this.#afterCr = false
     }
-    // The rest has no line end: it is not searched again with every piece of a long line.
+    // The rest has no line end: a long line is not searched again with every piece.
     const hasCr = text.includes('\r')
     const hasLine = hasCr || text.includes('\n')
     text = this.#rest + text
@@ -69,13 +69,13 @@ export class SseReader {
     if (this.#rest.length + this.#dataLength > MAX_EVENT) throw new EventTooLongError()
   }
 
-  /** The last line may have no end. What it belongs to is no event without a blank one. */
+  /** The last line may lack a line end. Its event needs a blank line to be dispatched. */
   end(): void {
     if (this.#rest !== '') this.#line(this.#rest)
     this.#rest = ''
   }
 
-  /** The common case: LF only, and of that the common event, one `data: ` line and a blank one, kept as it is. */
+  /** The common case: LF only. The common event, one `data: ` line and a blank line, is kept unchanged. */
   #readLfLines(text: string): string {
     let start = this.#runs === undefined ? 0 : this.#takeRun(text, this.#runs)
     for (;;) {
@@ -91,7 +91,7 @@ export class SseReader {
     }
   }
 
-  /** Most of what one read brings is quiet, and goes on in one piece. Returns where that ends. */
+  /** Passes on the leading quiet run, usually most of a read, in one piece. Returns its end. */
   #takeRun(text: string, runs: RunReader): number {
     if (this.#data.length > 0 || this.#type !== '') return 0
     const quiet = runs.quiet(text)
@@ -144,19 +144,19 @@ export class SseReader {
     this.#data = []
     this.#dataLength = 0
     this.#type = ''
-    // A line break inside JSON is white space: one line carries it as well.
+    // A line break inside JSON is white space: one line is equivalent.
     if (lines.length === 1) this.#onEvent(lines[0]!, frame(lines[0]!), type)
     else if (lines.length > 1) this.#onEvent(lines.join('\n'), frame(lines.join(' ')), type)
   }
 }
 
-/** The same, but for what V8 keeps: of a slice, all of the string it was cut from. */
+/** Copies a slice: V8 keeps the whole string that a slice was cut from. */
 const copied = (text: string): string => (text === '' ? '' : Buffer.from(text, 'latin1').toString('latin1'))
 
-/** The event that carries one line of data. */
+/** Frames one line of data as an event. */
 export function frame(data: string): string {
   return `data: ${data}\n\n`
 }
 
-/** UTF-8's byte order mark, read as latin1. */
+/** UTF-8 byte order mark, read as latin1. */
 const BOM = '\u00ef\u00bb\u00bf'

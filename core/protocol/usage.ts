@@ -3,8 +3,8 @@ import type { Call, Usage } from '../sdk/api.ts'
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
 /**
- * What an upstream says it used, if that can be charged; undefined where it cannot (negative, 1e308, strings, nothing). The total,
- * where it is not told as a count, is the sum.
+ * The usage that an upstream reports; undefined if it cannot be charged (negative, 1e308, strings, nothing). A total that is not a
+ * count is replaced by the sum.
  */
 export function readUsage(value: unknown): Usage | undefined {
   if (typeof value !== 'object' || value === null) return undefined
@@ -13,10 +13,10 @@ export function readUsage(value: unknown): Usage | undefined {
   return isCount(total) ? (value as Usage) : { ...(value as Usage), total_tokens: prompt + completion }
 }
 
-/** Tokens of a call's prompt, where the upstream does not say: one for four bytes of its body. */
+/** Prompt tokens of a call if the upstream reports none: one per four bytes of its body. */
 export const promptEstimate = ({ size }: Pick<Call, 'size'>): number => Math.ceil(size / 4)
 
-/** Tokens by type, as OpenTelemetry names the types; cached ones are part of the input, reasoning is part of the output. */
+/** Tokens by type, with OpenTelemetry's names; cached ones are part of the input, reasoning is part of the output. */
 export interface Tokens {
   readonly input: number | undefined
   readonly output: number | undefined
@@ -24,7 +24,7 @@ export interface Tokens {
   readonly reasoning: number | undefined
 }
 
-/** The tokens a usage object tells of. An upstream may put anything there: only counts are taken. */
+/** The token counts of a usage object. An upstream may send any value: only counts are taken. */
 export function tokensOf(usage: Usage): Tokens {
   return {
     input: count(usage.prompt_tokens),

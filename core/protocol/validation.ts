@@ -1,7 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { GatewayError } from '../errors.ts'
 
-/** Checks a value against a request schema; throws the 400 that OpenAI would give, naming the field. */
+/** Checks a value against a request schema; throws OpenAI's 400 error, naming the field. */
 export type RequestCheck = (body: Readonly<Record<string, unknown>>) => void
 
 /** Compiles a request schema. Top-level members that are null count as absent. */
@@ -14,7 +14,7 @@ export function compileCheck(schema: object): RequestCheck {
   }).compile(schema)
   return function check(body) {
     if (validate(withoutNulls(body))) return
-    // `if` only reports that its branch failed; the branch itself says why.
+    // `if` reports only that its branch failed; the branch reports why.
     throw explain(validate.errors!.find((error) => error.keyword !== 'if')!)
   }
 }
@@ -24,7 +24,7 @@ function withoutNulls(body: Readonly<Record<string, unknown>>): Readonly<Record<
   return values.some(([, value]) => value === null) ? Object.fromEntries(values.filter(([, value]) => value !== null)) : body
 }
 
-/** The 400 that OpenAI would give for what ajv found wrong, naming the field. For an Ajv that is `verbose`. */
+/** Converts an ajv error to OpenAI's 400 error, naming the field. The Ajv must be `verbose`. */
 export function explain(error: ErrorObject): GatewayError {
   const param = pathOf(error.instancePath)
   switch (error.keyword) {
@@ -51,7 +51,7 @@ function missing(parent: string, property: string): GatewayError {
   return new GatewayError('missing_required_parameter', { param: parent === '' ? property : `${parent}.${property}` })
 }
 
-/** `/messages/0/content` as OpenAI writes it: `messages[0].content`. */
+/** Writes `/messages/0/content` as OpenAI does: `messages[0].content`. */
 const pathOf = (pointer: string): string =>
   pointer
     .slice(1)
@@ -80,7 +80,7 @@ const expected = (types: unknown): string =>
 function named(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
-  // `1e999`: JSON can write what no number holds.
+  // JSON numbers can overflow: `1e999`.
   if (value === Infinity || value === -Infinity) return 'a number that is too large'
   if (Number.isInteger(value)) return 'an integer'
   return NAMES[typeof value] ?? 'something else'
