@@ -134,12 +134,12 @@ export const ERRORS = {
     'wrong_password',
     'This is not your current password. If it is lost, an admin can invite you anew.',
   ),
-  too_many_tries: {
+  too_many_sign_in_attempts: {
     status: 429,
     type: 'requests',
-    code: 'too_many_tries',
+    code: 'too_many_sign_in_attempts',
     fault: 'policy',
-    message: 'Too many tries to sign in. Try again in {minutes} minutes.',
+    message: 'Too many sign-in attempts. Try again in {minutes} minutes.',
   },
   admin_required: { status: 403, type: INVALID, code: 'admin_required', fault: 'policy', message: 'Only an admin may do this.' },
   foreign_origin: caller(

@@ -15,7 +15,7 @@ export interface SignInAttempt {
 
 /**
  * Counts an attempt before the password is checked, so that concurrent attempts cannot exceed the limit. The counts are in the store:
- * several gateways share them, and they survive a restart. Throws `too_many_tries`.
+ * several gateways share them, and they survive a restart. Throws `too_many_sign_in_attempts`.
  */
 export async function countSignInAttempt(store: Store, attempt: SignInAttempt): Promise<void> {
   const now = Date.now()
@@ -49,7 +49,7 @@ const networkSubject = ({ address }: SignInAttempt): string => `address ${networ
 
 function tooManyAttempts(ms: number): GatewayError {
   const headers = { 'retry-after': String(Math.ceil(ms / 1000)) }
-  return new GatewayError('too_many_tries', { values: { minutes: Math.ceil(ms / 60_000) }, headers })
+  return new GatewayError('too_many_sign_in_attempts', { values: { minutes: Math.ceil(ms / 60_000) }, headers })
 }
 
 /** Groups of 16 bits in an IPv6 address. */

@@ -16,7 +16,7 @@ export interface Credentials {
   readonly address: string
 }
 
-/** Signs a user in; resolves to the token of a new session. Throws `sign_in_refused` whatever is wrong, or `too_many_tries`. */
+/** Signs a user in; resolves to the token of a new session. Throws `sign_in_refused` whatever is wrong, or `too_many_sign_in_attempts`. */
 export async function signIn(store: Store, credentials: Credentials): Promise<string> {
   const user = await verifyCredentials(store, credentials, SIGN_IN_REFUSED)
   return exclusively(store, async (db) => {
@@ -28,7 +28,7 @@ export async function signIn(store: Store, credentials: Credentials): Promise<st
 
 /**
  * Changes the password of a user who is signed in, and ends all the user's sessions; resolves to the token of a new one. Throws
- * `wrong_password`, `invalid_value` for the new password, or `too_many_tries`.
+ * `wrong_password`, `invalid_value` for the new password, or `too_many_sign_in_attempts`.
  */
 export async function changePassword(store: Store, credentials: Credentials, next: string): Promise<string> {
   checkPassword(next, 'new', [credentials.email])

@@ -8,12 +8,12 @@ import { digestOf } from '../text/ids.ts'
 import { kindOf } from './format.ts'
 import { declaredHolder, findHolder, type KeyHolder, LAST_USED_RESOLUTION_MS } from './principal.ts'
 
-/** Tells whom a key identifies. */
+/** Resolves API keys to principals. */
 export interface KeyDirectory {
   /**
-   * Whom a secret identifies; undefined where it is malformed, unknown, revoked or expired, and for admin keys. Declared keys come
-   * first. A revocation in this process holds for the next call, one in another process within a
-   * second. Throws `storage_unavailable` where the key would have to be looked up and the store fails; keys in use go on without it.
+   * The principal of a secret; undefined if it is malformed, unknown, revoked, expired or an admin key. Declared keys take precedence.
+   * A revocation in this process takes effect with the next call, one in another process within a second. Throws
+   * `storage_unavailable` if the key must be looked up and the store fails; keys in use stay valid without it.
    */
   verify(secret: string): Promise<Principal | undefined>
   /** Replaces the declared keys: those of the routes.yaml in use. */
@@ -22,25 +22,25 @@ export interface KeyDirectory {
 }
 
 /**
- * The store tells of changes (`watchKeys`); should it ever fail to, as behind a pooler that swallows notifications, what is known is
- * asked for again after so long.
+ * The store reports changes (`watchKeys`). If it does not, for example behind a pooler that drops notifications, cached keys are looked
+ * up again after this time. Milliseconds.
  */
 const FRESH_MS = 10_000
 
-/** A call waits no longer for the store. Milliseconds. */
+/** The longest wait of a call for the store. Milliseconds. */
 const LOOK_UP_MS = 900
 
-/** How many keys of either sort are remembered. */
+/** The most cached keys, of known and of unknown ones each. */
 const MOST_KNOWN = 10_000
 const MOST_UNKNOWN = 1_000
 
-/** What was found since the keys last changed. A look-up that ends after a change writes into the memory of before, which nobody reads. */
+/** The look-ups since the last change of keys. One that ends after a change writes into the discarded cache. */
 interface Memory {
   readonly known: Map<string, { readonly holder: KeyHolder; askedAt: number }>
-  /** When it was asked for. Apart from the known ones, so that guessing cannot push them out. */
+  /** Unknown keys, by the time of their look-up. Separate from known keys, so that guessed keys cannot evict them. */
   readonly unknown: Map<string, number>
   readonly underWay: Map<string, Promise<KeyHolder | undefined>>
-  /** What was known before something else changed: it holds where the store cannot be asked. */
+  /** The cache before the last change: used if the store fails. */
   readonly doubtful: Map<string, KeyHolder>
 }
 
@@ -74,7 +74,7 @@ export function createKeyDirectory(store: Store): KeyDirectory {
   async function verify(secret: string): Promise<Principal | undefined> {
     const digest = digestOf(secret)
     const key = declared.get(digest)
-    // The format of a secret is checked where nothing is known of it yet.
+    // The format of a secret is checked only if it is not cached.
     if (key !== undefined || !memory.known.has(digest)) {
       const kind = kindOf(secret)
       if (kind === undefined || kind === 'admin') return undefined
@@ -116,19 +116,19 @@ async function find(store: Store, memory: Memory, digest: string): Promise<KeyHo
   } catch (cause) {
     const holder = memory.doubtful.get(digest)
     if (holder === undefined) throw new GatewayError('storage_unavailable', { headers: { 'retry-after': '1' }, cause })
-    // The calls that follow need not wait for the store to fail again.
+    // Later calls need not wait for the store to fail again.
     memory.known.set(digest, { holder, askedAt: now })
     return holder
   }
 }
 
-/** Behind the call that noticed. Where the store cannot be asked, what is known goes on. */
+/** Looks up again, after the call that found the entry outdated. If the store fails, the cached entry stays in use. */
 function refresh(store: Store, memory: Memory, digest: string): void {
   memory.known.get(digest)!.askedAt = Date.now()
   ask(store, memory, digest).catch(() => undefined)
 }
 
-/** Calls that come together with one key share one look-up. */
+/** Concurrent calls with one key share one look-up. */
 function ask(store: Store, memory: Memory, digest: string): Promise<KeyHolder | undefined> {
   const search = memory.underWay.get(digest) ?? lookUp(store, memory, digest)
   memory.underWay.set(digest, search)
@@ -153,20 +153,20 @@ async function lookUp(
   }
 }
 
-/** A revocation by another process holds within a second: four chances to see it. */
+/** A revocation by another process takes effect within a second: four polls. */
 const POLL_MS = 250
 
-/** Five minutes in which the store could not say whether a key was revoked. */
+/** Five minutes in which the store could not be polled for revocations. */
 const MAX_FAILED_POLLS = 1200
 
-/** What to do about what is remembered of the store's keys. */
+/** Changes the cache of the store's keys. */
 export interface Watcher {
   /**
-   * Something changed: all must be asked for again, if that can be. `id`: that of the key or account which this process changed; of it
-   * nothing can be trusted.
+   * Keys changed: all must be looked up again, if the store permits. `id`: the key or account that this process changed, whose cached
+   * entries are invalid.
    */
   doubt(id?: string): void
-  /** The store has failed for so long that nothing of it can be trusted. */
+  /** The store has failed for so long that cached keys may no longer be used. */
   forget(): void
 }
 
@@ -179,7 +179,7 @@ function watchKeys(store: Store, { doubt, forget }: Watcher): () => void {
       failedPolls = 0
     } catch {
       failedPolls += 1
-      // Keys in use outlive a short failure; each look-up meanwhile says `storage_unavailable`.
+      // Keys in use stay valid during a short failure; look-ups fail with `storage_unavailable`.
       if (failedPolls >= MAX_FAILED_POLLS) forget()
     }
   }
@@ -194,14 +194,14 @@ function watchKeys(store: Store, { doubt, forget }: Watcher): () => void {
 /** Keys per statement: SQLite runs in this thread, and thousands at once would delay streams. */
 const BATCH = 500
 
-/** Records which keys are used, and writes the time about once a minute, off the path of calls. */
+/** Records the use of keys, and writes the times about once a minute, outside of calls. */
 export interface UseRecorder {
   note(keyId: string): void
-  /** Writes what is not written yet. */
+  /** Writes the pending times. */
   close(): Promise<void>
 }
 
-/** If the store fails, the uses are written the next time; no call depends on it. */
+/** If the store fails, the times are written with the next batch; no call depends on it. */
 function recordUse(store: Store): UseRecorder {
   let used = new Set<string>()
 

@@ -18,7 +18,7 @@ export interface Conditions {
 /** The course of a simulated call. */
 export interface Simulation {
   /** The attempts in their order: model ids, and the causes of failures. */
-  readonly tries: readonly { readonly id: string; readonly cause?: RetryCause }[]
+  readonly attempts: readonly { readonly id: string; readonly cause?: RetryCause }[]
   /** The model id that serves the call, or the name of the error that it ends with. */
   readonly end: string
 }
@@ -38,13 +38,13 @@ const ERRORS: Readonly<Record<RetryCause, ErrorName>> = {
 /** Simulates a call on a route, without any upstream. */
 export function simulate(route: Route, { call, selection, failing, now }: Conditions): Simulation {
   const planner = new AttemptPlanner(route, call, selection)
-  const tries: { id: string; cause?: RetryCause }[] = []
+  const attempts: { id: string; cause?: RetryCause }[] = []
   for (;;) {
     const target = planner.next(now)?.candidate.target
-    if (target === undefined) return { tries, end: planner.error.row }
+    if (target === undefined) return { attempts, end: planner.error.row }
     const cause = failing.get(target.id) ?? failing.get(target.served.namespace)
-    tries.push({ id: target.id, ...(cause !== undefined && { cause }) })
-    if (cause === undefined) return { tries, end: target.id }
+    attempts.push({ id: target.id, ...(cause !== undefined && { cause }) })
+    if (cause === undefined) return { attempts, end: target.id }
     planner.failed(new GatewayError(errorOf(cause, target)), false)
   }
 }

@@ -34,7 +34,7 @@ export function createSimulator(table: RoutingTable): Simulator {
   let now = performance.now()
   return (model, { principal, failing }) => {
     const route = routeFor(table, model, principal ?? ANY_KEY)
-    if (route === undefined) return [{ share: 1, tries: [], end: 'model_not_found' }]
+    if (route === undefined) return [{ share: 1, attempts: [], end: 'model_not_found' }]
     const call = createSampleCall(table, model)
     const random = createRandom()
     const simulations = Array.from({ length: CALLS }, (_, index) => {
@@ -72,9 +72,9 @@ function createRandom(): () => number {
 }
 
 /** `  80 %  openai/gpt-5.5 (429) → claude/claude-sonnet-5` */
-export function formatWay({ share, tries, end }: Way): string {
-  const attempts = tries.map(({ id, cause }) => (cause === undefined ? id : `${id} (${cause})`))
-  return `  ${formatShare(share)}  ${(end.includes('/') ? attempts : [...attempts, end]).join(' → ')}`
+export function formatWay({ share, attempts, end }: Way): string {
+  const steps = attempts.map(({ id, cause }) => (cause === undefined ? id : `${id} (${cause})`))
+  return `  ${formatShare(share)}  ${(end.includes('/') ? steps : [...steps, end]).join(' → ')}`
 }
 
 /** ` 80 %`, the number right-aligned to three characters. */

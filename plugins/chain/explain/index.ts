@@ -46,7 +46,7 @@ function explanation({ trace, attempts }: CallState): Record<string, string> {
   return headers({
     'x-umg-route': route,
     'x-umg-skipped': skipped.map(({ target, why }) => `${target} ${why}`).join(', '),
-    'x-umg-tries': attempts
+    'x-umg-attempt-results': attempts
       .map(({ namespace, model, result, ms }) => `${namespace}/${model} ${result} ${Math.round(ms)}ms`)
       .join(', '),
     'x-umg-parameters': parameters === 'verbatim' ? parameters : Object.entries(parameters).map(support).join(', '),

@@ -100,7 +100,7 @@ chain, for the live key routes:nightly (nightly)
     expect(key).to.deep.equal({ id: 'routes:nightly', name: 'nightly', kind: 'live', account: 'default' })
     expect(chain[2]).to.include({ plugin: 'header-stamping', sees: false })
     expect(supposed).to.deep.equal({ openai: '429' })
-    expect(ways[0]).to.have.keys('share', 'tries', 'end')
+    expect(ways[0]).to.have.keys('share', 'attempts', 'end')
   })
 
   for (const [model, why] of [

@@ -56,7 +56,7 @@ describe('umg explain', () => {
 
   /** Sends a call. Resolves to its attempts and its end, as a simulation has them. */
   async function dispatch(route: Route, call: Call, selection: SelectionContext): Promise<Simulation> {
-    const tries: Simulation['tries'][number][] = []
+    const attempts: Simulation['attempts'][number][] = []
     const dispatched = new Dispatch(
       { call, route, selection, format: chatReply, client, timer: { ran: () => undefined } },
       {
@@ -65,17 +65,17 @@ describe('umg explain', () => {
         onWait: () => undefined,
         onAttemptEnded({ namespace, model, result }) {
           const cause = result === 'ok' ? undefined : causeOf(result as ErrorName)
-          tries.push({ id: `${namespace}/${model}`, ...(cause !== undefined && { cause }) })
+          attempts.push({ id: `${namespace}/${model}`, ...(cause !== undefined && { cause }) })
         },
         onServed: () => undefined,
         fail: () => undefined,
       },
     )
     const end = await dispatched.run().then(
-      () => tries.at(-1)!.id,
+      () => attempts.at(-1)!.id,
       (error: GatewayError) => error.row,
     )
-    return { tries, end }
+    return { attempts, end }
   }
 })
 
@@ -90,11 +90,11 @@ function explain(route: Route, each: Case): ExplainedModel {
 }
 
 /** Expects that the explanation shows every target that can be tried, with its line in the file. */
-function expectExplained(explained: ExplainedModel, { tries }: Simulation, each: Case): void {
+function expectExplained(explained: ExplainedModel, { attempts }: Simulation, each: Case): void {
   const lines = curatedOf(each).text.split('\n')
   for (const { id, at } of membersOf(explained)) expect(lines[Number(at.split(':')[1]) - 1]).to.contain(id)
   const shown = leavesOf(explained)
-  expect(shown).to.include.members(tries.map(({ id }) => id))
+  expect(shown).to.include.members(attempts.map(({ id }) => id))
   expect(shown.filter((id) => each.dormant.has(id.split('/', 1)[0]!))).to.deep.equal([])
   const plain =
     each.failing.size === 0 &&
@@ -102,7 +102,7 @@ function expectExplained(explained: ExplainedModel, { tries }: Simulation, each:
     each.body.logprobs === undefined
   if (!plain) return
   const chosen = (explained.targets ?? []).flatMap(leavesOf)
-  if (chosen.length > 0 && !each.routes.some(({ strict }) => strict)) expect(chosen).to.include(tries[0]!.id)
+  if (chosen.length > 0 && !each.routes.some(({ strict }) => strict)) expect(chosen).to.include(attempts[0]!.id)
 }
 
 const membersOf = ({ targets = [], fallbacks = [] }: ExplainedModel): readonly ExplainedModel[] =>

@@ -146,7 +146,7 @@ onEachDatabase('signing in', (database) => {
     it('is refused for fifteen minutes after five wrong passwords for an e-mail address, from any network', async () => {
       for (let i = 0; i < 5; i++) expect(outcome(await from(`192.0.2.${i}`, 'wrong'))).to.deep.equal([401, 'sign_in_refused'])
       const sixth = await from('192.0.2.99', PASSWORD)
-      expect(outcome(sixth)).to.deep.equal([429, 'too_many_tries'])
+      expect(outcome(sixth)).to.deep.equal([429, 'too_many_sign_in_attempts'])
       expect(Number(sixth.headers.get('retry-after'))).to.be.within(1, 900)
       mock.timers.enable({ apis: ['Date'], now: Date.now() + 15 * MINUTE })
       expect((await from('192.0.2.99', PASSWORD)).status).to.equal(201)
@@ -155,13 +155,13 @@ onEachDatabase('signing in', (database) => {
     it('is refused after five failed attempts from a network, for any e-mail address', async () => {
       for (let i = 0; i < 5; i++)
         expect(outcome(await from('192.0.2.7', PASSWORD, `user-${i}@example.com`))).to.deep.equal([401, 'sign_in_refused'])
-      expect(outcome(await from('192.0.2.7', PASSWORD))).to.deep.equal([429, 'too_many_tries'])
+      expect(outcome(await from('192.0.2.7', PASSWORD))).to.deep.equal([429, 'too_many_sign_in_attempts'])
       expect((await from('192.0.2.8', PASSWORD)).status).to.equal(201)
     })
 
     it('counts an IPv6 /64 as one network', async () => {
       for (const last of ['1', 'ffff', 'a:b', '0:2', '9']) await from(`2001:db8:0:7::${last}`, 'wrong', `x${last}@example.com`)
-      expect(outcome(await from('2001:db8:0:7:1:2:3:4', PASSWORD))).to.deep.equal([429, 'too_many_tries'])
+      expect(outcome(await from('2001:db8:0:7:1:2:3:4', PASSWORD))).to.deep.equal([429, 'too_many_sign_in_attempts'])
       expect((await from('2001:db8:0:8::1', PASSWORD)).status).to.equal(201)
     })
 
@@ -172,7 +172,7 @@ onEachDatabase('signing in', (database) => {
         if (i === 0) expect((await client.post('/session', ADA)).status).to.equal(201)
       }
       // Two failures, a success, two failures: these clear the e-mail address, and count for the network.
-      expect(outcome(await client.post('/session', ADA))).to.deep.equal([429, 'too_many_tries'])
+      expect(outcome(await client.post('/session', ADA))).to.deep.equal([429, 'too_many_sign_in_attempts'])
     })
 
     it('and concurrently counts every attempt', async () => {

@@ -62,13 +62,15 @@ describe('the explanation of a call', () => {
     })
 
   const explanationOf = (reply: Response): Record<string, string | null> =>
-    Object.fromEntries(['route', 'skipped', 'tries', 'parameters'].map((name) => [name, reply.headers.get(`x-umg-${name}`)]))
+    Object.fromEntries(
+      ['route', 'skipped', 'attempt-results', 'parameters'].map((name) => [name, reply.headers.get(`x-umg-${name}`)]),
+    )
 
   it('has its route, each attempt with target, result and time, and the support of each parameter', async () => {
     const reply = await call({ body: { temperature: 0.5, seed: 7 } })
     expect(reply.status).to.equal(200)
-    const { tries, ...others } = explanationOf(reply)
-    expect(tries).to.match(/^one\/a upstream_overloaded \d+ms, two\/claude-sonnet-4-5 ok \d+ms$/)
+    const { 'attempt-results': results, ...others } = explanationOf(reply)
+    expect(results).to.match(/^one\/a upstream_overloaded \d+ms, two\/claude-sonnet-4-5 ok \d+ms$/)
     expect(others).to.deep.equal({
       route: 'acme/smart',
       skipped: null,
@@ -82,7 +84,7 @@ describe('the explanation of a call', () => {
     expect(explanationOf(reply)).to.deep.equal({
       route: 'two/claude-sonnet-4-5',
       skipped: 'two/claude-sonnet-4-5 unsupported_parameter',
-      tries: null,
+      'attempt-results': null,
       parameters: 'logit_bias refused',
     })
   })
@@ -94,7 +96,7 @@ describe('the explanation of a call', () => {
   })
 
   it('is absent if the key may not see it, or the call does not request it', async () => {
-    const nothing = { route: null, skipped: null, tries: null, parameters: null }
+    const nothing = { route: null, skipped: null, 'attempt-results': null, parameters: null }
     expect(explanationOf(await call({ key: gateway.liveKey }))).to.deep.equal(nothing)
     expect(explanationOf(await call({ headers: { 'x-umg-explain': '0' } }))).to.deep.equal(nothing)
     expect(explanationOf(await call({ key: 'sk-live-wrong' }))).to.deep.equal(nothing)

@@ -17,7 +17,7 @@ const ELSEWHERE: readonly ErrorName[] = [
   'not_signed_in',
   'sign_in_refused',
   'wrong_password',
-  'too_many_tries',
+  'too_many_sign_in_attempts',
   'admin_required',
   'foreign_origin',
   'object_not_found',

@@ -52,7 +52,7 @@ async function failAndHeal({ gateway, open }: SoakFixture, client: Client, name:
   const breaker = name === 'bare' ? 'breaker off' : 'breaker on'
   const afterwards = shutFor === 0 ? 'once it is mended' : `once it is mended and the ${shutFor} s are over for which it is shut`
   return [
-    atMost(120, 'tries', `for each hundred of ${calls} calls that all fail, ${breaker}`, (100 * attempts) / calls),
+    atMost(120, 'attempts', `for each hundred of ${calls} calls that all fail, ${breaker}`, (100 * attempts) / calls),
     atMost(1, '%', `calls that fail ${afterwards}, ${breaker}`, (100 * failed) / answers.length),
   ]
 }
