@@ -124,7 +124,7 @@ describe('The circuit breaker of the first of two targets', () => {
     expect(await probe).to.equal('1 open-first')
     expect(await callDuo()).to.equal('1 open-first')
     expect(await healthOf(fixture, target)).to.match(/^\[\+\] closed/)
-    await gateway.logged(({ msg }) => /recovered/.test(String(msg)))
+    await gateway.logged(({ msg }) => msg === 'circuit closed')
   })
 
   it('keeps its state over a reload that does not change its namespace', async () => {
