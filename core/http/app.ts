@@ -143,7 +143,7 @@ function respond(exchange: Exchange, response: ServerResponse): void {
   if (exchange.closed) return
   if (exchange.dropped.length > 0) response.setHeader('x-umg-params-dropped', exchange.dropped.join(', '))
   if (exchange.failure !== undefined) sendError(exchange.failure, response)
-  else if (exchange.stream !== undefined) openStream(exchange, response)
+  else if (exchange.stream !== undefined) sendStream(exchange, response)
   else if (exchange.body !== undefined) sendJson(200, exchange.body, response)
   else sendError(new GatewayError('internal_error', { cause: new Error('no reply') }), response)
 }
@@ -163,7 +163,7 @@ function sendJson(status: number, body: Buffer, response: ServerResponse): void 
   else response.end(body)
 }
 
-function openStream(exchange: Exchange, response: ServerResponse): void {
+function sendStream(exchange: Exchange, response: ServerResponse): void {
   response.statusCode = 200
   response.setHeader('content-type', 'text/event-stream; charset=utf-8')
   response.setHeader('cache-control', 'no-cache, no-transform')

@@ -35,7 +35,7 @@ export function modelEndpoint({ name, check, reply: format }: ModelEndpoint, ser
       timer,
       selection: { key: principal.keyId, random: Math.random },
     }
-    if (call.stream) await openStream(exchange, request)
+    if (call.stream) await dispatchStream(exchange, request)
     else exchange.body = await dispatch(exchange, request)
   }
   return { name, check, serve }
@@ -48,7 +48,7 @@ function dispatch(exchange: Exchange, request: DispatchRequest): Promise<Buffer 
 }
 
 /** Resolves when the stream is committed, or when the client has waited so long that it needs a heartbeat. */
-function openStream(exchange: Exchange, request: DispatchRequest): Promise<void> {
+function dispatchStream(exchange: Exchange, request: DispatchRequest): Promise<void> {
   return new Promise((resolve, reject) => {
     exchange.openStream(resolve)
     dispatch(exchange, request).then(

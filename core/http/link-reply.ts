@@ -22,7 +22,7 @@ export async function sendLinkReply(exchange: Exchange): Promise<void> {
     const isChat = call.endpoint === 'chat.completions'
     if (reply == null || isChunks(reply) !== call.stream || (isChunks(reply) ? !isChat : isChat && !hasChoices(reply)))
       throw violationBy(reply, 'REPLY_OF_OTHER_KIND')
-    if (isChunks(reply)) await openStream(exchange, link, call.includeUsage ? reply : withoutUsage(reply))
+    if (isChunks(reply)) await sendChunks(exchange, link, call.includeUsage ? reply : withoutUsage(reply))
     else exchange.body = transformCompletion(copy(reply, exchange), exchange.transforms)
   } catch (thrown) {
     throw pluginError(link, 'reply', thrown)
@@ -34,7 +34,7 @@ type Chunks = Iterable<ChatChunk> | AsyncIterable<ChatChunk>
 const isChunks = (reply: LinkReply['reply']): reply is Chunks => Symbol.iterator in reply || Symbol.asyncIterator in reply
 
 /** Resolves when the stream's head may be sent. */
-function openStream(exchange: Exchange, link: string, chunks: Chunks): Promise<void> {
+function sendChunks(exchange: Exchange, link: string, chunks: Chunks): Promise<void> {
   return new Promise((resolve, reject) => {
     writeChunks(exchange, exchange.openStream(resolve), chunks, resolve).catch((thrown: unknown) => {
       const error = pluginError(link, 'reply', thrown)
