@@ -98,7 +98,8 @@ export class LinkState implements CallState {
   }
 
   elapsed(): { readonly total: number; readonly overhead: number } {
-    return this.#exchange.elapsed()
+    const { total, overhead } = this.#exchange.times.elapsed()
+    return { total, overhead }
   }
 
   onSettled(fn: (outcome: Outcome) => void | Promise<void>): void {

@@ -25,6 +25,7 @@ import type {
 import { newRequestId } from '../text/ids.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { CallReader } from './body.ts'
+import { CallTimes } from './call-times.ts'
 import { Relay, type RelayTimes } from './relay.ts'
 
 /** The generation of a call, held until `release`. */
@@ -119,14 +120,9 @@ export class Exchange implements DispatchListener, Linked {
   /** Removes the call from the in-flight metric. */
   onClosed: (() => void) | undefined
 
-  readonly #startedAt = performance.now()
-  /** Milliseconds spent waiting for upstreams, without the current wait. */
-  #waitedMs = 0
-  #waitingSince: number | undefined
+  readonly times = new CallTimes()
   /** Milliseconds of the last wait. */
   #servedMs = 0
-  /** Overhead at the head of a stream: later time is the upstream's and the client's. */
-  #overheadAtHead: number | undefined
   #ctx: ParameterizedContext | undefined
   #services: ExchangeServices | undefined
   #reading: Promise<ClientCall> | undefined
@@ -135,8 +131,8 @@ export class Exchange implements DispatchListener, Linked {
   #isDecided = false
   #dispatch: Dispatch | undefined
   #abort: AbortController | undefined
-  #firstByteMs: number | undefined
   #closed = false
+  #released = false
   #hookRunner: HookRunner | undefined
   #outcome: Outcome | undefined
 
@@ -176,8 +172,9 @@ export class Exchange implements DispatchListener, Linked {
     }
   }
 
-  /** Reads and checks the body on the first call. */
+  /** Reads and checks the body on the first call. Rejects with a GatewayError (408) once the call is released. */
   call(): Promise<ClientCall> {
+    if (this.#released) return Promise.reject(new GatewayError('request_timeout'))
     this.#reading ??= this.#read()
     return this.#reading
   }
@@ -214,22 +211,6 @@ export class Exchange implements DispatchListener, Linked {
     else void this.#hookRunner.run(hook, this.#outcome!)
   }
 
-  /** Milliseconds since the request arrived, and the gateway's own part of them until the reply's head. */
-  elapsed(): { readonly total: number; readonly overhead: number } {
-    const total = performance.now() - this.#startedAt
-    return { total, overhead: this.#overheadAtHead ?? Math.max(total - this.#waitedMs - this.#waiting(), 0) }
-  }
-
-  /** Milliseconds of the current wait; 0 if the call waits for no upstream. */
-  #waiting(): number {
-    return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince
-  }
-
-  #stopWaiting(): void {
-    this.#waitedMs += this.#waiting()
-    this.#waitingSince = undefined
-  }
-
   /** Sets the dispatch of the call. */
   dispatched(dispatch: Dispatch): void {
     this.#dispatch = dispatch
@@ -241,20 +222,17 @@ export class Exchange implements DispatchListener, Linked {
 
   /** Opens the stream to the client. `onHeadDue`: called when the head should be sent before anything is committed. */
   openStream(onHeadDue: () => void): Relay {
-    const onFirstByte = (): void => {
-      this.#firstByteMs = this.elapsed().total
-    }
-    this.stream = new Relay(this.#services!.relayTimes, { onHeadDue, onFirstByte })
+    this.stream = new Relay(this.#services!.relayTimes, { onHeadDue, onFirstByte: () => this.times.firstByte() })
     return this.stream
   }
 
   onWait(): void {
-    this.#waitingSince = performance.now()
+    this.times.waits()
   }
 
   onAttemptEnded(record: AttemptRecord, tokens: Tokens | undefined): void {
     this.attempts.push(record)
-    this.#stopWaiting()
+    this.times.waited()
     if (tokens === undefined) return
     this.usage = tokens.usage
     this.usageEstimated = tokens.estimated
@@ -263,9 +241,8 @@ export class Exchange implements DispatchListener, Linked {
   onServed(served: Served, dropped: readonly string[]): void {
     this.served = served
     this.dropped = dropped
-    this.#servedMs = this.#waiting()
-    this.#stopWaiting()
-    if (this.stream !== undefined) this.#overheadAtHead = this.elapsed().overhead
+    this.#servedMs = this.times.waited()
+    if (this.stream !== undefined) this.times.streams()
   }
 
   /** The ended attempts, and the one that is streaming. */
@@ -309,7 +286,7 @@ export class Exchange implements DispatchListener, Linked {
       links: this.linkRuns.map((run) => run.record(now)),
       usage: this.usage,
       usageEstimated: this.usageEstimated,
-      times: { ...this.elapsed(), firstByte: this.#firstByteMs },
+      times: this.times.elapsed(),
     }
   }
 
@@ -317,6 +294,22 @@ export class Exchange implements DispatchListener, Linked {
   settled(hookRunner: HookRunner, outcome: Outcome): void {
     this.#hookRunner = hookRunner
     this.#outcome = outcome
+  }
+
+  /**
+   * Called when all settled hooks have run: releases the generation, and the bytes of request and reply. The socket refers to its last
+   * exchange: an idle connection would keep them in memory, and the garbage collector would promote them.
+   */
+  release(): void {
+    this.#released = true
+    this.generation?.release()
+    this.#ctx = undefined
+    this.#reading = undefined
+    this.#callContext = undefined
+    this.#call = undefined
+    this.#dispatch = undefined
+    this.body = undefined
+    this.stream = undefined
   }
 
   async #read(): Promise<ClientCall> {

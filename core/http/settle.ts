@@ -33,9 +33,9 @@ export class Settlement implements HookRunner {
     if (exchange.endpoint === undefined && outcome.error === undefined) return
     exchange.settled(this, outcome)
     const running = exchange.settledHooks.map((hook) => this.run(hook, outcome)).filter((work) => work !== undefined)
-    if (running.length === 0) exchange.generation?.release()
-    else void Promise.all(running).then(() => exchange.generation?.release())
     this.#report(exchange, outcome, headers)
+    if (running.length === 0) exchange.release()
+    else void Promise.all(running).then(() => exchange.release())
   }
 
   /** Called for input refused before it became a request. */
