@@ -1,15 +1,24 @@
 import { FilesRead } from '../config/file/files-read.ts'
 import { loadGeneration } from '../gateway/load.ts'
+import type { ControlPlane } from '../gateway/planes.ts'
 import { openServices } from '../gateway/services.ts'
 import type { Generation } from '../http/generation.ts'
 import { createLog } from '../observe/log.ts'
+import { Metrics } from '../observe/metrics.ts'
 import { InstancePool } from '../plugins/instances.ts'
-import { openStore } from '../store/database.ts'
+import { createMemoryLimits } from '../quota/memory.ts'
 import { ConfigError } from '../text/diagnostic.ts'
 import type { CommandIo } from './output.ts'
 import { printConfigError } from './validation-report.ts'
 
 const LOAD_TIMEOUT_MS = 30_000
+
+/** No call is served, so that no database is needed. */
+const NO_CALLS: ControlPlane = {
+  keys: { find: async () => undefined, used: () => undefined, watch: () => () => undefined },
+  limits: createMemoryLimits(),
+  recorder: { record: () => undefined },
+}
 
 /**
  * Loads routes.yaml and creates its plugins as the gateway does, runs `use` with the Generation, and closes it. Connects to no
@@ -20,9 +29,8 @@ export async function withGeneration<Result>(
   env: NodeJS.ProcessEnv,
   use: (generation: Generation) => Result | Promise<Result>,
 ): Promise<Result> {
-  const store = await openStore('sqlite::memory:')
   const log = createLog({ level: 'silent' })
-  const services = openServices({ store, log, version: 'inspection', workerThreads: 1 })
+  const services = openServices({ control: NO_CALLS, log, metrics: new Metrics(), version: 'inspection', workerThreads: 1 })
   try {
     const options = { routes, env, services, pool: new InstancePool(log), loadTimeout: LOAD_TIMEOUT_MS }
     const generation = await loadGeneration(options, new FilesRead())

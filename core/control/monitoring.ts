@@ -1,22 +1,23 @@
 import { timingSafeEqual } from 'node:crypto'
 import { Router } from '@koa/router'
 import { GatewayError } from '../errors.ts'
-import type { Metrics } from '../observe/metrics.ts'
-import type { TargetReport, UpstreamStates } from '../routing/upstream-state.ts'
+import type { RenderedMetrics } from '../observe/metrics.ts'
+import type { TargetReport } from '../routing/upstream-state.ts'
 import type { Secret } from '../sdk/api.ts'
 
 /** What the monitoring endpoints report. */
 export interface MonitoringServices {
-  readonly metrics: Metrics
+  readonly metrics: { render(): Promise<RenderedMetrics> }
   /** Required by `/metrics`, if set. */
   readonly metricsToken: Secret | undefined
-  readonly states: UpstreamStates
+  /** The state of all targets. */
+  targets(): Promise<readonly TargetReport[]>
   /** False after SIGTERM: load balancers should stop sending calls. */
   ready(): boolean
 }
 
 /** Creates the router of `/livez`, `/readyz` and `/metrics`. */
-export function monitoringRouter({ metrics, metricsToken, states, ready }: MonitoringServices): Router {
+export function monitoringRouter({ metrics, metricsToken, targets, ready }: MonitoringServices): Router {
   const checkToken = (authorization: string): void => {
     if (metricsToken !== undefined && !bears(authorization, metricsToken)) throw new GatewayError('metrics_token_required')
   }
@@ -24,12 +25,12 @@ export function monitoringRouter({ metrics, metricsToken, states, ready }: Monit
   router.get('/livez', (ctx) => {
     ctx.body = 'ok\n'
   })
-  router.get('/readyz', (ctx) => {
+  router.get('/readyz', async (ctx) => {
     ctx.status = ready() ? 200 : 503
     ctx.body = ready() ? 'ready\n' : 'draining\n'
     if (!('verbose' in ctx.query)) return
     checkToken(ctx.get('authorization'))
-    ctx.body += states.report(performance.now()).map(targetLine).join('')
+    ctx.body += (await targets()).map(targetLine).join('')
   })
   router.get('/metrics', async (ctx) => {
     checkToken(ctx.get('authorization'))

@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
-import type { RouteConfig, TargetConfig } from '../config/config.ts'
-import type { RoutingTable } from '../routing/table.ts'
+import type { Config, RouteConfig, TargetConfig } from '../config/config.ts'
+import type { TargetReport } from '../routing/upstream-state.ts'
 import { nullable, oneOf } from './fields.ts'
 import { type Operation, operation } from './operation.ts'
-import type { ManagementServices } from './services.ts'
 
 const targetSchema = Type.Object(
   {
@@ -55,12 +54,17 @@ export const routeOperations: readonly Operation[] = [
     access: 'admin',
     summary: 'Get the routing table, with the state of its targets',
     reply: routingTableSchema,
-    handle: async (_, { live }) => tableView(live.generation, performance.now()),
+    async handle(_, { live, targets }) {
+      const health = new Map((await targets()).map(({ namespace, model, breaker }) => [`${namespace}/${model}`, breaker]))
+      return tableView(live.generation.config, health)
+    },
   }),
 ]
 
-/** `now`: monotonic milliseconds. */
-function tableView({ config, table }: ManagementServices['live']['generation'], now: number) {
+/** The state of each target's circuit breaker, by model id. */
+type Health = ReadonlyMap<string, TargetReport['breaker']>
+
+function tableView(config: Config, health: Health) {
   const upstreams = [...config.namespaces.values()].map(({ name, plugin, dormant, models, at }) => ({
     name,
     provider: plugin.name,
@@ -73,25 +77,21 @@ function tableView({ config, table }: ManagementServices['live']['generation'], 
     name,
     provider: null,
     line: at.line,
-    routes: [...routes].map((entry) => routeView(entry, table, now)),
+    routes: [...routes].map((entry) => routeView(entry, health)),
   }))
   return { aliases: Array.from(config.aliases, ([name, to]) => ({ name, to })), namespaces: [...curated, ...upstreams] }
 }
 
-function routeView([name, { targets, fallbacks, choose, at }]: [string, RouteConfig], table: RoutingTable, now: number) {
+function routeView([name, { targets, fallbacks, choose, at }]: [string, RouteConfig], health: Health) {
   const total = targets.reduce((sum, { weight }) => sum + weight, 0)
-  const targetView = ({ model, weight }: TargetConfig) => ({ model, weight, ...healthOf(table, model, now) })
+  const targetView = ({ model, weight }: TargetConfig) => {
+    const state = health.get(model)
+    return { model, weight, ...(state && { health: state }) }
+  }
   return {
     name,
     line: at.line,
     targets: targets.map((each) => ({ ...targetView(each), ...(choose === 'weight' && { share: each.weight / total }) })),
     fallbacks: fallbacks.map(targetView),
   }
-}
-
-function healthOf({ namespaces }: RoutingTable, id: string, now: number) {
-  const slash = id.indexOf('/')
-  const healths = namespaces.get(id.slice(0, slash))?.upstream?.state.healths
-  const health = healths?.get(id.slice(slash + 1))?.state(now)
-  return health && { health }
 }

@@ -1,6 +1,7 @@
 import type { OpenIdProvider } from '../accounts/openid.ts'
 import type { Generation } from '../http/generation.ts'
 import type { Log } from '../observe/log.ts'
+import type { TargetReport } from '../routing/upstream-state.ts'
 import type { Store } from '../store/database.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 import type { CallRecorder } from '../usage/recorder.ts'
@@ -15,6 +16,8 @@ export interface ManagementServices extends Pick<ManagementOptions, 'openid' | '
   urls(): Urls
   /** The generation that serves new calls. */
   readonly live: { readonly generation: Pick<Generation, 'config' | 'table'> }
+  /** The state of all targets. */
+  targets(): Promise<readonly TargetReport[]>
   /** The routes.yaml in use, and the outcome of the last reload. */
   config(): ConfigState
   /** Reloads routes.yaml. */

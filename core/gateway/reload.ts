@@ -1,37 +1,49 @@
-import type { Config } from '../config/config.ts'
 import { diffConfigs } from '../config/diff.ts'
-import { FilesRead } from '../config/file/files-read.ts'
+import { FilesRead, type FileTexts } from '../config/file/files-read.ts'
 import { FileWatch } from '../config/watch.ts'
 import type { ConfigState, ReloadOutcome, ReloadTrigger } from '../control/services.ts'
 import type { Generation } from '../http/generation.ts'
-import type { KeyDirectory } from '../keys/directory.ts'
-import type { CallMetrics } from '../observe/call-metrics.ts'
-import type { GatewayMetrics } from '../observe/gateway-metrics.ts'
 import { InstancePool } from '../plugins/instances.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
-import type { GenerationServices } from './build-generation.ts'
+import { LiveGeneration, type LiveServices } from './live-generation.ts'
 import { type LoadOptions, loadGeneration, startOf } from './load.ts'
+
+/** Other processes that serve calls by the same version of routes.yaml. All of them change to a new one, or none. */
+export interface Followers {
+  /** Builds a generation of these files. Resolves to the problems; empty if it can be activated. */
+  prepare(files: FileTexts): Promise<readonly Diagnostic[]>
+  /** Serves new calls by the generation that was prepared. */
+  activate(): Promise<void>
+  /** Drops the generation that was prepared. */
+  discard(): void
+}
 
 /** The options of a Reloader. */
 export interface ReloadOptions extends Omit<LoadOptions, 'pool'> {
-  readonly services: GenerationServices & {
-    readonly calls: CallMetrics
-    readonly gateway: GatewayMetrics
-    readonly keys: KeyDirectory
-  }
+  readonly services: LiveServices
+  readonly followers?: Followers
+  /** Files to start with, instead of those on disk: what other processes serve by already. */
+  readonly files?: FileTexts
+}
+
+const NO_FOLLOWERS: Followers = {
+  prepare: async () => [],
+  activate: async () => undefined,
+  discard: () => undefined,
 }
 
 /**
- * Owns the Generation that serves new calls. Replaces it when routes.yaml or a file that it refers to changes, and on request. If
- * routes.yaml is not valid, the previous Generation stays in use.
+ * Replaces the Generation that serves new calls when routes.yaml or a file that it refers to changes, and on request. If routes.yaml is
+ * not valid, the previous Generation stays in use.
  */
 export class Reloader {
-  /** The Generation that serves new calls. */
-  readonly live: { generation: Generation }
+  readonly live: LiveGeneration
   readonly #options: ReloadOptions & LoadOptions
+  readonly #followers: Followers
   readonly #watch = new FileWatch(() => this.#checkFiles())
-  readonly #retiring = new Set<Promise<void>>()
-  #files = new FilesRead()
+  #files: FilesRead
+  /** The texts that the Generation in use was built from. */
+  #texts: FileTexts
   #loadedAt = Date.now()
   #lastReload: ReloadOutcome | undefined
   /** The end of the queue: reloads run one after the other. */
@@ -39,19 +51,25 @@ export class Reloader {
   /** The reload that is queued and has not started. */
   #pending: Promise<ReloadOutcome> | undefined
 
-  private constructor(options: ReloadOptions & LoadOptions, first: Generation) {
+  private constructor(options: ReloadOptions & LoadOptions, first: Generation, files: FilesRead) {
     this.#options = options
-    this.live = { generation: first }
-    this.#activate(first)
+    this.#followers = options.followers ?? NO_FOLLOWERS
+    this.#files = files
+    this.#texts = files.texts
+    this.live = new LiveGeneration(options.services, first)
+    this.#watchFiles(files)
   }
 
   /** Loads the first Generation. Throws a ConfigError if routes.yaml is not valid. */
   static async start(options: ReloadOptions): Promise<Reloader> {
     const all = { ...options, pool: new InstancePool(options.services.log) }
-    const files = new FilesRead()
-    const reloader = new Reloader(all, await loadGeneration(all, files))
-    reloader.#watchFiles(files)
-    return reloader
+    const files = new FilesRead(options.files)
+    return new Reloader(all, await loadGeneration(all, files), files)
+  }
+
+  /** Runs `bring`, which brings another process to the files in use, while no reload runs. */
+  follow(bring: (files: FileTexts) => Promise<void>): Promise<void> {
+    return this.#enqueue(() => bring(this.#texts))
   }
 
   get state(): ConfigState {
@@ -77,8 +95,7 @@ export class Reloader {
   async close(): Promise<void> {
     this.#watch.close()
     await this.#queue
-    this.#retire(this.live.generation)
-    await Promise.all(this.#retiring)
+    await this.live.close()
   }
 
   #enqueue<Result>(run: () => Promise<Result>): Promise<Result> {
@@ -100,9 +117,12 @@ export class Reloader {
     const at = Date.now()
     let outcome: ReloadOutcome
     try {
-      const generation = await loadGeneration(this.#options, files)
+      const generation = await this.#loadEverywhere(files)
       const difference = diffConfigs(this.live.generation.config, generation.config)
-      this.#replace(generation)
+      this.live.replace(generation)
+      await this.#followers.activate()
+      this.#texts = files.texts
+      this.#loadedAt = Date.now()
       outcome = { at, ok: true, diagnostics: [], difference }
     } catch (error) {
       outcome = { at, ok: false, diagnostics: this.#diagnosticsOf(error), difference: [] }
@@ -113,29 +133,14 @@ export class Reloader {
     return outcome
   }
 
-  #replace(generation: Generation): void {
-    const previous = this.live.generation
-    this.#loadedAt = Date.now()
-    this.#activate(generation)
-    this.#retire(previous)
-  }
-
-  #activate(generation: Generation): void {
-    const { services } = this.#options
-    const { config } = generation
-    this.live.generation = generation
-    generation.begin(services.states)
-    services.keys.declare(config.keys)
-    services.calls.declare(modelsByNamespace(config))
-    services.gateway.configLoaded(config)
-  }
-
-  #retire(generation: Generation): void {
-    const retiring = generation.retire().finally(() => {
-      this.#options.services.gateway.configRetired()
-      this.#retiring.delete(retiring)
-    })
-    this.#retiring.add(retiring)
+  /** Throws a ConfigError if this process or a follower cannot load the files. */
+  async #loadEverywhere(files: FilesRead): Promise<Generation> {
+    const generation = await loadGeneration(this.#options, files)
+    const problems = await this.#followers.prepare(files.texts)
+    if (problems.length === 0) return generation
+    this.#followers.discard()
+    await generation.retire()
+    throw new ConfigError(problems)
   }
 
   /** Watches these files, and checks them once: they may have changed while they were read. */
@@ -165,14 +170,3 @@ export class Reloader {
 }
 
 const onOneLine = ({ file, line, column, message }: Diagnostic): string => `${file}:${line}:${column}: ${message}`
-
-/** The models that routes.yaml names, by namespace. */
-function modelsByNamespace({ namespaces, curated }: Config): ReadonlyMap<string, readonly string[]> {
-  const routes = [...curated.values()].flatMap((namespace) => [...namespace.routes.values()])
-  const targets = routes.flatMap((route) => [...route.targets, ...route.fallbacks]).map(({ model }) => model.split(/\/(.*)/s))
-  const targetsIn = (name: string) => targets.filter(([namespace]) => namespace === name).map(([, model]) => model!)
-  return new Map([
-    ...[...namespaces.values()].map(({ name, models = [] }) => [name, [...models, ...targetsIn(name)]] as const),
-    ...[...curated.values()].map(({ name, routes: own }) => [name, [...own.keys()]] as const),
-  ])
-}

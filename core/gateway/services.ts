@@ -1,86 +1,89 @@
+import { LinkedList } from '../async/event-loop.ts'
+import type { AppServices } from '../http/app.ts'
+import { CallReader } from '../http/body.ts'
 import { LinkGuard } from '../http/chain.ts'
-import { createKeyDirectory, type KeyDirectory } from '../keys/directory.ts'
+import type { Exchange, ExchangeServices } from '../http/exchange.ts'
+import { Settlement } from '../http/settle.ts'
+import { KeyDirectory } from '../keys/directory.ts'
 import { CallMetrics, PluginMetrics } from '../observe/call-metrics.ts'
 import { BreakerMetrics, GatewayMetrics } from '../observe/gateway-metrics.ts'
 import type { Log } from '../observe/log.ts'
-import { Metrics } from '../observe/metrics.ts'
-import { createMemoryLimits } from '../quota/memory.ts'
+import type { Metrics } from '../observe/metrics.ts'
 import { UpstreamStates } from '../routing/upstream-state.ts'
-import type { Store } from '../store/database.ts'
 import { UpstreamClient } from '../upstream/client.ts'
 import { getJson } from '../upstream/get-json.ts'
-import { type CallRecorder, openUsage } from '../usage/recorder.ts'
-import { DEFAULT_RETENTION, type Retention } from '../usage/retention.ts'
 import { createWorkers, type Workers } from '../workers/pool.ts'
-import type { GenerationServices } from './build-generation.ts'
+import type { LiveServices } from './live-generation.ts'
+import type { ControlPlane } from './planes.ts'
 
-/** The default of `ServiceOptions.linkTimeout`. */
-export const DEFAULT_LINK_TIMEOUT_MS = 10_000
+/** Time limits of serving, in milliseconds. */
+export interface ServingTimes {
+  /** The silence in a stream after which a comment is sent. */
+  readonly heartbeat: number
+  /** How long a client may read no bytes. */
+  readonly writeStall: number
+  /** How long a link may take, `next` excluded. */
+  readonly link: number
+  /** How long loading routes.yaml may take. */
+  readonly load: number
+}
+
+const TIMES: ServingTimes = { heartbeat: 15_000, writeStall: 30_000, link: 10_000, load: 60_000 }
 
 /** The options of services. */
 export interface ServiceOptions {
-  readonly store: Store
+  readonly control: ControlPlane
   readonly log: Log
+  readonly metrics: Metrics
   /** The version of the package. */
   readonly version: string
   readonly workerThreads: number
-  /** How long calls are stored. */
-  readonly retention?: Retention
-  /** How long a link may take, `next` excluded, in milliseconds. */
-  readonly linkTimeout?: number
+  readonly times?: Partial<ServingTimes>
 }
 
-/** The services that all generations share. They outlive reloads. */
-export interface Services extends GenerationServices {
+/** The services that all generations of a process share. They outlive reloads. */
+export interface Services extends LiveServices, AppServices, ExchangeServices {
   readonly log: Log
   readonly metrics: Metrics
-  readonly keys: KeyDirectory
   readonly workers: Workers
-  readonly store: Store
   readonly upstreams: UpstreamClient
-  readonly calls: CallMetrics
   readonly plugins: PluginMetrics
-  readonly gateway: GatewayMetrics
-  readonly recorder: CallRecorder
-  /** Closes the services, which must not be in use, and the store. */
+  readonly lifecycle: { draining: boolean }
+  readonly times: ServingTimes
+  /** Closes the services, which must not be in use. */
   close(): Promise<void>
 }
 
-/** Opens the services that all generations share. */
-export function openServices({
-  store,
-  log,
-  version,
-  workerThreads,
-  retention = DEFAULT_RETENTION,
-  linkTimeout = DEFAULT_LINK_TIMEOUT_MS,
-}: ServiceOptions): Services {
-  const metrics = new Metrics()
-  const usage = openUsage({ store, log, metrics, retention })
+/** Opens the services that all generations of a process share. */
+export function openServices({ control, log, metrics, version, workerThreads, ...options }: ServiceOptions): Services {
+  const times = { ...TIMES, ...options.times }
   const workers = createWorkers({ threads: workerThreads })
-  const keys = createKeyDirectory(store)
+  const keys = new KeyDirectory(control.keys)
   const upstreams = new UpstreamClient()
+  const calls = new CallMetrics(metrics)
   const plugins = new PluginMetrics(metrics)
   return {
-    store,
     log,
     metrics,
     workers,
     keys,
     upstreams,
-    states: new UpstreamStates(new BreakerMetrics(metrics, log)),
-    limits: createMemoryLimits(),
-    getJson,
-    linkGuard: new LinkGuard(plugins, linkTimeout),
-    calls: new CallMetrics(metrics),
+    calls,
     plugins,
+    times,
+    states: new UpstreamStates(new BreakerMetrics(metrics, log)),
+    limits: control.limits,
+    getJson,
+    linkGuard: new LinkGuard(plugins, times.link),
     gateway: new GatewayMetrics(metrics, { version, workers }),
-    recorder: usage.recorder,
+    settlement: new Settlement({ calls, plugins, log, recorder: control.recorder, hookTimeout: times.link }),
+    open: new LinkedList<Exchange>(),
+    reader: new CallReader(workers),
+    relayTimes: times,
+    lifecycle: { draining: false },
     async close() {
+      keys.close()
       await Promise.all([upstreams.close(), workers.close()])
-      await keys.close()
-      await usage.close()
-      await store.close()
     },
   }
 }

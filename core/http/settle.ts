@@ -1,18 +1,17 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { withTimeout } from '../async/timeout.ts'
 import type { GatewayError } from '../errors.ts'
-import { logCall } from '../observe/call-log.ts'
 import type { CallMetrics, PluginMetrics } from '../observe/call-metrics.ts'
 import type { Log } from '../observe/log.ts'
 import type { Outcome } from '../sdk/api.ts'
-import type { CallRecorder } from '../usage/recorder.ts'
+import { type CallSink, callRecord } from '../usage/call-record.ts'
 import { Exchange, type HookRunner, type SentReply, type SettledHook } from './exchange.ts'
 
 /** The services of settlement. */
 export interface SettlementOptions {
   readonly calls: CallMetrics
   readonly plugins: PluginMetrics
-  readonly recorder: CallRecorder
+  readonly recorder: CallSink
   readonly log: Log
   /** Timeout of each settled hook, in milliseconds. */
   readonly hookTimeout: number
@@ -69,8 +68,7 @@ export class Settlement implements HookRunner {
     const { calls, plugins, recorder, log } = this.#options
     const { id, principal, tags } = exchange
     calls.settled(outcome)
-    if (exchange.endpoint !== undefined) recorder.record(outcome, exchange)
-    logCall(log, outcome, { id, principal, tags, headers })
+    recorder.record(callRecord(outcome, { id, principal, tags, headers }))
     for (const failure of exchange.pluginFailures) {
       plugins.failed(failure.plugin, failure.phase)
       // The call's log line has only the call's own failure.

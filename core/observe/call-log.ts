@@ -2,9 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { tokensOf } from '../protocol/usage.ts'
 import type { AttemptRecord, Outcome, OutcomeKind, Principal } from '../sdk/api.ts'
 import { describeCause } from './describe-cause.ts'
-import type { Log } from './log.ts'
 
-/** The fields of the log line that the outcome lacks. */
+/** What the record of a call has beside its outcome. */
 export interface LoggedCall {
   /** The request id. */
   readonly id: string
@@ -14,7 +13,7 @@ export interface LoggedCall {
   readonly headers: IncomingHttpHeaders
 }
 
-const LEVELS: Readonly<Record<OutcomeKind, 'info' | 'warn' | 'error'>> = {
+const LEVELS: Readonly<Record<OutcomeKind, CallLine['level']>> = {
   ok: 'info',
   client_error: 'info',
   rate_limited: 'info',
@@ -29,12 +28,18 @@ const RETRY_COUNT = /^\d{1,3}$/
 /** Characters; the client chooses the model name. */
 const MAX_MODEL = 200
 
-/** Logs one line for a call that has ended. It holds no secret and nothing of the request's or the reply's content. */
-export function logCall(log: Log, outcome: Outcome, call: LoggedCall): void {
+/** The log line of a call. */
+export interface CallLine {
+  readonly level: 'info' | 'warn' | 'error'
+  readonly fields: object
+}
+
+/** Makes the line of a call that has ended. It holds no secret and nothing of the request's or the reply's content. */
+export function callLine(outcome: Outcome, call: LoggedCall): CallLine {
   const { kind, status, error, endpoint, model, stream, served, attempts, usage, usageEstimated, times } = outcome
   const { principal, headers } = call
   // One literal: merging partial objects costs more than writing the line.
-  const line = {
+  const fields = {
     id: call.id,
     endpoint,
     stream,
@@ -58,7 +63,7 @@ export function logCall(log: Log, outcome: Outcome, call: LoggedCall): void {
     clientRetry: retryCount(headers['x-stainless-retry-count']),
     clientRequestId: clientRequestId(headers['x-client-request-id'] ?? headers['x-request-id']),
   }
-  log.writeLine(LEVELS[kind], line, 'call')
+  return { level: LEVELS[kind], fields }
 }
 
 function attemptFields({ namespace, model, result, ms }: AttemptRecord): object {

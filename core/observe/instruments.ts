@@ -25,10 +25,17 @@ interface Sample {
   readonly value: number
 }
 
+/** A series: its label values, and its numbers, which add up over processes. */
+export type SeriesState = readonly [labels: readonly string[], numbers: readonly number[]]
+
 /** An instrument and its samples. */
 export interface Measured<Instrument> {
   readonly instrument: Instrument
   samples(): readonly Sample[]
+  /** All series, for another process. */
+  state(): readonly SeriesState[]
+  /** Adds the series of another process. */
+  merge(states: readonly SeriesState[]): void
 }
 
 type Create<Type extends MetricType> = (shape: MetricShape, limit: SeriesLimit) => Measured<Instruments[Type]>
@@ -49,10 +56,10 @@ function createCounter({ name, labels: names }: MetricShape, limit: SeriesLimit)
     if (!(amount >= 0)) throw new RangeError(`${name}: a counter only grows; add 0 or more, not ${amount}`)
     series.cell(labels).value += checked(name, amount)
   }
-  return { instrument: { add }, samples: () => scalarSamples(series) }
+  return { instrument: { add }, ...scalar(series) }
 }
 
-function createGauge({ name, labels: names }: MetricShape, limit: SeriesLimit): Measured<Gauge> {
+function createGauge({ name, labels: names, across }: MetricShape, limit: SeriesLimit): Measured<Gauge> {
   const series = new Series(names, limit, () => ({ value: 0 }))
   const instrument: Gauge = {
     set(value, ...labels) {
@@ -63,7 +70,7 @@ function createGauge({ name, labels: names }: MetricShape, limit: SeriesLimit): 
     },
     clear: () => series.clear(),
   }
-  return { instrument, samples: () => scalarSamples(series) }
+  return { instrument, ...scalar(series, across === 'max' ? Math.max : sum) }
 }
 
 interface HistogramCell {
@@ -80,12 +87,32 @@ function createHistogram({ name, labels: names, buckets = [] }: MetricShape, lim
     cell.sum += checked(name, value)
     cell.counts[bounds.findIndex((bound) => value <= bound)]! += 1
   }
-  return { instrument: { observe }, samples: () => [...series].flatMap((one) => histogramSamples(name, bounds, one)) }
+  return {
+    instrument: { observe },
+    samples: () => [...series].flatMap((one) => histogramSamples(name, bounds, one)),
+    state: () => Array.from(series, ({ labels, cell }) => [Object.values(labels), [...cell.counts, cell.sum]]),
+    merge(states) {
+      for (const [labels, numbers] of states) {
+        const cell = series.cell(labels)
+        for (let index = 0; index < bounds.length; index++) cell.counts[index]! += numbers[index]!
+        cell.sum += numbers[bounds.length]!
+      }
+    },
+  }
 }
 
-function scalarSamples(series: Series<{ readonly value: number }>): Sample[] {
-  return Array.from(series, ({ labels, cell }) => ({ sharedLabels: labels, value: cell.value }))
-}
+const sum = (one: number, other: number): number => one + other
+
+const scalar = (series: Series<{ value: number }>, combine = sum): Omit<Measured<never>, 'instrument'> => ({
+  samples: () => Array.from(series, ({ labels, cell }) => ({ sharedLabels: labels, value: cell.value })),
+  state: () => Array.from(series, ({ labels, cell }) => [Object.values(labels), [cell.value]]),
+  merge(states) {
+    for (const [labels, [value]] of states) {
+      const cell = series.cell(labels)
+      cell.value = combine(cell.value, value!)
+    }
+  },
+})
 
 function histogramSamples(name: string, bounds: readonly number[], { labels, cell }: LabelledCell<HistogramCell>): Sample[] {
   let count = 0

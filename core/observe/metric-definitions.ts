@@ -80,6 +80,7 @@ export const METRICS = {
     type: 'gauge',
     help: '1 for the state of the circuit breaker of a target: closed, open or half_open. The model * stands for all models that the routing table does not name.',
     labels: ['namespace', 'model', 'state'],
+    across: 'max',
   },
   overhead: {
     name: 'umg_overhead_seconds',
@@ -112,6 +113,7 @@ export const METRICS = {
     type: 'gauge',
     help: 'Always 1: the routing table in use, by the SHA-256 of its text.',
     labels: ['sha256'],
+    across: 'max',
   },
   configReloads: {
     name: 'umg_config_reloads_total',
@@ -124,30 +126,40 @@ export const METRICS = {
     type: 'gauge',
     help: '1 if the last reload of the routing table succeeded; 0 if it failed and the previous table stays in use.',
     labels: [],
+    across: 'max',
   },
   configLastReloadSuccess: {
     name: 'umg_config_last_reload_success_timestamp_seconds',
     type: 'gauge',
     help: 'Time at which the routing table in use was loaded, in seconds since 1970.',
     labels: [],
+    across: 'max',
   },
   configGenerations: {
     name: 'umg_config_generations',
     type: 'gauge',
     help: 'Versions of the routing table that serve calls: the one in use, and older ones until their last call ends.',
     labels: [],
+    across: 'max',
   },
   buildInfo: {
     name: 'umg_build_info',
     type: 'gauge',
     help: 'Always 1: the versions of the gateway and of Node.',
     labels: ['version', 'node'],
+    across: 'max',
   },
   workerQueueSize: {
     name: 'umg_worker_queue_size',
     type: 'gauge',
     help: 'Tasks that wait for a worker thread.',
     labels: [],
+  },
+  processRestarts: {
+    name: 'umg_process_restarts_total',
+    type: 'counter',
+    help: 'Processes of the gateway that ended and were replaced, by role: proxy or control.',
+    labels: ['role'],
   },
   usageRowsDropped: {
     name: 'umg_usage_rows_dropped_total',
@@ -175,6 +187,8 @@ export interface MetricShape<Type extends MetricType = MetricType> {
   readonly labels: readonly string[]
   /** Upper bounds of a histogram's buckets, rising, without `+Inf`. */
   readonly buckets?: readonly number[]
+  /** How the gauges of several processes become one; absent: their sum. */
+  readonly across?: 'max'
 }
 
 // Stricter than Prometheus, which also accepts a leading underscore and colons: its own names and those of recording rules have them.

@@ -1,12 +1,25 @@
 import { setImmediate } from 'node:timers/promises'
-import { collectDefaultMetrics, type Metric, Registry } from 'prom-client'
+import { collectDefaultMetrics, type Metric, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 import type { HostCounter, HostHistogram, HostMetrics } from '../sdk/api.ts'
-import { createInstrument, type Gauge, type Instruments, type Measured } from './instruments.ts'
+import { createInstrument, type Gauge, type Instruments, type Measured, type SeriesState } from './instruments.ts'
 import { checkShape, isSameShape, METRICS, type MetricShape, type MetricType } from './metric-definitions.ts'
 
 interface DeclaredMetric {
   readonly shape: MetricShape
-  readonly instrument: Instruments[MetricType]
+  readonly measured: Measured<Instruments[MetricType]>
+}
+
+/** The metrics of one process, for another one that adds them up. */
+export interface MetricsState {
+  readonly declared: readonly { readonly shape: MetricShape; readonly series: readonly SeriesState[] }[]
+  /** prom-client's metrics of the Node process. */
+  readonly process: readonly MetricObjectWithValues<MetricValue<string>>[]
+}
+
+/** The text of a scrape. */
+export interface RenderedMetrics {
+  readonly contentType: string
+  readonly text: string
 }
 
 /**
@@ -15,13 +28,20 @@ interface DeclaredMetric {
  * `umg_metrics_overflow_total` counts such values.
  */
 export class Metrics implements HostMetrics {
-  readonly #registry = Registry.merge([processRegistry()])
+  readonly #process: Registry
+  readonly #registry: Registry
   readonly #declared = new Map<string, DeclaredMetric>()
   readonly #beforeRender: (() => void)[] = []
   readonly #maxSeries: number
   readonly #overflow: HostCounter
 
-  constructor({ maxSeries = 1000 }: { readonly maxSeries?: number } = {}) {
+  /** `registry`: of the metrics of the Node process. */
+  constructor({
+    maxSeries = 1000,
+    registry = processRegistry(),
+  }: { readonly maxSeries?: number; readonly registry?: Registry } = {}) {
+    this.#process = registry
+    this.#registry = Registry.merge([registry])
     // The overflow counter has one series a metric, so it needs no limit.
     this.#maxSeries = Infinity
     this.#overflow = this.declare(METRICS.metricsOverflow)
@@ -49,7 +69,7 @@ export class Metrics implements HostMetrics {
         `metric ${shape.name} exists with another type, other labels or other buckets (${describe(declared.shape)}); choose another name`,
       )
     }
-    return declared.instrument as Instruments[Type]
+    return declared.measured.instrument as Instruments[Type]
   }
 
   /** Calls `update` before each scrape, to set gauges that are read rather than counted. */
@@ -57,8 +77,25 @@ export class Metrics implements HostMetrics {
     this.#beforeRender.push(update)
   }
 
+  /** The state of all metrics. */
+  async state(): Promise<MetricsState> {
+    for (const update of this.#beforeRender) update()
+    const declared = Array.from(this.#declared.values(), ({ shape, measured }) => ({ shape, series: measured.state() }))
+    return { declared, process: await this.#process.getMetricsAsJSON() }
+  }
+
+  /** Adds the declared metrics of a process. A metric that two processes declare with different shapes keeps its first. */
+  merge({ declared }: Pick<MetricsState, 'declared'>): void {
+    for (const { shape, series } of declared) {
+      const known = this.#declared.get(shape.name)
+      if (known === undefined) this.declare(shape)
+      else if (!isSameShape(known.shape, shape)) continue
+      this.#declared.get(shape.name)!.measured.merge(series)
+    }
+  }
+
   /** All metrics in Prometheus' text format 0.0.4. */
-  async render(): Promise<{ readonly contentType: string; readonly text: string }> {
+  async render(): Promise<RenderedMetrics> {
     for (const update of this.#beforeRender) update()
     const texts: string[] = []
     for (const { name } of this.#registry.getMetricsAsArray()) {
@@ -77,7 +114,7 @@ export class Metrics implements HostMetrics {
     // The registry only calls `get`, but its types require prom-client's own classes.
     const scraped = { name, help, type, get: () => ({ name, help, type, values: measured.samples() }) }
     this.#registry.registerMetric(scraped as unknown as Metric)
-    this.#declared.set(name, { shape, instrument: measured.instrument })
+    this.#declared.set(name, { shape, measured })
     return measured.instrument
   }
 }

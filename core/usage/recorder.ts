@@ -2,10 +2,10 @@ import { withTimeout } from '../async/timeout.ts'
 import type { Log } from '../observe/log.ts'
 import { METRICS } from '../observe/metric-definitions.ts'
 import type { Metrics } from '../observe/metrics.ts'
-import type { HostCounter, Outcome } from '../sdk/api.ts'
+import type { HostCounter } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 import type { CallsTable } from '../store/schema.ts'
-import { callRow, type RecordedCall } from './call-row.ts'
+import type { CallRecord, CallSink } from './call-record.ts'
 import { type CallWriter, createCallWriter } from './call-writer.ts'
 import { type Retention, startRetention } from './retention.ts'
 
@@ -23,13 +23,13 @@ const LAST_WRITE_MS = 5000
 /** The options of a `CallRecorder`. */
 interface CallRecorderOptions {
   readonly writer: Pick<CallWriter, 'write'>
-  readonly log: Pick<Log, 'info' | 'warn' | 'error'>
+  readonly log: Pick<Log, 'info' | 'warn' | 'error' | 'writeLine'>
   /** Counts calls without a row. */
   readonly dropped: HostCounter
 }
 
-/** Records calls as they end, and writes them in batches: no call waits for the database or fails with it. */
-export class CallRecorder {
+/** Writes calls to the log as they end, and to the database in batches: no call waits for the database or fails with it. */
+export class CallRecorder implements CallSink {
   readonly #writer: CallRecorderOptions['writer']
   readonly #log: CallRecorderOptions['log']
   readonly #dropped: HostCounter
@@ -49,9 +49,9 @@ export class CallRecorder {
     dropped.add(0)
   }
 
-  /** Records a call that has ended. */
-  record(outcome: Outcome, call: RecordedCall): void {
-    const row = callRow(outcome, call)
+  record({ line, row }: CallRecord): void {
+    this.#log.writeLine(line.level, line.fields, 'call')
+    if (row === undefined) return
     for (const listener of this.#listeners) listener(row)
     if (this.#waiting.length >= MAX_WAITING) this.#dropped.add(1)
     else this.#waiting.push(row)

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path'
 import OpenAI from 'openai'
 import { stringify } from 'yaml'
 import type { ManagementOptions, ReloadOutcome } from '../../core/control/services.ts'
-import { type GatewayTimes, startGateway } from '../../core/gateway/gateway.ts'
+import { startGateway } from '../../core/gateway/gateway.ts'
+import type { ServingTimes } from '../../core/gateway/services.ts'
 import { createKey } from '../../core/keys/keys.ts'
 import { createLog } from '../../core/observe/log.ts'
 import { Secret } from '../../core/sdk/api.ts'
@@ -17,7 +18,7 @@ export interface TestGatewayOptions {
   /** Further files in the folder of routes.yaml, by name: local plugins. */
   readonly files?: Readonly<Record<string, string>>
   readonly env?: NodeJS.ProcessEnv
-  readonly times?: Partial<GatewayTimes>
+  readonly times?: Partial<ServingTimes>
   readonly metricsToken?: string
   readonly adminListen?: boolean
   /** The URL of its database. Default: a file in its folder. */

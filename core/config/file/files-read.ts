@@ -2,11 +2,25 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { FileDigests } from '../../plugins/local-modules.ts'
 
+/** Texts of files, by absolute path. */
+export type FileTexts = Readonly<Record<string, string>>
+
 /** The files that one load of routes.yaml read, successful or not, and their digests: it tells whether to load again. */
 export class FilesRead {
   /** By absolute path; undefined if the file could not be read. */
   readonly #digests = new Map<string, string | undefined>()
+  readonly #texts: Record<string, string>
   readonly #others: (() => FileDigests)[] = []
+
+  /** `texts`: what another process read, used instead of the files. */
+  constructor(texts: FileTexts = {}) {
+    this.#texts = { ...texts }
+  }
+
+  /** The text files read so far: another process that reads them from here loads the same version of routes.yaml. */
+  get texts(): FileTexts {
+    return this.#texts
+  }
 
   get paths(): readonly string[] {
     return this.#all().map(([path]) => path)
@@ -15,9 +29,10 @@ export class FilesRead {
   /** Reads a text file. Throws the error of the file system. */
   async read(path: string): Promise<string> {
     this.#digests.set(path, undefined)
-    const bytes = await readFile(path)
+    const bytes = this.#texts[path] ?? (await readFile(path))
     this.#digests.set(path, hash('sha256', bytes))
-    return bytes.toString()
+    this.#texts[path] = bytes.toString()
+    return this.#texts[path]
   }
 
   /** Adds files that other code reads, such as the modules of a plugin. `digests` returns those read so far. */

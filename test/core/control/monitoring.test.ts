@@ -4,7 +4,6 @@ import Koa from 'koa'
 import { monitoringRouter } from '../../../core/control/monitoring.ts'
 import { listen } from '../../../core/http/server.ts'
 import { Metrics } from '../../../core/observe/metrics.ts'
-import type { UpstreamStates } from '../../../core/routing/upstream-state.ts'
 import { expectError } from '../../e2e/client-faults/fixture.ts'
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts'
 import { rawConnection } from '../../support/raw-connection.ts'
@@ -110,7 +109,7 @@ describe('the monitoring endpoints', () => {
     const draining = monitoringRouter({
       metrics: new Metrics(),
       metricsToken: undefined,
-      states: {} as UpstreamStates,
+      targets: async () => [],
       ready: () => false,
     })
     const server = createServer(new Koa().use(draining.routes()).callback())

@@ -7,11 +7,11 @@ import {
   revokeKeyCommand,
   rotateKeyCommand,
 } from '../../../core/cli/keys/keys.ts'
-import { createKeyDirectory } from '../../../core/keys/directory.ts'
 import { findKey } from '../../../core/keys/keys.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { runCommand } from '../../support/run-command.ts'
 import { storesIn } from '../store/stores.ts'
+import { openDirectory } from './stored-directory.ts'
 
 const HOUR = 3_600_000
 
@@ -32,7 +32,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       expect(code).to.equal(0)
       expect(stdout).to.match(/^sk-live-[0-9A-Za-z]{36}\n$/)
       expect(stderr).to.include('never shown again').and.not.include(stdout.trim())
-      const directory = createKeyDirectory(await open())
+      const directory = openDirectory(await open())
       expect(await directory.verify(stdout.trim())).to.include({ name: 'laptop', kind: 'live' })
       await directory.close()
     })
@@ -188,7 +188,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
         .and.not.include(created.secret)
       expect(stderr).to.include('never shown again').and.not.include(stdout.trim())
       const store = await open()
-      const directory = createKeyDirectory(store)
+      const directory = openDirectory(store)
       for (const secret of [created.secret, stdout.trim()]) expect(await directory.verify(secret)).to.include({ name: 'laptop' })
       await directory.close()
       expect((await findKey(store.db, created.id)).expiresAt).to.be.closeTo(Date.now() + HOUR, 60_000)

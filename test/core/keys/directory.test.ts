@@ -7,7 +7,6 @@ import { createAccount, editAccount } from '../../../core/accounts/accounts.ts'
 import type { DeclaredKey } from '../../../core/config/config.ts'
 import { GatewayError } from '../../../core/errors.ts'
 import type { ApiKey } from '../../../core/keys/api-key.ts'
-import { createKeyDirectory, type KeyDirectory } from '../../../core/keys/directory.ts'
 import { createSecret } from '../../../core/keys/format.ts'
 import { createKey, editKey, findKey, revokeKey, rotateKey } from '../../../core/keys/keys.ts'
 import type { Store } from '../../../core/store/database.ts'
@@ -16,6 +15,7 @@ import { onEachDatabase } from '../../support/databases.ts'
 import { child } from '../store/child.ts'
 import { storesIn } from '../store/stores.ts'
 import { gated } from './gate.ts'
+import { openDirectory, type StoredDirectory } from './stored-directory.ts'
 
 const LIVE = { name: 'ci', kind: 'live' } as const
 const ADA = { id: 'usr_ada', name: 'Ada' }
@@ -30,9 +30,9 @@ async function unavailable(verifying: Promise<unknown>): Promise<void> {
 onEachDatabase('the key directory', (database, kind) => {
   const { url, open } = storesIn(database)
   let store: Store
-  let directories: KeyDirectory[] = []
+  let directories: StoredDirectory[] = []
   const directoryOf = (of: Store) => {
-    const directory = createKeyDirectory(of)
+    const directory = openDirectory(of)
     directories.push(directory)
     return directory
   }
@@ -58,7 +58,7 @@ onEachDatabase('the key directory', (database, kind) => {
     return made
   }
 
-  const untilRefused = (directory: KeyDirectory, secret: string) =>
+  const untilRefused = (directory: StoredDirectory, secret: string) =>
     until(async () => (await directory.verify(secret)) === undefined)
 
   it('knows whose a new key is', async () => {
@@ -435,7 +435,7 @@ onEachDatabase('the key directory', (database, kind) => {
       return { name: 'nightly', digest: digestOf(secret), kind: 'live', models: ['acme/*'], at, ...key }
     }
 
-    function directoryWith(...keys: DeclaredKey[]): KeyDirectory {
+    function directoryWith(...keys: DeclaredKey[]): StoredDirectory {
       const directory = directoryOf(store)
       directory.declare(keys)
       return directory

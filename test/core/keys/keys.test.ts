@@ -8,7 +8,6 @@ import type { Actor } from '../../../core/accounts/audit.ts'
 import { listAudit } from '../../../core/accounts/audit.ts'
 import { type ErrorName, GatewayError } from '../../../core/errors.ts'
 import { listKeys, statusOf } from '../../../core/keys/api-key.ts'
-import { createKeyDirectory } from '../../../core/keys/directory.ts'
 import { createSecret } from '../../../core/keys/format.ts'
 import type { NewKey } from '../../../core/keys/keys.ts'
 import { createKey, editKey, findKey, revokeKey, rotateKey } from '../../../core/keys/keys.ts'
@@ -17,6 +16,7 @@ import { digestOf } from '../../../core/text/ids.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { child } from '../store/child.ts'
 import { storesIn } from '../store/stores.ts'
+import { openDirectory } from './stored-directory.ts'
 
 const LIVE = { name: 'ci', kind: 'live' } as const
 const ADA: Actor = { id: 'usr_ada', name: 'Ada', address: '192.0.2.7' }
@@ -149,7 +149,7 @@ onEachDatabase('keys', (database, kind) => {
 
   it('have their secret only in the reply that created them', async () => {
     const { key, secret } = await createKey(store, LIVE)
-    const directory = createKeyDirectory(store)
+    const directory = openDirectory(store)
     await directory.verify(secret)
     await directory.close()
     const rotated = await rotateKey(store, { id: key.id, overlap: HOUR }, ADA)
@@ -264,7 +264,7 @@ onEachDatabase('keys', (database, kind) => {
       const old = await findKey(store.db, key.id)
       expect([old.replacedBy, made.key.replaces]).to.deep.equal([id, key.id])
       expect(old.expiresAt).to.be.within(before + HOUR, Date.now() + HOUR)
-      const directory = createKeyDirectory(store)
+      const directory = openDirectory(store)
       for (const each of [secret, made.secret]) expect(await directory.verify(each)).to.include({ name: 'ci' })
       await directory.close()
       expect(await actions()).to.have.deep.members([

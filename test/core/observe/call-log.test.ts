@@ -1,6 +1,6 @@
 import { expect } from 'chai'
-import { type LoggedCall, logCall } from '../../../core/observe/call-log.ts'
-import { createLog } from '../../../core/observe/log.ts'
+import { callLine, type LoggedCall } from '../../../core/observe/call-log.ts'
+import { createLog, type Log } from '../../../core/observe/log.ts'
 import { GatewayError, type Outcome } from '../../../core/sdk/api.ts'
 import { LogLines } from './log-lines.ts'
 import { attempt, outcome } from './outcome.ts'
@@ -10,6 +10,11 @@ const CALL: LoggedCall = {
   principal: { keyId: 'key_1', name: 'nightly', kind: 'live', account: 'acme', models: [] },
   tags: { team: 'search' },
   headers: {},
+}
+
+function logCall(log: Log, settled: Outcome, call: LoggedCall): void {
+  const { level, fields } = callLine(settled, call)
+  log.writeLine(level, fields, 'call')
 }
 
 function logged(settled: Outcome, call: Partial<LoggedCall> = {}): Record<string, unknown> {

@@ -2,7 +2,7 @@ import { type ErrorName, GatewayError } from '../../../core/errors.ts'
 import type { Outcome, Principal } from '../../../core/sdk/api.ts'
 import type { CallsTable } from '../../../core/store/schema.ts'
 import { firstRequestId } from '../../../core/text/ids.ts'
-import { callRow } from '../../../core/usage/call-row.ts'
+import { callRow } from '../../../core/usage/call-record.ts'
 
 /** The fields of a call that a test sets. */
 export interface CallFields {

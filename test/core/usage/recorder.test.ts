@@ -3,6 +3,7 @@ import { expect } from 'chai'
 import type { Outcome } from '../../../core/sdk/api.ts'
 import type { CallsTable } from '../../../core/store/schema.ts'
 import { newRequestId } from '../../../core/text/ids.ts'
+import { callRecord } from '../../../core/usage/call-record.ts'
 import { CallRecorder } from '../../../core/usage/recorder.ts'
 import { outcomeOf } from './outcome.ts'
 
@@ -43,7 +44,7 @@ describe('the recorder of calls', () => {
     const log = (_: unknown, message: string) => lines.push(message)
     recorder = new CallRecorder({
       writer: database,
-      log: { info: log, warn: log, error: log } as never,
+      log: { info: log, warn: log, error: log, writeLine: () => undefined } as never,
       dropped: { add: (count) => (dropped += count) },
     })
   })
@@ -52,7 +53,7 @@ describe('the recorder of calls', () => {
 
   function call(outcome: Partial<Outcome> = {}, tags: Record<string, string> = {}): string {
     const id = newRequestId()
-    recorder.record(outcomeOf({ outcome }), { id, principal: undefined, tags })
+    recorder.record(callRecord(outcomeOf({ outcome }), { id, principal: undefined, tags, headers: {} }))
     return id
   }
 

@@ -1,14 +1,26 @@
+import { type CallLine, callLine, type LoggedCall } from '../observe/call-log.ts'
 import { tokensOf } from '../protocol/usage.ts'
-import type { AttemptRecord, LinkRecord, Outcome, Principal } from '../sdk/api.ts'
+import type { AttemptRecord, LinkRecord, Outcome } from '../sdk/api.ts'
 import type { CallsTable } from '../store/schema.ts'
 import { timeOfRequest } from '../text/ids.ts'
 
-/** The fields of a row that the outcome lacks. */
-export interface RecordedCall {
-  /** The request id. */
-  readonly id: string
-  readonly principal: Principal | undefined
-  readonly tags: Readonly<Record<string, string>>
+/** What is written down of a call, made once where it settles. It is JSON: another process may write it. */
+export interface CallRecord {
+  readonly line: CallLine
+  /** Absent: the request reached no endpoint of `/v1`. */
+  readonly row?: CallsTable
+}
+
+/** Writes calls to the log and the database, in this process or another. */
+export interface CallSink {
+  /** Records a call that has ended. */
+  record(record: CallRecord): void
+}
+
+/** Makes the record of a call that has ended. */
+export function callRecord(outcome: Outcome, call: LoggedCall): CallRecord {
+  const line = callLine(outcome, call)
+  return outcome.endpoint === 'none' ? { line } : { line, row: callRow(outcome, call) }
 }
 
 /** Each tag adds usage rows of its own. */
@@ -22,7 +34,7 @@ const MAX_TOKENS = 1e9
  * The row of a call. Every database accepts its fields, whatever values a plugin has set. It references nothing of the call but
  * strings: rows wait for a while, and the garbage collector would have to copy all that they reference.
  */
-export function callRow(outcome: Outcome, { id, principal, tags }: RecordedCall): CallsTable {
+export function callRow(outcome: Outcome, { id, principal, tags }: Omit<LoggedCall, 'headers'>): CallsTable {
   const { kind, error, served, attempts, links, usage, times } = outcome
   const tokens = usage && tokensOf(usage)
   return {
@@ -66,7 +78,7 @@ function linkFields({ name, ms }: LinkRecord): LinkRecord {
 /** A third-party link may set values of any type. */
 const textOrNull = (name: unknown): string | null => (typeof name === 'string' ? storable(name) : null)
 
-function tagsText(tags: RecordedCall['tags']): string {
+function tagsText(tags: LoggedCall['tags']): string {
   const all = Object.entries(tags)
   if (all.length === 0) return '{}'
   const texts = all.filter(([, value]) => typeof value === 'string').slice(0, MAX_TAGS)

@@ -1,0 +1,91 @@
+import { createInterface } from 'node:readline'
+import type { Duplex } from 'node:stream'
+
+type Result<Method> = Method extends (...args: never[]) => infer Returned ? Awaited<Returned> : never
+type Arguments<Method> = Method extends (...args: infer Args) => unknown ? Args : never
+
+/** `[id, name, arguments]` calls a function, and `[id, null, Answer]` is its answer. */
+type Message = readonly [id: number, name: string | null, value: unknown]
+
+interface Answer {
+  readonly result?: unknown
+  /** The message of the error that was thrown. */
+  readonly error?: string
+}
+
+/** The other process did not answer, because it has ended or hangs, or its function threw. */
+export class ChannelError extends Error {
+  override readonly name = 'ChannelError'
+}
+
+const CLOSED = 'the connection to the other process has closed'
+
+/**
+ * Calls between two processes, over a stream that both have one end of: a line of JSON for each message. `Remote`: the functions of the
+ * other side, whose arguments and results are JSON.
+ */
+export class Channel<Remote extends object> {
+  readonly #stream: Duplex
+  readonly #methods: ReadonlyMap<string, (...args: unknown[]) => unknown>
+  readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>()
+  #lastId = 0
+
+  /** Aborted when the other side is gone. */
+  readonly closed: AbortSignal
+
+  /** `methods`: the functions that the other side may call. */
+  constructor(stream: Duplex, methods: object) {
+    this.#stream = stream
+    this.#methods = new Map(Object.entries(methods))
+    const closed = new AbortController()
+    this.closed = closed.signal
+    createInterface(stream).on('line', (line) => void this.#receive(JSON.parse(line) as Message))
+    stream.on('error', () => undefined)
+    stream.once('close', () => {
+      for (const { reject } of this.#waiting.values()) reject(new ChannelError(CLOSED))
+      this.#waiting.clear()
+      closed.abort()
+    })
+  }
+
+  /**
+   * Calls a function of the other side. Rejects with a ChannelError if it throws, or if the connection closes before it answers; a process
+   * that hangs is ended by the supervisor.
+   */
+  call<Name extends keyof Remote & string>(name: Name, ...args: Arguments<Remote[Name]>): Promise<Result<Remote[Name]>> {
+    if (this.closed.aborted) return Promise.reject(new ChannelError(CLOSED))
+    const id = ++this.#lastId
+    const waiting = Promise.withResolvers<unknown>()
+    this.#waiting.set(id, waiting)
+    this.#send([id, name, args])
+    return waiting.promise as Promise<Result<Remote[Name]>>
+  }
+
+  /** Closes this end. */
+  close(): void {
+    this.#stream.destroy()
+  }
+
+  async #receive([id, name, value]: Message): Promise<void> {
+    if (name !== null) return this.#answer(id, name, value as unknown[])
+    const { result, error } = value as Answer
+    const waiting = this.#waiting.get(id)!
+    this.#waiting.delete(id)
+    if (error === undefined) waiting.resolve(result)
+    else waiting.reject(new ChannelError(error))
+  }
+
+  async #answer(id: number, name: string, args: readonly unknown[]): Promise<void> {
+    let answer: Answer
+    try {
+      answer = { result: await this.#methods.get(name)!(...args) }
+    } catch (error) {
+      answer = { error: error instanceof Error ? error.message : String(error) }
+    }
+    this.#send([id, null, answer])
+  }
+
+  #send(message: Message): void {
+    this.#stream.write(`${JSON.stringify(message)}\n`)
+  }
+}

@@ -1,0 +1,51 @@
+import type { FileTexts } from '../config/file/files-read.ts'
+import type { KeyHolder } from '../keys/principal.ts'
+import type { KeySource } from '../keys/source.ts'
+import type { MetricsState } from '../observe/metrics.ts'
+import type { TargetReport } from '../routing/upstream-state.ts'
+import type { Limits, RateLimits, Reservation } from '../sdk/api.ts'
+import type { Diagnostic } from '../text/diagnostic.ts'
+import type { CallRecord, CallSink } from '../usage/call-record.ts'
+
+/**
+ * What serving calls needs of the control plane: the keys of the database, limits that all processes share, and where calls are written
+ * down. In one process these are the objects themselves; a proxy reaches them by messages (`RemoteControl`).
+ */
+export interface ControlPlane {
+  readonly keys: KeySource
+  readonly limits: Limits
+  readonly recorder: CallSink
+}
+
+/** The messages that a proxy sends to control. */
+export interface ControlMessages {
+  /** The holder of a key, by the digest of its secret; null if there is none. */
+  findKey(digest: string): Promise<KeyHolder | null>
+  /** Reserves from limits. `id`: for `settle`, absent if nothing was reserved. */
+  reserve(subject: string, limits: RateLimits, tokens: number): Promise<RemoteReservation>
+  settle(id: number, tokens: number): void
+  /** Writes down calls that have ended, and the ids of keys that were used. */
+  report(calls: readonly CallRecord[], keyIds: readonly string[]): void
+}
+
+/** A reservation that another process holds. */
+export interface RemoteReservation extends Omit<Reservation, 'settle'> {
+  readonly id?: number
+}
+
+/** The messages that control sends to a proxy. */
+export interface ProxyMessages {
+  /** The identity of the process, and the texts of the version of routes.yaml that it serves by; null if it serves by none yet. */
+  hello(): { readonly process: string; readonly files: FileTexts | null }
+  /** Builds a generation of these files, until `activate` or `discard`. Returns the problems; empty if it can be activated. */
+  prepare(files: FileTexts): Promise<readonly Diagnostic[]>
+  /** Serves new calls by the generation that was prepared. */
+  activate(): void
+  discard(): void
+  /** Keys changed: those of this key or account, or of unknown ones. */
+  keysChanged(id: string | null): void
+  /** Changes of keys could not be seen for so long that cached keys may no longer be used. */
+  keysLost(): void
+  metrics(): Promise<MetricsState>
+  targets(): readonly TargetReport[]
+}

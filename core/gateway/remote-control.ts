@@ -1,0 +1,181 @@
+import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { KeyHolder } from '../keys/principal.ts'
+import type { KeySource, KeyWatcher } from '../keys/source.ts'
+import { createMemoryLimits } from '../quota/memory.ts'
+import type { Limits, RateLimits, Reservation } from '../sdk/api.ts'
+import type { CallRecord, CallSink } from '../usage/call-record.ts'
+import { Channel, ChannelError } from './channel.ts'
+import type { ControlMessages, ControlPlane, ProxyMessages } from './planes.ts'
+
+/** How long a record waits for others, in milliseconds. */
+const BATCH_DELAY_MS = 100
+/** Calls in one message. */
+const MAX_BATCH = 500
+/** Calls in memory while control is away, some 10 MB. Further calls are counted as dropped. */
+const MAX_WAITING = 10_000
+/** The pause between attempts to reach control, in milliseconds. */
+const RECONNECT_MS = 50
+/** Without control for so long, cached keys may no longer be used: revocations could not be seen. */
+const KEYS_LOST_MS = 5 * 60_000
+
+/** The options of `RemoteControl`. */
+export interface RemoteControlOptions {
+  /** The path of control's socket. */
+  readonly socket: string
+  /** What control may call. */
+  readonly messages: Omit<ProxyMessages, 'keysChanged' | 'keysLost'>
+  /** Counts calls that were not written down. */
+  onDropped(calls: number): void
+}
+
+/** The control plane of a proxy: messages to the control process. It connects again whenever that process is replaced. */
+export class RemoteControl implements ControlPlane {
+  readonly keys: KeySource
+  readonly limits: Limits
+  readonly recorder: CallSink
+  readonly #options: RemoteControlOptions
+  readonly #watchers = new Set<KeyWatcher>()
+  /** Limits while control cannot be reached. */
+  readonly #ownLimits = createMemoryLimits()
+  readonly #closing = new AbortController()
+  readonly #connecting: Promise<void>
+  #channel: Channel<ControlMessages> | undefined
+  #waiting: CallRecord[] = []
+  #usedKeys = new Set<string>()
+  #timer: NodeJS.Timeout | undefined
+  #reporting: Promise<void> | undefined
+  #lostTimer: NodeJS.Timeout | undefined
+
+  constructor(options: RemoteControlOptions) {
+    this.#options = options
+    this.keys = {
+      find: (digest) => this.#findKey(digest),
+      used: (keyId) => void this.#usedKeys.add(keyId),
+      watch: (watcher) => {
+        this.#watchers.add(watcher)
+        return () => this.#watchers.delete(watcher)
+      },
+    }
+    this.limits = { reserve: (subject, limits, tokens) => this.#reserve(subject, limits, tokens) }
+    this.recorder = { record: (record) => this.#record(record) }
+    this.#connecting = this.#stayConnected()
+  }
+
+  /** Sends all waiting records, if control can be reached. No call may end after this. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    await this.#reporting
+    while (this.#waiting.length > 0 && this.#channel !== undefined) if (!(await this.#report())) break
+    if (this.#waiting.length > 0) this.#options.onDropped(this.#waiting.length)
+    this.#closing.abort()
+    clearTimeout(this.#lostTimer)
+    this.#channel?.close()
+    await this.#connecting
+  }
+
+  async #stayConnected(): Promise<void> {
+    const { signal } = this.#closing
+    while (!signal.aborted) {
+      const channel = await this.#connect()
+      if (channel === undefined) await delay(RECONNECT_MS, undefined, { signal, ref: false }).catch(() => undefined)
+      else await this.#useUntilClosed(channel)
+    }
+  }
+
+  #connect(): Promise<Channel<ControlMessages> | undefined> {
+    return new Promise((resolve) => {
+      const socket = connect(this.#options.socket)
+      socket.once('error', () => resolve(undefined))
+      socket.once('connect', () => {
+        const notify = (tell: (watcher: KeyWatcher) => void) => () => this.#watchers.forEach(tell)
+        const keysChanged = (id: string | null) => notify(({ changed }) => changed(id ?? undefined))()
+        const methods = { ...this.#options.messages, keysChanged, keysLost: notify(({ lost }) => lost()) }
+        resolve(new Channel(socket, methods))
+      })
+    })
+  }
+
+  async #useUntilClosed(channel: Channel<ControlMessages>): Promise<void> {
+    clearTimeout(this.#lostTimer)
+    this.#channel = channel
+    // Changes may have been missed meanwhile.
+    for (const { changed } of this.#watchers) changed()
+    if (this.#waiting.length > 0) this.#schedule()
+    await new Promise<void>((resolve) => {
+      if (channel.closed.aborted) resolve()
+      else channel.closed.addEventListener('abort', () => resolve())
+    })
+    this.#channel = undefined
+    this.#lostTimer = setTimeout(() => {
+      for (const { lost } of this.#watchers) lost()
+    }, KEYS_LOST_MS).unref()
+  }
+
+  async #findKey(digest: string): Promise<KeyHolder | undefined> {
+    const holder = await this.#reachable().call('findKey', digest)
+    if (holder === null) return undefined
+    // All calls with the key share it, plugins included.
+    const { principal } = holder
+    return {
+      ...holder,
+      principal: Object.freeze({ ...principal, ...(principal.tags && { tags: Object.freeze(principal.tags) }) }),
+    }
+  }
+
+  async #reserve(subject: string, limits: RateLimits, tokens: number): Promise<Reservation> {
+    try {
+      const channel = this.#reachable()
+      const { id, ...reservation } = await channel.call('reserve', subject, limits, tokens)
+      const settle = (used: number): void => {
+        if (id !== undefined) channel.call('settle', id, used).catch(() => undefined)
+      }
+      return { ...reservation, settle }
+    } catch (error) {
+      if (!(error instanceof ChannelError)) throw error
+      return this.#ownLimits.reserve(subject, limits, tokens)
+    }
+  }
+
+  #reachable(): Channel<ControlMessages> {
+    if (this.#channel === undefined) throw new ChannelError('the control process cannot be reached')
+    return this.#channel
+  }
+
+  #record(record: CallRecord): void {
+    if (this.#waiting.length >= MAX_WAITING) this.#options.onDropped(1)
+    else this.#waiting.push(record)
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#reporting !== undefined) return
+    if (this.#waiting.length >= MAX_BATCH) this.#startReport()
+    else this.#timer ??= setTimeout(() => this.#startReport(), BATCH_DELAY_MS).unref()
+  }
+
+  #startReport(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#reporting = this.#report().then((reported) => {
+      this.#reporting = undefined
+      if (reported && this.#waiting.length > 0) this.#schedule()
+    })
+  }
+
+  /** Sends a batch; one at a time, so that a slow control process is not flooded. Resolves to whether it was taken. */
+  async #report(): Promise<boolean> {
+    const batch = this.#waiting.slice(0, MAX_BATCH)
+    const keyIds = [...this.#usedKeys]
+    this.#usedKeys.clear()
+    try {
+      await this.#reachable().call('report', batch, keyIds)
+      this.#waiting.splice(0, batch.length)
+      return true
+    } catch {
+      for (const id of keyIds) this.#usedKeys.add(id)
+      // Sent again with the next connection, or the next call.
+      return false
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import type { Store } from '../store/database.ts'
+import { findHolder, type KeyHolder, LAST_USED_RESOLUTION_MS } from './principal.ts'
+
+/** Where a key directory finds keys, and learns that they changed: the store, or the process that has it. */
+export interface KeySource {
+  /** Finds the holder of a key by the digest of its secret. Rejects if the store fails or cannot be reached. */
+  find(digest: string): Promise<KeyHolder | undefined>
+  /** Notes that a key was used: the time is stored about once a minute. */
+  used(keyId: string): void
+  /** Reports changes to `watcher` until the returned function is called. */
+  watch(watcher: KeyWatcher): () => void
+}
+
+/** Learns that keys changed. */
+export interface KeyWatcher {
+  /**
+   * Keys changed: all must be looked up again, if the source permits. `id`: the key or account that was changed, whose cached entries are
+   * invalid.
+   */
+  changed(id?: string): void
+  /** Changes could not be seen for so long that cached keys may no longer be used. */
+  lost(): void
+}
+
+/** The keys of a store, and the times of their last use. */
+export class StoredKeys implements KeySource {
+  readonly #store: Store
+  readonly #uses: UseWriter
+
+  constructor(store: Store) {
+    this.#store = store
+    this.#uses = new UseWriter(store)
+  }
+
+  find(digest: string): Promise<KeyHolder | undefined> {
+    return findHolder(this.#store, digest)
+  }
+
+  used(keyId: string): void {
+    this.#uses.note(keyId)
+  }
+
+  watch({ changed, lost }: KeyWatcher): () => void {
+    const { events } = this.#store
+    const stopPolling = this.#poll(changed, lost)
+    events.on('keys', changed)
+    return () => {
+      stopPolling()
+      events.off('keys', changed)
+    }
+  }
+
+  /** Writes the pending times. */
+  close(): Promise<void> {
+    return this.#uses.close()
+  }
+
+  /** Polls for changes by other processes. */
+  #poll(changed: () => void, lost: () => void): () => void {
+    let failures = 0
+    const poll = (): void => {
+      try {
+        if (this.#store.changed()) changed()
+        failures = 0
+      } catch {
+        failures += 1
+        // Keys in use stay valid during a short failure.
+        if (failures >= MAX_FAILED_POLLS) lost()
+      }
+    }
+    const timer = setInterval(poll, POLL_MS).unref()
+    return () => clearInterval(timer)
+  }
+}
+
+/** A revocation by another process takes effect within a second: four polls. */
+const POLL_MS = 250
+
+/** Five minutes in which the store could not be polled for revocations. */
+const MAX_FAILED_POLLS = 1200
+
+/** Keys per statement. */
+const BATCH = 500
+
+/** Writes the times of the last use of keys about once a minute, outside of calls. */
+class UseWriter {
+  readonly #store: Store
+  readonly #timer = setInterval(() => void this.#write(), LAST_USED_RESOLUTION_MS).unref()
+  #used = new Set<string>()
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  note(keyId: string): void {
+    this.#used.add(keyId)
+  }
+
+  close(): Promise<void> {
+    clearInterval(this.#timer)
+    return this.#write()
+  }
+
+  /** If the store fails, the times are written with the next batch; no call depends on it. */
+  async #write(): Promise<void> {
+    const ids = [...this.#used]
+    this.#used = new Set()
+    const last_used_at = Date.now()
+    while (ids.length > 0) {
+      const batch = ids.slice(0, BATCH)
+      try {
+        await this.#store.db.updateTable('keys').set({ last_used_at }).where('id', 'in', batch).execute()
+      } catch {
+        this.#used = new Set([...ids, ...this.#used])
+        return
+      }
+      ids.splice(0, BATCH)
+    }
+  }
+}

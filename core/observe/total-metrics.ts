@@ -1,0 +1,100 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { AggregatorRegistry } from 'prom-client'
+import { Metrics, type MetricsState, type RenderedMetrics } from './metrics.ts'
+
+/** A process whose metrics are added up. */
+export interface MeasuredProcess {
+  /** No other process ever has it. */
+  readonly id: string
+  /** The state of its metrics now. Rejects if the process does not answer. */
+  state(): Promise<MetricsState>
+}
+
+/**
+ * The metrics of all processes of a gateway in one scrape. What ended processes counted stays in the totals, so that no counter goes back
+ * when a process is replaced. A file keeps what the last scrape saw: the successor of this process goes on from there.
+ */
+export class TotalMetrics {
+  readonly #file: string
+  readonly #running = new Map<string, MeasuredProcess>()
+  /** The last answer of each process, and what ended processes counted. */
+  readonly #known: Map<string, MetricsState>
+  /** Processes that have ended since the last scrape. */
+  readonly #ended = new Set<string>()
+  /** The end of the queue: scrapes run one after the other. */
+  #queue: Promise<unknown> = Promise.resolve()
+
+  /** `file`: its path; it need not exist. */
+  constructor(file: string) {
+    this.#file = file
+    this.#known = new Map(readStates(file).map(([id, state]) => [id, counted(state)]))
+  }
+
+  /** Adds a process that runs. Returns the function that notes its end. */
+  add(process: MeasuredProcess): () => void {
+    this.#running.set(process.id, process)
+    return () => {
+      this.#running.delete(process.id)
+      this.#ended.add(process.id)
+    }
+  }
+
+  /** Asks all processes for their state, and keeps it. A process that does not answer counts with its last one. */
+  async update(): Promise<void> {
+    const asked = Array.from(this.#running.values(), async ({ id, state }) => {
+      const answer = await state()
+      if (this.#running.has(id)) this.#known.set(id, answer)
+    })
+    await Promise.allSettled(asked)
+  }
+
+  /** All metrics in Prometheus' text format 0.0.4. */
+  render(): Promise<RenderedMetrics> {
+    const rendered = this.#queue.then(() => this.#render())
+    this.#queue = rendered.catch(() => undefined)
+    return rendered
+  }
+
+  async #render(): Promise<RenderedMetrics> {
+    await this.update()
+    if (this.#ended.size > 0) await this.#foldEnded()
+    // Before the reply: a successor must not count from less than what was scraped.
+    writeFileSync(this.#file, JSON.stringify([...this.#known]), { mode: 0o600 })
+    return sum([...this.#known.values()]).render()
+  }
+
+  /** Replaces the states of ended processes by one. */
+  async #foldEnded(): Promise<void> {
+    const ids = [...this.#ended, ENDED].filter((id) => this.#known.has(id))
+    const folded = await sum(ids.map((id) => counted(this.#known.get(id)!))).state()
+    for (const id of ids) {
+      this.#known.delete(id)
+      this.#ended.delete(id)
+    }
+    this.#known.set(ENDED, folded)
+  }
+}
+
+const ENDED = 'ended'
+
+function sum(states: readonly MetricsState[]): Metrics {
+  const total = new Metrics({ registry: AggregatorRegistry.aggregate(states.map(({ process }) => [...process])) })
+  for (const state of states) total.merge(state)
+  return total
+}
+
+/** What a process counted, without its gauges, which ended with it. */
+function counted({ declared, process }: MetricsState): MetricsState {
+  return {
+    declared: declared.filter(({ shape }) => shape.type !== 'gauge'),
+    process: process.filter(({ type }) => String(type) !== 'gauge'),
+  }
+}
+
+function readStates(file: string): readonly (readonly [string, MetricsState])[] {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'))
+  } catch {
+    return []
+  }
+}
