@@ -1,6 +1,6 @@
 import { isIP, isIPv6 } from 'node:net'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import type { Listen } from '../http/server.ts'
+import type { Listen } from '../http/listen.ts'
 import { instant } from '../text/times.ts'
 import type { Dimension } from '../usage/usage-report.ts'
 

@@ -16,21 +16,30 @@ export interface MonitoringServices {
   ready(): boolean
 }
 
-/** Creates the router of `/livez`, `/readyz` and `/metrics`. */
+/** Creates the router of `/livez` and `/readyz`. `ready`: false after SIGTERM, so that load balancers stop sending calls. */
+export function healthRouter(ready: () => boolean): Router {
+  const router = new Router({ strict: true, sensitive: true })
+  router.get('/livez', (ctx) => {
+    ctx.body = 'ok\n'
+  })
+  router.get('/readyz', (ctx, next) => {
+    ctx.status = ready() ? 200 : 503
+    ctx.body = ready() ? 'ready\n' : 'draining\n'
+    return 'verbose' in ctx.query ? next() : undefined
+  })
+  return router
+}
+
+/** Creates the router of `/readyz?verbose` and `/metrics`. */
 export function monitoringRouter({ metrics, metricsToken, targets, ready }: MonitoringServices): Router {
   const checkToken = (authorization: string): void => {
     if (metricsToken !== undefined && !bears(authorization, metricsToken)) throw new GatewayError('metrics_token_required')
   }
   const router = new Router({ strict: true, sensitive: true })
-  router.get('/livez', (ctx) => {
-    ctx.body = 'ok\n'
-  })
   router.get('/readyz', async (ctx) => {
-    ctx.status = ready() ? 200 : 503
-    ctx.body = ready() ? 'ready\n' : 'draining\n'
-    if (!('verbose' in ctx.query)) return
     checkToken(ctx.get('authorization'))
-    ctx.body += (await targets()).map(targetLine).join('')
+    ctx.status = ready() ? 200 : 503
+    ctx.body = `${ready() ? 'ready' : 'draining'}\n${(await targets()).map(targetLine).join('')}`
   })
   router.get('/metrics', async (ctx) => {
     checkToken(ctx.get('authorization'))

@@ -18,7 +18,8 @@ export function clientAddress(trusted: readonly string[]): ClientAddress {
   }
   const isProxy = (address: string): boolean => proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
   return function addressOf({ socket, headers }) {
-    const hops = `${headers['x-forwarded-for'] ?? ''},${socket.remoteAddress}`.split(',').map(normalize).filter(Boolean)
+    // A proxy process reaches control over a Unix socket, which has no address, and has appended the client's (`core/gateway/forward.ts`).
+    const hops = `${headers['x-forwarded-for'] ?? ''},${socket.remoteAddress ?? ''}`.split(',').map(normalize).filter(Boolean)
     return hops.findLast((address) => !isProxy(address)) ?? hops[0] ?? ''
   }
 }

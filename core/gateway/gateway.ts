@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Middleware } from 'koa'
 import type { ReloadOutcome, ReloadTrigger, Urls } from '../control/services.ts'
 import { apiRoutes } from '../http/app.ts'
 import type { Generation } from '../http/generation.ts'
-import { type Listen, openListeners } from '../http/server.ts'
+import type { Listen } from '../http/listen.ts'
+import { openListeners } from '../http/server.ts'
 import { Metrics } from '../observe/metrics.ts'
-import { type OperatorOptions, operatorRouters } from './operators.ts'
+import { type OperatorOptions, operatorPaths } from './operators.ts'
 import { Reloader } from './reload.ts'
 import { openServices, type ServiceOptions } from './services.ts'
 import { openStoredControl, type StoredControlOptions } from './stored-control.ts'
@@ -61,8 +63,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { live } = reloader
   const targets = async () => services.states.report(performance.now())
   const urls = () => ({ clients: listeners.url, people: listeners.adminUrl, ...options.management?.urls })
-  const operators = operatorRouters(options, { services, control, reloader, metrics, targets, urls })
-  const listeners = await openListeners(services, { clients: [apiRoutes({ ...services, live })], operators }, options)
+  const operators = operatorPaths(options, { services, control, reloader, metrics, targets, urls })
+  const listeners = await openListeners(
+    services,
+    { clients: [apiRoutes({ ...services, live }).routes() as Middleware], operators },
+    options,
+  )
 
   const running = opened.move()
   async function drain({ delay: notice, grace }: DrainTimes): Promise<void> {

@@ -1,7 +1,7 @@
-import type { Router } from '@koa/router'
+import type { Middleware } from 'koa'
 import { LIFECYCLE_BASE, lifecycleOperations } from '../control/config.ts'
 import { consoleRouter } from '../control/console.ts'
-import { type MonitoringServices, monitoringRouter } from '../control/monitoring.ts'
+import { healthRouter, type MonitoringServices, monitoringRouter } from '../control/monitoring.ts'
 import { managementRouter } from '../control/router.ts'
 import type { ManagementOptions, ManagementServices, Urls } from '../control/services.ts'
 import type { Secret } from '../sdk/api.ts'
@@ -28,8 +28,8 @@ export interface OperatedParts extends Pick<MonitoringServices, 'metrics' | 'tar
   urls(): Urls
 }
 
-/** The routers for operators: monitoring, console, management API. */
-export function operatorRouters(options: OperatorOptions, parts: OperatedParts): readonly Router[] {
+/** The middleware that serve the paths for operators: monitoring, console, management API. */
+export function operatorPaths(options: OperatorOptions, parts: OperatedParts): readonly Middleware[] {
   const { services, control, reloader, metrics, targets, urls } = parts
   const management: ManagementServices = {
     ...options,
@@ -48,10 +48,12 @@ export function operatorRouters(options: OperatorOptions, parts: OperatedParts):
     metricsToken: options.metricsToken,
     ready: () => !services.lifecycle.draining,
   }
-  return [
+  const routers = [
+    healthRouter(monitoring.ready),
     monitoringRouter(monitoring),
     consoleRouter(),
     managementRouter(management),
     managementRouter(management, lifecycleOperations, LIFECYCLE_BASE),
   ]
+  return routers.map((router) => router.routes() as Middleware)
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { FileTexts } from '../config/file/files-read.ts'
 import type { Log } from '../observe/log.ts'
@@ -20,12 +21,12 @@ export class Proxies {
   readonly #options: ProxiesOptions
   readonly #channels = new Set<Channel<ProxyMessages>>()
   readonly #stopWatching: () => void
-  readonly #joined: (channel: Channel<ProxyMessages>) => void
+  readonly #join: (channel: Channel<ProxyMessages>) => Promise<void>
 
-  /** `joined`: called with each proxy that connects; it must bring it to the version of routes.yaml in use, and then `add` it. */
-  constructor(options: ProxiesOptions, joined: (channel: Channel<ProxyMessages>) => void) {
+  /** `join`: brings a proxy that has connected to the version of routes.yaml in use, and then calls `add`. */
+  constructor(options: ProxiesOptions, join: (channel: Channel<ProxyMessages>) => Promise<void>) {
     this.#options = options
-    this.#joined = joined
+    this.#join = join
     this.#stopWatching = options.control.keys.watch({
       changed: (id) => this.#tell((channel) => channel.call('keysChanged', id ?? null)),
       lost: () => this.#tell((channel) => channel.call('keysLost')),
@@ -47,7 +48,11 @@ export class Proxies {
     }
     const channel = new Channel<ProxyMessages>(socket, messages)
     channel.closed.addEventListener('abort', () => reservations.settleAll())
-    this.#joined(channel)
+    this.#join(channel).catch((err: unknown) => {
+      // A proxy that ends while it joins is replaced by the supervisor.
+      if (!channel.closed.aborted) this.#options.log.error({ err }, 'a proxy process cannot serve')
+      channel.close()
+    })
   }
 
   /** Adds a proxy that serves calls. */
@@ -83,6 +88,11 @@ export class Proxies {
       .values()
       .map(worstOf)
       .toArray()
+  }
+
+  /** Resolves when no proxy is connected. */
+  async gone(): Promise<void> {
+    for (const { closed } of this.#channels) if (!closed.aborted) await once(closed, 'abort')
   }
 
   close(): void {

@@ -78,7 +78,7 @@ export class RemoteControl implements ControlPlane {
     const { signal } = this.#closing
     while (!signal.aborted) {
       const channel = await this.#connect()
-      if (channel === undefined) await delay(RECONNECT_MS, undefined, { signal, ref: false }).catch(() => undefined)
+      if (channel === undefined) await delay(RECONNECT_MS, undefined, { signal }).catch(() => undefined)
       else await this.#useUntilClosed(channel)
     }
   }

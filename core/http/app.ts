@@ -21,13 +21,13 @@ export interface AppServices {
   readonly lifecycle: { readonly draining: boolean }
 }
 
-/** The Koa application of one listener. */
-export function createApp(services: AppServices, routers: readonly Router[]): Koa {
+/** The Koa application of one listener. `paths`: the middleware that serve paths, each calling the next one for a path of others. */
+export function createApp(services: AppServices, paths: readonly Koa.Middleware[]): Koa {
   const app = new Koa()
   app.use(beginExchange(services))
   app.use(sendReply)
   app.use(refuseAmbiguous)
-  for (const router of routers) app.use(router.routes() as Koa.Middleware)
+  for (const middleware of paths) app.use(middleware)
   app.use(refuseUnknownPath)
   // Koa emits only socket errors here: sendReply catches those of middleware.
   app.on('error', () => {})

@@ -1,12 +1,14 @@
+import { once } from 'node:events'
 import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse, STATUS_CODES } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import type { Router } from '@koa/router'
+import type { Socket } from 'node:net'
+import type { Middleware } from 'koa'
 import type { LinkedList } from '../async/event-loop.ts'
 import { Batch } from '../async/event-loop.ts'
 import { type ErrorName, GatewayError } from '../errors.ts'
 import { newRequestId } from '../text/ids.ts'
 import { type AppServices, createApp } from './app.ts'
 import type { Exchange } from './exchange.ts'
+import { type Listen, type ListenerName, type ListenPath, listen } from './listen.ts'
 
 const OPTIONS: ServerOptions = {
   noDelay: true,
@@ -64,26 +66,6 @@ function isAnswered(last: ServerResponse): boolean {
   return last.headersSent || last.socket === null
 }
 
-/** An address to bind. */
-export interface Listen {
-  readonly host: string
-  /** 0: any free. */
-  readonly port: number
-}
-
-/** Starts listening. Resolves to the base URL: `http://127.0.0.1:8080`. */
-export async function listen(server: Server, { host, port }: Listen): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
-  const address = server.address() as AddressInfo
-  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
-}
-
 const CLIENT_ERRORS: Readonly<Record<string, ErrorName>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
@@ -115,18 +97,18 @@ function answer(socket: Socket, error: GatewayError, id: string): void {
   socket.destroySoon()
 }
 
-/** Routers of the listeners. */
-export interface Routers {
+/** The middleware that serve the paths of the listeners. */
+export interface Paths {
   /** On every listener: the console's playground calls `/v1` at the origin of its page. */
-  readonly clients: readonly Router[]
+  readonly clients: readonly Middleware[]
   /** On the admin listener, or on the only listener if there is one; never on a separate public one. */
-  readonly operators: readonly Router[]
+  readonly operators: readonly Middleware[]
 }
 
 /** Addresses to bind. Without `adminListen`: one listener. */
 export interface ListenerOptions {
-  readonly listen: Listen
-  readonly adminListen?: Listen
+  readonly listen: Listen | ListenPath
+  readonly adminListen?: Listen | ListenPath
 }
 
 /** The gateway's open listeners. */
@@ -134,31 +116,54 @@ export interface Listeners {
   /** `http://127.0.0.1:8080` */
   readonly url: string
   readonly adminUrl: string
+  /** Serves a connection that another process accepted. */
+  accept(listener: ListenerName, socket: Socket): void
   /** Closes the listeners. Resolves when open calls have ended; fails calls still open after `grace` milliseconds. */
   stop(grace: number): Promise<void>
 }
 
 /** Starts listening. Rejects if an address is unavailable. */
-export async function openListeners(services: AppServices, routers: Routers, options: ListenerOptions): Promise<Listeners> {
-  const serve = (served: readonly Router[]) =>
+export async function openListeners(services: AppServices, paths: Paths, options: ListenerOptions): Promise<Listeners> {
+  const serve = (served: readonly Middleware[]) =>
     createHttpServer(createApp(services, served).callback(), (id, error) => services.settlement.refused(id, error))
   const { adminListen } = options
-  const everything = [...routers.clients, ...routers.operators]
-  const front = serve(adminListen === undefined ? everything : routers.clients)
+  const everything = [...paths.clients, ...paths.operators]
+  const front = serve(adminListen === undefined ? everything : paths.clients)
   const url = await listen(front, options.listen)
-  if (adminListen === undefined) return { url, adminUrl: url, stop: (grace) => stop([front], services.open, grace) }
+  const back = adminListen === undefined ? front : serve(everything)
+  const adminUrl =
+    adminListen === undefined
+      ? url
+      : await listen(back, adminListen).catch((error: unknown) => {
+          front.close()
+          throw error
+        })
+  const accepted = new Set<Socket>()
+  return {
+    url,
+    adminUrl,
+    accept(listener, socket) {
+      accepted.add(socket)
+      socket.once('close', () => accepted.delete(socket))
+      const server = listener === 'clients' ? front : back
+      server.emit('connection', socket)
+    },
+    stop: (grace) => stop({ servers: [...new Set([front, back])], accepted, open: services.open, grace }),
+  }
+}
 
-  const back = serve(everything)
-  const adminUrl = await listen(back, adminListen).catch((error: unknown) => {
-    front.close()
-    throw error
-  })
-  return { url, adminUrl, stop: (grace) => stop([front, back], services.open, grace) }
+interface Stopping {
+  readonly servers: readonly Server[]
+  /** Connections that the servers do not count, because other processes accepted them. */
+  readonly accepted: ReadonlySet<Socket>
+  readonly open: LinkedList<Exchange>
+  readonly grace: number
 }
 
 /** Closes the listeners and waits for open calls; after `grace` milliseconds sends them an error. */
-async function stop(servers: readonly Server[], open: LinkedList<Exchange>, grace: number): Promise<void> {
-  const closed = Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+async function stop({ servers, accepted, open, grace }: Stopping): Promise<void> {
+  const listenersClosed = servers.map((server) => new Promise((resolve) => server.close(resolve)))
+  const closed = Promise.all([...listenersClosed, ...Array.from(accepted, (socket) => once(socket, 'close'))])
   // A keep-alive socket would serve on after its stream ends: idle sockets are closed repeatedly.
   const sweep = setInterval(() => {
     for (const server of servers) server.closeIdleConnections()

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
+import { assignmentOf } from '../../gateway/supervised.ts'
 import { DEFAULT_RETENTION } from '../../usage/retention.ts'
 import {
   databaseOption,
@@ -15,6 +16,7 @@ import {
   toSeconds,
 } from '../options.ts'
 import type { CommandIo } from '../output.ts'
+import type { StartOptions } from './lifecycle.ts'
 
 /** Adds `umg start`. `end` ends the process, also if plugins have left timers or sockets open. */
 export function addStartCommand(umg: Command, io: CommandIo, end: (code: number) => Promise<void>): void {
@@ -22,10 +24,18 @@ export function addStartCommand(umg: Command, io: CommandIo, end: (code: number)
   const command = umg.command('start').description('start the gateway')
   for (const option of [...gatewayOptions(env), ...consoleOptions()]) command.addOption(option)
   command.addHelpText('after', START_EXAMPLES).action(async (options) => {
-    const { start } = await import('./start.ts')
     const secrets = { metricsToken: env.UMG_METRICS_TOKEN, oidcClientSecret: env.UMG_OIDC_CLIENT_SECRET }
-    await end(await start({ ...options, ...secrets, version: umg.version()! }, io))
+    const workerThreads = Math.max(1, Math.floor(availableParallelism() / options.workers))
+    await end(await run({ ...options, ...secrets, workerThreads, version: umg.version()! }, io))
   })
+}
+
+/** Imports only what this process needs: a supervisor is small. */
+async function run(options: StartOptions, io: CommandIo): Promise<number> {
+  const assignment = assignmentOf(io.env)
+  if (assignment !== undefined) return (await import('./supervised.ts')).startSupervised(assignment, options, io)
+  if (options.workers > 1) return (await import('./supervise.ts')).supervise(options, io)
+  return (await import('./start.ts')).start(options, io)
 }
 
 const gatewayOptions = (env: NodeJS.ProcessEnv): readonly Option[] => [
@@ -37,7 +47,13 @@ const gatewayOptions = (env: NodeJS.ProcessEnv): readonly Option[] => [
     .default(8080),
   dataOption(),
   databaseOption(),
-  new Option('--workers <n>', 'number of worker threads').env('UMG_WORKERS').argParser(toCount).default(availableParallelism()),
+  new Option(
+    '--workers <n>',
+    'processes that serve calls, or auto: one for each core, 4 at most; 1 runs everything in one process',
+  )
+    .env('UMG_WORKERS')
+    .argParser(toWorkers)
+    .default(autoWorkers(), 'auto'),
   new Option('--admin-listen <host:port>', 'a second listener, for all paths; the first one then serves only /v1')
     .env('UMG_ADMIN_LISTEN')
     .argParser(toListen),
@@ -59,6 +75,14 @@ const gatewayOptions = (env: NodeJS.ProcessEnv): readonly Option[] => [
     .choices(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info'),
 ]
+
+/** The most processes that `auto` starts. */
+const MAX_AUTO_WORKERS = 4
+
+/** One process for each core that this process may use; libuv observes the limits of its cgroup. */
+const autoWorkers = (): number => Math.min(availableParallelism(), MAX_AUTO_WORKERS)
+
+const toWorkers = (text: string): number => (text === 'auto' ? autoWorkers() : toCount(text))
 
 const consoleOptions = (): readonly Option[] => [
   new Option('--public-url <url>', 'URL of the gateway for clients, if not where it listens')

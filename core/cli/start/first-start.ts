@@ -26,14 +26,14 @@ interface TestKey {
 }
 
 /** Creates a test key and a setup link for a new gateway. */
-export async function createFirstAccess(store: Store, gateway: Gateway): Promise<FirstAccess> {
+export async function createFirstAccess(store: Store, gateway: Pick<Gateway, 'live' | 'urls'>): Promise<FirstAccess> {
   const hasKeys = (await listKeys(store, { limit: 1 })).data.length > 0
   const testKey = hasKeys ? undefined : await createTestKey(store, gateway)
   const token = await createSetupToken(store)
   return { testKey, setupLink: token === undefined ? undefined : setupLink(gateway.urls.people, token) }
 }
 
-async function createTestKey(store: Store, { live }: Gateway): Promise<TestKey> {
+async function createTestKey(store: Store, { live }: Pick<Gateway, 'live'>): Promise<TestKey> {
   const { key, secret } = await createKey(store, { name: 'first start', kind: 'test' })
   const { principal } = (await findHolderById(store, key.id))!
   return { secret, firstCall: chooseFirstCall(live.generation, principal) }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { hasOpenMetrics } from '../../../core/cli/start/start.ts'
+import { hasOpenMetrics } from '../../../core/cli/start/lifecycle.ts'
 
 const ADMIN = { port: 9090 }
 

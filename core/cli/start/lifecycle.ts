@@ -1,0 +1,132 @@
+import { setFlagsFromString } from 'node:v8'
+import type { DrainTimes } from '../../gateway/gateway.ts'
+import type { Listen } from '../../http/listen.ts'
+import { createLog, type Log, type LogLevel } from '../../observe/log.ts'
+import type { CommandIo } from '../output.ts'
+
+/** The options of `umg start`. */
+export interface StartOptions {
+  readonly routes: string
+  readonly host: string
+  readonly port: number
+  readonly data: string
+  readonly database?: string
+  /** Proxy processes; 1: everything in one process. */
+  readonly workers: number
+  /** Worker threads of each process. */
+  readonly workerThreads: number
+  readonly adminListen?: Listen
+  /** Seconds. */
+  readonly drainDelay: number
+  /** Seconds. */
+  readonly grace: number
+  /** Milliseconds. */
+  readonly keepRequests: number
+  /** Milliseconds. */
+  readonly keepUsage: number
+  readonly logLevel: LogLevel
+  readonly metricsToken?: string
+  readonly publicUrl?: string
+  readonly consoleUrl?: string
+  readonly trustedProxies?: readonly string[]
+  readonly oidcIssuer?: string
+  readonly oidcClientId?: string
+  readonly oidcClientSecret?: string
+  readonly oidcName?: string
+  readonly version: string
+}
+
+/** Sets V8's flags, and creates the log. */
+export function prepareProcess({ logLevel }: Pick<StartOptions, 'logLevel'>): Log {
+  // Without it, every 64 MB of buffers start a collection of the whole heap: docs/decisions/buffers-are-memory.md.
+  setFlagsFromString('--external-memory-accounted-in-global-limit')
+  return createLog({ level: logLevel })
+}
+
+/** What is printed when the gateway serves. */
+interface Started {
+  readonly url: string
+  readonly notices: readonly string[]
+  /** Empty except at the first start. */
+  readonly welcome: string
+}
+
+export function printStarted({ url, notices, welcome }: Started, options: StartOptions, { stdout, stderr }: CommandIo): void {
+  for (const notice of notices) stderr.write(`note: ${notice}\n`)
+  if (hasOpenMetrics(options)) stderr.write(OPEN_METRICS)
+  stdout.write(`listening on ${url}\n`)
+  stdout.write(welcome)
+}
+
+/** Whether other machines can read `/metrics` without a token. */
+export function hasOpenMetrics({
+  host,
+  adminListen,
+  metricsToken,
+}: Pick<StartOptions, 'host' | 'adminListen' | 'metricsToken'>): boolean {
+  return metricsToken === undefined && !LOOPBACK.test(adminListen?.host ?? host)
+}
+
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i
+
+const OPEN_METRICS =
+  'warning: other machines can read /metrics without a token. Set UMG_METRICS_TOKEN, or serve it on --admin-listen 127.0.0.1:9090.\n'
+
+/** Prints why the gateway cannot start, and what to do. Returns the exit code. */
+export function printStartError(error: unknown, options: StartOptions, io: CommandIo): number {
+  io.stderr.write(`${describeStartError(error, options)}\n`)
+  return 1
+}
+
+/** Why the gateway cannot start, and what to do. */
+function describeStartError(error: unknown, { host, port, adminListen }: StartOptions): string {
+  const { code, port: failed } = error as NodeJS.ErrnoException & { port?: number }
+  const address = failed === adminListen?.port && failed !== port ? `${adminListen?.host}:${failed}` : `${host}:${port}`
+  if (code === 'EADDRINUSE')
+    return `${address} is in use: end the process that listens there, or choose another port with --port.`
+  if (code === 'EACCES' || code === 'EADDRNOTAVAIL')
+    return `Cannot listen on ${address} (${code}): choose another --host or --port.`
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** npm repeats a signal that the terminal has sent already: signals within this time count as one. */
+const SAME_SIGNAL_MS = 1000
+
+/** What signals do to a gateway. */
+interface Signalled {
+  reload(trigger: 'signal'): unknown
+  /** May be called again, with less time. */
+  drain(times: DrainTimes): Promise<void>
+}
+
+/** How a gateway ends. */
+interface Ending {
+  /** The exit code, when it has ended. */
+  readonly code: Promise<number>
+  /** `delay`: seconds. */
+  drain(delay: number, code: number): void
+}
+
+/**
+ * Drains the gateway on SIGTERM; on SIGINT without the delay for load balancers; a second signal ends open calls at once, with an error.
+ * Reloads on SIGHUP.
+ */
+export function untilSignal(gateway: Signalled, { drainDelay, grace }: Pick<StartOptions, 'drainDelay' | 'grace'>): Ending {
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  let drainingSince: number | undefined
+  const drain = (delay: number, code: number): void => {
+    if (drainingSince !== undefined) return
+    drainingSince = Date.now()
+    gateway.drain({ delay: delay * 1000, grace: grace * 1000 }).then(() => resolve(code), reject)
+  }
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (drainingSince === undefined) drain(signal === 'SIGTERM' ? drainDelay : 0, 0)
+    else if (Date.now() - drainingSince > SAME_SIGNAL_MS) gateway.drain({ delay: 0, grace: 0 }).then(() => resolve(1), reject)
+  }
+  process.on('SIGTERM', onSignal)
+  process.on('SIGINT', onSignal)
+  process.on('SIGHUP', () => {
+    if (drainingSince === undefined) void gateway.reload('signal')
+  })
+  return { code: promise, drain }
+}

@@ -1,0 +1,80 @@
+import { RunFolder } from '../../gateway/run-folder.ts'
+import { type Assignment, type Orders, report, reportAlive, serveSupervised } from '../../gateway/supervised.ts'
+import type { Log } from '../../observe/log.ts'
+import { ConfigError } from '../../text/diagnostic.ts'
+import type { CommandIo } from '../output.ts'
+import { printConfigError } from '../validation-report.ts'
+import { prepareProcess, printStartError, type StartOptions } from './lifecycle.ts'
+
+/** `umg start` as one of the processes of a supervisor. Resolves to the exit code. */
+export async function startSupervised(assignment: Assignment, options: StartOptions, io: CommandIo): Promise<number> {
+  // The supervisor has them too, and gives orders.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
+  reportAlive()
+  const log = prepareProcess(options)
+  let orders: Orders
+  try {
+    orders = await (assignment.role === 'control' ? control : proxy)(assignment, options, { io, log })
+  } catch (error) {
+    return error instanceof ConfigError ? printConfigError(error, options.routes, io) : printStartError(error, options, io)
+  }
+  const grace = options.grace * 1000
+  const { ended, drain } = serveSupervised(orders, grace)
+  let code = 0
+  process.on('uncaughtException', (err) => {
+    log.fatal({ err }, 'uncaught exception, ending this process')
+    code = 1
+    report({ type: 'leaving' })
+    drain({ delay: 0, grace })
+  })
+  await ended
+  await log.flush()
+  return code
+}
+
+interface Surroundings {
+  readonly io: CommandIo
+  readonly log: Log
+}
+
+// Each role imports only what it needs: their memory is counted by the process.
+
+async function control(assignment: Assignment, options: StartOptions, { io, log }: Surroundings): Promise<Orders> {
+  const { startControl } = await import('../../gateway/control.ts')
+  const { databaseUrl, openStore } = await import('../../store/database.ts')
+  const { createFirstAccess, formatWelcome } = await import('./first-start.ts')
+  const { gatewayOptions } = await import('./start.ts')
+  const store = await openStore(databaseUrl(options))
+  const folder = new RunFolder(assignment.folder)
+  const starting = startControl({ ...gatewayOptions(store, log, options, io), ...assignment, folder })
+  const running = await starting.catch(async (error: unknown) => {
+    await store.close()
+    throw error
+  })
+  return {
+    reload: () => void running.reload('signal'),
+    replaced: (role) => running.replaced(role),
+    async started() {
+      const access = await createFirstAccess(store, running)
+      return { notices: running.notices, text: formatWelcome(access, running.urls) }
+    },
+    drain: () => running.close(),
+  }
+}
+
+async function proxy(assignment: Assignment, options: StartOptions, { io, log }: Surroundings): Promise<Orders> {
+  const { startProxy } = await import('../../gateway/proxy.ts')
+  const { version, workerThreads, routes, adminListen } = options
+  const folder = new RunFolder(assignment.folder)
+  const running = await startProxy({
+    log,
+    version,
+    workerThreads,
+    routes,
+    env: io.env,
+    process: assignment.process,
+    folder,
+    adminListen: adminListen !== undefined,
+  })
+  return { connection: running.accept, drain: (times) => running.drain(times) }
+}

@@ -1,0 +1,117 @@
+import { createServer, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
+import type { FileTexts } from '../config/file/files-read.ts'
+import type { ReloadOutcome, ReloadTrigger, Urls } from '../control/services.ts'
+import type { Generation } from '../http/generation.ts'
+import { listen } from '../http/listen.ts'
+import { openListeners } from '../http/server.ts'
+import { METRICS } from '../observe/metric-definitions.ts'
+import { Metrics } from '../observe/metrics.ts'
+import { TotalMetrics } from '../observe/total-metrics.ts'
+import type { Channel } from './channel.ts'
+import type { GatewayOptions } from './gateway.ts'
+import { operatorPaths } from './operators.ts'
+import type { ProxyMessages } from './planes.ts'
+import { Proxies } from './proxies.ts'
+import { Reloader } from './reload.ts'
+import type { RunFolder } from './run-folder.ts'
+import { openServices } from './services.ts'
+import { openStoredControl } from './stored-control.ts'
+
+/** The options of the control process. */
+export interface ControlOptions extends Omit<GatewayOptions, 'listen' | 'adminListen'> {
+  /** The identity of the process; no other one ever has it. */
+  readonly process: string
+  readonly folder: RunFolder
+  /** Where the supervisor listens. */
+  readonly urls: Urls
+  /** Whether it replaces a control process that has ended: then proxies may serve already. */
+  readonly isSuccessor: boolean
+}
+
+/** The control process: the database, the management API, the console, metrics, reloads. It serves no call. */
+export interface Control {
+  readonly urls: Urls
+  /** Notices about routes.yaml, for the operator. */
+  readonly notices: readonly string[]
+  readonly live: { readonly generation: Generation }
+  reload(trigger: ReloadTrigger): Promise<ReloadOutcome>
+  /** Notes that a process of this role was replaced. */
+  replaced(role: string): void
+  /** Closes everything. No proxy may run. */
+  close(): Promise<void>
+}
+
+/** How long a successor waits for a proxy that tells which version of routes.yaml is in use, in milliseconds. */
+const PROXIES_CONNECT_MS = 1_000
+
+/** How long pages and exports may go on when the gateway ends, in milliseconds. */
+const GRACE_MS = 1_000
+
+/** Starts the control process. Resolves once proxies and operators can reach it. Throws a ConfigError if routes.yaml is not valid. */
+export async function startControl(options: ControlOptions): Promise<Control> {
+  await using opened = new AsyncDisposableStack()
+  const { folder, log, process } = options
+  const metrics = new Metrics()
+  const total = new TotalMetrics(folder.metrics)
+  total.add({ id: process, state: () => metrics.state() })
+  const restarts = metrics.declare(METRICS.processRestarts)
+  const control = opened.adopt(openStoredControl({ ...options, metrics }), (each) => each.close())
+  const services = opened.adopt(openServices({ ...options, metrics, control }), (each) => each.close())
+
+  const inUse = Promise.withResolvers<FileTexts>()
+  const loaded = Promise.withResolvers<Reloader>()
+  const proxies = opened.adopt(new Proxies({ control, metrics: total, log }, join), (each) => each.close())
+
+  /** Brings a proxy to the version of routes.yaml in use. */
+  async function join(channel: Channel<ProxyMessages>): Promise<void> {
+    const { process: id, files } = await channel.call('hello')
+    if (files !== null) inUse.resolve(files)
+    const reloader = await loaded.promise
+    await reloader.follow(async (current) => {
+      if (!isDeepStrictEqual(files, current)) {
+        const problems = await channel.call('prepare', current)
+        if (problems.length > 0) throw new Error(`${id} cannot load routes.yaml: ${problems[0]!.message}`)
+        await channel.call('activate')
+      }
+      proxies.add(channel, id)
+    })
+  }
+
+  const messages = createServer((socket: Socket) => proxies.accept(socket))
+  await listen(messages, { path: folder.control })
+  opened.defer(() => void messages.close())
+
+  // What proxies serve by may differ from what is on disk, which may even be invalid.
+  const files = options.isSuccessor ? await Promise.race([inUse.promise, delay(PROXIES_CONNECT_MS, undefined)]) : undefined
+  const loading = Reloader.start({
+    ...options,
+    services,
+    followers: proxies,
+    loadTimeout: services.times.load,
+    ...(files && { files }),
+  })
+  const reloader = opened.adopt(await loading, (each) => each.close())
+  loaded.resolve(reloader)
+
+  const urls = (): Urls => ({ ...options.urls, ...options.management?.urls })
+  const targets = () => proxies.targets()
+  const operators = operatorPaths(options, { services, control, reloader, metrics: total, targets, urls })
+  const listeners = await openListeners(services, { clients: [], operators }, { listen: { path: folder.console } })
+
+  const running = opened.move()
+  return {
+    urls: urls(),
+    notices: reloader.notices,
+    live: reloader.live,
+    reload: (trigger) => reloader.reload(trigger),
+    replaced: (role) => restarts.add(1, role),
+    async close() {
+      services.lifecycle.draining = true
+      control.recorder.end()
+      await listeners.stop(GRACE_MS)
+      await running.disposeAsync()
+    },
+  }
+}

@@ -1,0 +1,83 @@
+import { createServer, type Server, type Socket } from 'node:net'
+import { type Listen, type ListenerName, listen } from '../http/listen.ts'
+import type { SupervisedProcess } from './supervised-process.ts'
+
+/** Connections that wait while no proxy serves. Further ones are closed. */
+const MAX_WAITING = 1024
+
+interface Handed {
+  readonly listener: ListenerName
+  readonly socket: Socket
+  /** Undefined while no proxy can take it. */
+  to: SupervisedProcess | undefined
+}
+
+/**
+ * Accepts the connections of clients, and hands them to the proxies in turn. It reads nothing of them. A connection that a proxy has not
+ * taken when it ends goes to another one.
+ */
+export class Handover {
+  readonly #servers: Server[] = []
+  readonly #proxies = new Set<SupervisedProcess>()
+  /** Connections that no proxy has taken yet, by id. */
+  readonly #handed = new Map<number, Handed>()
+  #lastId = 0
+
+  /** Starts listening. Resolves to the base URL. Rejects if the address is not available. */
+  async listen(listener: ListenerName, address: Listen): Promise<string> {
+    const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#accept(listener, socket))
+    const url = await listen(server, address)
+    this.#servers.push(server)
+    return url
+  }
+
+  /** Hands connections to this proxy too. */
+  add(proxy: SupervisedProcess): void {
+    this.#proxies.add(proxy)
+    for (const [id, handed] of this.#handed) if (handed.to === undefined) this.#hand(id, handed)
+  }
+
+  /** Hands no more connections to this proxy, and those that it has not taken to others. */
+  remove(proxy: SupervisedProcess): void {
+    this.#proxies.delete(proxy)
+    for (const [id, handed] of this.#handed) if (handed.to === proxy) this.#hand(id, handed)
+  }
+
+  /** A proxy has taken a connection. */
+  taken(id: number): void {
+    // Closes the supervisor's own descriptor: the connection goes on.
+    this.#handed.get(id)?.socket.destroy()
+    this.#handed.delete(id)
+  }
+
+  /** Stops accepting connections. */
+  close(): void {
+    for (const server of this.#servers) server.close()
+    for (const { socket } of this.#handed.values()) socket.destroy()
+    this.#handed.clear()
+  }
+
+  #accept(listener: ListenerName, socket: Socket): void {
+    if (this.#handed.size >= MAX_WAITING) return void socket.destroy()
+    const id = ++this.#lastId
+    const handed = { listener, socket, to: undefined }
+    socket.on('error', () => this.taken(id))
+    this.#handed.set(id, handed)
+    this.#hand(id, handed)
+  }
+
+  #hand(id: number, handed: Handed): void {
+    handed.to = this.#next()
+    handed.to?.send({ type: 'connection', id, listener: handed.listener }, handed.socket)
+  }
+
+  /** The next proxy in turn, if possible one whose event loop is known to run. */
+  #next(): SupervisedProcess | undefined {
+    const proxies = [...this.#proxies]
+    const proxy = proxies.find(({ isResponsive }) => isResponsive) ?? proxies[0]
+    if (proxy === undefined) return undefined
+    this.#proxies.delete(proxy)
+    this.#proxies.add(proxy)
+    return proxy
+  }
+}

@@ -1,0 +1,80 @@
+import type { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Middleware } from 'koa'
+import { healthRouter } from '../control/monitoring.ts'
+import { apiRoutes } from '../http/app.ts'
+import { forwardTo } from '../http/forward.ts'
+import type { ListenerName } from '../http/listen.ts'
+import { openListeners } from '../http/server.ts'
+import { METRICS } from '../observe/metric-definitions.ts'
+import { Metrics } from '../observe/metrics.ts'
+import { Follower } from './follower.ts'
+import type { DrainTimes } from './gateway.ts'
+import { RemoteControl } from './remote-control.ts'
+import type { RunFolder } from './run-folder.ts'
+import { openServices, type ServiceOptions } from './services.ts'
+
+/** The options of a proxy process. */
+export interface ProxyOptions extends Omit<ServiceOptions, 'control' | 'metrics'> {
+  /** The path of routes.yaml. */
+  readonly routes: string
+  readonly env: NodeJS.ProcessEnv
+  /** The identity of the process; no other one ever has it. */
+  readonly process: string
+  readonly folder: RunFolder
+  /** Whether operators have a listener of their own. */
+  readonly adminListen: boolean
+}
+
+/** A proxy process: it serves `/v1`, and forwards all other paths to control. */
+export interface Proxy {
+  /** Serves a connection that the supervisor accepted. */
+  accept(listener: ListenerName, socket: Socket): void
+  /** Refuses new calls, waits for open ones, and closes everything. */
+  drain(times: DrainTimes): Promise<void>
+}
+
+/** Starts a proxy. Resolves once it serves by the version of routes.yaml that control has. */
+export async function startProxy(options: ProxyOptions): Promise<Proxy> {
+  await using opened = new AsyncDisposableStack()
+  const { folder, process } = options
+  const metrics = new Metrics()
+  const dropped = metrics.declare(METRICS.usageRowsDropped)
+  // Control sends its first message on a later turn of the event loop, when the follower exists.
+  const messages = {
+    hello: () => ({ process, files: follower.files }),
+    prepare: (files) => follower.prepare(files),
+    activate: () => follower.activate(),
+    discard: () => follower.discard(),
+    metrics: () => metrics.state(),
+    targets: () => services.states.report(performance.now()),
+  } satisfies ConstructorParameters<typeof RemoteControl>[0]['messages']
+  const remote = new RemoteControl({ socket: folder.control, messages, onDropped: (calls) => dropped.add(calls) })
+  const control = opened.adopt(remote, (each) => each.close())
+  const services = opened.adopt(openServices({ ...options, metrics, control }), (each) => each.close())
+  const follower = opened.adopt(new Follower({ ...options, services, loadTimeout: services.times.load }), (each) => each.close())
+  const live = await follower.live
+
+  const health = healthRouter(() => !services.lifecycle.draining).routes() as Middleware
+  const paths = {
+    clients: [apiRoutes({ ...services, live }).routes() as Middleware],
+    operators: [health, forwardTo(folder.console)],
+  }
+  const ownSocket = (name: ListenerName) => ({ path: folder.listener(process, name) })
+  const listen = ownSocket('clients')
+  const listeners = await openListeners(services, paths, {
+    listen,
+    ...(options.adminListen && { adminListen: ownSocket('operators') }),
+  })
+
+  const running = opened.move()
+  return {
+    accept: listeners.accept,
+    async drain({ delay: notice, grace }) {
+      services.lifecycle.draining = true
+      await delay(notice)
+      await listeners.stop(grace)
+      await running.disposeAsync()
+    },
+  }
+}

@@ -1,0 +1,100 @@
+import type { Socket } from 'node:net'
+import type { Urls } from '../control/services.ts'
+import type { ListenerName } from '../http/listen.ts'
+import type { DrainTimes } from './gateway.ts'
+
+/** What a process of a gateway does: control has the database, proxies serve calls. The supervisor starts both. */
+export type Role = 'control' | 'proxy'
+
+/** What the supervisor tells a process at its start, as JSON in the environment variable `UMG_SUPERVISED`. */
+export interface Assignment {
+  readonly role: Role
+  /** The identity of the process, `proxy-2.1`; no other one ever has it. */
+  readonly process: string
+  /** The path of the `RunFolder`. */
+  readonly folder: string
+  /** Where the supervisor listens. */
+  readonly urls: Urls
+  /** Whether it replaces a process that has ended. */
+  readonly isSuccessor: boolean
+}
+
+/** Messages of the supervisor to a process. */
+export type Order =
+  /** With the socket. A proxy serves it, and answers `accepted`. */
+  | { readonly type: 'connection'; readonly id: number; readonly listener: ListenerName }
+  | { readonly type: 'drain'; readonly times: DrainTimes }
+  | { readonly type: 'reload' }
+  /** All processes serve, for the first time: control creates what is shown once, and answers `welcome`. */
+  | { readonly type: 'started' }
+  | { readonly type: 'replaced'; readonly role: Role }
+
+/** Messages of a process to the supervisor. */
+export type Report =
+  | { readonly type: 'alive' }
+  | { readonly type: 'serving' }
+  | { readonly type: 'accepted'; readonly id: number }
+  /** It serves its open calls to their end: a successor may start. */
+  | { readonly type: 'leaving' }
+  | { readonly type: 'welcome'; readonly notices: readonly string[]; readonly text: string }
+
+/** What a process does on the supervisor's orders. */
+export interface Orders {
+  connection?(listener: ListenerName, socket: Socket): void
+  /** Ends the process's work. It may be called again, with less time. */
+  drain(times: DrainTimes): Promise<void>
+  reload?(): void
+  started?(): Promise<Omit<Report & { readonly type: 'welcome' }, 'type'>>
+  replaced?(role: Role): void
+}
+
+/** The variable that makes a process a supervised one. */
+export const SUPERVISED = 'UMG_SUPERVISED'
+
+/** The assignment of this process; undefined if no supervisor started it. */
+export function assignmentOf(env: NodeJS.ProcessEnv): Assignment | undefined {
+  const text = env[SUPERVISED]
+  return text === undefined ? undefined : JSON.parse(text)
+}
+
+/** How often a process tells that its event loop runs, in milliseconds. */
+export const ALIVE_MS = 1_000
+
+/** Sends a report to the supervisor. */
+export function report(message: Report): void {
+  if (process.connected) process.send!(message, () => undefined)
+}
+
+/** Tells the supervisor from now on that this process is alive. */
+export function reportAlive(): void {
+  report({ type: 'alive' })
+  setInterval(() => report({ type: 'alive' }), ALIVE_MS).unref()
+}
+
+/** A process under a supervisor. */
+export interface Supervised {
+  /** Resolves when it has drained. */
+  readonly ended: Promise<void>
+  drain(times: DrainTimes): void
+}
+
+/**
+ * Serves under the supervisor: carries out its orders, and drains if the supervisor ends. `grace`: how long open calls may go on without a
+ * supervisor, in milliseconds.
+ */
+export function serveSupervised(orders: Orders, grace: number): Supervised {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const drain = (times: DrainTimes): void => void orders.drain(times).then(resolve, reject)
+  process.on('message', (order: Order, socket?: Socket) => {
+    if (order.type === 'connection' && socket !== undefined) {
+      report({ type: 'accepted', id: order.id })
+      orders.connection!(order.listener, socket)
+    } else if (order.type === 'drain') drain(order.times)
+    else if (order.type === 'reload') orders.reload?.()
+    else if (order.type === 'replaced') orders.replaced?.(order.role)
+    else if (order.type === 'started') void orders.started?.().then((welcome) => report({ type: 'welcome', ...welcome }), reject)
+  })
+  process.once('disconnect', () => drain({ delay: 0, grace }))
+  report({ type: 'serving' })
+  return { ended: promise, drain }
+}

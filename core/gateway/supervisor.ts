@@ -1,0 +1,193 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Urls } from '../control/services.ts'
+import type { Listen } from '../http/listen.ts'
+import type { Log } from '../observe/log.ts'
+import type { DrainTimes } from './gateway.ts'
+import { Handover } from './handover.ts'
+import { RunFolder } from './run-folder.ts'
+import type { Report, Role } from './supervised.ts'
+import { type ProcessEnd, SupervisedProcess } from './supervised-process.ts'
+
+/** The options of a supervisor. */
+export interface SupervisorOptions {
+  /** The number of proxies. */
+  readonly workers: number
+  readonly listen: Listen
+  readonly adminListen?: Listen
+  readonly log: Log
+}
+
+/** What control shows at the first start. */
+export type Welcome = Omit<Report & { readonly type: 'welcome' }, 'type'>
+
+/** How often processes are checked, in milliseconds. */
+const CHECK_MS = 500
+/** A process that ends sooner after its start than this is replaced after a pause, which doubles each time. Milliseconds. */
+const STABLE_MS = 10_000
+const FIRST_PAUSE_MS = 100
+const MAX_PAUSE_MS = 30_000
+/** How long processes may take to end after their grace time, in milliseconds. */
+const END_MS = 5_000
+
+/** A process could not start. It has printed the reason. */
+export class StartFailed extends Error {
+  override readonly name = 'StartFailed'
+  /** The exit code. */
+  readonly code: number
+
+  constructor(code: number) {
+    super('a process of the gateway could not start')
+    this.code = code
+  }
+}
+
+/**
+ * Starts one control process and the proxies, and replaces those that end or hang. It owns the listening sockets. It runs no plugin, opens
+ * no database and reads no request, so that there is little in it that could fail.
+ */
+export class Supervisor {
+  readonly #options: SupervisorOptions
+  readonly #folder = RunFolder.create()
+  readonly #handover = new Handover()
+  readonly #processes = new Set<SupervisedProcess>()
+  /** Those that serve. */
+  readonly #serving = new Set<SupervisedProcess>()
+  /** Those that have said that they leave. */
+  readonly #leaving = new WeakSet<SupervisedProcess>()
+  /** How many processes of a place ended soon after their start, one after the other. */
+  readonly #failures = new Map<string, number>()
+  readonly #started = Promise.withResolvers<void>()
+  readonly #welcome = Promise.withResolvers<Welcome>()
+  readonly #checks: NodeJS.Timeout
+  #urls: Urls = { clients: '', people: '' }
+  #checkedAt = performance.now()
+  #count = 0
+  #isStarted = false
+  #isStopping = false
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options
+    this.#checks = setInterval(() => this.#check(), CHECK_MS)
+  }
+
+  /** Resolves once all processes serve. Rejects with StartFailed, or with the error of the address to listen on. */
+  async start(): Promise<Urls & { readonly welcome: Welcome }> {
+    const { listen, adminListen, workers } = this.#options
+    try {
+      const clients = await this.#handover.listen('clients', listen)
+      const people = adminListen === undefined ? clients : await this.#handover.listen('operators', adminListen)
+      this.#urls = { clients, people }
+      this.#spawn('control', 0)
+      for (let slot = 1; slot <= workers; slot++) this.#spawn('proxy', slot)
+      await this.#started.promise
+      this.#isStarted = true
+      this.#send('control', { type: 'started' })
+      return { ...this.#urls, welcome: await this.#welcome.promise }
+    } catch (error) {
+      await this.stop({ delay: 0, grace: 0 })
+      throw error
+    }
+  }
+
+  /** Reloads routes.yaml. */
+  reload(): void {
+    this.#send('control', { type: 'reload' })
+  }
+
+  /** Drains all processes. Resolves when they have ended. It may be called again, with less time. */
+  async stop({ delay: notice, grace }: DrainTimes): Promise<void> {
+    this.#isStopping = true
+    for (const process of this.#of('proxy')) process.send({ type: 'drain', times: { delay: notice, grace } })
+    await delay(notice)
+    this.#handover.close()
+    await this.#untilEnded('proxy', grace + END_MS)
+    for (const process of this.#of('control')) process.send({ type: 'drain', times: { delay: 0, grace } })
+    await this.#untilEnded('control', END_MS)
+    clearInterval(this.#checks)
+    this.#folder.remove()
+  }
+
+  #spawn(role: Role, slot: number, isSuccessor = false): void {
+    const name = role === 'control' ? role : `${role}-${slot}`
+    const assignment = { role, process: `${name}.${++this.#count}`, folder: this.#folder.path, urls: this.#urls, isSuccessor }
+    const listener = {
+      onReport: (process: SupervisedProcess, report: Report) => this.#onReport(process, report),
+      onEnd: (process: SupervisedProcess, end: ProcessEnd) => this.#onEnd(process, end),
+    }
+    const process = new SupervisedProcess(assignment, slot, listener)
+    this.#processes.add(process)
+    this.#options.log.info({ process: process.id, pid: process.pid }, 'process started')
+  }
+
+  #onReport(process: SupervisedProcess, report: Report): void {
+    if (report.type === 'accepted') this.#handover.taken(report.id)
+    else if (report.type === 'serving') this.#onServing(process)
+    else if (report.type === 'welcome') this.#welcome.resolve(report)
+    else if (report.type === 'leaving' && !this.#isStopping) {
+      this.#leaving.add(process)
+      this.#replace(process)
+    }
+  }
+
+  #onServing(process: SupervisedProcess): void {
+    this.#serving.add(process)
+    if (process.role === 'proxy') this.#handover.add(process)
+    if (this.#serving.size === this.#options.workers + 1) this.#started.resolve()
+  }
+
+  #onEnd(process: SupervisedProcess, { code, signal }: ProcessEnd): void {
+    this.#processes.delete(process)
+    if (this.#isStopping) return
+    if (!this.#isStarted) return this.#started.reject(new StartFailed(code || 1))
+    this.#options.log.error({ process: process.id, pid: process.pid, code, signal }, 'a process of the gateway has ended')
+    if (!this.#leaving.has(process)) this.#replace(process)
+  }
+
+  /** Starts the successor of a process that has ended, or that serves its last calls. */
+  #replace(process: SupervisedProcess): void {
+    this.#handover.remove(process)
+    this.#serving.delete(process)
+    const { role, slot } = process
+    const place = `${role}-${slot}`
+    const failures = performance.now() - process.startedAt < STABLE_MS ? (this.#failures.get(place) ?? 0) + 1 : 0
+    this.#failures.set(place, failures)
+    const pause = failures < 2 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS)
+    setTimeout(() => {
+      if (this.#isStopping) return
+      this.#spawn(role, slot, true)
+      this.#send('control', { type: 'replaced', role })
+    }, pause)
+  }
+
+  /** Ends processes that hang. */
+  #check(): void {
+    const now = performance.now()
+    const wasSuspended = now - this.#checkedAt > 4 * CHECK_MS
+    this.#checkedAt = now
+    for (const process of this.#processes) {
+      if (wasSuspended) process.forgive()
+      else if (process.hangs) {
+        this.#options.log.error({ process: process.id, pid: process.pid }, 'a process of the gateway does not answer, ending it')
+        process.kill()
+      }
+    }
+  }
+
+  /** Waits until no process of a role runs; after `ms` milliseconds ends those that do. */
+  async #untilEnded(role: Role, ms: number): Promise<void> {
+    const processes = this.#of(role)
+    const timer = setTimeout(() => {
+      for (const process of processes) process.kill()
+    }, ms)
+    await Promise.all(processes.map(({ ended }) => ended))
+    clearTimeout(timer)
+  }
+
+  #of(role: Role): readonly SupervisedProcess[] {
+    return [...this.#processes].filter((process) => process.role === role)
+  }
+
+  #send(role: Role, order: Parameters<SupervisedProcess['send']>[0]): void {
+    for (const process of this.#of(role)) process.send(order)
+  }
+}
