@@ -89,6 +89,11 @@ export class Supervisor {
     }
   }
 
+  /** The ids of the running processes, by name. */
+  get processes(): Readonly<Record<string, number>> {
+    return Object.fromEntries(Array.from(this.#processes, ({ id, pid }) => [id, pid]))
+  }
+
   /** Reloads routes.yaml. */
   reload(): void {
     this.#send('control', { type: 'reload' })
@@ -116,7 +121,7 @@ export class Supervisor {
     }
     const process = new SupervisedProcess(assignment, slot, listener)
     this.#processes.add(process)
-    this.#options.log.info({ process: process.id, pid: process.pid }, 'process started')
+    if (isSuccessor) this.#options.log.info({ process: process.id, pid: process.pid }, 'process started')
   }
 
   #onReport(process: SupervisedProcess, report: Report): void {

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import type { AddressInfo, Server } from 'node:net'
 
 /** Which listener accepted a connection. */
@@ -20,6 +21,8 @@ export async function listen(
   server: Pick<Server, 'listen' | 'address' | 'once' | 'off'>,
   to: Listen | ListenPath,
 ): Promise<string> {
+  // A process that was killed leaves its socket behind.
+  if ('path' in to) rmSync(to.path, { force: true })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(to, () => {

@@ -51,6 +51,7 @@ interface Started {
   readonly welcome: string
 }
 
+/** Prints where the gateway listens, its notices, and at the first start how to use it. */
 export function printStarted({ url, notices, welcome }: Started, options: StartOptions, { stdout, stderr }: CommandIo): void {
   for (const notice of notices) stderr.write(`note: ${notice}\n`)
   if (hasOpenMetrics(options)) stderr.write(OPEN_METRICS)
@@ -92,6 +93,9 @@ function describeStartError(error: unknown, { host, port, adminListen }: StartOp
 /** npm repeats a signal that the terminal has sent already: signals within this time count as one. */
 const SAME_SIGNAL_MS = 1000
 
+/** After a second signal the process ends within this time, whatever does not close. */
+const LAST_MS = 5000
+
 /** What signals do to a gateway. */
 interface Signalled {
   reload(trigger: 'signal'): unknown
@@ -114,14 +118,23 @@ interface Ending {
 export function untilSignal(gateway: Signalled, { drainDelay, grace }: Pick<StartOptions, 'drainDelay' | 'grace'>): Ending {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   let drainingSince: number | undefined
+  let exitCode = 0
+  const drainWithin = (times: DrainTimes): void => {
+    gateway.drain(times).then(() => resolve(exitCode), reject)
+  }
   const drain = (delay: number, code: number): void => {
     if (drainingSince !== undefined) return
     drainingSince = Date.now()
-    gateway.drain({ delay: delay * 1000, grace: grace * 1000 }).then(() => resolve(code), reject)
+    exitCode = code
+    drainWithin({ delay: delay * 1000, grace: grace * 1000 })
   }
   const onSignal = (signal: NodeJS.Signals): void => {
     if (drainingSince === undefined) drain(signal === 'SIGTERM' ? drainDelay : 0, 0)
-    else if (Date.now() - drainingSince > SAME_SIGNAL_MS) gateway.drain({ delay: 0, grace: 0 }).then(() => resolve(1), reject)
+    else if (Date.now() - drainingSince > SAME_SIGNAL_MS) {
+      exitCode = 1
+      drainWithin({ delay: 0, grace: 0 })
+      setTimeout(() => process.exit(exitCode), LAST_MS).unref()
+    }
   }
   process.on('SIGTERM', onSignal)
   process.on('SIGINT', onSignal)

@@ -10,6 +10,7 @@ export async function supervise(options: StartOptions, io: CommandIo): Promise<n
   try {
     const { clients, welcome } = await supervisor.start()
     printStarted({ url: clients, notices: welcome.notices, welcome: welcome.text }, options, io)
+    log.info({ processes: supervisor.processes }, 'processes started')
   } catch (error) {
     return error instanceof StartFailed ? error.code : printStartError(error, options, io)
   }

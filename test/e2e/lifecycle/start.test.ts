@@ -60,8 +60,8 @@ describe('umg start', () => {
     expect((await second.umg.ended).stdout).to.not.contain('sk-test-')
   })
 
-  it('exits on an uncaught exception without printing its message', async () => {
-    const { umg, url } = await home.start()
+  it('in one process exits on an uncaught exception without printing its message', async () => {
+    const { umg, url } = await home.start('--workers', '1')
     const [secret] = await umg.prints(/sk-test-\w+/)
     const reply = await fetch(`${url}/v1/models`, { headers: { 'x-lose': 'yes', authorization: `Bearer ${secret}` } })
     expect(reply.status).to.equal(200)

@@ -41,6 +41,12 @@ export class Umg {
     }
   }
 
+  /** Waits for more output. Throws if the process ends first. */
+  async printsMore(): Promise<void> {
+    const over = await Promise.race([once(this.#child.stdout!, 'data').then(() => undefined), this.ended])
+    if (over !== undefined) throw new Error(`umg ended with ${over.code}: ${over.stderr}`)
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.#child.kill(signal)
   }

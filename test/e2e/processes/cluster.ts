@@ -1,0 +1,89 @@
+import { Home, type Umg } from '../lifecycle/umg.ts'
+
+/** A gateway of several processes, as an operator starts it. */
+export class Cluster {
+  readonly home: Home
+  readonly umg: Umg
+  readonly url: string
+  readonly secret: string
+
+  private constructor(home: Home, umg: Umg, url: string, secret: string) {
+    this.home = home
+    this.umg = umg
+    this.url = url
+    this.secret = secret
+  }
+
+  /** Starts one with two proxies and the sandbox. `files`: beside or instead of its routes.yaml. */
+  static async start(files: Readonly<Record<string, string>> = {}, ...flags: readonly string[]): Promise<Cluster> {
+    const home = await Home.create({ 'routes.yaml': ROUTES, ...files })
+    const { umg, url } = await home.start('--workers', '2', '--drain-delay', '0', ...flags)
+    const [secret] = await umg.prints(/sk-test-\w+/)
+    await umg.prints(/"msg":"processes started"/)
+    return new Cluster(home, umg, url, secret!)
+  }
+
+  /** The ids of the processes that were started last in each place, by the name of the place: `control`, `proxy-1`. */
+  get pids(): ReadonlyMap<string, number> {
+    const pids = new Map<string, number>()
+    for (const line of this.umg.stdout.split('\n')) {
+      if (!line.startsWith('{') || !line.endsWith('}')) continue
+      const { process, pid, processes = { [process]: pid }, msg } = JSON.parse(line)
+      if (!/^process(?:es)? started$/.test(msg)) continue
+      for (const [name, id] of Object.entries(processes)) pids.set(name.split('.')[0]!, id as number)
+    }
+    return pids
+  }
+
+  /** Ends a process as a crash would. Resolves when its successor was started. */
+  async crash(place: string, signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const before = this.pids.get(place)!
+    process.kill(before, signal)
+    while (this.pids.get(place) === before) await this.umg.printsMore()
+  }
+
+  /** Calls a model with the test key. */
+  call(
+    text = 'Hello!',
+    { model = 'sandbox/hello', stream = false, close = false, headers }: CallOptions = {},
+  ): Promise<Response> {
+    return fetch(`${this.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${this.secret}`,
+        'content-type': 'application/json',
+        ...(close && { connection: 'close' }),
+        ...headers,
+      },
+      body: JSON.stringify({ model, stream, messages: [{ role: 'user', content: text }] }),
+    })
+  }
+
+  /** The value of a series of `/metrics`; undefined if there is none. */
+  async metric(series: string): Promise<number | undefined> {
+    const text = await (await fetch(`${this.url}/metrics`)).text()
+    const line = text.split('\n').find((each) => each.startsWith(`${series} `))
+    return line === undefined ? undefined : Number(line.slice(series.length + 1))
+  }
+
+  async stop(): Promise<void> {
+    this.umg.signal('SIGINT')
+    await this.umg.ended
+    await this.home.remove()
+  }
+}
+
+interface CallOptions {
+  readonly model?: string
+  readonly stream?: boolean
+  /** On a connection of its own. */
+  readonly close?: boolean
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const ROUTES = `version: 1
+chain:
+  - plugin: auth
+namespaces:
+  sandbox: { provider: sandbox }
+`
