@@ -65,7 +65,12 @@ const BANNED: readonly { readonly what: string; readonly pattern: RegExp; readon
       pattern: /\b\w*(?:secret|digest|password)\s*[=!]==\s*(?!undefined|null|true|false)[a-z]/i,
     },
     { what: 'code from text', pattern: /\beval\(|\bnew Function\(/ },
-    { what: 'child processes', pattern: /'node:(?:child_process|cluster|vm)'/, but: /^bench\/|^core\/gateway\/supervised-process\.ts$/, everywhere: true },
+    {
+      what: 'child processes',
+      pattern: /'node:(?:child_process|cluster|vm)'/,
+      but: /^bench\/|^core\/gateway\/supervised-process\.ts$/,
+      everywhere: true,
+    },
     {
       what: 'checks disabled without a reason',
       pattern: /@ts-(?:ignore|nocheck|expect-error)|biome-ignore(?! lint\/[\w/]+: \w)/,

@@ -41,6 +41,7 @@ export class RemoteControl implements ControlPlane {
   readonly #closing = new AbortController()
   readonly #connecting: Promise<void>
   #channel: Channel<ControlMessages> | undefined
+  #isClosing = false
   #waiting: CallRecord[] = []
   #usedKeys = new Set<string>()
   #timer: NodeJS.Timeout | undefined
@@ -64,6 +65,7 @@ export class RemoteControl implements ControlPlane {
 
   /** Sends all waiting records, if control can be reached. No call may end after this. */
   async close(): Promise<void> {
+    this.#isClosing = true
     clearTimeout(this.#timer)
     await this.#reporting
     while (this.#waiting.length > 0 && this.#channel !== undefined) if (!(await this.#report())) break
@@ -149,7 +151,7 @@ export class RemoteControl implements ControlPlane {
   }
 
   #schedule(): void {
-    if (this.#reporting !== undefined) return
+    if (this.#reporting !== undefined || this.#isClosing) return
     if (this.#waiting.length >= MAX_BATCH) this.#startReport()
     else this.#timer ??= setTimeout(() => this.#startReport(), BATCH_DELAY_MS).unref()
   }

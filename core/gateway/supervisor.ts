@@ -143,7 +143,10 @@ export class Supervisor {
   #onEnd(process: SupervisedProcess, { code, signal }: ProcessEnd): void {
     this.#processes.delete(process)
     if (this.#isStopping) return
-    if (!this.#isStarted) return this.#started.reject(new StartFailed(code || 1))
+    if (!this.#isStarted) {
+      this.#started.reject(new StartFailed(code || 1))
+      return
+    }
     this.#options.log.error({ process: process.id, pid: process.pid, code, signal }, 'a process of the gateway has ended')
     if (!this.#leaving.has(process)) this.#replace(process)
   }

@@ -8,7 +8,12 @@ import { fileURLToPath } from 'node:url'
 const UMG = fileURLToPath(new URL('../../../core/umg.mjs', import.meta.url))
 
 /** The environment of commands: other variables of this machine must not affect tests. */
-const ENVIRONMENT = { PATH: process.env.PATH, HOME: process.env.HOME }
+const ENVIRONMENT = {
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  // Several processes take longer to start; test/e2e/processes starts them.
+  UMG_WORKERS: '1',
+}
 
 /** The exit code and the output of a process. */
 export interface Ended {
