@@ -143,6 +143,12 @@ export const METRICS = {
     help: 'Always 1: the versions of the gateway and of Node.',
     labels: ['version', 'node'],
   },
+  shed: {
+    name: 'umg_shed_total',
+    type: 'counter',
+    help: 'Requests and connections refused because a limit of this process was reached.',
+    labels: ['reason'],
+  },
   workerQueueSize: {
     name: 'umg_worker_queue_size',
     type: 'gauge',

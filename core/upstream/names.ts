@@ -64,8 +64,9 @@ class KnownName {
   constructor(name: string) {
     this.#answer = resolve(name)
     this.#answer.then(
-      ({ ttl }) => this.#keep(ttl * 1000),
-      () => this.#keep(KEPT_MS.least),
+      ({ ttl }) => this.#keep(Math.min(Math.max(ttl * 1000, KEPT_MS.least), KEPT_MS.most)),
+      // Without a name it is a failure of this machine: to read a file.
+      (error) => this.#keep('hostname' in error ? KEPT_MS.least : 0),
     )
   }
 
@@ -85,7 +86,7 @@ class KnownName {
   }
 
   #keep(ms: number): void {
-    this.#expiresAt = performance.now() + Math.min(Math.max(ms, KEPT_MS.least), KEPT_MS.most)
+    this.#expiresAt = performance.now() + ms
   }
 }
 

@@ -145,11 +145,15 @@ describeWith('linux', 'the name of an upstream', () => {
     expect(server.questions).to.deep.equal([])
   })
 
-  it('that cannot be read for want of descriptors fails with their code', async () => {
+  it('that cannot be looked up for want of descriptors fails with their code, and resolves as soon as there is one', async () => {
+    const name = named({ addresses: ['127.0.0.1'] })
+    const { readFileSync } = fs
     fs.readFileSync = (() => {
       throw Object.assign(new Error('canary'), { code: 'EMFILE' })
     }) as never
-    expect(await failureOf(named({ addresses: ['127.0.0.1'] }))).to.include({ code: 'EMFILE' })
+    expect(await failureOf(name)).to.include({ code: 'EMFILE' })
+    fs.readFileSync = readFileSync
+    expect(await addressesOf(name)).to.deep.equal(['127.0.0.1'])
   })
 
   describe('and search domains', () => {
