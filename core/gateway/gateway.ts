@@ -84,7 +84,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     settlement,
     open: new LinkedList<Exchange>(),
     reader: new CallReader(services.workers),
-    relayTimes: times,
+    heartbeat: times.heartbeat,
     lifecycle,
   }
   const management: ManagementServices = {
@@ -102,7 +102,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ready: () => !lifecycle.draining,
   }
   const operators = operatorRouters(monitoring, management)
-  const listeners = await openListeners(app, { clients: [apiRoutes(app)], operators }, options)
+  const listeners = await openListeners(
+    app,
+    { clients: [apiRoutes(app)], operators },
+    { ...options, writeStall: times.writeStall },
+  )
 
   const running = opened.move()
   async function drain(phases: DrainTimes): Promise<void> {

@@ -3,6 +3,7 @@ import { Router } from '@koa/router'
 import Koa from 'koa'
 import type { LinkedList } from '../async/event-loop.ts'
 import { type ErrorName, GatewayError } from '../errors.ts'
+import type { Metrics } from '../observe/metrics.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
 import { embeddings } from '../protocol/embeddings.ts'
 import { responses } from '../protocol/responses.ts'
@@ -15,6 +16,7 @@ import type { Settlement } from './settle.ts'
 /** The services that every request uses. */
 export interface AppServices {
   readonly settlement: Settlement
+  readonly metrics: Metrics
   /** The open requests. */
   readonly open: LinkedList<Exchange>
   /** While the gateway drains, every reply closes its connection. */

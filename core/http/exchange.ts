@@ -25,7 +25,7 @@ import type {
 import { newRequestId } from '../text/ids.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { CallReader } from './body.ts'
-import { Relay, type RelayTimes } from './relay.ts'
+import { Relay } from './relay.ts'
 
 /** The generation of a call, held until `release`. */
 export interface HeldGeneration {
@@ -75,7 +75,8 @@ export interface LinkReply {
 /** The services of an exchange at an endpoint of `/v1`. */
 export interface ExchangeServices {
   readonly reader: CallReader
-  readonly relayTimes: RelayTimes
+  /** Milliseconds of silence in a stream before a comment is sent. */
+  readonly heartbeat: number
 }
 
 /** One request and its reply: core's state of them, from the first byte until settled. */
@@ -244,7 +245,7 @@ export class Exchange implements DispatchListener, Linked {
     const onFirstByte = (): void => {
       this.#firstByteMs = this.elapsed().total
     }
-    this.stream = new Relay(this.#services!.relayTimes, { onHeadDue, onFirstByte })
+    this.stream = new Relay(this.#services!.heartbeat, { onHeadDue, onFirstByte })
     return this.stream
   }
 
