@@ -17,6 +17,8 @@ interface Row {
   readonly message: string
   /** False: repeating the call cannot help, so the official SDKs are told not to (`x-should-retry: false`). */
   readonly retry?: false
+  /** Seconds: the reply's `retry-after`, unless the error has another. */
+  readonly retryAfter?: number
 }
 
 const INVALID = 'invalid_request_error'
@@ -29,12 +31,13 @@ const caller = (status: number, code: string | null, message: string): Row => ({
   fault: 'caller',
   message,
 })
-const gateway = (status: number, code: string, message: string): Row => ({
+const gateway = (status: number, code: string, message: string, retryAfter?: number): Row => ({
   status,
   type: SERVER,
   code,
   fault: 'gateway',
   message,
+  ...(retryAfter !== undefined && { retryAfter }),
 })
 const upstream = (status: number, code: string, message: string, retry?: false): Row => ({
   status,
@@ -185,6 +188,12 @@ export const ERRORS = {
     'The key store cannot be reached right now. Your key was not refused; retry shortly.',
   ),
   service_unavailable: gateway(503, 'service_unavailable', 'The gateway is shutting down or overloaded. Retry shortly.'),
+  gateway_overloaded: gateway(
+    503,
+    'gateway_overloaded',
+    'The gateway has reached a limit of its own. Retry shortly; if it persists, contact the operator, whose metric umg_shed_total names the limit.',
+    1,
+  ),
 
   // The upstream
   upstream_rejected: { status: 400, type: INVALID, code: null, fault: 'caller', message: '{detail}' },
@@ -282,6 +291,7 @@ export class GatewayError extends Error {
     const retry = details.retry ?? entry.retry
     this.headers = {
       ...(this.status === 401 && { 'www-authenticate': 'Bearer' }),
+      ...(entry.retryAfter !== undefined && { 'retry-after': String(entry.retryAfter) }),
       ...details.headers,
       ...(retry !== undefined && { 'x-should-retry': String(retry) }),
     }

@@ -10,11 +10,18 @@ export interface Linked {
  * (docs/decisions/linked-lists-of-calls.md).
  */
 export class LinkedList<Member extends Linked> {
+  #first: Member | undefined
   #last: Member | undefined
+
+  /** The oldest. */
+  get first(): Member | undefined {
+    return this.#first
+  }
 
   add(member: Member): void {
     member.previous = this.#last
     if (this.#last !== undefined) this.#last.next = member
+    else this.#first = member
     this.#last = member
   }
 
@@ -22,6 +29,7 @@ export class LinkedList<Member extends Linked> {
   remove(member: Member): void {
     const { previous, next } = member
     if (previous !== undefined) previous.next = next
+    else this.#first = next
     if (next !== undefined) next.previous = previous
     else this.#last = previous
     member.previous = undefined

@@ -79,7 +79,8 @@ export function openServices({ control, log, metrics, version, workerThreads, ..
     settlement: new Settlement({ calls, plugins, log, recorder: control.recorder, hookTimeout: times.link }),
     open: new LinkedList<Exchange>(),
     reader: new CallReader(workers),
-    relayTimes: times,
+    heartbeat: times.heartbeat,
+    writeStall: times.writeStall,
     lifecycle: { draining: false },
     async close() {
       keys.close()

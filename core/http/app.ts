@@ -3,6 +3,7 @@ import { Router } from '@koa/router'
 import Koa from 'koa'
 import type { LinkedList } from '../async/event-loop.ts'
 import { type ErrorName, GatewayError } from '../errors.ts'
+import type { Metrics } from '../observe/metrics.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
 import { embeddings } from '../protocol/embeddings.ts'
 import { responses } from '../protocol/responses.ts'
@@ -15,10 +16,13 @@ import type { Settlement } from './settle.ts'
 /** The services that every request uses. */
 export interface AppServices {
   readonly settlement: Settlement
+  readonly metrics: Metrics
   /** The open requests. */
   readonly open: LinkedList<Exchange>
   /** While the gateway drains, every reply closes its connection. */
   readonly lifecycle: { readonly draining: boolean }
+  /** Milliseconds without reads before a client is disconnected that has a reply to read. */
+  readonly writeStall: number
 }
 
 /** The Koa application of one listener. `paths`: the middleware that serve paths, each calling the next one for a path of others. */

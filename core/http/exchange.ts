@@ -25,8 +25,9 @@ import type {
 import { newRequestId } from '../text/ids.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { CallReader } from './body.ts'
+
 import { CallTimes } from './call-times.ts'
-import { Relay, type RelayTimes } from './relay.ts'
+import { Relay } from './relay.ts'
 
 /** The generation of a call, held until `release`. */
 export interface HeldGeneration {
@@ -76,7 +77,8 @@ export interface LinkReply {
 /** The services of an exchange at an endpoint of `/v1`. */
 export interface ExchangeServices {
   readonly reader: CallReader
-  readonly relayTimes: RelayTimes
+  /** Milliseconds of silence in a stream before a comment is sent. */
+  readonly heartbeat: number
 }
 
 /** One request and its reply: core's state of them, from the first byte until settled. */
@@ -222,7 +224,7 @@ export class Exchange implements DispatchListener, Linked {
 
   /** Opens the stream to the client. `onHeadDue`: called when the head should be sent before anything is committed. */
   openStream(onHeadDue: () => void): Relay {
-    this.stream = new Relay(this.#services!.relayTimes, { onHeadDue, onFirstByte: () => this.times.firstByte() })
+    this.stream = new Relay(this.#services!.heartbeat, { onHeadDue, onFirstByte: () => this.times.firstByte() })
     return this.stream
   }
 

@@ -2,14 +2,6 @@ import type { ServerResponse } from 'node:http'
 import type { GatewayError } from '../errors.ts'
 import type { PausableSource, StreamSink } from '../upstream/readers/stream-sink.ts'
 
-/** Timeouts of the relay, in milliseconds. */
-export interface RelayTimes {
-  /** Idle time before a comment that keeps proxies and clients connected. */
-  readonly heartbeat: number
-  /** Time without reads before a client is disconnected. */
-  readonly writeStall: number
-}
-
 /** Callbacks of a relay. */
 export interface RelayListener {
   /** The stream was held for one heartbeat interval: the head may be sent. */
@@ -32,7 +24,6 @@ const HIGH_WATER = 64 * 1024
  * success.
  */
 export class Relay implements StreamSink {
-  readonly #times: RelayTimes
   readonly #listener: RelayListener
   #state: 'held' | 'begun' | 'committed' | 'ended' = 'held'
   #pending = ''
@@ -41,13 +32,12 @@ export class Relay implements StreamSink {
   #paused = false
   #response: ServerResponse | undefined
   #hasFirstByte = false
-  #silence: NodeJS.Timeout
-  #stall: NodeJS.Timeout | undefined
+  readonly #silence: NodeJS.Timeout
 
-  constructor(times: RelayTimes, listener: RelayListener) {
-    this.#times = times
+  /** `heartbeat`: milliseconds of silence before a comment that keeps proxies and clients connected. */
+  constructor(heartbeat: number, listener: RelayListener) {
     this.#listener = listener
-    this.#silence = setTimeout(() => this.#onSilence(), times.heartbeat)
+    this.#silence = setTimeout(() => this.#onSilence(), heartbeat)
   }
 
   get begun(): boolean {
@@ -103,8 +93,8 @@ export class Relay implements StreamSink {
   fail(error: GatewayError): void {
     if (this.#state === 'ended') return
     this.#state = 'ended'
+    clearTimeout(this.#silence)
     const response = this.#response!
-    this.#beforeLastWrite(response)
     if (this.#pending !== '') response.write(this.#pending, this.#encoding)
     response.write(`data: ${JSON.stringify(error)}\n\n`)
     // destroySoon, not destroy: the frame must arrive, but no clean end (SDKs would read it as success).
@@ -114,22 +104,22 @@ export class Relay implements StreamSink {
   /** Writes the head and the buffered events. */
   open(response: ServerResponse): void {
     this.#response = response
-    response.on('drain', () => this.#onDrain())
+    response.on('drain', () => {
+      if (this.#state === 'committed') this.#resume()
+    })
     if (this.#state === 'ended') {
       this.#finish()
       return
     }
     if (this.#state === 'committed') this.#write(response)
     else response.write(HEARTBEAT)
-    if (response.writableNeedDrain) this.#armStall(response)
-    else if (this.#state === 'committed') this.#resume()
+    if (this.#state === 'committed' && !response.writableNeedDrain) this.#resume()
   }
 
   /** Stops all writes: the connection is closed, or the call failed before its head. */
   close(): void {
     this.#state = 'ended'
     clearTimeout(this.#silence)
-    clearTimeout(this.#stall)
   }
 
   /** The buffer is full: a held stream begins, and the source pauses until commit and head. */
@@ -140,7 +130,7 @@ export class Relay implements StreamSink {
 
   #finish(): void {
     if (this.#response === undefined) return
-    this.#beforeLastWrite(this.#response)
+    clearTimeout(this.#silence)
     this.#response.end(this.#pending, this.#encoding)
   }
 
@@ -161,7 +151,6 @@ export class Relay implements StreamSink {
     if (this.#paused) return
     this.#paused = true
     this.#source?.pause()
-    if (this.#response !== undefined) this.#armStall(this.#response)
   }
 
   #resume(): void {
@@ -170,25 +159,9 @@ export class Relay implements StreamSink {
     this.#source?.resume()
   }
 
-  #onDrain(): void {
-    clearTimeout(this.#stall)
-    if (this.#state === 'committed') this.#resume()
-  }
-
   #onSilence(): void {
     if (this.#response === undefined) this.#listener.onHeadDue()
     if (this.#response !== undefined && !this.#paused) this.#response.write(HEARTBEAT)
     this.#silence.refresh()
-  }
-
-  /** Before the last write: stops heartbeats, and limits the time for the client to read it. */
-  #beforeLastWrite(response: ServerResponse): void {
-    clearTimeout(this.#silence)
-    this.#armStall(response)
-  }
-
-  #armStall(response: ServerResponse): void {
-    clearTimeout(this.#stall)
-    this.#stall = setTimeout(() => response.destroy(), this.#times.writeStall)
   }
 }

@@ -5,8 +5,10 @@ import type { Middleware } from 'koa'
 import type { LinkedList } from '../async/event-loop.ts'
 import { Batch } from '../async/event-loop.ts'
 import { type ErrorName, GatewayError } from '../errors.ts'
+import { METRICS } from '../observe/metric-definitions.ts'
 import { newRequestId } from '../text/ids.ts'
 import { type AppServices, createApp } from './app.ts'
+import { type Connection, Connections, connectionLimit } from './connections.ts'
 import type { Exchange } from './exchange.ts'
 import { type Listen, type ListenerName, type ListenPath, listen } from './listen.ts'
 
@@ -21,21 +23,40 @@ const OPTIONS: ServerOptions = {
   requireHostHeader: false,
 }
 
-/** Called for input refused before it became a request, with its request id. */
-export type OnRefused = (id: string, error: GatewayError) => void
+/** The options of an HTTP server. */
+export interface HttpServerOptions {
+  readonly connections: Connections
+  /** Milliseconds without reads before a client is disconnected that has a reply to read. */
+  readonly writeStall: number
+  /** Called for input refused before it became a request, with its request id. */
+  onRefused(id: string, error: GatewayError): void
+}
 
-/** An HTTP server that refuses even invalid HTTP with OpenAI's JSON and a request id. */
-export function createHttpServer(listener: RequestListener, onRefused: OnRefused): Server {
-  /** The last reply of each connection. */
-  const replies = new WeakMap<Socket, ServerResponse>()
+/**
+ * An HTTP server that refuses even invalid HTTP with OpenAI's JSON and a request id. It serves the pipelined requests of a connection one
+ * after the other.
+ */
+export function createHttpServer(listener: RequestListener, { connections, writeStall, onRefused }: HttpServerOptions): Server {
   const arrived = new Batch<ServerResponse>((response) => {
     const { req } = response
     // The client has disconnected, or already got an error because invalid HTTP followed the head.
-    if (!req.socket.writable) return
-    replies.set(req.socket, response)
-    listener(req, response)
+    if (req.socket.writable) listener(req, response)
   })
-  const serve: RequestListener = (_, response) => arrived.add(response)
+  const begin = (connection: Connection, response: ServerResponse): void => {
+    if (connections.begin(connection, response)) arrived.add(response)
+    else refuse(connection.socket, new GatewayError('gateway_overloaded'))
+  }
+  const serve: RequestListener = ({ socket }, response) => {
+    const connection = connections.of(socket)
+    // Node gives a pipelined response its socket when the one before has ended.
+    if (response.socket !== null) begin(connection, response)
+    else if (connections.wait(connection)) {
+      response.once('socket', () => {
+        connection.waiting--
+        begin(connection, response)
+      })
+    }
+  }
   const refuse = (socket: Socket, error: GatewayError): void => {
     const id = newRequestId()
     answer(socket, error, id)
@@ -43,14 +64,21 @@ export function createHttpServer(listener: RequestListener, onRefused: OnRefused
   }
   const server = createServer(OPTIONS, serve)
   server.maxHeadersCount = 128
+  server.timeout = writeStall
+  server.on('connection', (socket: Socket) => connections.add(socket))
+  server.on('timeout', (socket: Socket) => {
+    const { reply } = connections.of(socket)
+    // A head, and a reply that waits for its upstream, have time limits of their own.
+    if (reply !== undefined && (reply.writableFinished || socket.writableLength > 0)) socket.destroy()
+  })
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
     const error = new GatewayError(CLIENT_ERRORS[code] ?? 'malformed_http')
-    const last = replies.get(socket)
+    const { reply } = connections.of(socket)
     if (!socket.writable) socket.destroy()
-    else if (last === undefined) refuse(socket, error)
-    else if (isAnswered(last)) socket.destroySoon()
-    else if (last.writableFinished) refuse(socket, error)
-    else answer(socket, error, String(last.getHeader('x-request-id')))
+    else if (reply !== undefined && isAnswered(reply)) socket.destroySoon()
+    else if (reply?.hasHeader('x-request-id') && !reply.writableFinished)
+      answer(socket, error, String(reply.getHeader('x-request-id')))
+    else refuse(socket, error)
   })
   server.on('connect', ({ url = '' }, socket: Socket) => refuse(socket, noTunnel(url)))
   // readBody sends 100 when the body is first read, after auth and the length check.
@@ -59,12 +87,8 @@ export function createHttpServer(listener: RequestListener, onRefused: OnRefused
   return server
 }
 
-/** Whether a raw reply would corrupt a reply or be the request's second. `last`: the connection's last reply. */
-function isAnswered(last: ServerResponse): boolean {
-  if (last.writableFinished) return !last.req.complete
-  // A reply without a socket waits behind another one.
-  return last.headersSent || last.socket === null
-}
+/** Whether a raw reply would corrupt a reply or be the request's second. `reply`: the connection's last one. */
+const isAnswered = (reply: ServerResponse): boolean => (reply.writableFinished ? !reply.req.complete : reply.headersSent)
 
 const CLIENT_ERRORS: Readonly<Record<string, ErrorName>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
@@ -123,13 +147,18 @@ export interface Listeners {
 }
 
 /** Starts listening. Rejects if an address is unavailable. */
-export async function openListeners(services: AppServices, paths: Paths, options: ListenerOptions): Promise<Listeners> {
+export async function openListeners(
+  services: AppServices,
+  paths: Paths,
+  { listen: address, adminListen }: ListenerOptions,
+): Promise<Listeners> {
+  const connections = new Connections(connectionLimit(), services.metrics.declare(METRICS.shed))
+  const onRefused = (id: string, error: GatewayError): void => services.settlement.refused(id, error)
   const serve = (served: readonly Middleware[]) =>
-    createHttpServer(createApp(services, served).callback(), (id, error) => services.settlement.refused(id, error))
-  const { adminListen } = options
+    createHttpServer(createApp(services, served).callback(), { connections, writeStall: services.writeStall, onRefused })
   const everything = [...paths.clients, ...paths.operators]
   const front = serve(adminListen === undefined ? everything : paths.clients)
-  const url = await listen(front, options.listen)
+  const url = await listen(front, address)
   const back = adminListen === undefined ? front : serve(everything)
   const adminUrl =
     adminListen === undefined

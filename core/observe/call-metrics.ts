@@ -31,6 +31,7 @@ export class CallMetrics {
   readonly #fallbacks: HostCounter
   readonly #overhead: HostHistogram
   readonly #streamAborts: HostCounter
+  readonly #shed: HostCounter
 
   constructor(metrics: Metrics) {
     this.#requests = metrics.declare(METRICS.requests)
@@ -44,7 +45,9 @@ export class CallMetrics {
     this.#fallbacks = metrics.declare(METRICS.fallbacks)
     this.#overhead = metrics.declare(METRICS.overhead)
     this.#streamAborts = metrics.declare(METRICS.streamAborts)
+    this.#shed = metrics.declare(METRICS.shed)
     for (const side of ['client', 'upstream']) this.#streamAborts.add(0, side)
+    this.#shed.add(0, 'descriptors')
   }
 
   /**
@@ -92,6 +95,7 @@ export class CallMetrics {
     if (attempts.length > 0) this.#overhead.observe(seconds(times.overhead), String(stream))
     for (const attempt of attempts) {
       this.#attempts.add(1, attempt.namespace, attempt.provider, attempt.result)
+      if (attempt.result === 'gateway_overloaded') this.#shed.add(1, 'descriptors')
       const error = attempt.result === 'ok' ? '' : attempt.result
       this.#operationDuration.observe(seconds(attempt.ms), attempt.provider, this.#models.of(attempt).id, error)
     }

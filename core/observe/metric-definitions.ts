@@ -149,6 +149,12 @@ export const METRICS = {
     labels: ['version', 'node'],
     across: 'max',
   },
+  shed: {
+    name: 'umg_shed_total',
+    type: 'counter',
+    help: 'Requests and connections refused because a limit of this process was reached.',
+    labels: ['reason'],
+  },
   workerQueueSize: {
     name: 'umg_worker_queue_size',
     type: 'gauge',

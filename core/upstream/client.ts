@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici'
 import { Batch } from '../async/event-loop.ts'
 import { Secret, type UpstreamRequest } from '../sdk/api.ts'
+import { lookup } from './names.ts'
 
 /** Receives the events of a request. Any of these calls may be the last. */
 export interface Receiver {
@@ -66,7 +67,8 @@ export class UpstreamClient {
   }
 }
 
-const connector = buildConnector({ timeout: 60_000, allowH2: false, keepAlive: true })
+/** Opens connections to upstreams. */
+export const connector = buildConnector({ timeout: 60_000, allowH2: false, keepAlive: true, autoSelectFamily: true, lookup })
 
 const CONNECTION: Client.Options = {
   pipelining: 1,

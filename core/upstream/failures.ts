@@ -133,6 +133,9 @@ const DISCONNECTED = /^(?:E(?!RR_)[A-Z]+|ERR_SSL_\w+|UND_ERR_SOCKET|HPE_INVALID_
 /** Undici's messages for an unexpected 100 or 101: the code is a lost socket's. */
 const UNASKED = /^bad (?:response|upgrade)$/
 
+/** Codes for a process or a machine without a free descriptor. */
+const NO_DESCRIPTOR = /^E[MN]FILE$/
+
 /** The error for an HTTP client's error. `sent`: the request was sent, so a lost socket is a broken reply. */
 export function transportError(error: Error, sent: boolean): GatewayError {
   return new GatewayError(transportRow(error, sent), { cause: error })
@@ -141,6 +144,7 @@ export function transportError(error: Error, sent: boolean): GatewayError {
 function transportRow(error: Error, sent: boolean): ErrorName {
   const code = codeOf(error)
   if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT') return 'upstream_timeout'
+  if (NO_DESCRIPTOR.test(code)) return 'gateway_overloaded'
   if (!sent) return 'upstream_unreachable'
   return DISCONNECTED.test(code) && !UNASKED.test(error.message) ? 'upstream_disconnected' : 'upstream_invalid_response'
 }

@@ -1,10 +1,13 @@
-import { type Dispatcher, request } from 'undici'
+import { Agent, type Dispatcher, request } from 'undici'
 import { readRefusal, Secret, UpstreamError, type UpstreamHeaders } from '../sdk/api.ts'
+import { connector } from './client.ts'
 import { clean, valuesSent } from './failures.ts'
 
 /** Size limits of a document and of a refusal, in bytes. */
 const MAX_DOCUMENT = 4 << 20
 const MAX_REFUSAL = 64 << 10
+
+const dispatcher = new Agent({ connect: connector })
 
 /**
  * GETs a JSON document. Follows no redirect: it would forward the credential. Throws an Error that says what is wrong with the
@@ -17,7 +20,8 @@ export async function getJson(
   const plainHeaders = Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, value instanceof Secret ? value.reveal() : value]),
   )
-  const reply = await request(url, { headers: { ...plainHeaders, accept: 'application/json' }, signal }).catch(rethrow(url))
+  const options = { dispatcher, headers: { ...plainHeaders, accept: 'application/json' }, signal }
+  const reply = await request(url, options).catch(rethrow(url))
   if (reply.statusCode !== 200) {
     const cause = await readCause(reply, valuesSent(headers, url))
     throw new Error(`GET ${url}: status ${reply.statusCode}${hintOf(reply.statusCode)}`, { cause })

@@ -1,13 +1,19 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { expect } from 'chai'
 import type { GatewayError } from '../../../core/errors.ts'
+
+import { Connections } from '../../../core/http/connections.ts'
 import { listen } from '../../../core/http/listen.ts'
 import { createHttpServer } from '../../../core/http/server.ts'
+
 import { expectError } from '../../e2e/client-faults/fixture.ts'
 import { type RawConnection, rawConnection } from '../../support/raw-connection.ts'
 
 const TIMEOUT = { status: 408, code: 'request_timeout', headers: { connection: 'close' } }
+/** Far more than the buffers of two sockets hold. */
+const LARGE = Buffer.alloc(64 << 20, 'x')
 const HEAD = 'Host: gateway\r\nContent-Length: 99\r\n\r\n'
 
 describe('the HTTP server', () => {
@@ -21,8 +27,14 @@ describe('the HTTP server', () => {
       (request, response) => {
         response.setHeader('x-request-id', `req_${'0'.repeat(32)}`)
         if (request.url === '/refused') response.end('No.')
+        if (request.url === '/large') response.end(LARGE)
+        if (request.url === '/late') server.once('timeout', () => response.end('late'))
       },
-      (id, error) => refused.push({ id, error }),
+      {
+        connections: new Connections(Number.POSITIVE_INFINITY, { add: () => undefined }),
+        writeStall: 0,
+        onRefused: (id, error) => refused.push({ id, error }),
+      },
     )
     url = await listen(server, { host: '127.0.0.1', port: 0 })
   })
@@ -43,10 +55,6 @@ describe('the HTTP server', () => {
     expect(server.keepAliveTimeout).to.be.above(60_000)
   })
 
-  it('does not count how long a reply takes', () => {
-    expect(server.timeout).to.equal(0)
-  })
-
   it('keeps no connection that it has refused, though the client never closes its own side', async () => {
     const accepted = once(server, 'connection')
     const connection = await rawConnection(url, true)
@@ -56,6 +64,52 @@ describe('the HTTP server', () => {
     expectError(await connection.reply(), { status: 400, code: 'malformed_http' })
     await closed
     connection.socket.destroy()
+  })
+
+  it('serves a reply that is later than a client may pause', async () => {
+    server.timeout = 1
+    const connection = await send('GET /late HTTP/1.1\r\nHost: gateway\r\n\r\n')
+    expect(await connection.reply()).to.include({ status: 200, body: 'late' })
+  })
+
+  it('closes a connection that is not used again', async () => {
+    server.keepAliveTimeout = 1
+    server.keepAliveTimeoutBuffer = 0
+    const connection = await send('GET /refused HTTP/1.1\r\nHost: gateway\r\n\r\n')
+    expect((await connection.reply()).status).to.equal(200)
+    expect(await connection.closed).to.equal('fin')
+  })
+
+  describe('with a reply that its client', () => {
+    async function sendLarge(stall: number) {
+      server.timeout = stall
+      const accepted = once(server, 'connection')
+      const client = connect(Number(new URL(url).port), '127.0.0.1').pause()
+      client.write('GET /large HTTP/1.1\r\nHost: gateway\r\n\r\n')
+      const [socket] = (await accepted) as [Socket]
+      return { client, closed: once(socket, 'close') }
+    }
+
+    it('does not read disconnects it', async () => {
+      const { client, closed } = await sendLarge(10)
+      await closed
+      client.destroy()
+    })
+
+    it('reads slowly waits for it', async () => {
+      const STALL = 200
+      const { client } = await sendLarge(STALL)
+      const startedAt = performance.now()
+      let size = 0
+      while (size < LARGE.length) {
+        const piece = client.read() ?? (await once(client, 'readable').then(() => client.read()))
+        size += piece?.length ?? 0
+        // Its own pace: a round trip for each piece, until it has taken longer than a client may pause.
+        if (performance.now() < startedAt + 3 * STALL) await (await fetch(`${url}/refused`)).text()
+      }
+      expect(performance.now() - startedAt).to.be.above(3 * STALL)
+      client.destroy()
+    })
   })
 
   describe('whose patience is at an end', () => {

@@ -144,6 +144,8 @@ describe('a failed connection', () => {
     ['ENOTFOUND', false, 'upstream_unreachable'],
     ['CERT_HAS_EXPIRED', false, 'upstream_unreachable'],
     ['ECONNRESET', false, 'upstream_unreachable'],
+    ['EMFILE', false, 'gateway_overloaded'],
+    ['ENFILE', false, 'gateway_overloaded'],
     ['ETIMEDOUT', false, 'upstream_timeout'],
     ['UND_ERR_CONNECT_TIMEOUT', false, 'upstream_timeout'],
     ['ECONNRESET', true, 'upstream_disconnected'],

@@ -1,13 +1,13 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 
-/** A client's end of a stream: takes what is written, as fast as the test says. Emits `written` and `closed`. */
+/** A client's end of a stream: takes what is written, as fast as the test says. Emits `written`. */
 export class FakeClient extends EventEmitter {
   readonly #writes: Buffer[] = []
   /** Whether it takes no more before `drain`. */
   full = false
-  /** How its connection ended: in order, or broken after the last bytes, or at once. */
-  ending: 'open' | 'ended' | 'broken' | 'destroyed' = 'open'
+  /** How its connection ended: in order, or broken after the last bytes. */
+  ending: 'open' | 'ended' | 'broken' = 'open'
   readonly socket = { destroySoon: () => this.#close('broken') }
 
   /** What the relay takes it for. */
@@ -39,19 +39,13 @@ export class FakeClient extends EventEmitter {
     this.#close('ended')
   }
 
-  destroy(): void {
-    this.#close('destroyed')
-  }
-
   /** Takes everything, and says so. */
   drain(): void {
     this.full = false
     this.emit('drain')
   }
 
-  #close(ending: 'ended' | 'broken' | 'destroyed'): void {
-    if (this.ending !== 'open') return
-    this.ending = ending
-    this.emit('closed')
+  #close(ending: 'ended' | 'broken'): void {
+    if (this.ending === 'open') this.ending = ending
   }
 }

@@ -13,6 +13,8 @@ import {
 } from '../../../core/testing/kit.ts'
 import { getJson } from '../../../core/upstream/get-json.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
+import { dnsServer } from '../../support/dns-server.ts'
+import { itWith } from '../../support/requirements.ts'
 
 const KEY = 'sk-canary-1'
 
@@ -40,6 +42,17 @@ describe('a JSON document of an upstream', () => {
     expect(await get()).to.deep.equal({ data: [1] })
     expect(await asked).to.deep.include({ method: 'GET', path: '/v1/models' })
     expect((await asked).headers).to.include({ authorization: KEY, accept: 'application/json' })
+  })
+
+  itWith('linux', 'is found by the name of the upstream', async () => {
+    const names = await dnsServer({ 'documents.test': { addresses: ['127.0.0.1'] } })
+    try {
+      upstream.on(() => json({ data: [1] }))
+      const url = `${upstream.origin.replace('127.0.0.1', 'documents.test')}/v1/models`
+      expect(await getJson(url, { headers: {}, signal: new AbortController().signal })).to.deep.equal({ data: [1] })
+    } finally {
+      await names.close()
+    }
   })
 
   it('is not looked for elsewhere: the credential stays', async () => {

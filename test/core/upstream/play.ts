@@ -16,12 +16,12 @@ export interface Heard {
 /** Makes the reader of one stream. */
 export type MakeReader = (relay: Relay) => BodyReader
 
-const TIMES = { heartbeat: 60_000, writeStall: 60_000 }
+const HEARTBEAT_MS = 60_000
 
 /** Reads a body in these pieces, to an end that HTTP takes for one, and sends its stream to a client whose head goes out at the first commit. */
 export function play(make: MakeReader, pieces: Iterable<Buffer>): Heard {
   const client = new FakeClient()
-  const relay = new Relay(TIMES, { onHeadDue: () => undefined, onFirstByte: () => undefined })
+  const relay = new Relay(HEARTBEAT_MS, { onHeadDue: () => undefined, onFirstByte: () => undefined })
   const reader = make(relay)
   const commit = (stream: Relay): void => {
     stream.commit()

@@ -65,13 +65,16 @@ describe('A client that', () => {
     })
   }
 
-  it('closes a connection with several waiting calls ends all of them', async () => {
+  it('closes a connection with pipelined calls ends the one that is served, and the others never begin', async () => {
     const ids = [1, 2, 3].map((n) => `pipelined-${n}`)
-    const received = ids.map(() => fixture.upstream.reply([hold()]))
+    const before = fixture.upstream.requests.length
+    const received = fixture.upstream.reply([hold()])
     const connection = await fixture.connect()
     for (const id of ids) connection.write(fixture.call({ lines: [`X-Client-Request-Id: ${id}`] }))
-    const requests = await Promise.all(received)
+    const { closed } = await received
     connection.socket.destroy()
-    await Promise.all([...requests.map(({ closed }) => closed), ...ids.map(expectLeft)])
+    await Promise.all([closed, expectLeft(ids[0]!)])
+    expect(fixture.upstream.requests).to.have.length(before + 1)
+    expect(fixture.gateway.log.some(({ clientRequestId }) => ids.slice(1).includes(String(clientRequestId)))).to.equal(false)
   })
 })

@@ -26,7 +26,7 @@ export interface CallBytes {
   readonly framing?: 'length' | 'none'
 }
 
-export interface FixtureOptions extends Pick<TestGatewayOptions, 'files'> {
+export interface FixtureOptions extends Pick<TestGatewayOptions, 'files' | 'times'> {
   readonly chain?: readonly object[]
 }
 
@@ -54,12 +54,12 @@ const chunk = (delta: object, finish_reason: string | null = null) => ({
 export const CHUNKS = [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Hi!' }), chunk({}, 'stop')]
 
 /** Starts the gateway and its upstream. `chain`: replaces `auth`. */
-export async function startFixture({ chain = [{ plugin: 'auth' }], files }: FixtureOptions = {}): Promise<Fixture> {
+export async function startFixture({ chain = [{ plugin: 'auth' }], ...options }: FixtureOptions = {}): Promise<Fixture> {
   await using opened = new AsyncDisposableStack()
   const upstream = opened.adopt(await scriptedUpstream(), (all) => all.close())
   upstream.on(({ headers }) => (headers.accept === 'text/event-stream' ? sse([...CHUNKS, DONE]) : json(COMPLETION)))
   const gateway = await startTestGateway({
-    ...(files && { files }),
+    ...options,
     routes: { chain, namespaces: { up: { provider: 'openai-compatible', config: { baseUrl: `${upstream.origin}/v1` } } } },
   })
   opened.defer(() => gateway.stop())

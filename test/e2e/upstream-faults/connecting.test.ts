@@ -15,7 +15,7 @@ describe('An unreachable upstream', () => {
 
   after(async () => {
     await fixture?.stop()
-    places?.close()
+    await places?.close()
   })
 
   for (const [index, { name, failure }] of PLACES.entries()) {

@@ -22,7 +22,7 @@ const MB = 1024 * KB
 /** Clients that stop reading: the memory for each is bounded, whatever the length of its stream and the number of clients. */
 export const slowReaders: Scenario = {
   name: 'slow-readers',
-  seconds: 185,
+  seconds: 330,
   async run({ gateway, open }, progress) {
     const upstream = new LongStreams(open)
     progress('warming up')

@@ -1,4 +1,3 @@
-import dns from 'node:dns'
 import { once } from 'node:events'
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
@@ -6,6 +5,7 @@ import { type AddressInfo, createServer as createTcpServer, type Server } from '
 import tls from 'node:tls'
 import { type Certificate, daysFromNow, selfSigned } from '../../../support/certificate.ts'
 import { closedOrigin } from '../../../support/closed-port.ts'
+import { dnsServer } from '../../../support/dns-server.ts'
 import { type Failure, TIMEOUT, UNREACHABLE } from '../failures.ts'
 
 interface Place {
@@ -24,6 +24,7 @@ const untrusted = selfSigned({ name: 'localhost' })
 export const PLACES: readonly Place[] = [
   { name: 'whose port is closed', failure: UNREACHABLE, origin: closedOrigin },
   { name: 'whose name does not exist', failure: UNREACHABLE, origin: () => 'http://unknown.invalid' },
+  { name: 'whose name server fails', failure: UNREACHABLE, origin: () => 'http://failing.invalid' },
   { name: 'whose name server does not answer', failure: TIMEOUT, origin: () => 'http://unanswered.invalid' },
   { name: 'whose handshake never ends', failure: TIMEOUT, origin: ({ https }) => https(createTcpServer()) },
   { name: 'with an expired certificate', failure: UNREACHABLE, origin: ({ served }) => served(expired) },
@@ -40,16 +41,15 @@ export interface OpenPlaces {
   readonly namespaces: Readonly<Record<string, object>>
   /** How many requests have come to any of them. */
   requests(): number
-  close(): void
+  close(): Promise<void>
 }
 
-/** Opens the places, for this process: it trusts some of their certificates, and knows what names it cannot resolve. */
+/** Opens the places, for this process: it trusts some of their certificates, and has a name server of its own. */
 export async function openPlaces(): Promise<OpenPlaces> {
   const trusted = tls.getCACertificates('default')
-  const { lookup } = dns
   const listening = new Listening()
   tls.setDefaultCACertificates([...trusted, expired.cert, misnamed.cert])
-  dns.lookup = answering(lookup) as typeof dns.lookup
+  const names = await dnsServer({ 'failing.invalid': { failure: 'SERVFAIL' }, 'unanswered.invalid': { silent: 'both' } })
   const namespaces: Record<string, object> = {}
   for (const [index, { origin, failure }] of PLACES.entries()) {
     namespaces[namespaceAt(index)] = {
@@ -61,22 +61,13 @@ export async function openPlaces(): Promise<OpenPlaces> {
   return {
     namespaces,
     requests: () => listening.requests,
-    close() {
-      dns.lookup = lookup
+    async close() {
       tls.setDefaultCACertificates(trusted)
       listening.close()
+      await names.close()
     },
   }
 }
-
-/** There is no DNS on loopback: a resolver that says no, and one that says nothing. */
-const answering =
-  (lookup: unknown) =>
-  (name: string, ...rest: unknown[]): void => {
-    const answer = rest.at(-1) as (error: Error) => void
-    if (name === 'unknown.invalid') answer(Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' }))
-    else if (name !== 'unanswered.invalid') (lookup as (...all: unknown[]) => void)(name, ...rest)
-  }
 
 /** Servers on loopback that count their requests. */
 class Listening {

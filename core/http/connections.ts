@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { type Linked, LinkedList } from '../async/event-loop.ts'
+import type { HostCounter } from '../sdk/api.ts'
+
+/** Clients' share of the process's descriptors: upstreams may need as many, and the rest is for files, the database and threads. */
+const CLIENT_SHARE = 3 / 8
+/** The most connections, because each costs memory too. */
+const MOST = 32_768
+/** Descriptors of a process whose limit cannot be read. */
+const USUAL_DESCRIPTORS = 10_240
+/** Connections beyond the limit, on which only monitoring is served. */
+const BEYOND = 16
+/** Connections that are considered for closing when a new one needs a place. */
+const CONSIDERED = 100
+/** Requests that wait on one connection while the one before is served. */
+const MOST_WAITING = 100
+/** Requests that are served on one connection: clients spread over the gateways behind a balancer, and over new ones. */
+const MOST_REQUESTS = 1000
+
+/** What is served at the limit too: `/metrics` says why nothing else is. */
+const MONITORING = /^\/(?:livez|readyz|metrics)(?:\?|$)/
+
+/** Values of the label `reason` of `umg_shed_total`. */
+const REASONS = ['connections', 'pipelining'] as const
+type Reason = (typeof REASONS)[number]
+
+/** The most client connections of this process, by its limit of open files (`ulimit -n`). */
+export function connectionLimit(): number {
+  return Math.min(Math.floor(descriptorLimit() * CLIENT_SHARE), MOST)
+}
+
+function descriptorLimit(): number {
+  try {
+    const [, limit] = /^Max open files +(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'latin1'))!
+    return limit === 'unlimited' ? Number.POSITIVE_INFINITY : Number(limit)
+  } catch {
+    return USUAL_DESCRIPTORS
+  }
+}
+
+/** The connections of one address. */
+interface Peer {
+  readonly address: string | undefined
+  connections: number
+}
+
+/** A connection of a client. */
+export class Connection implements Linked {
+  previous: this | undefined
+  next: this | undefined
+  readonly socket: Socket
+  readonly peer: Peer
+  /** The list of connections that it is in. */
+  list: LinkedList<Connection> | undefined
+  /** Opened when there were as many as the limit, and none of them idle. */
+  readonly isBeyond: boolean
+  /** The reply to the newest request whose turn has come; undefined before the first request. */
+  reply: ServerResponse | undefined
+  /** The requests that wait for that reply to end. */
+  waiting = 0
+  /** The requests so far, without those that wait. */
+  requests = 0
+
+  constructor(socket: Socket, peer: Peer, isBeyond: boolean) {
+    this.socket = socket
+    this.peer = peer
+    this.isBeyond = isBeyond
+  }
+
+  /** No request is being served. */
+  get isIdle(): boolean {
+    return this.waiting === 0 && (this.reply === undefined || this.reply.writableFinished)
+  }
+}
+
+/**
+ * The client connections of the process, on all listeners, and their limits. At the limit a new connection takes the place of an idle
+ * one (docs/decisions/client-connections.md).
+ */
+export class Connections {
+  readonly #limit: number
+  readonly #shed: HostCounter
+  readonly #bySocket = new WeakMap<Socket, Connection>()
+  readonly #peers = new Map<string | undefined, Peer>()
+  /** Those without a request so far, the oldest first. */
+  readonly #unused = new LinkedList<Connection>()
+  /** The others, the one that has been without a new request for longest first. */
+  readonly #used = new LinkedList<Connection>()
+  #open = 0
+
+  constructor(limit: number, shed: HostCounter) {
+    this.#limit = limit
+    this.#shed = shed
+    for (const reason of REASONS) shed.add(0, reason)
+  }
+
+  /** A client has connected. */
+  add(socket: Socket): void {
+    if (this.#open >= this.#limit) this.#makeRoom()
+    const address = socket.remoteAddress
+    const peer = this.#peers.get(address) ?? { address, connections: 0 }
+    const connection = new Connection(socket, peer, this.#open >= this.#limit)
+    this.#peers.set(address, peer)
+    this.#bySocket.set(socket, connection)
+    peer.connections++
+    this.#open++
+    this.#move(connection, this.#unused)
+    socket.once('close', () => this.#remove(connection))
+    if (this.#open > this.#limit + BEYOND) this.#close(connection, 'connections')
+  }
+
+  /** The connection of a socket. */
+  of(socket: Socket): Connection {
+    return this.#bySocket.get(socket)!
+  }
+
+  /** A request waits for the reply before it. False if too many wait: the connection is closed. */
+  wait(connection: Connection): boolean {
+    if (connection.waiting === MOST_WAITING) this.#close(connection, 'pipelining')
+    else connection.waiting++
+    return connection.list !== undefined
+  }
+
+  /** The turn of a request has come. False if it must be refused. */
+  begin(connection: Connection, reply: ServerResponse): boolean {
+    connection.reply = reply
+    // Not by Node's maxRequestsPerSocket: it says so, but does not close the connection.
+    if (++connection.requests >= MOST_REQUESTS) reply.setHeader('connection', 'close')
+    if (connection.list !== undefined) this.#move(connection, this.#used)
+    if (!connection.isBeyond || this.#open <= this.#limit || MONITORING.test(reply.req.url!)) return true
+    this.#shed.add(1, 'connections')
+    return false
+  }
+
+  /**
+   * Closes an idle connection, if there is one: the oldest without a request, or else the one that has been without a new request for
+   * longest. The second only of an address that has at least an equal share of all connections: a client that opens many closes its own.
+   */
+  #makeRoom(): void {
+    if (this.#unused.first !== undefined) {
+      this.#close(this.#unused.first, 'connections')
+      return
+    }
+    for (let considered = 0; considered < CONSIDERED; considered++) {
+      const connection = this.#used.first
+      if (connection === undefined) return
+      if (connection.isIdle && connection.peer.connections * this.#peers.size >= this.#open) {
+        this.#close(connection, 'connections')
+        return
+      }
+      // The next call considers others.
+      this.#move(connection, this.#used)
+    }
+  }
+
+  #close(connection: Connection, reason: Reason): void {
+    if (connection.list === undefined) return
+    this.#shed.add(1, reason)
+    connection.socket.destroy()
+    this.#remove(connection)
+  }
+
+  #remove(connection: Connection): void {
+    if (connection.list === undefined) return
+    this.#move(connection, undefined)
+    this.#open--
+    const { peer } = connection
+    if (--peer.connections === 0) this.#peers.delete(peer.address)
+  }
+
+  #move(connection: Connection, list: LinkedList<Connection> | undefined): void {
+    connection.list?.remove(connection)
+    connection.list = list
+    list?.add(connection)
+  }
+}
