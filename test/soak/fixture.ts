@@ -6,6 +6,7 @@ import { type ScriptedUpstream, scriptedUpstream } from '../../core/testing/kit.
 import { startBlackhole } from './blackhole.ts'
 import type { Announcement } from './gateway.ts'
 import type { ProcessResources } from './resources.ts'
+import { startUnreachable } from './unreachable.ts'
 
 /** A gateway process, its upstreams and its workspace. */
 export interface SoakFixture extends AsyncDisposable {
@@ -43,6 +44,8 @@ export interface Workspace {
   readonly scratch: string
   /** The text of the gateway's routes.yaml. Undefined: routes.yaml of this folder. */
   readonly table: string | undefined
+  /** The gateway's limit of open files. Undefined: that of the command. */
+  readonly descriptors: number | undefined
 }
 
 /** Starts the upstreams and the gateway. */
@@ -51,10 +54,15 @@ export async function startFixture(workspace: Workspace): Promise<SoakFixture> {
   const open = parts.adopt(await scriptedUpstream(), (upstream) => upstream.close())
   const claude = parts.adopt(await scriptedUpstream(), (upstream) => upstream.close())
   const blackhole = parts.use(await startBlackhole())
+  const unreachable = parts.use(await startUnreachable())
   const env = {
     SOAK_OPEN: open.origin,
     SOAK_CLAUDE: claude.origin,
     SOAK_BLACKHOLE: `http://127.0.0.1:${blackhole.port}`,
+    SOAK_OPEN_PORT: new URL(open.origin).port,
+    SOAK_SILENT_TLS: unreachable.silentTls,
+    SOAK_UNTRUSTED_TLS: unreachable.untrustedTls,
+    SOAK_NAME_SERVER: unreachable.nameServer,
     SOAK_KEY: 'sk-ant-soak',
   }
   const table = await tableOf(workspace)
@@ -63,7 +71,7 @@ export async function startFixture(workspace: Workspace): Promise<SoakFixture> {
     started += 1
     const log = join(workspace.scratch, `gateway-${started}.log`)
     const kept = () => open.connectionsOpen + claude.connectionsOpen
-    return startGateway(workspace.processes, { database, table, env, log, kept })
+    return startGateway(workspace, { database, table, env, log, kept })
   }
   const gateway = await start(`sqlite:${join(workspace.scratch, 'gateway.db')}`)
   const moved = parts.move()
@@ -101,11 +109,15 @@ interface GatewayProcess {
   kept(): number
 }
 
-async function startGateway(processes: Processes, { database, table, env, log, kept }: GatewayProcess): Promise<SoakedGateway> {
+async function startGateway(
+  { processes, descriptors }: Workspace,
+  { database, table, env, log, kept }: GatewayProcess,
+): Promise<SoakedGateway> {
   // V8 drops code that has not run for some collections, which would look like freed memory.
   const flags = ['--expose-gc', '--no-flush-bytecode']
   const args = [...flags, fileURLToPath(new URL('gateway.ts', import.meta.url)), database, table]
-  const service = processes.serve({ name: 'the gateway', program: process.execPath, args, env }, log)
+  const limited = ['-c', `ulimit -n ${descriptors ?? '"$(ulimit -n)"'}; exec "$@"`, 'sh', process.execPath, ...args]
+  const service = processes.serve({ name: 'the gateway', program: 'sh', args: limited, env }, log)
   const { url, probe, keys } = await service.ready(() => announcementIn(service.output()))
   const look = async (what: string) => (await get(`${probe}/${what}`)).json()
   return {

@@ -15,9 +15,11 @@ import { database } from './scenarios/database.ts'
 import { eventLoop } from './scenarios/event-loop.ts'
 import { failingTarget } from './scenarios/failing-target.ts'
 import { leak } from './scenarios/leak.ts'
+import { names } from './scenarios/names.ts'
 import { queries } from './scenarios/queries.ts'
 import { reload } from './scenarios/reload.ts'
 import { slowReaders } from './scenarios/slow-readers.ts'
+import { sockets } from './scenarios/sockets.ts'
 
 const SCENARIOS: readonly Scenario[] = [
   aborts,
@@ -28,6 +30,8 @@ const SCENARIOS: readonly Scenario[] = [
   amplification,
   failingTarget,
   bulkhead,
+  names,
+  sockets,
   queries,
   database,
 ]
@@ -73,7 +77,8 @@ async function runScenario(scenario: Scenario, signal: AbortSignal): Promise<Sce
   await using scratch = await mkdtempDisposable(join(tmpdir(), 'umg-soak-'))
   await using processes = createProcesses()
   try {
-    await using fixture = await startFixture({ processes, scratch: scratch.path, table: scenario.table })
+    const { table, descriptors } = scenario
+    await using fixture = await startFixture({ processes, scratch: scratch.path, table, descriptors })
     return { name, findings: await Promise.race([scenario.run(fixture, progress), timeOut(scenario, signal)]) }
   } catch (error) {
     return { name, findings: [{ what: 'ran to its end', measured: reasonOf(error as Error), allowed: '', met: false }] }

@@ -7,6 +7,8 @@ export interface Scenario {
   readonly seconds: number
   /** The text of its own routes.yaml. Default: routes.yaml of this folder. */
   readonly table?: string
+  /** Its gateway's limit of open files. Default: that of the command. */
+  readonly descriptors?: number
   /** Runs with its own gateway. `progress` prints the current step. */
   run(fixture: SoakFixture, progress: (message: string) => void): Promise<readonly Finding[]>
 }

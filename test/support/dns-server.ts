@@ -18,6 +18,8 @@ export interface Zone {
 
 /** A name server on loopback, which all resolvers of this process ask while it runs. Other names than its own do not exist. */
 export interface DnsServer {
+  /** `127.0.0.1:12345` */
+  readonly address: string
   /** What it says, by name; a test may change it. */
   readonly zones: Map<string, Zone>
   /** The questions so far: `A name`, `AAAA name`; over TCP `A name by TCP`. */
@@ -67,23 +69,33 @@ export async function dnsServer(zones: Readonly<Record<string, Zone>> = {}): Pro
     return Buffer.concat([header, query.subarray(HEADER_BYTES, end), ...(isCut ? [] : records)])
   }
 
-  const { Resolver } = dns.promises
-  dns.promises.Resolver = class extends Resolver {
-    constructor(options?: dns.ResolverOptions) {
-      super(options)
-      this.setServers([`127.0.0.1:${port}`])
-    }
-  }
+  const address = `127.0.0.1:${port}`
+  const leave = askNameServer(address)
   return {
+    address,
     zones: known,
     questions,
     async close() {
-      dns.promises.Resolver = Resolver
+      leave()
       for (const socket of sockets) socket.destroy()
       udp.close()
       tcp.close()
       await Promise.all([once(udp, 'close'), once(tcp, 'close')])
     },
+  }
+}
+
+/** Makes all resolvers of this process ask a name server. Returns how to undo that. */
+export function askNameServer(address: string): () => void {
+  const { Resolver } = dns.promises
+  dns.promises.Resolver = class extends Resolver {
+    constructor(options?: dns.ResolverOptions) {
+      super(options)
+      this.setServers([address])
+    }
+  }
+  return () => {
+    dns.promises.Resolver = Resolver
   }
 }
 
