@@ -27,8 +27,9 @@ export interface KeyDirectory {
  */
 const FRESH_MS = 10_000
 
-/** The longest wait of a call for the store. Milliseconds. */
+/** The longest wait of a call for the store, and of a call whose key was in use before the last change of keys. Milliseconds. */
 const LOOK_UP_MS = 900
+const DOUBT_MS = 80
 
 /** The most cached keys, of known and of unknown ones each. */
 const MOST_KNOWN = 10_000
@@ -112,11 +113,11 @@ async function find(store: Store, memory: Memory, digest: string): Promise<KeyHo
   const refusedAt = memory.unknown.get(digest)
   if (refusedAt !== undefined && refusedAt > now - FRESH_MS) return undefined
   try {
-    return await withTimeout(LOOK_UP_MS, ask(store, memory, digest))
+    return await withTimeout(memory.doubtful.has(digest) ? DOUBT_MS : LOOK_UP_MS, ask(store, memory, digest))
   } catch (cause) {
     const holder = memory.doubtful.get(digest)
     if (holder === undefined) throw new GatewayError('storage_unavailable', { headers: { 'retry-after': '1' }, cause })
-    // Later calls need not wait for the store to fail again.
+    // Later calls need not wait for the store to fail again; a look-up that ends late replaces this entry.
     memory.known.set(digest, { holder, askedAt: now })
     return holder
   }
@@ -173,9 +174,9 @@ export interface Watcher {
 /** Watches a store's keys until the returned function is called. */
 function watchKeys(store: Store, { doubt, forget }: Watcher): () => void {
   let failedPolls = 0
-  const poll = () => {
+  const poll = async () => {
     try {
-      if (store.changed()) doubt()
+      if (await store.changed()) doubt()
       failedPolls = 0
     } catch {
       failedPolls += 1
@@ -191,7 +192,7 @@ function watchKeys(store: Store, { doubt, forget }: Watcher): () => void {
   }
 }
 
-/** Keys per statement: SQLite runs in this thread, and thousands at once would delay streams. */
+/** Keys per statement: a database limits its parameters, and other writes wait for it. */
 const BATCH = 500
 
 /** Records the use of keys, and writes the times about once a minute, outside of calls. */

@@ -149,6 +149,12 @@ export const METRICS = {
     help: 'Tasks that wait for a worker thread.',
     labels: [],
   },
+  usageWriteFailures: {
+    name: 'umg_usage_write_failures_total',
+    type: 'counter',
+    help: 'Times that usage rows could not be written, by the error. They wait, and are written again.',
+    labels: ['error'],
+  },
   usageRowsDropped: {
     name: 'umg_usage_rows_dropped_total',
     type: 'counter',
