@@ -15,6 +15,7 @@ import { database } from './scenarios/database.ts'
 import { eventLoop } from './scenarios/event-loop.ts'
 import { failingTarget } from './scenarios/failing-target.ts'
 import { leak } from './scenarios/leak.ts'
+import { locked } from './scenarios/locked.ts'
 import { queries } from './scenarios/queries.ts'
 import { reload } from './scenarios/reload.ts'
 import { slowReaders } from './scenarios/slow-readers.ts'
@@ -29,6 +30,7 @@ const SCENARIOS: readonly Scenario[] = [
   failingTarget,
   bulkhead,
   queries,
+  locked,
   database,
 ]
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Hold, hold, json } from '../../../core/testing/kit.ts'
 import { openai } from '../../e2e/sdk/openai-dialect.ts'
-import { atRate } from '../at-rate.ts'
+import { atRate, p99 } from '../at-rate.ts'
 import { bodyOf, type Client, createClient } from '../client.ts'
 import type { SoakedGateway, SoakFixture } from '../fixture.ts'
 import { namespaceOf, plainRoutes } from '../plain-routes.ts'
@@ -31,16 +31,16 @@ export const bulkhead: Scenario = {
     const waiting = createClient(gateway, gateway.keys.many)
     const lively = createClient(gateway, gateway.keys.many)
     serve(fixture, hold())
-    await p99(lively)
+    await timeOf(lively)
     const slower: number[] = []
     let refused = 0
     for (let round = 1; round <= ROUNDS; round++) {
-      const alone = await p99(lively)
+      const alone = await timeOf(lively)
       const door = hold()
       serve(fixture, door)
       const calls = Array.from({ length: WAITING }, () => waiting.call(bodyOf({ model: 'hanging/m' })))
       await allWait(gateway)
-      const beside = await p99(lively)
+      const beside = await timeOf(lively)
       const { status } = await waiting.call(bodyOf({ model: 'hanging/m' }))
       if (status === 503) refused++
       door.release()
@@ -70,10 +70,8 @@ async function allWait(gateway: SoakedGateway): Promise<void> {
   await delay(SETTLE_MS)
 }
 
-/** Milliseconds in which all calls but one in a hundred are served. */
-async function p99(client: Client): Promise<number> {
-  const answers = await atRate(PER_SECOND, PER_SECOND * SECONDS, () => client.call(bodyOf({ model: 'lively/m' })))
-  return answers.map(({ took }) => took).toSorted((a, b) => a - b)[Math.floor(answers.length * 0.99)]!
+async function timeOf(client: Client): Promise<number> {
+  return p99(await atRate(PER_SECOND, PER_SECOND * SECONDS, () => client.call(bodyOf({ model: 'lively/m' }))))
 }
 
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
