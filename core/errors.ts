@@ -187,6 +187,21 @@ export const ERRORS = {
     'storage_unavailable',
     'The key store cannot be reached right now. Your key was not refused; retry shortly.',
   ),
+  storage_busy: gateway(
+    503,
+    'storage_unavailable',
+    'The database is busy: another process may hold a lock on it. Retry shortly; if it persists, the operator must find that process and end it.',
+  ),
+  storage_full: gateway(
+    503,
+    'storage_unavailable',
+    'The disk of the database is full, so nothing can be saved. The operator must free some space.',
+  ),
+  storage_damaged: gateway(
+    503,
+    'storage_unavailable',
+    'The database is damaged. The operator must end the gateway, restore a backup, and start it again.',
+  ),
   service_unavailable: gateway(503, 'service_unavailable', 'The gateway is shutting down or overloaded. Retry shortly.'),
   gateway_overloaded: gateway(
     503,

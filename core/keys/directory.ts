@@ -14,8 +14,9 @@ import type { KeySource } from './source.ts'
  */
 const FRESH_MS = 10_000
 
-/** The longest wait of a call for the source. Milliseconds. */
+/** The longest wait of a call for the source, and of a call whose key was known before the last change of keys. Milliseconds. */
 const LOOK_UP_MS = 900
+const STALE_LOOK_UP_MS = 80
 
 /** The most cached keys, of known and of unknown ones each. */
 const MOST_KNOWN = 10_000
@@ -105,11 +106,11 @@ export class KeyDirectory {
     const refusedAt = cache.unknown.get(digest)
     if (refusedAt !== undefined && refusedAt > now - FRESH_MS) return undefined
     try {
-      return await withTimeout(LOOK_UP_MS, this.#lookUpOnce(cache, digest))
+      return await withTimeout(cache.stale.has(digest) ? STALE_LOOK_UP_MS : LOOK_UP_MS, this.#lookUpOnce(cache, digest))
     } catch (cause) {
       const holder = cache.stale.get(digest)
       if (holder === undefined) throw new GatewayError('storage_unavailable', { headers: { 'retry-after': '1' }, cause })
-      // Later calls need not wait for the source to fail again.
+      // Later calls need not wait for the source to fail again; a look-up that ends late replaces this entry.
       cache.known.set(digest, { holder, foundAt: now })
       return holder
     }

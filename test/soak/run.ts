@@ -15,6 +15,7 @@ import { database } from './scenarios/database.ts'
 import { eventLoop } from './scenarios/event-loop.ts'
 import { failingTarget } from './scenarios/failing-target.ts'
 import { leak } from './scenarios/leak.ts'
+import { locked } from './scenarios/locked.ts'
 import { names } from './scenarios/names.ts'
 import { queries } from './scenarios/queries.ts'
 import { reload } from './scenarios/reload.ts'
@@ -33,6 +34,7 @@ const SCENARIOS: readonly Scenario[] = [
   names,
   sockets,
   queries,
+  locked,
   database,
 ]
 

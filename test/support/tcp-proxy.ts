@@ -9,12 +9,15 @@ export interface TcpProxy {
   disconnect(): Promise<void>
   /** Accepts connections again. */
   reconnect(): Promise<void>
+  /** Accepts connections and bytes, and forwards none, until `disconnect`. */
+  freeze(): void
 }
 
 /** Starts a proxy to the server of a URL on a free port. */
 export async function startTcpProxy(url: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(url)
   const sockets = new Set<Socket>()
+  let isFrozen = false
   const server = createServer((near) => {
     const far = connect(Number(port), hostname)
     for (const [from, to] of [
@@ -27,7 +30,7 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
         sockets.delete(from)
         to.destroy()
       })
-      from.pipe(to)
+      if (!isFrozen) from.pipe(to)
     }
   })
   server.listen(0, '127.0.0.1')
@@ -38,12 +41,17 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
   return {
     url: proxied.href,
     async disconnect() {
+      isFrozen = false
       server.close()
       for (const socket of sockets) socket.destroy()
     },
     async reconnect() {
       server.listen(here.port, '127.0.0.1')
       await once(server, 'listening')
+    },
+    freeze() {
+      isFrozen = true
+      for (const socket of sockets) socket.unpipe()
     },
   }
 }

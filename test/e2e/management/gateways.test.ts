@@ -87,6 +87,21 @@ onPostgres('a gateway whose database becomes unavailable', (database) => {
     await call()
   })
 
+  it('delays no call of a key in use while the database does not answer, though this gateway made a key just before', async () => {
+    const { gateway } = fixture
+    expect(await status(gateway, gateway.liveKey)).to.equal(200)
+    const unused = await gateway.key()
+    proxy.freeze()
+    let isAnswered = false
+    const refused = gateway.fetch('/v1/models', { key: unused }).finally(() => {
+      isAnswered = true
+    })
+    for (let i = 0; i < 3; i++) expect(await status(gateway, gateway.liveKey)).to.equal(200)
+    expect(isAnswered).to.equal(false)
+    expect(await refusalOf(await refused)).to.deep.equal([503, 'storage_unavailable'])
+    await proxy.disconnect()
+  })
+
   it('refuses a key that was revoked in the meantime', async () => {
     const other = await startTestGateway({ routes: ROUTES, database: await directUrl() })
     const { body } = await fixture.member.post('/keys', { name: 'shared', kind: 'live' })
