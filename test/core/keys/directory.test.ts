@@ -350,6 +350,9 @@ onEachDatabase('the key directory', (database, kind) => {
     }
 
     it('waits a second at most for a database that does not answer', async () => {
+      // First, so that the pool of connections creates and clears its timers by the same clock.
+      mock.timers.enable({ apis: ['setTimeout'] })
+      store = await open()
       const { secret } = await createQuietly()
       const { key: other, secret: idle } = await createQuietly()
       let frozen = 0
@@ -366,7 +369,6 @@ onEachDatabase('the key directory', (database, kind) => {
       const principal = await directory.verify(secret)
       await revokeKey(store, other.id)
       isFrozen = true
-      mock.timers.enable({ apis: ['setTimeout'] })
       const answers = Promise.all([directory.verify(secret), unavailable(directory.verify(idle))])
       await until(() => frozen === 2)
       mock.timers.tick(1000)
