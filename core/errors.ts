@@ -15,7 +15,7 @@ interface Row {
   readonly fault: Fault
   /** `{name}` is filled from the error's values. */
   readonly message: string
-  /** False: repeating the call cannot help, so the official SDKs are told not to (`x-should-retry: false`). */
+  /** False: repeating the call cannot help. `x-should-retry: false` keeps the official SDKs from it. */
   readonly retry?: false
   /** Seconds: the reply's `retry-after`, unless the error has another. */
   readonly retryAfter?: number

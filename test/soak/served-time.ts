@@ -1,4 +1,4 @@
-import { atRate } from './at-rate.ts'
+import { atRate, p99 } from './at-rate.ts'
 import { bodyOf, type Client } from './client.ts'
 
 const PER_SECOND = 200
@@ -9,7 +9,7 @@ export async function p99OfCalls(client: Client, model: string): Promise<number>
   const answers = await atRate(PER_SECOND, PER_SECOND * SECONDS, () => client.call(bodyOf({ model })))
   const failed = answers.find(({ status }) => status !== 200)
   if (failed !== undefined) throw new Error(`a call to ${model} was answered ${failed.status}: ${failed.body}`)
-  return answers.map(({ took }) => took).toSorted((a, b) => a - b)[Math.floor(answers.length * 0.99)]!
+  return p99(answers)
 }
 
 export const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!

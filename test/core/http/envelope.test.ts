@@ -10,7 +10,7 @@ interface Envelope {
   readonly url?: string
 }
 
-/** The error of a request as Node's parser would hand it on; undefined where there is none. */
+/** The error for a request that Node's parser accepts; undefined if the check accepts it too. */
 function refusal({
   headers = [['Host', 'gateway']],
   httpVersion = '1.1',

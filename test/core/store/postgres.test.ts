@@ -61,29 +61,29 @@ onPostgres('a database server', (database) => {
     })
     afterEach(async () => {
       await store?.close()
-      await proxy?.disconnect()
+      await proxy?.close()
     })
 
     const query = () => store.db.selectFrom('accounts').select('id').execute()
 
     it('is unavailable until the server is back; a wrong query is another error', async () => {
       await query()
-      await proxy.disconnect()
+      proxy.disconnect()
       const failure = await query().catch((error: unknown) => error)
       expect(storageError(failure)?.row).to.equal('storage_unavailable')
       const wrong = await sql`select nonsense`.execute((await open()).db).catch((error: unknown) => error)
       expect(storageError(wrong)).to.equal(undefined)
-      await proxy.reconnect()
+      proxy.reconnect()
       expect(await query()).to.have.length(1)
     })
 
     it('reports no changes until it is reconnected, and then a change that may have been missed', async () => {
       expect(await store.changed()).to.equal(false)
-      await proxy.disconnect()
+      proxy.disconnect()
       const lost = () => store.changed().catch(() => 'lost')
       while ((await lost()) !== 'lost') await setImmediate()
       await (await open()).db.insertInto('keys').values(KEY).execute()
-      await proxy.reconnect()
+      proxy.reconnect()
       let changed = await lost()
       for (; changed === 'lost'; changed = await lost()) await setTimeout(10)
       expect([changed, await store.changed()]).to.deep.equal([true, false])
@@ -100,7 +100,7 @@ onPostgres('a database server', (database) => {
         .transaction()
         .execute(async (transaction) => {
           await transaction.insertInto('keys').values(KEY).execute()
-          await proxy.disconnect()
+          proxy.disconnect()
         })
         .catch((error: unknown) => error)
       expect(storageError(outcome)?.row).to.equal('storage_unavailable')
