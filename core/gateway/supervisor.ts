@@ -136,6 +136,8 @@ export class Supervisor {
 
   #onServing(process: SupervisedProcess): void {
     this.#serving.add(process)
+    const ms = Math.round(performance.now() - process.startedAt)
+    if (this.#isStarted) this.#options.log.info({ process: process.id, pid: process.pid, ms }, 'process serves')
     if (process.role === 'proxy') this.#handover.add(process)
     if (this.#serving.size === this.#options.workers + 1) this.#started.resolve()
   }

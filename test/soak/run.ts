@@ -11,6 +11,7 @@ import type { Scenario } from './scenario.ts'
 import { aborts } from './scenarios/aborts.ts'
 import { amplification } from './scenarios/amplification.ts'
 import { bulkhead } from './scenarios/bulkhead.ts'
+import { crash } from './scenarios/crash.ts'
 import { database } from './scenarios/database.ts'
 import { eventLoop } from './scenarios/event-loop.ts'
 import { failingTarget } from './scenarios/failing-target.ts'
@@ -35,6 +36,7 @@ const SCENARIOS: readonly Scenario[] = [
   sockets,
   queries,
   locked,
+  crash,
   database,
 ]
 
