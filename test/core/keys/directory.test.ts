@@ -63,7 +63,7 @@ onEachDatabase('the key directory', (database, kind) => {
   const untilRefused = (directory: StoredDirectory, secret: string) =>
     until(async () => (await directory.verify(secret)) === undefined)
 
-  it('knows whose a new key is', async () => {
+  it('finds the account of a new key', async () => {
     const { key, secret } = await createKey(store, { ...LIVE, models: ['openai/*', 'acme/smart'], rateClass: 'batch' })
     const principal = await directoryOf(store).verify(secret)
     expect(principal).to.deep.equal({
@@ -82,7 +82,7 @@ onEachDatabase('the key directory', (database, kind) => {
     expect(await directoryOf(store).verify(secret)).to.deep.include({ rateClass: 'standard', models: [['acme/*'], ['*']] })
   })
 
-  it('gives all calls of a key the same principal, which none of them can change', async () => {
+  it('gives all calls of a key the same frozen principal', async () => {
     const { secret } = await createKey(store, LIVE)
     const directory = directoryOf(store)
     const first = await directory.verify(secret)
@@ -90,17 +90,17 @@ onEachDatabase('the key directory', (database, kind) => {
     expect(first).to.satisfy(Object.isFrozen)
   })
 
-  it('knows the labels of a key', async () => {
+  it('finds the labels of a key', async () => {
     const { secret } = await createKey(store, { ...LIVE, tags: { team: 'research' } })
     expect(await directoryOf(store).verify(secret)).to.deep.include({ tags: { team: 'research' } })
   })
 
-  it('knows nobody by an admin key', async () => {
+  it('does not accept an admin key', async () => {
     const { secret } = await createKey(store, { name: 'terraform', kind: 'admin' })
     expect(await directoryOf(store).verify(secret)).to.equal(undefined)
   })
 
-  it('writes down when keys were used, once it is closed at the latest', async () => {
+  it('records the last use of keys when it is closed', async () => {
     const { key, secret } = await createKey(store, LIVE)
     const { key: idle } = await createKey(store, LIVE)
     const directory = directoryOf(store)
@@ -111,7 +111,7 @@ onEachDatabase('the key directory', (database, kind) => {
     expect((await findKey(store.db, idle.id)).lastUsedAt).to.equal(undefined)
   })
 
-  it('writes down when keys were used once a minute, and what could not be written the next time', async () => {
+  it('records the last use of keys once a minute, and repeats a failed write', async () => {
     mock.timers.enable({ apis: ['setInterval'] })
     let fail = false
     const plugin: KyselyPlugin = {
@@ -132,11 +132,11 @@ onEachDatabase('the key directory', (database, kind) => {
     await until(async () => (await findKey(store.db, key.id)).lastUsedAt !== undefined)
   })
 
-  it('does not know a key that nobody created', async () => {
+  it('does not accept a key that was never created', async () => {
     expect(await directoryOf(store).verify(createSecret('live'))).to.equal(undefined)
   })
 
-  it('tells keys apart that begin alike', async () => {
+  it('distinguishes keys with the same beginning', async () => {
     const alike = 'sk-live-00000000000000000000000000000'
     // The checksums are those of the bodies that end in 0 and in 1.
     const [one = '', other = ''] = [`${alike}037Beaw`, `${alike}1434yxI`]
@@ -150,7 +150,7 @@ onEachDatabase('the key directory', (database, kind) => {
     expect(await directory.verify(other)).to.equal(undefined)
   })
 
-  it('refuses what cannot be a key without asking the database', async () => {
+  it('refuses a malformed key without a query', async () => {
     const directory = directoryOf(store)
     await store.close()
     for (const text of ['', 'sk-live-', 'hunter2', "' OR 1=1 --", createSecret('live').slice(1), 'x'.repeat(10_240)]) {
@@ -158,7 +158,7 @@ onEachDatabase('the key directory', (database, kind) => {
     }
   })
 
-  it('asks the database once for calls that come together', async () => {
+  it('makes one query for concurrent calls', async () => {
     const { secret } = await createKey(store, LIVE)
     const gate = gated(store)
     const directory = directoryOf(gate.store)
@@ -169,7 +169,7 @@ onEachDatabase('the key directory', (database, kind) => {
     expect(gate.asked()).to.equal(1)
   })
 
-  it('asks the database once for a wrong key that is tried again and again', async () => {
+  it('makes one query for a wrong key that is used repeatedly', async () => {
     const gate = gated(store)
     gate.open()
     const directory = directoryOf(gate.store)
@@ -191,7 +191,7 @@ onEachDatabase('the key directory', (database, kind) => {
   })
 
   describe('revocation', () => {
-    it('in this process holds for the next call', async () => {
+    it('in this process takes effect with the next call', async () => {
       const { key, secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
       expect(await directory.verify(secret)).to.include({ keyId: key.id })
@@ -199,7 +199,7 @@ onEachDatabase('the key directory', (database, kind) => {
       expect(await directory.verify(secret)).to.equal(undefined)
     })
 
-    it('by the command line beside a running gateway holds too', async () => {
+    it('by the command line takes effect in a running gateway', async () => {
       const { key, secret } = await createKey(store, LIVE)
       const { secret: bystander } = await createKey(store, LIVE)
       const directory = directoryOf(store)
@@ -210,7 +210,7 @@ onEachDatabase('the key directory', (database, kind) => {
       expect(await directory.verify(bystander)).to.include({ name: 'ci' })
     })
 
-    it('by another gateway holds soon', async () => {
+    it('by another gateway takes effect within a second', async () => {
       const { key, secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
       await directory.verify(secret)
@@ -218,7 +218,7 @@ onEachDatabase('the key directory', (database, kind) => {
       await untilRefused(directory, secret)
     })
 
-    it('by any hand, of whatever a key may do, holds too', async () => {
+    it('by a direct change of the database takes effect, also of models and accounts', async () => {
       const { secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
       await directory.verify(secret)
@@ -226,7 +226,7 @@ onEachDatabase('the key directory', (database, kind) => {
       await until(async () => (await directory.verify(secret))?.models[0]?.[0] === 'acme/*')
     })
 
-    it('that nothing told of holds for the call after the one that asked again, ten seconds later', async () => {
+    it('without a notification takes effect after ten seconds', async () => {
       mock.timers.enable({ apis: ['Date'], now: Date.now() })
       const { key, secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
@@ -239,7 +239,7 @@ onEachDatabase('the key directory', (database, kind) => {
       await untilRefused(directory, secret)
     })
 
-    it('is undone for nobody: a key that was unknown is asked about again after ten seconds', async () => {
+    it('can be undone: an unknown key is looked up again after ten seconds', async () => {
       mock.timers.enable({ apis: ['Date'], now: Date.now() })
       const { secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
@@ -271,7 +271,7 @@ onEachDatabase('the key directory', (database, kind) => {
       expect(await directory.verify(secret)).to.equal(undefined)
     })
 
-    it('is watched for until the directory is closed', async () => {
+    it('is not watched after the directory is closed', async () => {
       mock.timers.enable({ apis: ['setInterval'] })
       const { key } = await createQuietly()
       const directory = directoryOf(store)
@@ -284,7 +284,7 @@ onEachDatabase('the key directory', (database, kind) => {
   })
 
   describe('while the database fails', () => {
-    it('lets keys in use go on, and says of others that it cannot tell', async () => {
+    it('accepts keys in use, and throws storage_unavailable for others', async () => {
       const { secret } = await createQuietly()
       const { secret: idle } = await createQuietly()
       const directory = directoryOf(store)
@@ -295,7 +295,7 @@ onEachDatabase('the key directory', (database, kind) => {
       await unavailable(directory.verify(createSecret('live')))
     })
 
-    it('lets keys in use go on that are due to be asked about again', async () => {
+    it('accepts keys in use that are due for another look-up', async () => {
       mock.timers.enable({ apis: ['Date'], now: Date.now() })
       const { secret } = await createQuietly()
       const directory = directoryOf(store)
@@ -308,7 +308,7 @@ onEachDatabase('the key directory', (database, kind) => {
       }
     })
 
-    it('lets keys in use go on though somebody elsewhere changed something before', async () => {
+    it('accepts keys in use after a change by another process', async () => {
       mock.timers.enable({ apis: ['setInterval'] })
       const { secret } = await createQuietly()
       const directory = directoryOf({ ...store, changed: async () => true })
@@ -323,7 +323,7 @@ onEachDatabase('the key directory', (database, kind) => {
       expect(await directory.verify(secret)).to.equal(principal)
     })
 
-    it('lets keys in use go on though this process changed others before', async () => {
+    it('accepts keys in use after this process changed others', async () => {
       const { secret } = await createQuietly()
       const { key: other } = await createQuietly()
       const directory = directoryOf(store)
@@ -342,7 +342,7 @@ onEachDatabase('the key directory', (database, kind) => {
       'edited its account': () => editAccount(store, { id: 'default', models: ['acme/*'] }, ADA),
     }
     for (const [what, change] of Object.entries(CHANGES)) {
-      it(`lets no key go on where this process ${what}`, async () => {
+      it(`does not accept a key after this process ${what}`, async () => {
         const { key, secret } = await createQuietly()
         const directory = directoryOf(store)
         await directory.verify(secret)
@@ -409,7 +409,7 @@ onEachDatabase('the key directory', (database, kind) => {
       await untilRefused(directory, secret)
     })
 
-    it('trusts no key any more once revocations could not be seen for five minutes', async () => {
+    it('accepts no key after five minutes without a poll for revocations', async () => {
       mock.timers.enable({ apis: ['setInterval'] })
       const { secret } = await createQuietly()
       let failing = false
@@ -431,7 +431,7 @@ onEachDatabase('the key directory', (database, kind) => {
       await unavailable(directory.verify(secret))
     })
 
-    it('knows every key again as soon as it works', async () => {
+    it('accepts every key again when the database works', async () => {
       const { key, secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
       await store.db.schema.alterTable('keys').renameTo('hidden').execute()
@@ -443,8 +443,8 @@ onEachDatabase('the key directory', (database, kind) => {
 
   if (kind === 'PostgreSQL') return
   // What it keeps in its own memory is the same for every database, and thousands of look-ups take their time.
-  describe('under guessing', () => {
-    it('remembers a thousand wrong keys, not all of them', async () => {
+  describe('with guessed keys', () => {
+    it('keeps a thousand wrong keys in its cache', async () => {
       const gate = gated(store)
       gate.open()
       const directory = directoryOf(gate.store)
@@ -456,7 +456,7 @@ onEachDatabase('the key directory', (database, kind) => {
       expect(gate.asked()).to.equal(1002)
     })
 
-    it('keeps keys in use whoever guesses at others', async () => {
+    it('keeps keys in use in its cache', async () => {
       const { secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
       const principal = await directory.verify(secret)
@@ -478,7 +478,7 @@ onEachDatabase('the key directory', (database, kind) => {
       return directory
     }
 
-    it('identify without the database', async () => {
+    it('need no database', async () => {
       const secret = createSecret('live')
       const directory = directoryWith(declared(secret, { rateClass: 'batch' }))
       await store.close()
@@ -494,7 +494,7 @@ onEachDatabase('the key directory', (database, kind) => {
       expect(await directory.verify(secret)).to.equal(principal)
     })
 
-    it('hold only for the routes.yaml they stand in, and from its first call on', async () => {
+    it('are valid only with their routes.yaml, from its first call on', async () => {
       const secret = createSecret('live')
       const directory = directoryOf(store)
       expect(await directory.verify(secret)).to.equal(undefined)
@@ -513,12 +513,12 @@ onEachDatabase('the key directory', (database, kind) => {
       expect(await valid.verify(secret)).to.include({ kind: 'live' })
     })
 
-    it('are never live under an sk-test- secret, whatever the file says', async () => {
+    it('are test keys if the secret begins with sk-test-, although the file says live', async () => {
       const secret = createSecret('test')
       expect(await directoryWith(declared(secret, { kind: 'live' })).verify(secret)).to.include({ kind: 'test' })
     })
 
-    it('are test keys where the file says so, whatever their secret', async () => {
+    it('are test keys if the file says so, with any secret', async () => {
       const secret = createSecret('live')
       expect(await directoryWith(declared(secret, { kind: 'test' })).verify(secret)).to.include({ kind: 'test' })
     })

@@ -77,7 +77,7 @@ const INVALID: readonly Offer[] = [
   ...INJECTIONS.map((text) => bearer(text, () => text)),
 ]
 
-/** A link that answers by itself, whoever asks. */
+/** A link that replies to every call itself. */
 const ANSWERER = `
 import { defineChain, Type } from 'unified-model-gateway/plugin'
 export default defineChain({
