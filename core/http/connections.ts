@@ -120,11 +120,18 @@ export class Connections {
     return this.#bySocket.get(socket)!
   }
 
-  /** A request waits for the reply before it. False if too many wait: the connection is closed. */
-  wait(connection: Connection): boolean {
-    if (connection.waiting === MOST_WAITING) this.#close(connection, 'pipelining')
-    else connection.waiting++
-    return connection.list !== undefined
+  /** A pipelined request waits for the reply before it, then `begin` is called. Closes the connection if too many wait. */
+  wait(connection: Connection, reply: ServerResponse, begin: () => void): void {
+    if (connection.waiting === MOST_WAITING) {
+      this.#close(connection, 'pipelining')
+      return
+    }
+    connection.waiting++
+    // Node gives a reply its socket when the one before has ended.
+    reply.once('socket', () => {
+      connection.waiting--
+      begin()
+    })
   }
 
   /** The turn of a request has come. False if it must be refused. */
