@@ -177,11 +177,7 @@ export const ERRORS = {
     'internal_error',
     'The gateway had an error while processing your request. Retry it; if it persists, contact the operator with the x-request-id of this reply.',
   ),
-  plugin_error: gateway(
-    500,
-    'plugin_error',
-    'A plugin of the gateway failed while processing your request. Contact the operator with the x-request-id of this reply.',
-  ),
+  plugin_error: gateway(500, 'plugin_error', 'A plugin failed. Contact the operator with the x-request-id of this reply.'),
   storage_unavailable: gateway(
     503,
     'storage_unavailable',
@@ -192,11 +188,7 @@ export const ERRORS = {
     'storage_unavailable',
     'The database is busy: another process may hold a lock on it. Retry shortly; if it persists, the operator must find that process and end it.',
   ),
-  storage_full: gateway(
-    503,
-    'storage_unavailable',
-    'The disk of the database is full, so nothing can be saved. The operator must free some space.',
-  ),
+  storage_full: gateway(503, 'storage_unavailable', 'The disk of the database is full. The operator must free some space.'),
   storage_damaged: gateway(
     503,
     'storage_unavailable',
