@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { FIN, json } from '../../../core/testing/kit.ts'
 import { openai } from '../../e2e/sdk/openai-dialect.ts'
-import { bodyOf, type Client, createClient } from '../client.ts'
+import { bodyOf, createClient } from '../client.ts'
+import type { SoakedGateway } from '../fixture.ts'
 import { plainRoutes } from '../plain-routes.ts'
 import { atMost, exactly, type Scenario } from '../scenario.ts'
 import { median, p99OfCalls } from '../served-time.ts'
@@ -38,7 +39,6 @@ export const names: Scenario = {
   ),
   async run({ gateway, open }, progress) {
     const lively = createClient(gateway, gateway.keys.many)
-    const unlucky = createClient(gateway, gateway.keys.many)
     // Closed after each reply: the name is needed for each call.
     open.on(() => [...json(openai.whole({ text: ['Hello!'] })), FIN])
     await p99OfCalls(lively, 'lively/m')
@@ -46,13 +46,12 @@ export const names: Scenario = {
     const failures: number[] = []
     for (let round = 1; round <= ROUNDS; round++) {
       const alone = await p99OfCalls(lively, 'lively/m')
-      const calls = callUnreachable(unlucky)
+      const calls = callUnreachable(gateway)
       const beside = await p99OfCalls(lively, 'lively/m')
       failures.push(...(await calls.stop()))
       progress(`round ${round} of ${ROUNDS}: p99 ${alone.toFixed(1)} ms alone, ${beside.toFixed(1)} ms beside calls that fail`)
       slower.push(beside - alone)
     }
-    unlucky.close()
     lively.close()
     return [
       atMost(
@@ -70,15 +69,22 @@ export const names: Scenario = {
   },
 }
 
-/** Calls all unreachable upstreams, one after the other, until `stop`, which resolves to the statuses of the replies. */
-function callUnreachable(client: Client): { stop(): Promise<number[]> } {
+/** Calls all unreachable upstreams, one after the other, until `stop`, which resolves to the statuses of the replies, 0 for none. */
+function callUnreachable(gateway: SoakedGateway): { stop(): Promise<number[]> } {
+  const client = createClient(gateway, gateway.keys.many)
   const namespaces = Object.keys(UNREACHABLE)
   const calls: Promise<number>[] = []
   let stopped = false
   const calling = (async () => {
     while (!stopped) {
       const model = `${namespaces[calls.length % namespaces.length]}/m`
-      calls.push(client.call(bodyOf({ model })).then(({ status }) => status))
+      const call = client.call(bodyOf({ model }))
+      calls.push(
+        call.then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      )
       await delay(1000 / PER_SECOND)
     }
   })()
@@ -86,7 +92,9 @@ function callUnreachable(client: Client): { stop(): Promise<number[]> } {
     async stop() {
       stopped = true
       await calling
-      return Promise.all(calls)
+      const statuses = await Promise.all(calls)
+      client.close()
+      return statuses
     },
   }
 }
