@@ -77,8 +77,8 @@ export class Supervisor {
       const clients = await this.#handover.listen('clients', listen)
       const people = adminListen === undefined ? clients : await this.#handover.listen('operators', adminListen)
       this.#urls = { clients, people }
-      this.#spawn('control', 0)
-      for (let slot = 1; slot <= workers; slot++) this.#spawn('proxy', slot)
+      this.#startProcess('control', 0)
+      for (let slot = 1; slot <= workers; slot++) this.#startProcess('proxy', slot)
       await this.#started.promise
       this.#isStarted = true
       this.#send('control', { type: 'started' })
@@ -112,7 +112,7 @@ export class Supervisor {
     this.#folder.remove()
   }
 
-  #spawn(role: Role, slot: number, isSuccessor = false): void {
+  #startProcess(role: Role, slot: number, isSuccessor = false): void {
     const name = role === 'control' ? role : `${role}-${slot}`
     const assignment = { role, process: `${name}.${++this.#count}`, folder: this.#folder.path, urls: this.#urls, isSuccessor }
     const listener = {
@@ -164,7 +164,7 @@ export class Supervisor {
     const pause = failures < 2 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS)
     setTimeout(() => {
       if (this.#isStopping) return
-      this.#spawn(role, slot, true)
+      this.#startProcess(role, slot, true)
       this.#send('control', { type: 'replaced', role })
     }, pause)
   }

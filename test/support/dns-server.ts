@@ -1,7 +1,7 @@
 import dgram from 'node:dgram'
 import dns from 'node:dns'
 import { once } from 'node:events'
-import { createServer, isIP, type Socket } from 'node:net'
+import { type AddressInfo, createServer, isIP, type Socket } from 'node:net'
 
 /** What a name server says of a name. */
 export interface Zone {
@@ -41,9 +41,6 @@ export async function dnsServer(zones: Readonly<Record<string, Zone>> = {}): Pro
     const answer = answerTo(query, 'UDP')
     if (answer !== undefined) udp.send(answer, port, address)
   })
-  udp.bind(0, '127.0.0.1')
-  await once(udp, 'listening')
-  const { port } = udp.address()
   const sockets = new Set<Socket>()
   const tcp = createServer((socket) => {
     sockets.add(socket)
@@ -53,7 +50,11 @@ export async function dnsServer(zones: Readonly<Record<string, Zone>> = {}): Pro
       if (answer !== undefined) socket.write(Buffer.concat([uint16(answer.length), answer]))
     })
   })
-  await once(tcp.listen(port, '127.0.0.1'), 'listening')
+  // TCP first: connections of other processes take free ports of TCP all the time.
+  await once(tcp.listen(0, '127.0.0.1'), 'listening')
+  const { port } = tcp.address() as AddressInfo
+  udp.bind(port, '127.0.0.1')
+  await once(udp, 'listening')
 
   function answerTo(query: Buffer, transport: 'UDP' | 'TCP'): Buffer | undefined {
     const { name, type, end } = questionOf(query)

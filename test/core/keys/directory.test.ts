@@ -384,6 +384,8 @@ onEachDatabase('the key directory', (database, kind) => {
     })
 
     it('refuses a key in use that was revoked elsewhere, as soon as a slow database has said so', async () => {
+      mock.timers.enable({ apis: ['setTimeout'] })
+      store = await open()
       const { key, secret } = await createQuietly()
       const { key: other } = await createQuietly()
       const slow = Promise.withResolvers<void>()
@@ -400,7 +402,6 @@ onEachDatabase('the key directory', (database, kind) => {
       const principal = await directory.verify(secret)
       await revokeKey(store, other.id)
       await (await open()).db.updateTable('keys').set({ revoked_at: 1 }).where('id', '=', key.id).execute()
-      mock.timers.enable({ apis: ['setTimeout'] })
       const late = directory.verify(secret)
       await until(() => asked === 2)
       mock.timers.tick(100)
