@@ -70,7 +70,11 @@ export class KeyDirectory {
       if (kind === undefined || kind === 'admin') return undefined
       if (key !== undefined) return unlessExpired(declaredHolder(key, kind))
     }
-    const principal = unlessExpired(await this.#find(digest))
+    const cache = this.#cache
+    let holder = await this.#find(digest)
+    // The result of a look-up that a change has overtaken is in no cache: it would be missing when the source fails.
+    if (cache !== this.#cache) holder = await this.#find(digest)
+    const principal = unlessExpired(holder)
     if (principal !== undefined) this.#source.used(principal.keyId)
     return principal
   }
