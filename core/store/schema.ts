@@ -13,6 +13,7 @@ export interface Schema {
   readonly audit: AuditTable
   readonly calls: CallsTable
   readonly usage: UsageTable
+  readonly quota_counters: QuotaCountersTable
   /** SQLite only. */
   readonly key_changes: KeyChangesTable
 }
@@ -199,4 +200,13 @@ export interface UsageTable {
 /** One row, whose count rises with each change of what keys and accounts may do. */
 export interface KeyChangesTable {
   readonly count: number
+}
+
+/** Counters of limits and budgets. */
+export interface QuotaCountersTable {
+  readonly id: string
+  /** A `CounterState` as JSON; empty while it is made. */
+  readonly state: string
+  /** When the row may be removed. */
+  readonly expires_at: number
 }

@@ -32,6 +32,11 @@ const REQUIREMENTS = {
     missing: 'no promtool on the PATH',
     find: () => onPath('promtool'),
   },
+  redis: {
+    tests: 'limits in Redis',
+    missing: 'no redis-server on the PATH',
+    find: () => onPath('redis-server'),
+  },
   compiler: {
     tests: 'the tools of the benchmark',
     missing: 'no gcc or no make on the PATH',

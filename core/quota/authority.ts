@@ -1,0 +1,134 @@
+import { type Counter, type CounterState, grant, LEASE_MS, type Lease, type LeaseRequest } from './counter.ts'
+import { boundsOf } from './window.ts'
+
+/** Holds the truth of counters for all processes, and grants leases of them. */
+export interface QuotaAuthority {
+  /**
+   * Renews leases of a holder: notes what it has spent, and grants what it needs, if that is left. One reply for each request, in their
+   * order. Rejects if the authority cannot be reached; the same may be asked again, since all amounts are absolute.
+   */
+  renew(holder: string, requests: readonly LeaseRequest[]): Promise<readonly Lease[]>
+  /** Ends its connections. */
+  close(): Promise<void>
+}
+
+/** Where an authority keeps the states of its counters: memory, a database, Redis. */
+export interface CounterStorage {
+  /**
+   * Changes states, each as if no other change were made at the same time. `now` of a change: milliseconds since 1970, by the clock of
+   * the storage. A change may be called more than once; only its last result counts. Rejects if the storage cannot be reached.
+   */
+  change(changes: ReadonlyMap<string, CounterChange>): Promise<void>
+  close(): Promise<void>
+}
+
+/** The change of the state of one counter. */
+export interface CounterChange {
+  /** The new state; undefined: no change. */
+  apply(state: CounterState | undefined, now: number): CounterState | undefined
+  /** How long the state is kept without a further change, in milliseconds. */
+  readonly lifetime: number
+}
+
+/** What was spent of a counter since a time (milliseconds since 1970), as the rows of calls say. */
+export type Ledger = (counter: Counter, since: number) => Promise<number>
+
+interface Renewal {
+  readonly holder: string
+  readonly request: LeaseRequest
+  /** From the ledger. */
+  initial: number | undefined
+  lease: Lease | undefined
+}
+
+interface Batch {
+  readonly renewals: Renewal[]
+  readonly done: Promise<void>
+}
+
+/**
+ * An authority with a storage. Requests that arrive while a change is under way are one change, the next.
+ *
+ * A calendar window that the storage does not know begins with what the ledger says: a budget may be set in the middle of a month, and a
+ * storage may have lost all.
+ */
+export class StoredAuthority implements QuotaAuthority {
+  readonly #storage: CounterStorage
+  readonly #ledger: Ledger
+  #next: Batch | undefined
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(storage: CounterStorage, ledger: Ledger = async () => 0) {
+    this.#storage = storage
+    this.#ledger = ledger
+  }
+
+  async renew(holder: string, requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
+    const renewals = requests.map((request): Renewal => ({ holder, request, initial: undefined, lease: undefined }))
+    this.#next ??= this.#schedule()
+    this.#next.renewals.push(...renewals)
+    await this.#next.done
+    return renewals.map(({ lease }) => lease!)
+  }
+
+  async close(): Promise<void> {
+    await this.#running
+    await this.#storage.close()
+  }
+
+  #schedule(): Batch {
+    const renewals: Renewal[] = []
+    const done = this.#running.then(() => {
+      this.#next = undefined
+      return this.#change(renewals)
+    })
+    this.#running = done.catch(() => undefined)
+    return { renewals, done }
+  }
+
+  async #change(renewals: readonly Renewal[]): Promise<void> {
+    await this.#storage.change(changesOf(renewals))
+    const unknown = renewals.filter(({ lease }) => lease === undefined)
+    if (unknown.length === 0) return
+    await Promise.all(
+      unknown.map(async (renewal) => {
+        const { counter } = renewal.request
+        renewal.initial = await this.#ledger(counter, boundsOf(counter.window as never, Date.now()).start)
+      }),
+    )
+    await this.#storage.change(changesOf(unknown))
+  }
+}
+
+/** The changes of renewals, one for each counter. */
+function changesOf(renewals: readonly Renewal[]): ReadonlyMap<string, CounterChange> {
+  const byCounter = Map.groupBy(renewals, ({ request }) => request.counter.id)
+  return new Map(Array.from(byCounter, ([id, each]) => [id, changeOf(each)]))
+}
+
+function changeOf(renewals: readonly Renewal[]): CounterChange {
+  const { counter } = renewals[0]!.request
+  return {
+    lifetime: lifetimeOf(counter),
+    apply(before, now) {
+      let state = before
+      for (const renewal of renewals) {
+        const { holder, request, initial } = renewal
+        renewal.lease = undefined
+        if (state === undefined && initial === undefined && counter.window?.kind === 'calendar') return undefined
+        const granted = grant(state, request, { holder, now, initial: initial ?? 0 })
+        renewal.lease = granted.lease
+        state = granted.state
+      }
+      return state
+    },
+  }
+}
+
+/** The longest calendar window. */
+const MONTH_MS = 32 * 86_400_000
+
+function lifetimeOf({ window }: Counter): number {
+  if (window === undefined) return LEASE_MS
+  return window.kind === 'fixed' ? window.ms + LEASE_MS : MONTH_MS
+}

@@ -1,0 +1,147 @@
+import { type Window, windowEnd } from './window.ts'
+
+/** A limit that many processes share: an amount per window, or, without a window, an amount in use at the same time. */
+export interface Counter {
+  /** The same for all processes, and after a change of the amount. */
+  readonly id: string
+  readonly limit: number
+  /** Undefined: places, which are in use until they are given back. */
+  readonly window: Window | undefined
+}
+
+/**
+ * What a holder tells of its lease of a counter, and asks for. All amounts are absolute, so that a message that is repeated, or that
+ * reaches an authority which has forgotten, is right.
+ */
+export interface LeaseRequest {
+  readonly counter: Counter
+  /** The end of the window that `spent` and `keep` belong to, as the authority told it; 0: the holder has no lease. */
+  readonly windowEnd: number
+  /** What the holder has spent in this window. Places: 0. */
+  readonly spent: number
+  /** What it holds and has not spent. Places: those in use, too. */
+  readonly keep: number
+  /** What it needs in addition. */
+  readonly need: number
+  /** What it would like in addition, `need` included. */
+  readonly want: number
+}
+
+/** What a holder may spend. */
+export interface Lease {
+  /** Whether it includes what was needed. */
+  readonly granted: boolean
+  /** What the holder has spent in the window, as the authority counts it. */
+  readonly spent: number
+  /** What it holds now: `keep`, with what was granted. Less than `keep` if the limit was lowered, or the window has ended. */
+  readonly held: number
+  /** What no process has spent or holds. */
+  readonly remaining: number
+  /** Milliseconds since 1970; 0 for places. */
+  readonly windowEnd: number
+  /** Milliseconds until then, by the clock of the authority; 0 for places. */
+  readonly resetMs: number
+}
+
+/** The truth of a counter, which an authority keeps. It is JSON. */
+export interface CounterState {
+  /** Milliseconds since 1970; 0 for places. */
+  readonly windowEnd: number
+  /** What was spent without a lease below: before the counter was known, and by holders that ended long ago. */
+  readonly used: number
+  readonly leases: Readonly<Record<string, HolderState>>
+}
+
+/** The lease of one holder. */
+export interface HolderState {
+  readonly spent: number
+  readonly held: number
+  /** Milliseconds since 1970. A holder that is silent for so long has ended. */
+  readonly expiresAt: number
+}
+
+/** How long a lease is valid without a word of its holder, in milliseconds. */
+export const LEASE_MS = 10_000
+
+/** How long the lease of an ended holder is remembered by its name, in milliseconds: it may only have been cut off. */
+const REMEMBERED_MS = 3_600_000
+
+/** A holder gets at most this part of what remains, divided by the number of holders: the others need some too. */
+const SHARE = 1 / 4
+
+/** Who asks, and when. */
+export interface Grantee {
+  readonly holder: string
+  /** Milliseconds since 1970, of one clock for all holders. */
+  readonly now: number
+  /** What was spent in the window before the counter was known. */
+  readonly initial: number
+}
+
+/**
+ * Answers a holder's request: the new state of the counter, and the holder's lease. By this alone, the sum of what all holders have spent
+ * and hold never exceeds the limit.
+ */
+export function grant(
+  state: CounterState | undefined,
+  request: LeaseRequest,
+  { holder, now, initial }: Grantee,
+): { readonly state: CounterState; readonly lease: Lease } {
+  const { counter, need } = request
+  const current = currentState(state, request, now, initial)
+  // What the holder tells of a window that has ended is void. Another window that has not ended is one that the authority has forgotten.
+  const isCurrent = counter.window === undefined || request.windowEnd > now
+  const spent = isCurrent ? request.spent : 0
+  const keep = isCurrent ? request.keep : 0
+  const others = Object.entries(current.leases).filter(([name]) => name !== holder)
+  const taken = others.reduce((sum, [, lease]) => sum + lease.spent + lease.held, current.used)
+  const available = Math.max(0, counter.limit - taken - spent)
+  const granted = keep + need <= available
+  const holders = 1 + others.filter(([, { expiresAt }]) => expiresAt > now).length
+  const held = granted ? extended(request, keep, available, holders) : Math.min(keep, available)
+  const mine = spent + held === 0 ? [] : [[holder, { spent, held, expiresAt: now + LEASE_MS }] as const]
+  return {
+    state: { ...current, leases: Object.fromEntries([...others, ...mine]) },
+    lease: {
+      granted,
+      spent,
+      held,
+      remaining: available - held,
+      windowEnd: current.windowEnd,
+      resetMs: Math.max(0, current.windowEnd - now),
+    },
+  }
+}
+
+/** What is granted where there is enough: what is needed, and of what is wanted a share, so that others need not be refused. */
+function extended({ need, want }: LeaseRequest, keep: number, available: number, holders: number): number {
+  const share = Math.floor(((available - keep) * SHARE) / holders)
+  return keep + Math.max(need, Math.min(want, share))
+}
+
+/** The state at `now`: in a new window if the last has ended, and without what need not be remembered of ended holders. */
+function currentState(
+  state: CounterState | undefined,
+  { counter: { window }, windowEnd: known }: LeaseRequest,
+  now: number,
+  initial: number,
+): CounterState {
+  // A place is free when its holder has ended.
+  if (window === undefined) return { windowEnd: 0, used: 0, leases: splitByAge(state, now)[1] }
+  if (state === undefined || state.windowEnd <= now) {
+    const end = windowEnd(window, now)
+    // An authority that has forgotten, or was restored from an old copy, learns the window from its holders.
+    return { windowEnd: known > now && known < end ? known : end, used: state === undefined ? initial : 0, leases: {} }
+  }
+  // What an ended holder held may have been spent: it counts until the window ends.
+  const [ended, leases] = splitByAge(state, now - REMEMBERED_MS)
+  const used = Object.values(ended).reduce((sum, { spent, held }) => sum + spent + held, state.used)
+  return { windowEnd: state.windowEnd, used, leases }
+}
+
+/** The leases that had expired at a time, and the others. */
+function splitByAge(state: CounterState | undefined, at: number): readonly [CounterState['leases'], CounterState['leases']] {
+  const entries = Object.entries(state?.leases ?? {})
+  const only = (isExpired: boolean) => Object.fromEntries(entries.filter(([, { expiresAt }]) => expiresAt <= at === isExpired))
+  return [only(true), only(false)]
+}

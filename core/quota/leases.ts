@@ -1,0 +1,189 @@
+import { withTimeout } from '../async/timeout.ts'
+import type { QuotaAuthority } from './authority.ts'
+import type { Counter, LeaseRequest } from './counter.ts'
+import { HeldLease } from './lease.ts'
+
+/** How long the authority may take to answer, in milliseconds. After that it is as if it could not be reached. */
+const ANSWER_MS = 1000
+/** How often the authority is told of leases, in milliseconds: several times before they expire. */
+const TELL_MS = 2000
+/** How often unused leases are looked for, in milliseconds. */
+const IDLE_CHECK_MS = 250
+
+/** An amount of a counter that a call needs. */
+export interface Charge {
+  readonly counter: Counter
+  /** An integer from 0. */
+  readonly amount: number
+  /** While the authority cannot be reached: `refuse` the call, or `serve` it by what this process knows. */
+  readonly onOutage: 'serve' | 'refuse'
+}
+
+/** What a call took. */
+export interface Taken {
+  /** Replaces the amount of a charge by what was used: its place in `charges`. Once for each charge. */
+  correct(index: number, used: number): void
+}
+
+/** Why nothing was taken. */
+export interface Refusal {
+  readonly refused: Charge
+}
+
+/** Learns how the authority is used. */
+export interface AuthorityListener {
+  /** An answer of the authority, or why there is none. */
+  onAsked(error: unknown): void
+}
+
+/** The authority cannot be reached, and a limit says that calls are then refused. */
+export class AuthorityUnavailable extends Error {
+  override readonly name = 'AuthorityUnavailable'
+}
+
+/** The options of `Leases`. */
+export interface LeasesOptions {
+  /** Asks the authority, in the name of this process. */
+  renew(requests: readonly LeaseRequest[]): ReturnType<QuotaAuthority['renew']>
+  readonly listener: AuthorityListener
+}
+
+type Answer = 'granted' | 'refused' | { readonly error: unknown }
+
+/** Spends from leases of counters, and renews them. While a lease lasts, calls ask nobody. */
+export class Leases {
+  readonly #options: LeasesOptions
+  readonly #leases = new Map<string, HeldLease>()
+  readonly #timers: readonly NodeJS.Timeout[]
+
+  constructor(options: LeasesOptions) {
+    this.#options = options
+    this.#timers = [
+      setInterval(() => this.#giveBackIdle(), IDLE_CHECK_MS).unref(),
+      setInterval(() => this.#tellAll(), TELL_MS).unref(),
+    ]
+  }
+
+  /**
+   * Takes all charges, or none. Synchronous while the leases suffice. Rejects with AuthorityUnavailable. A counter must not be twice among
+   * the charges.
+   */
+  take(charges: readonly Charge[]): Taken | Refusal | Promise<Taken | Refusal> {
+    const now = performance.now()
+    for (const { counter, amount } of charges) if (!this.#leaseOf(counter, now).has(amount)) return this.#obtainAll(charges)
+    return this.#spend(charges, now)
+  }
+
+  /** What may still be spent of a counter, as far as this process knows, and the milliseconds until its window ends. */
+  view(counter: Counter): ReturnType<HeldLease['view']> {
+    const now = performance.now()
+    return this.#leaseOf(counter, now).view(now)
+  }
+
+  /** Gives everything back. Nothing may be taken after this. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer)
+    await Promise.all(Array.from(this.#leases.values(), ({ asking }) => asking))
+    await this.#ask([...this.#leases.values()], (lease) => lease.requestReturn())
+  }
+
+  #spend(charges: readonly Charge[], now: number): Taken {
+    const windows = charges.map(({ counter, amount }) => {
+      const lease = this.#leaseOf(counter, now)
+      lease.spend(amount, now)
+      if (lease.isLow && lease.asking === undefined) void this.#askForMore(lease, amount)
+      return lease.windowEnd
+    })
+    return {
+      correct: (index, used) => {
+        const { counter, amount } = charges[index]!
+        const lease = this.#leases.get(counter.id)
+        // What was taken in a window that has ended is not credited to the next.
+        if (lease !== undefined && lease.windowEnd === windows[index]) lease.correct(used - amount)
+      },
+    }
+  }
+
+  /** Obtains what is missing, one counter after the other: what a refused call has obtained stays for the next one. */
+  async #obtainAll(charges: readonly Charge[]): Promise<Taken | Refusal> {
+    for (;;) {
+      const missing = charges.find(({ counter, amount }) => !this.#leaseOf(counter, performance.now()).has(amount))
+      if (missing === undefined) return this.#spend(charges, performance.now())
+      if (!(await this.#obtain(missing))) return { refused: missing }
+    }
+  }
+
+  /** Resolves to false if there is not enough. */
+  async #obtain({ counter, amount, onOutage }: Charge): Promise<boolean> {
+    const lease = this.#leaseOf(counter, performance.now())
+    if (lease.asking !== undefined) {
+      await lease.asking
+      return true
+    }
+    if (lease.isRefused(amount, performance.now())) return false
+    const answer = await this.#askForMore(lease, amount)
+    if (typeof answer === 'string') return answer === 'granted'
+    if (onOutage === 'refuse')
+      throw new AuthorityUnavailable('the authority of the limit cannot be reached', { cause: answer.error })
+    return lease.borrow(amount, performance.now())
+  }
+
+  #askForMore(lease: HeldLease, amount: number): Promise<Answer> {
+    return this.#ask([lease], () => lease.request(amount))
+  }
+
+  /** Resolves when the authority has answered: of one lease, whether it has what it needs. */
+  async #ask(leases: readonly HeldLease[], requestOf: (lease: HeldLease) => LeaseRequest): Promise<Answer> {
+    if (leases.length === 0) return 'granted'
+    const asking = this.#exchange(leases, leases.map(requestOf))
+    for (const lease of leases) lease.asking = asking
+    const answer = await asking
+    for (const lease of leases) lease.asking = undefined
+    return answer
+  }
+
+  async #exchange(leases: readonly HeldLease[], requests: readonly LeaseRequest[]): Promise<Answer> {
+    const { renew, listener } = this.#options
+    let isGranted = true
+    try {
+      const answers = await withTimeout(ANSWER_MS, renew(requests))
+      const now = performance.now()
+      for (const [index, lease] of leases.entries()) {
+        lease.renewed(requests[index]!, answers[index]!, now)
+        isGranted &&= answers[index]!.granted
+      }
+      listener.onAsked(undefined)
+      return isGranted ? 'granted' : 'refused'
+    } catch (error) {
+      listener.onAsked(error)
+      return { error }
+    }
+  }
+
+  #giveBackIdle(): void {
+    const now = performance.now()
+    const idle = this.#unasked().filter((lease) => lease.isIdle(now))
+    void this.#ask(idle, (lease) => lease.requestReturn())
+  }
+
+  #tellAll(): void {
+    const now = performance.now()
+    for (const [id, lease] of this.#leases) if (lease.asking === undefined && lease.isOver(now)) this.#leases.delete(id)
+    const told = this.#unasked().filter((lease) => lease.mustBeTold)
+    void this.#ask(told, (lease) => lease.request(0))
+  }
+
+  #unasked(): readonly HeldLease[] {
+    return [...this.#leases.values()].filter(({ asking }) => asking === undefined)
+  }
+
+  #leaseOf(counter: Counter, now: number): HeldLease {
+    let lease = this.#leases.get(counter.id)
+    if (lease === undefined) {
+      lease = new HeldLease(counter)
+      this.#leases.set(counter.id, lease)
+    }
+    lease.refresh(counter, now)
+    return lease
+  }
+}
