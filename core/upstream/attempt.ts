@@ -94,7 +94,8 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
   #abort: AbortController | undefined
   #commit: 'none' | 'due' | 'done' = 'none'
   #state: 'connecting' | 'sent' | 'heard' | 'over' = 'connecting'
-  #request: UpstreamRequest | undefined
+  /** The request without its body, which may be large. */
+  #sent: Pick<UpstreamRequest, 'origin' | 'headers'> | undefined
   #sending: Sending | undefined
   #reader: BodyReader | undefined
   #decoding: Decoding | undefined
@@ -112,7 +113,8 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
   start(client: UpstreamClient): void {
     const { operation, call, served, timer } = this.#options
     ticker.add(this)
-    this.#enter('connect')
+    // A large body is translated in a worker thread: its upstream must not be blamed for that time.
+    if (!call.large) this.#enter('connect')
     const startedAt = performance.now()
     const made = (request: UpstreamRequest | LocalReply): void => {
       timer.ran(served.provider, 'request', performance.now() - startedAt)
@@ -155,7 +157,8 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
     this.dropped = request.dropped ?? this.dropped
     const [unfit] = this.dropped
     if (this.#options.strict && unfit !== undefined) throw new GatewayError('unsupported_parameter', { param: unfit })
-    this.#request = request
+    this.#sent = { origin: request.origin, headers: request.headers }
+    this.#enter('connect')
     this.#sending = client.send(request, this, this.#options.fresh)
   }
 
@@ -294,7 +297,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
   }
 
   #refused(refusal: UpstreamRefusal): GatewayError {
-    const hidden = this.#request === undefined ? [] : privateValues(this.#request, this.#options.call)
+    const hidden = this.#sent === undefined ? [] : privateValues(this.#sent, this.#options.call)
     return refusalError(refusal, { asked: this.#options.call.model.id, passedThrough: this.#options.passedThrough, hidden })
   }
 

@@ -1,11 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { execPath } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import type { Processes } from '../../bench/processes.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../core/testing/kit.ts'
 import { startBlackhole } from './blackhole.ts'
 import type { Announcement } from './gateway.ts'
 import type { ProcessResources } from './resources.ts'
+import { startSink } from './sink.ts'
 
 /** A gateway process, its upstreams and its workspace. */
 export interface SoakFixture extends AsyncDisposable {
@@ -43,6 +45,8 @@ export interface Workspace {
   readonly scratch: string
   /** The text of the gateway's routes.yaml. Undefined: routes.yaml of this folder. */
   readonly table: string | undefined
+  /** V8's limit of the gateway's heap, in MB. Undefined: V8's own. */
+  readonly heapMb: number | undefined
 }
 
 /** Starts the upstreams and the gateway. */
@@ -51,9 +55,11 @@ export async function startFixture(workspace: Workspace): Promise<SoakFixture> {
   const open = parts.adopt(await scriptedUpstream(), (upstream) => upstream.close())
   const claude = parts.adopt(await scriptedUpstream(), (upstream) => upstream.close())
   const blackhole = parts.use(await startBlackhole())
+  const sink = parts.use(await startSink())
   const env = {
     SOAK_OPEN: open.origin,
     SOAK_CLAUDE: claude.origin,
+    SOAK_SINK: sink.origin,
     SOAK_BLACKHOLE: `http://127.0.0.1:${blackhole.port}`,
     SOAK_KEY: 'sk-ant-soak',
   }
@@ -63,7 +69,7 @@ export async function startFixture(workspace: Workspace): Promise<SoakFixture> {
     started += 1
     const log = join(workspace.scratch, `gateway-${started}.log`)
     const kept = () => open.connectionsOpen + claude.connectionsOpen
-    return startGateway(workspace.processes, { database, table, env, log, kept })
+    return startGateway(workspace, { database, table, env, log, kept })
   }
   const gateway = await start(`sqlite:${join(workspace.scratch, 'gateway.db')}`)
   const moved = parts.move()
@@ -101,11 +107,12 @@ interface GatewayProcess {
   kept(): number
 }
 
-async function startGateway(processes: Processes, { database, table, env, log, kept }: GatewayProcess): Promise<SoakedGateway> {
+async function startGateway({ processes, heapMb }: Workspace, process: GatewayProcess): Promise<SoakedGateway> {
+  const { database, table, env, log, kept } = process
   // V8 drops code that has not run for some collections, which would look like freed memory.
-  const flags = ['--expose-gc', '--no-flush-bytecode']
+  const flags = ['--expose-gc', '--no-flush-bytecode', ...(heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`])]
   const args = [...flags, fileURLToPath(new URL('gateway.ts', import.meta.url)), database, table]
-  const service = processes.serve({ name: 'the gateway', program: process.execPath, args, env }, log)
+  const service = processes.serve({ name: 'the gateway', program: execPath, args, env }, log)
   const { url, probe, keys } = await service.ready(() => announcementIn(service.output()))
   const look = async (what: string) => (await get(`${probe}/${what}`)).json()
   return {

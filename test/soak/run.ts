@@ -14,6 +14,7 @@ import { bulkhead } from './scenarios/bulkhead.ts'
 import { database } from './scenarios/database.ts'
 import { eventLoop } from './scenarios/event-loop.ts'
 import { failingTarget } from './scenarios/failing-target.ts'
+import { flood } from './scenarios/flood.ts'
 import { leak } from './scenarios/leak.ts'
 import { queries } from './scenarios/queries.ts'
 import { reload } from './scenarios/reload.ts'
@@ -24,6 +25,7 @@ const SCENARIOS: readonly Scenario[] = [
   slowReaders,
   leak,
   eventLoop,
+  flood,
   reload,
   amplification,
   failingTarget,
@@ -73,7 +75,7 @@ async function runScenario(scenario: Scenario, signal: AbortSignal): Promise<Sce
   await using scratch = await mkdtempDisposable(join(tmpdir(), 'umg-soak-'))
   await using processes = createProcesses()
   try {
-    await using fixture = await startFixture({ processes, scratch: scratch.path, table: scenario.table })
+    await using fixture = await startFixture({ processes, scratch: scratch.path, table: scenario.table, heapMb: scenario.heapMb })
     return { name, findings: await Promise.race([scenario.run(fixture, progress), timeOut(scenario, signal)]) }
   } catch (error) {
     return { name, findings: [{ what: 'ran to its end', measured: reasonOf(error as Error), allowed: '', met: false }] }

@@ -106,6 +106,8 @@ interface ClassConfig {
 export interface RateClass {
   readonly name: string
   readonly limits: RateLimits
+  /** Those that need no body. */
+  readonly ofRequests: RateLimits
 }
 
 /**
@@ -113,7 +115,7 @@ export interface RateClass {
  * refused: any other class might grant it what its owner must not have. Throws an Error where the default is not declared.
  */
 export function createClasses({ classes, default: fallback }: ClassConfig, log: HostLog): (principal: Principal) => RateClass {
-  const declared = new Map(Object.entries(classes).map(([name, limits]) => [name, { name, limits: limitsOf(limits) }]))
+  const declared = new Map(Object.entries(classes).map(([name, written]) => [name, classOf(name, limitsOf(written))]))
   const names = [...declared.keys()].join(', ')
   if (!declared.has(fallback)) throw new Error(`default: there is no class "${fallback}"; the declared ones are ${names}`)
   const reported = new Set<string>()
@@ -130,6 +132,8 @@ export function createClasses({ classes, default: fallback }: ClassConfig, log: 
   }
 }
 
+const classOf = (name: string, limits: RateLimits): RateClass => ({ name, limits, ofRequests: { ...limits, tokens: undefined } })
+
 const limitsOf = ({ requests, tokens, concurrent }: WrittenLimits): RateLimits => ({
   ...(requests !== undefined && { requests: parseRate(requests) }),
   ...(tokens !== undefined && { tokens: parseRate(tokens) }),
@@ -141,60 +145,64 @@ export interface Applicant {
   readonly state: CallState
   readonly principal: Principal
   readonly rateClass: RateClass
-  /** Absent where the body was not needed. */
-  readonly call: Call | undefined
+  /** Called with the body once a request and a place are taken; absent: only a limit on tokens needs the body. */
+  readonly onBody: (() => void) | undefined
 }
 
 /**
- * Takes from the budgets of a call's key, and has what was not used given back when the call has ended. Throws the 429 of a call
- * that a budget has no room for.
+ * Takes from the budgets of a call's key: a request and a place before its body is read, so that the bodies of refused calls cost no
+ * memory, and tokens after it. What was not used is given back when the call has ended. Throws the 429 of a call that a budget has no
+ * room for, and what reading the body throws.
  */
 export async function admit(applicant: Applicant, host: Host, limited: HostCounter): Promise<Reservation> {
-  const { state, rateClass } = applicant
-  let granted: Reservation | undefined
-  let ended: Outcome | undefined
-  // Before it is granted, so that a call which ends meanwhile gives back what it is about to get.
-  state.onSettled((outcome) => {
-    ended = outcome
-    return granted && giveBack(granted, outcome, applicant, host)
-  })
-  const asked = reserve(applicant, host)
-  // Where the budgets are at hand nothing is waited for.
-  const { reservation, tokens } = asked instanceof Promise ? await asked : asked
-  granted = reservation
-  if (ended !== undefined) await giveBack(granted, ended, applicant, host)
-  const { refusedBy } = reservation
-  if (refusedBy === undefined) return reservation
-  limited.add(1, rateClass.name, refusedBy)
-  throw refusal({ rateClass, reservation, refusedBy, tokens, model: state.model?.id })
-}
-
-/** At once where the upstream said what the call used: settling is part of every call. */
-function giveBack(granted: Reservation, outcome: Outcome, { rateClass, call }: Applicant, host: Host): void | Promise<void> {
-  const used = rateClass.limits.tokens === undefined || call === undefined ? 0 : charged(outcome, call, host)
-  return typeof used === 'number' ? granted.settle(used) : used.then((tokens) => granted.settle(tokens))
-}
-
-interface Asked {
-  readonly reservation: Reservation
-  /** How many were asked for. */
-  readonly tokens: number
-}
-
-function reserve({ principal, rateClass, call }: Applicant, host: Host): Asked | Promise<Asked> {
-  const { name, limits } = rateClass
+  const { state, principal, rateClass, onBody } = applicant
+  const { name, limits, ofRequests } = rateClass
   // A key that changes its class starts anew; two links share a budget only where they name the same class.
   const subject = `${name}/${principal.keyId}`
-  const tokens = limits.tokens === undefined || call === undefined ? 0 : estimateByBytes(call)
-  const count = (reservation: Reservation): Asked | Promise<Asked> => {
-    if (call === undefined || !isWorthCounting(reservation, call)) return { reservation, tokens }
-    return estimateByCount(call, host).then(async (counted) => ({
-      reservation: await host.limits.reserve(subject, limits, counted),
-      tokens: counted,
-    }))
+  let call: Call | undefined
+  let ended: Outcome | undefined
+  let held: Reservation | undefined
+  // Before anything is granted, so that a call which ends meanwhile gives back what it is about to get.
+  state.onSettled((outcome) => {
+    ended = outcome
+    return held && giveBack(held, outcome, call, host)
+  })
+
+  async function reserve(from: RateLimits, tokens: number): Promise<Reservation> {
+    await held?.cancel()
+    held = await host.limits.reserve(subject, from, tokens)
+    if (ended !== undefined) await giveBack(held, ended, call, host)
+    return held
   }
-  const reservation = host.limits.reserve(subject, limits, tokens)
-  return reservation instanceof Promise ? reservation.then(count) : count(reservation)
+
+  function granted(reservation: Reservation, tokens: number): Reservation {
+    const { refusedBy } = reservation
+    if (refusedBy === undefined) return reservation
+    limited.add(1, name, refusedBy)
+    throw refusal({ rateClass, reservation, refusedBy, tokens, model: state.model?.id })
+  }
+
+  const admitted = granted(await reserve(ofRequests, 0), 0)
+  if (limits.tokens === undefined && onBody === undefined) return admitted
+  try {
+    call = await state.call()
+  } catch (error) {
+    await admitted.cancel()
+    throw error
+  }
+  onBody?.()
+  if (limits.tokens === undefined) return admitted
+  const estimate = estimateByBytes(call)
+  const reservation = await reserve(limits, estimate)
+  if (!isWorthCounting(reservation, call)) return granted(reservation, estimate)
+  const counted = await estimateByCount(call, host)
+  return granted(await reserve(limits, counted), counted)
+}
+
+/** At once where the upstream said what the call used: settling is part of every call. `call`: absent where no tokens are charged. */
+function giveBack(granted: Reservation, outcome: Outcome, call: Call | undefined, host: Host): void | Promise<void> {
+  const used = call === undefined ? 0 : charged(outcome, call, host)
+  return typeof used === 'number' ? granted.settle(used) : used.then((tokens) => granted.settle(tokens))
 }
 
 /** A prompt is counted only where its bytes alone would refuse the call: counting is what a refused client must not get for nothing. */

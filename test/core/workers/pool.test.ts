@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
+import { GatewayError } from '../../../core/errors.ts'
 import { createWorkers, type Workers } from '../../../core/workers/pool.ts'
+import { fakeCall } from '../../support/fake-call.ts'
 
 const TASKS = `
 import { Secret } from 'unified-model-gateway/plugin'
@@ -29,7 +31,7 @@ describe('the worker threads', () => {
   after(() => rm(folder, { recursive: true }))
 
   beforeEach(() => {
-    workers = createWorkers({ threads: 1 })
+    workers = createWorkers({ threads: 1, overloaded: () => new GatewayError('gateway_overloaded') })
   })
 
   afterEach(() => workers?.close())
@@ -71,12 +73,12 @@ describe('the worker threads', () => {
     expect((await failure(workers.run(new URL('nowhere.ts', tasks), 'double', 1))).message).to.include('nowhere.ts')
   })
 
-  it("count the tokens of a prompt, and leave the caller's bytes unchanged", async () => {
-    const body = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content: 'hello world' }] }))
-    const before = body.toString()
+  it('count the tokens of a prompt, and leave its bytes unchanged', async () => {
+    const call = fakeCall({ messages: [{ role: 'user', content: 'hello world' }] })
+    const before = call.splice({})
     // 3 for the reply, 3 for the message, 1 for its role, 2 for its text.
-    expect(await workers.countTokens(body)).to.equal(9)
-    expect(body.toString()).to.equal(before)
+    expect(await workers.countTokens(call)).to.equal(9)
+    expect(call.splice({})).to.deep.equal(before)
   })
 
   it('fail only the task of a function that ends its thread', async () => {
