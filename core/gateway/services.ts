@@ -1,6 +1,6 @@
 import { LinkedList } from '../async/event-loop.ts'
-import type { AppServices } from '../http/app.ts'
 import { Admission, type AdmissionLimits } from '../http/admission.ts'
+import type { AppServices } from '../http/app.ts'
 import { LinkGuard } from '../http/chain.ts'
 import type { Exchange, ExchangeServices } from '../http/exchange.ts'
 import { Settlement } from '../http/settle.ts'
@@ -39,7 +39,9 @@ export interface ServiceOptions {
   readonly version: string
   readonly workerThreads: number
   readonly times?: Partial<ServingTimes>
-  /** Default: derived from the memory of the process. */
+  /** Processes that share the memory of the container or machine. Default: 1. */
+  readonly processes?: number
+  /** Default: derived from the memory. */
   readonly admission?: Partial<AdmissionLimits>
 }
 
@@ -59,7 +61,7 @@ export interface Services extends LiveServices, AppServices, ExchangeServices {
 /** Opens the services that all generations of a process share. */
 export function openServices({ control, log, metrics, version, workerThreads, ...options }: ServiceOptions): Services {
   const times = { ...TIMES, ...options.times }
-  const admission = new Admission(metrics, options.admission)
+  const admission = new Admission({ metrics, processes: options.processes ?? 1, limits: options.admission })
   const workers = createWorkers({ threads: workerThreads, overloaded: () => admission.shed('threads') })
   const keys = new KeyDirectory(control.keys)
   const upstreams = new UpstreamClient()

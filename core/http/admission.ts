@@ -19,12 +19,21 @@ export interface AdmissionLimits {
 /** The exhausted resource: a label of `umg_shed_total`. */
 type ShedReason = 'bodies' | 'heap' | 'event_loop' | 'threads'
 
-/** Limits for the memory of this process: of V8's heap, of its container, or of the machine. */
-function defaultLimits(): AdmissionLimits {
+/** By V8's heap, and the memory of the container or machine, which `processes` share. */
+function defaultLimits(processes: number): AdmissionLimits {
   const { heap_size_limit: heap } = getHeapStatistics()
-  const memory = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem())
-  // Outside the heap a body takes up to twice its length: the client's bytes, and those for the upstream.
+  const memory = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()) / processes
+  // A body takes twice its length: the client's bytes, and those for the upstream.
   return { bodies: Math.min(heap / 4, memory / 8), heap: heap * 0.85, lag: 250 }
+}
+
+/** The options of admission. */
+export interface AdmissionOptions {
+  readonly metrics: Metrics
+  /** Processes that share the memory of the container or machine. */
+  readonly processes: number
+  /** Replace those that are derived from the memory. */
+  readonly limits: Partial<AdmissionLimits> | undefined
 }
 
 /** In bytes. */
@@ -49,8 +58,8 @@ export class Admission {
   #lateSamples = 0
   #overloaded: ShedReason | undefined
 
-  constructor(metrics: Metrics, limits: Partial<AdmissionLimits> = {}) {
-    this.#limits = { ...defaultLimits(), ...limits }
+  constructor({ metrics, processes, limits }: AdmissionOptions) {
+    this.#limits = { ...defaultLimits(processes), ...limits }
     this.#bodies = new SharedBudget(this.#limits.bodies, () => this.shed('bodies'))
     this.#counter = metrics.declare(METRICS.shed)
     for (const reason of ['bodies', 'heap', 'event_loop', 'threads'] satisfies ShedReason[]) this.#counter.add(0, reason)

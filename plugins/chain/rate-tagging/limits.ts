@@ -106,8 +106,6 @@ interface ClassConfig {
 export interface RateClass {
   readonly name: string
   readonly limits: RateLimits
-  /** Those that need no body. */
-  readonly ofRequests: RateLimits
 }
 
 /**
@@ -115,7 +113,7 @@ export interface RateClass {
  * refused: any other class might grant it what its owner must not have. Throws an Error where the default is not declared.
  */
 export function createClasses({ classes, default: fallback }: ClassConfig, log: HostLog): (principal: Principal) => RateClass {
-  const declared = new Map(Object.entries(classes).map(([name, written]) => [name, classOf(name, limitsOf(written))]))
+  const declared = new Map(Object.entries(classes).map(([name, limits]) => [name, { name, limits: limitsOf(limits) }]))
   const names = [...declared.keys()].join(', ')
   if (!declared.has(fallback)) throw new Error(`default: there is no class "${fallback}"; the declared ones are ${names}`)
   const reported = new Set<string>()
@@ -132,8 +130,6 @@ export function createClasses({ classes, default: fallback }: ClassConfig, log: 
   }
 }
 
-const classOf = (name: string, limits: RateLimits): RateClass => ({ name, limits, ofRequests: { ...limits, tokens: undefined } })
-
 const limitsOf = ({ requests, tokens, concurrent }: WrittenLimits): RateLimits => ({
   ...(requests !== undefined && { requests: parseRate(requests) }),
   ...(tokens !== undefined && { tokens: parseRate(tokens) }),
@@ -145,18 +141,23 @@ export interface Applicant {
   readonly state: CallState
   readonly principal: Principal
   readonly rateClass: RateClass
-  /** Called with the body once a request and a place are taken; absent: only a limit on tokens needs the body. */
+  /** Length of its body in bytes, as its head says; undefined if it does not. */
+  readonly length: number | undefined
+  /** Called when the body has been read; absent: only a limit on tokens needs the body. */
   readonly onBody: (() => void) | undefined
 }
 
+/** A body up to this size (bytes) is read before anything is reserved: it takes little memory, and a second reservation costs more. */
+const SMALL_BODY = 64 * 1024
+
 /**
- * Takes from the budgets of a call's key: a request and a place before its body is read, so that the bodies of refused calls cost no
- * memory, and tokens after it. What was not used is given back when the call has ended. Throws the 429 of a call that a budget has no
- * room for, and what reading the body throws.
+ * Takes from the budgets of a call's key: a request and a place before a body is read that is not small, so that the bodies of refused
+ * calls take no memory, and tokens after it. What was not used is given back when the call has ended. Throws the 429 of a call that a
+ * budget has no room for, and what reading the body throws.
  */
 export async function admit(applicant: Applicant, host: Host, limited: HostCounter): Promise<Reservation> {
-  const { state, principal, rateClass, onBody } = applicant
-  const { name, limits, ofRequests } = rateClass
+  const { state, principal, rateClass, length, onBody } = applicant
+  const { name, limits } = rateClass
   // A key that changes its class starts anew; two links share a budget only where they name the same class.
   const subject = `${name}/${principal.keyId}`
   let call: Call | undefined
@@ -165,14 +166,21 @@ export async function admit(applicant: Applicant, host: Host, limited: HostCount
   // Before anything is granted, so that a call which ends meanwhile gives back what it is about to get.
   state.onSettled((outcome) => {
     ended = outcome
-    return held && giveBack(held, outcome, call, host)
+    return held && giveBack(held, outcome)
   })
 
+  /** Reserves instead of what is held. */
   async function reserve(from: RateLimits, tokens: number): Promise<Reservation> {
     await held?.cancel()
     held = await host.limits.reserve(subject, from, tokens)
-    if (ended !== undefined) await giveBack(held, ended, call, host)
+    if (ended !== undefined) await giveBack(held, ended)
     return held
+  }
+
+  /** At once where the upstream said what the call used: settling is part of every call. */
+  function giveBack(reservation: Reservation, outcome: Outcome): void | Promise<void> {
+    const used = limits.tokens === undefined || call === undefined ? 0 : charged(outcome, call, host)
+    return typeof used === 'number' ? reservation.settle(used) : used.then((tokens) => reservation.settle(tokens))
   }
 
   function granted(reservation: Reservation, tokens: number): Reservation {
@@ -182,27 +190,20 @@ export async function admit(applicant: Applicant, host: Host, limited: HostCount
     throw refusal({ rateClass, reservation, refusedBy, tokens, model: state.model?.id })
   }
 
-  const admitted = granted(await reserve(ofRequests, 0), 0)
-  if (limits.tokens === undefined && onBody === undefined) return admitted
+  if (limits.tokens === undefined && onBody === undefined) return granted(await reserve(limits, 0), 0)
+  if (length === undefined || length > SMALL_BODY) granted(await reserve({ ...limits, tokens: undefined }, 0), 0)
   try {
     call = await state.call()
   } catch (error) {
-    await admitted.cancel()
+    await held?.cancel()
     throw error
   }
   onBody?.()
-  if (limits.tokens === undefined) return admitted
   const estimate = estimateByBytes(call)
   const reservation = await reserve(limits, estimate)
   if (!isWorthCounting(reservation, call)) return granted(reservation, estimate)
   const counted = await estimateByCount(call, host)
   return granted(await reserve(limits, counted), counted)
-}
-
-/** At once where the upstream said what the call used: settling is part of every call. `call`: absent where no tokens are charged. */
-function giveBack(granted: Reservation, outcome: Outcome, call: Call | undefined, host: Host): void | Promise<void> {
-  const used = call === undefined ? 0 : charged(outcome, call, host)
-  return typeof used === 'number' ? granted.settle(used) : used.then((tokens) => granted.settle(tokens))
 }
 
 /** A prompt is counted only where its bytes alone would refuse the call: counting is what a refused client must not get for nothing. */
