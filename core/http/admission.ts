@@ -24,7 +24,7 @@ function defaultLimits(processes: number): AdmissionLimits {
   const { heap_size_limit: heap } = getHeapStatistics()
   const memory = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()) / processes
   // A body takes twice its length: the client's bytes, and those for the upstream.
-  return { bodies: Math.min(heap / 4, memory / 8), heap: heap * 0.85, lag: 250 }
+  return { bodies: Math.min(heap / 4, memory / 8), heap: heap * 0.85, lag: 500 }
 }
 
 /** The options of admission. */
