@@ -194,12 +194,7 @@ export const ERRORS = {
     'The gateway has reached a limit of its own. Retry shortly; if it persists, contact the operator, whose metric umg_shed_total names the limit.',
     1,
   ),
-  workers_busy: gateway(
-    503,
-    'gateway_overloaded',
-    'The gateway is processing as many large requests as it can. Retry shortly, and send large requests one after the other.',
-    1,
-  ),
+  workers_busy: gateway(503, 'gateway_overloaded', 'Too many large requests at once. Send them one after the other.', 1),
 
   // The upstream
   upstream_rejected: { status: 400, type: INVALID, code: null, fault: 'caller', message: '{detail}' },
@@ -283,13 +278,11 @@ export class GatewayError extends Error {
   readonly param: string | null
   readonly fault: Fault
   headers: Readonly<Record<string, string>>
-  readonly #details: ErrorDetails
 
   constructor(row: ErrorName, details: ErrorDetails = {}) {
     const entry: Row = ERRORS[row]
     const param = details.param ?? null
     super(fill(entry.message, { ...(param !== null && { param }), ...details.values }), { cause: details.cause })
-    this.#details = details
     this.row = row
     this.status = details.status ?? entry.status
     this.type = entry.type
@@ -303,12 +296,6 @@ export class GatewayError extends Error {
       ...details.headers,
       ...(retry !== undefined && { 'x-should-retry': String(retry) }),
     }
-  }
-
-  /** All but the cause, to make the same error in another thread. */
-  get details(): ErrorDetails {
-    const { cause: _, ...details } = this.#details
-    return details
   }
 
   /** Tells the official SDKs not to repeat the call: the gateway has done so. */

@@ -1,6 +1,6 @@
 /** Runs in a worker thread: computes something of a large body. */
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import { type ErrorDetails, type ErrorName, GatewayError } from '../errors.ts'
+import { GatewayError } from '../errors.ts'
 import { ClientCall, UNCOUNTED } from '../protocol/call.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
 import { embeddings } from '../protocol/embeddings.ts'
@@ -16,10 +16,10 @@ export interface Computation
   readonly input: unknown
 }
 
-/** A result. A GatewayError loses its class between threads. */
+/** A result, or what makes the GatewayError again that was thrown: between threads it would lose its class. */
 export type Computed<Result> =
   | { readonly result: Result }
-  | { readonly refused: { readonly row: ErrorName; readonly details: ErrorDetails } }
+  | { readonly refused: Pick<GatewayError, 'row' | 'message' | 'param' | 'status' | 'code' | 'headers'> }
 
 const CHECKS = new Map([chatCompletions, embeddings, responses].map(({ name, check }) => [name, check]))
 
@@ -40,8 +40,9 @@ export async function compute({ bytes, id, endpoint, model, module, name, input 
     const result = fn.run(call, input)
     return moved({ result }, buffersOf(result))
   } catch (error) {
-    if (error instanceof GatewayError) return { refused: { row: error.row, details: error.details } }
-    throw error
+    if (!(error instanceof GatewayError)) throw error
+    const { row, message, param, status, code, headers } = error
+    return { refused: { row, message, param, status, code, headers } }
   } finally {
     // An idle thread collects no garbage: this frees the bytes now.
     bytes.buffer.transfer(0)

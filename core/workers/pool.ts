@@ -106,8 +106,9 @@ export function createWorkers({ threads, overloaded }: WorkersOptions): Workers 
     },
     async compute<Input, Result>(call: Call, fn: CallFunction<Input, Result>, input: Input) {
       const computed = (await runLarge(() => computationOf(call, fn, input), COMPUTE_RESULT)) as Computed<Result>
-      if ('refused' in computed) throw new GatewayError(computed.refused.row, computed.refused.details)
-      return computed.result
+      if (!('refused' in computed)) return computed.result
+      const { row, message, ...details } = computed.refused
+      throw Object.assign(new GatewayError(row, details), { message })
     },
     run: (module, name, input) => run({ input, moved: [] }, { filename: module.href, name }),
     get queueSize() {

@@ -1,5 +1,7 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads'
+import { fileURLToPath } from 'node:url'
 import { bodyOf, createClient } from './client.ts'
 import type { SoakedGateway } from './fixture.ts'
 
@@ -19,25 +21,29 @@ export interface SteadyClient {
 
 const PAUSE_MS = 20
 
-/** Makes one small call after another, in a thread of its own: what this one does delays no call. */
-export function startSteadyClient({ url }: Pick<SoakedGateway, 'url'>, key: string, model: string): SteadyClient {
-  const thread = new Worker(new URL(import.meta.url), { workerData: { url, key, model } })
-  const ended = new Promise<SteadyCalls>((resolve, reject) => thread.once('message', resolve).once('error', reject))
+const PATH = fileURLToPath(import.meta.url)
+
+/** Makes one small call after another, in a process of its own: what this one does delays no call. Resolves after the first. */
+export async function startSteadyClient({ url }: Pick<SoakedGateway, 'url'>, key: string, model: string): Promise<SteadyClient> {
+  const child = fork(PATH, [url, key, model], { execArgv: [] })
+  await once(child, 'message')
   return {
-    stop() {
-      thread.postMessage('stop')
-      return ended
+    async stop() {
+      child.send('stop')
+      const [calls] = (await once(child, 'message')) as [SteadyCalls]
+      return calls
     },
   }
 }
 
-async function callUntilStopped(): Promise<SteadyCalls> {
-  const { url, key, model } = workerData
+async function callUntilStopped(url: string, key: string, model: string): Promise<SteadyCalls> {
   const client = createClient({ url }, key)
   let isStopped = false
-  parentPort!.once('message', () => {
+  process.once('message', () => {
     isStopped = true
   })
+  await client.call(bodyOf({ model }))
+  process.send!('started')
   const times: number[] = []
   let failed = 0
   while (!isStopped) {
@@ -50,4 +56,8 @@ async function callUntilStopped(): Promise<SteadyCalls> {
   return { calls: times.length + failed, failed, p99: times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)]! }
 }
 
-if (!isMainThread) parentPort!.postMessage(await callUntilStopped())
+if (process.argv[1] === PATH) {
+  const [url, key, model] = process.argv.slice(2) as [string, string, string]
+  process.send!(await callUntilStopped(url, key, model))
+  process.disconnect()
+}

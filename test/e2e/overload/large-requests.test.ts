@@ -26,6 +26,7 @@ describe('A request that is large', () => {
       routes: {
         chain: [{ plugin: 'auth' }],
         namespaces: {
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of routes.yaml
           claude: { provider: 'anthropic', config: { baseUrl: upstream.origin, apiKey: '${env:KEY}' } },
           mistral: { provider: 'openai-compatible', config: { preset: 'mistral', baseUrl: `${upstream.origin}/v1` } },
         },

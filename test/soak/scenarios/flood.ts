@@ -62,7 +62,7 @@ export const flood: Scenario = {
   table: TABLE,
   heapMb: HEAP_MB,
   async run({ gateway }, progress) {
-    const steady = startSteadyClient(gateway, gateway.keys.many, 'sandbox/hello')
+    const steady = await startSteadyClient(gateway, gateway.keys.many, 'sandbox/hello')
     const findings: Finding[] = []
     for (const wave of WAVES) {
       const { served, shed, other } = await send(gateway, wave)
