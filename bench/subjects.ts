@@ -87,8 +87,8 @@ function announcedPort(service: Service): Promise<number> {
   })
 }
 
-/** A port that nobody listens on now, for a server that cannot say which one it was given. */
-function freePort(): Promise<number> {
+/** A free port, for a server that does not report which one it listens on. */
+export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()
     server.once('error', reject)

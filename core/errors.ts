@@ -15,7 +15,7 @@ interface Row {
   readonly fault: Fault
   /** `{name}` is filled from the error's values. */
   readonly message: string
-  /** False: repeating the call cannot help, so the official SDKs are told not to (`x-should-retry: false`). */
+  /** False: repeating the call cannot help. `x-should-retry: false` keeps the official SDKs from it. */
   readonly retry?: false
   /** Seconds: the reply's `retry-after`, unless the error has another. */
   readonly retryAfter?: number
@@ -177,15 +177,22 @@ export const ERRORS = {
     'internal_error',
     'The gateway had an error while processing your request. Retry it; if it persists, contact the operator with the x-request-id of this reply.',
   ),
-  plugin_error: gateway(
-    500,
-    'plugin_error',
-    'A plugin of the gateway failed while processing your request. Contact the operator with the x-request-id of this reply.',
-  ),
+  plugin_error: gateway(500, 'plugin_error', 'A plugin failed. Contact the operator with the x-request-id of this reply.'),
   storage_unavailable: gateway(
     503,
     'storage_unavailable',
     'The key store cannot be reached right now. Your key was not refused; retry shortly.',
+  ),
+  storage_busy: gateway(
+    503,
+    'storage_unavailable',
+    'The database is busy: another process may hold a lock on it. Retry shortly; if it persists, the operator must find that process and end it.',
+  ),
+  storage_full: gateway(503, 'storage_unavailable', 'The disk of the database is full. The operator must free some space.'),
+  storage_damaged: gateway(
+    503,
+    'storage_unavailable',
+    'The database is damaged. The operator must end the gateway, restore a backup, and start it again.',
   ),
   service_unavailable: gateway(503, 'service_unavailable', 'The gateway is shutting down or overloaded. Retry shortly.'),
   gateway_overloaded: gateway(

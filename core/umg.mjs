@@ -5,5 +5,8 @@ import module from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 // Halves the start-up time. The cache is in the installation, because cached code is run: it needs the same write protection.
-module.enableCompileCache(fileURLToPath(new URL('../.cache/', import.meta.url)))
+const cache = fileURLToPath(new URL('../.cache/', import.meta.url))
+module.enableCompileCache(cache)
+// A thread enables its own, by the environment.
+process.env.NODE_COMPILE_CACHE ??= cache
 await import('./main.ts')

@@ -40,7 +40,9 @@ export async function findSession({ db }: Store, token: string): Promise<Session
   const row = await selectOpen(db, digest, now).executeTakeFirst()
   if (row === undefined) return undefined
   if (row.seen_at <= now - SEEN_RESOLUTION_MS) {
-    await db.updateTable('sessions').set({ seen_at: now }).where('digest', '=', digest).execute()
+    const seen = db.updateTable('sessions').set({ seen_at: now }).where('digest', '=', digest)
+    // Not awaited: a read must not wait for a write. If it fails, the next request repeats it.
+    seen.execute().catch(() => undefined)
   }
   return { digest, user: userOf(row) }
 }

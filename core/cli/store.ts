@@ -28,11 +28,8 @@ export async function withStore(
   listCommand = 'list',
 ): Promise<0 | 1> {
   try {
-    const store = await openStore(databaseUrl(options))
-    // This thread has nothing else to do: SQLite does not need the reader thread, which would take time to start.
-    const readHere: Store['read'] = async (query) => (await store.db.executeQuery(query)).rows
-    const read = store.file === undefined ? store.read : readHere
-    await run({ ...store, read }).finally(() => store.close())
+    const store = await openStore(databaseUrl(options), { threads: false })
+    await run(store).finally(() => store.close())
     return 0
   } catch (error) {
     if (!(error instanceof GatewayError || error instanceof StoreError)) throw error

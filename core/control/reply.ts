@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { GatewayError } from '../errors.ts'
-import { isUnavailable } from '../store/unavailable.ts'
+import { storageError } from '../store/unavailable.ts'
 import { type Operation, statusOf } from './operation.ts'
 
 /** How often it is checked whether the reader of a stream is still authenticated. */
@@ -46,5 +46,5 @@ function watchStream(stream: Readable, response: ServerResponse, { isStillAuthen
 /** The error to send for what an operation threw. */
 export function toGatewayError(thrown: unknown): GatewayError {
   if (thrown instanceof GatewayError) return thrown
-  return new GatewayError(isUnavailable(thrown) ? 'storage_unavailable' : 'internal_error', { cause: thrown })
+  return storageError(thrown) ?? new GatewayError('internal_error', { cause: thrown })
 }

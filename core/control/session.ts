@@ -1,9 +1,12 @@
+import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { audit } from '../accounts/audit.ts'
 import { endSession, endSessions, findSession } from '../accounts/sessions.ts'
 import { completeSetup, needsSetup } from '../accounts/setup.ts'
 import { changePassword, signIn } from '../accounts/sign-in.ts'
 import { GatewayError } from '../errors.ts'
+import type { Schema } from '../store/schema.ts'
+import type { Caller } from './caller.ts'
 import { sessionCookie, setCookie } from './cookies.ts'
 import { email, named, newPassword, nullable, password, role, token } from './fields.ts'
 import { OPENID_START } from './openid.ts'
@@ -89,14 +92,9 @@ export const sessionOperations: readonly Operation[] = [
     path: '/session',
     access: 'member',
     summary: 'Sign out',
-    async handle({ caller, setHeader }, { store, urls }) {
-      if (caller.session === undefined) return undefined
-      await store.db.transaction().execute(async (db) => {
-        await endSession(db, caller.session!.digest)
-        await audit(db, caller, { action: 'session.end', object: { type: 'user', id: caller.id, name: caller.name } })
-      })
-      setHeader('set-cookie', setCookie(sessionCookie(urls()), ''))
-      return undefined
+    async handle(context, services) {
+      const { session } = context.caller
+      return session && signOut(context, services, 'session.end', (db) => endSession(db, session.digest))
     },
   }),
   operation({
@@ -104,14 +102,7 @@ export const sessionOperations: readonly Operation[] = [
     path: '/sessions',
     access: 'member',
     summary: 'Sign out everywhere',
-    async handle({ caller, setHeader }, { store, urls }) {
-      await store.db.transaction().execute(async (db) => {
-        await endSessions(db, caller.id)
-        await audit(db, caller, { action: 'session.end-all', object: { type: 'user', id: caller.id, name: caller.name } })
-      })
-      setHeader('set-cookie', setCookie(sessionCookie(urls()), ''))
-      return undefined
-    },
+    handle: (context, services) => signOut(context, services, 'session.end-all', (db) => endSessions(db, context.caller.id)),
   }),
   operation({
     method: 'POST',
@@ -140,6 +131,20 @@ export async function openSession(
   if (session === undefined) throw new GatewayError('not_signed_in')
   context.setHeader('set-cookie', setCookie(sessionCookie(services.urls()), token))
   return sessionView(session.user, services)
+}
+
+/** Ends sessions of the caller, and removes the cookie. */
+async function signOut(
+  { caller, setHeader }: { readonly caller: Caller; setHeader(name: string, value: string): void },
+  { store, urls }: ManagementServices,
+  action: 'session.end' | 'session.end-all',
+  end: (db: Kysely<Schema>) => Promise<void>,
+): Promise<undefined> {
+  await store.db.transaction().execute(async (db) => {
+    await end(db)
+    await audit(db, caller, { action, object: { type: 'user', id: caller.id, name: caller.name } })
+  })
+  setHeader('set-cookie', setCookie(sessionCookie(urls()), ''))
 }
 
 interface SessionUser {

@@ -39,8 +39,11 @@ export class Channel<Remote extends object> {
     this.#methods = new Map(Object.entries(methods))
     const closed = new AbortController()
     this.closed = closed.signal
-    createInterface(stream).on('line', (line) => void this.#receive(JSON.parse(line) as Message))
+    // Both emit the stream's errors, after which it closes.
     stream.on('error', () => undefined)
+    createInterface(stream)
+      .on('error', () => undefined)
+      .on('line', (line) => void this.#receive(JSON.parse(line) as Message))
     stream.once('close', () => {
       for (const { reject } of this.#waiting.values()) reject(new ChannelError(CLOSED))
       this.#waiting.clear()

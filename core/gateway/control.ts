@@ -39,8 +39,8 @@ export interface Control {
   reload(trigger: ReloadTrigger): Promise<ReloadOutcome>
   /** Notes that a process of this role was replaced. */
   replaced(role: string): void
-  /** Closes everything. No proxy may run. */
-  close(): Promise<void>
+  /** Closes everything when no proxy is connected any more, or after `grace` milliseconds. */
+  close(grace: number): Promise<void>
 }
 
 /** How long a successor waits for a proxy that tells which version of routes.yaml is in use, in milliseconds. */
@@ -107,9 +107,10 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     live: reloader.live,
     reload: (trigger) => reloader.reload(trigger),
     replaced: (role) => restarts.add(1, role),
-    async close() {
+    async close(grace) {
       services.lifecycle.draining = true
       control.recorder.end()
+      await Promise.race([proxies.gone(), delay(grace, undefined, { ref: false })])
       await listeners.stop(GRACE_MS)
       await running.disposeAsync()
     },

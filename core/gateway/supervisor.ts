@@ -68,6 +68,8 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options
     this.#checks = setInterval(() => this.#check(), CHECK_MS)
+    // Handled where `start` awaits them, which may be later.
+    for (const { promise } of [this.#started, this.#welcome]) promise.catch(() => undefined)
   }
 
   /** Resolves once all processes serve. Rejects with StartFailed, or with the error of the address to listen on. */
@@ -77,12 +79,13 @@ export class Supervisor {
       const clients = await this.#handover.listen('clients', listen)
       const people = adminListen === undefined ? clients : await this.#handover.listen('operators', adminListen)
       this.#urls = { clients, people }
-      this.#spawn('control', 0)
-      for (let slot = 1; slot <= workers; slot++) this.#spawn('proxy', slot)
+      this.#startProcess('control', 0)
+      for (let slot = 1; slot <= workers; slot++) this.#startProcess('proxy', slot)
       await this.#started.promise
-      this.#isStarted = true
       this.#send('control', { type: 'started' })
-      return { ...this.#urls, welcome: await this.#welcome.promise }
+      const welcome = await this.#welcome.promise
+      this.#isStarted = true
+      return { ...this.#urls, welcome }
     } catch (error) {
       await this.stop({ delay: 0, grace: 0 })
       throw error
@@ -102,6 +105,7 @@ export class Supervisor {
   /** Drains all processes. Resolves when they have ended. It may be called again, with less time. */
   async stop({ delay: notice, grace }: DrainTimes): Promise<void> {
     this.#isStopping = true
+    this.#failStart(1)
     for (const process of this.#of('proxy')) process.send({ type: 'drain', times: { delay: notice, grace } })
     await delay(notice)
     this.#handover.close()
@@ -112,7 +116,7 @@ export class Supervisor {
     this.#folder.remove()
   }
 
-  #spawn(role: Role, slot: number, isSuccessor = false): void {
+  #startProcess(role: Role, slot: number, isSuccessor = false): void {
     const name = role === 'control' ? role : `${role}-${slot}`
     const assignment = { role, process: `${name}.${++this.#count}`, folder: this.#folder.path, urls: this.#urls, isSuccessor }
     const listener = {
@@ -136,6 +140,8 @@ export class Supervisor {
 
   #onServing(process: SupervisedProcess): void {
     this.#serving.add(process)
+    const ms = Math.round(performance.now() - process.startedAt)
+    if (this.#isStarted) this.#options.log.info({ process: process.id, pid: process.pid, ms }, 'process serves')
     if (process.role === 'proxy') this.#handover.add(process)
     if (this.#serving.size === this.#options.workers + 1) this.#started.resolve()
   }
@@ -144,11 +150,16 @@ export class Supervisor {
     this.#processes.delete(process)
     if (this.#isStopping) return
     if (!this.#isStarted) {
-      this.#started.reject(new StartFailed(code || 1))
+      this.#failStart(code || 1)
       return
     }
     this.#options.log.error({ process: process.id, pid: process.pid, code, signal }, 'a process of the gateway has ended')
     if (!this.#leaving.has(process)) this.#replace(process)
+  }
+
+  /** Rejects `start`. Without effect if it has resolved. */
+  #failStart(code: number): void {
+    for (const { reject } of [this.#started, this.#welcome]) reject(new StartFailed(code))
   }
 
   /** Starts the successor of a process that has ended, or that serves its last calls. */
@@ -162,7 +173,7 @@ export class Supervisor {
     const pause = failures < 2 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** failures, MAX_PAUSE_MS)
     setTimeout(() => {
       if (this.#isStopping) return
-      this.#spawn(role, slot, true)
+      this.#startProcess(role, slot, true)
       this.#send('control', { type: 'replaced', role })
     }, pause)
   }

@@ -14,6 +14,8 @@ const USUAL_DESCRIPTORS = 10_240
 const BEYOND = 16
 /** Connections that are considered for closing when a new one needs a place. */
 const CONSIDERED = 100
+/** A connection without a request counts as idle for so many times as long: a client that has been served will rather send another. */
+const UNUSED_WEIGHT = 4
 /** Requests that wait on one connection while the one before is served. */
 const MOST_WAITING = 100
 /** Requests that are served on one connection: clients spread over the gateways behind a balancer, and over new ones. */
@@ -58,6 +60,8 @@ export class Connection implements Linked {
   readonly isBeyond: boolean
   /** The reply to the newest request whose turn has come; undefined before the first request. */
   reply: ServerResponse | undefined
+  /** When it was opened, or that request began. Monotonic milliseconds. */
+  usedAt = performance.now()
   /** The requests that wait for that reply to end. */
   waiting = 0
   /** The requests so far, without those that wait. */
@@ -116,16 +120,24 @@ export class Connections {
     return this.#bySocket.get(socket)!
   }
 
-  /** A request waits for the reply before it. False if too many wait: the connection is closed. */
-  wait(connection: Connection): boolean {
-    if (connection.waiting === MOST_WAITING) this.#close(connection, 'pipelining')
-    else connection.waiting++
-    return connection.list !== undefined
+  /** A pipelined request waits for the reply before it, then `begin` is called. Closes the connection if too many wait. */
+  wait(connection: Connection, reply: ServerResponse, begin: () => void): void {
+    if (connection.waiting === MOST_WAITING) {
+      this.#close(connection, 'pipelining')
+      return
+    }
+    connection.waiting++
+    // Node gives a reply its socket when the one before has ended.
+    reply.once('socket', () => {
+      connection.waiting--
+      begin()
+    })
   }
 
   /** The turn of a request has come. False if it must be refused. */
   begin(connection: Connection, reply: ServerResponse): boolean {
     connection.reply = reply
+    connection.usedAt = performance.now()
     // Not by Node's maxRequestsPerSocket: it says so, but does not close the connection.
     if (++connection.requests >= MOST_REQUESTS) reply.setHeader('connection', 'close')
     if (connection.list !== undefined) this.#move(connection, this.#used)
@@ -134,25 +146,29 @@ export class Connections {
     return false
   }
 
-  /**
-   * Closes an idle connection, if there is one: the oldest without a request, or else the one that has been without a new request for
-   * longest. The second only of an address that has at least an equal share of all connections: a client that opens many closes its own.
-   */
+  /** Closes the connection that has been idle for longest, if one is idle. */
   #makeRoom(): void {
-    if (this.#unused.first !== undefined) {
-      this.#close(this.#unused.first, 'connections')
-      return
-    }
+    const now = performance.now()
+    const { first: unused } = this.#unused
+    const used = this.#leastRecentlyUsed()
+    if (unused !== undefined && (used === undefined || UNUSED_WEIGHT * (now - unused.usedAt) >= now - used.usedAt))
+      this.#close(unused, 'connections')
+    else if (used !== undefined) this.#close(used, 'connections')
+  }
+
+  /**
+   * The idle connection that has been without a new request for longest, of an address that has at least an equal share of all connections:
+   * a client that opens many loses its own.
+   */
+  #leastRecentlyUsed(): Connection | undefined {
     for (let considered = 0; considered < CONSIDERED; considered++) {
       const connection = this.#used.first
-      if (connection === undefined) return
-      if (connection.isIdle && connection.peer.connections * this.#peers.size >= this.#open) {
-        this.#close(connection, 'connections')
-        return
-      }
+      if (connection === undefined) return undefined
+      if (connection.isIdle && connection.peer.connections * this.#peers.size >= this.#open) return connection
       // The next call considers others.
       this.#move(connection, this.#used)
     }
+    return undefined
   }
 
   #close(connection: Connection, reason: Reason): void {

@@ -48,14 +48,9 @@ export function createHttpServer(listener: RequestListener, { connections, write
   }
   const serve: RequestListener = ({ socket }, response) => {
     const connection = connections.of(socket)
-    // Node gives a pipelined response its socket when the one before has ended.
+    // A pipelined one has no socket yet.
     if (response.socket !== null) begin(connection, response)
-    else if (connections.wait(connection)) {
-      response.once('socket', () => {
-        connection.waiting--
-        begin(connection, response)
-      })
-    }
+    else connections.wait(connection, response, () => begin(connection, response))
   }
   const refuse = (socket: Socket, error: GatewayError): void => {
     const id = newRequestId()

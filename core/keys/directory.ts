@@ -14,8 +14,9 @@ import type { KeySource } from './source.ts'
  */
 const FRESH_MS = 10_000
 
-/** The longest wait of a call for the source. Milliseconds. */
+/** The longest wait of a call for the source, and of a call whose key was known before the last change of keys. Milliseconds. */
 const LOOK_UP_MS = 900
+const STALE_LOOK_UP_MS = 80
 
 /** The most cached keys, of known and of unknown ones each. */
 const MOST_KNOWN = 10_000
@@ -69,7 +70,11 @@ export class KeyDirectory {
       if (kind === undefined || kind === 'admin') return undefined
       if (key !== undefined) return unlessExpired(declaredHolder(key, kind))
     }
-    const principal = unlessExpired(await this.#find(digest))
+    const cache = this.#cache
+    let holder = await this.#find(digest)
+    // The result of a look-up that a change has overtaken is in no cache: it would be missing when the source fails.
+    if (cache !== this.#cache) holder = await this.#find(digest)
+    const principal = unlessExpired(holder)
     if (principal !== undefined) this.#source.used(principal.keyId)
     return principal
   }
@@ -105,11 +110,11 @@ export class KeyDirectory {
     const refusedAt = cache.unknown.get(digest)
     if (refusedAt !== undefined && refusedAt > now - FRESH_MS) return undefined
     try {
-      return await withTimeout(LOOK_UP_MS, this.#lookUpOnce(cache, digest))
+      return await withTimeout(cache.stale.has(digest) ? STALE_LOOK_UP_MS : LOOK_UP_MS, this.#lookUpOnce(cache, digest))
     } catch (cause) {
       const holder = cache.stale.get(digest)
       if (holder === undefined) throw new GatewayError('storage_unavailable', { headers: { 'retry-after': '1' }, cause })
-      // Later calls need not wait for the source to fail again.
+      // Later calls need not wait for the source to fail again; a look-up that ends late replaces this entry.
       cache.known.set(digest, { holder, foundAt: now })
       return holder
     }

@@ -93,7 +93,9 @@ export async function findAdminKey({ db }: Store, secret: string): Promise<Admin
     .executeTakeFirst()
   if (row === undefined) return undefined
   if ((row.last_used_at ?? 0) <= now - LAST_USED_RESOLUTION_MS) {
-    await db.updateTable('keys').set({ last_used_at: now }).where('id', '=', row.id).execute()
+    const used = db.updateTable('keys').set({ last_used_at: now }).where('id', '=', row.id)
+    // Not awaited: a read must not wait for a write. If it fails, the next request repeats it.
+    used.execute().catch(() => undefined)
   }
   return { id: row.id, name: row.name, account: { id: row.account_id, name: row.account_name } }
 }

@@ -58,9 +58,9 @@ export class StoredKeys implements KeySource {
   /** Polls for changes by other processes. */
   #poll(changed: () => void, lost: () => void): () => void {
     let failures = 0
-    const poll = (): void => {
+    const poll = async (): Promise<void> => {
       try {
-        if (this.#store.changed()) changed()
+        if (await this.#store.changed()) changed()
         failures = 0
       } catch {
         failures += 1
@@ -68,7 +68,7 @@ export class StoredKeys implements KeySource {
         if (failures >= MAX_FAILED_POLLS) lost()
       }
     }
-    const timer = setInterval(poll, POLL_MS).unref()
+    const timer = setInterval(() => void poll(), POLL_MS).unref()
     return () => clearInterval(timer)
   }
 }
@@ -79,7 +79,7 @@ const POLL_MS = 250
 /** Five minutes in which the store could not be polled for revocations. */
 const MAX_FAILED_POLLS = 1200
 
-/** Keys per statement. */
+/** Keys per statement: a database limits its parameters, and other writes wait for it. */
 const BATCH = 500
 
 /** Writes the times of the last use of keys about once a minute, outside of calls. */

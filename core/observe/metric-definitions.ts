@@ -167,6 +167,12 @@ export const METRICS = {
     help: 'Processes of the gateway that ended and were replaced, by role: proxy or control.',
     labels: ['role'],
   },
+  usageWriteFailures: {
+    name: 'umg_usage_write_failures_total',
+    type: 'counter',
+    help: 'Times that usage rows could not be written, by the error. They wait, and are written again.',
+    labels: ['error'],
+  },
   usageRowsDropped: {
     name: 'umg_usage_rows_dropped_total',
     type: 'counter',

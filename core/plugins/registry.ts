@@ -100,12 +100,12 @@ const ENTRY = `index${extname(import.meta.url)}`
 
 /**
  * The URL of the module that a plugin's name means: a path, a built-in, or an npm package, looked for from `baseDir` and then from
- * the gateway. Throws a `PluginError` where there is none.
+ * the gateway. Throws a `PluginError` if none is found.
  */
 async function locatePlugin(name: string, kind: PluginKind, baseDir: string): Promise<string> {
   if (isFile(name)) return locateFile(name, baseDir)
   const other = kind === 'chain' ? 'provider' : 'chain'
-  // One of the other kind is found too: the check of kinds has better words for it than "not found".
+  // A plugin of the other kind is found too: the check of kinds reports it better than "not found".
   const url = (await locateBuiltin(name, kind)) ?? locatePackage(name, kind, baseDir) ?? (await locateBuiltin(name, other))
   if (url === undefined) throw new PluginError(await unknownName(name, kind))
   return url

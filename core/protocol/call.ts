@@ -235,7 +235,7 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-const SCAN_FAULTS: Readonly<Record<Exclude<ScanErrorCode, 'syntax' | 'not_an_object'>, string>> = {
+const SCAN_ERRORS: Readonly<Record<Exclude<ScanErrorCode, 'syntax' | 'not_an_object'>, string>> = {
   too_deep: 'The request body is nested more than 64 levels deep.',
   too_many_members: 'The request body has more than 256 members at its top level.',
   too_many_parts: 'The request body has more than 50,000 objects and arrays in it.',
@@ -310,6 +310,6 @@ function misspelled(key: string): GatewayError {
 
 function refusal(error: unknown): unknown {
   if (!(error instanceof ScanError)) return error
-  const detail = error.code === 'syntax' || error.code === 'not_an_object' ? undefined : SCAN_FAULTS[error.code]
+  const detail = error.code === 'syntax' || error.code === 'not_an_object' ? undefined : SCAN_ERRORS[error.code]
   return detail === undefined ? new GatewayError('invalid_json') : new GatewayError('invalid_body', { values: { detail } })
 }

@@ -146,12 +146,12 @@ class ChatStreamReader implements EventReader {
     if (data === '' || data === ' ') return 'drop'
     if (data.startsWith('[DONE]')) return 'done'
     // Google wraps an error in an array.
-    if (data.startsWith('[') || SAYS_SOMETHING.test(data)) return this.#look(data)
+    if (data.startsWith('[') || SIGNIFICANT_MEMBER.test(data)) return this.#look(data)
     return data.startsWith('{') && (data.endsWith('}') || data.trimEnd().endsWith('}')) ? 'pass' : 'malformed'
   }
 
   quiet(text: string): number {
-    const at = text.search(SAYS_SOMETHING)
+    const at = text.search(SIGNIFICANT_MEMBER)
     return at < 0 ? text.length : at
   }
 
@@ -183,7 +183,7 @@ class ChatStreamReader implements EventReader {
  * search. The closing quote distinguishes a key from text, which would escape it. The three alternatives are short so that V8 skips
  * most of a text: with `finish_reason` spelt out, the search takes twice as long.
  */
-const SAYS_SOMETHING = /(?:_reason|usage|error)"\s*:\s*(?!null|\s)/
+const SIGNIFICANT_MEMBER = /(?:_reason|usage|error)"\s*:\s*(?!null|\s)/
 
 interface LooseChunk {
   readonly choices?: unknown

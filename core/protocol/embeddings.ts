@@ -31,7 +31,7 @@ export const embeddings: ModelEndpoint = {
 }
 
 function whole(bytes: Buffer): WholeReply | undefined {
-  const reply = outline(bytes)
+  const reply = parseReply(bytes)
   if (reply?.error != null) return { refusal: refusalOf(reply) }
   return Array.isArray(reply?.data) && reply.data.length > 0 ? { usage: usageOf(reply) } : undefined
 }
@@ -62,7 +62,7 @@ function normalise(translated: object, call: Call): object {
 }
 
 /** The members read of an embeddings reply. */
-export interface Outline {
+interface ParsedReply {
   readonly data?: unknown
   readonly usage?: { readonly prompt_tokens?: unknown }
   readonly error?: unknown
@@ -72,20 +72,20 @@ export interface Outline {
 const WHOLE_BELOW = 64 * 1024
 
 /** Parses a reply, a large one with only its last vector. Undefined if no JSON object. */
-function outline(bytes: Buffer): Outline | undefined {
-  return (bytes.length > WHOLE_BELOW ? shortened(bytes) : undefined) ?? parse(bytes.toString('utf8'))
+function parseReply(bytes: Buffer): ParsedReply | undefined {
+  return (bytes.length > WHOLE_BELOW ? parseLarge(bytes) : undefined) ?? parseObject(bytes.toString('utf8'))
 }
 
 /** Parses the bytes before the vectors plus those from the last vector on: native searches find both. */
-function shortened(bytes: Buffer): Outline | undefined {
+function parseLarge(bytes: Buffer): ParsedReply | undefined {
   const data = bytes.indexOf('"data"')
   const last = bytes.lastIndexOf('"embedding":')
   if (data < 0 || last < data) return undefined
-  return parse(`${bytes.toString('utf8', 0, data)}"data":[{${bytes.toString('utf8', last)}`)
+  return parseObject(`${bytes.toString('utf8', 0, data)}"data":[{${bytes.toString('utf8', last)}`)
 }
 
 /** Undefined if not a JSON object. */
-function parse(text: string): Outline | undefined {
+function parseObject(text: string): ParsedReply | undefined {
   try {
     const value = JSON.parse(text)
     return typeof value === 'object' && value !== null ? value : undefined

@@ -164,13 +164,13 @@ function withoutEmpty(delta: ChatDelta): ChatDelta | undefined {
   let empty = 0
   for (const key in delta) {
     members++
-    if (!says(delta, key)) empty++
+    if (!hasValue(delta, key)) empty++
   }
   if (empty === 0) return members === 0 ? undefined : delta
-  return empty === members ? undefined : Object.fromEntries(Object.entries(delta).filter(([key]) => says(delta, key)))
+  return empty === members ? undefined : Object.fromEntries(Object.entries(delta).filter(([key]) => hasValue(delta, key)))
 }
 
-function says(delta: ChatDelta, key: string): boolean {
+function hasValue(delta: ChatDelta, key: string): boolean {
   const value = delta[key]
   return key !== 'role' && value !== null && value !== undefined && value !== ''
 }

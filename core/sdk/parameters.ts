@@ -1,3 +1,4 @@
+import { type TSchema, Type } from 'typebox'
 import { GatewayError } from '../errors.ts'
 import { matchesGlob } from '../text/glob.ts'
 
@@ -59,6 +60,12 @@ export function invalidValue(param: string, detail: string): GatewayError {
 
 /** Facts about models, by globs of their upstream names: data that changes monthly, and that an operator may extend. */
 export type FactsByModel<Facts extends object> = Readonly<Record<string, Partial<Facts>>>
+
+/** The option `facts` of a config, by which an operator extends the facts about models. `row`: the schema of the facts about one model. */
+export function factsOption<Row extends TSchema>(row: Row) {
+  const description = 'What models take, by globs of their names: overrides the facts that ship with the gateway.'
+  return Type.Optional(Type.Record(Type.String(), row, { description }))
+}
 
 /**
  * The facts about one model. `tables` are in order of precedence: the operator's before the one that ships. Within a table each fact

@@ -7,12 +7,14 @@ export interface BaseUrl {
   readonly path: string
 }
 
-/** What the error messages about a base URL name. */
+/** How a provider uses a base URL, also for error messages. */
 export interface BaseUrlOptions {
   /** The name of its field in the config. Default: `baseUrl`. */
   readonly field?: string
   /** The path that the provider adds to it: `/chat/completions`. */
   readonly endpoint: string
+  /** An end of the path that is removed, because only other tools expect it in a base URL: `/\/v1$/`. */
+  readonly omit?: RegExp
   /** A valid base URL. */
   readonly example: string
 }
@@ -20,7 +22,7 @@ export interface BaseUrlOptions {
 /**
  * Reads a base URL of a config. Throws an Error that says what to write instead, and does not repeat the URL: it may hold a credential.
  */
-export function parseBaseUrl(baseUrl: string, { field = 'baseUrl', endpoint, example }: BaseUrlOptions): BaseUrl {
+export function parseBaseUrl(baseUrl: string, { field = 'baseUrl', endpoint, omit, example }: BaseUrlOptions): BaseUrl {
   const url = URL.parse(baseUrl)
   if (url === null || !/^https?:$/.test(url.protocol)) {
     throw new Error(`${field} must be an http or https URL: give the address before ${endpoint}, such as ${example}`)
@@ -31,7 +33,7 @@ export function parseBaseUrl(baseUrl: string, { field = 'baseUrl', endpoint, exa
   if (/[?#]/.test(baseUrl)) throw new Error(`${field} must have no query and no fragment: end it before the ? or #`)
   const path = url.pathname.replace(/\/+$/, '')
   if (path.endsWith(endpoint)) throw new Error(`${field} must end before ${endpoint}, which is added to it`)
-  return { origin: url.origin, path }
+  return { origin: url.origin, path: omit === undefined ? path : path.replace(omit, '') }
 }
 
 /** How an upstream splits a list into pages. */

@@ -7,24 +7,30 @@ import { StoreError } from './unavailable.ts'
 /** The database: accounts, users, keys, calls, usage and the audit trail. */
 export interface Store extends Backend {
   /**
-   * `keys`: this process changed what keys or accounts may do, that of this id if not a new one. The code that writes such a change emits it:
-   * `changed` may miss it.
+   * `keys`: this process changed what keys or accounts may do, that of this id if not a new one. The code that writes such a change emits
+   * it: `changed` tells of it later.
    */
   readonly events: EventEmitter<{ keys: [id: string | undefined] }>
+}
+
+/** How a store is opened. */
+interface StoreOptions {
+  /** False: SQLite runs in this thread, and blocks it. For a command, which serves no calls, and ends sooner without threads. */
+  readonly threads?: boolean
 }
 
 /**
  * Opens `sqlite:<path>` (relative to the working directory), `sqlite::memory:` or `postgres://…` and migrates its tables. A damaged
  * file is refused, never replaced. Throws `StoreError`; its message says what to do, and holds no password.
  */
-export async function openStore(url: string): Promise<Store> {
-  return { ...(await open(url)), events: new EventEmitter() }
+export async function openStore(url: string, { threads = true }: StoreOptions = {}): Promise<Store> {
+  return { ...(await open(url, threads)), events: new EventEmitter() }
 }
 
-async function open(url: string): Promise<Backend> {
+async function open(url: string, threads: boolean): Promise<Backend> {
   // Two slashes are refused: programs differ in what a third one means.
   const file = /^sqlite:(?!\/\/)(.+)$/s.exec(url)?.[1]
-  if (file !== undefined) return openSqlite(file)
+  if (file !== undefined) return openSqlite(file, { threads })
   if (/^postgres(?:ql)?:\/\/./.test(url)) {
     // Imported here: most gateways need no PostgreSQL driver.
     const { openPostgres } = await import('./postgres.ts')

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { Kysely, PostgresDialect } from 'kysely'
 import { Client, type ClientConfig, Pool, types } from 'pg'
+import { withTimeout } from '../async/timeout.ts'
 import type { Backend } from './backend.ts'
 import { migrate } from './migrate.ts'
 import { StoreError } from './unavailable.ts'
@@ -12,6 +13,8 @@ const CONNECT_MS = 3_000
 /** Short queries use an index: one that takes longer has lost its connection unnoticed. */
 const QUERY_MS = 5_000
 const READ_MS = 30_000
+/** A server that does not answer must not keep the gateway from ending. */
+const CLOSE_MS = 3_000
 
 /** The type `bigint` in PostgreSQL's catalogue. */
 const INT8 = 20
@@ -33,7 +36,8 @@ export async function openPostgres(url: string): Promise<Backend> {
       read: async (query) => (await readers.executeQuery(query)).rows,
       changed: listener.changed,
       async close() {
-        await Promise.all([listener.close(), db.destroy(), readers.destroy()])
+        const closing = Promise.all([listener.close(), db.destroy(), readers.destroy()])
+        await withTimeout(CLOSE_MS, closing).catch(() => undefined)
       },
     }
   } catch (error) {
@@ -91,7 +95,7 @@ const RETRY_MS = 250
 /** Listens for changes of keys and accounts, made by any gateway or by hand. */
 interface ChangeListener {
   /** Whether a change was notified, or may have been missed, since the last call. Throws while there is no connection. */
-  changed(): boolean
+  changed(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -137,7 +141,7 @@ async function listenForChanges(config: ClientConfig): Promise<ChangeListener> {
 
   void reconnectAfter(await listen())
   return {
-    changed() {
+    async changed() {
       if (client === undefined) throw new Error('the connection to the database is lost')
       const before = changed
       changed = false

@@ -13,6 +13,8 @@ export interface Schema {
   readonly audit: AuditTable
   readonly calls: CallsTable
   readonly usage: UsageTable
+  /** SQLite only. */
+  readonly key_changes: KeyChangesTable
 }
 
 /** Accounts, which own keys. */
@@ -192,4 +194,9 @@ export interface UsageTable {
   readonly output_tokens: number
   readonly cached_tokens: number
   readonly reasoning_tokens: number
+}
+
+/** One row, whose count rises with each change of what keys and accounts may do. */
+export interface KeyChangesTable {
+  readonly count: number
 }

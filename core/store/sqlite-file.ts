@@ -1,11 +1,18 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 
-/** Result codes of SQLite (https://www.sqlite.org/rescode.html). */
-const BUSY = 5
+/** The result code of SQLite for a damaged file (https://www.sqlite.org/rescode.html). */
 const CORRUPT = 11
-const NOT_A_DATABASE = 26
+
+/** Opening is repeated by its caller: each attempt blocks this thread. */
+const OPENING_LOCK_MS = 1000
+/** The longest wait of a statement for a lock of another process. */
+export const LOCK_MS = 3000
+
+/** What a connection does. */
+export type Access = 'read' | 'write'
 
 /**
  * Opens a SQLite file, or `:memory:`, in WAL mode; creates a missing file, and its folder, for the owner alone. Throws the errors of
@@ -13,14 +20,12 @@ const NOT_A_DATABASE = 26
  */
 export function openSqliteFile(file: string): DatabaseSync {
   if (file !== ':memory:') createPrivately(file)
-  // Waiting for a lock of another process blocks the event loop, so the wait is short.
-  const database = new DatabaseSync(file, { timeout: 1000, enableForeignKeyConstraints: true })
+  const database = new DatabaseSync(file, { timeout: OPENING_LOCK_MS, enableForeignKeyConstraints: true })
   try {
     checkIntegrity(database)
     database.exec('PRAGMA journal_mode = WAL')
-    // In WAL mode NORMAL cannot damage the file, and loses nothing when the process is killed; a power cut may undo the last
-    // commits. FULL would wait for the disk at each commit, on the event loop.
-    database.exec('PRAGMA synchronous = NORMAL')
+    prepareWrites(database)
+    database.exec(`PRAGMA busy_timeout = ${LOCK_MS}`)
     return database
   } catch (error) {
     database.close()
@@ -28,30 +33,22 @@ export function openSqliteFile(file: string): DatabaseSync {
   }
 }
 
-/** Classifies an error of `openSqliteFile`, or of a query. */
-export function sqliteErrorKind(error: unknown): 'busy' | 'damaged' | 'other' {
-  // The low byte is the primary result code; the others extend it.
-  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
-  if (code === BUSY) return 'busy'
-  return code === CORRUPT || code === NOT_A_DATABASE ? 'damaged' : 'other'
+/** Opens another connection to a file that `openSqliteFile` has opened before. Throws the errors of node:sqlite. */
+export function connectToSqliteFile(file: string, access: Access): DatabaseSync {
+  const url = pathToFileURL(file)
+  // A file that was removed is not created again: it would be empty.
+  url.searchParams.set('mode', access === 'read' ? 'ro' : 'rw')
+  const database = new DatabaseSync(url, { timeout: LOCK_MS, enableForeignKeyConstraints: true })
+  if (access === 'write') prepareWrites(database)
+  return database
 }
 
-/**
- * Returns a function that returns whether another connection has changed keys or accounts since its last call. It is cheap if no other
- * connection has committed anything. Commits of usage rows are frequent, so they are told apart by a count of changes.
- */
-export function watchKeyChanges(database: DatabaseSync): () => boolean {
-  const version = database.prepare('PRAGMA data_version')
-  // Counted by the triggers of migration 0003.
-  const changes = database.prepare('select count from key_changes')
-  const readState = () => ({ version: version.get()?.data_version, changes: changes.get()?.count })
-  let state = readState()
-  return () => {
-    if (version.get()?.data_version === state.version) return false
-    const before = state
-    state = readState()
-    return state.changes !== before.changes
-  }
+function prepareWrites(database: DatabaseSync): void {
+  // In WAL mode NORMAL cannot damage the file, and loses nothing when the process is killed; a power cut may undo the last commits.
+  // FULL would wait for the disk at each commit.
+  database.exec('PRAGMA synchronous = NORMAL')
+  // 16 MB: consecutive batches of usage rows touch the same pages.
+  database.exec('PRAGMA cache_size = -16000')
 }
 
 function createPrivately(file: string): void {

@@ -1,109 +1,117 @@
 import { resolve } from 'node:path'
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
-import {
-  CompiledQuery,
-  type DatabaseConnection,
-  type Dialect,
-  Kysely,
-  SqliteAdapter,
-  type SqliteDatabase,
-  SqliteDriver,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from 'kysely'
+import { type Compilable, Kysely } from 'kysely'
 import type { Backend } from './backend.ts'
+import { ConnectionPool } from './connection-pool.ts'
 import { migrate } from './migrate.ts'
-import { openSqliteFile, sqliteErrorKind, watchKeyChanges } from './sqlite-file.ts'
-import { createSqliteReader } from './sqlite-threads.ts'
-import { StoreError } from './unavailable.ts'
+import type { Schema } from './schema.ts'
+import { LocalConnection } from './sqlite-connection.ts'
+import { type SqlitePools, sqliteDialect } from './sqlite-dialect.ts'
+import { type Access, LOCK_MS, openSqliteFile } from './sqlite-file.ts'
+import { SqliteThread } from './sqlite-thread.ts'
+import { StoreError, sqliteError } from './unavailable.ts'
 
 /** How long opening waits for a locked database. */
 const MAX_WAIT_MS = 3000
 
-/** Opens a SQLite file, or `:memory:`. Throws `StoreError`. */
-export async function openSqlite(path: string): Promise<Backend> {
+/** The longest times of statements. A `select` by an index is short: a longer one hangs. */
+const SHORT_READ_MS = 5_000
+const WRITE_MS = 10_000
+/** No client waits longer for a page of the console. */
+const LONG_READ_MS = 30_000
+/** Two, so that a long query holds up one other query, and not all. */
+const LONG_READERS = 2
+
+/** Where the statements of an open database run. */
+interface Connections extends SqlitePools {
+  /** For queries that may scan many rows. */
+  readonly longReads: ConnectionPool
+}
+
+/**
+ * Opens a SQLite file, or `:memory:`. `threads`: its statements run in threads, one for writes, one for short reads, two for long reads,
+ * each from its first statement on; else, and in memory, in this thread. Throws `StoreError`.
+ */
+export async function openSqlite(path: string, { threads }: { readonly threads: boolean }): Promise<Backend> {
   const file = path === ':memory:' ? path : resolve(path)
   const deadline = performance.now() + MAX_WAIT_MS
   for (;;) {
     try {
-      return await open(file)
-    } catch (error) {
-      if (sqliteErrorKind(error) !== 'busy' || performance.now() > deadline) throw explain(file, error)
+      return await open(file, threads && file !== ':memory:')
+    } catch (thrown) {
+      const error = thrown instanceof Error && 'errcode' in thrown ? sqliteError(thrown) : thrown
+      const isBusy = error instanceof StoreError && error.row === 'storage_busy'
+      if (!isBusy || performance.now() > deadline) throw explain(file, error)
       // The change to WAL mode needs an exclusive lock, and SQLite does not wait for it: processes that start together collide.
       await setTimeout(20 + Math.random() * 80)
     }
   }
 }
 
-async function open(file: string): Promise<Backend> {
-  const sqlite = openSqliteFile(file)
-  const db: Backend['db'] = new Kysely({ dialect: sqliteDialect(sqlite) })
-  const reader = createSqliteReader(file)
-  const close = async () => {
-    await reader.close()
-    await db.destroy()
-    // Kysely closes only a connection that it has used.
-    if (sqlite.isOpen) sqlite.close()
-  }
+async function open(file: string, threads: boolean): Promise<Backend> {
+  const connection = new LocalConnection(openSqliteFile(file))
+  const here = new ConnectionPool({ size: 1, wait: LOCK_MS, connect: () => connection })
+  const db = new Kysely<Schema>({ dialect: sqliteDialect({ reads: here, writes: here }) })
   try {
+    // In this thread, which serves nothing yet: threads need time to start.
     await migrate(db)
-    // No other connection sees a database in memory.
-    const read: Backend['read'] = file === ':memory:' ? async (query) => (await db.executeQuery(query)).rows : reader.read
-    return { db, read, changed: watchKeyChanges(sqlite), file: file === ':memory:' ? undefined : file, close }
+    const changes = await countKeyChanges(db)
+    if (!threads) return backendOf({ reads: here, writes: here, longReads: here }, changes)
+    await connection.close()
+    return backendOf(connectionsInThreads(file), changes)
   } catch (error) {
-    await close()
+    await connection.close()
     throw error
   }
 }
 
-function explain(file: string, error: unknown): StoreError {
-  if (error instanceof StoreError) return error
-  const reason = error instanceof Error ? error.message : String(error)
-  const words = {
-    busy: `The database ${file} is locked by another process. Find out which one holds it (lsof ${file}), then start again.`,
-    damaged: `The database ${file} is damaged (${reason}) and was not changed. Restore a backup; or move it and ${file}-wal away to start with an empty database, in which no existing key is valid.`,
-    other: `The database ${file} cannot be opened: ${reason}. Check the path, its permissions and the free disk space.`,
-  }
-  return new StoreError(words[sqliteErrorKind(error)], { cause: error })
-}
-
-/** Kysely's SQLite dialect over node:sqlite, with transactions that several processes can begin at the same time. */
-export function sqliteDialect(database: DatabaseSync): Dialect {
+function connectionsInThreads(file: string): Connections {
+  const pool = (size: number, wait: number, { limit, access }: { limit: number; access: Access }) =>
+    new ConnectionPool({ size, wait, connect: () => new SqliteThread({ file, access, limit }) })
   return {
-    createDriver: () => new ImmediateDriver({ database: asKyselyExpects(database) }),
-    createAdapter: () => new TransactionalAdapter(),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-    createIntrospector: (db) => new SqliteIntrospector(db),
+    reads: pool(1, SHORT_READ_MS, { limit: SHORT_READ_MS, access: 'read' }),
+    // A write that waits for a lock lets the next ones wait: these do not wait much longer.
+    writes: pool(1, LOCK_MS, { limit: WRITE_MS, access: 'write' }),
+    longReads: pool(LONG_READERS, LONG_READ_MS, { limit: LONG_READ_MS, access: 'read' }),
   }
 }
 
-class ImmediateDriver extends SqliteDriver {
-  /** Takes the write lock first, and waits for it; a lock requested after a read fails at once if another process holds it. */
-  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('begin immediate'))
-  }
-}
-
-class TransactionalAdapter extends SqliteAdapter {
-  /** Lets the Migrator work in one transaction: of processes that start together one migrates, the others wait and find it done. */
-  override get supportsTransactionalDdl(): boolean {
-    return true
-  }
-}
-
-/** Kysely expects better-sqlite3, which takes parameters as an array and knows which statements return rows. */
-function asKyselyExpects(database: DatabaseSync): SqliteDatabase {
+/** `changes`: the count of key changes at the opening. */
+function backendOf({ reads, writes, longReads }: Connections, changes: number): Backend {
+  const db = new Kysely<Schema>({ dialect: sqliteDialect({ reads, writes }) })
+  let known = changes
   return {
-    close: () => database.close(),
-    prepare(sql) {
-      const statement = database.prepare(sql)
-      return {
-        reader: statement.columns().length > 0,
-        all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
-        run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
-        iterate: (parameters) => statement.iterate(...(parameters as SQLInputValue[])),
-      }
+    db,
+    async read<Row>(query: Compilable<Row>) {
+      return (await longReads.run(query.compile())).rows as Row[]
+    },
+    async changed() {
+      const count = await countKeyChanges(db)
+      const isChanged = count !== known
+      known = count
+      return isChanged
+    },
+    async close() {
+      await Promise.all([reads.close(), longReads.close()])
+      // The last one: a connection that only reads leaves the write-ahead log behind.
+      await writes.close()
     },
   }
+}
+
+/** Counted by the triggers of migration 0003. */
+async function countKeyChanges(db: Kysely<Schema>): Promise<number> {
+  return (await db.selectFrom('key_changes').select('count').executeTakeFirstOrThrow()).count
+}
+
+function explain(file: string, error: unknown): StoreError {
+  // Not of SQLite: it says what to do.
+  if (error instanceof StoreError && error.code === undefined) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  const words: Readonly<Record<string, string>> = {
+    storage_busy: `The database ${file} is locked by another process. Find out which one holds it (lsof ${file}), then start again.`,
+    storage_damaged: `The database ${file} is damaged (${reason}) and was not changed. Restore a backup; or move it and ${file}-wal away to start with an empty database, in which no existing key is valid.`,
+  }
+  const otherwise = `The database ${file} cannot be opened: ${reason}. Check the path, its permissions and the free disk space.`
+  return new StoreError((error instanceof StoreError && words[error.row]) || otherwise, { cause: error })
 }

@@ -1,8 +1,6 @@
-import type { Compilable, Kysely } from 'kysely'
+import { type Compilable, CompiledQuery, type Kysely } from 'kysely'
 import type { Store } from '../store/database.ts'
 import type { CallsTable, Schema, UsageTable } from '../store/schema.ts'
-import { createSqliteWriter } from '../store/sqlite-threads.ts'
-import type { Statement } from '../store/sqlite-worker.ts'
 import { firstRequestId } from '../text/ids.ts'
 import { rollUp, TOTALS } from './rollup.ts'
 
@@ -12,27 +10,18 @@ export interface CallWriter {
   write(calls: readonly CallsTable[]): Promise<void>
   /** Removes up to 500 expired rows of each kind. Resolves to whether there were any. */
   remove(horizon: Horizon): Promise<boolean>
-  close(): Promise<void>
 }
 
-/** Creates the writer of a store. It does not block the event loop: a thread writes SQLite's file. */
-export function createCallWriter(store: Store): CallWriter {
-  return store.file === undefined ? databaseWriter(store.db) : threadWriter(store.file, store.db)
-}
-
-/** Rows of one statement: a database limits its parameters. */
-const MAX_ROWS = 500
-
-function databaseWriter(db: Kysely<Schema>): CallWriter {
+/** Creates the writer of a store. */
+export function createCallWriter({ db }: Pick<Store, 'db'>): CallWriter {
+  const calls = inserterOf<CallsTable, { readonly id: string }>((rows) => insertCalls(db, rows).returning('id'))
+  const usage = inserterOf<UsageTable, never>((rows) => addUsage(db, rows))
   return {
-    async write(calls) {
+    async write(all) {
       await db.transaction().execute(async (transaction) => {
-        const ids = new Set<string>()
-        for (const some of slices(calls))
-          for (const { id } of await insertCalls(transaction, some).returning('id').execute()) ids.add(id)
+        const ids = new Set((await calls(transaction, all)).map(({ id }) => id))
         // A commit whose reply was lost is retried: rows that it has written do not count again.
-        const totals = rollUp(calls.filter(({ id }) => ids.has(id)))
-        for (const some of slices(totals)) await addUsage(transaction, some).execute()
+        await usage(transaction, rollUp(all.filter(({ id }) => ids.has(id))))
       })
     },
     async remove(horizon) {
@@ -40,37 +29,29 @@ function databaseWriter(db: Kysely<Schema>): CallWriter {
       for (const removal of removals(db, horizon)) removed += (await removal.executeTakeFirstOrThrow()).numDeletedRows
       return removed > 0n
     },
-    close: async () => {},
   }
 }
 
-function* slices<Row>(rows: readonly Row[]): Generator<readonly Row[]> {
-  for (let from = 0; from < rows.length; from += MAX_ROWS) yield rows.slice(from, from + MAX_ROWS)
-}
+/** Rows of one statement: a database limits its parameters. */
+const MAX_ROWS = 100
 
-/** `db` only builds the queries. */
-function threadWriter(file: string, db: Kysely<Schema>): CallWriter {
-  const writer = createSqliteWriter(file)
-  return {
-    async write(calls) {
-      await writer.run([
-        ...onePerRow(calls, (one) => insertCalls(db, one)),
-        ...onePerRow(rollUp(calls), (one) => addUsage(db, one)),
-      ])
-    },
-    async remove(horizon) {
-      const statements = removals(db, horizon).map((removal) => removal.compile())
-      const removed = await writer.run(statements.map(({ sql, parameters }) => ({ sql, rows: [parameters] })))
-      return removed.some((count) => count > 0)
-    },
-    close: () => writer.close(),
+/**
+ * Inserts rows by the statements that `insert` makes; resolves to what these return. The statement for a number of rows is made once:
+ * that takes Kysely as long as all else that this thread does for the rows.
+ */
+function inserterOf<Row extends object, Returned>(insert: (rows: readonly Row[]) => Compilable) {
+  const texts = new Map<number, string>()
+  return async (db: Kysely<Schema>, rows: readonly Row[]): Promise<Returned[]> => {
+    const returned: Returned[] = []
+    for (let from = 0; from < rows.length; from += MAX_ROWS) {
+      const some = rows.slice(from, from + MAX_ROWS)
+      const text = texts.get(some.length) ?? insert(some).compile().sql
+      texts.set(some.length, text)
+      const result = await db.executeQuery<Returned>(CompiledQuery.raw(text, some.flatMap(Object.values)))
+      returned.push(...result.rows)
+    }
+    return returned
   }
-}
-
-/** A prepared insert of one row that runs once for each row: half the cost of one large statement. */
-function onePerRow<Row extends object>(rows: readonly Row[], insert: (rows: readonly Row[]) => Compilable): Statement[] {
-  if (rows.length === 0) return []
-  return [{ sql: insert(rows.slice(0, 1)).compile().sql, rows: rows.map((row) => Object.values(row)) }]
 }
 
 /** Rows of one delete: other writers wait for it. */

@@ -1,10 +1,12 @@
 import { withTimeout } from '../async/timeout.ts'
+import type { ErrorName } from '../errors.ts'
 import type { Log } from '../observe/log.ts'
 import { METRICS } from '../observe/metric-definitions.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { HostCounter } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 import type { CallsTable } from '../store/schema.ts'
+import { storageError } from '../store/unavailable.ts'
 import type { CallRecord, CallSink } from './call-record.ts'
 import { type CallWriter, createCallWriter } from './call-writer.ts'
 import { type Retention, startRetention } from './retention.ts'
@@ -20,12 +22,23 @@ const MAX_WAITING = 10_000
 /** Deadline of the last write, when the gateway ends. */
 const LAST_WRITE_MS = 5000
 
+/** Why a write can fail. */
+const FAILURES: readonly ErrorName[] = [
+  'storage_busy',
+  'storage_full',
+  'storage_damaged',
+  'storage_unavailable',
+  'internal_error',
+]
+
 /** The options of a `CallRecorder`. */
 interface CallRecorderOptions {
   readonly writer: Pick<CallWriter, 'write'>
   readonly log: Pick<Log, 'info' | 'warn' | 'error' | 'writeLine'>
   /** Counts calls without a row. */
   readonly dropped: HostCounter
+  /** Counts failed writes, by the name of the error. */
+  readonly failures: HostCounter
 }
 
 /** Writes calls to the log as they end, and to the database in batches: no call waits for the database or fails with it. */
@@ -33,20 +46,24 @@ export class CallRecorder implements CallSink {
   readonly #writer: CallRecorderOptions['writer']
   readonly #log: CallRecorderOptions['log']
   readonly #dropped: HostCounter
+  readonly #failures: HostCounter
   readonly #listeners = new Set<(call: CallsTable) => void>()
   readonly #ending = new AbortController()
   /** Calls that are not written yet, oldest first. */
   #waiting: CallsTable[] = []
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> | undefined
-  #failing = false
+  /** Why the last write failed. */
+  #failure: ErrorName | undefined
   #closing = false
 
-  constructor({ writer, log, dropped }: CallRecorderOptions) {
+  constructor({ writer, log, dropped, failures }: CallRecorderOptions) {
     this.#writer = writer
     this.#log = log
     this.#dropped = dropped
+    this.#failures = failures
     dropped.add(0)
+    for (const error of FAILURES) failures.add(0, error)
   }
 
   record({ line, row }: CallRecord): void {
@@ -92,8 +109,8 @@ export class CallRecorder implements CallSink {
   /** Schedules the next write of waiting calls. */
   #schedule(): void {
     if (this.#writing !== undefined || this.#closing) return
-    if (this.#waiting.length >= MAX_BATCH && !this.#failing) this.#write()
-    else this.#timer ??= setTimeout(() => this.#write(), this.#failing ? RETRY_DELAY_MS : BATCH_DELAY_MS).unref()
+    if (this.#waiting.length >= MAX_BATCH && this.#failure === undefined) this.#write()
+    else this.#timer ??= setTimeout(() => this.#write(), this.#failure ? RETRY_DELAY_MS : BATCH_DELAY_MS).unref()
   }
 
   #write(): void {
@@ -110,19 +127,23 @@ export class CallRecorder implements CallSink {
     try {
       await this.#writer.write(batch)
       this.#waiting = this.#waiting.slice(batch.length)
-      if (this.#failing) this.#log.info({ calls: batch.length }, 'usage rows written again')
-      this.#failing = false
+      if (this.#failure !== undefined) this.#log.info({ calls: batch.length }, 'usage rows written again')
+      this.#failure = undefined
     } catch (err) {
-      if (!this.#failing) this.#log.warn({ err }, 'cannot write usage rows, retrying')
-      this.#failing = true
+      const known = storageError(err)
+      const failure = known?.row ?? 'internal_error'
+      this.#failures.add(1, failure)
+      if (failure !== this.#failure)
+        this.#log.warn({ err, ...(known && { detail: known.message }) }, 'cannot write usage rows, retrying')
+      this.#failure = failure
     }
   }
 
   /** After a failure it makes one more attempt. */
   async #writeRest(): Promise<void> {
     await this.#writing
-    this.#failing = false
-    while (this.#waiting.length > 0 && !this.#failing) await this.#writeBatch()
+    this.#failure = undefined
+    while (this.#waiting.length > 0 && this.#failure === undefined) await this.#writeBatch()
   }
 }
 
@@ -140,14 +161,15 @@ export function openUsage({ store, log, metrics, retention }: UsageServiceOption
   close(): Promise<void>
 } {
   const writer = createCallWriter(store)
-  const recorder = new CallRecorder({ writer, log, dropped: metrics.declare(METRICS.usageRowsDropped) })
+  const dropped = metrics.declare(METRICS.usageRowsDropped)
+  const failures = metrics.declare(METRICS.usageWriteFailures)
+  const recorder = new CallRecorder({ writer, log, dropped, failures })
   const stopRetention = startRetention(retention, { writer, log })
   return {
     recorder,
     async close() {
       stopRetention()
       await recorder.close()
-      await writer.close()
     },
   }
 }

@@ -192,8 +192,22 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
 
   it('has sent each secret once: no later reply, page, URL, browser storage, log line or row contains it', async () => {
     await Promise.all([
-      lookAround(member, ['/keys', '/usage', '/requests', '/models', '/playground', '/connect', '/profile']),
-      lookAround(admin, ['/keys', '/requests', '/audit', '/config', '/accounts']),
+      lookAround(member, {
+        '/keys': 'Revoked',
+        '/usage': 'acme/smart',
+        '/requests': 'acme/smart',
+        '/models': 'acme/smart',
+        '/playground': 'Send a message',
+        '/connect': 'Base URL',
+        '/profile': 'Sign out everywhere',
+      }),
+      lookAround(admin, {
+        '/keys': 'Revoked',
+        '/requests': 'acme/smart',
+        '/audit': 'key.revoke',
+        '/config': 'in use since',
+        '/accounts': 'Field team',
+      }),
     ])
     await recorder.recordGateway(fixture.gateway)
     expect(await recorder.leaksOf('the first key', secrets[0]!)).to.deep.equal(['reply to POST /api/v1/keys'])
@@ -203,10 +217,11 @@ describeInBrowser('the console, from the setup link to a revoked key', (open) =>
     expect(elsewhere).to.deep.equal(['reply to POST /api/v1/invitations'])
   })
 
-  async function lookAround(page: Page, paths: readonly string[]): Promise<void> {
-    for (const path of paths) {
+  /** Opens pages, by path with a text that each shows when it is complete, and records them. */
+  async function lookAround(page: Page, pages: Readonly<Record<string, string>>): Promise<void> {
+    for (const [path, shows] of Object.entries(pages)) {
       await page.goto(fixture.address(path))
-      await page.waitForLoadState('networkidle')
+      await page.getByText(shows).first().waitFor()
       await recorder.recordPage(page, path)
     }
   }

@@ -36,10 +36,10 @@ describeInBrowser('the console by keyboard', (open) => {
     await jump()
     await page.keyboard.type('create')
     await page.keyboard.press('Enter')
-    await dialog('Create an API key')
+    await fieldOf('Create an API key')
     await page.keyboard.type('typed')
     await page.keyboard.press('Enter')
-    await dialog('Save your key')
+    await page.getByRole('dialog', { name: 'Save your key' }).waitFor()
     await page.getByLabel('I have saved this key').focus()
     await page.keyboard.press('Space')
     await page.keyboard.press('Tab')
@@ -72,13 +72,12 @@ describeInBrowser('the console by keyboard', (open) => {
     await page.locator('[role="menu"]:focus-within').waitFor()
     await page.getByRole('menuitem', { name: item }).focus()
     await page.keyboard.press('Enter')
-    await dialog()
+    await fieldOf(`${item} typed`)
     await page.keyboard.press('Control+a')
   }
 
-  /** Waits until a dialog is open and has the focus. */
-  async function dialog(name?: string): Promise<void> {
-    await page.getByRole('dialog', { name }).waitFor()
-    await page.locator('[role="dialog"]:focus-within').waitFor()
+  /** Waits until a text field of a dialog has the focus, which begins on the dialog itself. */
+  function fieldOf(dialog: string): Promise<void> {
+    return page.getByRole('dialog', { name: dialog }).getByRole('textbox').and(page.locator(':focus')).waitFor()
   }
 })

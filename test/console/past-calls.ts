@@ -33,7 +33,6 @@ export async function writePastCalls(store: Store, keys: readonly string[]): Pro
   const calls = Array.from({ length: CALLS }, (_, index) => pastCall(index, keys))
   const writer = createCallWriter(store)
   await writer.write(calls)
-  await writer.close()
 }
 
 function pastCall(index: number, keys: readonly string[]): CallsTable {

@@ -10,3 +10,7 @@ export async function atRate<Ended>(perSecond: number, count: number, call: (ind
   }
   return Promise.all(calls)
 }
+
+/** Milliseconds in which all calls but one in a hundred are served. */
+export const p99 = (calls: readonly { readonly took: number }[]): number =>
+  calls.map(({ took }) => took).toSorted((a, b) => a - b)[Math.floor(calls.length * 0.99)]!

@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { execPath } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import type { Processes } from '../../bench/processes.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../core/testing/kit.ts'
@@ -8,6 +7,7 @@ import { startBlackhole } from './blackhole.ts'
 import type { Announcement } from './gateway.ts'
 import type { ProcessResources } from './resources.ts'
 import { startSink } from './sink.ts'
+import { startUnreachable } from './unreachable.ts'
 
 /** A gateway process, its upstreams and its workspace. */
 export interface SoakFixture extends AsyncDisposable {
@@ -47,6 +47,8 @@ export interface Workspace {
   readonly table: string | undefined
   /** V8's limit of the gateway's heap, in MB. Undefined: V8's own. */
   readonly heapMb: number | undefined
+  /** The gateway's limit of open files. Undefined: that of the command. */
+  readonly descriptors: number | undefined
 }
 
 /** Starts the upstreams and the gateway. */
@@ -56,11 +58,16 @@ export async function startFixture(workspace: Workspace): Promise<SoakFixture> {
   const claude = parts.adopt(await scriptedUpstream(), (upstream) => upstream.close())
   const blackhole = parts.use(await startBlackhole())
   const sink = parts.use(await startSink())
+  const unreachable = parts.use(await startUnreachable())
   const env = {
     SOAK_OPEN: open.origin,
     SOAK_CLAUDE: claude.origin,
     SOAK_SINK: sink.origin,
     SOAK_BLACKHOLE: `http://127.0.0.1:${blackhole.port}`,
+    SOAK_OPEN_PORT: new URL(open.origin).port,
+    SOAK_SILENT_TLS: unreachable.silentTls,
+    SOAK_UNTRUSTED_TLS: unreachable.untrustedTls,
+    SOAK_NAME_SERVER: unreachable.nameServer,
     SOAK_KEY: 'sk-ant-soak',
   }
   const table = await tableOf(workspace)
@@ -107,12 +114,15 @@ interface GatewayProcess {
   kept(): number
 }
 
-async function startGateway({ processes, heapMb }: Workspace, process: GatewayProcess): Promise<SoakedGateway> {
-  const { database, table, env, log, kept } = process
+async function startGateway(
+  { processes, heapMb, descriptors }: Workspace,
+  { database, table, env, log, kept }: GatewayProcess,
+): Promise<SoakedGateway> {
   // V8 drops code that has not run for some collections, which would look like freed memory.
   const flags = ['--expose-gc', '--no-flush-bytecode', ...(heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`])]
   const args = [...flags, fileURLToPath(new URL('gateway.ts', import.meta.url)), database, table]
-  const service = processes.serve({ name: 'the gateway', program: execPath, args, env }, log)
+  const limited = ['-c', `ulimit -n ${descriptors ?? '"$(ulimit -n)"'}; exec "$@"`, 'sh', process.execPath, ...args]
+  const service = processes.serve({ name: 'the gateway', program: 'sh', args: limited, env }, log)
   const { url, probe, keys } = await service.ready(() => announcementIn(service.output()))
   const look = async (what: string) => (await get(`${probe}/${what}`)).json()
   return {

@@ -1,11 +1,12 @@
 /**
  * The gateway under test, as a process: `node --expose-gc gateway.ts DATABASE_URL ROUTES_PATH`. It runs as in production, with a probe
- * of its process added. Prints an `Announcement` as one line of JSON.
+ * of its process added, and asks the name server of the command. Prints an `Announcement` as one line of JSON.
  */
 import { startGateway } from '../../core/gateway/gateway.ts'
 import { createKey } from '../../core/keys/keys.ts'
 import { createLog } from '../../core/observe/log.ts'
 import { openStore } from '../../core/store/database.ts'
+import { askNameServer } from '../support/dns-server.ts'
 import { startProbe } from './probe.ts'
 
 /** Addresses and keys of a started gateway. */
@@ -17,6 +18,7 @@ export interface Announcement {
   readonly keys: { readonly many: string; readonly few: string; readonly test: string; readonly admin: string }
 }
 
+askNameServer(process.env.SOAK_NAME_SERVER!)
 const store = await openStore(process.argv[2]!)
 const keyOf = async (rateClass: string) => (await createKey(store, { name: rateClass, kind: 'live', rateClass })).secret
 const admin = (await createKey(store, { name: 'admin', kind: 'admin' })).secret

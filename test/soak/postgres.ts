@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import type { Processes, Service } from '../../bench/processes.ts'
-import { closedOrigin } from '../support/closed-port.ts'
+import { freePort } from '../../bench/subjects.ts'
 
 /** A temporary PostgreSQL server, which can be stopped and started again. */
 export interface Postgres {
@@ -41,7 +41,7 @@ export async function startPostgres({
     const [program, ...rest] = [...(isRoot ? AS_NOBODY : []), join(bin, name), ...args] as [string, ...string[]]
     return { name, program, args: rest }
   }
-  const { port } = new URL(await closedOrigin())
+  const port = String(await freePort())
   const data = join(folder, 'data')
   await processes.run(command('initdb', '-D', data, '-U', 'soak', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'))
   const url = `postgres://soak@127.0.0.1:${port}/postgres`

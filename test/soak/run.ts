@@ -11,14 +11,18 @@ import type { Scenario } from './scenario.ts'
 import { aborts } from './scenarios/aborts.ts'
 import { amplification } from './scenarios/amplification.ts'
 import { bulkhead } from './scenarios/bulkhead.ts'
+import { crash } from './scenarios/crash.ts'
 import { database } from './scenarios/database.ts'
 import { eventLoop } from './scenarios/event-loop.ts'
 import { failingTarget } from './scenarios/failing-target.ts'
 import { flood } from './scenarios/flood.ts'
 import { leak } from './scenarios/leak.ts'
+import { locked } from './scenarios/locked.ts'
+import { names } from './scenarios/names.ts'
 import { queries } from './scenarios/queries.ts'
 import { reload } from './scenarios/reload.ts'
 import { slowReaders } from './scenarios/slow-readers.ts'
+import { sockets } from './scenarios/sockets.ts'
 
 const SCENARIOS: readonly Scenario[] = [
   aborts,
@@ -30,7 +34,11 @@ const SCENARIOS: readonly Scenario[] = [
   amplification,
   failingTarget,
   bulkhead,
+  names,
+  sockets,
   queries,
+  locked,
+  crash,
   database,
 ]
 
@@ -75,7 +83,8 @@ async function runScenario(scenario: Scenario, signal: AbortSignal): Promise<Sce
   await using scratch = await mkdtempDisposable(join(tmpdir(), 'umg-soak-'))
   await using processes = createProcesses()
   try {
-    await using fixture = await startFixture({ processes, scratch: scratch.path, table: scenario.table, heapMb: scenario.heapMb })
+    const { table, heapMb, descriptors } = scenario
+    await using fixture = await startFixture({ processes, scratch: scratch.path, table, heapMb, descriptors })
     return { name, findings: await Promise.race([scenario.run(fixture, progress), timeOut(scenario, signal)]) }
   } catch (error) {
     return { name, findings: [{ what: 'ran to its end', measured: reasonOf(error as Error), allowed: '', met: false }] }

@@ -9,6 +9,8 @@ export interface Scenario {
   readonly table?: string
   /** V8's limit of its gateway's heap, in MB. Default: V8's own. */
   readonly heapMb?: number
+  /** Its gateway's limit of open files. Default: that of the command. */
+  readonly descriptors?: number
   /** Runs with its own gateway. `progress` prints the current step. */
   run(fixture: SoakFixture, progress: (message: string) => void): Promise<readonly Finding[]>
 }

@@ -1,7 +1,7 @@
 import dgram from 'node:dgram'
 import dns from 'node:dns'
 import { once } from 'node:events'
-import { createServer, isIP, type Socket } from 'node:net'
+import { type AddressInfo, createServer, isIP, type Socket } from 'node:net'
 
 /** What a name server says of a name. */
 export interface Zone {
@@ -18,6 +18,8 @@ export interface Zone {
 
 /** A name server on loopback, which all resolvers of this process ask while it runs. Other names than its own do not exist. */
 export interface DnsServer {
+  /** `127.0.0.1:12345` */
+  readonly address: string
   /** What it says, by name; a test may change it. */
   readonly zones: Map<string, Zone>
   /** The questions so far: `A name`, `AAAA name`; over TCP `A name by TCP`. */
@@ -39,9 +41,6 @@ export async function dnsServer(zones: Readonly<Record<string, Zone>> = {}): Pro
     const answer = answerTo(query, 'UDP')
     if (answer !== undefined) udp.send(answer, port, address)
   })
-  udp.bind(0, '127.0.0.1')
-  await once(udp, 'listening')
-  const { port } = udp.address()
   const sockets = new Set<Socket>()
   const tcp = createServer((socket) => {
     sockets.add(socket)
@@ -51,7 +50,11 @@ export async function dnsServer(zones: Readonly<Record<string, Zone>> = {}): Pro
       if (answer !== undefined) socket.write(Buffer.concat([uint16(answer.length), answer]))
     })
   })
-  await once(tcp.listen(port, '127.0.0.1'), 'listening')
+  // TCP first: connections of other processes take free ports of TCP all the time.
+  await once(tcp.listen(0, '127.0.0.1'), 'listening')
+  const { port } = tcp.address() as AddressInfo
+  udp.bind(port, '127.0.0.1')
+  await once(udp, 'listening')
 
   function answerTo(query: Buffer, transport: 'UDP' | 'TCP'): Buffer | undefined {
     const { name, type, end } = questionOf(query)
@@ -67,23 +70,33 @@ export async function dnsServer(zones: Readonly<Record<string, Zone>> = {}): Pro
     return Buffer.concat([header, query.subarray(HEADER_BYTES, end), ...(isCut ? [] : records)])
   }
 
-  const { Resolver } = dns.promises
-  dns.promises.Resolver = class extends Resolver {
-    constructor(options?: dns.ResolverOptions) {
-      super(options)
-      this.setServers([`127.0.0.1:${port}`])
-    }
-  }
+  const address = `127.0.0.1:${port}`
+  const leave = askNameServer(address)
   return {
+    address,
     zones: known,
     questions,
     async close() {
-      dns.promises.Resolver = Resolver
+      leave()
       for (const socket of sockets) socket.destroy()
       udp.close()
       tcp.close()
       await Promise.all([once(udp, 'close'), once(tcp, 'close')])
     },
+  }
+}
+
+/** Makes all resolvers of this process ask a name server. Returns how to undo that. */
+export function askNameServer(address: string): () => void {
+  const { Resolver } = dns.promises
+  dns.promises.Resolver = class extends Resolver {
+    constructor(options?: dns.ResolverOptions) {
+      super(options)
+      this.setServers([address])
+    }
+  }
+  return () => {
+    dns.promises.Resolver = Resolver
   }
 }
 

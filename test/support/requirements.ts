@@ -60,6 +60,11 @@ export function find(name: RequirementName): string | undefined {
   return found.get(name)
 }
 
+/** Looks for everything that any test needs. */
+export function findAll(): void {
+  for (const name of Object.keys(REQUIREMENTS)) find(name as RequirementName)
+}
+
 /** A suite that is skipped where what it needs is missing. */
 export function describeWith(name: RequirementName, title: string, define: (this: Mocha.Suite) => void): void {
   const declare = find(name) === undefined ? describe.skip : describe

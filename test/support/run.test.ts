@@ -9,6 +9,12 @@ import { type TemporaryFolder, temporaryFolder } from '../core/config/temporary-
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
 const SUPPORT = JSON.stringify(import.meta.resolve('./requirements.ts'))
 
+/** How mocha runs test files, and its flags for it. */
+const MODES: readonly (readonly [how: string, flags: readonly string[]])[] = [
+  ['in one process', []],
+  ['in several processes', ['--config', 'test/support/parallel.mjs']],
+]
+
 describe('a run of the tests', () => {
   let folder: TemporaryFolder
 
@@ -18,10 +24,10 @@ describe('a run of the tests', () => {
 
   after(() => folder?.remove())
 
-  /** Runs mocha on a file of tests, as the project configures it. */
-  async function run(tests: string, env: NodeJS.ProcessEnv, ...flags: string[]) {
-    const file = folder.write('some.test.mjs', tests)
-    const child = spawn(process.execPath, [join(PROJECT, 'node_modules/mocha/bin/mocha.js'), file, ...flags], {
+  /** Runs mocha on files of tests, as the project configures it. */
+  async function run(tests: string | readonly string[], env: NodeJS.ProcessEnv, ...flags: readonly string[]) {
+    const files = [tests].flat().map((text, index) => folder.write(`${index}.test.mjs`, text))
+    const child = spawn(process.execPath, [join(PROJECT, 'node_modules/mocha/bin/mocha.js'), ...files, ...flags], {
       cwd: PROJECT,
       env: { PATH: process.env.PATH, ...env },
     })
@@ -33,17 +39,19 @@ describe('a run of the tests', () => {
     const TESTS = `import { itWith } from ${SUPPORT}\nitWith('postgres', 'does something', async () => {})`
     const SERVER = { UMG_TEST_POSTGRES: 'postgres://127.0.0.1/test' }
 
-    it('begins with what it skips, and what to do about it', async () => {
-      const { stdout, code } = await run(TESTS, {})
-      expect(stdout).to.match(/^Skipped here:\n {2}tests of PostgreSQL: set UMG_TEST_POSTGRES=postgres:.*\n\n[\s\S]*1 pending\n/)
-      expect(code).to.equal(0)
-    })
+    for (const [how, flags] of MODES) {
+      it(`begins with what it skips, and what to do about it: ${how}`, async () => {
+        const { stdout, code } = await run(TESTS, {}, ...flags)
+        expect(stdout).to.match(/^Skipped here:\n {2}tests of PostgreSQL: set UMG_TEST_POSTGRES=postgres:.*\n[\s\S]*1 pending\n/)
+        expect(code).to.equal(0)
+      })
 
-    it('fails where nothing may be skipped', async () => {
-      const { stdout, code } = await run(TESTS, {}, '--forbid-pending')
-      expect(stdout).to.match(/^Skipped here:[\s\S]*1 failing\n/)
-      expect(code).to.equal(1)
-    })
+      it(`fails where nothing may be skipped: ${how}`, async () => {
+        const { stdout, code } = await run(TESTS, {}, ...flags, '--forbid-pending')
+        expect(stdout).to.match(/^Skipped here:[\s\S]*1 failing\n/)
+        expect(code).to.equal(1)
+      })
+    }
 
     it('skips nothing where there is a server, and does not speak of it', async () => {
       const { stdout, code } = await run(TESTS, SERVER, '--forbid-pending')
@@ -70,11 +78,14 @@ describe('a run of the tests', () => {
     expect(code).to.equal(1)
   })
 
-  it('ends though a test leaves something open, and fails for it', async () => {
-    const tests = `import { createServer } from 'node:net'\nit('leaves a server', () => { createServer().listen(0, '127.0.0.1') })`
-    const { stdout, stderr, code } = await run(tests, {})
-    expect(stdout).to.include('1 passing')
-    expect(stderr).to.match(/^Left open by a test, so that this run would not end: .*\bTCPServerWrap\b/)
-    expect(code).to.equal(1)
-  })
+  for (const [how, flags] of MODES) {
+    it(`ends though a test leaves something open, and fails with what it was: ${how}`, async () => {
+      const leak = `import { createServer } from 'node:net'\nit('leaves a server', () => { createServer().listen(0, '127.0.0.1') })`
+      const { stdout, code } = await run([leak, 'it("is innocent", () => {})'], {}, ...flags)
+      expect(stdout).to.match(
+        /2 passing[\s\S]* 1 failing[\s\S]* Left open by .*, so that this run would not end: .*\bTCPServerWrap\b/,
+      )
+      expect(code).to.equal(1)
+    })
+  }
 })

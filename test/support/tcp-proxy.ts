@@ -5,17 +5,26 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export interface TcpProxy {
   /** The server's URL with the proxy's address. */
   readonly url: string
-  /** Breaks all connections, and refuses new ones. */
-  disconnect(): Promise<void>
-  /** Accepts connections again. */
-  reconnect(): Promise<void>
+  /** Breaks all connections, and resets new ones. The port stays open: it could be given to another process. */
+  disconnect(): void
+  /** Forwards new connections again. */
+  reconnect(): void
+  /** Accepts connections and bytes, and forwards none, until `disconnect`. */
+  freeze(): void
+  close(): Promise<void>
 }
 
 /** Starts a proxy to the server of a URL on a free port. */
 export async function startTcpProxy(url: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(url)
   const sockets = new Set<Socket>()
+  let isFrozen = false
+  let isConnected = true
   const server = createServer((near) => {
+    if (!isConnected) {
+      near.resetAndDestroy()
+      return
+    }
     const far = connect(Number(port), hostname)
     for (const [from, to] of [
       [near, far],
@@ -27,7 +36,7 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
         sockets.delete(from)
         to.destroy()
       })
-      from.pipe(to)
+      if (!isFrozen) from.pipe(to)
     }
   })
   server.listen(0, '127.0.0.1')
@@ -35,15 +44,25 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
   const here = server.address() as AddressInfo
   const proxied = new URL(url)
   proxied.host = `127.0.0.1:${here.port}`
+  function disconnect(): void {
+    isConnected = false
+    isFrozen = false
+    for (const socket of sockets) socket.destroy()
+  }
   return {
     url: proxied.href,
-    async disconnect() {
-      server.close()
-      for (const socket of sockets) socket.destroy()
+    disconnect,
+    reconnect() {
+      isConnected = true
     },
-    async reconnect() {
-      server.listen(here.port, '127.0.0.1')
-      await once(server, 'listening')
+    async close() {
+      disconnect()
+      server.close()
+      await once(server, 'close')
+    },
+    freeze() {
+      isFrozen = true
+      for (const socket of sockets) socket.unpipe()
     },
   }
 }

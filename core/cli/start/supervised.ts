@@ -24,8 +24,12 @@ export async function startSupervised(assignment: Assignment, options: StartOpti
   process.on('uncaughtException', (err) => {
     log.fatal({ err }, 'uncaught exception, ending this process')
     code = 1
-    report({ type: 'leaving' })
-    drain({ delay: 0, grace })
+    // Control serves no calls, and is replaced when it has ended: its successor needs its sockets.
+    if (assignment.role === 'control') drain({ delay: 0, grace: 0 })
+    else {
+      report({ type: 'leaving' })
+      drain({ delay: 0, grace })
+    }
   })
   await ended
   await log.flush()
@@ -58,7 +62,7 @@ async function control(assignment: Assignment, options: StartOptions, { io, log 
       const access = await createFirstAccess(store, running)
       return { notices: running.notices, text: formatWelcome(access, running.urls) }
     },
-    drain: () => running.close(),
+    drain: ({ grace }) => running.close(grace),
   }
 }
 

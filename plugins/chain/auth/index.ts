@@ -30,8 +30,10 @@ export default defineChain({
   name: 'auth',
   schema: Config,
   create({ anonymous }, host) {
-    const failures = host.metrics.counter('umg_auth_failures_total', 'Calls refused for want of a valid API key.', ['reason'])
-    const anyone = anonymous && anonymousPrincipal(anonymous.models, anonymous.class)
+    const failures = host.metrics.counter('umg_auth_failures_total', 'Calls refused because they had no valid API key.', [
+      'reason',
+    ])
+    const withoutKey = anonymous && anonymousPrincipal(anonymous.models, anonymous.class)
 
     function refuse(reason: 'missing' | 'malformed' | 'unknown', token = ''): never {
       failures.add(1, reason)
@@ -44,7 +46,7 @@ export default defineChain({
         const credential = readCredential(ctx.req.rawHeaders)
         if (credential.kind === 'bearer')
           ctx.state.principal = (await host.keys.verify(credential.token)) ?? refuse('unknown', credential.token)
-        else if (credential.kind === 'missing' && anyone !== undefined) ctx.state.principal = anyone
+        else if (credential.kind === 'missing' && withoutKey !== undefined) ctx.state.principal = withoutKey
         else refuse(credential.kind)
         await next()
       },
@@ -52,12 +54,12 @@ export default defineChain({
   },
 })
 
-/** Whoever calls without a key, where that is allowed: one subject of the rate limits for all of them. */
+/** The principal of all calls without a key, if they are allowed. They share their rate limits. */
 function anonymousPrincipal(models: readonly string[], rateClass: string | undefined): Principal {
   return Object.freeze({ keyId: 'anonymous', name: 'anonymous', kind: 'live', account: 'anonymous', models: [models], rateClass })
 }
 
-/** What a request offers as its credential: nothing, a Bearer token, or something that cannot be one. */
+/** The credential of a request: absent, malformed, or a Bearer token. */
 export type Credential = { readonly kind: 'missing' | 'malformed' } | { readonly kind: 'bearer'; readonly token: string }
 
 const MISSING: Credential = { kind: 'missing' }
@@ -83,7 +85,7 @@ export function readCredential(rawHeaders: readonly string[]): Credential {
   return token === undefined || rival ? MALFORMED : { kind: 'bearer', token }
 }
 
-/** Enough of a token for its owner to know it by: `sk-li***wjh3`. Of a short one, which that would give away, nothing. */
+/** Masks a token, so that its owner can still recognise it: `sk-li***wjh3`. A short one is masked completely. */
 export function maskKey(token: string): string {
   return token.length < 20 ? '***' : `${token.slice(0, 5)}***${token.slice(-4)}`
 }

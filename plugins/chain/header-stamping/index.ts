@@ -18,7 +18,7 @@ const Config = Type.Object(
   { additionalProperties: false },
 )
 
-/** Says on every reply who served it, how long that took and in how many attempts, and stamps the operator's own headers. */
+/** Sets headers of every reply: the model that served it, the attempts, the times. Also sets the operator's own headers. */
 export default defineChain({
   apiVersion: 1,
   name: 'header-stamping',
@@ -55,7 +55,7 @@ function stampTimes(state: CallState, ctx: Context): void {
   ctx.set('x-umg-overhead-ms', overhead.toFixed(1))
 }
 
-/** Who served the call, as far as it came. */
+/** The model that served the call, and the number of attempts. */
 function stampServer({ served, attempts }: CallState, ctx: Context): void {
   if (served !== undefined) {
     ctx.set('x-umg-namespace', headerText(served.namespace))
@@ -64,7 +64,7 @@ function stampServer({ served, attempts }: CallState, ctx: Context): void {
   if (attempts.length > 0) ctx.set('x-umg-attempts', String(attempts.length))
 }
 
-/** What the places of a template stand for; unknown ones leave their header out. */
+/** The values of a template's places. A header with an unknown value is omitted. */
 const PLACES: Readonly<Record<string, (state: CallState) => string | undefined>> = {
   namespace: ({ model }) => model?.namespace,
   model: ({ model }) => model?.model,
@@ -73,7 +73,7 @@ const PLACES: Readonly<Record<string, (state: CallState) => string | undefined>>
   account: ({ principal }) => principal?.account,
 }
 
-/** Known once someone has served the call: in a reply only. */
+/** Known when a model has served the call: only in a reply. */
 const PLACES_OF_REPLY: typeof PLACES = {
   served_namespace: ({ served }) => served?.namespace,
   served_model: ({ served }) => served?.model,
@@ -171,7 +171,7 @@ const RULES: Readonly<Record<Direction, readonly Rule[]>> = {
 /** Narrower than RFC 9110's token: some servers take `content_length` for `content-length`. */
 const NAME = /^[a-z0-9][a-z0-9-]*$/
 
-/** Why a header may not be set in this direction; undefined where it may. `name` is in lower case. */
+/** The reason why a header may not be set in this direction; undefined if it may be set. `name` is in lower case. */
 export function refusedHeader(direction: Direction, name: string): string | undefined {
   if (!NAME.test(name)) return 'is not a header name of letters, digits and hyphens'
   return RULES[direction].find(([names]) => names.test(name))?.[1]

@@ -72,7 +72,7 @@ export default defineChain({
       async handle(ctx, next) {
         const state: CallState = ctx.state
         const { principal } = state
-        // Core refuses a call that nobody answers for; a list of models costs no upstream anything.
+        // Core refuses a call without a principal. A list of models needs no upstream.
         if (principal === undefined || state.endpoint === 'models') return next()
         if (config.metrics !== undefined) state.onSettled((outcome) => countTagged(state.tags, outcome))
 

@@ -136,7 +136,7 @@ const limitsOf = ({ requests, tokens, concurrent }: WrittenLimits): RateLimits =
   ...(concurrent !== undefined && { concurrent }),
 })
 
-/** A call that asks to be let in. */
+/** A call that takes from its limits. */
 export interface Applicant {
   readonly state: CallState
   readonly principal: Principal
@@ -177,7 +177,7 @@ export async function admit(applicant: Applicant, host: Host, limited: HostCount
     return held
   }
 
-  /** At once where the upstream said what the call used: settling is part of every call. */
+  /** Synchronous if the upstream reported the usage: every call is settled. */
   function giveBack(reservation: Reservation, outcome: Outcome): void | Promise<void> {
     const used = limits.tokens === undefined || call === undefined ? 0 : charged(outcome, call, host)
     return typeof used === 'number' ? reservation.settle(used) : used.then((tokens) => reservation.settle(tokens))
@@ -206,7 +206,7 @@ export async function admit(applicant: Applicant, host: Host, limited: HostCount
   return granted(await reserve(limits, counted), counted)
 }
 
-/** A prompt is counted only where its bytes alone would refuse the call: counting is what a refused client must not get for nothing. */
+/** A prompt is counted only if its size alone would refuse the call: counting costs more than the estimate. */
 const isWorthCounting = ({ refusedBy, tokens }: Reservation, call: Call): boolean =>
   refusedBy === 'tokens' && worthCounting(call, tokens?.remaining ?? 0)
 
@@ -223,7 +223,7 @@ const estimateByBytes = (call: Call): number => promptByBytes(call) + answerToke
 /** The prompt's tokens as a thread counts them, and all that the call lets the model answer. */
 const estimateByCount = async (call: Call, host: Host): Promise<number> => (await countPrompt(call, host)) + answerTokens(call)
 
-/** Tokens to charge: what the upstream said, or an estimate where it took the call and never said. */
+/** Tokens to charge: those that the upstream reported, or an estimate if it accepted the call and reported none. */
 function charged({ usage, usageEstimated }: Outcome, call: Call, host: Host): number | Promise<number> {
   if (usage === undefined) return 0
   return usageEstimated ? countPrompt(call, host).then((prompt) => prompt + usage.completion_tokens) : usage.total_tokens
@@ -256,17 +256,17 @@ export interface Refused {
   readonly model: string | undefined
 }
 
-/** Nobody knows when a call under way ends. */
+/** The end of a call in progress is unknown. */
 const UNKNOWN_WAIT_MS = 1000
 
-/** The 429 of a refused call, in the words of OpenAI's. A call that no wait can help says so instead of when to come back. */
+/** The 429 of a refused call, worded like OpenAI's. For a call that exceeds the whole limit it has no time to wait. */
 function refusal(call: Refused): GatewayError {
   const { rateClass, reservation, refusedBy, tokens } = call
   const waitMs = reservation.retryAfterMs || UNKNOWN_WAIT_MS
   const { budget, limit, used } = budgetOf(call)
   const requested = refusedBy === 'tokens' ? tokens : 1
-  const whom = call.model === undefined ? 'your key' : `\`${call.model}\``
-  const where = `for ${whom} in class ${rateClass.name} on ${budget}: Limit ${limit},`
+  const scope = call.model === undefined ? 'your key' : `\`${call.model}\``
+  const where = `for ${scope} in class ${rateClass.name} on ${budget}: Limit ${limit},`
   const tooLarge = requested > limit
   const detail = tooLarge
     ? `Request too large ${where} Requested ${requested}. The prompt or the requested answer must be reduced to run successfully.`

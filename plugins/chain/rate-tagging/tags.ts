@@ -13,7 +13,7 @@ export interface TagSource {
   readonly rateClass: string
   /** Unknown until the body has been read. */
   readonly model: ModelId | undefined
-  /** The value of a request header; '' where there is none. */
+  /** The value of a request header; '' if it is absent. */
   header(name: string): string
 }
 

@@ -1,6 +1,7 @@
 import {
   API_VERSION,
   defineProvider,
+  factsOption,
   type Host,
   type Provider,
   parseBaseUrl,
@@ -34,11 +35,7 @@ const schema = Type.Object(
         description: 'The most tokens of a reply if the request does not say. Default: the maximum of the model.',
       }),
     ),
-    facts: Type.Optional(
-      Type.Record(Type.String(), factsRow, {
-        description: 'What models take, by globs of their names: overrides the facts that ship with the gateway.',
-      }),
-    ),
+    facts: factsOption(factsRow),
   },
   { additionalProperties: false },
 )
@@ -47,21 +44,19 @@ const schema = Type.Object(
 export default defineProvider({ apiVersion: API_VERSION, name: 'anthropic', schema, create })
 
 function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<typeof schema>, host: Host): Provider {
-  const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/v1/messages', example: BASE_URL })
-  // Other tools expect the version at the end of the base URL.
-  const prefix = path.replace(/\/v1$/, '')
+  const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/v1/messages', omit: /\/v1$/, example: BASE_URL })
   const credentials = { 'x-api-key': apiKey, 'anthropic-version': VERSION }
   return {
     parameters,
     async request(call, { model }) {
       const { body, dropped } = await host.compute(call, messagesBody, { model, facts: factsOf(model, facts), maxTokens })
-      return { origin, path: `${prefix}/v1/messages`, headers: { ...call.headers, ...credentials }, body, dropped }
+      return { origin, path: `${path}/v1/messages`, headers: { ...call.headers, ...credentials }, body, dropped }
     },
     translator: createTranslator,
     error: toRefusal,
     models: (signal) =>
       listModels((query) =>
-        host.getJson(`${origin}${prefix}/v1/models?${new URLSearchParams(query)}`, { headers: credentials, signal }),
+        host.getJson(`${origin}${path}/v1/models?${new URLSearchParams(query)}`, { headers: credentials, signal }),
       ),
   }
 }

@@ -21,8 +21,12 @@ const NAME = /^[\w-][\w.-]*$/
  * those of the API of deployments, without one those of `/openai/v1`. Throws an Error for an invalid `baseUrl`.
  */
 export function addressOf(baseUrl: string, apiVersion?: string): Address {
-  const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/chat/completions', example: 'https://acme.openai.azure.com' })
-  const base = `${path.replace(/\/openai(?:\/v1)?$/, '')}/openai`
+  const { origin, path } = parseBaseUrl(baseUrl, {
+    endpoint: '/chat/completions',
+    omit: /\/openai(?:\/v1)?$/,
+    example: 'https://acme.openai.azure.com',
+  })
+  const base = `${path}/openai`
   const scope = scopeOf(new URL(origin).hostname)
   if (apiVersion === undefined) {
     return { origin, scope, models: `${base}/v1/models`, path: (operation) => `${base}/v1/${operation}` }

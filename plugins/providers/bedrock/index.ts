@@ -3,6 +3,7 @@ import {
   type Attempt,
   type Call,
   defineProvider,
+  factsOption,
   type Host,
   type Provider,
   parseBaseUrl,
@@ -46,11 +47,7 @@ const schema = Type.Object(
         { additionalProperties: false, description: 'The guardrail of every call.' },
       ),
     ),
-    facts: Type.Optional(
-      Type.Record(Type.String(), factsRow, {
-        description: 'What models take, by globs of their names: overrides the facts that ship with the gateway.',
-      }),
-    ),
+    facts: factsOption(factsRow),
   },
   { additionalProperties: false },
 )

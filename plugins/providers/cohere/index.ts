@@ -2,6 +2,7 @@ import {
   API_VERSION,
   bearer,
   defineProvider,
+  factsOption,
   type Host,
   type Provider,
   parseBaseUrl,
@@ -27,11 +28,7 @@ const schema = Type.Object(
         description: 'The base URL of the Chat API: the address before /v2/chat.',
       }),
     ),
-    facts: Type.Optional(
-      Type.Record(Type.String(), factsRow, {
-        description: 'What models take, by globs of their names: overrides the facts that ship with the gateway.',
-      }),
-    ),
+    facts: factsOption(factsRow),
   },
   { additionalProperties: false },
 )
@@ -40,15 +37,13 @@ const schema = Type.Object(
 export default defineProvider({ apiVersion: API_VERSION, name: 'cohere', schema, create })
 
 function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, host: Host): Provider {
-  const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/v2/chat', example: BASE_URL })
-  // Other tools expect the version at the end of the base URL.
-  const prefix = path.replace(/\/v[12]$/, '')
+  const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/v2/chat', omit: /\/v[12]$/, example: BASE_URL })
   const credentials = { authorization: bearer(apiKey) }
   return {
     parameters,
     async request(call, { model }) {
       const { body, dropped } = await host.compute(call, chatBody, { model, facts: factsOf(model, facts) })
-      return { origin, path: `${prefix}/v2/chat`, headers: { ...call.headers, ...credentials }, body, dropped }
+      return { origin, path: `${path}/v2/chat`, headers: { ...call.headers, ...credentials }, body, dropped }
     },
     translator: createTranslator,
     endpoints: {
@@ -56,7 +51,7 @@ function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, ho
         parameters: embeddingParameters,
         async request(call, { model }) {
           const body = await host.compute(call, embedBody, model)
-          return { origin, path: `${prefix}/v2/embed`, headers: { ...call.headers, ...credentials }, body }
+          return { origin, path: `${path}/v2/embed`, headers: { ...call.headers, ...credentials }, body }
         },
         reply: toEmbedReply,
       },
@@ -64,7 +59,7 @@ function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, ho
     error: toRefusal,
     models: (signal) =>
       listModels((query) =>
-        host.getJson(`${origin}${prefix}/v1/models?${new URLSearchParams(query)}`, { headers: credentials, signal }),
+        host.getJson(`${origin}${path}/v1/models?${new URLSearchParams(query)}`, { headers: credentials, signal }),
       ),
   }
 }

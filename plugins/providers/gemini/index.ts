@@ -3,6 +3,7 @@ import {
   type Attempt,
   type Call,
   defineProvider,
+  factsOption,
   GatewayError,
   type Host,
   type Provider,
@@ -29,11 +30,7 @@ const schema = Type.Object(
         description: 'The base URL of the Gemini API: the address before /models. Without a version at its end it is v1beta.',
       }),
     ),
-    facts: Type.Optional(
-      Type.Record(Type.String(), factsRow, {
-        description: 'What models take, by globs of their names: overrides the facts that ship with the gateway.',
-      }),
-    ),
+    facts: factsOption(factsRow),
   },
   { additionalProperties: false },
 )

@@ -47,20 +47,19 @@ const schema = Type.Object(
 export default defineProvider({ apiVersion: API_VERSION, name: 'ollama', schema, create })
 
 function create({ baseUrl = BASE_URL, apiKey, options, keepAlive }: Static<typeof schema>, host: Host): Provider {
-  const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/api/chat', example: BASE_URL })
-  const base = `${path.replace(/\/(?:api|v1)$/, '')}/api`
+  const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/api/chat', omit: /\/(?:api|v1)$/, example: BASE_URL })
   const credentials: UpstreamHeaders = apiKey ? { authorization: bearer(apiKey) } : {}
   return {
     parameters,
     request: async (call, { model }) => ({
       origin,
-      path: `${base}/chat`,
+      path: `${path}/api/chat`,
       headers: { ...call.headers, ...credentials },
       body: await host.compute(call, chatBody, { model, options, keepAlive }),
     }),
     translator: createTranslator,
     error: toRefusal,
-    models: async (signal) => readModels(await host.getJson(`${origin}${base}/tags`, { headers: credentials, signal })),
+    models: async (signal) => readModels(await host.getJson(`${origin}${path}/api/tags`, { headers: credentials, signal })),
   }
 }
 

@@ -111,7 +111,7 @@ describe('the Config of a valid routes.yaml', () => {
     expect(config.sha256).to.equal(createHash('sha256').update(FULL_CONFIG).digest('hex'))
   })
 
-  it('has secrets sealed', async () => {
+  it('has its secrets as Secret', async () => {
     const config = await load(FULL_CONFIG)
     const { apiKey } = config.namespaces.get('east')!.config as { apiKey: Secret }
     expect(apiKey).to.be.instanceOf(Secret)
@@ -171,7 +171,7 @@ describe('the Config of a valid routes.yaml', () => {
       expect(config.notices).to.include('the namespace "east" is left out; to use it, set UPSTREAM_KEY')
     })
 
-    it('whose variable is not set is checked all the same', async () => {
+    it('whose variable is not set is also checked', async () => {
       const error: unknown = await load(text.replace('config: {', 'config: { regoin: east,'), {}).catch(
         (reason: unknown) => reason,
       )

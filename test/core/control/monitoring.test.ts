@@ -1,9 +1,8 @@
 import { createServer } from 'node:http'
 import { expect } from 'chai'
 import Koa from 'koa'
-import { monitoringRouter } from '../../../core/control/monitoring.ts'
+import { healthRouter } from '../../../core/control/monitoring.ts'
 import { listen } from '../../../core/http/listen.ts'
-import { Metrics } from '../../../core/observe/metrics.ts'
 import { expectError } from '../../e2e/client-faults/fixture.ts'
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts'
 import { rawConnection } from '../../support/raw-connection.ts'
@@ -106,12 +105,7 @@ describe('the monitoring endpoints', () => {
 
   it('report not ready, and still live, while the gateway drains', async () => {
     await start()
-    const draining = monitoringRouter({
-      metrics: new Metrics(),
-      metricsToken: undefined,
-      targets: async () => [],
-      ready: () => false,
-    })
+    const draining = healthRouter(() => false)
     const server = createServer(new Koa().use(draining.routes()).callback())
     const url = await listen(server, { host: '127.0.0.1', port: 0 })
     const ready = await get('/readyz', undefined, url)

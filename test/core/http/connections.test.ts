@@ -32,12 +32,16 @@ describe('Client connections', () => {
   /** Emits the response to each request whose path has `wait`: the test ends it. */
   let held: EventEmitter
   let served: string[]
+  const { now } = performance
+  let time: number
 
   beforeEach(async () => {
     clients = []
     refused = []
     shed = {}
     held = new EventEmitter()
+    time = now.call(performance)
+    performance.now = () => time
     served = []
     const counter = {
       add(amount: number, reason: string): void {
@@ -56,6 +60,7 @@ describe('Client connections', () => {
   })
 
   afterEach(async () => {
+    performance.now = now
     for (const { socket } of clients) socket.destroy()
     server?.closeAllConnections()
     await server?.[Symbol.asyncDispose]()
@@ -111,21 +116,18 @@ describe('Client connections', () => {
       expect(shed).to.deep.equal({ connections: 1, pipelining: 0 })
     })
 
-    itWith(
-      'linux',
-      'close one that is slow with its first head before one that has been served, from whatever address',
-      async () => {
-        const [proxy, idle] = await each(2, (connection) => expectServed(connection))
-        const slow: Connected[] = []
-        for (let host = 2; host < 22; host++) {
-          const connection = await connected(`127.0.0.${host}`)
-          connection.client.write('GET / HTTP/1.1\r\nHost: gat')
-          slow.push(connection)
-        }
-        await expectClosed(slow.slice(0, 2 - LIMIT))
-        for (const connection of [proxy!, idle!]) await expectServed(connection)
-      },
-    )
+    itWith('linux', 'close one that is slow with its first head before one in use, from whatever address', async () => {
+      const used = await each(2, (connection) => expectServed(connection))
+      const slow: Connected[] = []
+      for (let host = 2; host < 22; host++) {
+        const connection = await connected(`127.0.0.${host}`)
+        connection.client.write('GET / HTTP/1.1\r\nHost: gat')
+        slow.push(connection)
+        time += 50
+        for (const each of used) await expectServed(each)
+      }
+      await expectClosed(slow.slice(0, used.length - LIMIT))
+    })
 
     it('close the one that has been without a request for longest', async () => {
       const [first, second, ...others] = await each(LIMIT, (connection) => expectServed(connection))
@@ -133,6 +135,16 @@ describe('Client connections', () => {
       const late = await connected()
       await expectClosed([second!])
       for (const connection of [first!, ...others, late]) await expectServed(connection)
+    })
+
+    it('leave new ones the time to send a request', async () => {
+      const used = await each(LIMIT, (connection) => expectServed(connection))
+      time += 1000
+      const late = await each(LIMIT, async () => {
+        time += 10
+      })
+      await expectClosed(used)
+      for (const connection of late) await expectServed(connection)
     })
 
     it('close none with a request that is served: another may only be monitored', async () => {

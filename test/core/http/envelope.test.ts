@@ -10,7 +10,7 @@ interface Envelope {
   readonly url?: string
 }
 
-/** The error of a request as Node's parser would hand it on; undefined where there is none. */
+/** The error for a request that Node's parser accepts; undefined if the check accepts it too. */
 function refusal({
   headers = [['Host', 'gateway']],
   httpVersion = '1.1',
@@ -34,8 +34,8 @@ const word = fc.stringMatching(/^[A-Za-z0-9._~-]{1,20}$/)
 const port = fc.option(fc.nat(65_535).map(String), { nil: '' }).map((digits) => (digits === '' ? '' : `:${digits}`))
 const address = fc.ipV6().map((text) => `[${text}]`)
 
-describe('the check of an envelope', () => {
-  it('takes every Host that is a name or an address, with or without a port', () => {
+describe('the check of a request without its body', () => {
+  it('accepts a Host that is a name or an address, with or without a port', () => {
     fc.assert(
       fc.property(fc.oneof(word, address, fc.ipV4(), fc.domain()), port, (host, suffix) => {
         expect(refusal({ headers: [['host', host + suffix]] })).to.equal(undefined)
@@ -43,7 +43,7 @@ describe('the check of an envelope', () => {
     )
   })
 
-  it('refuses every Host that could hold more than that, and has the connection closed', () => {
+  it('refuses any other Host, and closes the connection', () => {
     const odd = fc.constantFrom(...'/?#@\\,;&=%"\'<>{}|^`()*+!$ \t\0é')
     fc.assert(
       fc.property(fc.string(), odd, fc.string(), (before, character, after) => {
@@ -54,7 +54,7 @@ describe('the check of an envelope', () => {
     )
   })
 
-  it('takes every address that begins with a slash and has no hash, and refuses all others', () => {
+  it('accepts a target that begins with a slash and has no hash, and refuses any other', () => {
     const character = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
     const text = fc.array(character, { maxLength: 30 }).map((characters) => characters.join(''))
     fc.assert(
@@ -129,7 +129,7 @@ describe('the check of an envelope', () => {
     ['100 headers', { headers: [['host', 'a'], ...Array.from({ length: 99 }, () => ['a', 'b'] as const)] }, undefined],
     ['101 headers', { headers: [['host', 'a'], ...Array.from({ length: 100 }, () => ['a', 'b'] as const)] }, 'headers_too_large'],
   ] as const satisfies readonly (readonly [string, Envelope, string | undefined])[]) {
-    it(`${row === undefined ? 'takes' : 'refuses'} ${what}`, () => {
+    it(`${row === undefined ? 'accepts' : 'refuses'} ${what}`, () => {
       expect(refusal(envelope)?.row).to.equal(row)
     })
   }

@@ -27,7 +27,7 @@ function repeated({ status, retry }: Row): string {
 }
 
 describe('docs/errors.md', () => {
-  it('lists exactly the errors that there are', () => {
+  it('lists exactly the errors of the table', () => {
     expect([...documented.keys()]).to.have.members(Object.keys(ERRORS))
   })
 
@@ -38,7 +38,7 @@ describe('docs/errors.md', () => {
   })
 
   for (const [name, row] of Object.entries(ERRORS) as [string, Row][]) {
-    it(`says of ${name} what its row says, and what to do`, () => {
+    it(`has the status, type and code of ${name}, and says what to do`, () => {
       const { status, type, code, fault, message } = row
       const cells = documented.get(name) ?? []
       expect(cells.slice(0, -1)).to.deep.equal([

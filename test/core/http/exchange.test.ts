@@ -10,7 +10,7 @@ function pass(ms: number): void {
 const SERVED = { namespace: 'open', model: 'm', provider: 'openai-compatible' }
 
 describe('the time of a call', () => {
-  it('counts as the gateway’s own except while the call waits for an upstream', () => {
+  it('is the gateway’s own except while it waits for an upstream', () => {
     const exchange = new Exchange()
     exchange.onWait()
     pass(2)
@@ -19,7 +19,7 @@ describe('the time of a call', () => {
     expect(total - overhead).to.be.at.least(2)
   })
 
-  it('counts as the upstream’s from the head of a stream on', () => {
+  it('is the upstream’s from the head of a stream on', () => {
     const exchange = new Exchange()
     exchange.stream = { ended: false } as typeof exchange.stream
     exchange.onServed(SERVED, [])

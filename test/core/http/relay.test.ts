@@ -22,7 +22,7 @@ class FakeSource implements PausableSource {
   }
 }
 
-describe('a stream’s way to its client', () => {
+describe('the relay of a stream', () => {
   const open: Relay[] = []
   afterEach(() => {
     for (const relay of open.splice(0)) relay.close()
@@ -50,7 +50,7 @@ describe('a stream’s way to its client', () => {
     if (relay.begun) relay.commit()
   }
 
-  it('is held until something meaningful comes', () => {
+  it('holds events until one carries content', () => {
     const { relay, client, heard } = start()
     say(relay, 'role', false)
     expect({ heard, begun: relay.begun }).to.deep.equal({ heard: [], begun: false })
@@ -62,7 +62,7 @@ describe('a stream’s way to its client', () => {
   })
 
   for (const isOpen of [false, true]) {
-    it(`drops what a source began and did not commit${isOpen ? ', after a heartbeat' : ''}`, () => {
+    it(`drops the events of a source that committed none${isOpen ? ', after a heartbeat' : ''}`, () => {
       const { relay, client, heard } = start()
       if (isOpen) relay.open(client.response)
       relay.push('x'.repeat(70_000), true)
@@ -76,7 +76,7 @@ describe('a stream’s way to its client', () => {
     })
   }
 
-  it('leaves piece by piece once it is open, and each piece at once', () => {
+  it('writes the events of one turn together once it is open', () => {
     const { relay, client } = start()
     say(relay, 'a')
     relay.open(client.response)
@@ -89,7 +89,7 @@ describe('a stream’s way to its client', () => {
     expect(client.writes).to.deep.equal(['a', 'bc', 'd'])
   })
 
-  it('is whole where it ended before the client could be told', () => {
+  it('writes all of a stream that ended before it was opened', () => {
     const { relay, client, heard } = start()
     say(relay, 'a', false)
     relay.end('done')
@@ -98,7 +98,7 @@ describe('a stream’s way to its client', () => {
     expect(client).to.include({ text: 'adone', ending: 'ended' })
   })
 
-  it('opens with a heartbeat where it is held for long, and a heartbeat follows another', async () => {
+  it('opens with a heartbeat if it holds for long, and repeats it', async () => {
     const { relay, client, head, heard } = start({ heartbeat: SOON })
     say(relay, 'role', false)
     await head
@@ -111,7 +111,7 @@ describe('a stream’s way to its client', () => {
     expect(heard).to.deep.equal(['head', 'first byte'])
   })
 
-  it('has heartbeats in later silences too, but none for a client that reads nothing', async () => {
+  it('writes heartbeats in later pauses, but none to a client that does not read', async () => {
     const { relay, client } = start({ heartbeat: SOON })
     say(relay, 'a')
     relay.open(client.response)
@@ -123,7 +123,7 @@ describe('a stream’s way to its client', () => {
     expect(client.writes.at(-1)).to.equal('b')
   })
 
-  it('that fails ends with one error frame and a broken connection, and then nothing', async () => {
+  it('ends a failed stream with one error frame and a broken connection, and writes nothing after', async () => {
     const { relay, client } = start({ heartbeat: SOON })
     say(relay, 'a')
     relay.open(client.response)
@@ -137,7 +137,7 @@ describe('a stream’s way to its client', () => {
     expect(relay.ended).to.equal(true)
   })
 
-  it('is read no faster than the client reads', () => {
+  it('pauses the upstream while the client does not read', () => {
     const { relay, client, source } = start()
     say(relay, 'a')
     relay.open(client.response)
@@ -152,7 +152,7 @@ describe('a stream’s way to its client', () => {
     expect(source.told).to.have.length(2)
   })
 
-  it('is not read on for ever while it is held', () => {
+  it('pauses the upstream when it holds 64 KiB', () => {
     const { relay, client, source } = start()
     say(relay, 'x'.repeat(60_000), false)
     expect(source.told).to.deep.equal([])
@@ -173,7 +173,7 @@ describe('a stream’s way to its client', () => {
     expect(source.told).to.deep.equal(['pause', 'resume'])
   })
 
-  it('forgets what one source said when another takes its place', () => {
+  it('drops the held events of a source that is replaced', () => {
     const { relay, client, source } = start()
     say(relay, 'x'.repeat(70_000), false)
     expect(source.told).to.deep.equal(['pause'])
@@ -187,7 +187,7 @@ describe('a stream’s way to its client', () => {
     expect(second.told).to.deep.equal(['pause'])
   })
 
-  it('carries raw bytes as they are', () => {
+  it('writes raw bytes unchanged', () => {
     const { relay, client, source } = start()
     relay.attach(source, 'latin1')
     say(relay, Buffer.from('Grüß dich 🌍').toString('latin1'))
@@ -196,7 +196,7 @@ describe('a stream’s way to its client', () => {
     expect(client.text).to.equal('Grüß dich 🌍§')
   })
 
-  it('that is closed says and does nothing more', async () => {
+  it('does nothing after it is closed', async () => {
     const { relay, client } = start({ heartbeat: SOON })
     say(relay, 'a')
     relay.open(client.response)

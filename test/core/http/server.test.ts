@@ -50,12 +50,12 @@ describe('the HTTP server', () => {
     return connection
   }
 
-  it('waits 15 seconds for a head, 60 for a request, and longer than balancers do for the next one', () => {
+  it('waits 15 seconds for a head, 60 for a request, and longer than load balancers for the next request', () => {
     expect(server).to.include({ headersTimeout: 15_000, requestTimeout: 60_000, maxHeadersCount: 128 })
     expect(server.keepAliveTimeout).to.be.above(60_000)
   })
 
-  it('keeps no connection that it has refused, though the client never closes its own side', async () => {
+  it('closes a connection that it has refused, although the client does not', async () => {
     const accepted = once(server, 'connection')
     const connection = await rawConnection(url, true)
     const [socket] = await accepted
@@ -112,13 +112,13 @@ describe('the HTTP server', () => {
     })
   })
 
-  describe('whose patience is at an end', () => {
+  describe('after its time limits', () => {
     beforeEach(() => {
       server.headersTimeout = 1
       server.requestTimeout = 1
     })
 
-    it('tells clients that are slow, or say nothing at all, and closes their connections', async () => {
+    it('sends an error to slow and silent clients, and closes their connections', async () => {
       const [silent, slowHead, slowBody, unwanted] = await Promise.all([
         send(''),
         send('POST / HTTP/1.1\r\nHost: gat'),

@@ -50,7 +50,7 @@ describe('a plugin', () => {
       expect(await load(pathToFileURL(path).href)).to.equal(found)
     })
 
-    it('of TypeScript, anywhere on the disk, imports the very seam that the gateway runs', async () => {
+    it('of TypeScript outside the installation imports the same plugin API as the gateway', async () => {
       folder.write(
         'mine.ts',
         `import { defineChain, GatewayError, Secret, Type } from 'unified-model-gateway/plugin'
@@ -65,7 +65,7 @@ describe('a plugin', () => {
       expect(met.testing).to.have.property('scriptedUpstream')
     })
 
-    it('imports the seam in a worker thread too', async () => {
+    it('imports it in a worker thread too', async () => {
       folder.write('pure.ts', `export { API_VERSION } from 'unified-model-gateway/plugin'`)
       const code = `import { parentPort } from 'node:worker_threads'
         const { API_VERSION } = await import('./pure.ts')
@@ -75,23 +75,23 @@ describe('a plugin', () => {
       await worker.terminate()
     })
 
-    it('that is not there is refused with the path that was looked at', async () => {
+    it('that does not exist is refused with its path', async () => {
       expect(await refusal('./mine.ts')).to.contain(`${folder.path}/mine.ts does not exist`)
     })
 
-    it('that is named without "./" is told so', async () => {
+    it('that is named without "./" is refused with a hint', async () => {
       folder.write('mine.ts', definition())
       expect(await refusal('mine.ts')).to.contain('write "./mine.ts"')
     })
 
-    it('with a slip of syntax is refused with its line', async () => {
+    it('with a syntax error is refused with the line', async () => {
       const path = folder.write('mine.ts', 'export default {\n  kind: = 1,\n}\n')
       expect(await refusal('./mine.ts'))
         .to.match(/^could not be loaded: /)
         .and.contain(`(${path}:2)`)
     })
 
-    it('that throws when it is loaded is refused with what it threw', async () => {
+    it('that throws when it is loaded is refused with the error', async () => {
       folder.write('error.mjs', 'throw new Error("no licence\\nat all")')
       folder.write('string.mjs', 'throw "no licence"')
       expect(await refusal('./error.mjs')).to.equal('could not be loaded: no licence')
@@ -99,13 +99,13 @@ describe('a plugin', () => {
     })
   })
 
-  describe('that comes with the gateway', () => {
+  describe('of the gateway', () => {
     it('is found by its name', async () => {
       expect(await load('auth')).to.include({ kind: 'chain', name: 'auth' })
       expect(await load('openai-compatible', 'provider')).to.include({ kind: 'provider', name: 'openai-compatible' })
     })
 
-    it('is not hidden by a package of its name', async () => {
+    it('takes precedence over a package of the same name', async () => {
       install('auth', definition('name: "stranger"'))
       install('umg-plugin-auth', definition('name: "stranger"'))
       expect(await load('auth')).to.have.property('name', 'auth')
@@ -116,18 +116,18 @@ describe('a plugin', () => {
       expect(await refusal('openai_compatibel', 'provider')).to.contain('did you mean "openai-compatible"?')
     })
 
-    it('is found where it does not belong, and told its place', async () => {
+    it('in the wrong section is refused with the right one', async () => {
       expect(await refusal('openai-compatible')).to.equal('is a provider: name it under "namespaces", not in the chain')
       expect(await refusal('auth', 'provider')).to.equal('is a chain plugin: name it in the chain, not under "namespaces"')
     })
 
-    it('is not reached by a name with dots', async () => {
+    it('cannot be named by a relative path', async () => {
       for (const name of ['..', '.', 'auth/..', 'auth/../auth', '']) expect(await refusal(name)).to.contain('neither built in')
     })
   })
 
   describe('from npm', () => {
-    it('is found where routes.yaml stands', async () => {
+    it('is found beside routes.yaml', async () => {
       install('audit-trail')
       install('@acme/audit')
       expect(await load('audit-trail')).to.have.property('name', 'audit-trail')
@@ -147,7 +147,7 @@ describe('a plugin', () => {
       expect(await load('vendor', 'provider')).to.include({ kind: 'provider', name: 'vendor' })
     })
 
-    it('is found where the gateway is installed, after the place of routes.yaml', async () => {
+    it('is found in the installation of the gateway, after the folder of routes.yaml', async () => {
       expect(await refusal('koa')).to.equal('exports no plugin: end its module with "export default defineChain({…})"')
       install('koa')
       expect(await load('koa')).to.have.property('name', 'koa')
@@ -164,7 +164,7 @@ describe('a plugin', () => {
     })
   })
 
-  describe('of any origin is refused', () => {
+  describe('is refused', () => {
     const FAULTS: Readonly<Record<string, readonly [module: string, message: RegExp]>> = {
       'without a default export': ['export const plugin = 1', /^exports no plugin: .*defineChain/],
       'with a function for a plugin': ['export default () => {}', /^exports no plugin/],

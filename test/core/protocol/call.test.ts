@@ -29,9 +29,11 @@ function clientCall(text: string, upstreamHeaders: Readonly<Record<string, strin
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-/** Whether nobody holds on to it. A target stays for the turn of the event loop in which someone has looked at it. */
+/** Whether an object is unreachable. It is kept to the end of the turn of the event loop in which it was used. */
 async function isCollected(ref: WeakRef<object>): Promise<boolean> {
   await setImmediate()
+  collectGarbage()
+  // The first collection may end a marking that was in progress, which keeps all objects that are newer.
   collectGarbage()
   return ref.deref() === undefined
 }
@@ -59,7 +61,7 @@ const FILL = 'x'.repeat(2_000)
 
 describe('a client’s call', () => {
   for (const [size, sized] of SIZES) {
-    it(`says what its ${size} body asks for`, () => {
+    it(`reads the fields of its ${size} body`, () => {
       const call = clientCall(
         sized(`{"stream":true,"stream_options":{"include_usage":true},"n":3,"mod\\u0065l":"ns/a/b",${HELLO}}`),
       )
@@ -67,14 +69,14 @@ describe('a client’s call', () => {
       expect([call.stream, call.includeUsage, call.choices]).to.deep.equal([true, true, 3])
     })
 
-    it(`says what its ${size} body leaves unsaid`, () => {
+    it(`has defaults for the absent fields of its ${size} body`, () => {
       for (const text of [GOOD, GOOD.replace('{', '{"stream":null,"stream_options":null,"n":null,')]) {
         const call = clientCall(sized(text))
         expect([call.stream, call.includeUsage, call.choices]).to.deep.equal([false, false, 1])
       }
     })
 
-    it(`shows the members of its ${size} body one by one, and nothing that objects inherit`, () => {
+    it(`returns the members of its ${size} body, and no inherited ones`, () => {
       const call = clientCall(sized(GOOD.replace('{', '{"seed":7,"x":null,"__proto__":{"a":1},"t\\u006fols":[],')))
       expect(['seed', 'x', 'tools', '__proto__', 'n'].map((key) => call.member(key))).to.deep.equal([
         7,
@@ -90,11 +92,11 @@ describe('a client’s call', () => {
       ])
     })
 
-    it(`gives its ${size} body whole`, () => {
+    it(`parses its ${size} body`, () => {
       expect(clientCall(sized(GOOD)).body).to.deep.equal(JSON.parse(sized(GOOD)))
     })
 
-    it(`changes only what it is told to in the bytes of its ${size} body`, () => {
+    it(`replaces only the given fields in the bytes of its ${size} body`, () => {
       const text = sized(
         '{ "seed": 9007199254740993, "model" :"ns/a/b", "messages":[{"role":"user","content":"\\u0048i"}], "a":1e999 }',
       )
@@ -139,14 +141,14 @@ describe('a client’s call', () => {
     ['a comma too many', `{"model":"ns/a",${HELLO},}`],
     ['too many levels', `{"model":"ns/a",${HELLO},"x":${'['.repeat(65)}${']'.repeat(65)}}`],
   ] as const) {
-    it(`is refused in the same words, small or large, for ${what}`, () => {
+    it(`is refused with the same error, small or large, for ${what}`, () => {
       const small = refusal(text)
       expect(refusal(enlarged(text))).to.deep.equal(small)
       expect(small.message.length).to.be.below(400)
     })
   }
 
-  it('is told the right name of a field whose case is wrong', () => {
+  it('with a field in the wrong case is refused with the right name', () => {
     for (const [key, field] of [
       ['MODEL', 'model'],
       ['N', 'n'],
@@ -163,7 +165,7 @@ describe('a client’s call', () => {
     }
   })
 
-  it('with a large body is refused for what is deep inside it only once someone looks', () => {
+  it('with a large body is refused for an inner error only when the body is parsed', () => {
     const text = enlarged(`{"model":"ns/a","messages":[{"role":"user","content":"${FILL}"},{"role":"boss"}]}`)
     const call = clientCall(text)
     expect(call.splice({}).toString()).to.equal(text)
@@ -172,7 +174,7 @@ describe('a client’s call', () => {
       .with.property('param', 'messages[1].role')
   })
 
-  it('keeps of a large body, while it waits, nothing but the bytes', async () => {
+  it('keeps only the bytes of a large body while it waits', async () => {
     const text = enlarged(GOOD)
     const edited = clientCall(text)
     edited.edit('/n', 2)
@@ -188,14 +190,14 @@ describe('a client’s call', () => {
     }
   })
 
-  it('cannot teach JSON.parse to overlook what the upstream will read', () => {
+  it('is refused for keys that JSON.parse and the upstream read differently', () => {
     // What it learns, it learns of bodies that begin alike.
     const body = (key: string): string => `{"x_taught":0,"${key}":-1,"model":"ns/a",${HELLO}}`
     expect(clientCall(body('max_token\\\\')).member('max_token\\')).to.equal(-1)
     expect(refusal(body('max_token\\u0073'))).to.include({ param: 'max_tokens' })
   })
 
-  it('carries the headers of links, and none that frames or authorises it but its own', () => {
+  it('has the headers of links, except those of framing and authorisation', () => {
     const { headers } = clientCall(GOOD, { 'x-team': 'blue', 'content-type': 'text/plain', accept: '*/*' })
     expect(headers).to.deep.equal({
       'x-team': 'blue',
@@ -209,7 +211,7 @@ describe('a client’s call', () => {
   })
 
   describe('that is edited', () => {
-    it('is another call from then on, in all that it says', () => {
+    it('has the edited fields everywhere', () => {
       for (const [, sized] of SIZES) {
         const call = clientCall(sized(GOOD))
         expect(call.model.model).to.equal('a/b')
@@ -224,7 +226,7 @@ describe('a client’s call', () => {
       }
     })
 
-    it('is not edited at all where the edit makes it a bad call', () => {
+    it('stays unchanged if the edit makes it invalid', () => {
       const call = clientCall(GOOD)
       expect(() => call.edit('/temperature', 'hot'))
         .to.throw(GatewayError)
@@ -237,21 +239,21 @@ describe('a client’s call', () => {
       expect(call.body).to.deep.equal(JSON.parse(GOOD))
     })
 
-    it('keeps what objects inherit as the plain data that it came as', () => {
+    it('keeps names of inherited members as plain data', () => {
       const call = clientCall(GOOD.replace('{', '{"__proto__":{"polluted":1},"constructor":2,'))
       call.edit('/n', 2)
       expect(call.splice({}).toString()).to.include('"__proto__":{"polluted":1},"constructor":2')
       expect({}).to.not.have.property('polluted')
     })
 
-    it('does not change what others were given of it before', () => {
+    it('does not change bodies that were returned before', () => {
       const call = clientCall(GOOD)
       const { body } = call
       call.edit('/messages/0/content', 'Goodbye')
       expect(body).to.deep.equal(JSON.parse(GOOD))
     })
 
-    it('is refused once core has decided where the call goes', () => {
+    it('cannot be edited after its target was chosen', () => {
       const call = clientCall(GOOD, {}, true)
       expect(() => call.edit('/n', 2)).to.throw()
       expect(call.splice({}).toString()).to.equal(GOOD)

@@ -27,7 +27,7 @@ describe('a JSON pointer', () => {
     })
   }
 
-  it('removes a member, and what is not there', () => {
+  it('removes a member, and ignores an absent one', () => {
     const { n: _, ...rest } = JSON.parse(BODY)
     expect(set('/n', undefined)).to.deep.equal(rest)
     expect(set('/not-there', undefined)).to.deep.equal(JSON.parse(BODY))
@@ -43,7 +43,7 @@ describe('a JSON pointer', () => {
   }
 
   for (const pointer of ['/__proto__/polluted', '/constructor/prototype/polluted', '/messages/__proto__/polluted']) {
-    it(`does not reach through ${pointer}`, () => {
+    it(`does not follow ${pointer}`, () => {
       expect(() => set(pointer, true)).to.throw(`no such place in the body: ${pointer}`)
       expect({}).to.not.have.property('polluted')
     })

@@ -46,7 +46,7 @@ const isObject = (text: string): boolean => {
 const TOKENS = ['{', '}', '[', ']', ':', ',', '"a"', '"\\""', '7', 'true', 'false', 'null', ' ', '\n'] as const
 
 describe('a scan of a JSON object', () => {
-  it('finds every member of every object, in any spelling, where it stands', () => {
+  it('finds the position of every member, in any spelling', () => {
     fc.assert(
       fc.property(objectText, (text) => {
         const members = membersByParser(text)
@@ -56,7 +56,7 @@ describe('a scan of a JSON object', () => {
     )
   })
 
-  it('finds the members in their order, those of the same key too', () => {
+  it('finds the members in their order, duplicates included', () => {
     expect(membersByParser('{"a":1,"b":[{"a":2}],"a":{"a":3}}')).to.deep.equal([
       ['a', 1],
       ['b', [{ a: 2 }]],
@@ -64,7 +64,7 @@ describe('a scan of a JSON object', () => {
     ])
   })
 
-  it('reads keys as any parser would', () => {
+  it('reads keys as JSON.parse does', () => {
     fc.assert(
       fc.property(stringText, (key) => {
         expect(scan(`{${key}:0}`).map((member) => member.key)).to.deep.equal([JSON.parse(key)])
@@ -73,7 +73,7 @@ describe('a scan of a JSON object', () => {
     expect(scan('{"mod\\u0065l":0}')[0]).to.deep.equal({ key: 'model', at: 1, start: 14, end: 15 })
   })
 
-  it('takes a row of tokens for an object exactly where JSON does', () => {
+  it('accepts a sequence of tokens exactly if JSON.parse does', () => {
     const token = fc.constantFrom(...TOKENS)
     const object = fc.array(token, { maxLength: 12 }).map((tokens) => `{${tokens.join('')}}`)
     fc.assert(
@@ -84,7 +84,7 @@ describe('a scan of a JSON object', () => {
     )
   })
 
-  it('refuses an object one token of which is missing, doubled or another, exactly where JSON does', () => {
+  it('refuses a missing, doubled or replaced token exactly if JSON.parse does', () => {
     const text = '{"a":[{"b":[7,true,[]],"c":{}},null],"d":{"e":"\\"","f":[[7],[7]]},"g":false}'
     const tokens = text.match(/"(?:\\.|[^"])*"|\w+|./g)!
     for (const [index, old] of tokens.entries()) {
@@ -95,14 +95,14 @@ describe('a scan of a JSON object', () => {
     }
   })
 
-  it('refuses every beginning of an object', () => {
+  it('refuses every incomplete object', () => {
     const text = '{"a":[{"b":"x\\"y"},1.5e3,true],"c":null}'
     for (let length = 0; length < text.length; length++)
       expect(fault(text.slice(0, length)), text.slice(0, length)).to.equal('syntax')
   })
 
   for (const text of ['[]', '[{"a":1}]', '"a"', '7', 'null', 'true', '\uFEFF{}', '\0{}', '()']) {
-    it(`says that ${JSON.stringify(text)} is no object`, () => {
+    it(`reports that ${JSON.stringify(text)} is not an object`, () => {
       expect(fault(text)).to.equal('not_an_object')
     })
   }
@@ -121,22 +121,22 @@ describe('a scan of a JSON object', () => {
     '{"a":nul}',
     '{"a":-}',
   ]) {
-    it(`says that ${JSON.stringify(text)} is broken`, () => {
+    it(`reports that ${JSON.stringify(text)} is invalid`, () => {
       expect(fault(text)).to.equal('syntax')
     })
   }
 
   for (const text of ['{"\\x":1}', '{"\\u00":1}', '{"\\"}']) {
-    it(`says that the key of ${text} is broken`, () => {
+    it(`reports that the key of ${text} is invalid`, () => {
       expect(fault(text)).to.equal('syntax')
     })
   }
 
-  it('leaves the inside of strings and numbers to whoever parses them', () => {
+  it('does not check the contents of strings and numbers', () => {
     for (const inside of ['"a\nb"', '"\\x"', '1.2.3', '00']) expect(fault(`{"a":${inside}}`)).to.equal(undefined)
   })
 
-  it('refuses more objects and arrays than a parser gets through quickly, in one member or in several', () => {
+  it('refuses more objects and arrays than can be parsed quickly, in one member or in several', () => {
     const parts = (count: number) => Array.from({ length: count }, () => '{}').join()
     const half = MAX_PARTS / 2
     for (const [taken, refused] of [
@@ -149,7 +149,7 @@ describe('a scan of a JSON object', () => {
     }
   })
 
-  it(`takes ${MAX_DEPTH} levels below the top, and says of the next that it is too deep before it looks further`, () => {
+  it(`accepts ${MAX_DEPTH} levels below the top, and reports the next as too deep before it scans on`, () => {
     for (const [open, close] of [
       ['[', ']'],
       ['{"x":', '}'],
@@ -161,13 +161,13 @@ describe('a scan of a JSON object', () => {
     }
   })
 
-  it('takes 256 members, and says of more that they are too many', () => {
+  it('accepts 256 members, and reports more as too many', () => {
     const wide = (count: number): string => `{${Array.from({ length: count }, (_, index) => `"${index}":0`).join()}}`
     expect(scan(wide(256))).to.have.length(256)
     expect(fault(wide(257))).to.equal('too_many_members')
   })
 
-  it('finds the end of a string wherever its backslashes stand', () => {
+  it('finds the end of a string with backslashes at any position', () => {
     // Around the length from which on the search changes from a loop to a native one, and back.
     for (let before = 56; before < 72; before++) {
       for (let slashes = 0; slashes < 6; slashes++) {

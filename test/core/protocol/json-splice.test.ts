@@ -27,7 +27,7 @@ const edited = withoutTwins.chain((text) => {
 })
 
 describe('a spliced JSON object', () => {
-  it('is what it would be if it were parsed, changed and written again', () => {
+  it('equals the object that was parsed, changed and serialised', () => {
     fc.assert(
       fc.property(edited, ([text, changes]) => {
         const expected = new Map<string, unknown>(Object.entries(JSON.parse(text)))
@@ -42,7 +42,7 @@ describe('a spliced JSON object', () => {
     )
   })
 
-  it('has all other members in the bytes and the order in which they came', () => {
+  it('keeps the bytes and the order of all other members', () => {
     fc.assert(
       fc.property(edited, ([text, changes]) => {
         const untouched = (of: string): string[] =>
@@ -55,7 +55,7 @@ describe('a spliced JSON object', () => {
     )
   })
 
-  it('is the same bytes where nothing changes', () => {
+  it('has the same bytes if nothing changes', () => {
     fc.assert(
       fc.property(objectText, (text) => {
         expect(splice(text, {})).to.equal(text)

@@ -28,7 +28,7 @@ const choicesOf = (chunks: readonly (ChatChunk | undefined)[], index = 0) =>
 const deltasOf = (parts: readonly TranslatedChunk[]) => choicesOf(chunksOf(parts)).map(({ delta }) => delta)
 
 describe('a translated stream', () => {
-  it('has one id, one time and the model that was asked for in all its chunks', () => {
+  it('has one id, one time and the requested model in all chunks', () => {
     const chunks = chunksOf([
       { id: 'msg_1', choices: [] },
       says({ content: 'a' }),
@@ -41,25 +41,25 @@ describe('a translated stream', () => {
     expect(new Set(chunks.map((chunk) => chunk!.object))).to.deep.equal(new Set(['chat.completion.chunk']))
   })
 
-  it('has an id of its own where the upstream gives none, each time another', () => {
+  it('has a new id if the upstream has none', () => {
     const ids = ['', undefined].map((id) => chunksOf([{ id, ...says({ content: 'a' }) }, finish('stop')])[0]!.id)
     for (const id of ids) expect(id).to.match(/^chatcmpl-.{36}$/)
     expect(ids[0]).not.to.equal(ids[1])
   })
 
-  it('says the role once per choice, at its beginning, whether or how often the upstream does', () => {
+  it('has the role once in each choice, at its beginning', () => {
     const parts = [says({ role: 'assistant', content: 'a' }), says({ role: 'assistant', content: 'b' }), finish('stop')]
     expect(deltasOf(parts)).to.deep.equal([{ role: 'assistant', content: '' }, { content: 'a' }, { content: 'b' }, {}])
     expect(deltasOf([finish('stop')])).to.deep.equal([{ role: 'assistant', content: '' }, {}])
   })
 
-  it('keeps what only this upstream says in its first part, though that has no words yet', () => {
+  it('keeps unknown fields of a first part without text', () => {
     const chunks = chunksOf([{ ...says({ role: 'assistant', content: '' }), tier: 'x' }, says({ content: 'a' }), finish('stop')])
     expect(chunks.map((chunk) => chunk!.tier)).to.deep.equal(['x', undefined, undefined])
     expect(chunks[0]!.choices[0]!.delta).to.deep.equal({ role: 'assistant', content: '' })
   })
 
-  it('passes over what says nothing, and keeps what only this upstream says', () => {
+  it('omits empty parts, and keeps unknown fields', () => {
     const parts = [
       says({ content: '' }),
       says({ content: null }),
@@ -89,7 +89,7 @@ describe('a translated stream', () => {
     ])
   })
 
-  it('says a call’s id, type and name once: clients would double them', () => {
+  it('has the id, type and name of a call once: clients would double them', () => {
     const again = { index: 0, id: 'a', type: 'function' as const, function: { name: 'f', arguments: '{"x":' } }
     const [first, second] = deltasOf([
       calls(again),
@@ -100,7 +100,7 @@ describe('a translated stream', () => {
     expect(second).to.deep.equal({ index: 0, function: { arguments: '1}' } })
   })
 
-  it('gives {} to a call without arguments, and to no other', () => {
+  it('has the arguments {} for a call without arguments, and for no other', () => {
     const parts = [
       calls({ index: 0, id: 'a', function: { name: 'f' } }),
       calls({ index: 1, id: 'b', function: { name: 'g', arguments: '{"x":1}' } }),
@@ -115,7 +115,7 @@ describe('a translated stream', () => {
     expect([argumentsOf(0), argumentsOf(1)]).to.deep.equal(['{}', '{"x":1}'])
   })
 
-  it('tells calls apart by their ids where the upstream gives them no index', () => {
+  it('distinguishes calls by their ids if the upstream has no index', () => {
     const part = (more: object) => more as ToolCallDelta
     const parts = [
       says({
@@ -135,7 +135,7 @@ describe('a translated stream', () => {
     ])
   })
 
-  it('leaves tool calls of a kind that it does not know as they are', () => {
+  it('keeps tool calls of an unknown type unchanged', () => {
     const [first, again, strange] = [
       { index: 0, id: 'a', type: 'custom', custom: { name: 'sql', input: '' } },
       { index: 0, custom: { input: 'select 1' } },
@@ -149,7 +149,7 @@ describe('a translated stream', () => {
     }
   })
 
-  it('finishes each choice once, by a word of OpenAI’s, and only at the very end', () => {
+  it('finishes each choice once, at its end, with a finish_reason of OpenAI', () => {
     const words = {
       stop: 'stop',
       length: 'length',
@@ -167,7 +167,7 @@ describe('a translated stream', () => {
     }
   })
 
-  it('finishes by tool_calls where tools were called, whatever the upstream calls it: clients run them only then', () => {
+  it('finishes with tool_calls after a tool call: clients run tools only then', () => {
     const called = says({ tool_calls: [{ index: 0, id: 'a', function: { name: 'look', arguments: '{}' } }] })
     for (const [word, reason] of [
       ['stop', 'tool_calls'],
@@ -182,13 +182,13 @@ describe('a translated stream', () => {
     expect(choices[0]!.finish_reason).to.equal('tool_calls')
   })
 
-  it('gives the arguments of a tool that takes none as a JSON text, whole as streamed', () => {
+  it('has the arguments of a tool without parameters as JSON, whole and streamed', () => {
     const call = { id: 'a', type: 'function' as const, function: { name: 'look', arguments: '' } }
     const whole = normaliseCompletion({ choices: [{ message: { tool_calls: [call] }, finish_reason: 'tool_calls' }] }, 'ns/m')
     expect(whole.choices[0]!.message.tool_calls![0]!.function).to.deep.equal({ name: 'look', arguments: '{}' })
   })
 
-  it('is cut where one of its choices never finishes, or none ever began', () => {
+  it('is incomplete if a choice does not finish, or none began', () => {
     for (const parts of [
       [],
       [says({ content: 'a' })],
@@ -199,7 +199,7 @@ describe('a translated stream', () => {
     }
   })
 
-  it('keeps its choices apart', () => {
+  it('keeps its choices separate', () => {
     const parts = [
       { choices: [{ index: 1, delta: { content: 'b' } }] },
       says({ content: 'a' }),
@@ -217,7 +217,7 @@ describe('a translated stream', () => {
     }
   })
 
-  it('tells its usage last and by itself, if that was asked for, and null before', () => {
+  it('has the requested usage in a last chunk, and null before', () => {
     const parts = [
       { ...says({ content: 'a' }), usage: { ...USAGE, completion_tokens: 1 } },
       { choices: [], usage: USAGE },
@@ -229,14 +229,14 @@ describe('a translated stream', () => {
     for (const chunk of chunksOf(parts)) expect(chunk).not.to.have.property('usage')
   })
 
-  it('is cut where one of the choices asked for never came', () => {
+  it('is incomplete if a requested choice is absent', () => {
     const normaliser = new StreamNormaliser({ model: 'x/y', includeUsage: false, choices: 2 })
     const parts = [says({ content: 'a' }), finish('stop')]
     for (const part of parts) expect([...normaliser.push(part)]).to.be.an('array')
     expect(normaliser.end()).to.equal(undefined)
   })
 
-  it('tells no usage that is none', () => {
+  it('has no usage if none is reported', () => {
     const none = { prompt_tokens: -1, completion_tokens: '2', total_tokens: null } as unknown as Usage
     const normaliser = new StreamNormaliser({ model: 'x/y', includeUsage: true, choices: 1 })
     expect([...normaliser.push({ ...says({ content: 'a' }), usage: none }), ...normaliser.push(finish('stop'))]).to.have.length(2)
@@ -246,7 +246,7 @@ describe('a translated stream', () => {
 })
 
 describe('a translated completion', () => {
-  it('has all that a completion must have, and the model that was asked for', () => {
+  it('has all required fields and the requested model', () => {
     const completion = normaliseCompletion(
       { choices: [{ message: {}, finish_reason: 'end_turn' }], usage: USAGE, tier: 'x' },
       'claude/x',
@@ -258,7 +258,7 @@ describe('a translated completion', () => {
     ])
   })
 
-  it('keeps what the translator gives', () => {
+  it('keeps the fields of the translator', () => {
     const message = { content: 'a', refusal: 'b', reasoning_content: 'c', mood: 'fine' }
     const { id, choices } = normaliseCompletion(
       { id: 'msg_1', choices: [{ message, finish_reason: 'length', logprobs: { x: 1 } }] },
@@ -273,7 +273,7 @@ describe('a translated completion', () => {
     })
   })
 
-  it('leaves tool calls of a kind that it does not know as they are', () => {
+  it('keeps tool calls of an unknown type unchanged', () => {
     const strange = [{ id: 'b', type: 'shell', shell: { commands: [] } }, { id: 'c', function: null }, null, 'x']
     for (const tool_calls of [strange, { a: 1 }]) {
       const message = { tool_calls } as unknown as TranslatedCompletion['choices'][number]['message']

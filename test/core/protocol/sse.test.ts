@@ -66,7 +66,7 @@ const event = fc.constantFrom(
 )
 
 describe('a stream of server-sent events', () => {
-  it('is the same where quiet events are taken in one piece, of which none is loud', () => {
+  it('is the same if several events without a significant member are read together', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), places, (list, anywhere) => {
         const bytes = Buffer.from(list.join(''))
@@ -91,7 +91,7 @@ describe('a stream of server-sent events', () => {
     )
   })
 
-  it('reads as another parser reads it, however it is divided', () => {
+  it('is read as by another parser, in pieces of any size', () => {
     fc.assert(
       fc.property(stream, places, (text, anywhere) => {
         const bytes = Buffer.from(text)
@@ -103,7 +103,7 @@ describe('a stream of server-sent events', () => {
     )
   })
 
-  it('gives for each event a frame that reads as one event of the same data, on one line', () => {
+  it('has a frame with the same data on one line for each event', () => {
     fc.assert(
       fc.property(stream, (text) => {
         for (const { data, frame } of read([Buffer.from(text)])) {
@@ -114,7 +114,7 @@ describe('a stream of server-sent events', () => {
     )
   })
 
-  it('is passed on as the bytes that came, valid UTF-8 or not', () => {
+  it('keeps its bytes, valid UTF-8 or not', () => {
     const bytes = Buffer.from([...Buffer.from('data: '), 0xff, 0xc3, 0x28, ...Buffer.from('\n\n')])
     const frames: Buffer[] = []
     const reader = new SseReader((_, frame) => frames.push(Buffer.from(frame, 'latin1')))
@@ -138,7 +138,7 @@ describe('a stream of server-sent events', () => {
     }
   })
 
-  it('that never ends a line is read in one go, not again and again', () => {
+  it('with an endless line is read once, not repeatedly', () => {
     const reader = new SseReader(() => undefined)
     const byte = Buffer.from('x')
     for (let count = 0; count < 1 << 20; count++) reader.push(byte)

@@ -42,7 +42,7 @@ const missing = (param: string) => ({
 })
 
 describe('a chat completion request', () => {
-  it('is told that it names no model in OpenAI’s own words', () => {
+  it('without a model is refused with OpenAI’s message', () => {
     const message = 'you must provide a model parameter'
     const expected = { status: 400, code: 'missing_required_parameter', param: 'model', message }
     expect(told({ messages: [HELLO] })).to.deep.equal(expected)
@@ -127,32 +127,32 @@ describe('a chat completion request', () => {
     ['too many choices', request({ n: 129 }), wrongValue('n', 'it must be <= 128')],
     ['a negative limit', request({ max_completion_tokens: -1 }), wrongValue('max_completion_tokens', 'it must be >= 0')],
   ] as const) {
-    it(`is told of ${what}`, () => {
+    it(`is refused for ${what}`, () => {
       expect(told(body)).to.deep.equal(expected)
     })
   }
 
-  it('is told of nothing where optional fields are null', () => {
+  it('is valid with optional fields that are null', () => {
     expect(told(request({ temperature: null, stream: null, tools: null, stop: null, n: null }))).to.equal(undefined)
   })
 
-  it('is told of nothing where it holds what is not known here', () => {
+  it('is valid with unknown fields and values', () => {
     const unknown = parts({ type: 'text', text: '' }, { type: 'video', frames: [] })
     expect(told({ ...unknown, top_k: 3, tools: [{ type: 'browser' }], response_format: { type: 'grammar' } })).to.equal(undefined)
   })
 
-  it('is left as it was', () => {
+  it('is not changed', () => {
     const body = Object.freeze(request({ temperature: null, tools: Object.freeze([]) }))
     expect(told(body)).to.equal(undefined)
     expect(body).to.deep.equal(request({ temperature: null, tools: [] }))
   })
 
-  it('is told of keys with slashes, tildes and dots by their own names', () => {
+  it('is refused with the path of keys that contain slashes, tildes and dots', () => {
     const check = compileCheck({ properties: { 'a/b~c': { properties: { d: { type: 'string' } } } } })
     expect(() => check({ 'a/b~c': { d: 1 } })).to.throw("Invalid type for 'a/b~c.d'")
   })
 
-  it('is never quoted: the words of the client stay out of the message', () => {
+  it('is never quoted in the error', () => {
     for (const wrong of [{ temperature: 'canary' }, { messages: [{ role: 'canary' }] }, { stop: { canary: 1 } }, { n: 4711 }]) {
       expect(told(request(wrong))?.message)
         .to.be.a('string')

@@ -32,7 +32,7 @@ function travel(way: Route, errors: readonly GatewayError[], body: Record<string
 const asked = ({ stops }: Journey): string[] => stops.map((stop) => stop.candidate.target.id)
 const three = (): Candidate[] => [candidate('a/1'), candidate('b/1'), candidate('c/1')]
 
-describe('the way of a call through the targets of a curated model', () => {
+describe('the plan of the attempts of a call', () => {
   const ONWARD: readonly ErrorName[] = [
     'upstream_unreachable',
     'upstream_timeout',
@@ -45,30 +45,30 @@ describe('the way of a call through the targets of a curated model', () => {
     'upstream_busy',
   ]
   for (const row of ONWARD) {
-    it(`goes on to each next target after ${row}`, () => {
+    it(`continues with each next target after ${row}`, () => {
       expect(asked(travel(route(three()), [failure(row)]))).to.deep.equal(['a/1', 'b/1', 'c/1'])
     })
   }
 
   for (const row of ['upstream_rejected', 'model_not_found', 'plugin_error', 'internal_error'] as const) {
-    it(`ends with the first ${row}: another target would say the same`, () => {
+    it(`ends with the first ${row}: another target would fail alike`, () => {
       const { stops, error } = travel(route(three()), [failure(row)])
       expect([stops.length, error.row, error.headers['x-should-retry']]).to.deep.equal([1, row, undefined])
     })
   }
 
   for (const row of ['upstream_disconnected', 'upstream_invalid_response'] as const) {
-    it(`tries once more after ${row}, and not again: the call may have been served`, () => {
+    it(`makes one more attempt after ${row}: the call may have been served`, () => {
       expect(asked(travel(route(three()), [failure(row)]))).to.deep.equal(['a/1', 'b/1'])
     })
   }
 
-  it('asks the same target again, after a pause, where there is no other', () => {
+  it('repeats a target after a pause if there is no other', () => {
     const { stops } = travel(route([candidate('a/1')], { attempts: 2 }), [failure('upstream_error')])
     expect(stops.map(({ pauseMs }) => pauseMs)).to.deep.equal([0, 125])
   })
 
-  it('asks another one again where the breaker of the first is open by then', () => {
+  it('repeats another target if the breaker of the first has opened', () => {
     const [a, b] = three()
     for (let i = 0; i < 4; i++) a!.target.health.failed(performance.now(), false)
     const itinerary = new AttemptPlanner(route([a!, b!]), fakeCall({}), { key: 'k', random: () => 0.5 })
@@ -80,50 +80,50 @@ describe('the way of a call through the targets of a curated model', () => {
     expect(itinerary.next(performance.now())).to.include({ candidate: b, pauseMs: 125 })
   })
 
-  it('waits at least as long as an upstream has asked for before it is asked again', () => {
+  it('waits at least the time that an upstream requests before it repeats it', () => {
     const { stops } = travel(route([candidate('a/1')], { attempts: 2 }), [refused('upstream_rate_limited', 429, 2)])
     expect(stops[1]!.pauseMs).to.be.within(2000, 2250)
   })
 
-  it('never asks again who did not answer in time: it may still be at work', () => {
+  it('does not repeat a target after a timeout: it may still serve the call', () => {
     const only = route([candidate('a/1')], { attempts: 3 })
     expect(asked(travel(only, [failure('upstream_timeout', new UpstreamFailure('FIRST_BYTE_TIMEOUT'))]))).to.deep.equal(['a/1'])
   })
 
-  it('goes on after a connection that was not made in time as after one that was refused', () => {
+  it('continues after a connection timeout as after a refused connection', () => {
     const unwilling = route(three(), { on: new Set(['connect']) })
     expect(asked(travel(unwilling, [failure('upstream_timeout', new UpstreamFailure('CONNECT_TIMEOUT'))]))).to.have.length(3)
     expect(asked(travel(unwilling, [failure('upstream_timeout', new UpstreamFailure('FIRST_BYTE_TIMEOUT'))]))).to.have.length(1)
   })
 
-  it('makes no more tries than the route allows, and tells the SDK not to repeat them', () => {
+  it('makes no more attempts than the route allows, and forbids retries of the SDK', () => {
     const { stops, error } = travel(route(three(), { attempts: 2 }), [failure('upstream_error'), failure('upstream_timeout')])
     expect([stops.length, error.row, error.headers['x-should-retry']]).to.deep.equal([2, 'upstream_timeout', 'false'])
   })
 
-  it('holds a stream while another try may follow', () => {
+  it('holds a stream while another attempt is possible', () => {
     const { stops } = travel(route(three()), [failure('upstream_error')])
     expect(stops.map(({ hold }) => hold)).to.deep.equal([true, true, false])
   })
 
-  it('tells the soonest time at which any of the targets has room again', () => {
+  it('returns the shortest time to wait of all targets', () => {
     const limits = [30, 5, 20].map((seconds) => refused('upstream_rate_limited', 429, seconds))
     expect(travel(route(three()), limits).error.headers['retry-after']).to.equal('5')
   })
 
-  it('passes over a target whose breaker is open', () => {
+  it('skips a target whose breaker is open', () => {
     const [a, b, c] = three()
     for (let i = 0; i < 5; i++) a!.target.health.failed(performance.now(), false)
     expect(asked(travel(route([a!, b!, c!], { attempts: 2 }), [failure('upstream_error')]))).to.deep.equal(['b/1', 'c/1'])
   })
 
-  it('asks targets that rest after the others', () => {
+  it('takes targets that cool down after the others', () => {
     const [a, b, c] = three()
     a!.target.health.coolDown(performance.now(), 60_000)
     expect(asked(travel(route([a!, b!, c!]), [failure('upstream_error')]))).to.deep.equal(['b/1', 'c/1', 'a/1'])
   })
 
-  it('says when to come again where every breaker is open', () => {
+  it('returns the time to wait if every breaker is open', () => {
     const only = candidate('a/1')
     for (let i = 0; i < 5; i++) only.target.health.failed(performance.now(), false)
     const itinerary = new AttemptPlanner(route([only]), fakeCall({}), { key: 'key_1', random: Math.random })
@@ -131,7 +131,7 @@ describe('the way of a call through the targets of a curated model', () => {
     expect([itinerary.error.row, itinerary.error.headers['retry-after']]).to.deep.equal(['upstream_circuit_open', '1'])
   })
 
-  it('asks the same upstream again only as often as its budget of retries allows, however many targets it has', () => {
+  it('repeats an upstream only within its retry budget, with any number of targets', () => {
     const a = candidate('a/1')
     const way = route([a, candidate('a/2', { beside: a }), candidate('b/1')])
     const { budget } = a.target.upstream
@@ -139,7 +139,7 @@ describe('the way of a call through the targets of a curated model', () => {
     expect(asked(travel(way, [failure('upstream_error')]))).to.deep.equal(['a/1', 'b/1', 'b/1'])
   })
 
-  it('tries once more with a new credential where the provider can get one', () => {
+  it('makes one more attempt with a new credential if the provider can get one', () => {
     const way = route([candidate('a/1', { refreshes: true }), candidate('b/1')])
     const { stops } = travel(way, [failure('upstream_authentication_error')])
     expect(stops.map(({ candidate: { target }, credentialRefused }) => [target.id, credentialRefused])).to.deep.equal([
@@ -149,7 +149,7 @@ describe('the way of a call through the targets of a curated model', () => {
     ])
   })
 
-  it('tries once more, on a new connection, where the one it had was stale', () => {
+  it('makes one more attempt on a new connection if the pooled one was stale', () => {
     const itinerary = new AttemptPlanner(route([candidate('a/1')], { attempts: 1 }), fakeCall({}), {
       key: 'k',
       random: Math.random,
@@ -163,24 +163,24 @@ describe('the way of a call through the targets of a curated model', () => {
 
   const PICKY = { seed: { support: 'refused' }, verbosity: { support: 'dropped' } } as const
 
-  it('passes over targets that would refuse a parameter', () => {
+  it('skips targets that would refuse a parameter', () => {
     const way = route([candidate('a/1', { parameters: PICKY }), candidate('b/1')])
     expect(asked(travel(way, [failure('upstream_rejected')], { seed: 1 }))).to.deep.equal(['b/1'])
   })
 
-  it('refuses a parameter that no target takes, and names it', () => {
+  it('refuses a parameter that no target accepts, and names it', () => {
     const { stops, error } = travel(route([candidate('a/1', { parameters: PICKY })]), [failure('upstream_error')], { seed: 1 })
     expect([stops.length, error.row, error.param]).to.deep.equal([0, 'unsupported_parameter', 'seed'])
   })
 
-  it('drops what does no harm, unless the route is strict', () => {
+  it('drops harmless parameters, unless the route is strict', () => {
     const lenient = route([candidate('a/1', { parameters: PICKY })], { attempts: 1 })
     expect(travel(lenient, [failure('upstream_rejected')], { verbosity: 'low' }).stops[0]!.dropped).to.deep.equal(['verbosity'])
     const strict = route([candidate('a/1', { parameters: PICKY, strict: true })], { attempts: 1 })
     expect(travel(strict, [failure('upstream_rejected')], { verbosity: 'low' }).error.param).to.equal('verbosity')
   })
 
-  it("fills in the route's parameters where the client sends none, or null", () => {
+  it("adds the route's defaults for parameters that are absent or null", () => {
     const way = route([candidate('a/1', { defaults: { temperature: 0.2, top_p: 0.9 } })], { attempts: 1 })
     const { call } = travel(way, [failure('upstream_rejected')], { temperature: 1, top_p: null }).stops[0]!
     expect([call.member('temperature'), call.member('top_p'), call.body.top_p]).to.deep.equal([1, 0.9, 0.9])

@@ -12,7 +12,7 @@ function fail(health: TargetHealth, times: number, now: number): void {
 }
 
 describe('the health of a target', () => {
-  it('is not asked any more once five tries have failed within ten seconds', () => {
+  it('opens the breaker after five failed attempts within ten seconds', () => {
     const { health, changes } = target()
     fail(health, 4, 1000)
     expect(health.availability(1000)).to.equal('available')
@@ -21,7 +21,7 @@ describe('the health of a target', () => {
     expect(changes).to.deep.equal(['open'])
   })
 
-  it('is asked on while less than half of the tries fail', () => {
+  it('keeps the breaker closed while less than half of the attempts fail', () => {
     const { health } = target()
     for (let i = 0; i < 20; i++) {
       health.succeeded(1000, 10, false)
@@ -30,7 +30,7 @@ describe('the health of a target', () => {
     expect(health.availability(1000)).to.equal('available')
   })
 
-  it('forgets what was more than ten seconds ago', () => {
+  it('ignores attempts of more than ten seconds ago', () => {
     const { health } = target()
     fail(health, 4, 1000)
     fail(health, 4, 11_500)
@@ -39,7 +39,7 @@ describe('the health of a target', () => {
     expect(health.availability(200_000)).to.equal('available')
   })
 
-  it('lets one probe through after a second, and serves again once that succeeds', () => {
+  it('allows one probe after a second, and closes the breaker when it succeeds', () => {
     const { health, changes } = target()
     fail(health, 5, 1000)
     expect(health.availability(1999)).to.equal('open')
@@ -52,7 +52,7 @@ describe('the health of a target', () => {
     expect(changes).to.deep.equal(['open', 'half_open', 'closed'])
   })
 
-  it('waits twice as long after each probe that fails, and never longer than half a minute', () => {
+  it('doubles the time after each failed probe, up to half a minute', () => {
     const { health } = target()
     fail(health, 5, 0)
     let now = 0
@@ -67,7 +67,7 @@ describe('the health of a target', () => {
     expect(waits).to.deep.equal([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
   })
 
-  it('is not judged again by tries that were under way when its breaker opened', () => {
+  it('ignores attempts that were in progress when the breaker opened', () => {
     const { health, changes } = target()
     const early = Array.from({ length: 20 }, () => health.begin())
     for (const isProbe of early.slice(0, 10)) {
@@ -86,28 +86,28 @@ describe('the health of a target', () => {
     expect(changes).to.deep.equal(['open', 'half_open', 'closed'])
   })
 
-  it('lets another probe through when the client of the first has left', () => {
+  it('allows another probe if the client of the first disconnects', () => {
     const { health } = target()
     fail(health, 5, 0)
     health.end(health.begin())
     expect(health.availability(1000)).to.equal('available')
   })
 
-  it('is asked however often it fails where the operator has switched the breaker off', () => {
+  it('never opens a breaker that is switched off', () => {
     const { health, changes } = target(false)
     fail(health, 100, 1000)
     expect(health.availability(1000)).to.equal('available')
     expect(changes).to.deep.equal([])
   })
 
-  it('rests for as long as its upstream has asked, and the longer of two rests counts', () => {
+  it('cools down for the time that its upstream requests, the longer of two', () => {
     const { health } = target()
     health.coolDown(1000, 5000)
     health.coolDown(1000, 1000)
     expect([health.availability(5999), health.availability(6000)]).to.deep.equal(['coolingDown', 'available'])
   })
 
-  it('knows how many tries are under way and how fast the last ones were', () => {
+  it('counts attempts in progress, and measures the last ones', () => {
     const { health } = target()
     health.begin()
     health.end(health.begin())

@@ -9,13 +9,13 @@ const refusal = (over: Promise<void>): Promise<string> =>
     (error: GatewayError) => error.row,
   )
 
-describe('the places at an upstream', () => {
-  it('are as many as there are calls where no limit is set', () => {
+describe('a concurrency limiter', () => {
+  it('admits any number of calls without a limit', () => {
     const gate = new ConcurrencyLimiter(undefined)
     for (let i = 0; i < 1000; i++) expect(gate.acquire()).to.equal(undefined)
   })
 
-  it('are given to those who wait in the order in which they came', async () => {
+  it('admits waiting calls in their order', async () => {
     const gate = new ConcurrencyLimiter({ limit: 1, queue: 2, wait: 60_000 })
     expect(gate.acquire()).to.equal(undefined)
     const order: string[] = []
@@ -29,7 +29,7 @@ describe('the places at an upstream', () => {
     expect([order, gate.waiting]).to.deep.equal([['first', 'second'], 0])
   })
 
-  it('refuse at once whoever finds the queue full, and tell when to come again', () => {
+  it('refuses a call if its queue is full, with the time to wait', () => {
     const gate = new ConcurrencyLimiter({ limit: 1, queue: 1, wait: 60_000 })
     gate.acquire()
     const waiting = gate.acquire()!
@@ -41,14 +41,14 @@ describe('the places at an upstream', () => {
     waiting.end(new GatewayError('service_unavailable'))
   })
 
-  it('refuse whoever has waited too long', async () => {
+  it('refuses a call that has waited too long', async () => {
     const gate = new ConcurrencyLimiter({ limit: 1, queue: 1, wait: 1 })
     gate.acquire()
     expect(await refusal(gate.acquire()!.over)).to.equal('upstream_busy')
     expect(gate.waiting).to.equal(0)
   })
 
-  it('go to the next one when a waiting client leaves', async () => {
+  it('admits the next call if a waiting client disconnects', async () => {
     const gate = new ConcurrencyLimiter({ limit: 1, queue: 2, wait: 60_000 })
     gate.acquire()
     const leaving = gate.acquire()!

@@ -8,12 +8,12 @@ function granted(budget: RetryBudget, now: number): number {
   return retries
 }
 
-describe('the budget of retries of an upstream', () => {
-  it('grants a few from the start', () => {
+describe('the retry budget of an upstream', () => {
+  it('allows a few retries at the start', () => {
     expect(granted(new RetryBudget(0), 0)).to.equal(3)
   })
 
-  it('grants no more than one retry for five calls where every call fails', () => {
+  it('allows one retry for five calls if every call fails', () => {
     const budget = new RetryBudget(0)
     let retries = 0
     for (let call = 0; call < 6000; call++) {
@@ -23,13 +23,13 @@ describe('the budget of retries of an upstream', () => {
     expect(retries).to.be.within(600, 1200)
   })
 
-  it('grants one now and then to an upstream that is hardly asked', () => {
+  it('allows a retry from time to time for an upstream with few calls', () => {
     const budget = new RetryBudget(0)
     granted(budget, 0)
     expect([granted(budget, 4000), granted(budget, 10_000)]).to.deep.equal([0, 2])
   })
 
-  it('saves up no more than ten', () => {
+  it('keeps at most ten retries', () => {
     const budget = new RetryBudget(0)
     for (let call = 0; call < 1000; call++) budget.earn()
     expect(granted(budget, 3_600_000)).to.equal(10)

@@ -9,7 +9,7 @@ const againAfter = (cause: string) => verdicts.filter((verdict) => verdict.cause
 
 describe('the causes that retry.on names', () => {
   for (const cause of RETRY_CAUSES) {
-    it(`are checked in a table as they are answered in a call: ${cause}`, () => {
+    it(`are the same in the check of routes.yaml and in a call: ${cause}`, () => {
       const again = againAfter(cause)
       expect(again).not.to.deep.equal([])
       expect(again.every((each) => each === undefined)).to.equal(ONLY_ELSEWHERE.has(cause))

@@ -18,21 +18,21 @@ function firsts(from: Choice, times: number): Record<string, number> {
   return counts
 }
 
-describe('the order in which the targets of a curated model are asked', () => {
-  it('begins with each target as often as its weight says, and ends with the fallbacks in the order written', () => {
+describe('the order of the targets of a curated model', () => {
+  it('begins with a target by weight, and ends with the fallbacks in their order', () => {
     const smart = choice({ targets: [branch('a/1', 80), branch('b/1', 20)], fallbacks: [branch('c/1'), branch('d/1')] })
     expect(firsts(smart, 4000)['a/1']).to.be.within(3000, 3400)
     for (let i = 0; i < 20; i++) expect(ids(smart).slice(2)).to.deep.equal(['c/1', 'd/1'])
   })
 
-  it('shares the calls of a target that has failed among the others by their weights', () => {
+  it('distributes the calls of a failed target among the others by weight', () => {
     const three = choice({ targets: [branch('a/1', 98), branch('b/1', 1), branch('c/1', 1)] })
     let seconds = 0
     for (let i = 0; i < 2000; i++) if (ids(three)[1] === 'b/1') seconds++
     expect(seconds).to.be.within(850, 1150)
   })
 
-  it('is the same for the same key, and spreads the keys by weight', () => {
+  it('is the same for the same user, and distributes users by weight', () => {
     const sticky = choice({ targets: [branch('a/1', 3), branch('b/1', 1)], sticky: 'key' })
     for (const key of ['key_1', 'key_2', 'key_3'])
       expect(new Set(Array.from({ length: 20 }, () => ids(sticky, { key })[0])).size).to.equal(1)
@@ -40,7 +40,7 @@ describe('the order in which the targets of a curated model are asked', () => {
     expect(first.filter((id) => id === 'a/1').length).to.be.within(2850, 3150)
   })
 
-  it('moves few keys to another target when one is added', () => {
+  it('changes for few users when a target is added', () => {
     const two = choice({ targets: [branch('a/1'), branch('b/1')], sticky: 'key' })
     const three = choice({ targets: [branch('a/1'), branch('b/1'), branch('c/1')], sticky: 'key' })
     const keys = Array.from({ length: 900 }, (_, index) => `key_${index}`)
@@ -49,13 +49,13 @@ describe('the order in which the targets of a curated model are asked', () => {
     expect(moved.every((key) => ids(three, { key })[0] === 'c/1')).to.equal(true)
   })
 
-  it('is by chance for a call without the user that it would stick to', () => {
+  it('is random for a call without a user', () => {
     const sticky = choice({ targets: [branch('a/1'), branch('b/1')], sticky: 'user' })
     expect(Object.keys(firsts(sticky, 100))).to.have.length(2)
     expect(new Set(Array.from({ length: 50 }, () => ids(sticky, { user: 'ada' })[0])).size).to.equal(1)
   })
 
-  it('begins with the fastest target, and with one that nobody has asked yet', () => {
+  it('begins with the fastest target, or with one without attempts', () => {
     const quick = choice({ targets: [branch('a/1'), branch('b/1'), branch('c/1')], by: 'latency' })
     const [a, b] = quick.targets.map((target) => 'candidate' in target && target.candidate.target.health)
     if (a) a.latency = 200
@@ -63,7 +63,7 @@ describe('the order in which the targets of a curated model are asked', () => {
     expect(ids(quick)).to.deep.equal(['c/1', 'b/1', 'a/1'])
   })
 
-  it('begins with the target that has the least to do for its weight', () => {
+  it('begins with the least busy target for its weight', () => {
     const calm = choice({ targets: [branch('a/1', 10), branch('b/1', 1)], by: 'busy' })
     const [a, b] = calm.targets.map((target) => 'candidate' in target && target.candidate.target.health)
     if (a) a.busy = 8
@@ -71,7 +71,7 @@ describe('the order in which the targets of a curated model are asked', () => {
     expect(ids(calm)).to.deep.equal(['a/1', 'b/1'])
   })
 
-  it('goes through a curated model among the targets before it goes on, and asks nobody twice', () => {
+  it('contains the targets of a nested curated model in its place, each once', () => {
     const inner = choice({ id: 'acme/fast', targets: [branch('a/1')], fallbacks: [branch('b/1')] })
     const outer = choice({ id: 'acme/smart', targets: [{ weight: 1, choice: inner }], fallbacks: [branch('b/1'), branch('c/1')] })
     expect(ids(outer)).to.deep.equal(['a/1', 'b/1', 'c/1'])

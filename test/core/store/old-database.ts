@@ -1,8 +1,10 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import { Pool } from 'pg'
+import { ConnectionPool } from '../../../core/store/connection-pool.ts'
 import * as accountsAndKeys from '../../../core/store/migrations/0001-accounts-and-keys.ts'
-import { sqliteDialect } from '../../../core/store/sqlite.ts'
+import { LocalConnection } from '../../../core/store/sqlite-connection.ts'
+import { sqliteDialect } from '../../../core/store/sqlite-dialect.ts'
 import { openSqliteFile } from '../../../core/store/sqlite-file.ts'
 
 /** The migrations and rows of a database of an older version of the gateway. */
@@ -14,14 +16,19 @@ export interface OldDatabase<Tables> {
 
 /** Creates the database of a URL as an older version of the gateway did. */
 export async function makeOldDatabase<Tables>(url: string, { migrations, fill }: OldDatabase<Tables>): Promise<void> {
-  const dialect = url.startsWith('sqlite:')
-    ? sqliteDialect(openSqliteFile(url.slice('sqlite:'.length)))
-    : new PostgresDialect({ pool: new Pool({ connectionString: url }) })
-  const db = new Kysely<Tables>({ dialect })
+  await using opened = new AsyncDisposableStack()
+  const db = opened.adopt(new Kysely<Tables>({ dialect: dialectOf(url, opened) }), (db) => db.destroy())
   const { error } = await new Migrator({ db, provider: { getMigrations: async () => migrations } }).migrateToLatest()
   if (error !== undefined) throw error
   await fill(db)
-  await db.destroy()
+}
+
+function dialectOf(url: string, opened: AsyncDisposableStack) {
+  if (!url.startsWith('sqlite:')) return new PostgresDialect({ pool: new Pool({ connectionString: url }) })
+  const connection = new LocalConnection(openSqliteFile(url.slice('sqlite:'.length)))
+  opened.defer(() => connection.close())
+  const pool = new ConnectionPool({ size: 1, wait: 1000, connect: () => connection })
+  return sqliteDialect({ reads: pool, writes: pool })
 }
 
 /** A database of the first version of the gateway, with one key. */

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { expect } from 'chai'
 import { sql } from 'kysely'
 import { openStore, type Store } from '../../../core/store/database.ts'
-import { isUnavailable } from '../../../core/store/unavailable.ts'
+import { storageError } from '../../../core/store/unavailable.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 import { onPostgres } from '../../support/databases.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts'
@@ -43,13 +43,13 @@ onPostgres('a database server', (database) => {
   it('sends no notification for a use of a key', async () => {
     const [ours, theirs] = [await open(), await open()]
     await theirs.db.insertInto('keys').values(KEY).execute()
-    while (!ours.changed()) await setImmediate()
+    while (!(await ours.changed())) await setImmediate()
     await theirs.db.updateTable('keys').set({ last_used_at: 5 }).execute()
     // Notifications arrive in order: a notification of the use would arrive first.
     await sql`listen umg_keys`.execute(theirs.db)
     await theirs.db.updateTable('keys').set({ name: 'two' }).execute()
-    while (!ours.changed()) await setImmediate()
-    expect(ours.changed()).to.equal(false)
+    while (!(await ours.changed())) await setImmediate()
+    expect(await ours.changed()).to.equal(false)
   })
 
   describe('with broken connections', () => {
@@ -61,38 +61,38 @@ onPostgres('a database server', (database) => {
     })
     afterEach(async () => {
       await store?.close()
-      await proxy?.disconnect()
+      await proxy?.close()
     })
 
     const query = () => store.db.selectFrom('accounts').select('id').execute()
 
     it('is unavailable until the server is back; a wrong query is another error', async () => {
       await query()
-      await proxy.disconnect()
+      proxy.disconnect()
       const failure = await query().catch((error: unknown) => error)
-      expect(isUnavailable(failure)).to.equal(true)
+      expect(storageError(failure)?.row).to.equal('storage_unavailable')
       const wrong = await sql`select nonsense`.execute((await open()).db).catch((error: unknown) => error)
-      expect(isUnavailable(wrong)).to.equal(false)
-      await proxy.reconnect()
+      expect(storageError(wrong)).to.equal(undefined)
+      proxy.reconnect()
       expect(await query()).to.have.length(1)
     })
 
     it('reports no changes until it is reconnected, and then a change that may have been missed', async () => {
-      expect(store.changed()).to.equal(false)
-      await proxy.disconnect()
-      const lost = () => {
-        try {
-          return store.changed()
-        } catch {
-          return 'lost'
-        }
-      }
-      while (lost() !== 'lost') await setImmediate()
+      expect(await store.changed()).to.equal(false)
+      proxy.disconnect()
+      const lost = () => store.changed().catch(() => 'lost')
+      while ((await lost()) !== 'lost') await setImmediate()
       await (await open()).db.insertInto('keys').values(KEY).execute()
-      await proxy.reconnect()
-      let changed = lost()
-      for (; changed === 'lost'; changed = lost()) await setTimeout(10)
-      expect([changed, store.changed()]).to.deep.equal([true, false])
+      proxy.reconnect()
+      let changed = await lost()
+      for (; changed === 'lost'; changed = await lost()) await setTimeout(10)
+      expect([changed, await store.changed()]).to.deep.equal([true, false])
+    })
+
+    it('is closed though the server does not answer', async () => {
+      await query()
+      proxy.freeze()
+      await store.close()
     })
 
     it('commits no part of a transaction', async () => {
@@ -100,10 +100,10 @@ onPostgres('a database server', (database) => {
         .transaction()
         .execute(async (transaction) => {
           await transaction.insertInto('keys').values(KEY).execute()
-          await proxy.disconnect()
+          proxy.disconnect()
         })
         .catch((error: unknown) => error)
-      expect(isUnavailable(outcome)).to.equal(true)
+      expect(storageError(outcome)?.row).to.equal('storage_unavailable')
       expect(await (await open()).db.selectFrom('keys').select('id').execute()).to.deep.equal([])
     })
   })

@@ -1,7 +1,10 @@
-// Writes to a table of the SQLite file in its arguments, and closes at once, before the writing thread has started.
-import { createSqliteWriter } from '../../../core/store/sqlite-threads.ts'
+// Writes to the SQLite file in its arguments, and closes it before the writing thread has started.
+import { setImmediate } from 'node:timers/promises'
+import { openStore } from '../../../core/store/database.ts'
 
-const writer = createSqliteWriter(process.argv[2]!)
-const writing = writer.run([{ sql: 'insert into notes values (?)', rows: [['one'], ['two']] }])
-await writer.close()
-process.stdout.write(`closed, ${await writing} written`)
+const store = await openStore(`sqlite:${process.argv[2]!}`)
+const accounts = ['one', 'two'].map((id) => ({ id, name: id, models: '[]', rate_class: null, created_at: 1 }))
+const writing = Promise.all(accounts.map((account) => store.db.insertInto('accounts').values(account).execute()))
+await setImmediate()
+await store.close()
+process.stdout.write(`closed, ${(await writing).length} written`)

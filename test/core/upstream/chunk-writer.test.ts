@@ -33,8 +33,8 @@ const chunk = fc
   )
   .map((one) => one as unknown as ChatChunk)
 
-describe('a translated chunk, as it is written', () => {
-  it('is the same JSON that a reader would get without the short cuts', () => {
+describe('a written chunk', () => {
+  it('equals the JSON that JSON.stringify writes', () => {
     fc.assert(
       fc.property(fc.array(chunk, { maxLength: 6 }), (chunks) => {
         const writer = new ChunkWriter()

@@ -69,19 +69,19 @@ describe('a request to an upstream', () => {
   const WELL = ['sent', 'head 200', 'end']
   const places = () => upstream.requests.map(({ connection, turn: nth }) => `${connection}.${nth}`)
 
-  it('takes the connection of the one before; a fresh one takes its own, and closes it', async () => {
+  it('reuses the connection of the request before; a fresh one opens its own and closes it', async () => {
     upstream.on(() => json({}))
     for (const fresh of [false, false, true, false]) expect((await sent({ fresh })).heard).to.deep.equal(WELL)
     expect(places()).to.deep.equal(['1.1', '1.2', '2.1', '1.3'])
     await upstream.requests[2]!.closed
   })
 
-  it('has a header that came twice as one', async () => {
+  it('joins a repeated header of the reply', async () => {
     upstream.on(() => json({}, { headers: { 'x-a': ['1', '2'], 'x-b': '3' } }))
     expect((await sent()).headers).to.include({ 'x-a': '1, 2', 'x-b': '3' })
   })
 
-  it('hears of no early hints', async () => {
+  it('ignores early hints', async () => {
     upstream.on(() => [head(103, { link: '</x>' }), head(103), ...json({})])
     expect((await sent()).heard).to.deep.equal(WELL)
   })
@@ -112,7 +112,7 @@ describe('a request to an upstream', () => {
     expect((await sent()).heard).to.deep.equal(['sent', 'head 200', 'error'])
   })
 
-  it('over TLS is stale in the same way', async () => {
+  it('over TLS becomes stale in the same way', async () => {
     const certificate = selfSigned({ name: 'localhost' })
     const trusted = tls.getCACertificates('default')
     tls.setDefaultCACertificates([...trusted, certificate.cert])
@@ -132,7 +132,7 @@ describe('a request to an upstream', () => {
     }
   })
 
-  it('that is given up while it connects leaves no socket behind', async () => {
+  it('that is aborted while it connects leaves no open socket', async () => {
     const server = createServer()
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const { hearer, sending } = send({ origin: `https://127.0.0.1:${(server.address() as AddressInfo).port}` })
@@ -145,7 +145,7 @@ describe('a request to an upstream', () => {
     server.close()
   })
 
-  it('that is given up in its reply closes its connection, and hears nothing more', async () => {
+  it('that is aborted within its reply closes its connection, and reports nothing more', async () => {
     const stalled = hold()
     upstream.on(() => [head(200, { 'content-length': '9' }), stalled])
     const { hearer, sending } = send()
@@ -156,7 +156,7 @@ describe('a request to an upstream', () => {
     expect(hearer.heard).not.to.include('error')
   })
 
-  it('that is paused takes no more than is on its way', async () => {
+  it('that is paused reads no more than is in transit', async () => {
     const size = 64 << 20
     upstream.on(() => [head(200, { 'content-length': String(size) }), Buffer.alloc(size)])
     const { hearer, sending } = send()

@@ -44,7 +44,7 @@ function feed(decoder: Decoding, bytes: Buffer, size: number): void {
   decoder.end()
 }
 
-describe('a body that an upstream compressed unasked', () => {
+describe('a compressed body of an upstream', () => {
   const ENCODED: Readonly<Record<string, Buffer>> = {
     gzip: gzipSync(TEXT),
     'x-gzip': gzipSync(TEXT),
@@ -54,7 +54,7 @@ describe('a body that an upstream compressed unasked', () => {
   }
 
   for (const [encoding, bytes] of Object.entries(ENCODED)) {
-    it(`is read all the same, whole or byte by byte: ${encoding}`, async () => {
+    it(`is decoded, whole or byte by byte: ${encoding}`, async () => {
       for (const size of [bytes.length, 1]) {
         const sink = new Sink()
         feed(decoding(encoding, sink), bytes, size)
@@ -75,7 +75,7 @@ describe('a body that an upstream compressed unasked', () => {
     '__proto__',
     'toString',
   ]) {
-    it(`is none of the known kinds: “${encoding}”`, () => {
+    it(`has an unknown encoding: “${encoding}”`, () => {
       expect(() => decoding(encoding, new Sink()))
         .to.throw(GatewayError)
         .with.property('row', 'upstream_invalid_response')
@@ -88,14 +88,14 @@ describe('a body that an upstream compressed unasked', () => {
     ['is none', Buffer.from(TEXT)],
     ['is damaged', Buffer.concat([gzipSync(TEXT).subarray(0, 20), Buffer.alloc(40, 0xff)])],
   ] as const) {
-    it(`${fault} is no reply`, async () => {
+    it(`${fault} is an error`, async () => {
       const sink = new Sink()
       feed(decoding('gzip', sink), bytes, 16)
       expect(await sink.over).to.have.property('row', 'upstream_invalid_response')
     })
   }
 
-  it('of a stream comes out event by event, not at its end', async () => {
+  it('of a stream is decoded event by event, not at its end', async () => {
     const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH })
     const sink = new Sink()
     const decoder = decoding('gzip', sink)
@@ -114,7 +114,7 @@ describe('a body that an upstream compressed unasked', () => {
     expect(await sink.over).to.equal(undefined)
   })
 
-  it('holds still while it is paused', async () => {
+  it('is not decoded while it is paused', async () => {
     const sink = new Sink()
     const decoder = decoding('gzip', sink)
     sink.onData = () => decoder.pause()
@@ -127,7 +127,7 @@ describe('a body that an upstream compressed unasked', () => {
     expect(sink.size).to.equal(4 << 20)
   })
 
-  it('that is a bomb stops as soon as it is closed', async () => {
+  it('that is a bomb is not decoded after it is closed', async () => {
     const sink = new Sink()
     const decoder = decoding('gzip', sink)
     sink.onData = () => decoder.close()

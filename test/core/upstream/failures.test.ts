@@ -42,9 +42,9 @@ const WORDS: readonly string[] = [
   'temperature: must be at most 2.0, was 2.5 (see messages.0.audio.id)',
 ]
 
-describe('an upstream’s words', () => {
+describe('an upstream’s message', () => {
   for (const secret of SECRETS) {
-    it(`lose ${secret}`, () => {
+    it(`loses ${secret}`, () => {
       for (const sentence of [secret, `Not found at ${secret}, sorry.`, `('${secret}')`, `x=${secret};`]) {
         expect(clean(sentence)).not.to.match(/canary/i)
       }
@@ -52,20 +52,20 @@ describe('an upstream’s words', () => {
     })
   }
 
-  it('lose addresses by number', () => {
+  it('loses IP addresses', () => {
     for (const address of ['10.1.2.3', '10.1.2.3:8000', '2001:db8::17', '[fe80::1]:8000', 'fd00:1:2:3:4:5:6:7']) {
       expect(clean(`Connected to ${address} in vain`)).to.equal('Connected to … in vain')
     }
   })
 
-  for (const words of WORDS) it(`keep “${words}”`, () => expect(clean(words)).to.equal(words))
+  for (const words of WORDS) it(`keeps “${words}”`, () => expect(clean(words)).to.equal(words))
 
-  it('keep no control characters and no more than 500 characters', () => {
+  it('loses control characters, and all beyond 500 characters', () => {
     expect(clean('a\u0000b\r\n\u001b[31mc')).to.equal('a b [31mc')
     expect(clean('long '.repeat(1000))).to.have.length(500)
   })
 
-  it('are read in one go, whatever they are', () => {
+  it('is searched in linear time', () => {
     const hostile = ['a.', 'a-', 'a:', ':', '0:', '@', 'a@', '1.', 'sk-', 'bearer ', '\u0000', '_']
     for (const piece of hostile) expect(clean(piece.repeat(100_000)).length).to.be.at.most(500)
   })
@@ -74,13 +74,13 @@ describe('an upstream’s words', () => {
 describe('an upstream’s refusal', () => {
   const told = (passedThrough?: string, hidden: readonly string[] = []) => ({ asked: 'open/gpt-x', passedThrough, hidden })
 
-  it('never tells what was sent with the request, whatever it looks like', () => {
+  it('contains no value that was sent with the request', () => {
     const refusal = { status: 400, param: 'plainword7', message: 'plainword7 of myhost:8443 may not; plainword7!' }
     const { message, param } = refusalError(refusal, told(undefined, ['plainword7', 'myhost:8443']))
     expect([message, param]).to.deep.equal(['… of … may not; …!', null])
   })
 
-  it('of too many requests or too much work says how long to wait', () => {
+  it('of too many requests or an overload has the time to wait', () => {
     const waits = (status: number, retryAfter?: number) => refusalError({ status, retryAfter }, told()).headers['retry-after']
     expect([waits(429, 7), waits(429), waits(503, 7), waits(529, 1e9), waits(503)]).to.deep.equal([
       '7',
@@ -91,7 +91,7 @@ describe('an upstream’s refusal', () => {
     ])
   })
 
-  it('that is the client’s affair keeps its status, OpenAI’s code and the parameter', () => {
+  it('for an error of the client keeps its status, OpenAI’s code and the parameter', () => {
     const error = refusalError({ status: 422, code: 'context_length_exceeded', param: 'messages', message: 'Too long.' }, told())
     expect(error.status).to.equal(422)
     expect(error.toJSON().error).to.deep.equal({
@@ -102,7 +102,7 @@ describe('an upstream’s refusal', () => {
     })
   })
 
-  it('brings along no code that is not a word, and no parameter that is not a path', () => {
+  it('loses a code that is not a word, and a parameter that is not a path', () => {
     for (const odd of ['sk-proj-canary1', 'https://canary.example', 'Canary', '42', 'a'.repeat(80), 'x\ny']) {
       const { error } = refusalError({ status: 400, code: odd, message: 'No.' }, told()).toJSON()
       expect(error.code).to.equal(null)
@@ -111,14 +111,14 @@ describe('an upstream’s refusal', () => {
     expect(error.param).to.equal(null)
   })
 
-  it('that says nothing, or nothing that may be told, still says something', () => {
+  it('without a message has a default message', () => {
     for (const message of [undefined, '', ' \n ']) {
       const error = refusalError({ status: 400, ...(message !== undefined && { message }) }, told())
       expect(error.message).to.equal('The upstream refused the request as invalid.')
     }
   })
 
-  it('of any other kind tells nothing of its words', () => {
+  it('of any other status loses its message', () => {
     for (const status of [200, 302, 401, 402, 403, 404, 408, 409, 418, 425, 429, 500, 503, 529, 999, Number.NaN]) {
       for (const passedThrough of [undefined, 'open/gpt-x']) {
         const text = JSON.stringify(
@@ -129,7 +129,7 @@ describe('an upstream’s refusal', () => {
     }
   })
 
-  it('names the model that the client asked for, not what the table makes of it', () => {
+  it('names the model that the client requested, not that of the upstream', () => {
     const { error } = refusalError({ status: 404, message: 'canary' }, told('open/gpt-x')).toJSON()
     expect(error).to.include({ param: 'model', code: 'model_not_found' })
     expect(error.message).to.contain('`open/gpt-x`')
@@ -169,7 +169,7 @@ describe('a failed connection', () => {
     })
   }
 
-  it('to all of a host’s addresses is told by the first', () => {
+  it('to all addresses of a host is reported by the first', () => {
     const error = new AggregateError([coded('ETIMEDOUT'), coded('ECONNREFUSED')])
     expect(transportError(error, false).row).to.equal('upstream_timeout')
   })

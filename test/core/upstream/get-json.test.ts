@@ -37,7 +37,7 @@ describe('a JSON document of an upstream', () => {
     return message
   }
 
-  it('is asked for with the credential, and read', async () => {
+  it('is requested with the credential', async () => {
     const asked = upstream.reply(json({ data: [1] }))
     expect(await get()).to.deep.equal({ data: [1] })
     expect(await asked).to.deep.include({ method: 'GET', path: '/v1/models' })
@@ -55,7 +55,7 @@ describe('a JSON document of an upstream', () => {
     }
   })
 
-  it('is not looked for elsewhere: the credential stays', async () => {
+  it('is not requested at the target of a redirect, which must not get the credential', async () => {
     upstream.on(() => json({ moved: true }, { status: 302, headers: { location: '/elsewhere' } }))
     expect(await failureOf(get())).to.equal(
       `GET ${upstream.origin}/v1/models: status 302; it has moved: let baseUrl say where to`,
@@ -85,7 +85,7 @@ describe('a JSON document of an upstream', () => {
   ]
 
   for (const [name, script, message] of FAULTS) {
-    it(`that fails by ${name} is told of with its address and without its words`, async () => {
+    it(`fails for ${name} with the address, without the reply`, async () => {
       upstream.reply(script())
       const failure = await failureOf(get())
       expect(failure).to.match(message)
@@ -93,7 +93,7 @@ describe('a JSON document of an upstream', () => {
     })
   }
 
-  it('that is refused has the upstream’s words for its cause, without what it was sent', async () => {
+  it('that is refused has the upstream’s message as its cause, without the sent values', async () => {
     upstream.on(() => json({ error: { message: `No ${KEY}\u001b at ${upstream.origin}!`, code: KEY } }, { status: 401 }))
     const failure = await get().catch((error: unknown) => error)
     const { cause } = failure as { cause: UpstreamError }
@@ -102,18 +102,18 @@ describe('a JSON document of an upstream', () => {
   })
 
   for (const [what, body] of [
-    ['as AWS writes them', '{"Message":"Not authorized."}'],
-    ['as Ollama writes them', '{"error":"Not authorized."}'],
-    ['as Cohere writes them', '{"message":"Not authorized."}'],
+    ['of AWS', '{"Message":"Not authorized."}'],
+    ['of Ollama', '{"error":"Not authorized."}'],
+    ['of Cohere', '{"message":"Not authorized."}'],
   ] as const) {
-    it(`that is refused brings the words ${what}`, async () => {
+    it(`that is refused has the message ${what}`, async () => {
       upstream.on(() => reply([body], { status: 403 }))
       const failure = await get().catch((error: unknown) => error)
       expect(failure).to.have.nested.property('cause.refusal.message', 'Not authorized.')
     })
   }
 
-  it('that is refused without words, or with more than anybody reads, is told of all the same', async () => {
+  it('that is refused without a message, or with a very long one, has the status', async () => {
     for (const body of ['<html>', '{}', `{"error":"${'x'.repeat(1 << 20)}"}`]) {
       upstream.on(() => reply([body], { status: 503 }))
       const failure = await get().catch((error: unknown) => error)
@@ -121,7 +121,7 @@ describe('a JSON document of an upstream', () => {
     }
   })
 
-  it('that nobody serves is told of', async () => {
+  it('of an unreachable address fails with the address', async () => {
     const origin = await closedOrigin()
     const { signal } = new AbortController()
     expect(await failureOf(getJson(`${origin}/v1/models`, { headers: {}, signal }))).to.equal(
@@ -133,7 +133,7 @@ describe('a JSON document of an upstream', () => {
     ['before its head', () => [hold()]],
     ['within its body', () => [head(200, { 'content-length': '9' }), '{', hold()]],
   ] as const) {
-    it(`is given up ${where} when whoever wants it does`, async () => {
+    it(`is aborted ${where} by its signal`, async () => {
       const controller = new AbortController()
       const steps = script()
       const stalled = steps.at(-1) as ReturnType<typeof hold>

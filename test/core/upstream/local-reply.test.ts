@@ -51,13 +51,13 @@ function pieces(end: () => void): LocalReply['body'] {
   })()
 }
 
-describe('a reply that a provider makes itself', () => {
+describe('a reply that a provider creates', () => {
   let hearer: Hearer
   beforeEach(() => {
     hearer = new Hearer()
   })
 
-  it('comes like one from the network, and not before its sender can be stopped', async () => {
+  it('is received like one of the network, and not synchronously', async () => {
     sendLocal({ status: 200, headers: { 'content-type': 'text/plain' }, body: pieces(() => undefined) }, hearer)
     expect(hearer.heard).to.deep.equal([])
     await hearer.over.promise
@@ -71,7 +71,7 @@ describe('a reply that a provider makes itself', () => {
     ])
   })
 
-  it('that throws is a cut connection', async () => {
+  it('that throws is received as a broken connection', async () => {
     const body = (function* () {
       yield 'one'
       throw new Error('canary')
@@ -102,7 +102,7 @@ describe('a reply that a provider makes itself', () => {
     ['after its head', 'head 200 {}'],
     ['in its middle', 'data one'],
   ] as const) {
-    it(`that is stopped ${when} says nothing more, and lets go of its body`, async () => {
+    it(`that is aborted ${when} sends nothing more, and closes its body`, async () => {
       const ended = Promise.withResolvers<void>()
       hearer.onWord = (word) => {
         if (word === last) sending.abort()
@@ -115,7 +115,7 @@ describe('a reply that a provider makes itself', () => {
     })
   }
 
-  it('that is stopped while it is paused lets go of its body', async () => {
+  it('that is aborted while it is paused closes its body', async () => {
     const ended = Promise.withResolvers<void>()
     hearer.onWord = (word) => {
       if (word !== 'data one') return

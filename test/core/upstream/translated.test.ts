@@ -54,7 +54,7 @@ const anywhere = (bytes: Buffer): Iterable<number> => bytes.keys()
 
 function describeStream(name: string, places: typeof anywhere, bytes: Buffer): void {
   describe(name, () => {
-    it('ends well', () => {
+    it('ends without an error', () => {
       const { text, ending } = heard([bytes])
       expect(ending).to.equal('ended')
       expect(text).to.match(
@@ -62,20 +62,20 @@ function describeStream(name: string, places: typeof anywhere, bytes: Buffer): v
       )
     })
 
-    it('is the same however the network divides it', () => {
+    it('is the same in pieces of any size', () => {
       const whole = heard([bytes])
       for (const at of places(bytes)) expect(heard(split(bytes, [at])), `split at ${at}`).to.deep.equal(whole)
       expect(heard(split(bytes, Array.from(bytes.keys()))), 'byte by byte').to.deep.equal(whole)
     })
 
-    it('never looks finished where it is cut', () => {
+    it('is never complete if it is cut', () => {
       const { text } = heard([bytes])
       for (const at of places(bytes)) expectEndOf(bytes, at, text)
     })
   })
 }
 
-describe('a stream that is translated', () => {
+describe('a translated stream', () => {
   for (const file of readdirSync(FIXTURES).filter((name) => !BROKEN.includes(name))) {
     describeStream(file, anywhere, readFileSync(new URL(file, FIXTURES)))
   }
@@ -89,7 +89,7 @@ describe('a stream that is translated', () => {
     ['error.sse', 'upstream_overloaded'],
     ['truncated.sse', 'upstream_disconnected'],
   ] as const) {
-    it(`${file} breaks off with the same error however the network divides it`, () => {
+    it(`${file} fails with the same error in pieces of any size`, () => {
       const bytes = readFileSync(new URL(file, FIXTURES))
       const whole = heard([bytes])
       expect(whole.failure).to.include({ code })

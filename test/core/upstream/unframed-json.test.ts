@@ -18,14 +18,14 @@ function echo(): Translator & { readonly heard: string[] } {
 
 const ERROR = JSON.stringify({ error: { message: 'Überlastet' } }, null, 2)
 
-describe('a stream that its upstream breaks off by JSON as it stands', () => {
+describe('a stream that ends with JSON outside of an event', () => {
   for (const [how, text] of [
     ['with a line end', `${ERROR}\n`],
     ['without one', ERROR],
     ['after CR LF', `\r\n${ERROR.replaceAll('\n', '\r\n')}`],
     ['in one line', JSON.stringify(JSON.parse(ERROR))],
   ] as const) {
-    it(`ends by what the JSON says (${how}), however the network divides it`, () => {
+    it(`ends with the error of the JSON (${how}), in pieces of any size`, () => {
       const bytes = Buffer.from(`data: hello\n\n${text}`)
       for (const at of bytes.keys()) {
         const translator = echo()
@@ -44,7 +44,7 @@ describe('a stream that its upstream breaks off by JSON as it stands', () => {
     ['the beginning of an event', 'data: {"error":1}'],
     ['more than an error has to say', `{"error":"${'x'.repeat(70_000)}"}`],
   ] as const) {
-    it(`is not broken off by ${what}`, () => {
+    it(`is not ended by ${what}`, () => {
       const translator = echo()
       expect(runTranslator(translator, { stream: [`data: hello\n\n${text}`] }).done).to.equal(true)
       expect(translator.heard).to.deep.equal(['hello'])

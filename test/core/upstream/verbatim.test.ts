@@ -43,7 +43,7 @@ function describeStream(stream: OpenaiStream): void {
       }
     })
 
-    it('is the same however the network divides it', () => {
+    it('is the same in pieces of any size', () => {
       const { bytes } = stream
       const whole = play(reading(stream), [bytes])
       for (const at of placesOf(bytes)) expect(play(reading(stream), split(bytes, [at])), `split at ${at}`).to.deep.equal(whole)
@@ -57,14 +57,14 @@ function describeStream(stream: OpenaiStream): void {
       )
     })
 
-    it('never looks finished where it is cut', () => {
+    it('is never complete if it is cut', () => {
       const { bytes } = stream
       for (const at of placesOf(bytes)) expectEndOf(stream, at, play(reading(stream), [bytes.subarray(0, at)]))
     })
   })
 }
 
-describe('a stream that is passed through', () => {
+describe('a passed-through stream', () => {
   for (const stream of OPENAI_STREAMS) describeStream(stream)
 
   for (const name of DOCUMENTED) {

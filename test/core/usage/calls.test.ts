@@ -65,7 +65,6 @@ onEachDatabase('calls', (create) => {
   })
 
   after(async () => {
-    await writer?.close()
     await store?.close()
   })
 

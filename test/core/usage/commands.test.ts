@@ -23,7 +23,6 @@ onEachDatabase('umg requests and umg usage', (create) => {
     const store = await openStore(database)
     const writer = createCallWriter(store)
     await writer.write(CALLS)
-    await writer.close()
     await store.close()
   })
 

@@ -1,7 +1,9 @@
 import { mock } from 'node:test'
 import { expect } from 'chai'
+import { ERRORS } from '../../../core/errors.ts'
 import type { Outcome } from '../../../core/sdk/api.ts'
 import type { CallsTable } from '../../../core/store/schema.ts'
+import { StoreError } from '../../../core/store/unavailable.ts'
 import { newRequestId } from '../../../core/text/ids.ts'
 import { callRecord } from '../../../core/usage/call-record.ts'
 import { CallRecorder } from '../../../core/usage/recorder.ts'
@@ -10,7 +12,8 @@ import { outcomeOf } from './outcome.ts'
 /** A database that can be unavailable, and counts the attempts to write. */
 class Database {
   readonly batches: CallsTable[][] = []
-  unavailable = false
+  /** What writes throw. */
+  error: Error | undefined
   attempts = 0
   /** If set, writes wait for it. */
   gate: Promise<void> | undefined
@@ -18,7 +21,7 @@ class Database {
   readonly write = async (calls: readonly CallsTable[]): Promise<void> => {
     this.attempts += 1
     await this.gate
-    if (this.unavailable) throw new Error('connection refused')
+    if (this.error !== undefined) throw this.error
     this.batches.push([...calls])
   }
 
@@ -34,18 +37,27 @@ describe('the recorder of calls', () => {
   let database: Database
   let recorder: CallRecorder
   let lines: string[]
+  /** What the log says to do. */
+  let details: unknown[]
   let dropped: number
+  let failures: string[]
 
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] })
     database = new Database()
     lines = []
+    details = []
     dropped = 0
-    const log = (_: unknown, message: string) => lines.push(message)
+    failures = []
+    const log = ({ detail }: { detail?: string }, message: string) => {
+      lines.push(message)
+      if (detail !== undefined) details.push(detail)
+    }
     recorder = new CallRecorder({
       writer: database,
       log: { info: log, warn: log, error: log, writeLine: () => undefined } as never,
       dropped: { add: (count) => (dropped += count) },
+      failures: { add: (count, ...labels) => void (count > 0 && failures.push(...labels)) },
     })
   })
 
@@ -79,14 +91,15 @@ describe('the recorder of calls', () => {
   })
 
   it('keeps calls while the database is unavailable, and writes each once when it is available again', async () => {
-    database.unavailable = true
+    database.error = new Error('connection refused')
     const ids = calls(1200)
     await settled()
     mock.timers.tick(1000)
     await settled()
     expect(database.attempts).to.equal(2)
     expect(lines).to.deep.equal(['cannot write usage rows, retrying'])
-    database.unavailable = false
+    expect(failures).to.deep.equal(['internal_error', 'internal_error'])
+    database.error = undefined
     mock.timers.tick(1000)
     await settled()
     mock.timers.tick(1000)
@@ -96,11 +109,22 @@ describe('the recorder of calls', () => {
     expect(dropped).to.equal(0)
   })
 
+  it('says why it cannot write and what to do, and says it again when the reason changes', async () => {
+    call()
+    for (const row of ['storage_busy', 'storage_busy', 'storage_full'] as const) {
+      database.error = new StoreError('it fails', { row })
+      mock.timers.tick(1000)
+      await settled()
+    }
+    expect(failures).to.deep.equal(['storage_busy', 'storage_busy', 'storage_full'])
+    expect(details).to.deep.equal([ERRORS.storage_busy.message, ERRORS.storage_full.message])
+  })
+
   it('keeps ten thousand calls, and counts the others as dropped', async () => {
-    database.unavailable = true
+    database.error = new Error('connection refused')
     const ids = calls(10_250)
     expect(dropped).to.equal(250)
-    database.unavailable = false
+    database.error = undefined
     await recorder.close()
     expect(database.written).to.deep.equal(ids.slice(0, 10_000))
   })

@@ -28,7 +28,6 @@ onEachDatabase('usage', (create) => {
   })
 
   afterEach(async () => {
-    await writer?.close()
     await store?.close()
   })
 

@@ -109,7 +109,7 @@ describe('POST /v1/responses', () => {
     expect(line).to.deep.include({ outcome: 'ok', tokens: { input: 11, output: 7, cached_input: 4, reasoning: 2 } })
   })
 
-  /** Whoever writes an event's members in another order: vLLM has the type last. */
+  /** Events by the position of their type. vLLM writes it last. */
   const ORDERS: Readonly<Record<string, (type: string, fields: object) => string>> = {
     'last, and SSE names it': (type, fields) => `event: ${type}\ndata: ${JSON.stringify({ ...fields, type })}\n\n`,
     'last, and SSE does not': (type, fields) => `data: ${JSON.stringify({ ...fields, type })}\n\n`,

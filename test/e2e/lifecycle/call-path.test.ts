@@ -54,7 +54,7 @@ namespaces:
     secret = (await home.run(['keys', 'create', '--name', 'reader']).ended).stdout.trim()
     gateway = spawn(process.execPath, ['--import', COVERAGE, UMG, 'start', '--port', '0', '--workers', '1'], {
       cwd: home.path,
-      env: { PATH: process.env.PATH, KEY: 'key-of-claude' },
+      env: { PATH: process.env.PATH, KEY: 'key-of-claude', UMG_WORKERS: '1' },
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     })
     let output = ''

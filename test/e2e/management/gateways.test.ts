@@ -50,13 +50,16 @@ onEachDatabase('several gateways on one database', (database) => {
 onPostgres('a gateway whose database becomes unavailable', (database) => {
   let proxy: TcpProxy
   let fixture: Fixture
+  let other: TestGateway | undefined
   beforeEach(async () => {
     proxy = await startTcpProxy(await database())
     fixture = await startFixture(proxy.url)
   })
   afterEach(async () => {
+    await other?.stop()
+    other = undefined
     await fixture?.stop()
-    await proxy?.disconnect()
+    await proxy?.close()
   })
 
   it('serves keys in use, replies 503 for others, and recovers by itself', async () => {
@@ -65,7 +68,7 @@ onPostgres('a gateway whose database becomes unavailable', (database) => {
     const client = gateway.openai()
     const call = () => client.chat.completions.create({ model: 'sandbox/hello', messages: [{ role: 'user', content: 'Hi' }] })
     await call()
-    await proxy?.disconnect()
+    proxy.disconnect()
 
     for (let i = 0; i < 3; i++) expect((await call()).choices).to.have.length(1)
     for (const key of [unused, createSecret('live')]) {
@@ -80,37 +83,51 @@ onPostgres('a gateway whose database becomes unavailable', (database) => {
     const signIn = await fixture.newClient().post('/session', { email: 'ada@example.com', password: 'whatever it is' })
     expect(signIn.status).to.equal(503)
 
-    await proxy.reconnect()
+    proxy.reconnect()
     await until(async () => (await status(gateway, unused)) === 200)
     expect(await status(gateway, createSecret('live'))).to.equal(401)
     expect((await fixture.admin.get('/session')).status).to.equal(200)
     await call()
   })
 
+  it('delays no call of a key in use while the database does not answer, though this gateway made a key just before', async () => {
+    const { gateway } = fixture
+    expect(await status(gateway, gateway.liveKey)).to.equal(200)
+    const unused = await gateway.key()
+    proxy.freeze()
+    let isAnswered = false
+    const refused = gateway.fetch('/v1/models', { key: unused }).finally(() => {
+      isAnswered = true
+    })
+    for (let i = 0; i < 3; i++) expect(await status(gateway, gateway.liveKey)).to.equal(200)
+    expect(isAnswered).to.equal(false)
+    expect(await refusalOf(await refused)).to.deep.equal([503, 'storage_unavailable'])
+    await proxy.disconnect()
+  })
+
   it('refuses a key that was revoked in the meantime', async () => {
-    const other = await startTestGateway({ routes: ROUTES, database: await directUrl() })
+    other = await startTestGateway({ routes: ROUTES, database: directUrl() })
     const { body } = await fixture.member.post('/keys', { name: 'shared', kind: 'live' })
     const key = String(body.secret)
     expect(await status(fixture.gateway, key)).to.equal(200)
-    await proxy?.disconnect()
+    proxy.disconnect()
     await other.store.db.updateTable('keys').set({ revoked_at: Date.now() }).where('id', '=', String(body.id)).execute()
     expect(await status(fixture.gateway, key)).to.equal(200)
-    await proxy.reconnect()
+    proxy.reconnect()
     await until(async () => (await status(fixture.gateway, key)) === 401)
-    await other.stop()
   })
 
   it('replies such that the official SDK retries', async () => {
     const unused = await fixture.gateway.key()
-    await proxy?.disconnect()
+    proxy.disconnect()
     const client = new OpenAI({ baseURL: `${fixture.gateway.url}/v1`, apiKey: unused, maxRetries: 5 })
     const listing = client.models.list()
-    await proxy.reconnect()
+    proxy.reconnect()
     expect((await listing).data).to.not.have.length(0)
   })
 
   /** The same database, not through the proxy. */
-  async function directUrl(): Promise<string> {
+  function directUrl(): string {
     const direct = new URL(process.env.UMG_TEST_POSTGRES!)
     direct.pathname = new URL(proxy.url).pathname
     return direct.href

@@ -14,6 +14,9 @@ const UNMET: readonly ErrorName[] = [
   'service_unavailable',
   'gateway_overloaded',
   'workers_busy',
+  'storage_busy',
+  'storage_full',
+  'storage_damaged',
 ]
 /** Those of upstreams that fail again and again, and those of people who sign in: other tests look after them. */
 const ELSEWHERE: readonly ErrorName[] = [

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { type MonitoringServices, monitoringRouter } from '../../../core/control/monitoring.ts'
+import { healthRouter, type MonitoringServices, monitoringRouter } from '../../../core/control/monitoring.ts'
 import { type ApiServices, apiRoutes } from '../../../core/http/app.ts'
 import { listKeys } from '../../../core/keys/api-key.ts'
 import { createSecret } from '../../../core/keys/format.ts'
@@ -77,7 +77,7 @@ const INVALID: readonly Offer[] = [
   ...INJECTIONS.map((text) => bearer(text, () => text)),
 ]
 
-/** A link that answers by itself, whoever asks. */
+/** A link that replies to every call itself. */
 const ANSWERER = `
 import { defineChain, Type } from 'unified-model-gateway/plugin'
 export default defineChain({
@@ -153,7 +153,7 @@ describe('Without a valid key', () => {
   })
 
   it('no other route exists', () => {
-    const routers = [apiRoutes({} as ApiServices), monitoringRouter({} as MonitoringServices)]
+    const routers = [apiRoutes({} as ApiServices), healthRouter(() => true), monitoringRouter({} as MonitoringServices)]
     const served = routers.flatMap(({ stack }) => stack.map(({ path }) => path))
     expect(new Set(served)).to.deep.equal(new Set([...KEYED, ...SYSTEM].map(({ path }) => path)))
   })

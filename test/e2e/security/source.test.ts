@@ -6,7 +6,8 @@ const ROOT = new URL('../../../', import.meta.url)
 
 /** What rivals of ours had and came to regret. */
 const REGRETTED: readonly (readonly [what: string, pattern: RegExp, but?: RegExp])[] = [
-  ['starts programs', /child_process|\bexecFile\b|\bspawn\(/],
+  // A supervisor starts the gateway's own processes.
+  ['starts programs', /child_process|\bexecFile\b|\bspawn\(/, /^core\/gateway\/supervised-process\.ts$/],
   ['runs text as code', /\beval\(|new Function\b|node:vm\b/],
   // Migrations say what no query builder can: triggers, functions, partial indices.
   ['writes SQL by hand', /\bsql\.raw\b|\.raw\(\s*`/, /^core\/store\/migrations\//],
@@ -15,7 +16,7 @@ const REGRETTED: readonly (readonly [what: string, pattern: RegExp, but?: RegExp
   [
     'believes what proxies say of clients',
     /x-forwarded|app\.proxy\b|ctx\.ips?\b/i,
-    /^core\/(?:control\/origin|cli\/start\/commands)\.ts$/,
+    /^core\/(?:control\/origin|cli\/start\/commands|http\/forward)\.ts$/,
   ],
   ['trusts certificates blindly', /rejectUnauthorized|NODE_TLS_REJECT_UNAUTHORIZED/],
   ['reads HTTP leniently', /insecureHTTPParser/],

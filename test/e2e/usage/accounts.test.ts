@@ -28,7 +28,6 @@ onEachDatabase('a member of one account', (create) => {
     theirCall = theirs.id
     const writer = createCallWriter(gateway.store)
     await writer.write([callRowOf({ number: 1, account, model: 'ours/model' }), theirs])
-    await writer.close()
   })
 
   after(() => gateway?.stop())

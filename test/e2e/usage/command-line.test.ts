@@ -39,7 +39,6 @@ describe('the command line beside a running gateway', () => {
     const store = await openStore(`sqlite:${join(home.path, 'data', 'gateway.db')}`)
     const writer = createCallWriter(store)
     await writer.write(calls.map((call, number) => callRowOf({ number, ...call })))
-    await writer.close()
     await store.close()
   }
 

@@ -24,7 +24,6 @@ describe('lists and files of requests and usage', () => {
     const write = (calls: readonly CallFields[]) => writer.write(calls.map(callRowOf))
     await write(Array.from({ length: CALLS - 1 }, (_, number) => ({ at: NOON + number, number, key: `key_${number % 30}` })))
     await write([{ at: NOON + CALLS, model: '=cmd|"calc"', error: 'model_not_found', tags: { team: 'a,b' } }])
-    await writer.close()
   })
 
   after(() => gateway?.stop())

@@ -73,7 +73,7 @@ describe('requests as they end', () => {
     }
   })
 
-  it('are told to a member where they are of their account', async () => {
+  it('are sent to a member if they are of the same account', async () => {
     const { api, account } = await memberClient(gateway, 'Us')
     const key = await gateway.key({ account })
     const events = await open(api)

@@ -93,7 +93,7 @@ describe('auth', () => {
     })
   }
 
-  it('asks for a key where there is none, and says how to give it', async () => {
+  it('refuses a call without a key, and the error says how to send one', async () => {
     const { status, headers, body } = await gateway.get([])
     expect(status).to.equal(401)
     expect(headers).to.include('www-authenticate: bearer')
@@ -109,7 +109,7 @@ describe('auth', () => {
     ['a proxy-authorization header', [`proxy-authorization: Bearer ${KEY}`], '/v1/models'],
     ['an address of another host', [], `http://Bearer:${KEY}@gateway/v1/models`],
   ] satisfies [string, string[], string][]) {
-    it(`does not take a key from ${what}`, async () => {
+    it(`does not read a key from ${what}`, async () => {
       const { status, body } = await gateway.get(headers, target)
       expect(status).to.equal(401)
       expect(body.error?.message).to.include("You didn't provide an API key")
@@ -118,24 +118,24 @@ describe('auth', () => {
   }
 
   for (const [what, ...headers] of [
-    ['no value', 'authorization:'],
+    ['an empty header', 'authorization:'],
     ['a scheme without a key', 'authorization: Bearer'],
     ['a key without a scheme', `authorization: ${KEY}`],
-    ['a name and password', 'authorization: Basic bGFwdG9wOmh1bnRlcjIteHl6'],
+    ['Basic authentication', 'authorization: Basic bGFwdG9wOmh1bnRlcjIteHl6'],
     ['another scheme', `authorization: Token ${KEY}`],
-    ['a scheme glued to the key', `authorization: Bearer:${KEY}`],
-    ['a tab for the blank', `authorization: Bearer\t${KEY}`],
+    ['a colon after the scheme', `authorization: Bearer:${KEY}`],
+    ['a tab after the scheme', `authorization: Bearer\t${KEY}`],
     ['two keys', `authorization: Bearer ${KEY} ${KEY}`],
     ['a comma and another key', `authorization: Bearer ${KEY}, Bearer ${KEY}`],
-    ['letters beyond ASCII', `authorization: Bearer ${KEY}\u00e9`],
-    ['a non-breaking blank', `authorization: Bearer \u00a0${KEY}`],
+    ['characters outside ASCII', `authorization: Bearer ${KEY}\u00e9`],
+    ['a non-breaking space', `authorization: Bearer \u00a0${KEY}`],
     ['a good key twice', `authorization: Bearer ${KEY}`, `authorization: Bearer ${KEY}`],
     ['a good key and a bad one', `authorization: Bearer ${KEY}`, 'Authorization: Bearer sk-live-other'],
     ['a good key and an empty header', `authorization: Bearer ${KEY}`, 'authorization:'],
     ['an x-api-key header after a good key', `authorization: Bearer ${KEY}`, `x-api-key: ${KEY}`],
     ['an x-api-key header before a good key', 'X-Api-Key: other', `authorization: Bearer ${KEY}`],
   ] satisfies [string, ...string[]][]) {
-    it(`refuses ${what} without a look at the keys, and repeats nothing of it`, async () => {
+    it(`refuses ${what} without looking up the key or repeating it`, async () => {
       const { status, headers: reply, body } = await gateway.get(headers)
       expect(status).to.equal(401)
       expect(reply).to.include('www-authenticate: bearer')
@@ -160,7 +160,7 @@ describe('auth', () => {
     ['a word of nineteen characters', 'correcthorsebattery', '***'],
     ['SQL', "'OR'1'='1';--", '***'],
   ] as const) {
-    it(`refuses ${what} that nobody owns, and shows ${shown} of it`, async () => {
+    it(`refuses ${what} that is no known key, and shows it as ${shown}`, async () => {
       const { status, body } = await gateway.get([`authorization: Bearer ${token}`])
       expect(status).to.equal(401)
       expect(body.error).to.deep.equal({
@@ -173,7 +173,7 @@ describe('auth', () => {
     })
   }
 
-  it('does not blame the key when the key store is out of reach', async () => {
+  it('does not refuse a key as wrong if the key store is unavailable', async () => {
     gateway.verify = async () => {
       throw new GatewayError('storage_unavailable', { headers: { 'retry-after': '1' } })
     }
@@ -184,13 +184,13 @@ describe('auth', () => {
     expect(gateway.failures).to.deep.equal([])
   })
 
-  describe('with an opening for calls without a key', () => {
+  describe('that accepts calls without a key', () => {
     beforeEach(async () => {
       await gateway.stop()
       await gateway.start({ anonymous: { models: ['sandbox/*'], class: 'visitors' } })
     })
 
-    it('lets them in, to those models and in that rate class', async () => {
+    it('gives them the configured models and rate class', async () => {
       const { status, body } = await gateway.get([])
       expect(status).to.equal(200)
       expect(body.principal).to.deep.equal({
@@ -204,12 +204,12 @@ describe('auth', () => {
       expect(gateway.failures).to.deep.equal([])
     })
 
-    it('still identifies the owner of a key', async () => {
+    it('identifies the owner of a key', async () => {
       expect((await gateway.get([`authorization: Bearer ${KEY}`])).body.principal).to.deep.equal(OWNER)
     })
 
     for (const header of ['authorization: Bearer sk-live-wrong', 'authorization: Basic dTpw', 'authorization:']) {
-      it(`still refuses a wrong key: "${header}"`, async () => {
+      it(`refuses a wrong key: "${header}"`, async () => {
         expect((await gateway.get([header])).body.error).to.include({ code: 'invalid_api_key' })
       })
     }

@@ -32,7 +32,7 @@ describe('header-stamping', () => {
     )
   }
 
-  it('says on every reply who served it, in how many attempts, and how long it took', async () => {
+  it('sets headers with the served model, the number of attempts and the times on every reply', async () => {
     const { headers } = await reply({}, { state: SERVED })
     expect(headers).to.include({
       'x-umg-namespace': 'openai',
@@ -43,7 +43,7 @@ describe('header-stamping', () => {
     })
   })
 
-  it('says what it knows of a call that failed', async () => {
+  it('sets the known ones of these headers on the reply of a failed call', async () => {
     const inner = () => {
       throw new GatewayError('upstream_error')
     }
@@ -53,13 +53,13 @@ describe('header-stamping', () => {
     expect(headers).to.not.have.any.keys('x-umg-namespace', 'x-umg-model')
   })
 
-  it('says nothing of attempts where nobody was asked', async () => {
+  it('sets no number of attempts if there was none', async () => {
     const { headers } = await reply({}, { state: { endpoint: 'models' } })
     expect(headers).to.have.property('openai-processing-ms')
     expect(headers).to.not.have.any.keys('x-umg-namespace', 'x-umg-model', 'x-umg-attempts')
   })
 
-  it('stamps the operator’s headers on the reply', async () => {
+  it('sets the operator’s headers on the reply', async () => {
     const response = {
       'X-Asked': '{namespace}/{model}',
       'x-served-by': '{served_namespace}/{served_model}',
@@ -77,7 +77,7 @@ describe('header-stamping', () => {
     })
   })
 
-  it('leaves a header out of which a value is unknown', async () => {
+  it('omits a header with an unknown value', async () => {
     const response = {
       'x-asked': '{namespace}/{model}',
       'x-served': '{served_model}',
@@ -90,19 +90,19 @@ describe('header-stamping', () => {
     expect(state.reads).to.equal(0)
   })
 
-  it('gives upstreams the operator’s headers', async () => {
+  it('sends the operator’s headers to upstreams', async () => {
     const upstream = { 'X-Team': '{tag.team}', 'x-model': '{model}', 'x-none': '{tag.none}' }
     const { state } = await reply({ upstream }, { state: { ...SERVED, tags: { team: 'search' } } })
     expect(state.upstreamHeaders).to.deep.equal({ 'x-team': 'search', 'x-model': 'smart' })
   })
 
-  it('reads the body before the chain goes on only where a header for upstreams needs the model', async () => {
+  it('reads the body before the next link only if a header for upstreams contains the model', async () => {
     const { state } = await reply({ upstream: { 'x-key': '{key}' }, response: { 'x-model': '{model}' } })
     expect(state.upstreamHeaders).to.deep.equal({ 'x-key': 'laptop' })
     expect(state.reads).to.equal(0)
   })
 
-  it('does not look for a body where models are listed', async () => {
+  it('does not read a body for the list of models', async () => {
     const { status, state } = await reply({ upstream: { 'x-model': '{model}' } }, { state: { endpoint: 'models' } })
     expect([status, state.reads]).to.deep.equal([200, 0])
   })
@@ -113,7 +113,7 @@ describe('header-stamping', () => {
     expect(status).to.equal(400)
   })
 
-  it('strips from values what could break out of a header', async () => {
+  it('removes control characters from values', async () => {
     const tags = { bad: 'a\r\nset-cookie: b=c\u0000\u{1f642}ü', long: 'x'.repeat(5000), gone: '漢字' }
     const response = { 'x-bad': '{tag.bad}', 'x-long': '{tag.long}', 'x-gone': '{tag.gone}' }
     const upstream = { 'x-bad': '{tag.bad}' }
@@ -162,18 +162,18 @@ describe('header-stamping', () => {
         .and.include('printable')
     })
 
-    it('a place that does not exist, and says which do', async () => {
+    it('an unknown place, and lists the known ones', async () => {
       expect(await refusal({ response: { 'x-a': '{modle}' } }))
         .to.include('"x-a"')
         .and.include('{modle}')
         .and.include('{model}')
     })
 
-    it('in a header for upstreams a place that is only known of replies', async () => {
+    it('a place of replies in a header for upstreams', async () => {
       expect(await refusal({ upstream: { 'x-a': '{served_model}' } })).to.include('{served_model}')
     })
 
-    it('a field it does not know', async () => {
+    it('an unknown field', async () => {
       expect(await refusal({ respones: {} })).to.include('additional')
     })
   })

@@ -19,10 +19,14 @@ export const DOCUMENTED_FILES: Readonly<Record<string, string>> = Object.fromEnt
   Array.from(readText('docs/plugins.md').matchAll(/^```ts\n\/\/ (\S+)\n([\s\S]*?)^```$/gm), ([, name, code]) => [name!, code!]),
 )
 
-/** The environment of an author's commands: installed programs are on the PATH. The compile cache halves their start. */
+/**
+ * The environment of an author's commands: installed programs are on the PATH. The compile cache halves their start; coverage,
+ * which they would inherit, slows them down.
+ */
 const ENVIRONMENT = {
   PATH: `${join(ROOT, 'node_modules/.bin')}:${dirname(process.execPath)}:${process.env.PATH}`,
   NODE_COMPILE_CACHE: join(tmpdir(), 'umg-test-compile-cache'),
+  NODE_V8_COVERAGE: '',
 }
 
 interface RunOptions {

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { goDuration } from '../../../plugins/chain/rate-tagging/limits.ts'
 
-describe('a duration as OpenAI says it', () => {
+describe('a duration in the format of OpenAI', () => {
   const said: readonly (readonly [ms: number, text: string])[] = [
     [0, '0s'],
     [0.2, '1ms'],

@@ -26,14 +26,14 @@ describe('rate-tagging limits', () => {
   }
 
   describe('by requests', () => {
-    it('let as many calls through as the class allows, and count down', async () => {
+    it('allow as many calls as the class has, and report the remaining ones', async () => {
       const { call } = await start(standard({ requests: '2/h' }))
       expect((await call()).headers).to.include({ 'x-ratelimit-limit-requests': '2', 'x-ratelimit-remaining-requests': '1' })
       expect((await call()).headers).to.include({ 'x-ratelimit-limit-requests': '2', 'x-ratelimit-remaining-requests': '0' })
       expect((await call()).status).to.equal(429)
     })
 
-    it('refuse in the words of OpenAI, and say when to come back', async () => {
+    it('refuse with the message of OpenAI and the time to wait', async () => {
       const { call } = await start(standard({ requests: '1/min' }))
       await call()
       const { error, headers } = await call()
@@ -46,7 +46,7 @@ describe('rate-tagging limits', () => {
       expect(headers['x-ratelimit-reset-requests']).to.match(/^(1m0s|\d+(\.\d+)?s)$/)
     })
 
-    it('let calls through again after the time they said', async () => {
+    it('allow calls again after that time', async () => {
       const { call } = await start(standard({ requests: '1/s' }))
       await call()
       for (let reply = await call(); reply.status !== 200; reply = await call()) {
@@ -61,14 +61,14 @@ describe('rate-tagging limits', () => {
       expect([granted.state.reads, refused.state.reads]).to.deep.equal([0, 0])
     })
 
-    it('count for each key by itself', async () => {
+    it('count each key separately', async () => {
       const { call } = await start(standard({ requests: '1/h' }))
       await call()
       expect((await call({ state: { principal: { ...OWNER, keyId: 'key_2' } } })).status).to.equal(200)
       expect((await call()).status).to.equal(429)
     })
 
-    it('count a call that failed, and say so on its reply', async () => {
+    it('count a failed call, and report it on its reply', async () => {
       const { call } = await start(standard({ requests: '1/h' }))
       const inner = () => {
         throw new GatewayError('upstream_error')
@@ -80,7 +80,7 @@ describe('rate-tagging limits', () => {
       expect((await call()).status).to.equal(429)
     })
 
-    it('neither count nor refuse the listing of models', async () => {
+    it('neither count nor refuse a list of models', async () => {
       const { call } = await start(standard({ requests: '1/h' }))
       await call()
       const { status, headers } = await call({ state: { endpoint: 'models' } })
@@ -88,7 +88,7 @@ describe('rate-tagging limits', () => {
       expect(headers).to.not.have.property('x-ratelimit-limit-requests')
     })
 
-    it('leave a call without a principal to core', async () => {
+    it('ignore a call without a principal, which core refuses', async () => {
       const { call } = await start(standard({ requests: '1/h' }))
       const { status, headers } = await call({ state: { principal: undefined } })
       expect(status).to.equal(200)
@@ -97,7 +97,7 @@ describe('rate-tagging limits', () => {
   })
 
   describe('by tokens', () => {
-    it('reserve the prompt and the answer that a call asks for, and give back what it did not use', async () => {
+    it('reserve the prompt and the requested answer, and return unused tokens', async () => {
       const { call, counted } = await start(standard({ tokens: '10k/h' }))
       const { state, headers } = await call({ state: { body: body(4000, { max_completion_tokens: 3000 }) } })
       expect(headers).to.include({ 'x-ratelimit-limit-tokens': '10000', 'x-ratelimit-remaining-tokens': '6000' })
@@ -107,7 +107,7 @@ describe('rate-tagging limits', () => {
       expect(counted).to.deep.equal([])
     })
 
-    it('refuse in the words of OpenAI, with the model', async () => {
+    it('refuse with the message of OpenAI, which names the model', async () => {
       const { call } = await start(standard({ tokens: '1000/day' }))
       await call({ state: { body: body(400, { max_tokens: 800 }) } })
       const { status, error, headers } = await call({ state: { body: body(800) } })
@@ -120,7 +120,7 @@ describe('rate-tagging limits', () => {
       expect(headers).to.not.have.property('x-should-retry')
     })
 
-    it('tell a client that asks for more than the whole budget that waiting is no use', async () => {
+    it('give no time to wait to a call that exceeds the whole limit', async () => {
       const { call } = await start(standard({ tokens: '1k/min' }))
       const { status, error, headers } = await call({ state: { body: body(400, { max_tokens: 901 }) } })
       expect(status).to.equal(429)
@@ -131,7 +131,7 @@ describe('rate-tagging limits', () => {
       expect(Number(headers['retry-after'])).to.be.at.least(1)
     })
 
-    it('count a large prompt before they refuse it: an image has few tokens', async () => {
+    it('count the tokens of a large prompt before they refuse it: an image has few', async () => {
       const { call, counted } = await start(standard({ tokens: '1000/h' }), { countTokens: async () => 300 })
       const { status, headers } = await call({ state: { body: body(100_000, { max_tokens: 100 }) } })
       expect(status).to.equal(200)
@@ -139,28 +139,28 @@ describe('rate-tagging limits', () => {
       expect(counted).to.have.length(1)
     })
 
-    it('do not count for a client whose budget is spent', async () => {
+    it('do not count the prompt if the budget is spent', async () => {
       const { call, counted } = await start(standard({ tokens: '1000/h' }))
       await call({ state: { body: body(400, { max_tokens: 900 }) } })
       expect((await call({ state: { body: body(100_000) } })).status).to.equal(429)
       expect(counted).to.deep.equal([])
     })
 
-    it('charge nothing where no upstream took the call', async () => {
+    it('charge nothing if no upstream accepted the call', async () => {
       const { call } = await start(standard({ tokens: '1000/h' }))
       const { state } = await call({ state: { body: body(400, { max_tokens: 900 }) } })
       await state.settle({ kind: 'upstream_error', status: 502 })
       expect((await call({ state: { body: body(400) } })).headers).to.include({ 'x-ratelimit-remaining-tokens': '900' })
     })
 
-    it('charge the counted prompt and the estimated answer where the upstream never said its usage', async () => {
+    it('charge the counted prompt and the estimated answer if the upstream reported no usage', async () => {
       const { call } = await start(standard({ tokens: '1000/h' }), { countTokens: async () => 70 })
       const { state } = await call({ state: { body: body(400, { max_tokens: 900 }) } })
       await state.settle({ kind: 'client_closed', usage: used(0, 30), usageEstimated: true })
       expect((await call({ state: { body: body(400) } })).headers).to.include({ 'x-ratelimit-remaining-tokens': '800' })
     })
 
-    it('charge by bytes where the prompt could not be counted', async () => {
+    it('charge by bytes if the prompt cannot be counted', async () => {
       const countTokens = () => Promise.reject(new Error('no thread'))
       const { call, warnings } = await start(standard({ tokens: '1000/h' }), { countTokens })
       const { state } = await call({ state: { body: body(400, { max_tokens: 900 }) } })
@@ -169,13 +169,13 @@ describe('rate-tagging limits', () => {
       expect(warnings.join()).to.include('no thread')
     })
 
-    it('refuse a call whose body is refused, and take nothing for it', async () => {
+    it('charge nothing for a call whose body is refused', async () => {
       const { call } = await start(standard({ tokens: '1000/h', requests: '1/h' }))
       expect((await call({ state: { body: new GatewayError('invalid_json') } })).status).to.equal(400)
       expect((await call({ state: { body: body(400) } })).headers).to.include({ 'x-ratelimit-remaining-tokens': '900' })
     })
 
-    it('leave requests untouched where the tokens are refused', async () => {
+    it('do not count the request if the tokens are refused', async () => {
       const { call } = await start(standard({ tokens: '1000/h', requests: '2/h' }), { countTokens: async () => 1001 })
       expect((await call({ state: { body: body(8000) } })).error).to.include({ type: 'tokens' })
       const { headers } = await call({ state: { body: body(400) } })
@@ -183,8 +183,8 @@ describe('rate-tagging limits', () => {
     })
   })
 
-  describe('by calls under way', () => {
-    it('refuse one too many, and let the next in when one has ended', async () => {
+  describe('by concurrent calls', () => {
+    it('refuse a call above the limit, and allow one when another has ended', async () => {
       const { call } = await start(standard({ concurrent: 1 }))
       const first = await call()
       const second = await call()
@@ -210,7 +210,7 @@ describe('rate-tagging limits', () => {
       state: { principal: { ...OWNER, ...(rateClass !== undefined && { rateClass }) } },
     })
 
-    it('are those of the class that the key names, else of the default', async () => {
+    it('are those of the class of the key, or of the default class', async () => {
       const { call } = await start(config)
       expect((await call(ofClass())).headers).to.include({ 'x-ratelimit-limit-requests': '1' })
       expect((await call(ofClass('batch'))).headers).to.include({
@@ -219,7 +219,7 @@ describe('rate-tagging limits', () => {
       })
     })
 
-    it('are none where the class names none', async () => {
+    it('do not exist for a class without limits', async () => {
       const { call } = await start(config)
       const { status, headers } = await call(ofClass('free'))
       expect(status).to.equal(200)
@@ -227,7 +227,7 @@ describe('rate-tagging limits', () => {
     })
 
     for (const rateClass of ['gold', '__proto__', 'constructor']) {
-      it(`are all exhausted for a key of the class ${rateClass} that nobody declared`, async () => {
+      it(`refuse each call of a key with the undeclared class ${rateClass}`, async () => {
         const { call, warnings } = await start(config)
         const { status, error } = await call(ofClass(rateClass))
         await call(ofClass(rateClass))
@@ -238,7 +238,7 @@ describe('rate-tagging limits', () => {
     }
   })
 
-  it('are counted when they refuse', async () => {
+  it('count refused calls', async () => {
     const { call, samples } = await start(standard({ requests: '1/h' }))
     await call()
     await call()
@@ -247,7 +247,7 @@ describe('rate-tagging limits', () => {
     ])
   })
 
-  describe('cannot be', () => {
+  describe('cannot have', () => {
     for (const rate of ['60', '60/fortnight', '0/min', '-1/min', '1.5/min', '60 / min', '60/Min', '10m/min', '1e3/s', 60]) {
       it(`the rate ${JSON.stringify(rate)}`, async () => {
         const error = await start(standard({ requests: rate })).catch((thrown: Error) => thrown)
@@ -255,12 +255,12 @@ describe('rate-tagging limits', () => {
       })
     }
 
-    it('of a default class that is not declared', async () => {
+    it('a default class that is not declared', async () => {
       const error = await start({ classes: { standard: {} }, default: 'standrad' }).catch((thrown: Error) => thrown)
       expect(error).to.be.an('error').with.property('message').that.includes('"standrad"').and.includes('standard')
     })
 
-    it('of a class with a field nobody knows', async () => {
+    it('a class with an unknown field', async () => {
       const error = await start(standard({ request: '1/s' })).catch((thrown: Error) => thrown)
       expect(error).to.be.an('error')
     })

@@ -18,35 +18,35 @@ describe('rate tags', () => {
       (error: Error) => error.message,
     )
 
-  it('say who called, in what class, and what they say of themselves', async () => {
-    const tags = { who: '{account}/{key} ({key_id}, {kind})', class: '{class}', team: 'team-{header.X-Team}' }
+  it('contain the key, the account, the rate class and headers of the request', async () => {
+    const tags = { caller: '{account}/{key} ({key_id}, {kind})', class: '{class}', team: 'team-{header.X-Team}' }
     const { call } = await start({ tags })
     const { state } = await call({ headers: { 'x-team': 'search' } })
-    expect(state.tags).to.deep.equal({ who: 'acme/laptop (key_1, live)', class: 'standard', team: 'team-search' })
+    expect(state.tags).to.deep.equal({ caller: 'acme/laptop (key_1, live)', class: 'standard', team: 'team-search' })
     expect(state.reads).to.equal(0)
   })
 
-  it('are there before the chain goes on', async () => {
+  it('are set before the next link runs', async () => {
     const { call } = await start({ tags: { key: '{key}', model: '{model}' } })
     const seen = {}
     await call({ inner: (state) => Object.assign(seen, state.tags), state: { body: { model: 'openai/gpt-x' } } })
     expect(seen).to.deep.equal({ key: 'laptop', model: 'gpt-x' })
   })
 
-  it('are there on a call that is refused', async () => {
+  it('are set on a refused call', async () => {
     gateway = await startGateway(standard({ concurrent: 1 }, { tags: { key: '{key}' } }))
     await gateway.call()
     const { status, state } = await gateway.call()
     expect([status, state.tags]).to.deep.equal([429, { key: 'laptop' }])
   })
 
-  it('are left out where a value is missing or blank', async () => {
+  it('are omitted if a value is missing or blank', async () => {
     const { call } = await start({ tags: { team: '{header.x-team}' } })
     expect((await call()).state.tags).to.deep.equal({})
     expect((await call({ headers: { 'x-team': ' ' } })).state.tags).to.deep.equal({})
   })
 
-  it('hold of a header 64 characters that print', async () => {
+  it('contain at most 64 printable characters of a header', async () => {
     const { call } = await start({ tags: { team: '{header.x-team}' } })
     expect((await call({ headers: { 'x-team': 'x'.repeat(1000) } })).state.tags).to.deep.equal({ team: 'x'.repeat(64) })
     expect((await call({ headers: { 'x-team': 'a\tb\u0085c\u00add' } })).state.tags).to.deep.equal({ team: 'abcd' })
@@ -82,7 +82,7 @@ describe('rate tags', () => {
       expect(await after.samples('umg_tagged_requests_total')).to.deep.equal(['umg_tagged_requests_total{team="search"} 2'])
     })
 
-    it('say what to do where they would change while the gateway runs', async () => {
+    it('cannot change while the gateway runs, and the error says what to do', async () => {
       const metrics = new Metrics()
       await (await start(config, { metrics })).close()
       expect(await refusal({ ...config, metrics: ['team', 'app'] }, { metrics })).to.include('restart')
@@ -96,23 +96,23 @@ describe('rate tags', () => {
     })
   })
 
-  describe('cannot be made', () => {
+  describe('cannot be', () => {
     for (const name of ['authorization', 'Cookie', 'x-api-key']) {
-      it(`of the credential ${name}, which the log would show`, async () => {
+      it(`the credential ${name}, which the log would show`, async () => {
         expect(await refusal({ tags: { secret: `{header.${name}}` } }))
           .to.include('tags.secret')
           .and.include('credential')
       })
     }
 
-    it('of a place that does not exist', async () => {
+    it('an unknown place', async () => {
       expect(await refusal({ tags: { x: '{modle}' } }))
         .to.include('tags.x')
         .and.include('{modle}')
         .and.include('{model}')
     })
 
-    it('under a name that no metric could have', async () => {
+    it('a name that is no valid label of a metric', async () => {
       expect(await refusal({ tags: { 'x-team': 'x' } })).to.include('tags')
     })
   })

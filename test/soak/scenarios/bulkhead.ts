@@ -1,17 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Hold, hold, json } from '../../../core/testing/kit.ts'
 import { openai } from '../../e2e/sdk/openai-dialect.ts'
-import { atRate } from '../at-rate.ts'
-import { bodyOf, type Client, createClient } from '../client.ts'
+import { bodyOf, createClient } from '../client.ts'
 import type { SoakedGateway, SoakFixture } from '../fixture.ts'
 import { namespaceOf, plainRoutes } from '../plain-routes.ts'
 import { atMost, exactly, type Scenario } from '../scenario.ts'
+import { median, p99OfCalls } from '../served-time.ts'
 
 const WAITING = 500
 const PLACES = 300
 const ROUNDS = 5
-const PER_SECOND = 200
-const SECONDS = 5
 const SLOWER_MS = 5
 const SETTLE_MS = 1000
 
@@ -31,16 +29,16 @@ export const bulkhead: Scenario = {
     const waiting = createClient(gateway, gateway.keys.many)
     const lively = createClient(gateway, gateway.keys.many)
     serve(fixture, hold())
-    await p99(lively)
+    await p99OfCalls(lively, 'lively/m')
     const slower: number[] = []
     let refused = 0
     for (let round = 1; round <= ROUNDS; round++) {
-      const alone = await p99(lively)
+      const alone = await p99OfCalls(lively, 'lively/m')
       const door = hold()
       serve(fixture, door)
       const calls = Array.from({ length: WAITING }, () => waiting.call(bodyOf({ model: 'hanging/m' })))
       await allWait(gateway)
-      const beside = await p99(lively)
+      const beside = await p99OfCalls(lively, 'lively/m')
       const { status } = await waiting.call(bodyOf({ model: 'hanging/m' }))
       if (status === 503) refused++
       door.release()
@@ -69,11 +67,3 @@ async function allWait(gateway: SoakedGateway): Promise<void> {
   while ((await gateway.metric('umg_requests_in_flight', 'namespace="hanging"')) < WAITING) await delay(20)
   await delay(SETTLE_MS)
 }
-
-/** Milliseconds in which all calls but one in a hundred are served. */
-async function p99(client: Client): Promise<number> {
-  const answers = await atRate(PER_SECOND, PER_SECOND * SECONDS, () => client.call(bodyOf({ model: 'lively/m' })))
-  return answers.map(({ took }) => took).toSorted((a, b) => a - b)[Math.floor(answers.length * 0.99)]!
-}
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!

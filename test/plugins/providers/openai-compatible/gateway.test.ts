@@ -1,11 +1,11 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
+
 import { expect } from 'chai'
 import type { Usage } from 'unified-model-gateway/plugin'
 import { json, type ScriptedUpstream, scriptedUpstream, sse } from 'unified-model-gateway/plugin/testing'
 import { PRESETS } from '../../../../plugins/providers/openai-compatible/presets.ts'
 import { chunkOf, openai, USAGE_EVENT } from '../../../e2e/sdk/openai-dialect.ts'
 import { startTestGateway, type TestGateway } from '../../../support/gateway.ts'
-
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 
 const TOOL = { type: 'custom', custom: { name: 'run_sql' } } as const
 const MESSAGES = [{ role: 'user' as const, content: 'How many?' }]
