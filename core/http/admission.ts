@@ -139,7 +139,6 @@ export class CallMemory {
   readonly #key: string
   readonly #budget: SharedBudget
   #bytes = 0
-  #isReleased = false
 
   constructor(key: string, budget: SharedBudget) {
     this.#key = key
@@ -148,15 +147,12 @@ export class CallMemory {
 
   /** Takes more bytes. Throws 503 if there is no room. */
   take(bytes: number): void {
-    // The rest of a body may arrive after its call has ended.
-    if (this.#isReleased) return
     this.#budget.take(this.#key, bytes)
     this.#bytes += bytes
   }
 
   /** Gives everything back. */
   release(): void {
-    this.#isReleased = true
     if (this.#bytes > 0) this.#budget.giveBack(this.#key, this.#bytes)
     this.#bytes = 0
   }

@@ -7,12 +7,12 @@ import type { Metrics } from '../observe/metrics.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
 import { embeddings } from '../protocol/embeddings.ts'
 import { responses } from '../protocol/responses.ts'
+import { UnreadBodies } from './body.ts'
 import { exchangeOf, LinkState } from './chain.ts'
 import { type CallServices, modelEndpoint, modelList, oneModel } from './endpoints.ts'
 import { type Endpoint, Exchange, type ExchangeServices } from './exchange.ts'
 import type { Generation } from './generation.ts'
 import type { Settlement } from './settle.ts'
-import { UnreadBodies } from './unread-bodies.ts'
 
 /** The services that every request uses. */
 export interface AppServices {

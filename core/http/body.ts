@@ -1,105 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { ParameterizedContext } from 'koa'
 import { GatewayError } from '../errors.ts'
-import { ContractViolation } from '../plugins/faults.ts'
-import { type BodyScanner, type CallContext, ClientCall, LARGE, type Memory, releaseBody, scanLarge } from '../protocol/call.ts'
-import type { RequestCheck } from '../protocol/validation.ts'
-import type { RoutingTable } from '../routing/table.ts'
-import type { EndpointName, Principal } from '../sdk/api.ts'
-import type { Admission, CallMemory } from './admission.ts'
-
-/** The services that read bodies. */
-export interface BodyServices {
-  readonly admission: Admission
-  readonly scanner: BodyScanner
-}
-
-/** A call whose body is read. */
-export interface BodyOwner {
-  readonly id: string
-  readonly endpoint: { readonly name: EndpointName; readonly check: RequestCheck | 'no body' } | undefined
-  readonly generation: { readonly table: RoutingTable } | undefined
-  /** Set by the time the body is read, if a link sets it. */
-  readonly principal: Principal | undefined
-  readonly upstreamHeaders: Readonly<Record<string, string>>
-}
-
-/** The body of a request to an endpoint of `/v1`, from its first use to the end of the call. */
-export class CallBody {
-  readonly #owner: BodyOwner
-  readonly #ctx: Pick<ParameterizedContext, 'req' | 'res'>
-  readonly #services: BodyServices
-  #reading: Promise<ClientCall> | undefined
-  #context: CallContext | undefined
-  #memory: CallMemory | undefined
-  #readingSince: number | undefined
-  #readAt: number | undefined
-  #isReleased = false
-  /** Undefined until it is read. */
-  call: ClientCall | undefined
-
-  constructor(owner: BodyOwner, ctx: Pick<ParameterizedContext, 'req' | 'res'>, services: BodyServices) {
-    this.#owner = owner
-    this.#ctx = ctx
-    this.#services = services
-  }
-
-  /**
-   * Reads and checks the body, on the first call. Throws the errors of `readBody`, 503 if there is no room for it, and 400 if it is not an
-   * acceptable object.
-   */
-  read(): Promise<ClientCall> {
-    this.#reading ??= this.#read()
-    return this.#reading
-  }
-
-  /** From now on the body cannot be edited. */
-  decide(): void {
-    if (this.#context !== undefined) this.#context.decided = true
-  }
-
-  /** Milliseconds between two monotonic times in which the body was being read: that time depends on the client. */
-  readingMs(from: number, to: number): number {
-    if (this.#readingSince === undefined) return 0
-    return Math.max(0, Math.min(to, this.#readAt ?? to) - Math.max(from, this.#readingSince))
-  }
-
-  /** Frees the body, as soon as it is no longer being read. */
-  release(): void {
-    this.#isReleased = true
-    if (this.#readingSince === undefined || this.#readAt !== undefined) this.#free()
-  }
-
-  async #read(): Promise<ClientCall> {
-    const { id, endpoint, generation, principal, upstreamHeaders } = this.#owner
-    if (endpoint === undefined || endpoint.check === 'no body') throw new ContractViolation('NO_BODY')
-    const { table } = generation!
-    const { admission, scanner } = this.#services
-    const { name, check } = endpoint
-    const memory = admission.memoryFor(principal?.keyId ?? '')
-    const resolve: CallContext['resolve'] = (model) => table.resolve(model)
-    const context: CallContext = { id, endpoint: name, check, resolve, upstreamHeaders, memory, decided: false }
-    this.#memory = memory
-    this.#context = context
-    this.#readingSince = performance.now()
-    try {
-      const max = Math.min(admission.largestBody, table.maxBody[principal?.kind ?? 'live'])
-      const bytes = await readBody(this.#ctx.req, this.#ctx.res, { max, memory })
-      const scanned = bytes.length > LARGE.bytes ? await scanLarge(bytes, scanner) : undefined
-      this.call = new ClientCall(bytes, context, scanned)
-      return this.call
-    } finally {
-      this.#readAt = performance.now()
-      if (this.#isReleased) this.#free()
-    }
-  }
-
-  #free(): void {
-    if (this.call !== undefined) releaseBody(this.call)
-    this.#memory?.release()
-  }
-}
+import type { Memory } from '../protocol/call.ts'
 
 /** The limits of a body that is read. */
 export interface BodyLimits {
@@ -226,3 +128,31 @@ class ChunkedBody implements PartialBody {
 }
 
 const tooLarge = (limit: number): GatewayError => new GatewayError('request_too_large', { values: { limit } })
+
+/** Then it is the turn of the next body, in milliseconds: a client may send slowly, or never. */
+const TURN_MS = 10
+
+/**
+ * Discards the rests of bodies whose requests have been answered, so that their clients can read the replies: one after the other, in
+ * turns. Node would discard all at once, up to 2 MB of each in one iteration of the event loop.
+ */
+export class UnreadBodies {
+  readonly #waiting: IncomingMessage[] = []
+  #current: IncomingMessage | undefined
+
+  /** Call it for an incomplete request, before its reply ends. */
+  discard(request: IncomingMessage): void {
+    // For Node the body is then one that is being read: it leaves it alone.
+    request.read(0)
+    request.pause()
+    this.#waiting.push(request)
+    if (this.#current === undefined) this.#next()
+  }
+
+  #next(): void {
+    const last = this.#current
+    if (last !== undefined && !last.complete && !last.destroyed) this.#waiting.push(last.pause())
+    this.#current = this.#waiting.shift()?.resume()
+    if (this.#current !== undefined) setTimeout(() => this.#next(), TURN_MS).unref()
+  }
+}

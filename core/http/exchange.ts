@@ -24,8 +24,7 @@ import type {
 } from '../sdk/api.ts'
 import { newRequestId } from '../text/ids.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
-import { type BodyServices, CallBody } from './body.ts'
-
+import { type BodyServices, CallBody } from './call-body.ts'
 import { CallTimes } from './call-times.ts'
 import { Relay } from './relay.ts'
 
@@ -125,7 +124,7 @@ export class Exchange implements DispatchListener, Linked {
   /** Milliseconds of the last wait. */
   #servedMs = 0
   #services: ExchangeServices | undefined
-  #received: CallBody | undefined
+  #requestBody: CallBody | undefined
   #isDecided = false
   #dispatch: Dispatch | undefined
   #abort: AbortController | undefined
@@ -142,7 +141,7 @@ export class Exchange implements DispatchListener, Linked {
     this.endpoint = endpoint
     this.generation = generation
     this.#services = services
-    this.#received = new CallBody(this, ctx, services)
+    this.#requestBody = new CallBody(this, ctx, services)
   }
 
   get endpointName(): Outcome['endpoint'] {
@@ -163,7 +162,7 @@ export class Exchange implements DispatchListener, Linked {
   /** The requested model; undefined if the body is unread or has none. */
   get model(): ModelId | undefined {
     try {
-      return this.#received?.call?.model
+      return this.#requestBody?.call?.model
     } catch {
       return undefined
     }
@@ -171,12 +170,12 @@ export class Exchange implements DispatchListener, Linked {
 
   /** Reads and checks the body on the first call. Rejects with a GatewayError (408) once the call is released. */
   call(): Promise<ClientCall> {
-    return this.#received?.read() ?? Promise.reject(new GatewayError('request_timeout'))
+    return this.#requestBody?.read() ?? Promise.reject(new GatewayError('request_timeout'))
   }
 
   /** Milliseconds between two monotonic times in which the call's body was being read. */
   readingMs(from: number, to: number): number {
-    return this.#received?.readingMs(from, to) ?? 0
+    return this.#requestBody?.readingMs(from, to) ?? 0
   }
 
   /** Sets the link's own reply. */
@@ -196,7 +195,7 @@ export class Exchange implements DispatchListener, Linked {
   /** From now on links can no longer change the call or choose its upstream or reply. */
   decide(): void {
     this.#isDecided = true
-    this.#received?.decide()
+    this.#requestBody?.decide()
   }
 
   enterLink(run: MeasuredLink): void {
@@ -280,7 +279,7 @@ export class Exchange implements DispatchListener, Linked {
       error: this.failure,
       endpoint: this.endpointName,
       model: this.model,
-      stream: this.#received?.call?.stream ?? false,
+      stream: this.#requestBody?.call?.stream ?? false,
       served: this.served,
       attempts: this.attempts,
       links: this.linkRuns.map((run) => run.record(now)),
@@ -302,8 +301,8 @@ export class Exchange implements DispatchListener, Linked {
    */
   release(): void {
     this.generation?.release()
-    this.#received?.release()
-    this.#received = undefined
+    this.#requestBody?.release()
+    this.#requestBody = undefined
     this.#dispatch = undefined
     this.body = undefined
     this.stream = undefined

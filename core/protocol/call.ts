@@ -124,8 +124,7 @@ export class ClientCall implements Call {
   get body(): Readonly<ChatRequest> {
     const known = this.#parsed
     if (known !== undefined) return known
-    if (!this.#isCounted) this.#context.memory.take(this.#size + this.#scanned.parts * PART_BYTES)
-    this.#isCounted = true
+    this.#countParsed()
     const body = this.#parseWhole()
     this.#context.check(body)
     this.#body = new WeakRef(body)
@@ -183,6 +182,13 @@ export class ClientCall implements Call {
   get #unreleased(): Buffer {
     if (this.#bytes === RELEASED) throw new GatewayError('service_unavailable')
     return this.#bytes
+  }
+
+  /** The body may be parsed again, but it is held weakly. */
+  #countParsed(): void {
+    if (this.#isCounted) return
+    this.#context.memory.take(this.#unreleased.length + this.#scanned.parts * PART_BYTES)
+    this.#isCounted = true
   }
 
   get #parsed(): ChatRequest | undefined {

@@ -156,54 +156,80 @@ const SMALL_BODY = 64 * 1024
  * budget has no room for, and what reading the body throws.
  */
 export async function admit(applicant: Applicant, host: Host, limited: HostCounter): Promise<Reservation> {
-  const { state, principal, rateClass, length, onBody } = applicant
-  const { name, limits } = rateClass
-  // A key that changes its class starts anew; two links share a budget only where they name the same class.
-  const subject = `${name}/${principal.keyId}`
-  let call: Call | undefined
-  let ended: Outcome | undefined
-  let held: Reservation | undefined
-  // Before anything is granted, so that a call which ends meanwhile gives back what it is about to get.
-  state.onSettled((outcome) => {
-    ended = outcome
-    return held && giveBack(held, outcome)
-  })
+  const { rateClass, length, onBody } = applicant
+  const { limits } = rateClass
+  const charge = new CallCharge(applicant, host, limited)
+  if (limits.tokens === undefined && onBody === undefined) return charge.take(limits, 0)
+  if (length === undefined || length > SMALL_BODY) await charge.take({ ...limits, tokens: undefined }, 0)
+  const call = await charge.readBody()
+  onBody?.()
+  const estimate = estimateByBytes(call)
+  const reservation = await charge.reserve(limits, estimate)
+  if (!isWorthCounting(reservation, call)) return charge.granted(reservation, estimate)
+  return charge.take(limits, await estimateByCount(call, host))
+}
+
+/** What a call holds of the budgets of its key, until it has ended. */
+class CallCharge {
+  readonly #applicant: Applicant
+  readonly #host: Host
+  readonly #limited: HostCounter
+  #call: Call | undefined
+  #held: Reservation | undefined
+  #outcome: Outcome | undefined
+
+  constructor(applicant: Applicant, host: Host, limited: HostCounter) {
+    this.#applicant = applicant
+    this.#host = host
+    this.#limited = limited
+    // Before anything is granted, so that a call which ends meanwhile gives back what it is about to get.
+    applicant.state.onSettled((outcome) => {
+      this.#outcome = outcome
+      return this.#held && this.#settle(this.#held, outcome)
+    })
+  }
 
   /** Reserves instead of what is held. */
-  async function reserve(from: RateLimits, tokens: number): Promise<Reservation> {
-    await held?.cancel()
-    held = await host.limits.reserve(subject, from, tokens)
-    if (ended !== undefined) await giveBack(held, ended)
-    return held
+  async reserve(limits: RateLimits, tokens: number): Promise<Reservation> {
+    const { rateClass, principal } = this.#applicant
+    await this.#held?.cancel()
+    // A key that changes its class starts anew; two links share a budget only where they name the same class.
+    this.#held = await this.#host.limits.reserve(`${rateClass.name}/${principal.keyId}`, limits, tokens)
+    if (this.#outcome !== undefined) await this.#settle(this.#held, this.#outcome)
+    return this.#held
   }
 
-  /** Synchronous if the upstream reported the usage: every call is settled. */
-  function giveBack(reservation: Reservation, outcome: Outcome): void | Promise<void> {
-    const used = limits.tokens === undefined || call === undefined ? 0 : charged(outcome, call, host)
-    return typeof used === 'number' ? reservation.settle(used) : used.then((tokens) => reservation.settle(tokens))
-  }
-
-  function granted(reservation: Reservation, tokens: number): Reservation {
+  /** The reservation, if it was granted; else throws its 429. */
+  granted(reservation: Reservation, tokens: number): Reservation {
+    const { rateClass, state } = this.#applicant
     const { refusedBy } = reservation
     if (refusedBy === undefined) return reservation
-    limited.add(1, name, refusedBy)
+    this.#limited.add(1, rateClass.name, refusedBy)
     throw refusal({ rateClass, reservation, refusedBy, tokens, model: state.model?.id })
   }
 
-  if (limits.tokens === undefined && onBody === undefined) return granted(await reserve(limits, 0), 0)
-  if (length === undefined || length > SMALL_BODY) granted(await reserve({ ...limits, tokens: undefined }, 0), 0)
-  try {
-    call = await state.call()
-  } catch (error) {
-    await held?.cancel()
-    throw error
+  /** Reserves instead of what is held, or throws the 429. */
+  async take(limits: RateLimits, tokens: number): Promise<Reservation> {
+    return this.granted(await this.reserve(limits, tokens), tokens)
   }
-  onBody?.()
-  const estimate = estimateByBytes(call)
-  const reservation = await reserve(limits, estimate)
-  if (!isWorthCounting(reservation, call)) return granted(reservation, estimate)
-  const counted = await estimateByCount(call, host)
-  return granted(await reserve(limits, counted), counted)
+
+  /** Reads the call's body. If that fails, there is no call to charge. */
+  async readBody(): Promise<Call> {
+    try {
+      this.#call = await this.#applicant.state.call()
+      return this.#call
+    } catch (error) {
+      await this.#held?.cancel()
+      throw error
+    }
+  }
+
+  /** Synchronous if the upstream reported the usage: every call is settled. */
+  #settle(reservation: Reservation, outcome: Outcome): void | Promise<void> {
+    const { limits } = this.#applicant.rateClass
+    const used = limits.tokens === undefined || this.#call === undefined ? 0 : charged(outcome, this.#call, this.#host)
+    return typeof used === 'number' ? reservation.settle(used) : used.then((tokens) => reservation.settle(tokens))
+  }
 }
 
 /** A prompt is counted only if its size alone would refuse the call: counting costs more than the estimate. */
