@@ -142,8 +142,8 @@ export class UnreadBodies {
 
   /** Call it for an incomplete request, before its reply ends. */
   discard(request: IncomingMessage): void {
-    // For Node the body is then one that is being read: it leaves it alone.
-    request.read(0)
+    // Node leaves a body alone that has been read, but read(0) does not count if the buffer is full.
+    request.read()
     request.pause()
     this.#waiting.push(request)
     if (this.#current === undefined) this.#next()

@@ -1,6 +1,6 @@
 import type { ParameterizedContext } from 'koa'
 import { ContractViolation } from '../plugins/faults.ts'
-import { type BodyScanner, type CallContext, ClientCall, LARGE, releaseBody, scanLarge } from '../protocol/call.ts'
+import { type BodyScanner, type CallContext, ClientCall, LARGE, largeCall, releaseBody } from '../protocol/call.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type { EndpointName, Principal } from '../sdk/api.ts'
@@ -85,8 +85,8 @@ export class CallBody {
     try {
       const max = Math.min(admission.largestBody, table.maxBody[principal?.kind ?? 'live'])
       const bytes = await readBody(this.#ctx.req, this.#ctx.res, { max, memory })
-      const scanned = bytes.length > LARGE.bytes ? await scanLarge(bytes, scanner) : undefined
-      this.call = new ClientCall(bytes, this.#context, scanned)
+      const isLarge = bytes.length > LARGE.bytes
+      this.call = isLarge ? await largeCall(bytes, this.#context, scanner) : new ClientCall(bytes, this.#context)
       return this.call
     } finally {
       this.#endedAt = performance.now()

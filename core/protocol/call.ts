@@ -29,9 +29,16 @@ export interface CallContext {
   decided: boolean
 }
 
-/** Scans large bodies off the event loop. Throws `ScanError`. */
+/** The bytes of a large body, and their scan. */
+export interface ScannedBody {
+  readonly bytes: Buffer
+  readonly scanned: ScannedObject
+}
+
+/** Scans large bodies off the event loop. */
 export interface BodyScanner {
-  scan(bytes: Uint8Array): Promise<ScannedObject>
+  /** Takes the bytes over, and returns them without a copy. Throws `ScanError`. */
+  scan(bytes: Buffer): Promise<ScannedBody>
 }
 
 /** The most that a body may have to be scanned, parsed and translated on the event loop: that takes some ten milliseconds at worst. */
@@ -256,11 +263,15 @@ function scan(bytes: Buffer): ScannedObject {
   }
 }
 
-/** `scan` in a worker thread: scanning many megabytes would block the event loop. */
-export async function scanLarge(bytes: Buffer, scanner: BodyScanner): Promise<ScannedObject> {
+/**
+ * The call with a large body, which `scanner` takes over: scanning many megabytes would block the event loop. Throws a GatewayError (400)
+ * if the body is invalid.
+ */
+export async function largeCall(bytes: Buffer, context: CallContext, scanner: BodyScanner): Promise<ClientCall> {
   try {
     checkBeginning(bytes)
-    return checked(await scanner.scan(bytes))
+    const body = await scanner.scan(bytes)
+    return new ClientCall(body.bytes, context, checked(body.scanned))
   } catch (error) {
     throw refusal(error)
   }

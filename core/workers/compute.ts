@@ -1,11 +1,11 @@
 /** Runs in a worker thread: computes something of a large body. */
-import { move, transferableSymbol, valueSymbol } from 'piscina'
 import { GatewayError } from '../errors.ts'
 import { ClientCall, UNCOUNTED } from '../protocol/call.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
 import { embeddings } from '../protocol/embeddings.ts'
 import { responses } from '../protocol/responses.ts'
 import type { Call, CallFunction } from '../sdk/api.ts'
+import { moved } from './moved.ts'
 
 /** A call, and a function of it, as a thread gets them. */
 export interface Computation
@@ -38,7 +38,7 @@ export async function compute({ bytes, id, endpoint, model, module, name, input 
       decided: true,
     })
     const result = fn.run(call, input)
-    return moved({ result }, buffersOf(result))
+    return moved({ result } satisfies Computed<unknown>, buffersOf(result))
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     const { row, message, param, status, code, headers } = error
@@ -48,9 +48,6 @@ export async function compute({ bytes, id, endpoint, model, module, name, input 
     bytes.buffer.transfer(0)
   }
 }
-
-const moved = (computed: Computed<unknown>, buffers: readonly ArrayBuffer[]): unknown =>
-  move({ [valueSymbol]: computed, [transferableSymbol]: buffers } as never)
 
 /** The buffers of a byte array, or of those among an object's members, unless they hold other data too. */
 function buffersOf(result: unknown): readonly ArrayBuffer[] {

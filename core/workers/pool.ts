@@ -1,6 +1,7 @@
 import { Piscina } from 'piscina'
 import { GatewayError } from '../errors.ts'
-import { ScanError, type ScannedObject } from '../protocol/json.ts'
+import type { ScannedBody } from '../protocol/call.ts'
+import { ScanError } from '../protocol/json.ts'
 import type { Call, CallFunction } from '../sdk/api.ts'
 import type { Computation, Computed } from './compute.ts'
 import type { ScanResult } from './scan.ts'
@@ -9,8 +10,8 @@ import type { ScanResult } from './scan.ts'
 export interface Workers {
   /** Counts the tokens of a call's prompt. */
   countTokens(call: Call): Promise<number>
-  /** Scans the bytes of a large JSON object. Throws `ScanError`. */
-  scan(json: Uint8Array): Promise<ScannedObject>
+  /** Scans a large JSON object. Takes the bytes over, and returns them without a copy. Throws `ScanError`. */
+  scan(bytes: Buffer): Promise<ScannedBody>
   /** Calls a function of a large call, and throws what it throws. */
   compute<Input, Result>(call: Call, fn: CallFunction<Input, Result>, input: Input): Promise<Result>
   /** Calls an exported function of a module; `input` and the result are cloned. */
@@ -99,10 +100,10 @@ export function createWorkers({ threads, overloaded }: WorkersOptions): Workers 
       const body = () => bytesOnly(call.splice({}))
       return (call.large ? runLarge(body, COUNT_TOKENS) : run(body(), COUNT_TOKENS)) as Promise<number>
     },
-    async scan(json) {
-      const result = (await runLarge(() => bytesOnly(new Uint8Array(json)), SCAN_BODY)) as ScanResult
+    async scan(bytes) {
+      const result = (await runLarge(() => bytesOnly(bytes), SCAN_BODY)) as ScanResult
       if ('error' in result) throw new ScanError(result.error)
-      return result
+      return { bytes: Buffer.from(result.bytes.buffer), scanned: result.scanned }
     },
     async compute<Input, Result>(call: Call, fn: CallFunction<Input, Result>, input: Input) {
       const computed = (await runLarge(() => computationOf(call, fn, input), COMPUTE_RESULT)) as Computed<Result>

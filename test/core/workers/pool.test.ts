@@ -125,12 +125,12 @@ describe('the worker threads', () => {
       const results = await Promise.allSettled(scans)
       expect(results.map(({ status }) => status)).to.deep.equal([...Array(17).fill('fulfilled'), ...Array(3).fill('rejected')])
       expect((results.at(-1) as PromiseRejectedResult).reason).to.include({ row: 'workers_busy', status: 503 })
-      expect(await workers.scan(large().splice({}))).to.have.property('parts', 2)
+      expect(await workers.scan(large().splice({}))).to.have.nested.property('scanned.parts', 2)
     })
 
     it('do not wait for other work', async () => {
       const { open } = block()
-      expect(await workers.scan(large().splice({}))).to.have.property('parts', 2)
+      expect(await workers.scan(large().splice({}))).to.have.nested.property('scanned.parts', 2)
       await open()
     })
   })
