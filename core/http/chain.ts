@@ -250,8 +250,10 @@ class LinkRun implements Expiring {
     this.#reject?.(new ContractViolation('TOOK_TOO_LONG'))
   }
 
+  /** Without the time in which the body is read: a client may send it slowly. */
   #timeAt(now: number): number {
-    return this.#runningSince === undefined ? this.#ownMs : this.#ownMs + now - this.#runningSince
+    const since = this.#runningSince
+    return since === undefined ? this.#ownMs : this.#ownMs + now - since - this.#exchange.readingMs(since, now)
   }
 
   /** Settles as `work` does, or rejects if the link exceeds its time limit. */
