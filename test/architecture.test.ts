@@ -4,6 +4,7 @@ import { placeOf, readSources, readText, type Source } from './support/sources.t
 /** The folders of core, the lowest first: a file imports from its own folder and from those before it. */
 const FOLDERS = [
   'node-version.mjs',
+  'error-table.ts',
   'errors.ts',
   'async',
   'text',

@@ -6,7 +6,6 @@ import type { Generation } from '../http/generation.ts'
 import { createLog } from '../observe/log.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { InstancePool } from '../plugins/instances.ts'
-import { createMemoryLimits } from '../quota/memory.ts'
 import { ConfigError } from '../text/diagnostic.ts'
 import type { CommandIo } from './output.ts'
 import { printConfigError } from './validation-report.ts'
@@ -16,7 +15,7 @@ const LOAD_TIMEOUT_MS = 30_000
 /** No call is served, so that no database is needed. */
 const NO_CALLS: ControlPlane = {
   keys: { find: async () => undefined, used: () => undefined, watch: () => () => undefined },
-  limits: createMemoryLimits(),
+  renewLeases: async () => [],
   recorder: { record: () => undefined },
 }
 

@@ -57,7 +57,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const total = new TotalMetrics(folder.metrics)
   total.add({ id: process, state: () => metrics.state() })
   const restarts = metrics.declare(METRICS.processRestarts)
-  const control = opened.adopt(openStoredControl({ ...options, metrics }), (each) => each.close())
+  const control = opened.adopt(await openStoredControl({ ...options, metrics }), (each) => each.close())
   const services = opened.adopt(openServices({ ...options, metrics, control }), (each) => each.close())
 
   const inUse = Promise.withResolvers<FileTexts>()

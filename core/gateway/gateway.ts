@@ -56,7 +56,7 @@ export interface Gateway {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
   const metrics = new Metrics()
-  const control = opened.adopt(openStoredControl({ ...options, metrics }), (each) => each.close())
+  const control = opened.adopt(await openStoredControl({ ...options, metrics }), (each) => each.close())
   const services = opened.adopt(openServices({ ...options, metrics, control }), (each) => each.close())
   const loading = Reloader.start({ ...options, services, loadTimeout: services.times.load })
   const reloader = opened.adopt(await loading, (each) => each.close())

@@ -2,18 +2,19 @@ import type { FileTexts } from '../config/file/files-read.ts'
 import type { KeyHolder } from '../keys/principal.ts'
 import type { KeySource } from '../keys/source.ts'
 import type { MetricsState } from '../observe/metrics.ts'
+import type { Lease, LeaseRequest } from '../quota/counter.ts'
 import type { TargetReport } from '../routing/upstream-state.ts'
-import type { Limits, RateLimits, Reservation } from '../sdk/api.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 import type { CallRecord, CallSink } from '../usage/call-record.ts'
 
 /**
- * What serving calls needs of the control plane: the keys of the database, limits that all processes share, and where calls are written
- * down. In one process these are the objects themselves; a proxy reaches them by messages (`RemoteControl`).
+ * What serving calls needs of the control plane: the keys of the database, leases of the limits that all processes share, and where calls
+ * are written down. In one process these are the objects themselves; a proxy reaches them by messages (`RemoteControl`).
  */
 export interface ControlPlane {
   readonly keys: KeySource
-  readonly limits: Limits
+  /** Asks the authority of limits, in the name of this process. */
+  renewLeases(requests: readonly LeaseRequest[]): Promise<readonly Lease[]>
   readonly recorder: CallSink
 }
 
@@ -21,17 +22,10 @@ export interface ControlPlane {
 export interface ControlMessages {
   /** The holder of a key, by the digest of its secret; null if there is none. */
   findKey(digest: string): Promise<KeyHolder | null>
-  /** Reserves from limits. `id`: for `settle` and `cancel`, absent if nothing was reserved. */
-  reserve(subject: string, limits: RateLimits, tokens: number): Promise<RemoteReservation>
-  settle(id: number, tokens: number): void
-  cancel(id: number): void
+  /** Asks the authority of limits. `holder`: the name of the proxy, which no other process ever has. */
+  renewLeases(holder: string, requests: readonly LeaseRequest[]): Promise<readonly Lease[]>
   /** Writes down calls that have ended, and the ids of keys that were used. */
   report(calls: readonly CallRecord[], keyIds: readonly string[]): void
-}
-
-/** A reservation that another process holds. */
-export interface RemoteReservation extends Omit<Reservation, 'settle' | 'cancel'> {
-  readonly id?: number
 }
 
 /** The messages that control sends to a proxy. */

@@ -3,15 +3,15 @@ import type { Socket } from 'node:net'
 import type { FileTexts } from '../config/file/files-read.ts'
 import type { Log } from '../observe/log.ts'
 import type { TotalMetrics } from '../observe/total-metrics.ts'
+import type { QuotaAuthority } from '../quota/authority.ts'
 import type { TargetReport } from '../routing/upstream-state.ts'
-import type { Reservation } from '../sdk/api.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 import { Channel } from './channel.ts'
 import type { ControlMessages, ControlPlane, ProxyMessages } from './planes.ts'
 
 /** The options of `Proxies`. */
 export interface ProxiesOptions {
-  readonly control: ControlPlane
+  readonly control: ControlPlane & { readonly authority: Pick<QuotaAuthority, 'renew'> }
   readonly metrics: TotalMetrics
   readonly log: Log
 }
@@ -35,20 +35,16 @@ export class Proxies {
 
   /** Serves a proxy that has connected. */
   accept(socket: Socket): void {
-    const reservations = new Reservations(this.#options.control)
-    const { keys, recorder } = this.#options.control
+    const { authority, keys, recorder } = this.#options.control
     const messages: ControlMessages = {
       findKey: async (digest) => (await keys.find(digest)) ?? null,
-      reserve: (subject, limits, tokens) => reservations.reserve(subject, limits, tokens),
-      settle: (id, tokens) => reservations.settle(id, tokens),
-      cancel: (id) => reservations.cancel(id),
+      renewLeases: (holder, requests) => authority.renew(holder, requests),
       report(calls, keyIds) {
         for (const call of calls) recorder.record(call)
         for (const id of keyIds) keys.used(id)
       },
     }
     const channel = new Channel<ProxyMessages>(socket, messages)
-    channel.closed.addEventListener('abort', () => reservations.settleAll())
     this.#join(channel).catch((err: unknown) => {
       // A proxy that ends while it joins is replaced by the supervisor.
       if (!channel.closed.aborted) this.#options.log.error({ err }, 'a proxy process cannot serve')
@@ -114,42 +110,6 @@ export class Proxies {
 
   #tell(send: (channel: Channel<ProxyMessages>) => Promise<unknown>): void {
     void this.#ask(send)
-  }
-}
-
-/** The reservations of one proxy. */
-class Reservations {
-  readonly #control: ControlPlane
-  readonly #held = new Map<number, { readonly reservation: Reservation; readonly tokens: number }>()
-  #lastId = 0
-
-  constructor(control: ControlPlane) {
-    this.#control = control
-  }
-
-  reserve: ControlMessages['reserve'] = async (subject, limits, tokens) => {
-    const reservation = await this.#control.limits.reserve(subject, limits, tokens)
-    const { refusedBy, retryAfterMs, requests, tokens: budget } = reservation
-    const answer = { refusedBy, retryAfterMs, requests, tokens: budget }
-    if (refusedBy !== undefined) return answer
-    const id = ++this.#lastId
-    this.#held.set(id, { reservation, tokens })
-    return { ...answer, id }
-  }
-
-  settle(id: number, tokens: number): void {
-    void this.#held.get(id)?.reservation.settle(tokens)
-    this.#held.delete(id)
-  }
-
-  cancel(id: number): void {
-    void this.#held.get(id)?.reservation.cancel()
-    this.#held.delete(id)
-  }
-
-  /** The proxy has ended: its calls cost what they reserved. */
-  settleAll(): void {
-    for (const [id, { tokens }] of this.#held) this.settle(id, tokens)
   }
 }
 

@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KeyHolder } from '../keys/principal.ts'
 import type { KeySource, KeyWatcher } from '../keys/source.ts'
-import { createMemoryLimits } from '../quota/memory.ts'
-import type { Limits, RateLimits, Reservation } from '../sdk/api.ts'
+import type { Lease, LeaseRequest } from '../quota/counter.ts'
+import { newId } from '../text/ids.ts'
 import type { CallRecord, CallSink } from '../usage/call-record.ts'
 import { Channel, ChannelError } from './channel.ts'
 import type { ControlMessages, ControlPlane, ProxyMessages } from './planes.ts'
@@ -32,12 +32,11 @@ export interface RemoteControlOptions {
 /** The control plane of a proxy: messages to the control process. It connects again whenever that process is replaced. */
 export class RemoteControl implements ControlPlane {
   readonly keys: KeySource
-  readonly limits: Limits
   readonly recorder: CallSink
   readonly #options: RemoteControlOptions
   readonly #watchers = new Set<KeyWatcher>()
-  /** Limits while control cannot be reached. */
-  readonly #ownLimits = createMemoryLimits()
+  /** The name of this process for the authority of limits. */
+  readonly #holder = newId('prc')
   readonly #closing = new AbortController()
   readonly #connecting: Promise<void>
   #channel: Channel<ControlMessages> | undefined
@@ -58,9 +57,12 @@ export class RemoteControl implements ControlPlane {
         return () => this.#watchers.delete(watcher)
       },
     }
-    this.limits = { reserve: (subject, limits, tokens) => this.#reserve(subject, limits, tokens) }
     this.recorder = { record: (record) => this.#record(record) }
     this.#connecting = this.#stayConnected()
+  }
+
+  async renewLeases(requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
+    return this.#reachable().call('renewLeases', this.#holder, requests)
   }
 
   /** Sends all waiting records, if control can be reached. No call may end after this. */
@@ -122,22 +124,6 @@ export class RemoteControl implements ControlPlane {
     return {
       ...holder,
       principal: Object.freeze({ ...principal, ...(principal.tags && { tags: Object.freeze(principal.tags) }) }),
-    }
-  }
-
-  async #reserve(subject: string, limits: RateLimits, tokens: number): Promise<Reservation> {
-    try {
-      const channel = this.#reachable()
-      const { id, ...reservation } = await channel.call('reserve', subject, limits, tokens)
-      if (id === undefined) return { ...reservation, settle: () => undefined, cancel: () => undefined }
-      return {
-        ...reservation,
-        settle: (used) => void channel.call('settle', id, used).catch(() => undefined),
-        cancel: () => void channel.call('cancel', id).catch(() => undefined),
-      }
-    } catch (error) {
-      if (!(error instanceof ChannelError)) throw error
-      return this.#ownLimits.reserve(subject, limits, tokens)
     }
   }
 

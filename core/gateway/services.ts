@@ -6,9 +6,11 @@ import type { Exchange, ExchangeServices } from '../http/exchange.ts'
 import { Settlement } from '../http/settle.ts'
 import { KeyDirectory } from '../keys/directory.ts'
 import { CallMetrics, PluginMetrics } from '../observe/call-metrics.ts'
-import { BreakerMetrics, GatewayMetrics } from '../observe/gateway-metrics.ts'
+import { AuthorityMetrics, BreakerMetrics, GatewayMetrics } from '../observe/gateway-metrics.ts'
 import type { Log } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
+import { Leases } from '../quota/leases.ts'
+import { LeasedLimits } from '../quota/limits.ts'
 import { UpstreamStates } from '../routing/upstream-state.ts'
 import { UpstreamClient } from '../upstream/client.ts'
 import { getJson } from '../upstream/get-json.ts'
@@ -67,6 +69,8 @@ export function openServices({ control, log, metrics, version, workerThreads, ..
   const upstreams = new UpstreamClient()
   const calls = new CallMetrics(metrics)
   const plugins = new PluginMetrics(metrics)
+  const authority = new AuthorityMetrics(metrics, log)
+  const leases = new Leases({ renew: (requests) => control.renewLeases(requests), onAsked: (error) => authority.asked(error) })
   return {
     log,
     metrics,
@@ -78,7 +82,7 @@ export function openServices({ control, log, metrics, version, workerThreads, ..
     plugins,
     times,
     states: new UpstreamStates(new BreakerMetrics(metrics, log)),
-    limits: control.limits,
+    limits: new LeasedLimits(leases),
     getJson,
     linkGuard: new LinkGuard(plugins, times.link),
     gateway: new GatewayMetrics(metrics, { version, workers }),
@@ -91,6 +95,7 @@ export function openServices({ control, log, metrics, version, workerThreads, ..
     async close() {
       admission.close()
       keys.close()
+      await leases.close()
       await Promise.all([upstreams.close(), workers.close()])
     },
   }

@@ -1,9 +1,10 @@
 import { StoredKeys } from '../keys/source.ts'
 import type { Log } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
-import { createMemoryLimits } from '../quota/memory.ts'
-import type { Limits } from '../sdk/api.ts'
+import { type CounterStorage, type QuotaAuthority, StoredAuthority } from '../quota/authority.ts'
+import { DatabaseStorage } from '../quota/database-storage.ts'
 import type { Store } from '../store/database.ts'
+import { newId } from '../text/ids.ts'
 import { type CallRecorder, openUsage } from '../usage/recorder.ts'
 import { DEFAULT_RETENTION, type Retention } from '../usage/retention.ts'
 import type { ControlPlane } from './planes.ts'
@@ -15,28 +16,46 @@ export interface StoredControlOptions {
   readonly metrics: Metrics
   /** How long calls are stored. */
   readonly retention?: Retention
+  /** The URL of a Redis or Valkey server, which keeps the counters of limits; else the database does. */
+  readonly redis?: string
 }
 
 /** The control plane of the process that has the database. */
 export interface StoredControl extends ControlPlane {
   readonly recorder: CallRecorder
+  readonly authority: QuotaAuthority
   /** Writes what waits, and closes the store. */
   close(): Promise<void>
 }
 
 /** Opens the control plane on a store, which it closes at its end. */
-export function openStoredControl({ store, log, metrics, retention = DEFAULT_RETENTION }: StoredControlOptions): StoredControl {
+export async function openStoredControl({
+  store,
+  log,
+  metrics,
+  redis,
+  retention = DEFAULT_RETENTION,
+}: StoredControlOptions): Promise<StoredControl> {
   const keys = new StoredKeys(store)
-  const limits: Limits = createMemoryLimits()
+  const authority = new StoredAuthority(redis === undefined ? new DatabaseStorage(store) : await openRedis(redis, log))
+  const holder = newId('prc')
   const usage = openUsage({ store, log, metrics, retention })
   return {
     keys,
-    limits,
+    authority,
     recorder: usage.recorder,
+    renewLeases: (requests) => authority.renew(holder, requests),
     async close() {
       await keys.close()
+      await authority.close()
       await usage.close()
       await store.close()
     },
   }
+}
+
+/** Imported here: most gateways need no client of Redis. */
+async function openRedis(url: string, log: Log): Promise<CounterStorage> {
+  const { RedisStorage } = await import('../quota/redis-storage.ts')
+  return new RedisStorage(url, (err) => log.warn({ err }, 'Redis cannot be reached'))
 }

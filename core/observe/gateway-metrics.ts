@@ -81,3 +81,26 @@ export class BreakerMetrics {
     if (now === 'closed') this.#log.info({ namespace, model }, 'circuit closed')
   }
 }
+
+/** How the authority of limits answers: a metric, and a log line when it can no longer be reached, and when it can again. */
+export class AuthorityMetrics {
+  readonly #questions: HostCounter
+  readonly #log: Log
+  #isReachable = true
+
+  constructor(metrics: Metrics, log: Log) {
+    this.#questions = metrics.declare(METRICS.quotaQuestions)
+    this.#log = log
+    for (const result of ['answered', 'unavailable']) this.#questions.add(0, result)
+  }
+
+  /** The authority was asked. `error`: why there was no answer. */
+  asked(error: unknown): void {
+    const isReachable = error === undefined
+    this.#questions.add(1, isReachable ? 'answered' : 'unavailable')
+    if (isReachable === this.#isReachable) return
+    this.#isReachable = isReachable
+    if (isReachable) this.#log.info({}, 'the limits of all processes are shared again')
+    else this.#log.warn({ err: error }, 'limits are kept by each process alone: their authority cannot be reached')
+  }
+}

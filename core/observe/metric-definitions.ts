@@ -57,6 +57,12 @@ export const METRICS = {
     help: 'Calls that ended, by HTTP status and outcome.',
     labels: ['namespace', 'model', 'code', 'outcome'],
   },
+  quotaQuestions: {
+    name: 'umg_quota_questions_total',
+    type: 'counter',
+    help: 'Questions of a process to the authority of limits: answered, or unavailable.',
+    labels: ['result'],
+  },
   inFlight: {
     name: 'umg_requests_in_flight',
     type: 'gauge',

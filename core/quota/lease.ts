@@ -26,7 +26,8 @@ export class HeldLease {
   #remaining: number
   #endsAt = 0
   #usedAt = 0
-  #told: { readonly taken: number; readonly free: number } = { taken: 0, free: 0 }
+  /** At the last request: what was taken, and what a call needed. */
+  #told: { readonly taken: number; readonly amount: number } = { taken: 0, amount: 0 }
   #refused: { readonly amount: number; readonly until: number } | undefined
 
   constructor(counter: Counter) {
@@ -40,7 +41,7 @@ export class HeldLease {
 
   /** Whether so little is left that more should be asked for, although the authority has enough for the next calls. */
   get isLow(): boolean {
-    return this.#free < this.#granted * LOW && this.#remaining > this.#granted
+    return this.#free < this.#granted * LOW && this.#remaining > this.#granted * AHEAD
   }
 
   /** Whether the authority has just refused as much. */
@@ -99,14 +100,15 @@ export class HeldLease {
     return true
   }
 
-  /** Asks for `need` more; 0: tells of what was spent. */
-  request(need: number): LeaseRequest {
-    this.#told = { taken: this.#taken, free: Math.max(0, this.#free) }
-    const { taken, free } = this.#told
+  /** Asks for what a call of this amount needs; 0: tells of what was spent. */
+  request(amount: number): LeaseRequest {
+    const taken = this.#taken
+    const free = Math.max(0, this.#free)
+    this.#told = { taken, amount }
     const { windowEnd } = this
     const counter = this.#counter
     const amounts = this.#isPlaces ? { spent: 0, keep: taken + free } : { spent: taken, keep: free }
-    return { counter, windowEnd, ...amounts, need, want: need * AHEAD }
+    return { counter, windowEnd, ...amounts, need: Math.max(0, amount - free), want: amount * AHEAD }
   }
 
   /** Gives back what is not spent. */
@@ -116,17 +118,18 @@ export class HeldLease {
   }
 
   /** Takes note of the authority's answer to the last request. */
-  renewed({ need }: LeaseRequest, lease: Lease, now: number): void {
-    const spentSince = this.#taken - this.#told.taken
+  renewed(lease: Lease, now: number): void {
+    const { taken, amount } = this.#told
+    const spentSince = this.#taken - taken
     if (this.#isPlaces) this.#free = lease.held - this.#taken
     else {
       this.#taken = lease.spent + spentSince
       this.#free = lease.held - spentSince
       this.#told = { ...this.#told, taken: lease.spent }
     }
-    if (need > 0) this.#granted = lease.held
+    if (amount > 0) this.#granted = lease.held
     this.#remaining = lease.remaining
-    this.#refused = lease.granted ? undefined : { amount: need, until: now + REFUSED_MS }
+    this.#refused = lease.granted ? undefined : { amount, until: now + REFUSED_MS }
     this.windowEnd = lease.windowEnd
     this.#endsAt = now + lease.resetMs
   }

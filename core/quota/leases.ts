@@ -30,12 +30,6 @@ export interface Refusal {
   readonly refused: Charge
 }
 
-/** Learns how the authority is used. */
-export interface AuthorityListener {
-  /** An answer of the authority, or why there is none. */
-  onAsked(error: unknown): void
-}
-
 /** The authority cannot be reached, and a limit says that calls are then refused. */
 export class AuthorityUnavailable extends Error {
   override readonly name = 'AuthorityUnavailable'
@@ -45,7 +39,10 @@ export class AuthorityUnavailable extends Error {
 export interface LeasesOptions {
   /** Asks the authority, in the name of this process. */
   renew(requests: readonly LeaseRequest[]): ReturnType<QuotaAuthority['renew']>
-  readonly listener: AuthorityListener
+  /** Told of each answer of the authority, and why there is none. */
+  onAsked(error: unknown): void
+  /** Monotonic milliseconds. */
+  readonly clock?: () => number
 }
 
 type Answer = 'granted' | 'refused' | { readonly error: unknown }
@@ -53,11 +50,13 @@ type Answer = 'granted' | 'refused' | { readonly error: unknown }
 /** Spends from leases of counters, and renews them. While a lease lasts, calls ask nobody. */
 export class Leases {
   readonly #options: LeasesOptions
+  readonly #clock: () => number
   readonly #leases = new Map<string, HeldLease>()
   readonly #timers: readonly NodeJS.Timeout[]
 
   constructor(options: LeasesOptions) {
     this.#options = options
+    this.#clock = options.clock ?? (() => performance.now())
     this.#timers = [
       setInterval(() => this.#giveBackIdle(), IDLE_CHECK_MS).unref(),
       setInterval(() => this.#tellAll(), TELL_MS).unref(),
@@ -69,14 +68,14 @@ export class Leases {
    * the charges.
    */
   take(charges: readonly Charge[]): Taken | Refusal | Promise<Taken | Refusal> {
-    const now = performance.now()
+    const now = this.#clock()
     for (const { counter, amount } of charges) if (!this.#leaseOf(counter, now).has(amount)) return this.#obtainAll(charges)
     return this.#spend(charges, now)
   }
 
   /** What may still be spent of a counter, as far as this process knows, and the milliseconds until its window ends. */
   view(counter: Counter): ReturnType<HeldLease['view']> {
-    const now = performance.now()
+    const now = this.#clock()
     return this.#leaseOf(counter, now).view(now)
   }
 
@@ -107,25 +106,25 @@ export class Leases {
   /** Obtains what is missing, one counter after the other: what a refused call has obtained stays for the next one. */
   async #obtainAll(charges: readonly Charge[]): Promise<Taken | Refusal> {
     for (;;) {
-      const missing = charges.find(({ counter, amount }) => !this.#leaseOf(counter, performance.now()).has(amount))
-      if (missing === undefined) return this.#spend(charges, performance.now())
+      const missing = charges.find(({ counter, amount }) => !this.#leaseOf(counter, this.#clock()).has(amount))
+      if (missing === undefined) return this.#spend(charges, this.#clock())
       if (!(await this.#obtain(missing))) return { refused: missing }
     }
   }
 
   /** Resolves to false if there is not enough. */
   async #obtain({ counter, amount, onOutage }: Charge): Promise<boolean> {
-    const lease = this.#leaseOf(counter, performance.now())
+    const lease = this.#leaseOf(counter, this.#clock())
     if (lease.asking !== undefined) {
       await lease.asking
       return true
     }
-    if (lease.isRefused(amount, performance.now())) return false
+    if (lease.isRefused(amount, this.#clock())) return false
     const answer = await this.#askForMore(lease, amount)
     if (typeof answer === 'string') return answer === 'granted'
     if (onOutage === 'refuse')
       throw new AuthorityUnavailable('the authority of the limit cannot be reached', { cause: answer.error })
-    return lease.borrow(amount, performance.now())
+    return lease.borrow(amount, this.#clock())
   }
 
   #askForMore(lease: HeldLease, amount: number): Promise<Answer> {
@@ -143,31 +142,31 @@ export class Leases {
   }
 
   async #exchange(leases: readonly HeldLease[], requests: readonly LeaseRequest[]): Promise<Answer> {
-    const { renew, listener } = this.#options
+    const { renew, onAsked } = this.#options
     let isGranted = true
     try {
       const answers = await withTimeout(ANSWER_MS, renew(requests))
-      const now = performance.now()
+      const now = this.#clock()
       for (const [index, lease] of leases.entries()) {
-        lease.renewed(requests[index]!, answers[index]!, now)
+        lease.renewed(answers[index]!, now)
         isGranted &&= answers[index]!.granted
       }
-      listener.onAsked(undefined)
+      onAsked(undefined)
       return isGranted ? 'granted' : 'refused'
     } catch (error) {
-      listener.onAsked(error)
+      onAsked(error)
       return { error }
     }
   }
 
   #giveBackIdle(): void {
-    const now = performance.now()
+    const now = this.#clock()
     const idle = this.#unasked().filter((lease) => lease.isIdle(now))
     void this.#ask(idle, (lease) => lease.requestReturn())
   }
 
   #tellAll(): void {
-    const now = performance.now()
+    const now = this.#clock()
     for (const [id, lease] of this.#leases) if (lease.asking === undefined && lease.isOver(now)) this.#leases.delete(id)
     const told = this.#unasked().filter((lease) => lease.mustBeTold)
     void this.#ask(told, (lease) => lease.request(0))

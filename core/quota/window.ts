@@ -1,10 +1,7 @@
-/** A length of time in which a limit holds. `fixed`: it begins with the first use. `calendar`: it begins with the unit, in a time zone. */
-export type Window =
-  | { readonly kind: 'fixed'; readonly ms: number }
-  | { readonly kind: 'calendar'; readonly unit: CalendarUnit; readonly timeZone: string }
+import type { RateWindow } from '../sdk/api.ts'
 
-/** The units of calendar windows. A week begins on Monday. */
-export type CalendarUnit = 'day' | 'week' | 'month'
+/** A length of time in which a limit holds. */
+export type Window = RateWindow
 
 /** A short text that is the same for the same window: a part of the id of a counter. */
 export function windowName(window: Window): string {

@@ -1,4 +1,5 @@
-import { type ErrorName, GatewayError } from '../errors.ts'
+import type { ErrorName } from '../error-table.ts'
+import { GatewayError } from '../errors.ts'
 import type { Call, RouteTrace } from '../sdk/api.ts'
 import {
   droppedParameters,

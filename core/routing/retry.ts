@@ -1,5 +1,6 @@
 import type { RetryCause } from '../config/schema/retry-causes.ts'
-import { type ErrorName, type GatewayError, UpstreamFailure } from '../errors.ts'
+import type { ErrorName } from '../error-table.ts'
+import { type GatewayError, UpstreamFailure } from '../errors.ts'
 import { UpstreamError } from '../sdk/api.ts'
 
 /** What follows from a failed attempt. */

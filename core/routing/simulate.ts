@@ -1,5 +1,6 @@
 import type { RetryCause } from '../config/schema/retry-causes.ts'
-import { type ErrorName, GatewayError } from '../errors.ts'
+import type { ErrorName } from '../error-table.ts'
+import { GatewayError } from '../errors.ts'
 import type { Call, Principal } from '../sdk/api.ts'
 import { AttemptPlanner, type SelectionContext } from './attempt-planner.ts'
 import type { Route, Target } from './route.ts'

@@ -1,6 +1,7 @@
 /** The public seam: all of the gateway that plugins can import, as `unified-model-gateway/plugin`. Its guide is docs/plugins.md. */
 export { type Static, Type } from 'typebox'
-export { type ErrorDetails, type ErrorName, GatewayError } from '../errors.ts'
+export type { ErrorName } from '../error-table.ts'
+export { type ErrorDetails, GatewayError } from '../errors.ts'
 export * from './call.ts'
 export * from './call-function.ts'
 export * from './chat.ts'

@@ -1,4 +1,5 @@
-import type { ErrorName, GatewayError } from '../errors.ts'
+import type { ErrorName } from '../error-table.ts'
+import type { GatewayError } from '../errors.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest, Usage } from './chat.ts'
 import type { ParameterSupport } from './parameters.ts'
 

@@ -58,8 +58,13 @@ export interface HostHistogram {
 /** An amount in a window of time. */
 export interface Rate {
   readonly amount: number
-  readonly windowMs: number
+  readonly window: RateWindow
 }
+
+/** A length of time in which a limit holds. `fixed`: it begins with the first use. `calendar`: it begins with the unit, in a time zone. */
+export type RateWindow =
+  | { readonly kind: 'fixed'; readonly ms: number }
+  | { readonly kind: 'calendar'; readonly unit: 'day' | 'week' | 'month'; readonly timeZone: string }
 
 /** The limits of a rate class. */
 export interface RateLimits {
@@ -67,6 +72,8 @@ export interface RateLimits {
   readonly tokens?: Rate
   /** Concurrent calls. */
   readonly concurrent?: number
+  /** While the counters that processes share cannot be reached: `serve` by what this process knows (default), or `refuse`. */
+  readonly onOutage?: 'serve' | 'refuse'
 }
 
 /** Budgets of requests, tokens and concurrent calls, kept by core. */

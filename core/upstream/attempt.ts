@@ -1,5 +1,6 @@
 import { Deadlines, type Expiring } from '../async/event-loop.ts'
-import { type ErrorName, GatewayError, UpstreamFailure } from '../errors.ts'
+import type { ErrorName } from '../error-table.ts'
+import { GatewayError, UpstreamFailure } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { callProvider, type PluginTimer, pluginError } from '../plugins/faults.ts'
 import type { ReplyFormat } from '../protocol/format.ts'

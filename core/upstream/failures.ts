@@ -3,7 +3,8 @@
  * only if the client caused the error, and only cleaned.
  */
 
-import { type ErrorName, GatewayError, UpstreamFailure } from '../errors.ts'
+import type { ErrorName } from '../error-table.ts'
+import { GatewayError, UpstreamFailure } from '../errors.ts'
 import { type Call, Secret, UpstreamError, type UpstreamRefusal, type UpstreamRequest } from '../sdk/api.ts'
 
 const BY_STATUS: ReadonlyMap<number, ErrorName> = new Map([

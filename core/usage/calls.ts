@@ -1,5 +1,5 @@
 import type { SelectQueryBuilder } from 'kysely'
-import type { Fault } from '../errors.ts'
+import type { Fault } from '../error-table.ts'
 import type { AttemptRecord, LinkRecord, Served } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 import type { CallsTable, Schema } from '../store/schema.ts'

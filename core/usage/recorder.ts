@@ -1,5 +1,5 @@
 import { withTimeout } from '../async/timeout.ts'
-import type { ErrorName } from '../errors.ts'
+import type { ErrorName } from '../error-table.ts'
 import type { Log } from '../observe/log.ts'
 import { METRICS } from '../observe/metric-definitions.ts'
 import type { Metrics } from '../observe/metrics.ts'

@@ -1,4 +1,4 @@
-import { ERRORS } from '../../errors.ts'
+import { ERRORS } from '../../error-table.ts'
 import type { Problem, Span } from '../file/config-file.ts'
 import { formatPath, type Path } from '../file/path.ts'
 import { asMap, type RawConfig } from '../file/raw-config.ts'

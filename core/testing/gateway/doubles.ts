@@ -1,7 +1,7 @@
 import { validate } from '../../config/schema/validate.ts'
 import { ClientCall, UNCOUNTED } from '../../protocol/call.ts'
 import { chatCompletions } from '../../protocol/chat-completions.ts'
-import { createMemoryLimits } from '../../quota/memory.ts'
+import { memoryLimits } from '../../quota/limits.ts'
 import type { Attempt, Call, Host, ModelId, Provider, ProviderPlugin } from '../../sdk/api.ts'
 import { getJson } from '../../upstream/get-json.ts'
 import { type PluginConfig, replaceSecrets } from './plugin-gateway.ts'
@@ -64,7 +64,7 @@ export function testHost(overrides: Partial<Host> = {}): Host {
     log: { info: silent, warn: silent, error: silent },
     metrics: { counter: () => DISCARD, histogram: () => DISCARD },
     keys: { verify: async () => undefined },
-    limits: createMemoryLimits(),
+    limits: memoryLimits(),
     countTokens: async () => 10,
     compute: async (call, fn, input) => fn.run(call, input),
     offload: async (module, exportName, input) => (await import(module.href))[exportName](structuredClone(input)),

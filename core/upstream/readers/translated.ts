@@ -1,5 +1,6 @@
 import { isAscii } from 'node:buffer'
-import { type ErrorName, GatewayError, UpstreamFailure } from '../../errors.ts'
+import type { ErrorName } from '../../error-table.ts'
+import { GatewayError, UpstreamFailure } from '../../errors.ts'
 import { StreamNormaliser } from '../../protocol/normalise.ts'
 import { frame, SseReader } from '../../protocol/sse.ts'
 import {

@@ -9,16 +9,23 @@ const TAG_NAME = '^[a-z][a-z0-9_]*$'
 const ClassLimits = Type.Object(
   {
     requests: Type.Optional(
-      Type.String({ pattern: RATE, description: 'Calls per s, min, h or d.', examples: ['60/min', '10k/day'] }),
+      Type.String({ pattern: RATE, description: 'Calls per s, min, h, d or month.', examples: ['60/min', '10k/day'] }),
     ),
     tokens: Type.Optional(
       Type.String({
         pattern: RATE,
-        description: 'Prompt and answer tokens per s, min, h or d.',
+        description: 'Prompt and answer tokens per s, min, h, d or month.',
         examples: ['100k/min', '5M/day'],
       }),
     ),
     concurrent: Type.Optional(Type.Integer({ minimum: 1, description: 'Calls under way at once.', examples: [10] })),
+    onOutage: Type.Optional(
+      Type.Enum(['serve', 'refuse'], {
+        description:
+          'While the counters that all processes share cannot be reached: serve by what each process knows (default), or refuse calls with 503.',
+        examples: ['refuse'],
+      }),
+    ),
   },
   { additionalProperties: false, description: 'What each key of the class may use. What is not named is not limited.' },
 )
@@ -36,6 +43,7 @@ const Config = Type.Object(
       description: 'The class of the keys that name none.',
       examples: ['standard'],
     }),
+    timeZone: Type.Optional(Type.String({ description: 'The time zone of months. Default: UTC.', examples: ['Europe/Berlin'] })),
     tags: Type.Optional(
       Type.Record(Type.String({ pattern: TAG_NAME }), Type.String({ minLength: 1 }), {
         additionalProperties: false,

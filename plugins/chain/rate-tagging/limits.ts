@@ -13,12 +13,13 @@ import {
   type Reservation,
 } from 'unified-model-gateway/plugin'
 
-/** Each unit a rate may name: its milliseconds, and the word that OpenAI's messages use. */
+/** Each unit a rate may name: its milliseconds, and the word that OpenAI's messages use. A month is one of the calendar. */
 const UNITS = {
   s: { ms: 1000, word: 'sec' },
   min: { ms: 60_000, word: 'min' },
   h: { ms: 3_600_000, word: 'hour' },
   d: { ms: 86_400_000, word: 'day' },
+  month: { ms: undefined, word: 'month' },
 } as const
 
 /** Other spellings that people write. */
@@ -30,18 +31,21 @@ const MULTIPLES: Readonly<Record<string, number>> = { k: 1000, M: 1_000_000 }
 export const RATE = `^([1-9]\\d{0,8})([kM]?)/(${[...Object.keys(UNITS), ...Object.keys(ALIASES)].join('|')})$`
 
 /** Reads a rate. Throws an Error that says what a rate looks like. */
-function parseRate(text: string): Rate {
+function parseRate(text: string, timeZone: string): Rate {
   const [, digits, multiple, unit] = new RegExp(RATE).exec(text) ?? []
   if (digits === undefined || multiple === undefined || unit === undefined) {
-    throw new Error(`"${text}" is not a rate; write an amount per s, min, h or d, such as 60/min or 100k/min`)
+    throw new Error(`"${text}" is not a rate; write an amount per s, min, h, d or month, such as 60/min or 100k/min`)
   }
   const { ms } = UNITS[ALIASES[unit] ?? (unit as keyof typeof UNITS)]
-  return { amount: Number(digits) * (MULTIPLES[multiple] ?? 1), windowMs: ms }
+  return {
+    amount: Number(digits) * (MULTIPLES[multiple] ?? 1),
+    window: ms === undefined ? { kind: 'calendar', unit: 'month', timeZone } : { kind: 'fixed', ms },
+  }
 }
 
 /** `min` for a rate per minute. */
-function unitOf({ windowMs }: Rate): string {
-  return Object.values(UNITS).find(({ ms }) => ms === windowMs)!.word
+function unitOf({ window }: Rate): string {
+  return window.kind === 'calendar' ? window.unit : Object.values(UNITS).find(({ ms }) => ms === window.ms)!.word
 }
 
 /**
@@ -95,9 +99,12 @@ export interface WrittenLimits {
   readonly requests?: string
   readonly tokens?: string
   readonly concurrent?: number
+  readonly onOutage?: 'serve' | 'refuse'
 }
 
 interface ClassConfig {
+  /** Of months. */
+  readonly timeZone?: string
   readonly classes: Readonly<Record<string, WrittenLimits>>
   readonly default: string
 }
@@ -112,8 +119,11 @@ export interface RateClass {
  * Finds the class of a principal: the one its key names, else the default. A key that names a class which is not declared is
  * refused: any other class might grant it what its owner must not have. Throws an Error where the default is not declared.
  */
-export function createClasses({ classes, default: fallback }: ClassConfig, log: HostLog): (principal: Principal) => RateClass {
-  const declared = new Map(Object.entries(classes).map(([name, limits]) => [name, { name, limits: limitsOf(limits) }]))
+export function createClasses(
+  { classes, default: fallback, timeZone = 'UTC' }: ClassConfig,
+  log: HostLog,
+): (principal: Principal) => RateClass {
+  const declared = new Map(Object.entries(classes).map(([name, limits]) => [name, { name, limits: limitsOf(limits, timeZone) }]))
   const names = [...declared.keys()].join(', ')
   if (!declared.has(fallback)) throw new Error(`default: there is no class "${fallback}"; the declared ones are ${names}`)
   const reported = new Set<string>()
@@ -130,9 +140,10 @@ export function createClasses({ classes, default: fallback }: ClassConfig, log: 
   }
 }
 
-const limitsOf = ({ requests, tokens, concurrent }: WrittenLimits): RateLimits => ({
-  ...(requests !== undefined && { requests: parseRate(requests) }),
-  ...(tokens !== undefined && { tokens: parseRate(tokens) }),
+const limitsOf = ({ requests, tokens, concurrent, onOutage }: WrittenLimits, timeZone: string): RateLimits => ({
+  ...(requests !== undefined && { requests: parseRate(requests, timeZone) }),
+  ...(tokens !== undefined && { tokens: parseRate(tokens, timeZone) }),
+  ...(onOutage !== undefined && { onOutage }),
   ...(concurrent !== undefined && { concurrent }),
 })
 

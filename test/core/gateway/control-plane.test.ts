@@ -11,21 +11,21 @@ import type { KeyHolder } from '../../../core/keys/principal.ts'
 import type { KeyWatcher } from '../../../core/keys/source.ts'
 import { createLog } from '../../../core/observe/log.ts'
 import { TotalMetrics } from '../../../core/observe/total-metrics.ts'
-import { createMemoryLimits } from '../../../core/quota/memory.ts'
+import { StoredAuthority } from '../../../core/quota/authority.ts'
+import type { LeaseRequest } from '../../../core/quota/counter.ts'
+import { MemoryStorage } from '../../../core/quota/memory-storage.ts'
 import type { CallRecord } from '../../../core/usage/call-record.ts'
 
 const HOLDER: KeyHolder = {
   principal: { keyId: 'key_1', name: 'ci', kind: 'live', account: 'acme', models: [['*']], tags: { team: 'search' } },
   expiresAt: 5_000_000_000_000,
 }
-const FIVE = { requests: { amount: 5, windowMs: 60_000 } }
-const TWO_AT_ONCE = { concurrent: 2 }
 
 /** A control plane in memory, with what was done to it. */
 class MemoryControl implements ControlPlane {
   readonly recorded: CallRecord[] = []
   readonly used: string[] = []
-  readonly limits = createMemoryLimits()
+  readonly authority = new StoredAuthority(new MemoryStorage())
   readonly recorder = { record: (record: CallRecord) => void this.recorded.push(record) }
   readonly #watchers = new Set<KeyWatcher>()
   readonly keys = {
@@ -38,6 +38,10 @@ class MemoryControl implements ControlPlane {
       this.#watchers.add(watcher)
       return () => this.#watchers.delete(watcher)
     },
+  }
+
+  renewLeases(requests: readonly LeaseRequest[]) {
+    return this.authority.renew('one process', requests)
   }
 
   change(id?: string): void {
@@ -144,28 +148,15 @@ for (const [name, open] of [
       expect(reported).to.deep.equal(['key_1', undefined])
     })
 
-    it('reserves from limits that all callers share', async () => {
-      const refusedBy = async (from: ControlPlane) => (await from.limits.reserve('key_1', FIVE, 0)).refusedBy
-      for (const from of [near, near, near, near, far]) expect(await refusedBy(from)).to.equal(undefined)
-      const refused = await near.limits.reserve('key_1', FIVE, 0)
-      expect(refused).to.include({ refusedBy: 'requests' })
-      expect(refused.requests).to.include({ limit: 5, remaining: 0 })
-      expect(refused.retryAfterMs).to.be.within(1, 60_000)
-    })
-
-    it('gives a place back when the call is settled', async () => {
-      const first = await near.limits.reserve('key_1', TWO_AT_ONCE, 0)
-      await near.limits.reserve('key_1', TWO_AT_ONCE, 0)
-      expect((await near.limits.reserve('key_1', TWO_AT_ONCE, 0)).refusedBy).to.equal('concurrent')
-      await first.settle(0)
-      expect((await near.limits.reserve('key_1', TWO_AT_ONCE, 0)).refusedBy).to.equal(undefined)
-    })
-
-    it('gives back everything of a call that is cancelled', async () => {
-      const first = await near.limits.reserve('key_1', { ...FIVE, ...TWO_AT_ONCE }, 0)
-      await first.cancel()
-      const next = await near.limits.reserve('key_1', { ...FIVE, ...TWO_AT_ONCE }, 0)
-      expect(next.requests).to.include({ limit: 5, remaining: 4 })
+    it('grants leases of limits that all processes share', async () => {
+      const counter = { id: 'key_1/requests', limit: 5, window: { kind: 'fixed', ms: 60_000 } } as const
+      const request = { counter, windowEnd: 0, spent: 0, keep: 0, need: 3, want: 3 }
+      const [first] = await near.renewLeases([request])
+      expect(first).to.include({ granted: true, held: 3, remaining: 2 })
+      const [other] = await far.authority.renew('another process', [request])
+      expect(other).to.include({ granted: false, held: 0, remaining: 2 })
+      const [next] = await near.renewLeases([{ ...request, windowEnd: first!.windowEnd, spent: 1, keep: 2, need: 2 }])
+      expect(next).to.include({ granted: true, spent: 1, held: 4, remaining: 0 })
     })
 
     it('writes down every call and the keys that were used', async () => {
@@ -178,14 +169,3 @@ for (const [name, open] of [
     })
   })
 }
-
-describe('the control plane by messages', () => {
-  it('gives back the places of a proxy that has ended', async () => {
-    const { near, far, close } = await byMessages()
-    await near.limits.reserve('key_1', TWO_AT_ONCE, 0)
-    await near.limits.reserve('key_1', TWO_AT_ONCE, 0)
-    expect((await far.limits.reserve('key_1', TWO_AT_ONCE, 0)).refusedBy).to.equal('concurrent')
-    await close()
-    expect((await far.limits.reserve('key_1', TWO_AT_ONCE, 0)).refusedBy).to.equal(undefined)
-  })
-})

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { ERRORS } from '../../../core/errors.ts'
+import { ERRORS } from '../../../core/error-table.ts'
 
 const DOCS = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8')
 const HEADINGS = ['Name', 'Status', '`type`', '`code`', 'Fault', 'Repeated', 'Message', 'What to do']

@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type Counter, type CounterState, grant, LEASE_MS, type Lease } from '../../../core/quota/counter.ts'
+import { type Counter, type CounterState, grant, LEASE_MS, type Lease, type LeaseRequest } from '../../../core/quota/counter.ts'
 
 const WINDOW = { kind: 'fixed', ms: 60_000 } as const
 const START = 1_000_000
@@ -10,8 +10,8 @@ class Storage {
   now = START
   state: CounterState | undefined
 
-  ask(holder: string, counter: Counter, { windowEnd = 0, spent = 0, keep = 0, need = 0, want = need } = {}): Lease {
-    const request = { counter, windowEnd, spent, keep, need, want }
+  ask(holder: string, counter: Counter, told: Partial<LeaseRequest> = {}): Lease {
+    const request = { counter, windowEnd: 0, spent: 0, keep: 0, need: 0, want: told.need ?? 0, ...told }
     const granted = grant(this.state, request, { holder, now: this.now, initial: 0 })
     // As a storage keeps it.
     this.state = JSON.parse(JSON.stringify(granted.state))

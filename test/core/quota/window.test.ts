@@ -1,6 +1,8 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { boundsOf, type CalendarUnit, isTimeZone, windowEnd, windowName } from '../../../core/quota/window.ts'
+import { boundsOf, isTimeZone, windowEnd, windowName } from '../../../core/quota/window.ts'
+
+type CalendarUnit = 'day' | 'week' | 'month'
 
 const at = (text: string): number => Date.parse(text)
 const bounds = (unit: CalendarUnit, timeZone: string, now: string): readonly string[] => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
-import { type ErrorName, GatewayError, UpstreamFailure } from '../../../core/errors.ts'
+import type { ErrorName } from '../../../core/error-table.ts'
+import { GatewayError, UpstreamFailure } from '../../../core/errors.ts'
 import { AttemptPlanner, type PlannedAttempt } from '../../../core/routing/attempt-planner.ts'
 import type { Candidate, Route } from '../../../core/routing/route.ts'
 import { UpstreamError } from '../../../core/sdk/api.ts'

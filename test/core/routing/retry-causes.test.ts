@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { ONCE_MORE, ONLY_ELSEWHERE, RETRY_CAUSES } from '../../../core/config/schema/retry-causes.ts'
-import { ERRORS, type ErrorName, GatewayError } from '../../../core/errors.ts'
+import { ERRORS, type ErrorName } from '../../../core/error-table.ts'
+import { GatewayError } from '../../../core/errors.ts'
 import { policyFor } from '../../../core/routing/retry.ts'
 
 /** What each cause leads to, by the errors that have it. */

@@ -42,7 +42,7 @@ describe('testHost', () => {
     expect(await host.keys.verify('sk-live-x')).to.equal(undefined)
     const module = new URL('data:text/javascript,export const double = (n) => 2 * n')
     expect(await host.offload(module, 'double', 21)).to.equal(42)
-    const limits = { requests: { amount: 1, windowMs: 60_000 } }
+    const limits = { requests: { amount: 1, window: { kind: 'fixed' as const, ms: 60_000 } } }
     expect(await host.limits.reserve('me', limits, 0)).to.not.have.property('refusedBy')
     expect(await host.limits.reserve('me', limits, 0)).to.include({ refusedBy: 'requests' })
   })

@@ -1,4 +1,5 @@
-import { type ErrorName, GatewayError } from '../../../core/errors.ts'
+import type { ErrorName } from '../../../core/error-table.ts'
+import { GatewayError } from '../../../core/errors.ts'
 import type { Outcome, Principal } from '../../../core/sdk/api.ts'
 import type { CallsTable } from '../../../core/store/schema.ts'
 import { firstRequestId } from '../../../core/text/ids.ts'

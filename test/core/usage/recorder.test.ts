@@ -1,6 +1,6 @@
 import { mock } from 'node:test'
 import { expect } from 'chai'
-import { ERRORS } from '../../../core/errors.ts'
+import { ERRORS } from '../../../core/error-table.ts'
 import type { Outcome } from '../../../core/sdk/api.ts'
 import type { CallsTable } from '../../../core/store/schema.ts'
 import { StoreError } from '../../../core/store/unavailable.ts'

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { ERRORS, type ErrorName } from '../../../core/errors.ts'
+import { ERRORS, type ErrorName } from '../../../core/error-table.ts'
 import { Secret } from '../../../core/sdk/api.ts'
 import { CONTENT } from './calls.ts'
 import { FORMS, leaksIn } from './leaks.ts'

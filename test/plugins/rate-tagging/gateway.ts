@@ -1,6 +1,6 @@
 import type { Call, Host } from 'unified-model-gateway/plugin'
 import { Metrics } from '../../../core/observe/metrics.ts'
-import { createMemoryLimits } from '../../../core/quota/memory.ts'
+import { memoryLimits } from '../../../core/quota/limits.ts'
 import rateTagging from '../../../plugins/chain/rate-tagging/index.ts'
 import { type LinkServer, serveLink } from '../../support/link-server.ts'
 
@@ -21,7 +21,7 @@ export interface GatewayOptions {
 
 export async function startGateway(config: unknown, options: GatewayOptions = {}): Promise<Gateway> {
   const { countTokens = async () => 0, metrics = new Metrics() } = options
-  const limits = createMemoryLimits()
+  const limits = memoryLimits()
   const warnings: string[] = []
   const counted: string[] = []
   const warn: Host['log']['warn'] = (fields, message) => void warnings.push(`${message} ${JSON.stringify(fields)}`)

@@ -1,19 +1,19 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { createMemoryLimits } from '../../../core/quota/memory.ts'
+import { memoryLimits } from '../../../core/quota/limits.ts'
 import type { RateLimits, Reservation } from '../../../core/sdk/api.ts'
 
 const MINUTE = 60_000
-const perMinute = (amount: number) => ({ amount, windowMs: MINUTE })
+const perMinute = (amount: number) => ({ amount, window: { kind: 'fixed', ms: MINUTE } as const })
 
 describe('limits in memory', () => {
   let now: number
-  let limits: ReturnType<typeof createMemoryLimits>
+  let limits: ReturnType<typeof memoryLimits>
 
   beforeEach(() => {
     now = 5_000
-    limits = createMemoryLimits(() => now)
+    limits = memoryLimits(() => now)
   })
 
   const reserve = async (budgets: RateLimits, tokens = 0, subject = 'key'): Promise<Reservation> =>
@@ -159,7 +159,7 @@ interface Scenario {
 
 /** Runs all calls concurrently with one key, and checks the budgets after every grant. */
 async function checkHistory({ calls, tokens, requests, concurrent }: Scenario): Promise<void> {
-  const limits = createMemoryLimits()
+  const limits = memoryLimits()
   const budgets = { tokens: perMinute(tokens), requests: perMinute(requests), concurrent }
   let admitted = 0
   let inFlight = 0

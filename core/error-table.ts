@@ -1,0 +1,265 @@
+/**
+ * The one table of errors. Every error a client can meet is a row here; docs/errors.md is compared with it by a test.
+ *
+ * The wire shape is OpenAI's: `{"error":{"message","type","param","code"}}`, all four keys, `code` and `param` string or null.
+ */
+
+/** Whose doing it was: one closed vocabulary for the log, the metrics and the usage rows. */
+export type Fault = 'caller' | 'policy' | 'upstream' | 'gateway'
+
+/** What is said and done about an error. */
+export interface Row {
+  readonly status: number
+  readonly type: string
+  /** What the client reads in `error.code`. */
+  readonly code: string | null
+  readonly fault: Fault
+  /** `{name}` is filled from the error's values. */
+  readonly message: string
+  /** False: repeating the call cannot help. `x-should-retry: false` keeps the official SDKs from it. */
+  readonly retry?: false
+  /** Seconds: the reply's `retry-after`, unless the error has another. */
+  readonly retryAfter?: number
+}
+
+const INVALID = 'invalid_request_error'
+const SERVER = 'server_error'
+
+const caller = (status: number, code: string | null, message: string): Row => ({
+  status,
+  type: INVALID,
+  code,
+  fault: 'caller',
+  message,
+})
+const gateway = (status: number, code: string, message: string, retryAfter?: number): Row => ({
+  status,
+  type: SERVER,
+  code,
+  fault: 'gateway',
+  message,
+  ...(retryAfter !== undefined && { retryAfter }),
+})
+const upstream = (status: number, code: string, message: string, retry?: false): Row => ({
+  status,
+  type: SERVER,
+  code,
+  fault: 'upstream',
+  message,
+  ...(retry === false && { retry }),
+})
+
+const NOT_JSON =
+  'We could not parse the JSON body of your request. The gateway expects a JSON object; set the Content-Type header to application/json and send valid JSON.'
+
+/** Every row, by the name that code and log use. */
+export const ERRORS = {
+  // The key
+  missing_api_key: caller(
+    401,
+    null,
+    "You didn't provide an API key. Provide it in an Authorization header using Bearer auth (Authorization: Bearer YOUR_KEY). You can create a key with `umg keys create`.",
+  ),
+  invalid_api_key: caller(
+    401,
+    'invalid_api_key',
+    'Incorrect API key provided: {key}. You can create a key with `umg keys create`.',
+  ),
+  metrics_token_required: caller(401, 'invalid_api_key', 'The metrics need the bearer token that UMG_METRICS_TOKEN sets.'),
+
+  // The address and the envelope
+  unknown_url: caller(404, null, 'Invalid URL ({method} {path})'),
+  method_not_allowed: caller(
+    405,
+    null,
+    'Not allowed to {method} on {path}. (HINT: Perhaps you meant to make a {allow} request?)',
+  ),
+  unsupported_media_type: caller(415, 'unsupported_media_type', "Unsupported content type '{type}'; use 'application/json'."),
+  unsupported_encoding: caller(
+    415,
+    'unsupported_media_type',
+    "Unsupported content encoding '{encoding}'; send the body uncompressed.",
+  ),
+  request_too_large: caller(413, 'request_too_large', 'The request body is larger than the limit of {limit} bytes.'),
+  expectation_failed: caller(417, null, "Unsupported expectation; only 'Expect: 100-continue' is understood."),
+  request_timeout: caller(408, 'request_timeout', 'The request did not arrive in time. Send it again without pausing.'),
+  headers_too_large: caller(431, 'headers_too_large', 'The request has too many headers or headers that are too long.'),
+  malformed_http: caller(400, 'malformed_http', 'The request is not valid HTTP/1.1.'),
+  http_version_not_supported: caller(
+    505,
+    'malformed_http',
+    'Only HTTP/1.1 (and HTTP/1.0 without chunked encoding) is supported.',
+  ),
+
+  // The body
+  invalid_json: caller(400, null, NOT_JSON),
+  invalid_body: caller(400, 'invalid_value', '{detail}'),
+  duplicate_parameter: caller(
+    400,
+    'duplicate_parameter',
+    "Duplicate parameter: '{param}' stands more than once at the top level of the body.",
+  ),
+  misspelled_parameter: caller(
+    400,
+    'unknown_parameter',
+    "Unknown parameter: '{param}'. Write it as '{field}': the case of letters counts.",
+  ),
+  missing_required_parameter: caller(400, 'missing_required_parameter', "Missing required parameter: '{param}'."),
+  missing_model: caller(400, 'missing_required_parameter', 'you must provide a model parameter'),
+  invalid_type: caller(400, 'invalid_type', "Invalid type for '{param}': expected {expected}, but got {actual} instead."),
+  invalid_value: caller(400, 'invalid_value', "Invalid value for '{param}': {detail}."),
+  unsupported_parameter: caller(
+    400,
+    'unsupported_parameter',
+    "Unsupported parameter: '{param}' is not supported with this model.{detail}",
+  ),
+  unsupported_endpoint: caller(
+    400,
+    'unsupported_endpoint',
+    'The model `{model}` is not served at this endpoint. Ask another endpoint, or for another model.',
+  ),
+  model_not_found: caller(404, 'model_not_found', 'The model `{model}` does not exist or you do not have access to it.'),
+
+  // What the operator allows
+  rate_limit_requests: { status: 429, type: 'requests', code: 'rate_limit_exceeded', fault: 'policy', message: '{detail}' },
+  rate_limit_tokens: { status: 429, type: 'tokens', code: 'rate_limit_exceeded', fault: 'policy', message: '{detail}' },
+  request_refused: { status: 403, type: INVALID, code: 'request_refused', fault: 'policy', message: '{detail}', retry: false },
+
+  // The management API
+  unknown_parameter: caller(400, 'unknown_parameter', "Unknown parameter: '{param}'."),
+  not_signed_in: caller(
+    401,
+    'not_signed_in',
+    'You are not signed in, or your session has ended. Sign in again; a program sends an admin key in an Authorization header.',
+  ),
+  sign_in_refused: caller(401, 'sign_in_refused', 'The e-mail address or the password is wrong.'),
+  wrong_password: caller(
+    403,
+    'wrong_password',
+    'This is not your current password. If it is lost, an admin can invite you anew.',
+  ),
+  too_many_sign_in_attempts: {
+    status: 429,
+    type: 'requests',
+    code: 'too_many_sign_in_attempts',
+    fault: 'policy',
+    message: 'Too many sign-in attempts. Try again in {minutes} minutes.',
+  },
+  admin_required: { status: 403, type: INVALID, code: 'admin_required', fault: 'policy', message: 'Only an admin may do this.' },
+  foreign_origin: caller(
+    403,
+    'foreign_origin',
+    "This request does not come from the console's own pages. Programs authenticate by an admin key, not by a cookie.",
+  ),
+  object_not_found: caller(404, 'not_found', 'There is no {what} with this id.'),
+  conflict: caller(409, 'conflict', '{detail}'),
+  openid_failed: upstream(
+    502,
+    'openid_failed',
+    'Signing in by the OpenID provider failed. Try again; if it fails again, contact the operator.',
+  ),
+  openid_refused: {
+    status: 403,
+    type: INVALID,
+    code: 'openid_refused',
+    fault: 'policy',
+    message: 'Nobody here has this e-mail address. Ask an admin for an invitation.',
+  },
+  link_invalid: caller(410, 'link_invalid', 'This link has been used, withdrawn, or has expired. Ask for a new one.'),
+  invalid_routes: caller(
+    422,
+    'invalid_routes',
+    'The routing table has {errors} errors and was not loaded; the one before stays in use.',
+  ),
+
+  // The gateway itself
+  internal_error: gateway(
+    500,
+    'internal_error',
+    'The gateway had an error while processing your request. Retry it; if it persists, contact the operator with the x-request-id of this reply.',
+  ),
+  plugin_error: gateway(500, 'plugin_error', 'A plugin failed. Contact the operator with the x-request-id of this reply.'),
+  storage_unavailable: gateway(
+    503,
+    'storage_unavailable',
+    'The key store cannot be reached right now. Your key was not refused; retry shortly.',
+  ),
+  storage_busy: gateway(
+    503,
+    'storage_unavailable',
+    'The database is busy: another process may hold a lock on it. Retry shortly; if it persists, the operator must find that process and end it.',
+  ),
+  storage_full: gateway(503, 'storage_unavailable', 'The disk of the database is full. The operator must free some space.'),
+  storage_damaged: gateway(
+    503,
+    'storage_unavailable',
+    'The database is damaged. The operator must end the gateway, restore a backup, and start it again.',
+  ),
+  service_unavailable: gateway(503, 'service_unavailable', 'The gateway is shutting down or overloaded. Retry shortly.'),
+  gateway_overloaded: gateway(
+    503,
+    'gateway_overloaded',
+    'The gateway has reached a limit of its own. Retry shortly; if it persists, contact the operator, whose metric umg_shed_total names the limit.',
+    1,
+  ),
+  limits_unavailable: gateway(
+    503,
+    'limits_unavailable',
+    'The gateway cannot check your limits now. Retry shortly; if it persists, contact the operator, whose log says why.',
+    1,
+  ),
+  workers_busy: gateway(503, 'gateway_overloaded', 'Too many large requests at once. Send them one after the other.', 1),
+
+  // The upstream
+  upstream_rejected: { status: 400, type: INVALID, code: null, fault: 'caller', message: '{detail}' },
+  upstream_authentication_error: upstream(
+    502,
+    'upstream_authentication_error',
+    "The upstream refused the gateway's credential. Your key is fine; contact the operator.",
+    false,
+  ),
+  upstream_model_not_found: upstream(
+    502,
+    'upstream_model_not_found',
+    'The upstream does not know the model that the routing table names. Contact the operator.',
+    false,
+  ),
+  upstream_quota_exceeded: upstream(
+    502,
+    'upstream_quota_exceeded',
+    "The gateway's quota at the upstream is exhausted. Contact the operator.",
+    false,
+  ),
+  upstream_rate_limited: {
+    status: 429,
+    type: 'rate_limit_error',
+    code: 'rate_limit_exceeded',
+    fault: 'upstream',
+    message: 'The upstream is limiting the rate of requests. Retry after the time in the retry-after header.',
+  },
+  upstream_busy: {
+    status: 503,
+    type: SERVER,
+    code: 'upstream_overloaded',
+    fault: 'policy',
+    message: 'The upstream has as many calls under way as the operator allows. Retry shortly.',
+  },
+  upstream_circuit_open: upstream(
+    503,
+    'upstream_overloaded',
+    'The upstream has failed too often: its circuit breaker is open. Retry after the time in the retry-after header.',
+  ),
+  upstream_error: upstream(502, 'upstream_error', 'The upstream had an error while processing your request.'),
+  upstream_overloaded: upstream(503, 'upstream_overloaded', 'The upstream is overloaded. Retry shortly.'),
+  upstream_invalid_response: upstream(502, 'upstream_invalid_response', 'The upstream gave a reply that is not valid.'),
+  upstream_timeout: upstream(504, 'upstream_timeout', 'The upstream did not answer in time.'),
+  upstream_unreachable: upstream(502, 'upstream_unreachable', 'The upstream could not be reached.'),
+  upstream_disconnected: upstream(
+    502,
+    'upstream_disconnected',
+    'The upstream closed the connection before its reply was complete.',
+  ),
+} as const satisfies Record<string, Row>
+
+/** The name of a row of `ERRORS`. */
+export type ErrorName = keyof typeof ERRORS

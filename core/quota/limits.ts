@@ -1,0 +1,103 @@
+import { GatewayError } from '../errors.ts'
+import type { Budget, Limits, Rate, RateLimits, Reservation } from '../sdk/api.ts'
+import { StoredAuthority } from './authority.ts'
+import type { Counter } from './counter.ts'
+import { AuthorityUnavailable, type Charge, Leases, type Taken } from './leases.ts'
+import { MemoryStorage } from './memory-storage.ts'
+import { windowName } from './window.ts'
+
+type Dimension = 'requests' | 'tokens' | 'concurrent'
+
+/** The charge of a call to one of its limits. */
+interface LimitCharge extends Charge {
+  readonly dimension: Dimension
+}
+
+/** The limits of plugins, kept by counters that all processes share. */
+export class LeasedLimits implements Limits {
+  readonly #leases: Leases
+
+  constructor(leases: Leases) {
+    this.#leases = leases
+  }
+
+  reserve(subject: string, limits: RateLimits, amount: number): Reservation | Promise<Reservation> {
+    if (!(amount >= 0)) throw new RangeError(`cannot reserve ${amount} tokens; give a number from 0`)
+    const charges = chargesOf(subject, limits, Math.ceil(amount))
+    const taken = this.#leases.take(charges)
+    return taken instanceof Promise
+      ? taken.then((later) => this.#reservationOf(charges, later), toGatewayError)
+      : this.#reservationOf(charges, taken)
+  }
+
+  #reservationOf(charges: readonly LimitCharge[], result: Awaited<ReturnType<Leases['take']>>): Reservation {
+    const budgets = this.#budgetsOf(charges)
+    if (!('refused' in result)) return granted(charges, result, budgets)
+    const { dimension, counter } = result.refused as LimitCharge
+    const retryAfterMs = this.#leases.view(counter).resetMs
+    return { refusedBy: dimension, retryAfterMs, ...budgets, settle() {}, cancel() {} }
+  }
+
+  #budgetsOf(charges: readonly LimitCharge[]): Budgets {
+    const budgets: { [dimension in Dimension]?: Budget } = {}
+    for (const { dimension, counter } of charges)
+      if (dimension !== 'concurrent') budgets[dimension] = { limit: counter.limit, ...this.#leases.view(counter) }
+    return budgets
+  }
+}
+
+/** Limits in the memory of this process only. `clock`: milliseconds. */
+export function memoryLimits(clock: () => number = Date.now): Limits {
+  const authority = new StoredAuthority(new MemoryStorage(clock))
+  return new LeasedLimits(
+    new Leases({ renew: (requests) => authority.renew('this process', requests), onAsked: () => undefined, clock }),
+  )
+}
+
+type Budgets = Pick<Reservation, 'requests' | 'tokens'>
+
+/**
+ * The id of a counter has the window, not the limit: usage is kept when a reload changes an amount. Windows of another length count for
+ * themselves.
+ */
+function chargesOf(
+  subject: string,
+  { requests, tokens, concurrent, onOutage = 'serve' }: RateLimits,
+  amount: number,
+): LimitCharge[] {
+  const charges: LimitCharge[] = []
+  const add = (dimension: Dimension, counter: Omit<Counter, 'id'>, charged: number): void => {
+    const id = `${subject}/${dimension}${counter.window === undefined ? '' : `/${windowName(counter.window)}`}`
+    charges.push({ dimension, counter: { id, ...counter }, amount: charged, onOutage })
+  }
+  const addRate = (dimension: Dimension, rate: Rate, charged: number) =>
+    add(dimension, { limit: rate.amount, window: rate.window }, charged)
+  if (requests !== undefined) addRate('requests', requests, 1)
+  if (tokens !== undefined) addRate('tokens', tokens, amount)
+  if (concurrent !== undefined) add('concurrent', { limit: concurrent, window: undefined }, 1)
+  return charges
+}
+
+function granted(charges: readonly LimitCharge[], taken: Taken, budgets: Budgets): Reservation {
+  let isOver = false
+  function end(used: Readonly<Record<Dimension, number>>): void {
+    if (isOver) return
+    isOver = true
+    for (const [index, { dimension }] of charges.entries()) {
+      const amount = used[dimension]
+      // A wrong count changes nothing.
+      if (Number.isSafeInteger(amount) && amount >= 0) taken.correct(index, amount)
+    }
+  }
+  return {
+    retryAfterMs: 0,
+    ...budgets,
+    settle: (tokens) => end({ requests: 1, tokens, concurrent: 0 }),
+    cancel: () => end({ requests: 0, tokens: 0, concurrent: 0 }),
+  }
+}
+
+function toGatewayError(error: unknown): never {
+  if (error instanceof AuthorityUnavailable) throw new GatewayError('limits_unavailable', { cause: error })
+  throw error
+}

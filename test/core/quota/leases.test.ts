@@ -1,0 +1,173 @@
+import { setImmediate } from 'node:timers/promises'
+import { expect } from 'chai'
+import { StoredAuthority } from '../../../core/quota/authority.ts'
+import type { Counter, LeaseRequest } from '../../../core/quota/counter.ts'
+import { AuthorityUnavailable, type Charge, Leases, type Taken } from '../../../core/quota/leases.ts'
+import { MemoryStorage } from '../../../core/quota/memory-storage.ts'
+
+const MINUTE = { kind: 'fixed', ms: 60_000 } as const
+const requests = (limit: number): Counter => ({ id: 'requests', limit, window: MINUTE })
+const places = (limit: number): Counter => ({ id: 'places', limit, window: undefined })
+const one = (counter: Counter, onOutage: Charge['onOutage'] = 'serve'): Charge => ({ counter, amount: 1, onOutage })
+
+/** An authority that several processes use, and that can be away, or forget all. */
+class SharedAuthority {
+  isAway = false
+  asked = 0
+  #authority = new StoredAuthority(new MemoryStorage())
+  readonly #processes: Leases[] = []
+
+  /** The leases of one more process. */
+  process(): Leases {
+    const holder = `process-${this.#processes.length}`
+    const renew = async (asked: readonly LeaseRequest[]) => {
+      this.asked += 1
+      if (this.isAway) throw new Error('away')
+      return this.#authority.renew(holder, asked)
+    }
+    const leases = new Leases({ renew, onAsked: () => undefined })
+    this.#processes.push(leases)
+    return leases
+  }
+
+  forget(): void {
+    this.#authority = new StoredAuthority(new MemoryStorage())
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#processes.map((leases) => leases.close()))
+  }
+}
+
+describe('leases of several processes', () => {
+  let authority: SharedAuthority
+
+  beforeEach(() => {
+    authority = new SharedAuthority()
+  })
+
+  afterEach(() => authority.close())
+
+  const take = async (leases: Leases, charge: Charge): Promise<Taken | undefined> => {
+    const result = await leases.take([charge])
+    return 'refused' in result ? undefined : result
+  }
+
+  /** Takes one after the other until it is refused. Returns how often it was granted. */
+  async function takeAll(leases: Leases, charge: Charge): Promise<number> {
+    for (let count = 0; ; count++) if ((await take(leases, charge)) === undefined) return count
+  }
+
+  it('spend a limit exactly, whichever process gets the calls', async () => {
+    const processes = Array.from({ length: 6 }, () => authority.process())
+    const spent = await Promise.all(processes.map((leases) => takeAll(leases, one(requests(60)))))
+    expect(spent.reduce((sum, each) => sum + each, 0)).to.be.within(57, 60)
+    // What others have not used comes back to the one that goes on asking.
+    let total = spent.reduce((sum, each) => sum + each, 0)
+    while (total < 60) {
+      if ((await take(processes[0]!, one(requests(60)))) !== undefined) total += 1
+      await setImmediate()
+    }
+    expect(await takeAll(processes[0]!, one(requests(60)))).to.equal(0)
+  })
+
+  it('ask the authority at most once in twenty calls, far from the limit', async () => {
+    const leases = authority.process()
+    for (let call = 0; call < 2000; call++) expect(await take(leases, one(requests(1_000_000)))).to.not.equal(undefined)
+    expect(authority.asked).to.be.at.most(100)
+  })
+
+  it('do not ask for each refused call', async () => {
+    const leases = authority.process()
+    await takeAll(leases, one(requests(3)))
+    const before = authority.asked
+    for (let call = 0; call < 100; call++) expect(await take(leases, one(requests(3)))).to.equal(undefined)
+    expect(authority.asked - before).to.be.at.most(10)
+  })
+
+  it('never have more places in use than there are, and give places back', async () => {
+    const processes = [authority.process(), authority.process(), authority.process()]
+    let inUse = 0
+    let served = 0
+    await Promise.all(
+      processes.flatMap((leases) =>
+        Array.from({ length: 8 }, async () => {
+          while (served < 300) {
+            const taken = await take(leases, one(places(5)))
+            if (taken === undefined) {
+              await setImmediate()
+              continue
+            }
+            inUse += 1
+            served += 1
+            expect(inUse).to.be.at.most(5)
+            await setImmediate()
+            inUse -= 1
+            taken.correct(0, 0)
+          }
+        }),
+      ),
+    )
+  })
+
+  it('take nothing if one of several limits refuses', async () => {
+    const leases = authority.process()
+    const result = await leases.take([one(requests(10)), one(places(0))])
+    expect(result).to.have.nested.property('refused.counter.id', 'places')
+    expect(leases.view(requests(10)).remaining).to.equal(10)
+    expect(await takeAll(leases, one(requests(10)))).to.equal(10)
+  })
+
+  it('charge what a call has used in the end, more or less than it took', async () => {
+    const leases = authority.process()
+    const tokens = (amount: number): Charge => ({ counter: requests(1000), amount, onOutage: 'serve' })
+    const less = await take(leases, tokens(400))
+    const more = await take(leases, tokens(100))
+    less?.correct(0, 50)
+    more?.correct(0, 600)
+    expect(leases.view(requests(1000)).remaining).to.equal(350)
+    expect(await take(leases, tokens(351))).to.equal(undefined)
+    expect(await take(leases, tokens(350))).to.not.equal(undefined)
+  })
+
+  describe('while the authority is away', () => {
+    it('serve calls from what they hold, and up to the limit by what the process knows', async () => {
+      const leases = authority.process()
+      await take(leases, one(requests(10)))
+      authority.isAway = true
+      expect(await takeAll(leases, one(requests(10)))).to.equal(9)
+    })
+
+    it('refuse calls where the limit says so', async () => {
+      const leases = authority.process()
+      authority.isAway = true
+      const error = await take(leases, one(requests(10), 'refuse')).catch((thrown: unknown) => thrown)
+      expect(error).to.be.instanceOf(AuthorityUnavailable)
+    })
+
+    it('remember what was served, and the authority learns it afterwards', async () => {
+      const [here, there] = [authority.process(), authority.process()]
+      authority.isAway = true
+      for (let call = 0; call < 7; call++) await take(here, one(requests(10)))
+      authority.isAway = false
+      // The next question tells of it.
+      await take(here, one(requests(10)))
+      expect(await takeAll(there, one(requests(10)))).to.equal(2)
+    })
+  })
+
+  it('tell an authority that has forgotten everything what was spent', async () => {
+    const [here, there] = [authority.process(), authority.process()]
+    for (let call = 0; call < 6; call++) await take(here, one(requests(10)))
+    authority.forget()
+    await takeAll(here, { ...one(requests(10)), amount: 4 })
+    expect(await takeAll(there, one(requests(10)))).to.equal(0)
+  })
+
+  it('give back what is not used when a process ends', async () => {
+    const [ending, going] = [authority.process(), authority.process()]
+    await take(ending, { ...one(requests(100)), amount: 1 })
+    await ending.close()
+    expect(await takeAll(going, one(requests(100)))).to.equal(99)
+  })
+})
