@@ -101,6 +101,13 @@ export function toOrigin(text: string): string {
   return url.origin
 }
 
+/** The URL of a Redis or Valkey server: `redis://10.0.0.5:6379`, `rediss://user:password@cache.example.com/0`. */
+export function toRedis(text: string): string {
+  if (!/^rediss?:\/\/./.test(text) || !URL.canParse(text))
+    throw new InvalidArgumentError('Give a URL such as redis://10.0.0.5:6379, or rediss:// for TLS.')
+  return text
+}
+
 /** The URL of an OpenID provider: HTTPS, or HTTP on this machine, because secrets are sent to it. */
 export function toIssuer(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined

@@ -26,6 +26,8 @@ export interface TestGatewayOptions {
   /** The URL of its database. Default: a file in its folder. */
   readonly database?: string
   readonly management?: ManagementOptions
+  /** The URL of a Redis server for limits. */
+  readonly redis?: string
 }
 
 /** A real gateway on a free port, with its own folder, one live and one test key. */
@@ -75,6 +77,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     store,
     log: createLog({ level: 'info', stream: log }),
     version: 'test',
+    ...(options.redis !== undefined && { redis: options.redis }),
     workerThreads: 1,
     ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
     ...(options.times && { times: options.times }),

@@ -12,6 +12,7 @@ import {
   toNetworks,
   toOrigin,
   toPort,
+  toRedis,
   toRetention,
   toSeconds,
 } from '../options.ts'
@@ -47,6 +48,9 @@ const gatewayOptions = (env: NodeJS.ProcessEnv): readonly Option[] => [
     .default(8080),
   dataOption(),
   databaseOption(),
+  new Option('--redis <url>', 'Redis or Valkey for limits that several gateways share; else the database has them')
+    .env('UMG_REDIS')
+    .argParser(toRedis),
   new Option(
     '--workers <n>',
     'processes that serve calls, or auto: one for each core, 4 at most; 1 runs everything in one process',

@@ -11,6 +11,7 @@ export interface StartOptions {
   readonly port: number
   readonly data: string
   readonly database?: string
+  readonly redis?: string
   /** Proxy processes; 1: everything in one process. */
   readonly workers: number
   /** Worker threads of each process. */

@@ -49,6 +49,7 @@ export function gatewayOptions(store: Store, log: Log, options: StartOptions, io
     listen: options,
     ...(options.adminListen && { adminListen: options.adminListen }),
     version: options.version,
+    ...(options.redis !== undefined && { redis: options.redis }),
     workerThreads: options.workerThreads,
     retention: { requests: options.keepRequests, usage: options.keepUsage },
     ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
