@@ -270,11 +270,15 @@ export class Dispatch implements AttemptListener, Expiring {
   }
 }
 
-/** The usage of an attempt: as the upstream reported it, else estimated. A failed attempt without a report is not charged. */
-function tokensOf(attempt: UpstreamAttempt, call: Call, end: AttemptEnd): Tokens | undefined {
+/**
+ * The usage of an attempt: as the upstream reported it, else estimated. A failed attempt without a report is not charged; one that the
+ * client left costs its prompt at least, since the upstream goes on with it.
+ */
+function tokensOf(attempt: UpstreamAttempt, call: Call, { result }: AttemptEnd): Tokens | undefined {
   if (attempt.usage !== undefined) return { usage: attempt.usage, estimated: false }
-  const completion = attempt.estimatedTokens
-  if (completion === undefined || (completion === 0 && end.result !== 'ok')) return undefined
+  const isLeft = result === 'client_closed'
+  const completion = attempt.estimatedTokens ?? (isLeft && attempt.isUnanswered ? 0 : undefined)
+  if (completion === undefined || (completion === 0 && result !== 'ok' && !isLeft)) return undefined
   const prompt = promptEstimate(call)
   return { usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }, estimated: true }
 }

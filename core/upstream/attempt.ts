@@ -104,6 +104,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   #decoding: Decoding | undefined
   #linger: NodeJS.Timeout | undefined
   #phase: Phase = 'connect'
+  #wasSent = false
 
   constructor(options: AttemptOptions) {
     this.#options = options
@@ -144,6 +145,11 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     return this.#reader?.usage
   }
 
+  /** Whether the request was sent, and nothing has come back. */
+  get isUnanswered(): boolean {
+    return this.#wasSent && this.heardAt === undefined
+  }
+
   /** Estimated tokens of the reply so far; undefined if the upstream refused the request or sent no reply. */
   get estimatedTokens(): number | undefined {
     return this.#reader === undefined || this.#reader instanceof RefusalReader ? undefined : this.#reader.estimatedTokens
@@ -165,6 +171,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
 
   onSent(): void {
     this.#state = 'sent'
+    this.#wasSent = true
     this.#enter('firstByte')
   }
 

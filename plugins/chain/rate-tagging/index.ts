@@ -19,6 +19,14 @@ const ClassLimits = Type.Object(
       }),
     ),
     concurrent: Type.Optional(Type.Integer({ minimum: 1, description: 'Calls under way at once.', examples: [10] })),
+    answerTokens: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'Tokens that are reserved for the answer of a call that sets no cap. Default: 1024, but at most a tenth of `tokens`.',
+        examples: [4096],
+      }),
+    ),
     onOutage: Type.Optional(
       Type.Enum(['serve', 'refuse'], {
         description:

@@ -100,6 +100,8 @@ export interface WrittenLimits {
   readonly tokens?: string
   readonly concurrent?: number
   readonly onOutage?: 'serve' | 'refuse'
+  /** Tokens that are reserved for the answer of a call that sets no cap. */
+  readonly answerTokens?: number
 }
 
 interface ClassConfig {
@@ -113,6 +115,8 @@ interface ClassConfig {
 export interface RateClass {
   readonly name: string
   readonly limits: RateLimits
+  /** Tokens that are reserved for the answer of a call that sets no cap. */
+  readonly answerTokens: number
 }
 
 /**
@@ -123,7 +127,7 @@ export function createClasses(
   { classes, default: fallback, timeZone = 'UTC' }: ClassConfig,
   log: HostLog,
 ): (principal: Principal) => RateClass {
-  const declared = new Map(Object.entries(classes).map(([name, limits]) => [name, { name, limits: limitsOf(limits, timeZone) }]))
+  const declared = new Map(Object.entries(classes).map(([name, limits]) => [name, rateClassOf(name, limits, timeZone)]))
   const names = [...declared.keys()].join(', ')
   if (!declared.has(fallback)) throw new Error(`default: there is no class "${fallback}"; the declared ones are ${names}`)
   const reported = new Set<string>()
@@ -138,6 +142,15 @@ export function createClasses(
     const detail = `Your key names the rate class \`${rateClass}\`, which this gateway does not declare. Ask the operator to declare it or to give your key another class.`
     throw new GatewayError('request_refused', { values: { detail } })
   }
+}
+
+/** The reserved answer where a class says nothing: at most a tenth of its tokens, so that a small limit allows calls. */
+const ANSWER_TOKENS = 1024
+
+function rateClassOf(name: string, written: WrittenLimits, timeZone: string): RateClass {
+  const limits = limitsOf(written, timeZone)
+  const tenth = Math.floor((limits.tokens?.amount ?? 0) / 10)
+  return { name, limits, answerTokens: written.answerTokens ?? Math.min(ANSWER_TOKENS, tenth) }
 }
 
 const limitsOf = ({ requests, tokens, concurrent, onOutage }: WrittenLimits, timeZone: string): RateLimits => ({
@@ -174,10 +187,11 @@ export async function admit(applicant: Applicant, host: Host, limited: HostCount
   if (length === undefined || length > SMALL_BODY) await charge.take({ ...limits, tokens: undefined }, 0)
   const call = await charge.readBody()
   onBody?.()
-  const estimate = estimateByBytes(call)
+  const answer = applicant.state.endpoint === 'embeddings' ? 0 : answerTokens(call, rateClass)
+  const estimate = promptByBytes(call) + answer
   const reservation = await charge.reserve(limits, estimate)
-  if (!isWorthCounting(reservation, call)) return charge.granted(reservation, estimate)
-  return charge.take(limits, await estimateByCount(call, host))
+  if (!isWorthCounting(reservation, call, answer)) return charge.granted(reservation, estimate)
+  return charge.take(limits, (await countPrompt(call, host)) + answer)
 }
 
 /** What a call holds of the budgets of its key, until it has ended. */
@@ -243,22 +257,13 @@ class CallCharge {
   }
 }
 
-/** A prompt is counted only if its size alone would refuse the call: counting costs more than the estimate. */
-const isWorthCounting = ({ refusedBy, tokens }: Reservation, call: Call): boolean =>
-  refusedBy === 'tokens' && worthCounting(call, tokens?.remaining ?? 0)
-
 /** Below this size a quarter of the bytes is close enough. Above, base64 of images makes it far too many. */
 const COUNT_FROM = 4096
 const BYTES_PER_TOKEN = 4
 
-/** Whether counting the prompt could bring the estimate by bytes below `tokens`. */
-const worthCounting = (call: Call, tokens: number): boolean => call.size >= COUNT_FROM && answerTokens(call) < tokens
-
-/** The prompt's tokens by its bytes, and all that the call lets the model answer: costs nothing. */
-const estimateByBytes = (call: Call): number => promptByBytes(call) + answerTokens(call)
-
-/** The prompt's tokens as a thread counts them, and all that the call lets the model answer. */
-const estimateByCount = async (call: Call, host: Host): Promise<number> => (await countPrompt(call, host)) + answerTokens(call)
+/** A prompt is counted only if its size alone would refuse the call, and a count could admit it: counting costs more than the estimate. */
+const isWorthCounting = ({ refusedBy, tokens }: Reservation, call: Call, answer: number): boolean =>
+  refusedBy === 'tokens' && call.size >= COUNT_FROM && answer < (tokens?.remaining ?? 0)
 
 /** Tokens to charge: those that the upstream reported, or an estimate if it accepted the call and reported none. */
 function charged({ usage, usageEstimated }: Outcome, call: Call, host: Host): number | Promise<number> {
@@ -268,9 +273,14 @@ function charged({ usage, usageEstimated }: Outcome, call: Call, host: Host): nu
 
 const promptByBytes = (call: Call): number => Math.ceil(call.size / BYTES_PER_TOKEN)
 
-function answerTokens(call: Call): number {
-  const cap = call.member('max_completion_tokens') ?? call.member('max_tokens') ?? call.member('max_output_tokens')
-  return typeof cap === 'number' ? Math.max(0, cap) : 0
+/** The members that cap an answer. A call may have several of them. */
+const CAPS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'] as const
+
+/** All that a call lets the model answer: the largest of its caps, or what the class reserves, for each of its choices. */
+function answerTokens(call: Call, { answerTokens: uncapped }: RateClass): number {
+  const caps = CAPS.map((name) => call.member(name)).filter((cap) => typeof cap === 'number')
+  const choices = call.member('n')
+  return Math.max(0, ...(caps.length > 0 ? caps : [uncapped])) * (typeof choices === 'number' ? Math.max(1, choices) : 1)
 }
 
 async function countPrompt(call: Call, host: Host): Promise<number> {

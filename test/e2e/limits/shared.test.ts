@@ -75,7 +75,10 @@ describe('limits of a key', () => {
       // Two databases, with the same key.
       const row = await one.store.db.selectFrom('keys').selectAll().where('id', '=', key.id).executeTakeFirstOrThrow()
       const { account_id } = await two.store.db.selectFrom('keys').select('account_id').executeTakeFirstOrThrow()
-      await two.store.db.insertInto('keys').values({ ...row, account_id }).execute()
+      await two.store.db
+        .insertInto('keys')
+        .values({ ...row, account_id })
+        .execute()
       keys = [secret, secret]
     })
 

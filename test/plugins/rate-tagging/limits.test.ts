@@ -98,7 +98,7 @@ describe('rate-tagging limits', () => {
 
   describe('by tokens', () => {
     it('reserve the prompt and the requested answer, and return unused tokens', async () => {
-      const { call, counted } = await start(standard({ tokens: '10k/h' }))
+      const { call, counted } = await start(standard({ tokens: '10k/h', answerTokens: 0 }))
       const { state, headers } = await call({ state: { body: body(4000, { max_completion_tokens: 3000 }) } })
       expect(headers).to.include({ 'x-ratelimit-limit-tokens': '10000', 'x-ratelimit-remaining-tokens': '6000' })
       expect(headers).to.not.have.property('x-ratelimit-limit-requests')
@@ -108,7 +108,7 @@ describe('rate-tagging limits', () => {
     })
 
     it('refuse with the message of OpenAI, which names the model', async () => {
-      const { call } = await start(standard({ tokens: '1000/day' }))
+      const { call } = await start(standard({ tokens: '1000/day', answerTokens: 0 }))
       await call({ state: { body: body(400, { max_tokens: 800 }) } })
       const { status, error, headers } = await call({ state: { body: body(800) } })
       expect(status).to.equal(429)
@@ -121,7 +121,7 @@ describe('rate-tagging limits', () => {
     })
 
     it('give no time to wait to a call that exceeds the whole limit', async () => {
-      const { call } = await start(standard({ tokens: '1k/min' }))
+      const { call } = await start(standard({ tokens: '1k/min', answerTokens: 0 }))
       const { status, error, headers } = await call({ state: { body: body(400, { max_tokens: 901 }) } })
       expect(status).to.equal(429)
       expect(error?.message).to.include(
@@ -132,7 +132,7 @@ describe('rate-tagging limits', () => {
     })
 
     it('count the tokens of a large prompt before they refuse it: an image has few', async () => {
-      const { call, counted } = await start(standard({ tokens: '1000/h' }), { countTokens: async () => 300 })
+      const { call, counted } = await start(standard({ tokens: '1000/h', answerTokens: 0 }), { countTokens: async () => 300 })
       const { status, headers } = await call({ state: { body: body(100_000, { max_tokens: 100 }) } })
       expect(status).to.equal(200)
       expect(headers).to.include({ 'x-ratelimit-remaining-tokens': '600' })
@@ -140,21 +140,21 @@ describe('rate-tagging limits', () => {
     })
 
     it('do not count the prompt if the budget is spent', async () => {
-      const { call, counted } = await start(standard({ tokens: '1000/h' }))
+      const { call, counted } = await start(standard({ tokens: '1000/h', answerTokens: 0 }))
       await call({ state: { body: body(400, { max_tokens: 900 }) } })
       expect((await call({ state: { body: body(100_000) } })).status).to.equal(429)
       expect(counted).to.deep.equal([])
     })
 
     it('charge nothing if no upstream accepted the call', async () => {
-      const { call } = await start(standard({ tokens: '1000/h' }))
+      const { call } = await start(standard({ tokens: '1000/h', answerTokens: 0 }))
       const { state } = await call({ state: { body: body(400, { max_tokens: 900 }) } })
       await state.settle({ kind: 'upstream_error', status: 502 })
       expect((await call({ state: { body: body(400) } })).headers).to.include({ 'x-ratelimit-remaining-tokens': '900' })
     })
 
     it('charge the counted prompt and the estimated answer if the upstream reported no usage', async () => {
-      const { call } = await start(standard({ tokens: '1000/h' }), { countTokens: async () => 70 })
+      const { call } = await start(standard({ tokens: '1000/h', answerTokens: 0 }), { countTokens: async () => 70 })
       const { state } = await call({ state: { body: body(400, { max_tokens: 900 }) } })
       await state.settle({ kind: 'client_closed', usage: used(0, 30), usageEstimated: true })
       expect((await call({ state: { body: body(400) } })).headers).to.include({ 'x-ratelimit-remaining-tokens': '800' })
@@ -162,7 +162,7 @@ describe('rate-tagging limits', () => {
 
     it('charge by bytes if the prompt cannot be counted', async () => {
       const countTokens = () => Promise.reject(new Error('no thread'))
-      const { call, warnings } = await start(standard({ tokens: '1000/h' }), { countTokens })
+      const { call, warnings } = await start(standard({ tokens: '1000/h', answerTokens: 0 }), { countTokens })
       const { state } = await call({ state: { body: body(400, { max_tokens: 900 }) } })
       await state.settle({ usage: used(0, 50), usageEstimated: true })
       expect((await call({ state: { body: body(400) } })).headers).to.include({ 'x-ratelimit-remaining-tokens': '750' })
@@ -170,13 +170,15 @@ describe('rate-tagging limits', () => {
     })
 
     it('charge nothing for a call whose body is refused', async () => {
-      const { call } = await start(standard({ tokens: '1000/h', requests: '1/h' }))
+      const { call } = await start(standard({ tokens: '1000/h', answerTokens: 0, requests: '1/h' }))
       expect((await call({ state: { body: new GatewayError('invalid_json') } })).status).to.equal(400)
       expect((await call({ state: { body: body(400) } })).headers).to.include({ 'x-ratelimit-remaining-tokens': '900' })
     })
 
     it('do not count the request if the tokens are refused', async () => {
-      const { call } = await start(standard({ tokens: '1000/h', requests: '2/h' }), { countTokens: async () => 1001 })
+      const { call } = await start(standard({ tokens: '1000/h', answerTokens: 0, requests: '2/h' }), {
+        countTokens: async () => 1001,
+      })
       expect((await call({ state: { body: body(8000) } })).error).to.include({ type: 'tokens' })
       const { headers } = await call({ state: { body: body(400) } })
       expect(headers).to.include({ 'x-ratelimit-remaining-requests': '1', 'x-ratelimit-remaining-tokens': '900' })
