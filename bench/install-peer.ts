@@ -18,7 +18,7 @@ const MARK = 'installed.txt'
 export async function install({ name, source, program }: Peer, processes: Processes): Promise<string> {
   const folder = join(CACHE, name)
   if (source.registry === 'none') {
-    if (!isInstalled(program)) throw new Error(`no registry has it, and there is no ${program} on the PATH`)
+    if (!isInstalled(program)) throw new Error(`there is no ${program} on the PATH: put one there to measure it`)
     return folder
   }
   const wanted = source.packages.join('\n')

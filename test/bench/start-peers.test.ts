@@ -69,9 +69,9 @@ describeWith('linux', 'the peers of a run', () => {
     const { subjects, failures } = await start(peers, (message) => messages.push(message))
     expect(subjects.map(({ name }) => name)).to.deep.equal(['last'])
     expect(failures).to.deep.equal([
-      { subject: 'absent', reason: 'no registry has it, and there is no no-such-program on the PATH' },
+      { subject: 'absent', reason: 'there is no no-such-program on the PATH: put one there to measure it' },
       { subject: 'broken', reason: 'broken ended; it printed:\nno licence\n' },
     ])
-    expect(messages).to.contain('absent is left out: no registry has it, and there is no no-such-program on the PATH')
+    expect(messages).to.contain('absent is left out: there is no no-such-program on the PATH: put one there to measure it')
   })
 })
