@@ -14,7 +14,9 @@ describeWith('linux', 'the programs of the benchmark', () => {
   before(async () => {
     scratch = await mkdtemp(join(tmpdir(), 'umg-bench-test-'))
   })
-  after(() => rm(scratch, { recursive: true }))
+  after(async () => {
+    if (scratch) await rm(scratch, { recursive: true })
+  })
 
   const node = (script: string) => ({ name: 'a program', program: process.execPath, args: ['-e', script] })
 

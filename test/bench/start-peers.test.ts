@@ -30,8 +30,8 @@ describeWith('linux', 'the peers of a run', () => {
     processes = createProcesses()
   })
   after(async () => {
-    await processes[Symbol.asyncDispose]()
-    await rm(scratch, { recursive: true })
+    await processes?.[Symbol.asyncDispose]()
+    if (scratch) await rm(scratch, { recursive: true })
   })
 
   /** Resolves when a process has stopped where it is. */
