@@ -46,28 +46,37 @@ export class LinkedList<Member extends Linked> {
   }
 }
 
-/** A member of a `Ticker`, with a deadline. */
-export interface TickListener extends Linked {
-  /** Called at every tick. `now`: monotonic milliseconds. It may remove itself from the ticker. */
-  onTick(now: number): void
+/** A member of `Deadlines`. */
+export interface Expiring extends Linked {
+  /** Monotonic milliseconds; `Infinity`: none at present. */
+  readonly deadline: number
+  /** Called when the deadline has passed; perhaps again, until the deadline is later or the member removed. */
+  onDeadline(): void
 }
 
+/** The longest time of a timer of Node, in milliseconds. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
 /**
- * One timer for many deadlines, most of which never expire: one timer each would cost every call more than the work that it guards.
- * An expired deadline is noticed at the next tick.
+ * One timer for many deadlines, most of which never pass: one timer each would cost every call more than the work that it guards. The
+ * members are looked at when the earliest deadline that was known has passed, so that a member whose deadline becomes later, such as
+ * that of a stream that goes on, costs nothing.
  */
-export class Ticker<Member extends TickListener> {
-  readonly #tickMs: number
+export class Deadlines<Member extends Expiring> {
+  readonly #toleranceMs: number
   readonly #members = new LinkedList<Member>()
   #timer: NodeJS.Timeout | undefined
+  /** When the timer is due. */
+  #checkedAt = Number.POSITIVE_INFINITY
 
-  constructor(tickMs: number) {
-    this.#tickMs = tickMs
+  /** `toleranceMs`: by how much a passed deadline may be noticed late. */
+  constructor(toleranceMs: number) {
+    this.#toleranceMs = toleranceMs
   }
 
   add(member: Member): void {
     this.#members.add(member)
-    this.#timer ??= setInterval(() => this.#tick(), this.#tickMs).unref()
+    this.expect(member.deadline)
   }
 
   /** Must be called once for each added member. */
@@ -75,17 +84,24 @@ export class Ticker<Member extends TickListener> {
     this.#members.remove(member)
   }
 
-  #tick(): void {
+  /** Must be called when the deadline of a member may have become earlier. */
+  expect(deadline: number): void {
+    if (deadline >= this.#checkedAt) return
+    clearTimeout(this.#timer)
+    this.#checkedAt = deadline
+    const ms = Math.min(Math.max(deadline - performance.now(), this.#toleranceMs), MAX_TIMER_MS)
+    this.#timer = setTimeout(() => this.#check(), ms).unref()
+  }
+
+  #check(): void {
     const now = performance.now()
-    let empty = true
+    this.#checkedAt = Number.POSITIVE_INFINITY
+    let earliest = Number.POSITIVE_INFINITY
     for (const member of this.#members) {
-      empty = false
-      member.onTick(now)
+      if (member.deadline <= now) member.onDeadline()
+      else if (member.deadline < earliest) earliest = member.deadline
     }
-    if (!empty) return
-    // An idle process has no timer.
-    clearInterval(this.#timer)
-    this.#timer = undefined
+    this.expect(earliest)
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Middleware, Next, ParameterizedContext } from 'koa'
 import compose from 'koa-compose'
-import { Ticker, type TickListener } from '../async/event-loop.ts'
+import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import type { GatewayError } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation, type PluginTimer, pluginError } from '../plugins/faults.ts'
@@ -138,32 +138,32 @@ async function serveEndpoint(ctx: ParameterizedContext): Promise<void> {
   if (!exchange.closed) await exchange.endpoint!.serve(exchange, ctx)
 }
 
-/** Interval between checks of the links' time, in milliseconds. */
-const TICK_MS = 250
+/** By how much the timeout of a link may be late, in milliseconds. */
+const TOLERANCE_MS = 250
 
 /** Wraps links as middleware: a link can fail only its own call, and its own time is measured and limited. */
 export class LinkGuard {
   readonly #timer: PluginTimer
   readonly #limitMs: number
-  readonly #ticker: Ticker<LinkRun>
+  readonly #deadlines: Deadlines<LinkRun>
 
   /** `limitMs`: a link's own time, without `next`, after which its call fails, in milliseconds. */
   constructor(timer: PluginTimer, limitMs: number) {
     this.#timer = timer
     this.#limitMs = limitMs
-    this.#ticker = new Ticker(Math.min(TICK_MS, limitMs))
+    this.#deadlines = new Deadlines(Math.min(TOLERANCE_MS, limitMs))
   }
 
   /** The guarded link. Rejects with a GatewayError; its `next` resolves even if the call fails. */
   wrap(link: ChainLink): Middleware {
     const guarded: Middleware = async (ctx, next) => {
       if (exchangeOf(ctx).closed) return
-      const run = new LinkRun(link, ctx, next, this.#limitMs)
-      this.#ticker.add(run)
+      const run = new LinkRun(link, ctx, next, { ms: this.#limitMs, deadlines: this.#deadlines })
+      this.#deadlines.add(run)
       try {
         await run.done()
       } finally {
-        this.#ticker.remove(run)
+        this.#deadlines.remove(run)
         this.#timer.ran(link.name, 'handle', run.stop(performance.now()))
       }
     }
@@ -180,8 +180,14 @@ const onlyFor =
     return concerned ? guarded(ctx, next) : next()
   }
 
+/** The limit of a link's own time in milliseconds, and where it is watched. */
+interface TimeLimit {
+  readonly ms: number
+  readonly deadlines: Deadlines<LinkRun>
+}
+
 /** One run of a link in a call: its handler, its `next`, and its own time. */
-class LinkRun implements TickListener {
+class LinkRun implements Expiring {
   previous: this | undefined
   next: this | undefined
   readonly name: string
@@ -189,7 +195,7 @@ class LinkRun implements TickListener {
   readonly #ctx: ParameterizedContext
   readonly #exchange: Exchange
   readonly #rest: Next
-  readonly #limitMs: number
+  readonly #limit: TimeLimit
   #ownMs = 0
   /** Start of the link's current own time; undefined while it waits for `next` and after its end. */
   #runningSince: number | undefined = performance.now()
@@ -198,13 +204,13 @@ class LinkRun implements TickListener {
   #innerIsOver = false
   #isOver = false
 
-  constructor(link: ChainLink, ctx: ParameterizedContext, rest: Next, limitMs: number) {
+  constructor(link: ChainLink, ctx: ParameterizedContext, rest: Next, limit: TimeLimit) {
     this.name = link.name
     this.#link = link
     this.#ctx = ctx
     this.#exchange = exchangeOf(ctx)
     this.#rest = rest
-    this.#limitMs = limitMs
+    this.#limit = limit
   }
 
   /** Runs the handler. Resolves when the handler and its `next` are done; rejects with a GatewayError. */
@@ -235,8 +241,14 @@ class LinkRun implements TickListener {
     return { name: this.name, ms: this.#timeAt(now) }
   }
 
-  onTick(now: number): void {
-    if (this.#timeAt(now) > this.#limitMs) this.#reject?.(new ContractViolation('TOOK_TOO_LONG'))
+  /** Of its own time: none while it waits for `next`. */
+  get deadline(): number {
+    const now = performance.now()
+    return this.#runningSince === undefined ? Number.POSITIVE_INFINITY : now + this.#limit.ms - this.#timeAt(now)
+  }
+
+  onDeadline(): void {
+    this.#reject?.(new ContractViolation('TOOK_TOO_LONG'))
   }
 
   /** Without the time in which the body is read: a client may send it slowly. */
@@ -273,7 +285,9 @@ class LinkRun implements TickListener {
     this.#innerIsOver = true
     this.#exchange.currentLink = this.name
     // A link that threw in the meantime no longer runs.
-    if (!this.#isOver) this.#runningSince = performance.now()
+    if (this.#isOver) return
+    this.#runningSince = performance.now()
+    this.#limit.deadlines.expect(this.deadline)
   }
 
   /** Fails the call and rejects. If the link does not await it, the unhandled rejection must not end the process. */

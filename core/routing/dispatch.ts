@@ -1,4 +1,4 @@
-import { Ticker, type TickListener } from '../async/event-loop.ts'
+import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import { type Pause, pause } from '../async/pause.ts'
 import { GatewayError } from '../errors.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
@@ -47,18 +47,19 @@ export interface DispatchListener {
 }
 
 /** The most milliseconds by which the timeout of a call is late. */
-const TICK_MS = 20
+const TOLERANCE_MS = 20
 
-const ticker = new Ticker<Dispatch>(TICK_MS)
+const deadlines = new Deadlines<Dispatch>(TOLERANCE_MS)
 
 /** Sends a call to the targets of its route, one attempt after the other, until one serves it. */
-export class Dispatch implements AttemptListener, TickListener {
+export class Dispatch implements AttemptListener, Expiring {
   previous: this | undefined
   next: this | undefined
+  /** Of all attempts together. */
+  readonly deadline: number
   readonly #request: DispatchRequest
   readonly #listener: DispatchListener
   readonly #planner: AttemptPlanner
-  readonly #expiresAt: number
   readonly #served = Promise.withResolvers<Buffer | undefined>()
   #planned: PlannedAttempt | undefined
   /** The planned attempt, once it has started. */
@@ -77,8 +78,8 @@ export class Dispatch implements AttemptListener, TickListener {
     this.#request = request
     this.#listener = listener
     this.#planner = new AttemptPlanner(route, call, selection)
-    this.#expiresAt = performance.now() + route.total
-    ticker.add(this)
+    this.deadline = performance.now() + route.total
+    deadlines.add(this)
   }
 
   /**
@@ -104,8 +105,8 @@ export class Dispatch implements AttemptListener, TickListener {
     this.#attempt?.fail(error)
   }
 
-  onTick(now: number): void {
-    if (now >= this.#expiresAt) this.fail(timeoutError('total'))
+  onDeadline(): void {
+    this.fail(timeoutError('total'))
   }
 
   /** The routing of the call so far. */
@@ -145,7 +146,7 @@ export class Dispatch implements AttemptListener, TickListener {
   #plan(): void {
     let planned: PlannedAttempt | undefined
     try {
-      planned = this.#planner.next(performance.now(), this.#expiresAt)
+      planned = this.#planner.next(performance.now(), this.deadline)
     } catch (error) {
       this.#giveUp(error)
       return
@@ -264,7 +265,7 @@ export class Dispatch implements AttemptListener, TickListener {
   }
 
   #finish(): void {
-    if (!this.#isOver) ticker.remove(this)
+    if (!this.#isOver) deadlines.remove(this)
     this.#isOver = true
   }
 }

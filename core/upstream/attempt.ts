@@ -1,4 +1,4 @@
-import { Ticker, type TickListener } from '../async/event-loop.ts'
+import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import { type ErrorName, GatewayError, UpstreamFailure } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { callProvider, type PluginTimer, pluginError } from '../plugins/faults.ts'
@@ -74,12 +74,12 @@ export interface AttemptEnd {
 const AFTER_END_MS = 1000
 
 /** Milliseconds by which a phase timeout may be late. */
-const TICK_MS = 20
+const TOLERANCE_MS = 20
 
-const ticker = new Ticker<UpstreamAttempt>(TICK_MS)
+const deadlines = new Deadlines<UpstreamAttempt>(TOLERANCE_MS)
 
 /** One attempt at one target, from the provider's request to the last byte. */
-export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
+export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   previous: this | undefined
   next: this | undefined
   /** Parameters that the provider dropped from its request. */
@@ -88,6 +88,8 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
   stale = false
   /** Monotonic time of the reply's head; undefined if there was none. */
   heardAt: number | undefined
+  /** Of the phase. None while the attempt is paused. */
+  deadline = Number.POSITIVE_INFINITY
   readonly #options: AttemptOptions
   /** The provider's view of this attempt. */
   readonly #view: ProviderAttempt
@@ -101,8 +103,6 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
   #decoding: Decoding | undefined
   #linger: NodeJS.Timeout | undefined
   #phase: Phase = 'connect'
-  /** Monotonic time of the phase's timeout. */
-  #expiresAt = Number.POSITIVE_INFINITY
 
   constructor(options: AttemptOptions) {
     this.#options = options
@@ -112,9 +112,9 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
   /** Gets the request from the provider, and sends it. */
   start(client: UpstreamClient): void {
     const { operation, call, served, timer } = this.#options
-    ticker.add(this)
     // A large body is translated in a worker thread: its upstream must not be blamed for that time.
     if (!call.large) this.#enter('connect')
+    deadlines.add(this)
     const startedAt = performance.now()
     const made = (request: UpstreamRequest | LocalReply): void => {
       timer.ran(served.provider, 'request', performance.now() - startedAt)
@@ -158,7 +158,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
     const [unfit] = this.dropped
     if (this.#options.strict && unfit !== undefined) throw new GatewayError('unsupported_parameter', { param: unfit })
     this.#sent = { origin: request.origin, headers: request.headers }
-    this.#enter('connect')
+    if (this.#options.call.large) this.#enter('connect')
     this.#sending = client.send(request, this, this.#options.fresh)
   }
 
@@ -204,7 +204,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
   }
 
   pause(): void {
-    this.#expiresAt = Number.POSITIVE_INFINITY
+    this.deadline = Number.POSITIVE_INFINITY
     this.#sending?.pause()
     this.#decoding?.pause()
   }
@@ -215,13 +215,14 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
     this.#decoding?.resume()
   }
 
-  onTick(now: number): void {
-    if (now >= this.#expiresAt) this.fail(timeoutError(this.#phase))
+  onDeadline(): void {
+    this.fail(timeoutError(this.#phase))
   }
 
   #enter(phase: Phase): void {
     this.#phase = phase
-    this.#expiresAt = performance.now() + this.#options.limits[phase]
+    this.deadline = performance.now() + this.#options.limits[phase]
+    deadlines.expect(this.deadline)
   }
 
   /** The client disconnected. */
@@ -304,7 +305,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, TickListener {
   #end(result: AttemptEnd['result'], how: Pick<AttemptEnd, 'error' | 'body'> = {}): void {
     this.#state = 'over'
     this.#decoding?.close()
-    ticker.remove(this)
+    deadlines.remove(this)
     this.#abort?.abort()
     this.#options.listener.onEnded({ result, committed: this.#commit === 'done', ...how })
   }

@@ -10,7 +10,8 @@ import { type ConsolePage, ENTRANCES, PAGES } from './pages.ts'
 import { seed } from './seed.ts'
 import { beyondTab } from './tab-stops.ts'
 
-const SCREENSHOTS = join(import.meta.dirname, 'screenshots')
+/** The folder for screenshots of each page. They are a third of the time of these tests. */
+const SCREENSHOTS = process.env.UMG_TEST_SCREENSHOTS
 
 const DESKTOP = { width: 1440, height: 900 }
 const PHONE = { width: 390, height: 844 }
@@ -27,7 +28,7 @@ describeInBrowser('each page of the console', (open) => {
   const errors: string[] = []
 
   before(async () => {
-    mkdirSync(SCREENSHOTS, { recursive: true })
+    if (SCREENSHOTS) mkdirSync(SCREENSHOTS, { recursive: true })
     fixture = await startConsole()
     stranger = await open({ reducedMotion: 'reduce' })
     admin = await open({ reducedMotion: 'reduce' })
@@ -50,14 +51,14 @@ describeInBrowser('each page of the console', (open) => {
     it(`(${shown.name}) is accessible in light and dark, reachable by keyboard, and fits a phone`, async () => {
       const page = ENTRANCES.includes(shown) ? stranger : admin
       await visit(page, shown)
-      await picture(page, shown, 'light')
+      await show(page, shown, 'light')
       expect(await accessibilityViolations(page, 'all'), 'light').to.deep.equal([])
-      await picture(page, shown, 'dark')
+      await show(page, shown, 'dark')
       expect(await accessibilityViolations(page, 'colors'), 'dark').to.deep.equal([])
       await page.setViewportSize(PHONE)
       expect(await page.evaluate(TOO_WIDE), 'pixels too wide').to.be.at.most(0)
-      await picture(page, shown, 'dark')
-      await picture(page, shown, 'light')
+      await show(page, shown, 'dark')
+      await show(page, shown, 'light')
       await page.setViewportSize(DESKTOP)
       expect(await beyondTab(page), 'not reached by Tab').to.deep.equal([])
       expect(errors.splice(0)).to.deep.equal([])
@@ -73,8 +74,9 @@ describeInBrowser('each page of the console', (open) => {
     await prepare?.(page)
   }
 
-  async function picture(page: Page, { name }: ConsolePage, colorScheme: 'light' | 'dark'): Promise<void> {
+  async function show(page: Page, { name }: ConsolePage, colorScheme: 'light' | 'dark'): Promise<void> {
     await page.emulateMedia({ colorScheme })
+    if (!SCREENSHOTS) return
     const { width } = page.viewportSize()!
     await page.screenshot({ path: join(SCREENSHOTS, `${name}-${width}-${colorScheme}.png`) })
   }

@@ -59,6 +59,17 @@ export class Cluster {
     })
   }
 
+  /** The statuses of concurrent calls, each on a connection of its own: they reach all proxies in turn. */
+  statuses(count: number, model?: string): Promise<number[]> {
+    return Promise.all(
+      Array.from({ length: count }, async () => {
+        const reply = await this.call('Hello!', { ...(model && { model }), close: true })
+        await reply.text()
+        return reply.status
+      }),
+    )
+  }
+
   /** The value of a series of `/metrics`; undefined if there is none. */
   async metric(series: string): Promise<number | undefined> {
     const text = await (await fetch(`${this.url}/metrics`)).text()
@@ -87,3 +98,32 @@ chain:
 namespaces:
   sandbox: { provider: sandbox }
 `
+
+/** A link whose headers make it lose an error outside of any call, or block its process for ever. */
+export const CARELESS = `import { defineChain } from 'unified-model-gateway/plugin'
+export default defineChain({
+  kind: 'chain', apiVersion: 1, name: 'careless', schema: {},
+  create: () => ({
+    handle(ctx, next) {
+      if (ctx.get('x-lose')) setTimeout(() => { throw new Error('lost') })
+      if (ctx.get('x-block')) {
+        process.stdout.write('blocked\\n')
+        for (;;);
+      }
+      return next()
+    },
+  }),
+})
+`
+
+/** A routes.yaml with the careless link and one namespace, which the sandbox serves. */
+export const withNamespace = (name: string): string => `version: 1
+chain: [{ plugin: auth }, { plugin: ./careless.ts }]
+namespaces:
+  ${name}: { provider: sandbox }
+`
+
+/** Resolves when `holds` does. */
+export async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds()));
+}

@@ -19,7 +19,7 @@ import { type ApiClient, adminClient, poll } from './api-client.ts'
 /** Milliseconds that the slow link takes before `next`, and again after it. */
 const SLOW_MS = 15
 /** The timeout of a link. */
-const LIMIT_MS = 250
+const LIMIT_MS = 1000
 
 const CHAIN = [
   { plugin: 'auth' },
