@@ -31,7 +31,7 @@ export class CallBody {
   #reading: Promise<ClientCall> | undefined
   #memory: CallMemory | undefined
   #context: CallContext | undefined
-  /** Monotonic milliseconds. */
+  /** Start and end of the reading, in monotonic milliseconds. */
   #beganAt = Number.POSITIVE_INFINITY
   #endedAt = Number.POSITIVE_INFINITY
   /** Undefined until it is read. */

@@ -243,7 +243,8 @@ class LinkRun implements Expiring {
 
   /** Of its own time: none while it waits for `next`. */
   get deadline(): number {
-    return this.#runningSince === undefined ? Number.POSITIVE_INFINITY : this.#runningSince + this.#limit.ms - this.#ownMs
+    const now = performance.now()
+    return this.#runningSince === undefined ? Number.POSITIVE_INFINITY : now + this.#limit.ms - this.#timeAt(now)
   }
 
   onDeadline(): void {

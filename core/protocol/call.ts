@@ -269,23 +269,10 @@ function scan(bytes: Buffer): ScannedObject {
  */
 export async function largeCall(bytes: Buffer, context: CallContext, scanner: BodyScanner): Promise<ClientCall> {
   try {
-    checkBeginning(bytes)
     const body = await scanner.scan(bytes)
     return new ClientCall(body.bytes, context, checked(body.scanned))
   } catch (error) {
     throw refusal(error)
-  }
-}
-
-/** Bytes scanned first: enough to refuse a JSON bomb without copying it to a thread. */
-const BEGINNING = 64 * 1024
-
-function checkBeginning(bytes: Buffer): void {
-  try {
-    scanObject(bytes.subarray(0, BEGINNING))
-  } catch (error) {
-    // A prefix is incomplete: a syntax error is expected.
-    if (!(error instanceof ScanError) || error.code !== 'syntax') throw error
   }
 }
 

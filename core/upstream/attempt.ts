@@ -114,9 +114,9 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   /** Gets the request from the provider, and sends it. */
   start(client: UpstreamClient): void {
     const { operation, call, served, timer } = this.#options
-    deadlines.add(this)
     // A large body is translated in a worker thread: its upstream must not be blamed for that time.
     if (!call.large) this.#enter('connect')
+    deadlines.add(this)
     const startedAt = performance.now()
     const made = (request: UpstreamRequest | LocalReply): void => {
       timer.ran(served.provider, 'request', performance.now() - startedAt)
@@ -165,7 +165,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     const [unfit] = this.dropped
     if (this.#options.strict && unfit !== undefined) throw new GatewayError('unsupported_parameter', { param: unfit })
     this.#sent = { origin: request.origin, headers: request.headers }
-    this.#enter('connect')
+    if (this.#options.call.large) this.#enter('connect')
     this.#sending = client.send(request, this, this.#options.fresh)
   }
 

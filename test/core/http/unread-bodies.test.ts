@@ -34,9 +34,8 @@ describe('Bodies of requests that are answered before they are read', () => {
   const hasRoom = ({ readableLength, readableHighWaterMark }: IncomingMessage): boolean => readableLength < readableHighWaterMark
 
   afterEach(async () => {
-    for (const client of clients) client.destroy()
-    server.close()
-    await once(server, 'close')
+    for (const client of clients ?? []) client.destroy()
+    await server?.[Symbol.asyncDispose]()
   })
 
   it('are discarded one after the other', async () => {

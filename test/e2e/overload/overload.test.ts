@@ -51,13 +51,16 @@ describe('An overloaded process', () => {
       }
     }
     const late = holdUp()
-    while ((await status(undefined, GOOD_BODY)) !== 503);
-    expect(await fixture.gateway.metric('umg_shed_total', { reason: 'event_loop' })).to.be.at.least(1)
-    await expectOperatorsServed()
-    going.release()
-    await connection.until('[DONE]')
-    isLate = false
-    await late
+    try {
+      while ((await status(undefined, GOOD_BODY)) !== 503);
+      expect(await fixture.gateway.metric('umg_shed_total', { reason: 'event_loop' })).to.be.at.least(1)
+      await expectOperatorsServed()
+      going.release()
+      await connection.until('[DONE]')
+    } finally {
+      isLate = false
+      await late
+    }
     while ((await status(undefined, GOOD_BODY)) !== 200);
   })
 })
