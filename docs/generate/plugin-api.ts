@@ -9,9 +9,10 @@ const ENTRIES = [
 
 /** What stands together, by the file it comes from. */
 const PARTS: readonly (readonly [file: RegExp, title: string])[] = [
-  [/^core\/errors\./, 'Errors for clients'],
+  [/^core\/error(?:s|-table)\./, 'Errors for clients'],
   [/sdk\/(?:api|plugin|call|host)\./, 'The contract'],
   [/sdk\/refusals\./, 'Errors of upstreams'],
+  [/sdk\/(?:rate|answer-tokens)\./, 'Limits'],
   [/sdk\/(?:chat|translated)\./, "OpenAI's wire"],
   [/sdk\/chunk\./, 'The parts of a translated stream'],
   [/sdk\/(?:secrets|template)\./, 'Secrets and templates'],

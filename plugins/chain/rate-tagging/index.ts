@@ -1,5 +1,5 @@
-import { type CallState, defineChain, Type } from 'unified-model-gateway/plugin'
-import { admit, createClasses, RATE, rateHeaders } from './limits.ts'
+import { type CallState, defineChain, RATE, Type } from 'unified-model-gateway/plugin'
+import { admit, createClasses, rateHeaders } from './limits.ts'
 import { compileTags, createTagMetrics } from './tags.ts'
 
 const NAME = '^[A-Za-z0-9][A-Za-z0-9_-]*$'

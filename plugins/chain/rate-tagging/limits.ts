@@ -1,4 +1,5 @@
 import {
+  answerTokens,
   type Budget,
   type Call,
   type CallState,
@@ -8,45 +9,12 @@ import {
   type HostLog,
   type Outcome,
   type Principal,
-  type Rate,
+  parseRate,
   type RateLimits,
   type Reservation,
+  uncappedAnswer,
+  unitOf,
 } from 'unified-model-gateway/plugin'
-
-/** Each unit a rate may name: its milliseconds, and the word that OpenAI's messages use. A month is one of the calendar. */
-const UNITS = {
-  s: { ms: 1000, word: 'sec' },
-  min: { ms: 60_000, word: 'min' },
-  h: { ms: 3_600_000, word: 'hour' },
-  d: { ms: 86_400_000, word: 'day' },
-  month: { ms: undefined, word: 'month' },
-} as const
-
-/** Other spellings that people write. */
-const ALIASES: Readonly<Record<string, keyof typeof UNITS>> = { sec: 's', minute: 'min', hour: 'h', day: 'd' }
-
-const MULTIPLES: Readonly<Record<string, number>> = { k: 1000, M: 1_000_000 }
-
-/** `60/min`, `100k/min`, `5M/day`. */
-export const RATE = `^([1-9]\\d{0,8})([kM]?)/(${[...Object.keys(UNITS), ...Object.keys(ALIASES)].join('|')})$`
-
-/** Reads a rate. Throws an Error that says what a rate looks like. */
-function parseRate(text: string, timeZone: string): Rate {
-  const [, digits, multiple, unit] = new RegExp(RATE).exec(text) ?? []
-  if (digits === undefined || multiple === undefined || unit === undefined) {
-    throw new Error(`"${text}" is not a rate; write an amount per s, min, h, d or month, such as 60/min or 100k/min`)
-  }
-  const { ms } = UNITS[ALIASES[unit] ?? (unit as keyof typeof UNITS)]
-  return {
-    amount: Number(digits) * (MULTIPLES[multiple] ?? 1),
-    window: ms === undefined ? { kind: 'calendar', unit: 'month', timeZone } : { kind: 'fixed', ms },
-  }
-}
-
-/** `min` for a rate per minute. */
-function unitOf({ window }: Rate): string {
-  return window.kind === 'calendar' ? window.unit : Object.values(UNITS).find(({ ms }) => ms === window.ms)!.word
-}
 
 /**
  * Milliseconds as Go prints a duration, which is how OpenAI's `x-ratelimit-reset-*` and its messages say one: `12ms`, `1s`,
@@ -144,13 +112,9 @@ export function createClasses(
   }
 }
 
-/** The reserved answer where a class says nothing: at most a tenth of its tokens, so that a small limit allows calls. */
-const ANSWER_TOKENS = 1024
-
 function rateClassOf(name: string, written: WrittenLimits, timeZone: string): RateClass {
   const limits = limitsOf(written, timeZone)
-  const tenth = Math.floor((limits.tokens?.amount ?? 0) / 10)
-  return { name, limits, answerTokens: written.answerTokens ?? Math.min(ANSWER_TOKENS, tenth) }
+  return { name, limits, answerTokens: written.answerTokens ?? uncappedAnswer(limits.tokens) }
 }
 
 const limitsOf = ({ requests, tokens, concurrent, onOutage }: WrittenLimits, timeZone: string): RateLimits => ({
@@ -187,7 +151,7 @@ export async function admit(applicant: Applicant, host: Host, limited: HostCount
   if (length === undefined || length > SMALL_BODY) await charge.take({ ...limits, tokens: undefined }, 0)
   const call = await charge.readBody()
   onBody?.()
-  const answer = applicant.state.endpoint === 'embeddings' ? 0 : answerTokens(call, rateClass)
+  const answer = answerTokens(call, rateClass.answerTokens)
   const estimate = promptByBytes(call) + answer
   const reservation = await charge.reserve(limits, estimate)
   if (!isWorthCounting(reservation, call, answer)) return charge.granted(reservation, estimate)
@@ -272,16 +236,6 @@ function charged({ usage, usageEstimated }: Outcome, call: Call, host: Host): nu
 }
 
 const promptByBytes = (call: Call): number => Math.ceil(call.size / BYTES_PER_TOKEN)
-
-/** The members that cap an answer. A call may have several of them. */
-const CAPS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'] as const
-
-/** All that a call lets the model answer: the largest of its caps, or what the class reserves, for each of its choices. */
-function answerTokens(call: Call, { answerTokens: uncapped }: RateClass): number {
-  const caps = CAPS.map((name) => call.member(name)).filter((cap) => typeof cap === 'number')
-  const choices = call.member('n')
-  return Math.max(0, ...(caps.length > 0 ? caps : [uncapped])) * (typeof choices === 'number' ? Math.max(1, choices) : 1)
-}
 
 async function countPrompt(call: Call, host: Host): Promise<number> {
   try {
