@@ -244,6 +244,13 @@ export const ERRORS = {
     fault: 'policy',
     message: 'The upstream has as many calls under way as the operator allows. Retry shortly.',
   },
+  namespace_limit_reached: {
+    status: 429,
+    type: 'rate_limit_error',
+    code: 'rate_limit_exceeded',
+    fault: 'policy',
+    message: 'The calls of all keys together have reached a limit that the operator sets for this model. {detail}',
+  },
   upstream_circuit_open: upstream(
     503,
     'upstream_overloaded',

@@ -1,8 +1,8 @@
 import type { GatewayError } from '../errors.ts'
 
 /** A wait of a call, which the end of the call cuts short. */
-export interface Pause {
-  readonly over: Promise<void>
+export interface Pause<Value = void> {
+  readonly over: Promise<Value>
   /** Makes `over` reject. */
   end(error: GatewayError): void
 }

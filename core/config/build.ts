@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Static } from 'typebox'
+import { parseRate } from '../sdk/api.ts'
 import { instant, milliseconds } from '../text/times.ts'
 import type { ConfiguredPlugin } from './checks/plugins.ts'
 import type {
@@ -8,6 +9,7 @@ import type {
   CuratedNamespace,
   DeclaredKey,
   Expectation,
+  LimitsConfig,
   NamespaceConfig,
   RouteConfig,
   TargetConfig,
@@ -20,7 +22,7 @@ import type { Path } from './file/path.ts'
 import type { RawConfig } from './file/raw-config.ts'
 import { noticesOf } from './notices.ts'
 import type { CuratedModels } from './schema/curated-models.ts'
-import { RETRY_CAUSES, type RetryCause } from './schema/retry-causes.ts'
+import { type AssumedCause, RETRY_CAUSES, type RetryCause } from './schema/retry-causes.ts'
 import type { routesSchema } from './schema/routes-yaml.ts'
 
 /** What the names and references of a RawConfig refer to. */
@@ -74,7 +76,7 @@ interface NamespaceContext {
 
 function buildNamespace(
   name: string,
-  { models, timeouts, testKeys, breaker, concurrency }: NamespaceValues,
+  { models, timeouts, testKeys, breaker, concurrency, limits }: NamespaceValues,
   { file, resolution: { providers, dormant } }: NamespaceContext,
 ): NamespaceConfig {
   const { plugin, config } = providers.get(name)!
@@ -94,10 +96,21 @@ function buildNamespace(
         wait: milliseconds(concurrency.wait),
       },
     }),
+    ...(limits && { limits: buildLimits(limits) }),
     ...(missing && { dormant: [...new Set(missing)].join(', ') }),
     at: file.position(file.keySpan(['namespaces', name])),
   }
 }
+
+/** Vendors begin their months in UTC. */
+const TIME_ZONE = 'UTC'
+
+const buildLimits = ({ requests, tokens, concurrent, wait }: NonNullable<NamespaceValues['limits']>): LimitsConfig => ({
+  ...(requests !== undefined && { requests: parseRate(requests, TIME_ZONE) }),
+  ...(tokens !== undefined && { tokens: parseRate(tokens, TIME_ZONE) }),
+  ...(concurrent !== undefined && { concurrent }),
+  wait: milliseconds(wait),
+})
 
 /** The timeouts of a namespace are complete, those of a curated model may not be. */
 function inMilliseconds<Durations extends { readonly [Name in keyof Timeouts]?: string }>(
@@ -130,7 +143,7 @@ function buildRoute(path: Path, route: CuratedModels[string], context: RouteCont
     fallbacks: route.fallbacks.map((model, index) => buildTarget([...path, 'fallbacks', index], { model, weight: 1 }, context)),
     choose,
     ...(sticky !== undefined && { sticky }),
-    retry: { attempts: retry.attempts, on: new Set(retry.on?.map(toCause) ?? RETRY_CAUSES) },
+    retry: { attempts: retry.attempts, on: new Set(retry.on?.map(toCause<RetryCause>) ?? RETRY_CAUSES) },
     defaults,
     timeouts: inMilliseconds(route.timeouts),
     strict,
@@ -165,7 +178,7 @@ function buildExpectations({ expect }: Values, file: ConfigFile): readonly Expec
     if (typeof expected === 'string') return [{ model, failing: new Map(), to: expected, at: file.position(file.keySpan(path)) }]
     return expected.map(({ failing = {}, to }, index) => ({
       model,
-      failing: new Map(Object.entries(failing).map(([name, cause]) => [name, toCause(cause)])),
+      failing: new Map(Object.entries(failing).map(([name, cause]) => [name, toCause<AssumedCause>(cause)])),
       to,
       at: file.position(file.valueSpan([...path, index])),
     }))
@@ -173,4 +186,4 @@ function buildExpectations({ expect }: Values, file: ConfigFile): readonly Expec
 }
 
 /** YAML reads `429` as a number. */
-const toCause = (written: string | number): RetryCause => String(written) as RetryCause
+const toCause = <Cause extends AssumedCause>(written: string | number): Cause => String(written) as Cause

@@ -1,7 +1,7 @@
-import type { ChainPlugin, ProviderPlugin } from '../sdk/api.ts'
+import type { ChainPlugin, ProviderPlugin, RateLimits } from '../sdk/api.ts'
 import type { Position } from '../text/diagnostic.ts'
 import type { Digests } from './digests.ts'
-import type { RetryCause } from './schema/retry-causes.ts'
+import type { AssumedCause, RetryCause } from './schema/retry-causes.ts'
 
 /** One version of routes.yaml, checked: every value has its type, and every name refers to something that exists. */
 export interface Config {
@@ -55,12 +55,20 @@ export interface NamespaceConfig {
   readonly breaker: boolean
   /** Absent: no limit. */
   readonly concurrency?: ConcurrencyConfig
+  /** Those that all processes and gateways share. Absent: no limit. */
+  readonly limits?: LimitsConfig
   /** Why an `optional: true` namespace is left out: the names of the variables and files that are not set. Absent: it is not. */
   readonly dormant?: string
   readonly at: Position
 }
 
-/** The limit of concurrent calls to an upstream. */
+/** The limits of a namespace. */
+export interface LimitsConfig extends Pick<RateLimits, 'requests' | 'tokens' | 'concurrent'> {
+  /** How long a call waits, in milliseconds. */
+  readonly wait: number
+}
+
+/** The limit of concurrent calls of a process to an upstream. */
 export interface ConcurrencyConfig {
   readonly limit: number
   /** The most calls that wait for a place. */
@@ -116,8 +124,8 @@ export interface TargetConfig {
 export interface Expectation {
   /** The model that the client names: an id or an alias. */
   readonly model: string
-  /** The namespaces, or ids of upstream models, that fail, each with its cause. */
-  readonly failing: ReadonlyMap<string, RetryCause>
+  /** The namespaces, or ids of upstream models, that fail or are at their limits, each with its cause. */
+  readonly failing: ReadonlyMap<string, AssumedCause>
   /** The id of the upstream model that then serves the call, or the name of an error. */
   readonly to: string
   readonly at: Position

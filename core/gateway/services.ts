@@ -6,7 +6,7 @@ import type { Exchange, ExchangeServices } from '../http/exchange.ts'
 import { Settlement } from '../http/settle.ts'
 import { KeyDirectory } from '../keys/directory.ts'
 import { CallMetrics, PluginMetrics } from '../observe/call-metrics.ts'
-import { AuthorityMetrics, BreakerMetrics, GatewayMetrics } from '../observe/gateway-metrics.ts'
+import { AuthorityMetrics, BreakerMetrics, GatewayMetrics, LimitMetrics } from '../observe/gateway-metrics.ts'
 import type { Log } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { Leases } from '../quota/leases.ts'
@@ -71,6 +71,8 @@ export function openServices({ control, log, metrics, version, workerThreads, ..
   const plugins = new PluginMetrics(metrics)
   const authority = new AuthorityMetrics(metrics, log)
   const leases = new Leases({ renew: (requests) => control.renewLeases(requests), onAsked: (error) => authority.asked(error) })
+  const limits = new LeasedLimits(leases)
+  const namespaceLimits = new LimitMetrics(metrics)
   return {
     log,
     metrics,
@@ -81,8 +83,15 @@ export function openServices({ control, log, metrics, version, workerThreads, ..
     calls,
     plugins,
     times,
-    states: new UpstreamStates(new BreakerMetrics(metrics, log)),
-    limits: new LeasedLimits(leases),
+    states: new UpstreamStates({
+      listener: new BreakerMetrics(metrics, log),
+      services: {
+        limits,
+        countTokens: (call) => workers.countTokens(call),
+        onLimited: (namespace, limit) => namespaceLimits.reached(namespace, limit),
+      },
+    }),
+    limits,
     getJson,
     linkGuard: new LinkGuard(plugins, times.link),
     gateway: new GatewayMetrics(metrics, { version, workers }),

@@ -5,7 +5,8 @@ import { GatewayError } from '../errors.ts'
 import { ContractViolation, PluginFailure } from '../plugins/faults.ts'
 import type { ClientCall } from '../protocol/call.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
-import type { Dispatch, DispatchListener, Tokens } from '../routing/dispatch.ts'
+import type { Tokens } from '../routing/attempt-tokens.ts'
+import type { Dispatch, DispatchListener } from '../routing/dispatch.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type {
   AttemptRecord,

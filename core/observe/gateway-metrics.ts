@@ -82,6 +82,20 @@ export class BreakerMetrics {
   }
 }
 
+/** The limits of namespaces, as a metric. */
+export class LimitMetrics {
+  readonly #limited: HostCounter
+
+  constructor(metrics: Metrics) {
+    this.#limited = metrics.declare(METRICS.namespaceLimited)
+  }
+
+  /** A limit of a namespace had no room for an attempt. */
+  reached(namespace: string, limit: 'requests' | 'tokens' | 'concurrent'): void {
+    this.#limited.add(1, namespace, limit)
+  }
+}
+
 /** How the authority of limits answers: a metric, and a log line when it can no longer be reached, and when it can again. */
 export class AuthorityMetrics {
   readonly #questions: HostCounter

@@ -81,6 +81,12 @@ export const METRICS = {
     help: 'Fallbacks of a call to a curated model from one target to the next, by the error of the first.',
     labels: ['namespace', 'model', 'from', 'to', 'reason'],
   },
+  namespaceLimited: {
+    name: 'umg_namespace_limited_total',
+    type: 'counter',
+    help: 'Times that a target was skipped because a limit of its namespace was reached.',
+    labels: ['namespace', 'limit'],
+  },
   circuitState: {
     name: 'umg_circuit_state',
     type: 'gauge',

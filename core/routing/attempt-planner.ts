@@ -1,6 +1,7 @@
 import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
 import type { Call, RouteTrace } from '../sdk/api.ts'
+import { type LimitReached, limitError } from './limit-share.ts'
 import {
   droppedParameters,
   type Operation,
@@ -32,6 +33,8 @@ export interface PlannedAttempt {
   readonly credentialRefused: boolean
   /** Whether another attempt may follow: then a stream is held until its first meaningful event. */
   readonly hold: boolean
+  /** Set: the call waits for the limits of the target's namespace, since no other target is left. */
+  readonly limited: LimitReached | undefined
 }
 
 /** What selection may depend on beside the call. */
@@ -64,6 +67,8 @@ export class AttemptPlanner {
   #error: GatewayError | undefined
   /** The first candidate that cannot serve such a call, and the reason. */
   #unfit: { readonly candidate: Candidate; readonly error: GatewayError } | undefined
+  /** Planned attempts that the limits of their namespaces had no room for. */
+  #limited: readonly LimitedAttempt[] = NONE_LIMITED
   #skipped: { readonly target: string; readonly why: ErrorName }[] = NONE_SKIPPED
   /** When the first of the open breakers permits a probe. */
   #readyAt = Number.POSITIVE_INFINITY
@@ -89,10 +94,16 @@ export class AttemptPlanner {
 
   /** The error of the call if no attempt is left. */
   get error(): GatewayError {
-    const error = this.#error ?? this.#unfit?.error ?? circuitOpen(this.#readyAt - performance.now())
+    const error = this.#error ?? this.#refusal
     if (error.row === 'upstream_rate_limited' && this.#retryAfter !== Number.POSITIVE_INFINITY)
       error.headers = { ...error.headers, 'retry-after': String(this.#retryAfter) }
     return this.#attempts > 1 ? error.forbidRetry() : error
+  }
+
+  /** The error of a call without any attempt. */
+  get #refusal(): GatewayError {
+    if (this.#limited.length > 0) return limitError(this.#limited.map(({ limited }) => limited))
+    return this.#unfit?.error ?? circuitOpen(this.#readyAt - performance.now())
   }
 
   /** The routing of the call so far. */
@@ -102,7 +113,7 @@ export class AttemptPlanner {
     const operation = target && operationOf(target.provider, call.endpoint)
     return {
       route: this.#route.id,
-      skipped: this.#skipped,
+      skipped: this.#limited.length === 0 ? this.#skipped : [...this.#skipped, ...this.#limited.map(limitedTarget)],
       parameters: operation === undefined ? {} : parameterSupport(call, tableFor(operation, target!.served.model)),
     }
   }
@@ -134,10 +145,18 @@ export class AttemptPlanner {
     this.#skipOpen(this.#last!.candidate)
   }
 
-  /** No further attempt: the call is out of time. The error of an earlier attempt takes precedence over this one. */
+  /** The limits of the last planned target's namespace have no room for the call. If it has waited for them, there is no attempt left. */
+  skipLimitedTarget(limited: LimitReached): void {
+    const last = this.#last!
+    if (last.limited !== undefined) this.#over = true
+    if (!last.credentialRefused) this.#attempts--
+    this.#limited = [...this.#limited, { ...last, limited }]
+  }
+
+  /** No further attempt. The error of an earlier attempt takes precedence over this one, and a reached limit over a timeout. */
   end(error: GatewayError): void {
     this.#over = true
-    this.#error ??= error
+    if (error.row !== 'upstream_timeout' || this.#limited.length === 0) this.#error ??= error
   }
 
   #applyPolicy({ cause, again, cooldownMs = 0 }: FailurePolicy, candidate: Candidate): void {
@@ -161,7 +180,20 @@ export class AttemptPlanner {
       this.#pauses++
       return planned
     }
-    return undefined
+    return this.#nextLimited(now, until)
+  }
+
+  /** Of the targets whose limits soon have room again, the first. */
+  #nextLimited(now: number, until: number): PlannedAttempt | undefined {
+    if (this.#over || this.#limited.length === 0) return undefined
+    const next = this.#limited
+      .filter(({ limited: { waitMs, retryAfterMs } }) => waitMs > 0 && now + retryAfterMs < until)
+      .filter(({ credentialRefused }) => credentialRefused || this.#mayAttempt)
+      .reduce<LimitedAttempt | undefined>((first, each) => (first && isSooner(first, each) ? first : each), undefined)
+    if (next === undefined) return undefined
+    this.#limited = this.#limited.filter((each) => each !== next)
+    if (!next.credentialRefused) this.#attempts++
+    return { ...next, pauseMs: 0, hold: this.#attempts < this.#route.retry.attempts }
   }
 
   get #mayAttempt(): boolean {
@@ -182,7 +214,7 @@ export class AttemptPlanner {
     if (!this.#affords(upstream, now)) return this.#skip(candidate, 'upstream_busy')
     this.#attempts++
     const hold = this.#attempts < this.#route.retry.attempts
-    return { candidate, operation, call, dropped, pauseMs, fresh: false, credentialRefused: false, hold }
+    return { candidate, operation, call, dropped, pauseMs, fresh: false, credentialRefused: false, hold, limited: undefined }
   }
 
   /** The parameters that the candidate's provider drops; undefined if one cannot be dropped, and the candidate is skipped. */
@@ -227,7 +259,19 @@ export class AttemptPlanner {
 export const isRenewable = ({ candidate, credentialRefused }: PlannedAttempt, { row }: GatewayError): boolean =>
   row === 'upstream_authentication_error' && candidate.target.provider.refreshes === true && !credentialRefused
 
+type LimitedAttempt = PlannedAttempt & { readonly limited: LimitReached }
+
+const limitedTarget = ({ candidate }: LimitedAttempt) => ({
+  target: candidate.target.id,
+  why: 'namespace_limit_reached' as const,
+})
+
+/** Of two equal ones, the first in the order of the route is sooner. */
+const isSooner = (first: LimitedAttempt, second: LimitedAttempt): boolean =>
+  first.limited.retryAfterMs <= second.limited.retryAfterMs
+
 const NONE: readonly string[] = []
+const NONE_LIMITED: readonly LimitedAttempt[] = []
 const NONE_SKIPPED: { readonly target: string; readonly why: ErrorName }[] = []
 
 /** Candidates that are cooling down come last. */

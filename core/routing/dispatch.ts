@@ -3,14 +3,15 @@ import { type Pause, pause } from '../async/pause.ts'
 import { GatewayError } from '../errors.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
-import { promptEstimate } from '../protocol/usage.ts'
-import type { AttemptRecord, Call, RouteTrace, Served, Usage } from '../sdk/api.ts'
+import type { AttemptRecord, Call, RouteTrace, Served } from '../sdk/api.ts'
 import { type AttemptEnd, type AttemptListener, UpstreamAttempt } from '../upstream/attempt.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import { timeoutError } from '../upstream/failures.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { StreamSink } from '../upstream/readers/stream-sink.ts'
 import { AttemptPlanner, isRenewable, type PlannedAttempt, type SelectionContext } from './attempt-planner.ts'
+import { type Tokens, tokensOf } from './attempt-tokens.ts'
+import { type LimitAnswer, LimitShare } from './limit-share.ts'
 import { policyFor } from './retry.ts'
 import type { Route, Target } from './route.ts'
 
@@ -22,13 +23,6 @@ export interface DispatchRequest {
   readonly format: ReplyFormat
   readonly client: UpstreamClient
   readonly timer: PluginTimer
-}
-
-/** The usage of an attempt. */
-export interface Tokens {
-  readonly usage: Usage
-  /** True if the upstream did not report it. */
-  readonly estimated: boolean
 }
 
 /** Receives the reply of a call and the progress of its attempts. */
@@ -64,8 +58,10 @@ export class Dispatch implements AttemptListener, Expiring {
   #planned: PlannedAttempt | undefined
   /** The planned attempt, once it has started. */
   #attempt: UpstreamAttempt | undefined
+  /** Of the limits of the planned attempt's namespace. */
+  #share: LimitShare | undefined
   #isProbe = false
-  #pause: Pause | undefined
+  #pause: Pick<Pause, 'end'> | undefined
   #startedAt = 0
   #number = 0
   /** Why no further attempt may follow: the client disconnected, or the call timed out. */
@@ -123,8 +119,10 @@ export class Dispatch implements AttemptListener, Expiring {
     const { target } = this.#planned!.candidate
     const { error, result, committed } = end
     const now = performance.now()
+    const tokens = tokensOf(attempt, this.#request.call, end)
     target.upstream.limiter.release()
     target.health.end(this.#isProbe)
+    this.#settleShare(attempt, tokens)
     if (result === 'unsupported_parameter') {
       this.#failed(error!, false)
       return
@@ -132,7 +130,7 @@ export class Dispatch implements AttemptListener, Expiring {
     if (!attempt.stale) this.#recordHealth(target, end, now)
     const { namespace, model, provider } = target.served
     const record = { namespace, model, provider, result, ms: now - this.#startedAt }
-    this.#listener.onAttemptEnded(record, tokensOf(attempt, this.#request.call, end))
+    this.#listener.onAttemptEnded(record, tokens)
     if (committed) {
       this.#finish()
       if (error !== undefined) this.#listener.fail(error)
@@ -151,6 +149,7 @@ export class Dispatch implements AttemptListener, Expiring {
       this.#giveUp(error)
       return
     }
+    if (!planned?.fresh) this.#cancelShare()
     if (planned === undefined) {
       this.#giveUp(this.#planner.error)
       return
@@ -158,8 +157,35 @@ export class Dispatch implements AttemptListener, Expiring {
     this.#planned = planned
     this.#attempt = undefined
     this.#listener.onWait()
-    if (planned.pauseMs > 0) this.#wait(pause(planned.pauseMs), () => this.#acquire(planned))
-    else this.#acquire(planned)
+    if (planned.pauseMs > 0) this.#wait(pause(planned.pauseMs), () => this.#takeShare(planned))
+    else this.#takeShare(planned)
+  }
+
+  /** Takes of the limits of the namespace. An attempt on a new connection in place of a stale one has its share. */
+  #takeShare(planned: PlannedAttempt): void {
+    const { call, limited, candidate } = planned
+    const { limits } = candidate.target.upstream
+    if (limits === undefined || this.#share !== undefined) {
+      this.#acquire(planned)
+      return
+    }
+    const answer =
+      limited === undefined
+        ? limits.take(call)
+        : limits.wait(limited, Math.min(limited.waitMs, this.deadline - performance.now()))
+    if ('over' in answer) this.#wait(answer, (later) => this.#answered(planned, later))
+    else this.#answered(planned, answer)
+  }
+
+  #answered(planned: PlannedAttempt, answer: LimitAnswer): void {
+    if (answer instanceof LimitShare) {
+      this.#share = answer
+      if (this.#ended === undefined) this.#acquire(planned)
+      else this.#plan()
+    } else {
+      this.#planner.skipLimitedTarget(answer)
+      this.#plan()
+    }
   }
 
   /** Takes a place at the upstream. */
@@ -175,7 +201,7 @@ export class Dispatch implements AttemptListener, Expiring {
     else this.#wait(place, () => this.#startUnlessOpen(planned))
   }
 
-  #wait(wait: Pause, then: () => void): void {
+  #wait<Value>(wait: Pause<Value>, then: (value: Value) => void): void {
     this.#pause = wait
     wait.over.then(then, (error: GatewayError) => {
       // A call that times out during a wait fails with the error of its last attempt.
@@ -228,6 +254,19 @@ export class Dispatch implements AttemptListener, Expiring {
     this.#attempt.start(client)
   }
 
+  /** Settles the share of an attempt that reached its upstream. What is not settled is kept for the same attempt, or cancelled. */
+  #settleShare({ wasSent, stale }: UpstreamAttempt, tokens: Tokens | undefined): void {
+    if (this.#share === undefined || stale || !wasSent) return
+    if (tokens?.estimated) this.#share.settleEstimated(tokens.usage.completion_tokens)
+    else this.#share.settle(tokens?.usage.total_tokens ?? 0)
+    this.#share = undefined
+  }
+
+  #cancelShare(): void {
+    this.#share?.cancel()
+    this.#share = undefined
+  }
+
   #serve(body: Buffer | undefined): void {
     const { candidate, dropped } = this.#planned!
     const late = this.#attempt!.dropped
@@ -265,20 +304,8 @@ export class Dispatch implements AttemptListener, Expiring {
   }
 
   #finish(): void {
+    this.#cancelShare()
     if (!this.#isOver) deadlines.remove(this)
     this.#isOver = true
   }
-}
-
-/**
- * The usage of an attempt: as the upstream reported it, else estimated. A failed attempt without a report is not charged; one that the
- * client left costs its prompt at least, since the upstream goes on with it.
- */
-function tokensOf(attempt: UpstreamAttempt, call: Call, { result }: AttemptEnd): Tokens | undefined {
-  if (attempt.usage !== undefined) return { usage: attempt.usage, estimated: false }
-  const isLeft = result === 'client_closed'
-  const completion = attempt.estimatedTokens ?? (isLeft && attempt.isUnanswered ? 0 : undefined)
-  if (completion === undefined || (completion === 0 && result !== 'ok' && !isLeft)) return undefined
-  const prompt = promptEstimate(call)
-  return { usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }, estimated: true }
 }

@@ -1,8 +1,9 @@
-import type { RetryCause } from '../config/schema/retry-causes.ts'
+import type { AssumedCause, RetryCause } from '../config/schema/retry-causes.ts'
 import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
 import type { Call, Principal } from '../sdk/api.ts'
 import { AttemptPlanner, type SelectionContext } from './attempt-planner.ts'
+import type { LimitReached } from './limit-share.ts'
 import type { Route, Target } from './route.ts'
 import type { RoutingTable } from './table.ts'
 
@@ -10,8 +11,8 @@ import type { RoutingTable } from './table.ts'
 export interface Conditions {
   readonly call: Call
   readonly selection: SelectionContext
-  /** The namespaces and models that fail. The entry of a model takes precedence over that of its namespace. */
-  readonly failing: ReadonlyMap<string, RetryCause>
+  /** The namespaces and models that fail or are at their limits. The entry of a model takes precedence over that of its namespace. */
+  readonly failing: ReadonlyMap<string, AssumedCause>
   /** Monotonic milliseconds. A simulation uses up the retry budget as a call does; a minute later it is full again. */
   readonly now: number
 }
@@ -36,7 +37,7 @@ const ERRORS: Readonly<Record<RetryCause, ErrorName>> = {
   not_found: 'upstream_model_not_found',
 }
 
-/** Simulates a call on a route, without any upstream. */
+/** Simulates a call on a route, without any upstream, and without counters: a limit is reached only where the conditions say so. */
 export function simulate(route: Route, { call, selection, failing, now }: Conditions): Simulation {
   const planner = new AttemptPlanner(route, call, selection)
   const attempts: { id: string; cause?: RetryCause }[] = []
@@ -44,11 +45,24 @@ export function simulate(route: Route, { call, selection, failing, now }: Condit
     const target = planner.next(now)?.candidate.target
     if (target === undefined) return { attempts, end: planner.error.row }
     const cause = failing.get(target.id) ?? failing.get(target.served.namespace)
+    if (cause === 'limited') {
+      planner.skipLimitedTarget(limitReached(call))
+      continue
+    }
     attempts.push({ id: target.id, ...(cause !== undefined && { cause }) })
     if (cause === undefined) return { attempts, end: target.id }
     planner.failed(new GatewayError(errorOf(cause, target)), false)
   }
 }
+
+/** It is not known when there is room again, so that no call waits. */
+const limitReached = (call: Call): LimitReached => ({
+  need: { call, promptTokens: 0, answerTokens: 0, isCounted: true },
+  refusedBy: 'requests',
+  retryAfterMs: 0,
+  waitMs: 0,
+  isTooLarge: false,
+})
 
 /** If the client named the upstream's model, it is the client's error that the model does not exist. */
 const errorOf = (cause: RetryCause, { passedThrough }: Target): ErrorName =>

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { LimitsConfig } from '../config/config.ts'
 import type { Provider } from '../sdk/api.ts'
+import { type LimitServices, NamespaceLimits } from './namespace-limits.ts'
 import {
   type Availability,
   type BreakerState,
@@ -13,6 +15,7 @@ import {
 export interface Protection {
   readonly breaker: boolean
   readonly concurrency?: ConcurrencyLimits | undefined
+  readonly limits?: LimitsConfig | undefined
 }
 
 /** Receives the targets in use and the changes of their breakers. */
@@ -26,9 +29,11 @@ export interface BreakerListener {
 /** Models that routes.yaml does not name share one health, because clients choose their names: the number is unbounded. */
 export const UNNAMED = '*'
 
-/** The state of one namespace's upstream: its concurrency limit, its retry budget, and the health of each of its models. */
+/** The state of one namespace's upstream: its limits, its retry budget, and the health of each of its models. */
 export class UpstreamState {
   readonly limiter: ConcurrencyLimiter
+  /** Those that all processes share; undefined if the namespace has none. */
+  readonly limits: NamespaceLimits | undefined
   readonly budget = new RetryBudget(performance.now())
   readonly #namespace: string
   readonly #breaker: boolean
@@ -37,8 +42,9 @@ export class UpstreamState {
   /** False for a table that is only checked: the listener does not receive its targets. */
   #announced = false
 
-  constructor(namespace: string, { breaker, concurrency }: Protection, listener: BreakerListener) {
+  constructor(namespace: string, { breaker, concurrency, limits }: Protection, { listener, services }: StateOptions) {
     this.limiter = new ConcurrencyLimiter(concurrency)
+    this.limits = limits && new NamespaceLimits(namespace, limits, services)
     this.#namespace = namespace
     this.#breaker = breaker
     this.#listener = listener
@@ -77,6 +83,13 @@ export class UpstreamState {
   }
 }
 
+/** The options of the states of upstreams. */
+export interface StateOptions {
+  readonly listener: BreakerListener
+  /** Keep the limits that all processes share. */
+  readonly services: LimitServices
+}
+
 interface Kept {
   readonly protection: Protection
   readonly state: UpstreamState
@@ -99,23 +112,23 @@ export interface TargetReport {
 
 /** The state of all upstreams. It outlives a generation: a reload does not reset breakers. */
 export class UpstreamStates {
-  readonly #listener: BreakerListener
+  readonly #options: StateOptions
   /** By provider instance; several if tables, in use or refused, configure different protection. */
   readonly #kept = new WeakMap<Provider, readonly Kept[]>()
   /** By namespace. */
   #inUse: ReadonlyMap<string, UpstreamState> = new Map()
 
-  constructor(listener: BreakerListener) {
-    this.#listener = listener
+  constructor(options: StateOptions) {
+    this.#options = options
   }
 
   /** The state of a namespace's upstream: the existing one if the provider instance and the protection are the same. */
-  of(namespace: string, provider: Provider, { breaker, concurrency }: Protection): UpstreamState {
-    const protection = { breaker, concurrency }
+  of(namespace: string, provider: Provider, { breaker, concurrency, limits }: Protection): UpstreamState {
+    const protection = { breaker, concurrency, limits }
     const kept = this.#kept.get(provider) ?? []
     const same = kept.find((each) => isDeepStrictEqual(each.protection, protection))
     if (same !== undefined) return same.state
-    const state = new UpstreamState(namespace, protection, this.#listener)
+    const state = new UpstreamState(namespace, protection, this.#options)
     this.#kept.set(provider, [...kept, { protection, state }])
     return state
   }

@@ -145,6 +145,11 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     return this.#reader?.usage
   }
 
+  /** Whether any of the request was sent. */
+  get wasSent(): boolean {
+    return this.#wasSent
+  }
+
   /** Whether the request was sent, and nothing has come back. */
   get isUnanswered(): boolean {
     return this.#wasSent && this.heardAt === undefined

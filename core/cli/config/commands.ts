@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { RETRY_CAUSES, type RetryCause } from '../../config/schema/retry-causes.ts'
+import { ASSUMED_CAUSES, type AssumedCause } from '../../config/schema/retry-causes.ts'
 import { didYouMean } from '../../text/suggestions.ts'
 import { databaseOption, dataOption, examples } from '../options.ts'
 import type { CommandIo } from '../output.ts'
@@ -64,13 +64,13 @@ export function addConfigCommands(umg: Command, io: CommandIo, end: (code: numbe
 }
 
 /** Adds `openai=429` to the values before it. */
-function addFailing(text: string, before: ReadonlyMap<string, RetryCause> = new Map()): ReadonlyMap<string, RetryCause> {
+function addFailing(text: string, before: ReadonlyMap<string, AssumedCause> = new Map()): ReadonlyMap<string, AssumedCause> {
   const [, name = '', cause = ''] = /^([^=]+)=(.+)$/.exec(text) ?? []
   if (name === '') throw new InvalidArgumentError('Write NAME=CAUSE, such as openai=timeout.')
-  const known = RETRY_CAUSES.find((each) => each === cause)
+  const known = ASSUMED_CAUSES.find((each) => each === cause)
   if (known !== undefined) return new Map([...before, [name, known]])
   throw new InvalidArgumentError(
-    `"${cause}" is not a cause${didYouMean(cause, RETRY_CAUSES) || `; the causes are ${RETRY_CAUSES.join(', ')}.`}`,
+    `"${cause}" is not a cause${didYouMean(cause, ASSUMED_CAUSES) || `; the causes are ${ASSUMED_CAUSES.join(', ')}.`}`,
   )
 }
 

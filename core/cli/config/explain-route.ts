@@ -1,6 +1,6 @@
 import type { Config, TargetConfig } from '../../config/config.ts'
 import type { Path } from '../../config/file/path.ts'
-import type { Branch, Choice, Route } from '../../routing/route.ts'
+import type { Branch, Candidate, Choice, Route } from '../../routing/route.ts'
 import type { Quote, RoutesText } from './routes-text.ts'
 
 /** A model, and the models that serve its calls. */
@@ -12,6 +12,8 @@ export interface ExplainedModel {
   readonly share?: number
   /** The plugin that serves it; absent for a curated model. */
   readonly provider?: string
+  /** The limits of its namespace, if it has any. */
+  readonly limits?: Quote
   /** Why it is left out: `not set: OPENAI_API_KEY`. */
   readonly leftOut?: string
   /** Of a curated model. */
@@ -29,8 +31,7 @@ const RULES = ['choose', 'sticky', 'defaults', 'timeouts', 'strict']
 
 /** Explains the model of a route. */
 export function explainRoute({ id, leads, retry }: Route, config: Config, text: RoutesText): ExplainedModel {
-  if ('target' in leads)
-    return { id, at: text.lineOf(['namespaces', split(id).namespace]), provider: leads.target.served.provider }
+  if ('target' in leads) return { id, at: text.lineOf(['namespaces', split(id).namespace]), ...explainTarget(leads, text) }
   const path = pathOf(id)
   const retries: Quote = text.quote([...path, 'retry']) ?? { says: `retry: { attempts: ${retry.attempts} }` }
   const model = explainChoice(leads, config, text)
@@ -56,10 +57,15 @@ function explainChoice(choice: Choice, config: Config, text: RoutesText): Curate
   }
 }
 
-function explainBranch(branch: Branch, config: Config, text: RoutesText): CuratedModel | Pick<ExplainedModel, 'provider'> {
-  return 'candidate' in branch
-    ? { provider: branch.candidate.target.served.provider }
-    : explainChoice(branch.choice, config, text)
+type UpstreamModel = Pick<ExplainedModel, 'provider' | 'limits'>
+
+function explainBranch(branch: Branch, config: Config, text: RoutesText): CuratedModel | UpstreamModel {
+  return 'candidate' in branch ? explainTarget(branch.candidate, text) : explainChoice(branch.choice, config, text)
+}
+
+function explainTarget({ target: { served, upstream } }: Candidate, text: RoutesText): UpstreamModel {
+  const limits = upstream.limits && text.quote(['namespaces', served.namespace, 'limits'])
+  return { provider: served.provider, ...(limits && { limits }) }
 }
 
 /** Why a model is left out: `not set: OPENAI_API_KEY`. */

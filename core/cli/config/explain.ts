@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts'
-import type { RetryCause } from '../../config/schema/retry-causes.ts'
+import type { AssumedCause } from '../../config/schema/retry-causes.ts'
 import { declaredHolder, findHolderById, type KeyHolder } from '../../keys/principal.ts'
 import { didYouMean } from '../../text/suggestions.ts'
 import { withValidGeneration } from '../generation.ts'
@@ -15,7 +15,7 @@ export interface ExplainOptions extends Omit<StoreOptions, 'json'> {
   /** `key_…`, or the name of a key in routes.yaml. */
   readonly key?: string
   /** The namespaces and models that are assumed to fail. */
-  readonly failing?: ReadonlyMap<string, RetryCause>
+  readonly failing?: ReadonlyMap<string, AssumedCause>
   readonly format: 'pretty' | 'json'
 }
 
@@ -29,7 +29,7 @@ class OptionError extends Error {
  * the exit code: 0 if such calls are served, 1 if they are refused, 2 if routes.yaml or an option is not valid.
  */
 export async function explain(model: string, options: ExplainOptions, io: CommandIo): Promise<0 | 1 | 2> {
-  const { routes, key, failing = new Map<string, RetryCause>(), format } = options
+  const { routes, key, failing = new Map<string, AssumedCause>(), format } = options
   try {
     const explanation = await withValidGeneration(routes, io, async (generation) => {
       checkFailing(failing, generation.config)
@@ -49,7 +49,7 @@ export async function explain(model: string, options: ExplainOptions, io: Comman
   }
 }
 
-function checkFailing(failing: ReadonlyMap<string, RetryCause>, { namespaces }: Config): void {
+function checkFailing(failing: ReadonlyMap<string, AssumedCause>, { namespaces }: Config): void {
   for (const name of failing.keys()) {
     const [namespace = ''] = name.split('/', 1)
     if (!namespaces.has(namespace))

@@ -33,18 +33,21 @@ function linesOf({ asked, alias, model, refused, key, chain, failing, ways }: Ex
 
 const INDENT = '  '
 
-function modelLines({ id, at, rules = [], ...model }: ExplainedModel): readonly Line[] {
-  return [[`${id}${formatProvider(model)}`, at], ...memberLines(model, INDENT), ...rules.map((rule) => quoteLine(rule, INDENT))]
+function modelLines({ id, at, ...model }: ExplainedModel): readonly Line[] {
+  return [[`${id}${formatProvider(model)}`, at], ...memberLines(model, INDENT), ...settingLines(model, INDENT)]
 }
+
+const settingLines = ({ limits, rules = [] }: Pick<ExplainedModel, 'limits' | 'rules'>, indent: string): readonly Line[] =>
+  [...(limits ? [limits] : []), ...rules].map((setting) => quoteLine(setting, indent))
 
 /** The targets and fallbacks of a curated model, each with a label, and their own below them. */
 function memberLines({ targets = [], fallbacks = [] }: Partial<ExplainedModel>, indent: string): readonly Line[] {
-  const lines = (label: string, { id, at, rules = [], ...member }: ExplainedModel): readonly Line[] => {
+  const lines = (label: string, { id, at, ...member }: ExplainedModel): readonly Line[] => {
     const inner = `${indent}${' '.repeat(label.length)}${INDENT}`
     return [
       [`${indent}${label}${INDENT}${id}${formatProvider(member)}`, at],
       ...memberLines(member, inner),
-      ...rules.map((rule) => quoteLine(rule, inner)),
+      ...settingLines(member, inner),
     ]
   }
   return [

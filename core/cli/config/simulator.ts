@@ -1,4 +1,4 @@
-import type { RetryCause } from '../../config/schema/retry-causes.ts'
+import type { AssumedCause } from '../../config/schema/retry-causes.ts'
 import { ClientCall, UNCOUNTED } from '../../protocol/call.ts'
 import { chatCompletions } from '../../protocol/chat-completions.ts'
 import { ANY_KEY, routeFor, type Simulation, simulate } from '../../routing/simulate.ts'
@@ -16,7 +16,7 @@ export interface Assumptions {
   /** The caller. Absent: each call has another key, which may call every model. */
   readonly principal?: Principal
   /** The namespaces and models that fail. */
-  readonly failing: ReadonlyMap<string, RetryCause>
+  readonly failing: ReadonlyMap<string, AssumedCause>
 }
 
 /** Simulates calls of a model. Returns the ways that they go, by share in descending order. */

@@ -44,6 +44,9 @@ function checkFailing(raw: RawConfig, path: Path, { names, model }: { names: Mod
   const unknown = name.includes('/') ? names.unknownModel(name) : names.unknownNamespace(name)
   if (unknown !== undefined) return [toProblem(span, path, unknown)]
   const models = [...names.upstreamModels(model)]
+  const [namespace = ''] = name.split('/', 1)
+  if (raw.quotable(path) === 'limited' && !raw.file.has(['namespaces', namespace, 'limits']))
+    return [{ span, message: `${formatPath(path)} has no effect: the namespace has no "limits"; remove it, or set them` }]
   // If one of them is unknown, that is the mistake to report.
   if (models.some((id) => id === name || id.startsWith(`${name}/`) || names.unknownModel(id))) return []
   return [{ span, message: `${formatPath(path)} has no effect: it never serves ${JSON.stringify(model)}; remove it` }]

@@ -23,6 +23,9 @@ export function checkNamespaces(raw: RawConfig): readonly Problem[] {
   })
 }
 
+/** The fields of `limits` that limit something. */
+const LIMITS = ['requests', 'tokens', 'concurrent']
+
 const IN_TARGETS = "set it in the namespaces of its models' targets"
 
 /** What to do instead of setting a field of an upstream in a namespace with curated models. */
@@ -32,6 +35,7 @@ const REMEDIES: Readonly<Record<(typeof UPSTREAM_FIELDS)[number], string>> = {
   testKeys: IN_TARGETS,
   breaker: IN_TARGETS,
   concurrency: IN_TARGETS,
+  limits: IN_TARGETS,
   optional: IN_TARGETS,
 }
 
@@ -65,7 +69,7 @@ function mixed(raw: RawConfig, path: Path): Problem {
 function withoutEffect(
   raw: RawConfig,
   path: Path,
-  { optional, concurrency }: Readonly<Record<string, unknown>>,
+  { optional, concurrency, limits }: Readonly<Record<string, unknown>>,
 ): readonly Problem[] {
   const optionalPath = [...path, 'optional']
   const waitPath = [...path, 'concurrency', 'wait']
@@ -73,6 +77,13 @@ function withoutEffect(
   if (optional === true && !mayBeUnset(raw, path))
     found.push([optionalPath, 'the namespace has no reference to a variable or file that may be missing'])
   if (asMap(concurrency).queue === 0 && raw.file.has(waitPath)) found.push([waitPath, '"queue" is 0, so no call waits'])
+  const shared = asMap(limits)
+  const limitsPath = [...path, 'limits']
+  if (raw.file.has(limitsPath) && !LIMITS.some((name) => name in shared))
+    found.push([limitsPath, 'it has none of "requests", "tokens" and "concurrent"'])
+  const { limit } = asMap(concurrency)
+  if (typeof limit === 'number' && typeof shared.concurrent === 'number' && limit >= shared.concurrent)
+    found.push([[...path, 'concurrency', 'limit'], '"limits" allows no more calls at once'])
   return found.map(([place, why]) => ({
     span: raw.file.valueSpan(place),
     message: `${formatPath(place)} has no effect: ${why}; remove it`,

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox'
+import { RATE } from '../../sdk/api.ts'
 import { DURATION } from '../../text/times.ts'
-import { RETRY_CAUSES } from './retry-causes.ts'
+import { ASSUMED_CAUSES, RETRY_CAUSES } from './retry-causes.ts'
 
 /** An optional field with a default: validation fills the default in, so the type of the validated value has the field. */
 export const defaulted = <Schema extends TSchema>(schema: Schema) => Type.Optional(schema) as unknown as Schema
@@ -15,6 +16,10 @@ export const duration = (description: string, fallback?: string) =>
     ...(fallback !== undefined && { default: fallback }),
   })
 
+/** A rate such as `500/min`. */
+export const rate = (description: string, examples: readonly string[]) =>
+  Type.String({ title: 'a rate', pattern: RATE, description, examples })
+
 /** A list of globs: names in which `*` matches any characters. */
 export const globs = (options: { readonly description: string; readonly examples: readonly (readonly string[])[] }) =>
   Type.Array(Type.String({ minLength: 1 }), { minItems: 1, uniqueItems: true, ...options })
@@ -26,3 +31,6 @@ export const pluginConfig = Type.Optional(
 
 /** A cause of failure. People write `429`, which YAML reads as a number. */
 export const cause = Type.Enum([...RETRY_CAUSES, 429])
+
+/** What a simulated call meets, in the same way. */
+export const assumedCause = Type.Enum([...ASSUMED_CAUSES, 429])

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { type CuratedModels, curatedModels } from './curated-models.ts'
-import { defaulted, duration, globs, pluginConfig } from './fields.ts'
+import { defaulted, duration, globs, pluginConfig, rate } from './fields.ts'
 
 const timeouts = Type.Object(
   {
@@ -22,7 +22,19 @@ const concurrency = Type.Object(
     ),
     wait: defaulted(duration('How long a call waits for a place before another target is tried, or the call fails.', '5s')),
   },
-  { description: 'Limits the concurrent calls to this upstream. Absent: no limit.' },
+  { description: 'Limits the concurrent calls of each process to this upstream. Absent: no limit.' },
+)
+
+const limits = Type.Object(
+  {
+    requests: Type.Optional(
+      rate('Attempts per s, min, h, d or month; a month is one of the calendar, in UTC.', ['500/min', '10k/day']),
+    ),
+    tokens: Type.Optional(rate('Prompt and answer tokens, in the same way.', ['2M/min', '100M/month'])),
+    concurrent: Type.Optional(Type.Integer({ minimum: 1, description: 'Attempts under way at once.', examples: [50] })),
+    wait: defaulted(duration('How long a call may wait for the limits if no other target is left.', '5s')),
+  },
+  { description: 'What all calls, processes and gateways together may use of this upstream. Absent: no limit.' },
 )
 
 const allowList = globs({ description: 'The models that clients may call.', examples: [['gpt-5.5', 'o4-*']] })
@@ -67,6 +79,7 @@ export const namespace = Type.Object({
     }),
   ),
   concurrency: Type.Optional(concurrency),
+  limits: Type.Optional(limits),
   optional: defaulted(
     Type.Boolean({
       default: false,
@@ -76,4 +89,4 @@ export const namespace = Type.Object({
 })
 
 /** The fields of a namespace that configure its upstream: a namespace with curated models has none of them. */
-export const UPSTREAM_FIELDS = ['config', 'timeouts', 'testKeys', 'breaker', 'concurrency', 'optional'] as const
+export const UPSTREAM_FIELDS = ['config', 'timeouts', 'testKeys', 'breaker', 'concurrency', 'limits', 'optional'] as const

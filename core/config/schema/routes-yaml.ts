@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { cause, defaulted, globs, pluginConfig } from './fields.ts'
+import { assumedCause, defaulted, globs, pluginConfig } from './fields.ts'
 import { namespace } from './namespace.ts'
 
 const end = (description: string) =>
@@ -12,9 +12,9 @@ const end = (description: string) =>
 
 const expectation = Type.Object({
   failing: Type.Optional(
-    Type.Record(Type.String(), cause, {
+    Type.Record(Type.String(), assumedCause, {
       minProperties: 1,
-      description: 'The namespaces, or models of them, that fail, each with its cause. Absent: none.',
+      description: 'The namespaces, or models of them, that fail or are at their limits, each with its cause. Absent: none.',
       examples: [{ openai: '5xx', 'claude/claude-sonnet-5': 'timeout' }],
     }),
   ),

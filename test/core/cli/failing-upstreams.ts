@@ -3,9 +3,9 @@ import { ModelDiscovery } from '../../../core/routing/discovery.ts'
 import { type Namespace, RoutingTable } from '../../../core/routing/table.ts'
 import { UpstreamState } from '../../../core/routing/upstream-state.ts'
 import type { LocalReply, ParameterTable, Provider, UpstreamRequest } from '../../../core/sdk/api.ts'
+import { UNWATCHED } from '../routing/routes.ts'
 import { type Case, curatedOf, UPSTREAMS } from './random-tables.ts'
 
-const SILENT = { known: () => undefined, changed: () => undefined, forgotten: () => undefined }
 const LOG = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /** The parameters of the upstreams: the first passes all on, the second drops one, the third refuses one. */
@@ -27,7 +27,7 @@ const PARAMETERS: Readonly<Record<(typeof UPSTREAMS)[number], ParameterTable>> =
 export function tableOf(each: Case, closed: string): RoutingTable {
   const namespaces = UPSTREAMS.map((name): [string, Namespace] => {
     const provider = providerOf(name, each, closed)
-    const state = new UpstreamState(name, { breaker: true }, SILENT)
+    const state = new UpstreamState(name, { breaker: true }, UNWATCHED)
     const upstream = each.dormant.has(name) ? undefined : { name, provider, state }
     const catalogue = new ModelDiscovery(undefined, LOG)
     return [name, { name, upstream, models: undefined, timeouts: TIMEOUTS, testKeys: 'sandbox', catalogue }]
@@ -35,7 +35,7 @@ export function tableOf(each: Case, closed: string): RoutingTable {
   const sandbox = {
     name: 'sandbox',
     provider: providerOf('one', each, closed),
-    state: new UpstreamState('sandbox', { breaker: false }, SILENT),
+    state: new UpstreamState('sandbox', { breaker: false }, UNWATCHED),
   }
   return new RoutingTable({ namespaces: new Map(namespaces), curated: curatedOf(each).curated, aliases: new Map(), sandbox })
 }

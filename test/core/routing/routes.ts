@@ -1,9 +1,15 @@
+import type { LimitsConfig } from '../../../core/config/config.ts'
 import { RETRY_CAUSES } from '../../../core/config/schema/retry-causes.ts'
+import { memoryLimits } from '../../../core/quota/limits.ts'
 import type { Branch, Candidate, Choice, Route } from '../../../core/routing/route.ts'
-import { UNNAMED, UpstreamState } from '../../../core/routing/upstream-state.ts'
+import { type StateOptions, UNNAMED, UpstreamState } from '../../../core/routing/upstream-state.ts'
 import type { ParameterTable, Provider } from '../../../core/sdk/api.ts'
 
-const SILENT = { known: () => undefined, changed: () => undefined, forgotten: () => undefined }
+/** States of upstreams that nobody watches. */
+export const UNWATCHED: StateOptions = {
+  listener: { known: () => undefined, changed: () => undefined, forgotten: () => undefined },
+  services: { limits: memoryLimits(), countTokens: async () => 10, onLimited: () => undefined },
+}
 const TIMEOUTS = { connect: 1000, firstByte: 1000, idle: 1000, total: 10_000 }
 
 /** What a candidate of a test may differ in. */
@@ -13,6 +19,8 @@ export interface CandidateOptions {
   readonly strict?: boolean
   readonly defaults?: Readonly<Record<string, unknown>>
   readonly breaker?: boolean
+  /** Of its namespace. */
+  readonly limits?: LimitsConfig
   /** Another candidate whose upstream this one is at too. */
   readonly beside?: Candidate
 }
@@ -20,8 +28,8 @@ export interface CandidateOptions {
 /** A candidate by its id, at an upstream of its own that nobody asks. */
 export function candidate(id: string, options: CandidateOptions = {}): Candidate {
   const [namespace = '', model = ''] = id.split('/')
-  const { parameters = 'verbatim', refreshes = false, strict = false, defaults, breaker = true, beside } = options
-  const upstream = beside?.target.upstream ?? new UpstreamState(namespace, { breaker }, SILENT)
+  const { parameters = 'verbatim', refreshes = false, strict = false, defaults, breaker = true, limits, beside } = options
+  const upstream = beside?.target.upstream ?? new UpstreamState(namespace, { breaker, limits }, UNWATCHED)
   const provider: Provider = {
     parameters,
     refreshes,

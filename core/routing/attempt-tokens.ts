@@ -1,0 +1,23 @@
+import { promptEstimate } from '../protocol/usage.ts'
+import type { Call, Usage } from '../sdk/api.ts'
+import type { AttemptEnd, UpstreamAttempt } from '../upstream/attempt.ts'
+
+/** The usage of an attempt. */
+export interface Tokens {
+  readonly usage: Usage
+  /** True if the upstream did not report it. */
+  readonly estimated: boolean
+}
+
+/**
+ * The usage of an attempt: as the upstream reported it, else estimated. A failed attempt without a report is not charged; one that the
+ * client left costs its prompt at least, since the upstream goes on with it.
+ */
+export function tokensOf(attempt: UpstreamAttempt, call: Call, { result }: AttemptEnd): Tokens | undefined {
+  if (attempt.usage !== undefined) return { usage: attempt.usage, estimated: false }
+  const isLeft = result === 'client_closed'
+  const completion = attempt.estimatedTokens ?? (isLeft && attempt.isUnanswered ? 0 : undefined)
+  if (completion === undefined || (completion === 0 && result !== 'ok' && !isLeft)) return undefined
+  const prompt = promptEstimate(call)
+  return { usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }, estimated: true }
+}

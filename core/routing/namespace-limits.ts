@@ -1,0 +1,118 @@
+import type { Pause } from '../async/pause.ts'
+import type { LimitsConfig } from '../config/config.ts'
+import { GatewayError } from '../errors.ts'
+import { promptEstimate } from '../protocol/usage.ts'
+import { answerTokens, type Call, type Limits, type Reservation, uncappedAnswer } from '../sdk/api.ts'
+import { LimitQueue } from './limit-queue.ts'
+import { type LimitAnswer, type LimitNeed, type LimitReached, LimitShare } from './limit-share.ts'
+
+/** What limits of namespaces are kept with. */
+export interface LimitServices {
+  /** The counters that all processes share. */
+  readonly limits: Limits
+  countTokens(call: Call): Promise<number>
+  /** A limit of a namespace had no room for an attempt. */
+  onLimited(namespace: string, limit: LimitReached['refusedBy']): void
+}
+
+/** From this size on, in bytes, a prompt is counted before its estimate refuses the call: base64 makes it far too large. */
+const COUNT_FROM = 4096
+
+/** The limits of one namespace, which all callers, processes and gateways share. */
+export class NamespaceLimits {
+  readonly #namespace: string
+  readonly #config: LimitsConfig
+  readonly #services: LimitServices
+  readonly #uncapped: number
+  readonly #queue: LimitQueue
+
+  constructor(namespace: string, config: LimitsConfig, services: LimitServices) {
+    this.#namespace = namespace
+    this.#config = config
+    this.#services = services
+    this.#uncapped = uncappedAnswer(config.tokens)
+    this.#queue = new LimitQueue((need) => this.#take(need))
+  }
+
+  /**
+   * Takes what an attempt needs, unless other calls wait for it. Synchronous as long as this process has a lease of the counters; else a
+   * pause until it has one.
+   */
+  take(call: Call): LimitAnswer | Pause<LimitAnswer> {
+    const need = this.#needOf(call)
+    const { refusal } = this.#queue
+    const answer = refusal === undefined ? this.#take(need) : { ...refusal, need }
+    return answer instanceof Promise ? unlessLeft(answer.then((later) => this.#noted(later))) : this.#noted(answer)
+  }
+
+  /** Waits, in order of arrival, until there is room for an attempt, for at most `ms`. `reached`: why it was refused. */
+  wait(reached: LimitReached, ms: number): LimitReached | Pause<LimitAnswer> {
+    return this.#queue.join(reached, ms)
+  }
+
+  #needOf(call: Call): LimitNeed {
+    if (this.#config.tokens === undefined) return { call, promptTokens: 0, answerTokens: 0, isCounted: true }
+    const isCounted = call.size < COUNT_FROM
+    return { call, promptTokens: promptEstimate(call), answerTokens: answerTokens(call, this.#uncapped), isCounted }
+  }
+
+  #take(need: LimitNeed): LimitAnswer | Promise<LimitAnswer> {
+    const answer = this.#reserve(need)
+    return answer instanceof Promise ? answer.then((later) => this.#recounted(need, later)) : this.#recounted(need, answer)
+  }
+
+  /** Tries again with the counted tokens if the estimate alone may have refused the call. */
+  #recounted(need: LimitNeed, answer: LimitAnswer): LimitAnswer | Promise<LimitAnswer> {
+    const isEstimate = !(answer instanceof LimitShare) && answer.refusedBy === 'tokens' && !need.isCounted
+    if (!isEstimate || need.answerTokens >= this.#config.tokens!.amount) return answer
+    return this.#services.countTokens(need.call).then(
+      (tokens) => {
+        need.promptTokens = tokens
+        need.isCounted = true
+        return this.#reserve(need)
+      },
+      () => answer,
+    )
+  }
+
+  #reserve(need: LimitNeed): LimitAnswer | Promise<LimitAnswer> {
+    const tokens = need.promptTokens + need.answerTokens
+    if (tokens > (this.#config.tokens?.amount ?? tokens))
+      return { need, refusedBy: 'tokens', retryAfterMs: 0, waitMs: 0, isTooLarge: true }
+    const made = this.#services.limits.reserve(`namespace/${this.#namespace}`, this.#config, tokens)
+    return made instanceof Promise ? made.then((later) => this.#answer(later, need), failed) : this.#answer(made, need)
+  }
+
+  #answer(reservation: Reservation, need: LimitNeed): LimitAnswer {
+    const { refusedBy, retryAfterMs } = reservation
+    if (refusedBy === undefined) return new LimitShare(reservation, need, () => this.#queue.serve())
+    const { wait } = this.#config
+    return { need, refusedBy, retryAfterMs, waitMs: retryAfterMs > wait ? 0 : wait, isTooLarge: false }
+  }
+
+  #noted(answer: LimitAnswer): LimitAnswer {
+    if (!(answer instanceof LimitShare)) this.#services.onLimited(this.#namespace, answer.refusedBy)
+    return answer
+  }
+}
+
+/** Gives a share back if its call has left before it came. */
+function unlessLeft(answer: Promise<LimitAnswer>): Pause<LimitAnswer> {
+  const { promise: over, resolve, reject } = Promise.withResolvers<LimitAnswer>()
+  let isLeft = false
+  answer.then((later) => {
+    if (isLeft && later instanceof LimitShare) later.cancel()
+    else resolve(later)
+  }, reject)
+  return {
+    over,
+    end(error) {
+      isLeft = true
+      reject(error)
+    },
+  }
+}
+
+function failed(cause: unknown): never {
+  throw new GatewayError('internal_error', { cause })
+}
