@@ -156,7 +156,8 @@ export class AttemptPlanner {
   /** No further attempt. The error of an earlier attempt takes precedence over this one, and a reached limit over a timeout. */
   end(error: GatewayError): void {
     this.#over = true
-    if (error.row !== 'upstream_timeout' || this.#limited.length === 0) this.#error ??= error
+    const isLimited = this.#limited.length > 0 || this.#last?.limited !== undefined
+    if (error.row !== 'upstream_timeout' || !isLimited) this.#error ??= error
   }
 
   #applyPolicy({ cause, again, cooldownMs = 0 }: FailurePolicy, candidate: Candidate): void {

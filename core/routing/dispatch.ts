@@ -11,7 +11,7 @@ import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { StreamSink } from '../upstream/readers/stream-sink.ts'
 import { AttemptPlanner, isRenewable, type PlannedAttempt, type SelectionContext } from './attempt-planner.ts'
 import { type Tokens, tokensOf } from './attempt-tokens.ts'
-import { type LimitAnswer, LimitShare } from './limit-share.ts'
+import { type LimitAnswer, type LimitReached, LimitShare } from './limit-share.ts'
 import { policyFor } from './retry.ts'
 import type { Route, Target } from './route.ts'
 
@@ -182,10 +182,12 @@ export class Dispatch implements AttemptListener, Expiring {
       this.#share = answer
       if (this.#ended === undefined) this.#acquire(planned)
       else this.#plan()
-    } else {
-      this.#planner.skipLimitedTarget(answer)
-      this.#plan()
-    }
+    } else this.#limited(answer)
+  }
+
+  #limited(reached: LimitReached): void {
+    this.#planner.skipLimitedTarget(reached)
+    this.#plan()
   }
 
   /** Takes a place at the upstream. */
@@ -204,9 +206,10 @@ export class Dispatch implements AttemptListener, Expiring {
   #wait<Value>(wait: Pause<Value>, then: (value: Value) => void): void {
     this.#pause = wait
     wait.over.then(then, (error: GatewayError) => {
-      // A call that times out during a wait fails with the error of its last attempt.
-      if (error === this.#ended) this.#plan()
-      else this.#failed(error, false)
+      // A call that times out during a wait fails with the error of its last attempt, or with the limit that it waits for.
+      if (error !== this.#ended) this.#failed(error, false)
+      else if (this.#planned!.limited !== undefined && this.#share === undefined) this.#limited(this.#planned!.limited)
+      else this.#plan()
     })
   }
 

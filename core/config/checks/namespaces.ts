@@ -83,7 +83,7 @@ function withoutEffect(
     found.push([limitsPath, 'it has none of "requests", "tokens" and "concurrent"'])
   const { limit } = asMap(concurrency)
   if (typeof limit === 'number' && typeof shared.concurrent === 'number' && limit >= shared.concurrent)
-    found.push([[...path, 'concurrency', 'limit'], '"limits" allows no more calls at once'])
+    found.push([[...path, 'concurrency'], '"limits" allows no more calls at once'])
   return found.map(([place, why]) => ({
     span: raw.file.valueSpan(place),
     message: `${formatPath(place)} has no effect: ${why}; remove it`,

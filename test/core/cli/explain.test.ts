@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { type ExplainOptions, explain } from '../../../core/cli/config/explain.ts'
-import type { RetryCause } from '../../../core/config/schema/retry-causes.ts'
+import type { AssumedCause } from '../../../core/config/schema/retry-causes.ts'
 import { createKey, revokeKey } from '../../../core/keys/keys.ts'
 import { openStore } from '../../../core/store/database.ts'
 import { type CommandRun, runCommand } from '../../support/run-command.ts'
@@ -28,7 +28,7 @@ describe('umg explain', () => {
     return { code, stdout: plain(stdout), stderr: plain(stderr) }
   }
 
-  const failing = (...causes: [string, RetryCause][]) => ({ failing: new Map(causes) })
+  const failing = (...causes: [string, AssumedCause][]) => ({ failing: new Map(causes) })
 
   it('shows every step from the alias to the limits of the key, each with its line, without secrets', async () => {
     const { code, stdout, stderr } = await explainModel('gpt-4o', { key: 'nightly' })
@@ -65,6 +65,18 @@ chain, for the live key routes:nightly (nightly)
     const { stdout } = await explainModel('openai/o4-mini')
     expect(stdout).to.match(/^openai\/o4-mini \(openai-compatible\) +routes\.yaml:16$/m)
     expect(stdout).to.match(/^ {2}header-stamping +routes\.yaml:12$/m)
+  })
+
+  it('shows the limits of the namespaces that serve calls, and where calls go when they are reached', async () => {
+    const table = ACME_TABLE.replace('  openai:\n', '  openai:\n    limits: { requests: 500/min }\n')
+    const limited = folder.write('limited.yaml', table)
+    const { stdout } = await explainModel('acme/smart', { routes: limited, ...failing(['openai', 'limited']) })
+    expect(stdout).to.match(/^ {9}limits: \{ requests: 500\/min \} +limited\.yaml:\d+$/m)
+    expect(stdout.split('\n\n').at(-1))
+      .to.match(/^ +\d+ % {2}local\/qwen3$/m)
+      .and.not.contain('openai/')
+    const { stdout: own } = await explainModel('openai/o4-mini', { routes: limited })
+    expect(own).to.match(/^ {2}limits: \{ requests: 500\/min \} +limited\.yaml:\d+$/m)
   })
 
   it('shows the provider that serves a test key', async () => {

@@ -56,6 +56,21 @@ describe('umg routes test', () => {
     expect(stdout).to.match(/2 passing\n$/)
   })
 
+  it('assumes that a limit of a namespace is reached only where an expectation says so', async () => {
+    const table = ACME_TABLE.replace('  openai:\n', '  openai:\n    limits: { requests: 1/month }\n')
+    const { stdout } = await test(
+      `expect:
+  openai/gpt-5.5:
+    - to: openai/gpt-5.5
+    - { failing: { openai: limited }, to: namespace_limit_reached }
+  acme/smart:
+    - { failing: { openai: limited, local/qwen3: timeout }, to: local/mistral }
+`,
+      table,
+    )
+    expect(stdout).to.match(/3 passing\n$/)
+  })
+
   it('accepts either of two models with equal shares', async () => {
     for (const model of ['local/qwen3', 'local/mistral'])
       expect((await test(`expect: { acme/spare: ${model} }\n`)).code).to.equal(0)

@@ -37,6 +37,11 @@ namespaces:
       limit: 20
       queue: 5
       wait: 1s
+    limits:
+      requests: 500/min
+      tokens: 2M/day
+      concurrent: 50
+      wait: 3s
     optional: true
   west:
     provider: ${plugin('upstream')}

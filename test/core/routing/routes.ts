@@ -1,4 +1,3 @@
-import type { LimitsConfig } from '../../../core/config/config.ts'
 import { RETRY_CAUSES } from '../../../core/config/schema/retry-causes.ts'
 import { memoryLimits } from '../../../core/quota/limits.ts'
 import type { Branch, Candidate, Choice, Route } from '../../../core/routing/route.ts'
@@ -19,8 +18,6 @@ export interface CandidateOptions {
   readonly strict?: boolean
   readonly defaults?: Readonly<Record<string, unknown>>
   readonly breaker?: boolean
-  /** Of its namespace. */
-  readonly limits?: LimitsConfig
   /** Another candidate whose upstream this one is at too. */
   readonly beside?: Candidate
 }
@@ -28,8 +25,8 @@ export interface CandidateOptions {
 /** A candidate by its id, at an upstream of its own that nobody asks. */
 export function candidate(id: string, options: CandidateOptions = {}): Candidate {
   const [namespace = '', model = ''] = id.split('/')
-  const { parameters = 'verbatim', refreshes = false, strict = false, defaults, breaker = true, limits, beside } = options
-  const upstream = beside?.target.upstream ?? new UpstreamState(namespace, { breaker, limits }, UNWATCHED)
+  const { parameters = 'verbatim', refreshes = false, strict = false, defaults, breaker = true, beside } = options
+  const upstream = beside?.target.upstream ?? new UpstreamState(namespace, { breaker }, UNWATCHED)
   const provider: Provider = {
     parameters,
     refreshes,
