@@ -16,7 +16,8 @@ export interface Tokens {
 export function tokensOf(attempt: UpstreamAttempt, call: Call, { result }: AttemptEnd): Tokens | undefined {
   if (attempt.usage !== undefined) return { usage: attempt.usage, estimated: false }
   const isLeft = result === 'client_closed'
-  const completion = attempt.estimatedTokens ?? (isLeft && attempt.isUnanswered ? 0 : undefined)
+  const isUnanswered = attempt.wasSent && attempt.heardAt === undefined
+  const completion = attempt.estimatedTokens ?? (isLeft && isUnanswered ? 0 : undefined)
   if (completion === undefined || (completion === 0 && result !== 'ok' && !isLeft)) return undefined
   const prompt = promptEstimate(call)
   return { usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }, estimated: true }

@@ -150,11 +150,6 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     return this.#wasSent
   }
 
-  /** Whether the request was sent, and nothing has come back. */
-  get isUnanswered(): boolean {
-    return this.#wasSent && this.heardAt === undefined
-  }
-
   /** Estimated tokens of the reply so far; undefined if the upstream refused the request or sent no reply. */
   get estimatedTokens(): number | undefined {
     return this.#reader === undefined || this.#reader instanceof RefusalReader ? undefined : this.#reader.estimatedTokens

@@ -29,7 +29,7 @@ export function addConfigCommands(umg: Command, io: CommandIo, end: (code: numbe
     .description('show how calls of a model are served, each step with its line in the routing table')
     .argument('<model>', 'a model as clients name it: an id or an alias')
     .option('--key <id>', 'calls with this key: key_…, or the name of a key in the routing table')
-    .option('--failing <name=cause>', 'assume that a namespace or a model fails; can be repeated', addFailing)
+    .option('--failing <name=cause>', 'assume that a namespace or a model fails, or is limited; can be repeated', addFailing)
     .addOption(new Option('--format <format>', 'output format').choices(['pretty', 'json']).default('pretty'))
     .addOption(new Option('--routes <file>', 'the routing table').default(defaultFile))
     .addOption(dataOption())

@@ -39,6 +39,7 @@ const SECTIONS: Readonly<Record<string, Field>> = {
   '## namespaces': namespace,
   '### timeouts': namespace.properties!.timeouts!,
   '### concurrency': namespace.properties!.concurrency!,
+  '### limits': namespace.properties!.limits!,
   '## Curated models': route,
   '### Targets': route.properties!.targets!.items!,
   '### Retries': route.properties!.retry!,

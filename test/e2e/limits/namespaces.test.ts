@@ -3,11 +3,15 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { stringify } from 'yaml'
 import { type Hold, hold, json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
+import { digestOf } from '../../../core/text/ids.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 import { onEachDatabase } from '../../support/databases.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { completion, hello, stream } from '../plugins/openai-wire.ts'
 import { validReloadAfter } from '../reload/reloading.ts'
+
+/** The key that may ask for explanations. */
+const OPERATOR = 'sk-live-irZTVfCwhKeI4iywS5HQG4whmyW55h0ds29Q'
 
 const LIMITED = 'umg_namespace_limited_total'
 
@@ -18,7 +22,7 @@ const upstreamAt = (origin: string, more: object = {}) => ({
 })
 
 const routesFor = (origin: string, limits: object) => ({
-  chain: [{ plugin: 'auth' }, { plugin: 'header-stamping' }],
+  chain: [{ plugin: 'auth' }, { plugin: 'header-stamping' }, { plugin: 'explain', config: { keys: ['routes:ops'] } }],
   namespaces: {
     vendor: upstreamAt(origin, { limits }),
     spare: upstreamAt(origin),
@@ -29,6 +33,7 @@ const routesFor = (origin: string, limits: object) => ({
       },
     },
   },
+  keys: [{ name: 'ops', kind: 'live', hash: `sha256:${digestOf(OPERATOR)}`, models: ['*'] }],
 })
 
 const ask = (gateway: TestGateway, body: object = {}, init: { key?: string; signal?: AbortSignal } = {}): Promise<Response> =>
@@ -77,7 +82,7 @@ describe('the limits of a namespace', () => {
     return { door, first }
   }
 
-  it('leave further calls to the next target, whatever their keys, and say why', async () => {
+  it('leave further calls to the next target, whatever their keys', async () => {
     const at = await start({ requests: '2/day' })
     const routes = [at.liveKey, await at.key(), await at.key()].map(async (key) => {
       const { headers } = await ask(at, { model: 'acme/smart' }, { key })
@@ -85,6 +90,18 @@ describe('the limits of a namespace', () => {
     })
     expect((await Promise.all(routes)).toSorted()).to.deep.equal(['1 spare', '1 vendor', '1 vendor'])
     expect(await at.metric(LIMITED, { namespace: 'vendor', limit: 'requests' })).to.equal(1)
+  })
+
+  it('explain that they were reached', async () => {
+    const at = await start({ requests: '1/day' })
+    await statusOf(ask(at))
+    const explained = async (model: string): Promise<string | null> => {
+      const json = { model, messages: [{ role: 'user', content: 'hi' }] }
+      const { headers } = await at.fetch('/v1/chat/completions', { json, key: OPERATOR, headers: { 'x-umg-explain': '1' } })
+      return headers.get('x-umg-skipped')
+    }
+    expect(await explained('acme/smart')).to.equal('vendor/m namespace_limit_reached')
+    expect(await explained('vendor/m')).to.equal('vendor/m namespace_limit_reached')
   })
 
   it('are 429 with the time to wait if no other target is left, and are neither an attempt nor a failure', async () => {
@@ -237,7 +254,7 @@ describe('the limits of a namespace', () => {
   })
 
   onEachDatabase('of several gateways on one database', (database) => {
-    let gateways: TestGateway[]
+    let gateways: TestGateway[] = []
 
     beforeEach(async () => {
       const routes = routesFor(upstream.origin, { requests: '6/day', concurrent: 1, wait: '1m' })
