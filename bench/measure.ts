@@ -1,9 +1,8 @@
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { cpuBetween, cpuSnapshot } from './cpu.ts'
 import { replyText } from './replies.ts'
-import { type ChatRequest, httpRequest } from './requests.ts'
+import { type ChatRequest, writeRequest } from './requests.ts'
 import type { Scenario } from './scenarios.ts'
 import { type Place, type Subject, type Subjects, TOOLS } from './subjects.ts'
 
@@ -167,7 +166,7 @@ function requestOf({ scenario, subject, key }: Case): ChatRequest {
 
 async function runLoad(target: Case, { processes, scratch, cores }: Place): Promise<LoadResult> {
   const request = join(scratch, 'request')
-  writeFileSync(request, httpRequest(requestOf(target)))
+  writeRequest(request, requestOf(target))
 
   const { scenario, subject } = target
   const { connections, seconds, rate } = scenario

@@ -6,14 +6,19 @@ import { SCENARIOS, type Scenario } from './scenarios.ts'
 export interface Options {
   readonly rounds: number
   readonly scenarios: readonly Scenario[]
+  /** Whether streams are measured on which nothing happens. */
+  readonly idleStreams: boolean
   /** Measured too; none without `--peers`. */
   readonly peers: readonly Peer[]
 }
 
+/** Not a load: the cost of streams on which nothing happens. */
+const IDLE = { name: 'idle-streams' }
+
 const namesOf = (table: readonly { readonly name: string }[]): string => table.map(({ name }) => name).join(',')
 
 /** How the command is called. */
-export const USAGE = `usage: npm run bench -- [--rounds N] [--scenarios ${namesOf(SCENARIOS)}] [--peers[=${namesOf(PEERS)}]]`
+export const USAGE = `usage: npm run bench -- [--rounds N] [--scenarios ${namesOf([...SCENARIOS, IDLE])}] [--peers[=${namesOf(PEERS)}]]`
 
 /** Reads the command line. Throws with a sentence where it is wrong. */
 export function readOptions(args: readonly string[]): Options {
@@ -23,9 +28,12 @@ export function readOptions(args: readonly string[]): Options {
   })
   const rounds = Number(values.rounds)
   if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100) throw new Error('--rounds is a whole number from 1 to 100.')
+  const chosen =
+    values.scenarios === undefined ? [...SCENARIOS, IDLE] : choose('scenario', [...SCENARIOS, IDLE], values.scenarios)
   return {
     rounds,
-    scenarios: values.scenarios === undefined ? SCENARIOS : choose('scenario', SCENARIOS, values.scenarios),
+    scenarios: chosen.filter((one) => one !== IDLE) as Scenario[],
+    idleStreams: chosen.includes(IDLE),
     peers: values.peers === undefined ? [] : choose('peer', PEERS, values.peers),
   }
 }

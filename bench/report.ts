@@ -1,3 +1,4 @@
+import { IDLE_STREAMS, type IdleCost } from './idle-streams.ts'
 import type { Failure, Measurement } from './measure.ts'
 import type { Scenario } from './scenarios.ts'
 
@@ -33,6 +34,13 @@ export function resultTable(measurements: readonly Measurement[]): string {
     ['scenario', 'through', 'CPU', 'lowest to highest', 'x nginx', 'waited', 'per second', 'p50', 'p99', 'first byte p50'],
     Array.from(rows.values(), (rounds) => resultRow(rounds, medianCpu(measurements, rounds[0]!.scenario, 'nginx'))),
   )
+}
+
+/** What idle streams cost, as a Markdown table. */
+export function idleTable(costs: readonly IdleCost[]): string {
+  const rows = costs.map(({ subject, msPerSecond, kibibytes }) => [subject, cell(msPerSecond), cell(kibibytes)])
+  const streams = IDLE_STREAMS.toLocaleString('en')
+  return table([`${streams} idle streams through`, 'CPU, ms per second', 'memory of each, KiB'], rows, 1)
 }
 
 /** The targets and what became of them as a Markdown table. */

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+
 const WORDS = `The gateway reads the request body finds the model and forwards it "quoted" to the provider
 with a new line and some accents é ü and numbers 12345`.split(' ')
 
@@ -80,8 +82,8 @@ export function chatRequest({ port, path, key, model, messages, stream, headers 
 }
 
 /** The same as the bytes of HTTP/1.1, head and body. */
-export function httpRequest(asked: ChatRequest): string {
+export function writeRequest(file: string, asked: ChatRequest): void {
   const { path, headers, body } = chatRequest(asked)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  return [`POST ${path} HTTP/1.1`, ...lines, '', body].join('\r\n')
+  writeFileSync(file, [`POST ${path} HTTP/1.1`, ...lines, '', body].join('\r\n'))
 }

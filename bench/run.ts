@@ -3,13 +3,14 @@ import { mkdtempDisposable, readFile } from 'node:fs/promises'
 import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chooseCores } from './cores.ts'
+import { type IdleCost, measureIdleStreams } from './idle-streams.ts'
 import { type Failure, measure } from './measure.ts'
 import { memoryOf } from './memory.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import type { Peer } from './peers.ts'
 import { missingPrerequisite } from './prerequisites.ts'
 import { createProcesses } from './processes.ts'
-import { judge, resultTable, subjectTable, verdictTable, warnOfBusyMachine } from './report.ts'
+import { idleTable, judge, resultTable, subjectTable, verdictTable, warnOfBusyMachine } from './report.ts'
 import { startPeers } from './start-peers.ts'
 import { GATEWAY_SWITCHED_ON, NGINX_SWITCHED_ON, type Place, type Subject, startSubjects, TOOLS } from './subjects.ts'
 
@@ -44,15 +45,34 @@ async function bench(options: Options): Promise<number> {
   const all = [...subjects.all, ...peers.subjects] as const
   const { measurements, failures } = await measure({ ...options, progress }, place, { ...subjects, all })
 
+  const idle = options.idleStreams ? await measureIdle(all, subjects.key, place, progress) : []
+
   const verdicts = judge(measurements)
   print([
     await describeConditions(options, place),
-    resultTable(measurements),
+    measurements.length > 0 && resultTable(measurements),
+    idle.length > 0 && idleTable(idle),
     options.peers.length > 0 && describeSubjects(options.peers, all, [...peers.failures, ...failures]),
     verdicts.length > 0 && verdictTable(verdicts),
     warnOfBusyMachine(measurements),
   ])
   return verdicts.every(({ met }) => met) ? MET : MISSED
+}
+
+/** One subject after the other: their streams would keep each other's core from resting. */
+async function measureIdle(
+  subjects: readonly Subject[],
+  key: string,
+  place: Place,
+  progress: (message: string) => void,
+): Promise<readonly IdleCost[]> {
+  const costs: IdleCost[] = []
+  for (const { pid, peer, ...subject } of subjects) {
+    if (pid === undefined || peer !== undefined) continue
+    progress(`idle streams: ${subject.name}`)
+    costs.push(await measureIdleStreams({ ...subject, pid }, key, place))
+  }
+  return costs
 }
 
 function describeSubjects(peers: readonly Peer[], started: readonly Subject[], failures: readonly Failure[]): string {

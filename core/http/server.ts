@@ -55,7 +55,7 @@ export function createHttpServer(listener: RequestListener, { connections, write
   }
   const refuse = (socket: Socket, error: GatewayError): void => {
     const id = newRequestId()
-    answer(socket, error, id)
+    sendRawReply(socket, error, id)
     onRefused(id, error)
   }
   const server = createServer(OPTIONS, serve)
@@ -71,9 +71,9 @@ export function createHttpServer(listener: RequestListener, { connections, write
     const error = new GatewayError(CLIENT_ERRORS[code] ?? 'malformed_http')
     const { reply } = connections.of(socket)
     if (!socket.writable) socket.destroy()
-    else if (reply !== undefined && isAnswered(reply)) socket.destroySoon()
+    else if (reply !== undefined && isReplied(reply)) socket.destroySoon()
     else if (reply?.hasHeader('x-request-id') && !reply.writableFinished)
-      answer(socket, error, String(reply.getHeader('x-request-id')))
+      sendRawReply(socket, error, String(reply.getHeader('x-request-id')))
     else refuse(socket, error)
   })
   server.on('connect', ({ url = '' }, socket: Socket) => refuse(socket, noTunnel(url)))
@@ -84,7 +84,7 @@ export function createHttpServer(listener: RequestListener, { connections, write
 }
 
 /** Whether a raw reply would corrupt a reply or be the request's second. `reply`: the connection's last one. */
-const isAnswered = (reply: ServerResponse): boolean => (reply.writableFinished ? !reply.req.complete : reply.headersSent)
+const isReplied = (reply: ServerResponse): boolean => (reply.writableFinished ? !reply.req.complete : reply.headersSent)
 
 const CLIENT_ERRORS: Readonly<Record<string, ErrorName>> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
@@ -100,7 +100,7 @@ function noTunnel(url: string): GatewayError {
 }
 
 /** Writes a raw reply: without a request, Node has no response object. */
-function answer(socket: Socket, error: GatewayError, id: string): void {
+function sendRawReply(socket: Socket, error: GatewayError, id: string): void {
   const body = JSON.stringify(error)
   const headers = {
     ...error.headers,

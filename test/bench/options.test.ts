@@ -7,7 +7,7 @@ const namesOf = (table: readonly { readonly name: string }[]) => table.map(({ na
 
 describe('the command line of the benchmark', () => {
   it('measures all scenarios five times, and no peers, unless told otherwise', () => {
-    expect(readOptions([])).to.deep.equal({ rounds: 5, scenarios: SCENARIOS, peers: [] })
+    expect(readOptions([])).to.deep.equal({ rounds: 5, scenarios: SCENARIOS, idleStreams: true, peers: [] })
   })
 
   it('measures the scenarios that are named, in that order', () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { expect } from 'chai'
 import { CHAT, MESSAGES } from '../../bench/apis.ts'
 import { createProcesses, type Processes } from '../../bench/processes.ts'
 import { textOfStream } from '../../bench/replies.ts'
-import { type ChatRequest, httpRequest, LONG_CHAT, SHORT_CHAT } from '../../bench/requests.ts'
+import { type ChatRequest, LONG_CHAT, SHORT_CHAT, writeRequest } from '../../bench/requests.ts'
 import { startUpstream, TOOLS } from '../../bench/subjects.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { describeWith } from '../support/requirements.ts'
@@ -40,7 +40,7 @@ describeWith('compiler', 'the tools of the benchmark', () => {
   async function load(asked: Pick<ChatRequest, 'port' | 'path' | 'model'>): Promise<{ completed: number }> {
     const file = join(scratch, 'request')
     const stream = { events: 3, delayUs: 0 }
-    await writeFile(file, httpRequest({ ...asked, key: 'none', messages: SHORT_CHAT, stream }))
+    writeRequest(file, { ...asked, key: 'none', messages: SHORT_CHAT, stream })
     const args = ['--port', String(asked.port), '--request', file, '--connections', '1', '--seconds', '0.05']
     return JSON.parse(await processes.run({ name: 'loadgen', program: join(TOOLS, '.build/loadgen'), args }))
   }

@@ -16,6 +16,7 @@ import { database } from './scenarios/database.ts'
 import { eventLoop } from './scenarios/event-loop.ts'
 import { failingTarget } from './scenarios/failing-target.ts'
 import { flood } from './scenarios/flood.ts'
+import { hostilePlugin } from './scenarios/hostile-plugin.ts'
 import { leak } from './scenarios/leak.ts'
 import { locked } from './scenarios/locked.ts'
 import { names } from './scenarios/names.ts'
@@ -39,6 +40,7 @@ const SCENARIOS: readonly Scenario[] = [
   queries,
   locked,
   crash,
+  hostilePlugin,
   database,
 ]
 

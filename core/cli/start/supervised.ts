@@ -6,6 +6,12 @@ import type { CommandIo } from '../output.ts'
 import { printConfigError } from '../validation-report.ts'
 import { prepareProcess, printStartError, type StartOptions } from './lifecycle.ts'
 
+/**
+ * How long a proxy that must end still serves its connections, in milliseconds: its replies tell clients to close them. Closing a connection
+ * that seems idle would break the call that is just being sent on it.
+ */
+const LEAVE_MS = 2_000
+
 /** `umg start` as one of the processes of a supervisor. Resolves to the exit code. */
 export async function startSupervised(assignment: Assignment, options: StartOptions, io: CommandIo): Promise<number> {
   // The supervisor has them too, and gives orders.
@@ -28,7 +34,7 @@ export async function startSupervised(assignment: Assignment, options: StartOpti
     if (assignment.role === 'control') drain({ delay: 0, grace: 0 })
     else {
       report({ type: 'leaving' })
-      drain({ delay: 0, grace })
+      drain({ delay: LEAVE_MS, grace })
     }
   })
   await ended

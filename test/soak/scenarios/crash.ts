@@ -1,15 +1,11 @@
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
-import type { Service } from '../../../bench/processes.ts'
 import { bodyOf, type Client, createClient } from '../client.ts'
 import { serveEndlessStreams } from '../endless-streams.ts'
-import type { SoakFixture } from '../fixture.ts'
 import { namespaceOf, plainRoutes } from '../plain-routes.ts'
+import { startProcesses } from '../process-gateway.ts'
 import { atMost, exactly, type Scenario } from '../scenario.ts'
 import { median } from '../served-time.ts'
 
-const UMG = fileURLToPath(new URL('../../../core/umg.mjs', import.meta.url))
 const PROXIES = 4
 const STREAMS = 200
 /** Proxies are killed so often, and in between control twice. */
@@ -32,7 +28,7 @@ export const crash: Scenario = {
   async run(fixture, progress) {
     const over = new AbortController()
     serveEndlessStreams(fixture.open, over.signal)
-    const { service, url, key } = await startProcesses(fixture)
+    const { service, url, key, pids } = await startProcesses(fixture, PROXIES)
     const client = createClient({ url }, key)
     const broken: Broken[] = []
     const scrapes: number[] = []
@@ -50,8 +46,8 @@ export const crash: Scenario = {
       const place = `proxy-${1 + (kill % PROXIES)}`
       progress(`kill ${kill} of ${KILLS}`)
       kills.push(performance.now())
-      process.kill(pidsIn(service).get(place)!, 'SIGKILL')
-      if (CONTROL_KILLS.includes(kill)) process.kill(pidsIn(service).get('control')!, 'SIGKILL')
+      process.kill(pids().get(place)!, 'SIGKILL')
+      if (CONTROL_KILLS.includes(kill)) process.kill(pids().get('control')!, 'SIGKILL')
       await delay(BETWEEN_KILLS_MS)
     }
     over.abort()
@@ -72,31 +68,6 @@ export const crash: Scenario = {
       exactly(1, 'whether calls were served', Math.min(served, 1)),
     ]
   },
-}
-
-/** Starts a gateway of several processes. */
-async function startProcesses({ open, folder, workspace }: SoakFixture) {
-  const { processes, scratch } = workspace
-  const data = ['--data', join(scratch, 'processes')]
-  const umg = (...args: string[]) => ({ name: `umg ${args[0]}`, program: process.execPath, args: [UMG, ...args, ...data] })
-  const created = await processes.run(umg('keys', 'create', '--name', 'crash', '--json'))
-  const { secret: key } = JSON.parse(created) as { readonly secret: string }
-  const start = umg('start', '--port', '0', '--workers', String(PROXIES), '--routes', join(folder, 'routes.yaml'))
-  const service = processes.serve({ ...start, env: { SOAK_OPEN: open.origin } }, join(scratch, 'processes.log'))
-  const url = await service.ready(() => /^listening on (\S+)$/m.exec(service.output())?.[1])
-  await service.ready(() => (pidsIn(service).size > PROXIES ? true : undefined))
-  return { service, url, key }
-}
-
-/** The ids of the processes that were started last in each place: `control`, `proxy-1`. */
-function pidsIn(service: Service): ReadonlyMap<string, number> {
-  const pids = new Map<string, number>()
-  for (const line of service.output().split('\n')) {
-    if (!line.includes('started"}')) continue
-    const { process: name, pid, processes = { [name]: pid } } = JSON.parse(line)
-    for (const [each, id] of Object.entries(processes)) pids.set(each.split('.')[0]!, id as number)
-  }
-  return pids
 }
 
 /** Makes one call after the other. Notes those that fail or break off, and counts the others. */
