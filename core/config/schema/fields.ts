@@ -16,8 +16,11 @@ export const duration = (description: string, fallback?: string) =>
   })
 
 /** A list of globs: names in which `*` matches any characters. */
-export const globs = (options: { readonly description: string; readonly examples: readonly (readonly string[])[] }) =>
-  Type.Array(Type.String({ minLength: 1 }), { minItems: 1, uniqueItems: true, ...options })
+export const globs = (options: {
+  readonly description: string
+  readonly examples: readonly (readonly string[])[]
+  readonly default?: readonly string[]
+}) => Type.Array(Type.String({ minLength: 1 }), { minItems: 1, uniqueItems: true, ...options })
 
 /** The settings of a plugin: the plugin's own schema checks them. */
 export const pluginConfig = Type.Optional(
