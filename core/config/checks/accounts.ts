@@ -1,8 +1,8 @@
 import { didYouMean } from '../../text/suggestions.ts'
-import { DEFAULT_ACCOUNT } from '../default-account.ts'
 import type { Problem } from '../file/config-file.ts'
 import { formatPath, type Path } from '../file/path.ts'
 import { asMap, type RawConfig } from '../file/raw-config.ts'
+import { DEFAULT_ACCOUNT } from '../schema/default-account.ts'
 
 /** Finds keys whose account is not in the file. Accounts of the database are not known here: only `default` always exists. */
 export function findUnknownAccounts(raw: RawConfig): readonly Problem[] {

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { DEFAULT_ACCOUNT } from '../default-account.ts'
+import { DEFAULT_ACCOUNT } from './default-account.ts'
 import { cause, defaulted, globs, pluginConfig } from './fields.ts'
 import { namespace } from './namespace.ts'
 
@@ -61,8 +61,7 @@ const link = Type.Object({
   when: Type.Optional(when),
 })
 
-/** Labels of calls. `whose`: of which keys. */
-const tags = (whose: string) =>
+const tags = (description: string) =>
   defaulted(
     Type.Record(
       Type.String(),
@@ -75,7 +74,7 @@ const tags = (whose: string) =>
           pattern: '^[a-z][a-z0-9_-]{0,31}$',
           examples: ['team'],
         },
-        description: `Labels of the calls ${whose} in the log and the usage rows.`,
+        description,
         examples: [{ team: 'research' }],
       },
     ),
@@ -85,7 +84,7 @@ const account = Type.Object({
   models: defaulted(
     globs({
       default: ['*'],
-      description: 'The model ids that its keys may call; `*` matches any characters.',
+      description: 'The model ids that its keys may call; `*` matches any characters. Absent: all models.',
       examples: [['openai/*']],
     }),
   ),
@@ -97,7 +96,7 @@ const account = Type.Object({
       examples: ['batch'],
     }),
   ),
-  tags: tags('of its keys'),
+  tags: tags('Labels of the calls of its keys, for usage.'),
 })
 
 const key = Type.Object({
@@ -129,7 +128,7 @@ const key = Type.Object({
       examples: ['batch'],
     }),
   ),
-  tags: tags('of the key, besides those of its account'),
+  tags: tags('Labels of its calls, for usage, besides those of its account.'),
   expires: Type.Optional(
     Type.String({
       title: 'a date or an instant',
