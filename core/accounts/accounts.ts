@@ -4,7 +4,7 @@ import type { Store } from '../store/database.ts'
 import { mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
 import type { AccountsTable, Schema } from '../store/schema.ts'
 import { newId } from '../text/ids.ts'
-import { type Actor, audit, changesBetween } from './audit.ts'
+import { type Actor, audit, changesBetween, GATEWAY } from './audit.ts'
 import { checkGlobs, checkText } from './field-checks.ts'
 
 /** What can be set of an account. */
@@ -42,6 +42,26 @@ export async function createAccount(store: Store, { name, models, rateClass }: A
     const changes = changesBetween({}, settingsOf({ name, models, rateClass }))
     await audit(db, actor, { action: 'account.create', object: { type: 'account', id, name }, changes })
     return accountOf({ ...row, keys: 0, users: 0 })
+  })
+}
+
+/**
+ * Creates the accounts that do not exist yet, so that they can have users and keys. Their settings are those of routes.yaml, as long as that
+ * declares them, and after that allow no model until an admin changes them.
+ */
+export async function createDeclaredAccounts(store: Store, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  await store.db.transaction().execute(async (db) => {
+    for (const id of ids) {
+      const row: AccountsTable = { id, name: id, models: '[]', rate_class: null, created_at: Date.now() }
+      const created = await db
+        .insertInto('accounts')
+        .values(row)
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .executeTakeFirstOrThrow()
+      if (created.numInsertedOrUpdatedRows === 1n)
+        await audit(db, GATEWAY, { action: 'account.create', object: { type: 'account', id, name: id } })
+    }
   })
 }
 

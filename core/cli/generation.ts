@@ -14,7 +14,7 @@ const LOAD_TIMEOUT_MS = 30_000
 
 /** No call is served, so that no database is needed. */
 const NO_CALLS: ControlPlane = {
-  keys: { find: async () => undefined, used: () => undefined, watch: () => () => undefined },
+  keys: { find: async () => undefined, findAccount: async () => undefined, used: () => undefined, watch: () => () => undefined },
   renewLeases: async () => [],
   recorder: { record: () => undefined },
 }

@@ -7,6 +7,7 @@ import type { ConfiguredPlugin } from './checks/plugins.ts'
 import type {
   Config,
   CuratedNamespace,
+  DeclaredAccount,
   DeclaredKey,
   Expectation,
   LimitsConfig,
@@ -61,6 +62,7 @@ export function buildConfig(raw: RawConfig, resolution: Resolution): Config {
     namespaces: new Map(upstreams.map(([name, entry]) => [name, buildNamespace(name, entry, { file, resolution })])),
     curated: new Map(curated.map(([name, entry]) => [name, buildCurated(name, entry, { file, aliases: values.aliases })])),
     aliases: new Map(Object.entries(values.aliases)),
+    accounts: new Map(Object.entries(values.accounts).map(([id, account]) => [id, buildAccount(file, id, account)])),
     keys: values.keys.map((key, index) => buildKey(file, key, index)),
     rateClasses,
     expectations: buildExpectations(values, file),
@@ -156,17 +158,27 @@ function buildTarget(path: Path, { model, weight }: Omit<TargetConfig, 'at'>, { 
   return { model: id, weight, at: file.position(file.valueSpan(path)) }
 }
 
+function buildAccount(
+  file: ConfigFile,
+  id: string,
+  { models, class: rateClass, tags }: Values['accounts'][string],
+): DeclaredAccount {
+  return { id, models, ...(rateClass !== undefined && { rateClass }), tags, at: file.position(file.keySpan(['accounts', id])) }
+}
+
 function buildKey(
   file: ConfigFile,
-  { name, hash: digest, kind, models, class: rateClass, expires }: Values['keys'][number],
+  { name, hash: digest, kind, account, models, class: rateClass, tags, expires }: Values['keys'][number],
   index: number,
 ): DeclaredKey {
   return {
     name,
     digest: digest.slice('sha256:'.length).toLowerCase(),
     kind,
+    account,
     models,
     ...(rateClass !== undefined && { rateClass }),
+    tags,
     ...(expires !== undefined && { expires: instant(expires) }),
     at: file.position(file.valueSpan(['keys', index])),
   }

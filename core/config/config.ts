@@ -19,6 +19,8 @@ export interface Config {
   readonly curated: ReadonlyMap<string, CuratedNamespace>
   /** From a bare name to its model id. */
   readonly aliases: ReadonlyMap<string, string>
+  /** By id. */
+  readonly accounts: ReadonlyMap<string, DeclaredAccount>
   readonly keys: readonly DeclaredKey[]
   /** The names that plugins declare as rate classes: keys and accounts may have one. */
   readonly rateClasses: readonly string[]
@@ -141,15 +143,29 @@ export interface Timeouts {
   readonly total: number
 }
 
+/** An account that routes.yaml declares. It takes the place of one in the database with the same id. */
+export interface DeclaredAccount {
+  readonly id: string
+  /** Globs of the model ids that its keys may call. */
+  readonly models: readonly string[]
+  /** The class of its keys that have none of their own. */
+  readonly rateClass?: string
+  readonly tags: Readonly<Record<string, string>>
+  readonly at: Position
+}
+
 /** A key that routes.yaml declares by its digest. */
 export interface DeclaredKey {
   readonly name: string
   /** Hex SHA-256 of the whole secret. */
   readonly digest: string
   readonly kind: 'live' | 'test'
-  /** Globs of the model ids that it may call. */
+  /** The id of a declared account, or `default`. */
+  readonly account: string
+  /** Globs of the model ids that it may call, of those that its account may call. */
   readonly models: readonly string[]
   readonly rateClass?: string
+  readonly tags: Readonly<Record<string, string>>
   /** Milliseconds since the epoch. */
   readonly expires?: number
   readonly at: Position

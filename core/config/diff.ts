@@ -78,6 +78,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   chain: 'link',
   namespaces: 'namespace',
   aliases: 'alias',
+  accounts: 'account',
   keys: 'key',
   expect: 'expectation',
 }

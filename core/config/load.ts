@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { ConfigError, UnreadableConfig } from '../text/diagnostic.ts'
 import { buildConfig } from './build.ts'
+import { findUnknownAccounts } from './checks/accounts.ts'
 import { findCycles, findTooLarge } from './checks/curated-models.ts'
 import { findDuplicates } from './checks/duplicates.ts'
 import { checkExpectations } from './checks/expectations.ts'
@@ -26,6 +27,7 @@ import { validate } from './schema/validate.ts'
 const CHECKS: readonly ((raw: RawConfig, names: ModelNames) => readonly Problem[])[] = [
   checkNamespaces,
   findUnknownNames,
+  findUnknownAccounts,
   findDuplicates,
   findCycles,
   findTooLarge,

@@ -3,7 +3,8 @@ import { type Account, createAccount, editAccount, findAccount, findOwner, listA
 import { GatewayError } from '../errors.ts'
 import { didYouMean } from '../text/suggestions.ts'
 import { accountScope } from './caller.ts'
-import { globs, page, pageQuery, rateClass, time, toTime } from './fields.ts'
+import { changedInFile, source, sourceOf } from './declared.ts'
+import { globs, page, pageQuery, rateClass, tags, time, toTime } from './fields.ts'
 import { type Operation, operation } from './operation.ts'
 import type { ManagementServices } from './services.ts'
 
@@ -20,19 +21,27 @@ const accountSchema = Type.Object(
     created_at: time('When it was created.'),
     keys: Type.Integer({ description: 'The number of its keys that are not revoked.' }),
     users: Type.Integer({ description: 'The number of users who sign in to it.' }),
+    tags,
+    source,
   },
   { title: 'Account' },
 )
 
-const accountView = ({ id, name, models, rateClass, createdAt, keys, users }: Account) => ({
-  id,
-  name,
-  models,
-  rate_class: rateClass,
-  created_at: toTime(createdAt),
-  keys,
-  users,
-})
+/** An account of routes.yaml is shown with the settings of the file, which take the place of those in the database. */
+function accountView({ id, name, models, rateClass, createdAt, keys, users }: Account, { live }: ManagementServices) {
+  const declared = live.generation.config.accounts.get(id)
+  return {
+    id,
+    name,
+    models: declared?.models ?? models,
+    rate_class: declared === undefined ? rateClass : (declared.rateClass ?? null),
+    created_at: toTime(createdAt),
+    keys,
+    users,
+    tags: declared?.tags ?? {},
+    source: sourceOf(declared?.at),
+  }
+}
 
 /** Accounts, which own keys. */
 export const accountOperations: readonly Operation[] = [
@@ -43,9 +52,9 @@ export const accountOperations: readonly Operation[] = [
     summary: 'List accounts, newest first; a member sees their own',
     query: Type.Object(pageQuery),
     reply: page(accountSchema),
-    async handle({ caller, query }, { store }) {
-      const { data, next_cursor } = await listAccounts(store, { ...query, account: accountScope(caller) })
-      return { data: data.map(accountView), next_cursor }
+    async handle({ caller, query }, services) {
+      const { data, next_cursor } = await listAccounts(services.store, { ...query, account: accountScope(caller) })
+      return { data: data.map((account) => accountView(account, services)), next_cursor }
     },
   }),
   operation({
@@ -58,7 +67,8 @@ export const accountOperations: readonly Operation[] = [
     status: 201,
     async handle({ caller, body: { name, models, rate_class } }, services) {
       checkRateClassDeclared(rate_class, undefined, services)
-      return accountView(await createAccount(services.store, { name, models, rateClass: rate_class ?? null }, caller))
+      const created = await createAccount(services.store, { name, models, rateClass: rate_class ?? null }, caller)
+      return accountView(created, services)
     },
   }),
   operation({
@@ -67,9 +77,9 @@ export const accountOperations: readonly Operation[] = [
     access: 'member',
     summary: 'Get an account',
     reply: accountSchema,
-    async handle({ caller, params: { id } }, { store }) {
+    async handle({ caller, params: { id } }, services) {
       accountScope(caller, id)
-      return accountView(await findAccount(store, id))
+      return accountView(await findAccount(services.store, id), services)
     },
   }),
   operation({
@@ -81,8 +91,10 @@ export const accountOperations: readonly Operation[] = [
     reply: accountSchema,
     async handle({ caller, params: { id }, body: { name, models, rate_class } }, services) {
       const { rateClass } = await findOwner(services.store.db, id)
+      const declared = services.live.generation.config.accounts.get(id)
+      if (declared !== undefined) throw changedInFile('account', declared.at)
       checkRateClassDeclared(rate_class, rateClass, services)
-      return accountView(await editAccount(services.store, { id, name, models, rateClass: rate_class }, caller))
+      return accountView(await editAccount(services.store, { id, name, models, rateClass: rate_class }, caller), services)
     },
   }),
 ]

@@ -1,7 +1,7 @@
-import { basename } from 'node:path'
 import { Type } from 'typebox'
 import type { DeclaredKey } from '../config/config.ts'
 import { type ApiKey, statusOf } from '../keys/api-key.ts'
+import { source, sourceOf } from './declared.ts'
 import { globs, named, nullable, oneOf, rateClass, tags, timeOrNull, toTime, toTimeOrNull } from './fields.ts'
 
 /** The kind of a key. */
@@ -27,10 +27,7 @@ const fields = {
   status: keyStatus,
   replaced_by: Type.Optional(Type.String({ description: 'The id of the key that it was rotated to.' })),
   replaces: Type.Optional(Type.String({ description: 'The id of the key that it was rotated from.' })),
-  source: Type.String({
-    description: '`database`, or the line of routes.yaml that declares it: there it can be changed.',
-    examples: ['routes.yaml:71'],
-  }),
+  source,
 }
 
 /** A key without its secret. */
@@ -60,7 +57,7 @@ export const keyView = (key: ApiKey) => ({
   status: statusOf(key),
   ...(key.replacedBy !== undefined && { replaced_by: key.replacedBy }),
   ...(key.replaces !== undefined && { replaces: key.replaces }),
-  source: 'database',
+  source: sourceOf(undefined),
 })
 
 /** A key of routes.yaml, as the API shows it. Only the digest of its secret is known. */
@@ -72,12 +69,12 @@ export const declaredKeyView = (key: DeclaredKey, account: { readonly id: string
   account,
   models: key.models,
   rate_class: key.rateClass ?? null,
-  tags: {},
+  tags: key.tags,
   created_at: null,
   created_by: null,
   last_used_at: null,
   expires_at: toTimeOrNull(key.expires),
   revoked_at: null,
   status: statusOf({ expiresAt: key.expires }),
-  source: `${basename(key.at.file)}:${key.at.line}`,
+  source: sourceOf(key.at),
 })

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox'
-import { findOwner } from '../accounts/accounts.ts'
 import { GatewayError } from '../errors.ts'
 import { type ApiKey, listKeys } from '../keys/api-key.ts'
 import { type CreatedKey, createKey, editKey, findKey, revokeKey, rotateKey } from '../keys/keys.ts'
 import { checkRateClassDeclared } from './accounts.ts'
 import { accountScope, type Caller } from './caller.ts'
+import { changedInFile } from './declared.ts'
 import { fromTime, globs, page, pageQuery, rateClass, tags, timeOrNull } from './fields.ts'
 import { createdKeySchema, declaredKeyView, keyKind, keySchema, keyStatus, keyView } from './key-view.ts'
 import { type Operation, operation } from './operation.ts'
@@ -136,16 +136,17 @@ const createdKeyView = ({ key, secret }: CreatedKey) => ({ ...keyView(key), secr
 
 /** Finds a key that can be changed. Throws `conflict` for a key of routes.yaml, and `object_not_found`. */
 async function findStoredKey(caller: Caller, id: string, services: ManagementServices): Promise<ApiKey> {
-  const declared = (await declaredKeys(caller, services)).find((key) => key.id === id)
-  if (declared !== undefined)
-    throw new GatewayError('conflict', { values: { detail: `This key is declared in ${declared.source}: change it there.` } })
+  const declared = services.live.generation.config.keys.find(({ name }) => `routes:${name}` === id)
+  if (declared !== undefined && maySeeAccount(caller, declared.account)) throw changedInFile('key', declared.at)
   const key = await findKey(services.store.db, id)
   if (!maySee(caller, key)) throw new GatewayError('object_not_found', { values: { what: 'key' } })
   return key
 }
 
+const maySeeAccount = (caller: Caller, account: string): boolean => caller.role === 'admin' || account === caller.account.id
+
 const maySee = (caller: Caller, { account, kind }: ApiKey): boolean =>
-  caller.role === 'admin' || (account.id === caller.account.id && kind !== 'admin')
+  maySeeAccount(caller, account.id) && (caller.role === 'admin' || kind !== 'admin')
 
 /** A member may not change a rate class, which limits what they may use. Throws `admin_required` or `invalid_value`. */
 function checkRateClass(
@@ -168,19 +169,21 @@ function ownerOf(caller: Caller, requested: string | undefined): string {
 /** Null (never) and undefined (unchanged) stay what they are. */
 const toExpiry = (text: string | null | undefined): number | null | undefined => (text === null ? null : fromTime(text))
 
-/** The account that owns the keys of routes.yaml. */
-const DECLARED_OWNER = 'default'
-
 /** The keys of routes.yaml that a caller may see, filtered as the list of keys is. */
 async function declaredKeys(caller: Caller, services: ManagementServices, filter: Static<typeof keyQuery> = {}) {
-  const { keys } = services.live.generation.config
-  const { q = '', status, kind, account_id: account = DECLARED_OWNER } = filter
-  const foreign = account !== DECLARED_OWNER || (caller.role !== 'admin' && caller.account.id !== DECLARED_OWNER)
-  if (foreign || keys.length === 0) return []
-  const owner = await findOwner(services.store.db, DECLARED_OWNER)
+  const { q = '', status, kind, account_id } = filter
+  const account = accountScope(caller, account_id)
+  const keys = services.live.generation.config.keys.filter((key) => account === undefined || key.account === account)
+  const owners = new Map(await Promise.all([...new Set(keys.map((key) => key.account))].map((id) => nameOf(id, services))))
   return keys
-    .map((key) => declaredKeyView(key, { id: owner.id, name: owner.name }))
+    .map((key) => declaredKeyView(key, { id: key.account, name: owners.get(key.account)! }))
     .filter((key) => status === undefined || key.status === status)
     .filter((key) => kind === undefined || key.kind === kind)
     .filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()))
+}
+
+/** An account's id and name. An account of routes.yaml that the database does not have yet is named by its id. */
+async function nameOf(id: string, { store }: ManagementServices): Promise<readonly [id: string, name: string]> {
+  const [row] = await store.read(store.db.selectFrom('accounts').select('name').where('id', '=', id))
+  return [id, row?.name ?? id]
 }

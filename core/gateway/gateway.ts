@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Middleware } from 'koa'
+import type { Config } from '../config/config.ts'
 import type { ReloadOutcome, ReloadTrigger, Urls } from '../control/services.ts'
 import { apiRoutes } from '../http/app.ts'
 import type { Generation } from '../http/generation.ts'
@@ -58,7 +59,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const metrics = new Metrics()
   const control = opened.adopt(await openStoredControl({ ...options, metrics }), (each) => each.close())
   const services = opened.adopt(openServices({ ...options, metrics, control }), (each) => each.close())
-  const loading = Reloader.start({ ...options, services, loadTimeout: services.times.load })
+  const onActive = ({ accounts }: Config) => control.declareAccounts([...accounts.keys()])
+  const loading = Reloader.start({ ...options, services, onActive, loadTimeout: services.times.load })
   const reloader = opened.adopt(await loading, (each) => each.close())
   const { live } = reloader
   const targets = async () => services.states.report(performance.now())

@@ -46,7 +46,7 @@ export class LiveGeneration {
     const { states, keys, calls, gateway } = this.#services
     const { config } = generation
     generation.begin(states)
-    keys.declare(config.keys)
+    keys.declare(config)
     calls.declare(modelsByNamespace(config))
     gateway.configLoaded(config)
   }

@@ -1,5 +1,5 @@
 import type { FileTexts } from '../config/file/files-read.ts'
-import type { KeyHolder } from '../keys/principal.ts'
+import type { AccountHolder, KeyHolder } from '../keys/principal.ts'
 import type { KeySource } from '../keys/source.ts'
 import type { MetricsState } from '../observe/metrics.ts'
 import type { Lease, LeaseRequest } from '../quota/counter.ts'
@@ -22,6 +22,8 @@ export interface ControlPlane {
 export interface ControlMessages {
   /** The holder of a key, by the digest of its secret; null if there is none. */
   findKey(digest: string): Promise<KeyHolder | null>
+  /** An account by its id; null if there is none. */
+  findAccount(id: string): Promise<AccountHolder | null>
   /** Asks the authority of limits. `holder`: the name of the proxy, which no other process ever has. */
   renewLeases(holder: string, requests: readonly LeaseRequest[]): Promise<readonly Lease[]>
   /** Writes down calls that have ended, and the ids of keys that were used. */

@@ -38,6 +38,7 @@ export class Proxies {
     const { authority, keys, recorder } = this.#options.control
     const messages: ControlMessages = {
       findKey: async (digest) => (await keys.find(digest)) ?? null,
+      findAccount: async (id) => (await keys.findAccount(id)) ?? null,
       renewLeases: (holder, requests) => authority.renew(holder, requests),
       report(calls, keyIds) {
         for (const call of calls) recorder.record(call)

@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts'
 import { diffConfigs } from '../config/diff.ts'
 import { FilesRead, type FileTexts } from '../config/file/files-read.ts'
 import { FileWatch } from '../config/watch.ts'
@@ -22,6 +23,8 @@ export interface Followers {
 export interface ReloadOptions extends Omit<LoadOptions, 'pool'> {
   readonly services: LiveServices
   readonly followers?: Followers
+  /** Called with each version that is put in use. Never rejects. */
+  readonly onActive: (config: Config) => Promise<void>
   /** Files to start with, instead of those on disk: what other processes serve by already. */
   readonly files?: FileTexts
 }
@@ -64,7 +67,9 @@ export class Reloader {
   static async start(options: ReloadOptions): Promise<Reloader> {
     const all = { ...options, pool: new InstancePool(options.services.log) }
     const files = new FilesRead(options.files)
-    return new Reloader(all, await loadGeneration(all, files), files)
+    const reloader = new Reloader(all, await loadGeneration(all, files), files)
+    await options.onActive(reloader.live.generation.config)
+    return reloader
   }
 
   /** Runs `bring`, which brings another process to the files in use, while no reload runs. */
@@ -121,6 +126,7 @@ export class Reloader {
       const difference = diffConfigs(this.live.generation.config, generation.config)
       this.live.replace(generation)
       await this.#followers.activate()
+      await this.#options.onActive(generation.config)
       this.#texts = files.texts
       this.#loadedAt = Date.now()
       outcome = { at, ok: true, diagnostics: [], difference }

@@ -1,6 +1,5 @@
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { KeyHolder } from '../keys/principal.ts'
 import type { KeySource, KeyWatcher } from '../keys/source.ts'
 import type { Lease, LeaseRequest } from '../quota/counter.ts'
 import { newId } from '../text/ids.ts'
@@ -50,7 +49,8 @@ export class RemoteControl implements ControlPlane {
   constructor(options: RemoteControlOptions) {
     this.#options = options
     this.keys = {
-      find: (digest) => this.#findKey(digest),
+      find: async (digest) => (await this.#reachable().call('findKey', digest)) ?? undefined,
+      findAccount: async (id) => (await this.#reachable().call('findAccount', id)) ?? undefined,
       used: (keyId) => void this.#usedKeys.add(keyId),
       watch: (watcher) => {
         this.#watchers.add(watcher)
@@ -114,17 +114,6 @@ export class RemoteControl implements ControlPlane {
     this.#lostTimer = setTimeout(() => {
       for (const { lost } of this.#watchers) lost()
     }, KEYS_LOST_MS).unref()
-  }
-
-  async #findKey(digest: string): Promise<KeyHolder | undefined> {
-    const holder = await this.#reachable().call('findKey', digest)
-    if (holder === null) return undefined
-    // All calls with the key share it, plugins included.
-    const { principal } = holder
-    return {
-      ...holder,
-      principal: Object.freeze({ ...principal, ...(principal.tags && { tags: Object.freeze(principal.tags) }) }),
-    }
   }
 
   #reachable(): Channel<ControlMessages> {

@@ -1,3 +1,4 @@
+import { createDeclaredAccounts } from '../accounts/accounts.ts'
 import { StoredKeys } from '../keys/source.ts'
 import type { Log } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
@@ -24,6 +25,8 @@ export interface StoredControlOptions {
 export interface StoredControl extends ControlPlane {
   readonly recorder: CallRecorder
   readonly authority: QuotaAuthority
+  /** Creates the accounts of routes.yaml that the database does not have. Logs a failure: the next reload tries again. */
+  declareAccounts(ids: readonly string[]): Promise<void>
   /** Writes what waits, and closes the store. */
   close(): Promise<void>
 }
@@ -44,6 +47,10 @@ export async function openStoredControl({
     keys,
     authority,
     recorder: usage.recorder,
+    declareAccounts: (ids) =>
+      createDeclaredAccounts(store, ids).catch((err: unknown) =>
+        log.warn({ err, accounts: ids }, 'the accounts of routes.yaml are not in the database yet'),
+      ),
     renewLeases: (requests) => authority.renew(holder, requests),
     async close() {
       await keys.close()

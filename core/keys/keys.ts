@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { type Actor, type AuditEntry, audit, changesBetween, GATEWAY } from '../accounts/audit.ts'
 import { checkGlobs, checkText } from '../accounts/field-checks.ts'
+import { DEFAULT_ACCOUNT } from '../config/schema/default-account.ts'
 import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
 import type { KeysTable, Schema } from '../store/schema.ts'
@@ -88,7 +89,16 @@ export interface CreatedKey {
 
 /** Creates a key in the caller's transaction. Throws `invalid_value`. */
 async function insertKey(db: Kysely<Schema>, key: NewKey, actor: Actor): Promise<CreatedKey> {
-  const { name, kind, models = ['*'], rateClass = null, expires = null, tags = {}, account = 'default', replaces = null } = key
+  const {
+    name,
+    kind,
+    models = ['*'],
+    rateClass = null,
+    expires = null,
+    tags = {},
+    account = DEFAULT_ACCOUNT,
+    replaces = null,
+  } = key
   const settings: KeySettings = { name, models, rateClass, expires, tags }
   checkSettings(settings)
   const owner = await db.selectFrom('accounts').select('name').where('id', '=', account).executeTakeFirst()

@@ -1,10 +1,12 @@
 import type { Store } from '../store/database.ts'
-import { findHolder, type KeyHolder, LAST_USED_RESOLUTION_MS } from './principal.ts'
+import { type AccountHolder, findAccountHolder, findHolder, type KeyHolder, LAST_USED_RESOLUTION_MS } from './principal.ts'
 
 /** Where a key directory finds keys, and learns that they changed: the store, or the process that has it. */
 export interface KeySource {
   /** Finds the holder of a key by the digest of its secret. Rejects if the store fails or cannot be reached. */
   find(digest: string): Promise<KeyHolder | undefined>
+  /** Finds an account by its id. Rejects if the store fails or cannot be reached. */
+  findAccount(id: string): Promise<AccountHolder | undefined>
   /** Notes that a key was used: the time is stored about once a minute. */
   used(keyId: string): void
   /** Reports changes to `watcher` until the returned function is called. */
@@ -34,6 +36,10 @@ export class StoredKeys implements KeySource {
 
   find(digest: string): Promise<KeyHolder | undefined> {
     return findHolder(this.#store, digest)
+  }
+
+  findAccount(id: string): Promise<AccountHolder | undefined> {
+    return findAccountHolder(this.#store, id)
   }
 
   used(keyId: string): void {

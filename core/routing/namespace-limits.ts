@@ -30,7 +30,7 @@ export class NamespaceLimits {
     this.#namespace = namespace
     this.#config = config
     this.#services = services
-    this.#uncapped = uncappedAnswer(config.tokens)
+    this.#uncapped = config.tokens === undefined ? 0 : uncappedAnswer(config.tokens)
     this.#queue = new LimitQueue((need) => this.#take(need))
   }
 
@@ -79,7 +79,7 @@ export class NamespaceLimits {
     const tokens = need.promptTokens + need.answerTokens
     if (tokens > (this.#config.tokens?.amount ?? tokens))
       return { need, refusedBy: 'tokens', retryAfterMs: 0, waitMs: 0, isTooLarge: true }
-    const made = this.#services.limits.reserve(`namespace/${this.#namespace}`, this.#config, tokens)
+    const made = this.#services.limits.reserve([{ subject: `namespace/${this.#namespace}`, limits: this.#config }], tokens)
     return made instanceof Promise ? made.then((later) => this.#answer(later, need), failed) : this.#answer(made, need)
   }
 

@@ -18,4 +18,4 @@ export function answerTokens(call: Call, uncapped: number): number {
 const UNCAPPED = 1024
 
 /** What is reserved for an answer without a cap: at most a tenth of the limit, so that a small limit allows calls. */
-export const uncappedAnswer = (limit: Rate | undefined): number => Math.min(UNCAPPED, Math.floor((limit?.amount ?? 0) / 10))
+export const uncappedAnswer = ({ amount }: Rate): number => Math.min(UNCAPPED, Math.floor(amount / 10))

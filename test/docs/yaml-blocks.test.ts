@@ -11,7 +11,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PAGES = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT })]
 
 /** Fields of a routing table: what has other fields only is another file's. */
-const FIELDS = ['version', 'chain', 'namespaces', 'aliases', 'keys', 'expect']
+const FIELDS = ['version', 'chain', 'namespaces', 'aliases', 'accounts', 'keys', 'expect']
 
 interface Block {
   readonly page: string

@@ -1276,6 +1276,12 @@ export interface components {
       readonly keys: number;
       /** @description The number of users who sign in to it. */
       readonly users: number;
+      /** @description Labels for usage and metrics: at most ten, their names in lower case. */
+      readonly tags: {
+        [key: string]: string;
+      };
+      /** @description `database`, or the line of routes.yaml that declares it: there it can be changed. */
+      readonly source: string;
     };
     readonly User: {
       readonly id: string;

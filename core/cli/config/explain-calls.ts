@@ -114,5 +114,9 @@ function whyUnknown(name: string, { aliases, namespaces, curated }: Config, cura
   return `there is no alias "${name}"${id === undefined ? didYouMean(name, [...aliases.keys()]) : didYouMean(id, [id])}`
 }
 
+/** The lists that restrict anything. */
 const formatAllowed = ({ models }: Principal): string =>
-  models.map((globs) => `only ${globs.join(', ') || 'nothing'}`).join(', and of these ')
+  models
+    .filter((globs) => !globs.includes('*'))
+    .map((globs) => `only ${globs.join(', ') || 'nothing'}`)
+    .join(', and of these ')

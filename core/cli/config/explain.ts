@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import type { AssumedCause } from '../../config/schema/retry-causes.ts'
-import { declaredHolder, findHolderById, type KeyHolder } from '../../keys/principal.ts'
+import { declaredHolder, findAccountHolder, findHolderById, type KeyHolder, principalOf } from '../../keys/principal.ts'
 import { didYouMean } from '../../text/suggestions.ts'
 import { withValidGeneration } from '../generation.ts'
 import type { CommandIo } from '../output.ts'
@@ -36,7 +36,10 @@ export async function explain(model: string, options: ExplainOptions, io: Comman
       const holder = key === undefined ? undefined : await findKey(key, generation.config, options, io)
       if ((holder?.expiresAt ?? Number.POSITIVE_INFINITY) <= Date.now())
         io.stderr.write('note: the key has expired: its calls are refused\n')
-      return explainCalls(routes, model, generation, { ...(holder && { principal: holder.principal }), failing })
+      return explainCalls(routes, model, generation, {
+        ...(holder && { principal: principalOf(holder, generation.config.accounts) }),
+        failing,
+      })
     })
     if (explanation === undefined) return 2
     if (format === 'json') io.stdout.write(`${JSON.stringify(explanation, null, 2)}\n`)
@@ -57,12 +60,14 @@ function checkFailing(failing: ReadonlyMap<string, AssumedCause>, { namespaces }
   }
 }
 
-async function findKey(id: string, { keys }: Config, options: ExplainOptions, io: CommandIo): Promise<KeyHolder> {
-  const declared = keys.find(({ name }) => name === id || `routes:${name}` === id)
-  if (declared !== undefined) return declaredHolder(declared, declared.kind)
+async function findKey(id: string, config: Config, options: ExplainOptions, io: CommandIo): Promise<KeyHolder> {
+  const declared = config.keys.find(({ name }) => name === id || `routes:${name}` === id)
+  const account = declared && config.accounts.get(declared.account)
+  if (declared && account) return declaredHolder(declared, declared.kind, account)
   let found: KeyHolder | undefined
   const code = await withStore(options, io, async (store) => {
-    found = await findHolderById(store, id)
+    if (declared === undefined) found = await findHolderById(store, id)
+    else found = declaredHolder(declared, declared.kind, (await findAccountHolder(store, declared.account))!)
   })
   if (found !== undefined) return found
   throw new OptionError(

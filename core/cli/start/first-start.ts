@@ -5,7 +5,7 @@ import type { Gateway } from '../../gateway/gateway.ts'
 import type { Generation } from '../../http/generation.ts'
 import { listKeys } from '../../keys/api-key.ts'
 import { createKey } from '../../keys/keys.ts'
-import { findHolderById } from '../../keys/principal.ts'
+import { findHolderById, principalOf } from '../../keys/principal.ts'
 import type { Candidate, Choice } from '../../routing/route.ts'
 import { routeFor } from '../../routing/simulate.ts'
 import type { RoutingTable } from '../../routing/table.ts'
@@ -35,7 +35,7 @@ export async function createFirstAccess(store: Store, gateway: Pick<Gateway, 'li
 
 async function createTestKey(store: Store, { live }: Pick<Gateway, 'live'>): Promise<TestKey> {
   const { key, secret } = await createKey(store, { name: 'first start', kind: 'test' })
-  const { principal } = (await findHolderById(store, key.id))!
+  const principal = principalOf((await findHolderById(store, key.id))!, live.generation.config.accounts)
   return { secret, firstCall: chooseFirstCall(live.generation, principal) }
 }
 

@@ -3,7 +3,7 @@ import { formatPath, type Path } from '../file/path.ts'
 import { asMap, asStrings, type RawConfig } from '../file/raw-config.ts'
 import { describeUnknown, type ModelNames, type UnknownName } from './model-names.ts'
 
-/** Finds names of namespaces and models that do not exist: in links, aliases, curated models and keys. */
+/** Finds names of namespaces and models that do not exist: in links, aliases, curated models, accounts and keys. */
 export function findUnknownNames(raw: RawConfig, names: ModelNames): readonly Problem[] {
   return [...resolveNames(raw, names)].flatMap(([path, unknown]) =>
     unknown === undefined || raw.isUnset(path) ? [] : [toProblem(raw, path, unknown)],
@@ -12,7 +12,7 @@ export function findUnknownNames(raw: RawConfig, names: ModelNames): readonly Pr
 
 /** The path of every name, and why it is unknown; undefined if it is known. */
 function* resolveNames({ values }: RawConfig, names: ModelNames): Iterable<readonly [Path, UnknownName | undefined]> {
-  const { chain, aliases, keys } = asMap(values)
+  const { chain, aliases, accounts, keys } = asMap(values)
   for (const [index, link] of Object.entries(asMap(chain))) {
     for (const [entry, name] of asStrings(asMap(asMap(link).when).namespaces))
       yield [['chain', Number(index), 'when', 'namespaces', entry], names.unknownNamespace(name)]
@@ -23,6 +23,10 @@ function* resolveNames({ values }: RawConfig, names: ModelNames): Iterable<reado
   }
   for (const { targets, fallbacks } of names.routes.values())
     for (const { path, name } of [...targets, ...fallbacks]) yield [path, names.unknownModel(name)]
+  for (const [id, account] of Object.entries(asMap(accounts))) {
+    for (const [entry, glob] of asStrings(asMap(account).models))
+      yield [['accounts', id, 'models', entry], names.unknownGlob(glob)]
+  }
   for (const [index, key] of Object.entries(asMap(keys))) {
     for (const [entry, glob] of asStrings(asMap(key).models))
       yield [['keys', Number(index), 'models', entry], names.unknownGlob(glob)]

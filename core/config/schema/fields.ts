@@ -21,8 +21,11 @@ export const rate = (description: string, examples: readonly string[]) =>
   Type.String({ title: 'a rate', pattern: RATE, description, examples })
 
 /** A list of globs: names in which `*` matches any characters. */
-export const globs = (options: { readonly description: string; readonly examples: readonly (readonly string[])[] }) =>
-  Type.Array(Type.String({ minLength: 1 }), { minItems: 1, uniqueItems: true, ...options })
+export const globs = (options: {
+  readonly description: string
+  readonly examples: readonly (readonly string[])[]
+  readonly default?: readonly string[]
+}) => Type.Array(Type.String({ minLength: 1 }), { minItems: 1, uniqueItems: true, ...options })
 
 /** The settings of a plugin: the plugin's own schema checks them. */
 export const pluginConfig = Type.Optional(

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { DEFAULT_ACCOUNT } from './default-account.ts'
 import { assumedCause, defaulted, globs, pluginConfig } from './fields.ts'
 import { namespace } from './namespace.ts'
 
@@ -60,6 +61,44 @@ const link = Type.Object({
   when: Type.Optional(when),
 })
 
+const tags = (description: string) =>
+  defaulted(
+    Type.Record(
+      Type.String(),
+      Type.String({ title: 'a text of 1 to 100 characters', pattern: '^[^\\p{C}\\p{Zl}\\p{Zp}]{1,100}$' }),
+      {
+        default: {},
+        maxProperties: 10,
+        propertyNames: {
+          title: 'a name of lower-case letters, digits, dashes and underscores',
+          pattern: '^[a-z][a-z0-9_-]{0,31}$',
+          examples: ['team'],
+        },
+        description,
+        examples: [{ team: 'research' }],
+      },
+    ),
+  )
+
+const account = Type.Object({
+  models: defaulted(
+    globs({
+      default: ['*'],
+      description: 'The model ids that its keys may call; `*` matches any characters. Absent: all models.',
+      examples: [['openai/*']],
+    }),
+  ),
+  class: Type.Optional(
+    Type.String({
+      minLength: 1,
+      refersTo: 'rate class',
+      description: 'The rate class of its keys that have none of their own. Absent: the default one.',
+      examples: ['batch'],
+    }),
+  ),
+  tags: tags('Labels of the calls of its keys, for usage.'),
+})
+
 const key = Type.Object({
   name: Type.String({ minLength: 1, description: 'The name of the key in logs and metrics.', examples: ['nightly'] }),
   hash: Type.String({
@@ -69,18 +108,27 @@ const key = Type.Object({
     examples: [`sha256:${'0123456789abcdef'.repeat(4)}`],
   }),
   kind: Type.Enum(['live', 'test'], { description: 'Calls with a test key are answered by the sandbox.', examples: ['live'] }),
+  account: defaulted(
+    Type.String({
+      minLength: 1,
+      default: DEFAULT_ACCOUNT,
+      description: 'The account that owns the key: one under `accounts`, or `default`.',
+      examples: ['research'],
+    }),
+  ),
   models: globs({
-    description: 'The model ids that the key may call; `*` matches any characters.',
+    description: 'The model ids that the key may call, of those of its account; `*` matches any characters.',
     examples: [['openai/*']],
   }),
   class: Type.Optional(
     Type.String({
       minLength: 1,
       refersTo: 'rate class',
-      description: "The key's rate class. Absent: the default one.",
+      description: "The key's rate class. Absent: that of its account, or else the default one.",
       examples: ['batch'],
     }),
   ),
+  tags: tags('Labels of its calls, for usage, besides those of its account.'),
   expires: Type.Optional(
     Type.String({
       title: 'a date or an instant',
@@ -117,6 +165,18 @@ export const routesSchema = Type.Object({
       default: {},
       propertyNames: { title: 'a bare name, without slashes and spaces', pattern: '^[^/\\s]+$', examples: ['gpt-4o'] },
       description: 'Bare names that clients hard-code, each with its `<namespace>/<model>`.',
+    }),
+  ),
+  accounts: defaulted(
+    Type.Record(Type.String(), account, {
+      default: {},
+      propertyNames: {
+        title: 'a name of letters, digits, dots, dashes and underscores',
+        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
+        examples: ['research'],
+      },
+      description: 'Accounts, which own keys: what the keys of each may call. Others come from the database.',
+      examples: [{ research: { models: ['openai/*'] } }],
     }),
   ),
   keys: defaulted(

@@ -44,6 +44,9 @@ keys:
   - { name: nightly, hash: "sha256:${'0'.repeat(64)}", kind: live, models: ["acme/*"], class: batch }
   - { name: tester, hash: "sha256:${'1'.repeat(64)}", kind: test, models: ["*"] }
   - { name: lost, hash: "sha256:${'2'.repeat(64)}", kind: live, models: ["*"], expires: 2020-01-01 }
+  - { name: teamed, hash: "sha256:${'3'.repeat(64)}", kind: live, models: ["*"], account: research }
+accounts:
+  research: { models: ["local/*"], class: batch }
 `
 
 /** The variables of the table. */

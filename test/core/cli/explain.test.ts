@@ -84,6 +84,13 @@ chain, for the live key routes:nightly (nightly)
     expect(stdout).to.contain('openai/gpt-5.5 (sandbox)').and.contain('claude/claude-sonnet-5 (sandbox)')
   })
 
+  it('shows what the account of a key allows', async () => {
+    const { code, stdout } = await explainModel('acme/smart', { key: 'teamed' })
+    expect(code).to.equal(1)
+    expect(stdout).to.contain('the key may not call acme/smart: only local/*')
+    expect((await explainModel('local/qwen3', { key: 'teamed' })).stdout).to.contain('batch.tokens: 5M/day')
+  })
+
   it('shows the ways that calls go while upstreams fail', async () => {
     const { code, stdout } = await explainModel('acme/smart', failing(['openai', '5xx'], ['local/qwen3', 'timeout']))
     expect(code).to.equal(0)

@@ -44,6 +44,7 @@ const SECTIONS: Readonly<Record<string, Field>> = {
   '### Targets': route.properties!.targets!.items!,
   '### Retries': route.properties!.retry!,
   '### Timeouts of a curated model': route.properties!.timeouts!,
+  '## accounts': entryOf(root.properties!.accounts!),
   '## keys': root.properties!.keys!.items!,
   '## expect': entryOf(root.properties!.expect!).else!.items!,
 }

@@ -74,8 +74,15 @@ namespaces:
         choose: latency
 aliases:
   gpt-4o: east/large
+accounts:
+  research:
+    models: ["east/*"]
+    class: batch
+    tags: { team: vision }
 keys:
   - name: nightly
+    account: research
+    tags: { job: nightly }
     hash: sha256:${'0123456789abcdef'.repeat(4)}
     kind: live
     models: ["east/*"]

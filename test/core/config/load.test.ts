@@ -70,14 +70,25 @@ describe('the Config of a valid routes.yaml', () => {
     expect(config).to.deep.include({ chain: [], keys: [], aliases: new Map() })
   })
 
-  it('has the aliases and keys', async () => {
+  it('has the aliases, accounts and keys', async () => {
     const config = await load(FULL_CONFIG)
+    expect([...config.accounts.values()]).to.deep.equal([
+      {
+        id: 'research',
+        models: ['east/*'],
+        rateClass: 'batch',
+        tags: { team: 'vision' },
+        at: { file: `${folder.path}/routes.yaml`, line: lineOf('  research:'), column: 3 },
+      },
+    ])
     expect([...config.aliases]).to.deep.equal([['gpt-4o', 'east/large']])
     expect(config.keys).to.deep.equal([
       {
         name: 'nightly',
         digest: HASH,
         kind: 'live',
+        account: 'research',
+        tags: { job: 'nightly' },
         models: ['east/*'],
         rateClass: 'batch',
         expires: Date.UTC(2027, 0, 31),

@@ -17,7 +17,8 @@ import { MemoryStorage } from '../../../core/quota/memory-storage.ts'
 import type { CallRecord } from '../../../core/usage/call-record.ts'
 
 const HOLDER: KeyHolder = {
-  principal: { keyId: 'key_1', name: 'ci', kind: 'live', account: 'acme', models: [['*']], tags: { team: 'search' } },
+  key: { keyId: 'key_1', name: 'ci', kind: 'live', account: 'acme', models: [['*']], tags: { team: 'search' } },
+  account: { id: 'acme', models: ['*'] },
   expiresAt: 5_000_000_000_000,
 }
 
@@ -33,6 +34,7 @@ class MemoryControl implements ControlPlane {
       if (digest === 'broken') throw new Error('no database')
       return digest === 'known' ? HOLDER : undefined
     },
+    findAccount: async (id: string) => (id === 'acme' ? HOLDER.account : undefined),
     used: (keyId: string) => void this.used.push(keyId),
     watch: (watcher: KeyWatcher) => {
       this.#watchers.add(watcher)
@@ -127,6 +129,11 @@ for (const [name, open] of [
     it('finds the holder of a key', async () => {
       expect(await near.keys.find('known')).to.deep.equal(HOLDER)
       expect(await near.keys.find('unknown')).to.equal(undefined)
+    })
+
+    it('finds an account', async () => {
+      expect(await near.keys.findAccount('acme')).to.deep.equal(HOLDER.account)
+      expect(await near.keys.findAccount('other')).to.equal(undefined)
     })
 
     it('rejects a look-up that the store fails', async () => {

@@ -4,7 +4,8 @@ import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import { type KyselyPlugin, sql } from 'kysely'
 import { createAccount, editAccount } from '../../../core/accounts/accounts.ts'
-import type { DeclaredKey } from '../../../core/config/config.ts'
+import { GATEWAY } from '../../../core/accounts/audit.ts'
+import type { DeclaredAccount, DeclaredKey } from '../../../core/config/config.ts'
 import { GatewayError } from '../../../core/errors.ts'
 import type { ApiKey } from '../../../core/keys/api-key.ts'
 import { createSecret } from '../../../core/keys/format.ts'
@@ -488,40 +489,72 @@ onEachDatabase('the key directory', (database, kind) => {
   describe('keys of routes.yaml', () => {
     const declared = (secret: string, key: Partial<DeclaredKey> = {}): DeclaredKey => {
       const at = { file: 'routes.yaml', line: 1, column: 1 }
-      return { name: 'nightly', digest: digestOf(secret), kind: 'live', models: ['acme/*'], at, ...key }
+      const defaults = { name: 'nightly', kind: 'live', account: 'default', models: ['acme/*'], tags: {} } as const
+      return { ...defaults, digest: digestOf(secret), at, ...key }
     }
+    const account = (settings: Partial<DeclaredAccount>): DeclaredAccount => {
+      const at = { file: 'routes.yaml', line: 1, column: 1 }
+      return { id: 'research', models: ['*'], tags: {}, at, ...settings }
+    }
+    const only = (...keys: DeclaredKey[]) => ({ keys, accounts: new Map() })
 
     function directoryWith(...keys: DeclaredKey[]): StoredDirectory {
       const directory = directoryOf(store)
-      directory.declare(keys)
+      directory.declare(only(...keys))
       return directory
     }
 
-    it('need no database', async () => {
+    it('need no database if the file has their account', async () => {
       const secret = createSecret('live')
-      const directory = directoryWith(declared(secret, { rateClass: 'batch' }))
+      const directory = directoryOf(store)
+      const research = account({ rateClass: 'batch', tags: { team: 'search', cost: 'r1' } })
       await store.close()
+      const key = declared(secret, { account: 'research', tags: { team: 'vision' } })
+      directory.declare({ keys: [key], accounts: new Map([['research', research]]) })
       const principal = await directory.verify(secret)
       expect(principal).to.deep.equal({
         keyId: 'routes:nightly',
         name: 'nightly',
         kind: 'live',
-        account: 'default',
-        models: [['acme/*']],
+        account: 'research',
+        models: [['*'], ['acme/*']],
         rateClass: 'batch',
+        tags: { team: 'vision', cost: 'r1' },
       })
       expect(await directory.verify(secret)).to.equal(principal)
+    })
+
+    it('have the models and the class of their account in the database, also when it is changed and the database fails', async () => {
+      const secret = createSecret('live')
+      const directory = directoryWith(declared(secret))
+      expect(await directory.verify(secret)).to.deep.include({ account: 'default', models: [['*'], ['acme/*']] })
+      await editAccount(store, { id: 'default', models: ['acme/small'], rateClass: 'batch' }, GATEWAY)
+      const changed = { models: [['acme/small'], ['acme/*']], rateClass: 'batch' }
+      expect(await directory.verify(secret)).to.deep.include(changed)
+      await store.close()
+      expect(await directory.verify(secret)).to.deep.include(changed)
+    })
+
+    it('and those of the database have the account of the file with the id of theirs, until it is gone', async () => {
+      const { secret } = await createKey(store, { ...LIVE })
+      const directory = directoryOf(store)
+      const own = account({ id: 'default', models: ['acme/*'], rateClass: 'batch' })
+      expect(await directory.verify(secret)).to.deep.include({ models: [['*'], ['*']] })
+      directory.declare({ keys: [], accounts: new Map([['default', own]]) })
+      expect(await directory.verify(secret)).to.deep.include({ models: [['acme/*'], ['*']], rateClass: 'batch' })
+      directory.declare(only())
+      expect(await directory.verify(secret)).to.deep.include({ models: [['*'], ['*']] })
     })
 
     it('are valid only with their routes.yaml, from its first call on', async () => {
       const secret = createSecret('live')
       const directory = directoryOf(store)
       expect(await directory.verify(secret)).to.equal(undefined)
-      directory.declare([declared(secret)])
+      directory.declare(only(declared(secret)))
       expect(await directory.verify(secret)).to.include({ name: 'nightly' })
-      directory.declare([declared(secret, { name: 'weekly' })])
+      directory.declare(only(declared(secret, { name: 'weekly' })))
       expect(await directory.verify(secret)).to.include({ name: 'weekly' })
-      directory.declare([])
+      directory.declare(only())
       expect(await directory.verify(secret)).to.equal(undefined)
     })
 

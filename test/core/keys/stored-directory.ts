@@ -12,7 +12,7 @@ export function openDirectory(store: Store): StoredDirectory {
   const directory = new KeyDirectory(source)
   return {
     verify: (secret) => directory.verify(secret),
-    declare: (keys) => directory.declare(keys),
+    declare: (config) => directory.declare(config),
     close() {
       directory.close()
       return source.close()

@@ -46,7 +46,7 @@ describe('leases of several processes', () => {
     authority = new SharedAuthority()
   })
 
-  afterEach(() => authority.close())
+  afterEach(() => authority?.close())
 
   const take = async (leases: Leases, charge: Charge): Promise<Taken | undefined> => {
     const result = await leases.take([charge])

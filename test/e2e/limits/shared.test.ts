@@ -36,7 +36,7 @@ describe('limits of a key', () => {
       gateways = [await startTestGateway(options), await startTestGateway(options)]
     })
 
-    afterEach(() => Promise.all(gateways.map((gateway) => gateway.stop())))
+    afterEach(() => Promise.all(gateways?.map((gateway) => gateway.stop()) ?? []))
 
     it('hold for all of them together', async () => {
       const [one, two] = gateways as [TestGateway, TestGateway]
@@ -83,8 +83,8 @@ describe('limits of a key', () => {
     })
 
     afterEach(async () => {
-      await Promise.all(gateways.map((gateway) => gateway.stop()))
-      await redis.stop()
+      await Promise.all(gateways?.map((gateway) => gateway.stop()) ?? [])
+      await redis?.stop()
     })
 
     it('hold for all of them together', async () => {
