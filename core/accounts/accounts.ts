@@ -14,6 +14,17 @@ export interface AccountSettings {
   readonly models: readonly string[]
   /** The rate class of keys that have none of their own. */
   readonly rateClass: string | null
+  /** The most keys that it may have, of those that are in use. */
+  readonly maxKeys: number
+}
+
+/** The most keys of an account for which nobody has set another number. */
+export const DEFAULT_MAX_KEYS = 100
+
+/** An account to create. */
+export interface NewAccount extends Omit<AccountSettings, 'maxKeys'> {
+  /** Default: `DEFAULT_MAX_KEYS`. */
+  readonly maxKeys?: number
 }
 
 /** An account as the owner of keys: what they may call. */
@@ -33,13 +44,15 @@ export interface Account extends Owner {
 }
 
 /** Creates an account. Throws `invalid_value`. */
-export async function createAccount(store: Store, { name, models, rateClass }: AccountSettings, actor: Actor): Promise<Account> {
-  checkSettings({ name, models, rateClass })
+export async function createAccount(store: Store, account: NewAccount, actor: Actor): Promise<Account> {
+  const { name, models, rateClass, maxKeys = DEFAULT_MAX_KEYS } = account
+  const settings: AccountSettings = { name, models, rateClass, maxKeys }
+  checkSettings(settings)
   const id = newId('acc')
-  const row: AccountsTable = { id, name, models: JSON.stringify(models), rate_class: rateClass, created_at: Date.now() }
+  const row: AccountsTable = { id, ...columnsOf(settings), created_at: Date.now() }
   return store.db.transaction().execute(async (db) => {
     await db.insertInto('accounts').values(row).execute()
-    const changes = changesBetween({}, settingsOf({ name, models, rateClass }))
+    const changes = changesBetween({}, settingsOf(settings))
     await audit(db, actor, { action: 'account.create', object: { type: 'account', id, name }, changes })
     return accountOf({ ...row, keys: 0, users: 0 })
   })
@@ -53,7 +66,8 @@ export async function createDeclaredAccounts(store: Store, ids: readonly string[
   if (ids.length === 0) return
   await store.db.transaction().execute(async (db) => {
     for (const id of ids) {
-      const row: AccountsTable = { id, name: id, models: '[]', rate_class: null, created_at: Date.now() }
+      const settings = { name: id, models: [], rateClass: null, maxKeys: DEFAULT_MAX_KEYS }
+      const row: AccountsTable = { id, ...columnsOf(settings), created_at: Date.now() }
       const created = await db
         .insertInto('accounts')
         .values(row)
@@ -74,10 +88,10 @@ export async function editAccount(
   checkSettings(settings)
   await store.db.transaction().execute(async (db) => {
     const before = await findOwner(db, id)
-    const { name = before.name, models = before.models, rateClass = before.rateClass } = settings
-    const columns = { name, models: JSON.stringify(models), rate_class: rateClass }
-    await db.updateTable('accounts').set(columns).where('id', '=', id).execute()
-    const changes = changesBetween(settingsOf(before), settingsOf({ name, models, rateClass }))
+    const { name = before.name, models = before.models, rateClass = before.rateClass, maxKeys = before.maxKeys } = settings
+    const after: AccountSettings = { name, models, rateClass, maxKeys }
+    await db.updateTable('accounts').set(columnsOf(after)).where('id', '=', id).execute()
+    const changes = changesBetween(settingsOf(before), settingsOf(after))
     await audit(db, actor, { action: 'account.edit', object: { type: 'account', id, name }, changes })
   })
   store.events.emit('keys', id)
@@ -102,7 +116,7 @@ export async function findAccount(store: Store, id: string): Promise<Account> {
 export async function findOwner(db: Kysely<Schema>, id: string): Promise<Owner> {
   const row = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
   if (row === undefined) throw notFound()
-  return { id, name: row.name, models: JSON.parse(row.models), rateClass: row.rate_class }
+  return ownerOf(row)
 }
 
 const notFound = (): GatewayError => new GatewayError('object_not_found', { values: { what: 'account' } })
@@ -117,16 +131,46 @@ function selectAccounts(db: Kysely<Schema>) {
     ])
 }
 
-function accountOf(row: AccountsTable & { readonly keys: number; readonly users: number }): Account {
-  const { id, name, keys, users } = row
-  return { id, name, models: JSON.parse(row.models), rateClass: row.rate_class, createdAt: row.created_at, keys, users }
-}
+const ownerOf = ({ id, name, models, rate_class, max_keys }: AccountsTable): Owner => ({
+  id,
+  name,
+  models: JSON.parse(models),
+  rateClass: rate_class,
+  maxKeys: max_keys,
+})
+
+const accountOf = (row: AccountsTable & { readonly keys: number; readonly users: number }): Account => ({
+  ...ownerOf(row),
+  createdAt: row.created_at,
+  keys: row.keys,
+  users: row.users,
+})
+
+const columnsOf = ({ name, models, rateClass, maxKeys }: AccountSettings) => ({
+  name,
+  models: JSON.stringify(models),
+  rate_class: rateClass,
+  max_keys: maxKeys,
+})
 
 /** The settings of an account, as the audit trail names them. */
-const settingsOf = ({ name, models, rateClass }: AccountSettings) => ({ name, models, rate_class: rateClass })
+const settingsOf = ({ name, models, rateClass, maxKeys }: AccountSettings) => ({
+  name,
+  models,
+  rate_class: rateClass,
+  max_keys: maxKeys,
+})
 
-function checkSettings({ name, models, rateClass }: Partial<AccountSettings>): void {
+function checkSettings({ name, models, rateClass, maxKeys }: Partial<AccountSettings>): void {
   if (name !== undefined) checkText('name', name)
   if (models !== undefined) checkGlobs('models', models)
   if (rateClass != null) checkText('rate_class', rateClass)
+  if (maxKeys !== undefined && !(Number.isSafeInteger(maxKeys) && maxKeys >= 0 && maxKeys <= MOST_MAX_KEYS))
+    throw new GatewayError('invalid_value', {
+      param: 'max_keys',
+      values: { detail: `give a whole number up to ${MOST_MAX_KEYS}` },
+    })
 }
+
+/** What a column of all databases holds. */
+const MOST_MAX_KEYS = 1_000_000

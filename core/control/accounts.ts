@@ -12,6 +12,10 @@ const settings = {
   name: Type.String(),
   models: globs('Globs of the model ids that its keys may call.'),
   rate_class: rateClass('The rate class of its keys; null: the default one.'),
+  max_keys: Type.Integer({
+    minimum: 0,
+    description: 'The most keys in the database that it may have. Keys that are revoked, expired or rotated do not count.',
+  }),
 }
 
 const accountSchema = Type.Object(
@@ -28,13 +32,14 @@ const accountSchema = Type.Object(
 )
 
 /** An account of routes.yaml is shown with the settings of the file, which take the place of those in the database. */
-function accountView({ id, name, models, rateClass, createdAt, keys, users }: Account, { live }: ManagementServices) {
+function accountView({ id, name, models, rateClass, maxKeys, createdAt, keys, users }: Account, { live }: ManagementServices) {
   const declared = live.generation.config.accounts.get(id)
   return {
     id,
     name,
     models: declared?.models ?? models,
     rate_class: declared === undefined ? rateClass : (declared.rateClass ?? null),
+    max_keys: maxKeys,
     created_at: toTime(createdAt),
     keys,
     users,
@@ -62,12 +67,17 @@ export const accountOperations: readonly Operation[] = [
     path: '/accounts',
     access: 'admin',
     summary: 'Create an account',
-    body: Type.Object({ ...settings, rate_class: Type.Optional(settings.rate_class) }),
+    body: Type.Object({
+      ...settings,
+      rate_class: Type.Optional(settings.rate_class),
+      max_keys: Type.Optional(settings.max_keys),
+    }),
     reply: accountSchema,
     status: 201,
-    async handle({ caller, body: { name, models, rate_class } }, services) {
+    async handle({ caller, body: { name, models, rate_class, max_keys } }, services) {
       checkRateClassDeclared(rate_class, undefined, services)
-      const created = await createAccount(services.store, { name, models, rateClass: rate_class ?? null }, caller)
+      const settings = { name, models, rateClass: rate_class ?? null, maxKeys: max_keys }
+      const created = await createAccount(services.store, settings, caller)
       return accountView(created, services)
     },
   }),
@@ -89,12 +99,17 @@ export const accountOperations: readonly Operation[] = [
     summary: 'Change an account, which takes effect for its keys at once',
     body: Type.Partial(Type.Object(settings)),
     reply: accountSchema,
-    async handle({ caller, params: { id }, body: { name, models, rate_class } }, services) {
+    async handle({ caller, params: { id }, body: { max_keys, ...body } }, services) {
+      const { name, models, rate_class } = body
       const { rateClass } = await findOwner(services.store.db, id)
       const declared = services.live.generation.config.accounts.get(id)
-      if (declared !== undefined) throw changedInFile('account', declared.at)
+      // The number of keys in the database is none of the file's settings.
+      if (declared !== undefined && Object.keys(body).length > 0) throw changedInFile('account', declared.at)
       checkRateClassDeclared(rate_class, rateClass, services)
-      return accountView(await editAccount(services.store, { id, name, models, rateClass: rate_class }, caller), services)
+      return accountView(
+        await editAccount(services.store, { id, name, models, rateClass: rate_class, maxKeys: max_keys }, caller),
+        services,
+      )
     },
   }),
 ]

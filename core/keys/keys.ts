@@ -8,8 +8,9 @@ import type { KeysTable, Schema } from '../store/schema.ts'
 import { digestOf, newId } from '../text/ids.ts'
 import { type ApiKey, apiKeyOf, selectKeys, statusOf } from './api-key.ts'
 import { createSecret, type KeyKind, maskOf } from './format.ts'
+import { checkRoom } from './key-room.ts'
 
-/** Creates a key. Throws `invalid_value`. */
+/** Creates a key. Throws `invalid_value`, or `conflict` if its account has as many as it may have. */
 export async function createKey(store: Store, key: NewKey, actor: Actor = GATEWAY): Promise<CreatedKey> {
   return changeKeys(store, undefined, (db) => insertKey(db, key, actor))
 }
@@ -22,6 +23,7 @@ export async function editKey(
 ): Promise<ApiKey> {
   return changeKeys(store, id, async (db) => {
     const before = await findKey(db, id)
+    if (statusOf(before) === 'expired' && settings.expires !== undefined) await checkRoom(db, before.account.id)
     // An expired key may be renamed and keep its expiry.
     const { expires, ...others } = settings
     checkSettings(expires === before.expiresAt ? others : settings)
@@ -87,7 +89,7 @@ export interface CreatedKey {
   readonly secret: string
 }
 
-/** Creates a key in the caller's transaction. Throws `invalid_value`. */
+/** Creates a key in the caller's transaction. Throws `invalid_value` or `conflict`. */
 async function insertKey(db: Kysely<Schema>, key: NewKey, actor: Actor): Promise<CreatedKey> {
   const {
     name,
@@ -104,6 +106,8 @@ async function insertKey(db: Kysely<Schema>, key: NewKey, actor: Actor): Promise
   const owner = await db.selectFrom('accounts').select('name').where('id', '=', account).executeTakeFirst()
   if (owner === undefined)
     throw new GatewayError('invalid_value', { param: 'account_id', values: { detail: 'there is no such account' } })
+  // A successor takes the place of its predecessor.
+  if (replaces === null) await checkRoom(db, account)
   const secret = createSecret(kind)
   const row: KeysTable = {
     id: newId('key'),

@@ -25,6 +25,8 @@ export interface AccountsTable {
   /** JSON array of globs of model ids. */
   readonly models: string
   readonly rate_class: string | null
+  /** The most keys that it may have. */
+  readonly max_keys: number
   readonly created_at: number
 }
 

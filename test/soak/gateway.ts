@@ -2,6 +2,9 @@
  * The gateway under test, as a process: `node --expose-gc gateway.ts DATABASE_URL ROUTES_PATH`. It runs as in production, with a probe
  * of its process added, and asks the name server of the command. Prints an `Announcement` as one line of JSON.
  */
+
+import { editAccount } from '../../core/accounts/accounts.ts'
+import { GATEWAY } from '../../core/accounts/audit.ts'
 import { startGateway } from '../../core/gateway/gateway.ts'
 import { createKey } from '../../core/keys/keys.ts'
 import { createLog } from '../../core/observe/log.ts'
@@ -20,6 +23,7 @@ export interface Announcement {
 
 askNameServer(process.env.SOAK_NAME_SERVER!)
 const store = await openStore(process.argv[2]!)
+await editAccount(store, { id: 'default', maxKeys: 1_000_000 }, GATEWAY)
 const keyOf = async (rateClass: string) => (await createKey(store, { name: rateClass, kind: 'live', rateClass })).secret
 const admin = (await createKey(store, { name: 'admin', kind: 'admin' })).secret
 const test = (await createKey(store, { name: 'test', kind: 'test' })).secret

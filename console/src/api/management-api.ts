@@ -419,6 +419,8 @@ export interface paths {
             readonly models: readonly string[];
             /** @description The rate class of its keys; null: the default one. */
             readonly rate_class?: string | null;
+            /** @description The most keys in the database that it may have. Keys that are revoked, expired or rotated do not count. */
+            readonly max_keys?: number;
           };
         };
       };
@@ -482,6 +484,8 @@ export interface paths {
             readonly models?: readonly string[];
             /** @description The rate class of its keys; null: the default one. */
             readonly rate_class?: string | null;
+            /** @description The most keys in the database that it may have. Keys that are revoked, expired or rotated do not count. */
+            readonly max_keys?: number;
           };
         };
       };
@@ -1267,6 +1271,8 @@ export interface components {
       readonly models: readonly string[];
       /** @description The rate class of its keys; null: the default one. */
       readonly rate_class: string | null;
+      /** @description The most keys in the database that it may have. Keys that are revoked, expired or rotated do not count. */
+      readonly max_keys: number;
       /**
        * Format: date-time
        * @description When it was created.

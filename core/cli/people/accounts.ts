@@ -9,6 +9,7 @@ export interface AccountSettingsOptions {
   readonly name?: string
   readonly models?: readonly string[]
   readonly class?: string
+  readonly maxKeys?: number
 }
 
 /** The options of `umg accounts create`. */
@@ -29,8 +30,8 @@ export async function listAccountsCommand(options: StoreOptions, io: CommandIo):
 /** `umg accounts create`: prints only the id on stdout. Resolves to the exit code. */
 export async function createAccountCommand(options: CreateAccountOptions, io: CommandIo): Promise<number> {
   return withStore(options, io, async (store) => {
-    const { name, models, class: rateClass } = options
-    const account = await createAccount(store, { name, models, rateClass: rateClass ?? null }, COMMAND_LINE)
+    const { name, models, class: rateClass, maxKeys } = options
+    const account = await createAccount(store, { name, models, rateClass: rateClass ?? null, maxKeys }, COMMAND_LINE)
     if (options.json) return writeJson(toJson(account), io)
     io.stdout.write(`${account.id}\n`)
     warnUncheckedClass(rateClass, io)
@@ -40,8 +41,8 @@ export async function createAccountCommand(options: CreateAccountOptions, io: Co
 /** `umg accounts edit ID`. Resolves to the exit code. */
 export async function editAccountCommand(options: ObjectOptions & AccountSettingsOptions, io: CommandIo): Promise<number> {
   return withStore(options, io, async (store) => {
-    const { id, name, models, class: rateClass } = options
-    const account = await editAccount(store, { id, name, models, rateClass }, COMMAND_LINE)
+    const { id, name, models, class: rateClass, maxKeys } = options
+    const account = await editAccount(store, { id, name, models, rateClass, maxKeys }, COMMAND_LINE)
     if (options.json) return writeJson(toJson(account), io)
     io.stderr.write(`Changed the account ${id} (${account.name}). Running gateways apply it within a second.\n`)
     warnUncheckedClass(rateClass, io)
@@ -49,13 +50,14 @@ export async function editAccountCommand(options: ObjectOptions & AccountSetting
 }
 
 /** An account as `--json` prints it. */
-const toJson = ({ id, name, models, rateClass, createdAt, keys, users }: Account) => ({
+const toJson = ({ id, name, models, rateClass, maxKeys, createdAt, keys, users }: Account) => ({
   id,
   name,
   models,
   class: rateClass,
   createdAt: formatTime(createdAt),
   keys,
+  maxKeys,
   users,
 })
 

@@ -34,6 +34,7 @@ function addAccountCommands(parent: Command, io: CommandIo): void {
     .requiredOption('--name <name>', 'display name')
     .option('--models <glob...>', 'models its keys may call, such as "openai/*"; each key can narrow them', ['*'])
     .option('--class <class>', 'rate class of its keys')
+    .addOption(new Option('--max-keys <n>', 'the most keys that it may have; default 100').argParser(toCount))
     .addHelpText('after', examples(['umg accounts create --name Research --models "openai/*" "acme/*" --class batch']))
     .action(async (options) => {
       process.exitCode = await (await accounts()).createAccountCommand(options, io)
@@ -42,7 +43,15 @@ function addAccountCommands(parent: Command, io: CommandIo): void {
     .option('--name <name>', 'display name')
     .option('--models <glob...>', 'models its keys may call')
     .option('--class <class>', 'rate class of its keys')
-    .addHelpText('after', examples(['umg accounts edit acc_3kPz --class batch', 'umg accounts edit acc_3kPz --models "acme/*"']))
+    .addOption(new Option('--max-keys <n>', 'the most keys that it may have').argParser(toCount))
+    .addHelpText(
+      'after',
+      examples([
+        'umg accounts edit acc_3kPz --class batch',
+        'umg accounts edit acc_3kPz --models "acme/*"',
+        'umg accounts edit default --max-keys 500',
+      ]),
+    )
     .action(async (id: string, options) => {
       process.exitCode = await (await accounts()).editAccountCommand({ ...options, id }, io)
     })

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { listAudit } from '../../../core/accounts/audit.ts'
 import { acceptInvitation } from '../../../core/accounts/invitations.ts'
+import { createKeyCommand } from '../../../core/cli/keys/keys.ts'
 import { createAccountCommand, editAccountCommand, listAccountsCommand } from '../../../core/cli/people/accounts.ts'
 import { inviteCommand, listInvitationsCommand, withdrawCommand } from '../../../core/cli/people/invitations.ts'
 import { editUserCommand, endSessionsCommand, listUsersCommand } from '../../../core/cli/people/users.ts'
@@ -35,7 +36,18 @@ onEachDatabase('umg accounts', (database) => {
       [id, 'Acme Ltd', '*'],
     ])
     const accounts = JSON.parse((await list({ json: true })).stdout)
-    expect(accounts[1]).to.include({ id, name: 'Acme Ltd', class: 'batch', keys: 0, users: 0 })
+    expect(accounts[1]).to.include({ id, name: 'Acme Ltd', class: 'batch', keys: 0, maxKeys: 100, users: 0 })
+  })
+
+  it('sets how many keys an account may have, and umg keys create says when it has as many', async () => {
+    const id = (await create({ maxKeys: 2 })).stdout.trim()
+    const createKey = () => runCommand((io) => createKeyCommand({ ...at(), name: 'ci', account: id }, io))
+    expect([(await createKey()).code, (await createKey()).code]).to.deep.equal([0, 0])
+    const refused = await createKey()
+    expect(refused).to.include({ code: 1, stdout: '' })
+    expect(refused.stderr).to.include('The account Acme has 2 keys; it may have 2.')
+    await edit(id, { maxKeys: 3 })
+    expect((await createKey()).code).to.equal(0)
   })
 
   it('says what is wrong', async () => {

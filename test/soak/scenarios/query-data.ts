@@ -47,6 +47,7 @@ async function insertKeys(db: Kysely<Schema>): Promise<void> {
     name: `account ${number}`,
     models: '["*"]',
     rate_class: null,
+    max_keys: 100,
     created_at: Date.now(),
   }))
   await db.insertInto('accounts').values(accounts).execute()
