@@ -13,6 +13,7 @@ const FOLDERS = [
   'observe',
   'workers',
   'config',
+  'prices',
   'store',
   'accounts',
   'keys',

@@ -21,6 +21,16 @@ export const time = (description: string) => Type.String({ format: 'date-time', 
 /** A time or null. */
 export const timeOrNull = (description: string) => nullable(time(description), description)
 
+/** An amount of money. A text, because numbers of JSON would round it. */
+export const usd = Type.String({
+  pattern: '^\\d+\\.\\d{2,9}$',
+  description: 'US dollars, exactly.',
+  examples: ['12.50', '0.0000375'],
+})
+
+/** How many of some requests have an unknown cost. */
+export const unpriced = Type.Integer({ description: 'The requests whose cost is unknown, because no price of their model is.' })
+
 /** A user, a key or an account, as other objects refer to it. */
 export const named = Type.Object({ id: Type.String(), name: Type.String() }, { title: 'Named' })
 

@@ -1,6 +1,7 @@
 /** The public seam: all of the gateway that plugins can import, as `unified-model-gateway/plugin`. Its guide is docs/plugins.md. */
 export { type Static, Type } from 'typebox'
 export { type ErrorDetails, type ErrorName, GatewayError } from '../errors.ts'
+export { formatUsd } from '../text/money.ts'
 export * from './call.ts'
 export * from './chat.ts'
 export * as chunk from './chunk.ts'

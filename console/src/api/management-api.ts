@@ -1375,6 +1375,14 @@ export interface components {
       /** @description Only in this reply. */
       readonly secret: string;
     };
+    readonly ModelPrice: {
+      /** @description Its source and version. */
+      readonly name: string;
+      /** @description Per million tokens of a short prompt, without those of classes that are priced apart. */
+      readonly input_usd: string | null;
+      /** @description The same of the answer. */
+      readonly output_usd: string | null;
+    };
     readonly Model: {
       readonly id: string;
       readonly namespace: string;
@@ -1383,6 +1391,8 @@ export interface components {
       readonly context_length?: number;
       /** @description A route of routes.yaml, with targets. */
       readonly curated: boolean;
+      /** @description Null if none is known, and for a curated model, which costs what its targets cost. */
+      readonly price: components["schemas"]["ModelPrice"] | null;
       readonly available: boolean;
       /** @description Why it is not available. */
       readonly why?: string;
@@ -1396,6 +1406,10 @@ export interface components {
       readonly cached_tokens: number;
       /** @description Part of `output_tokens`. */
       readonly reasoning_tokens: number;
+      /** @description Null if no cost is known. */
+      readonly cost_usd: string | null;
+      /** @description The requests whose cost is unknown, because no price of their model is. */
+      readonly unpriced: number;
     };
     readonly Usage: {
       /** @enum {string} */
@@ -1484,6 +1498,13 @@ export interface components {
         readonly reasoning: number;
         /** @description True if the upstream did not report them. */
         readonly estimated: boolean;
+      } | null;
+      /** @description What the tokens cost; null without tokens, and if no price of the model is known. */
+      readonly cost: {
+        /** @description US dollars, exactly. */
+        readonly usd: string;
+        /** @description The price that was applied: its source and version. */
+        readonly price: string;
       } | null;
       readonly tags: {
         [key: string]: string;
