@@ -5,7 +5,7 @@ import { viewTotals } from '../usage/rollup.ts'
 import { stepsOf, timeRangeOf } from '../usage/time-range.ts'
 import { type Dimension, reportUsage, type UsageQuery, type UsageReport } from '../usage/usage-report.ts'
 import { accountScope, type Caller } from './caller.ts'
-import { fromTime, nullable, oneOf, time, unpriced, usd } from './fields.ts'
+import { fromTime, oneOf, time, usageTotals } from './fields.ts'
 import { type Operation, operation } from './operation.ts'
 
 const usageQuery = Type.Object({
@@ -19,20 +19,6 @@ const usageQuery = Type.Object({
   account_id: Type.Optional(Type.String({ maxLength: 300 })),
 })
 
-const totals = Type.Object(
-  {
-    requests: Type.Integer(),
-    errors: Type.Integer(),
-    input_tokens: Type.Integer(),
-    output_tokens: Type.Integer(),
-    cached_tokens: Type.Integer({ description: 'Part of `input_tokens`.' }),
-    reasoning_tokens: Type.Integer({ description: 'Part of `output_tokens`.' }),
-    cost_usd: nullable(usd, 'Null if no cost is known.'),
-    unpriced,
-  },
-  { title: 'UsageTotals' },
-)
-
 const usageSchema = Type.Object(
   {
     step: oneOf(['hour', 'day']),
@@ -43,10 +29,10 @@ const usageSchema = Type.Object(
       }),
       { description: 'By requests, most first.' },
     ),
-    series: Type.Array(Type.Object({ t: time('When it begins.'), values: Type.Array(totals) }), {
+    series: Type.Array(Type.Object({ t: time('When it begins.'), values: Type.Array(usageTotals) }), {
       description: 'An entry for each hour or day, its values in the order of the groups.',
     }),
-    totals,
+    totals: usageTotals,
   },
   { title: 'Usage' },
 )

@@ -2,6 +2,7 @@ import type { Store } from '../store/database.ts'
 import { allCalls, type CallFilter, type CallView, viewCalls } from './calls.ts'
 import { labelsOf } from './names.ts'
 import { TOTALS_SHOWN, type TotalsView, viewTotals } from './rollup.ts'
+import type { SpendReport } from './spend.ts'
 import { allTotals, groupName, type UsageQuery } from './usage-report.ts'
 
 const COLUMNS: Readonly<Record<string, (call: CallView) => Cell>> = {
@@ -87,6 +88,21 @@ async function* usageLines(store: Store, query: UsageQuery): AsyncGenerator<read
       return { t: new Date(at).toISOString(), name, label: labels.get(name) ?? name, ...viewTotals(totals) }
     })
   }
+}
+
+/** Spend as CSV with a header line. */
+export function* spendAsCsv({ rows }: SpendReport): Generator<string> {
+  const columns = ['name', 'label', ...TOTALS_SHOWN] as const
+  yield csvLine(columns)
+  for (const { name, label, totals } of rows) {
+    const line = { name, label, ...viewTotals(totals) }
+    yield csvLine(columns.map((column) => line[column]))
+  }
+}
+
+/** Spend as JSON Lines. */
+export function* spendAsJsonLines({ rows }: SpendReport): Generator<string> {
+  for (const { name, label, totals } of rows) yield `${JSON.stringify({ name, label, ...viewTotals(totals) })}\n`
 }
 
 /** A cell of CSV; empty for null and undefined. */

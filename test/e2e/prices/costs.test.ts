@@ -1,4 +1,7 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect } from 'chai'
+import { stringify } from 'yaml'
 import { json, openaiReply, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
@@ -21,18 +24,18 @@ describe('the cost of calls', () => {
   let gateway: TestGateway
   let api: ApiClient
 
-  const routes = (prices: object, baseUrl = upstream.origin) => ({
+  const routes = (models: object) => ({
     chain: [
       { plugin: 'auth' },
       { plugin: 'header-stamping', config: { response: { 'x-cost': '{cost_usd}', 'x-id': '{request_id}' } } },
     ],
     namespaces: {
       sandbox: { provider: 'sandbox' },
-      open: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${baseUrl}/v1` } },
+      open: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${upstream.origin}/v1` } },
       spare: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${spare.origin}/v1` } },
       acme: { models: { smart: { targets: [{ model: 'open/large' }], fallbacks: ['spare/small'] } } },
     },
-    prices,
+    prices: { models },
   })
 
   before(async () => {
@@ -40,12 +43,10 @@ describe('the cost of calls', () => {
     spare = await scriptedUpstream()
     gateway = await startTestGateway({
       routes: routes({
-        models: {
-          'open/free': { free: true },
-          'open/known': { like: 'openai/gpt-4o' },
-          'open/large': { input: 2, cachedInput: 0.5, output: 10 },
-          'spare/*': { input: 1, output: 1, request: 0.5 },
-        },
+        'open/free': { free: true },
+        'open/known': { like: 'openai/gpt-4o' },
+        'open/large': { input: 2, cachedInput: 0.5, output: 10 },
+        'spare/*': { input: 1, output: 1, request: 0.5 },
       }),
     })
     api = await adminClient(gateway)
@@ -119,6 +120,19 @@ describe('the cost of calls', () => {
     expect(row.tokens?.input).to.equal(1000)
     expect(await gateway.logged(({ id }) => id === row.id)).to.not.have.property('costUsd')
     expect(await gateway.metric('umg_unpriced_calls_total', { namespace: 'open', model: 'unknown' })).to.equal(1)
+  })
+
+  it('is that of the price when the call began; a new price does not change it', async () => {
+    upstream.reply(json(REPLY.whole))
+    const { row } = await call('open/large')
+    await writeFile(
+      join(gateway.folder, 'routes.yaml'),
+      stringify({ version: 1, ...routes({ 'open/large': { input: 1, output: 1 } }) }),
+    )
+    expect((await gateway.reload()).ok).to.equal(true)
+    upstream.reply(json(REPLY.whole))
+    expect((await call('open/large')).row.cost).to.deep.equal({ usd: '0.0011', price: 'routes.yaml input=1 output=1' })
+    expect(((await api.get(`/requests/${row.id}`)).json as CallView).cost).to.deep.equal(COST)
   })
 
   it('is null for a call that no upstream took', async () => {
