@@ -120,10 +120,15 @@ export function highestCost(price: Price, { input, output }: TokenEstimate): num
   return sum.nanoUsd
 }
 
-const promptOf = (counts: ClassCounts): number => INPUT.reduce((tokens, name) => tokens + counts[name], 0)
+function promptOf(counts: ClassCounts): number {
+  let tokens = 0
+  for (const name of INPUT) tokens += counts[name]
+  return tokens
+}
 
 /** The last tier is above −1: every prompt has one. */
-const tierOf = ({ tiers }: Price, prompt: number): Tier => tiers.find(({ above }) => prompt > above)!
+const tierOf = ({ tiers }: Price, prompt: number): Tier =>
+  tiers.length === 1 ? tiers[0]! : tiers.find(({ above }) => prompt > above)!
 
 /**
  * A sum of tokens by rates in pico-dollars. Whole nano-dollars and the rest are added separately: both stay below 2^53, where their

@@ -1,4 +1,4 @@
-import type { Call, Usage } from '../sdk/api.ts'
+import type { Call, CompletionTokensDetails, PromptTokensDetails, Usage } from '../sdk/api.ts'
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
@@ -66,9 +66,10 @@ export type ClassCounts = { readonly [Class in TokenClass]: number }
  * audio and image tokens within `completion_tokens`; here each of them is subtracted. If the details of an upstream exceed their sum,
  * the later ones are cut. Whether a cached token is audio is reported by few upstreams; of the others, text is cached first.
  */
-export function tokenClasses({ prompt_tokens, completion_tokens, total_tokens, ...details }: Usage): ClassCounts {
-  const ofPrompt = details.prompt_tokens_details ?? {}
-  const ofCompletion = details.completion_tokens_details ?? {}
+export function tokenClasses(usage: Usage): ClassCounts {
+  const { prompt_tokens, completion_tokens, total_tokens } = usage
+  const ofPrompt: PromptTokensDetails = usage.prompt_tokens_details ?? NONE
+  const ofCompletion: CompletionTokensDetails = usage.completion_tokens_details ?? NONE
   const prompt = new Remainder(bounded(prompt_tokens))
   const unbilled = prompt.take(ofPrompt.unbilled_tokens)
   // Tokens that the upstream does not bill may also be those that it has cached.
@@ -100,6 +101,8 @@ export function tokenClasses({ prompt_tokens, completion_tokens, total_tokens, .
     reasoning: reasoning + bounded(bounded(total_tokens) - bounded(prompt_tokens) - bounded(completion_tokens)),
   }
 }
+
+const NONE = {}
 
 /** Tokens of which no class has been taken yet. */
 class Remainder {
