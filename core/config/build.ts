@@ -9,6 +9,7 @@ import type {
   DeclaredKey,
   Expectation,
   NamespaceConfig,
+  PricesConfig,
   RouteConfig,
   TargetConfig,
   Timeouts,
@@ -60,6 +61,7 @@ export function buildConfig(raw: RawConfig, resolution: Resolution): Config {
     curated: new Map(curated.map(([name, entry]) => [name, buildCurated(name, entry, { file, aliases: values.aliases })])),
     aliases: new Map(Object.entries(values.aliases)),
     keys: values.keys.map((key, index) => buildKey(file, key, index)),
+    prices: buildPrices(values, file),
     rateClasses,
     expectations: buildExpectations(values, file),
     digests: digestsOf(raw),
@@ -157,6 +159,15 @@ function buildKey(
     ...(expires !== undefined && { expires: instant(expires) }),
     at: file.position(file.valueSpan(['keys', index])),
   }
+}
+
+function buildPrices({ prices: { models, unpriced } }: Values, file: ConfigFile): PricesConfig {
+  const entries = Object.entries(models).map(([glob, price]) => ({
+    glob,
+    price,
+    at: file.position(file.keySpan(['prices', 'models', glob])),
+  }))
+  return { models: entries, unpriced }
 }
 
 function buildExpectations({ expect }: Values, file: ConfigFile): readonly Expectation[] {

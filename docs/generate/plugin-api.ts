@@ -11,6 +11,7 @@ const ENTRIES = [
 const PARTS: readonly (readonly [file: RegExp, title: string])[] = [
   [/^core\/errors\./, 'Errors for clients'],
   [/sdk\/(?:api|plugin|call|host)\./, 'The contract'],
+  [/^core\/text\/money\./, 'Money'],
   [/sdk\/refusals\./, 'Errors of upstreams'],
   [/sdk\/(?:chat|translated)\./, "OpenAI's wire"],
   [/sdk\/chunk\./, 'The parts of a translated stream'],

@@ -10,7 +10,21 @@ export interface Token {
 }
 
 /** Names that the operator chooses: any other name is not a misspelling. */
-const FREE = ['east', 'west', 'acme', 'smart', 'spare', 'gpt-4o', 'acme/smart', 'west/qwen3', 'x-team', 'temperature']
+const FREE = [
+  'east',
+  'west',
+  'acme',
+  'smart',
+  'spare',
+  'gpt-4o',
+  'acme/smart',
+  'west/qwen3',
+  'east/large',
+  'east/*',
+  'west/*',
+  'x-team',
+  'temperature',
+]
 
 /** The value of a default parameter: the schema allows any. */
 const ANYTHING = '0.2'
