@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { DeclaredKey } from '../config/config.ts'
 import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
@@ -35,12 +36,14 @@ async function find(store: Store, column: 'keys.digest' | 'keys.id', value: stri
       'keys.rate_class',
       'keys.tags',
       'keys.expires_at',
+      'keys.replaces',
     ])
     .select(['accounts.models as account_models', 'accounts.rate_class as account_rate_class'])
     .executeTakeFirst()
   if (row === undefined) return undefined
   const principal: Principal = {
     keyId: row.id,
+    ...(row.replaces !== null && { firstKeyId: await firstKeyId(store, row.id) }),
     name: row.name,
     kind: row.kind === 'test' ? 'test' : 'live',
     account: row.account_id,
@@ -49,6 +52,18 @@ async function find(store: Store, column: 'keys.digest' | 'keys.id', value: stri
     ...(row.tags !== '{}' && { tags: Object.freeze(JSON.parse(row.tags)) }),
   }
   return { principal: Object.freeze(principal), expiresAt: row.expires_at ?? undefined }
+}
+
+/** The first of the keys that a key replaces, one after the other. */
+async function firstKeyId({ db }: Store, id: string): Promise<string> {
+  const { rows } = await sql<{ readonly id: string }>`
+    with recursive chain (id, replaces) as (
+      select id, replaces from keys where id = ${id}
+      union select keys.id, keys.replaces from keys join chain on keys.id = chain.replaces
+    )
+    select id from chain where replaces is null
+  `.execute(db)
+  return rows[0]?.id ?? id
 }
 
 const declaredHolders = new WeakMap<DeclaredKey, KeyHolder>()

@@ -21,7 +21,7 @@ export function createHost({ log, metrics, keys, limits, workers, getJson }: Hos
     log: boundLog(log, context),
     metrics: metricsFacade(metrics),
     keys: Object.freeze<Host['keys']>({ verify: (secret) => keys.verify(secret) }),
-    limits: Object.freeze<Limits>({ reserve: (subject, rates, tokens) => limits.reserve(subject, rates, tokens) }),
+    limits: Object.freeze<Limits>({ reserve: (scopes, tokens) => limits.reserve(scopes, tokens) }),
     countTokens: (call: Call) => workers.countTokens(call),
     compute: async <Input, Result>(call: Call, fn: CallFunction<Input, Result>, input: Input) =>
       call.large ? workers.compute(call, fn, input) : fn.run(call, input),

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts'
-import type { Budget, Limits, Rate, RateLimits, Reservation } from '../sdk/api.ts'
+import type { Budget, LimitScope, Limits, Rate, Reservation } from '../sdk/api.ts'
 import { StoredAuthority } from './authority.ts'
 import type { Counter } from './counter.ts'
 import { AuthorityUnavailable, type Charge, Leases, type Taken } from './leases.ts'
@@ -10,6 +10,7 @@ type Dimension = 'requests' | 'tokens' | 'concurrent'
 
 /** The charge of a call to one of its limits. */
 interface LimitCharge extends Charge {
+  readonly subject: string
   readonly dimension: Dimension
 }
 
@@ -21,9 +22,9 @@ export class LeasedLimits implements Limits {
     this.#leases = leases
   }
 
-  reserve(subject: string, limits: RateLimits, amount: number): Reservation | Promise<Reservation> {
+  reserve(scopes: readonly LimitScope[], amount: number): Reservation | Promise<Reservation> {
     if (!(amount >= 0)) throw new RangeError(`cannot reserve ${amount} tokens; give a number from 0`)
-    const charges = chargesOf(subject, limits, Math.ceil(amount))
+    const charges = chargesOf(scopes, Math.ceil(amount))
     const taken = this.#leases.take(charges)
     return taken instanceof Promise
       ? taken.then((later) => this.#reservationOf(charges, later), toGatewayError)
@@ -33,15 +34,23 @@ export class LeasedLimits implements Limits {
   #reservationOf(charges: readonly LimitCharge[], result: Awaited<ReturnType<Leases['take']>>): Reservation {
     const budgets = this.#budgetsOf(charges)
     if (!('refused' in result)) return granted(charges, result, budgets)
-    const { dimension, counter } = result.refused as LimitCharge
-    const retryAfterMs = this.#leases.view(counter).resetMs
-    return { refusedBy: dimension, retryAfterMs, ...budgets, settle() {}, cancel() {} }
+    const { dimension: refusedBy, subject: refusedFor, counter } = result.refused as LimitCharge
+    const { remaining, resetMs } = this.#leases.view(counter)
+    const exhausted = refusedBy === 'concurrent' ? {} : { [refusedBy]: { limit: counter.limit, remaining, resetMs } }
+    return { refusedBy, refusedFor, retryAfterMs: resetMs, ...budgets, ...exhausted, settle() {}, cancel() {} }
   }
 
+  /** Of each dimension, the budget with the least left. */
   #budgetsOf(charges: readonly LimitCharge[]): Budgets {
     const budgets: { [dimension in Dimension]?: Budget } = {}
-    for (const { dimension, counter } of charges)
-      if (dimension !== 'concurrent') budgets[dimension] = { limit: counter.limit, ...this.#leases.view(counter) }
+    for (const { dimension, counter } of charges) {
+      if (dimension === 'concurrent') continue
+      const { remaining, resetMs } = this.#leases.view(counter)
+      const other = budgets[dimension]
+      const isTighter =
+        other === undefined || remaining < other.remaining || (remaining === other.remaining && resetMs > other.resetMs)
+      if (isTighter) budgets[dimension] = { limit: counter.limit, remaining, resetMs }
+    }
     return budgets
   }
 }
@@ -56,26 +65,31 @@ export function memoryLimits(clock: () => number = Date.now): Limits {
 
 type Budgets = Pick<Reservation, 'requests' | 'tokens'>
 
+function chargesOf(scopes: readonly LimitScope[], amount: number): LimitCharge[] {
+  const charges: LimitCharge[] = []
+  for (const scope of scopes) {
+    if (charges.some(({ subject }) => subject === scope.subject))
+      throw new RangeError(`cannot reserve twice for "${scope.subject}"; give each subject once`)
+    addCharges(charges, scope, amount)
+  }
+  return charges
+}
+
 /**
  * The id of a counter has the window, not the limit: usage is kept when a reload changes an amount. Windows of another length count for
  * themselves.
  */
-function chargesOf(
-  subject: string,
-  { requests, tokens, concurrent, onOutage = 'serve' }: RateLimits,
-  amount: number,
-): LimitCharge[] {
-  const charges: LimitCharge[] = []
+function addCharges(charges: LimitCharge[], { subject, limits }: LimitScope, amount: number): void {
+  const { requests, tokens, concurrent, onOutage = 'serve' } = limits
   const add = (dimension: Dimension, counter: Omit<Counter, 'id'>, charged: number): void => {
     const id = `${subject}/${dimension}${counter.window === undefined ? '' : `/${windowName(counter.window)}`}`
-    charges.push({ dimension, counter: { id, ...counter }, amount: charged, onOutage })
+    charges.push({ subject, dimension, counter: { id, ...counter }, amount: charged, onOutage })
   }
   const addRate = (dimension: Dimension, rate: Rate, charged: number) =>
     add(dimension, { limit: rate.amount, window: rate.window }, charged)
   if (requests !== undefined) addRate('requests', requests, 1)
   if (tokens !== undefined) addRate('tokens', tokens, amount)
   if (concurrent !== undefined) add('concurrent', { limit: concurrent, window: undefined }, 1)
-  return charges
 }
 
 function granted(charges: readonly LimitCharge[], taken: Taken, budgets: Budgets): Reservation {

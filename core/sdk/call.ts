@@ -16,6 +16,8 @@ export interface ModelId {
 /** The API key and the account of a call. `auth` sets it; core refuses a call without one. */
 export interface Principal {
   readonly keyId: string
+  /** The first of the keys that this one replaces, by rotation: they share their budgets. Absent: it replaces none. */
+  readonly firstKeyId?: string
   /** The key's name, as its owner chose it. */
   readonly name: string
   /** `test` keys are answered by the sandbox unless the namespace says `testKeys: upstream`. */

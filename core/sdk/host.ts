@@ -66,7 +66,7 @@ export type RateWindow =
   | { readonly kind: 'fixed'; readonly ms: number }
   | { readonly kind: 'calendar'; readonly unit: 'day' | 'week' | 'month'; readonly timeZone: string }
 
-/** The limits of a rate class. */
+/** What a subject may use. What is absent is not limited. */
 export interface RateLimits {
   readonly requests?: Rate
   readonly tokens?: Rate
@@ -76,18 +76,31 @@ export interface RateLimits {
   readonly onOutage?: 'serve' | 'refuse'
 }
 
+/** Whose budgets a call takes from. */
+export interface LimitScope {
+  /** Names the budgets, for all plugins: `fair-share/acc_1`. */
+  readonly subject: string
+  readonly limits: RateLimits
+}
+
 /** Budgets of requests, tokens and concurrent calls, kept by core. */
 export interface Limits {
-  /** Takes one request, `tokens` tokens and one concurrent call from a subject's budgets, or nothing at all. */
-  reserve(subject: string, limits: RateLimits, tokens: number): Reservation | Promise<Reservation>
+  /**
+   * Takes one request, `tokens` tokens and one concurrent call from the budgets of each scope, or nothing at all. The subjects must
+   * differ.
+   */
+  reserve(scopes: readonly LimitScope[], tokens: number): Reservation | Promise<Reservation>
 }
 
 /** What a call reserved of its budgets, or why it was refused. */
 export interface Reservation {
   /** The exhausted budget; absent: granted. */
   readonly refusedBy?: 'requests' | 'tokens' | 'concurrent'
+  /** The subject whose budget it is. */
+  readonly refusedFor?: string
   /** Milliseconds until the exhausted budget allows the call; 0 for `concurrent`. */
   readonly retryAfterMs: number
+  /** The budget with the least left; of a refused call, the exhausted one. */
   readonly requests?: Budget
   readonly tokens?: Budget
   /** Call once, after the call. `tokens`: its actual usage. Ends the concurrent call. */

@@ -9,7 +9,7 @@ const ENTRIES = [
 
 /** What stands together, by the file it comes from. */
 const PARTS: readonly (readonly [file: RegExp, title: string])[] = [
-  [/^core\/errors\./, 'Errors for clients'],
+  [/^core\/error(s|-table)\./, 'Errors for clients'],
   [/sdk\/(?:api|plugin|call|host)\./, 'The contract'],
   [/^core\/text\/money\./, 'Money'],
   [/sdk\/refusals\./, 'Errors of upstreams'],

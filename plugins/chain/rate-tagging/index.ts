@@ -1,29 +1,43 @@
 import { type CallState, defineChain, Type } from 'unified-model-gateway/plugin'
-import { admit, createClasses, RATE, rateHeaders } from './limits.ts'
+import { createClasses } from './classes.ts'
+import { admit } from './limits.ts'
+import { RATE } from './rates.ts'
+import { rateHeaders } from './replies.ts'
 import { compileTags, createTagMetrics } from './tags.ts'
 
 const NAME = '^[A-Za-z0-9][A-Za-z0-9_-]*$'
 /** What Prometheus takes as a label. */
 const TAG_NAME = '^[a-z][a-z0-9_]*$'
 
-const ClassLimits = Type.Object(
+const limits = {
+  requests: Type.Optional(
+    Type.String({ pattern: RATE, description: 'Calls per s, min, h, d or month.', examples: ['60/min', '10k/day'] }),
+  ),
+  tokens: Type.Optional(
+    Type.String({
+      pattern: RATE,
+      description: 'Prompt and answer tokens per s, min, h, d or month.',
+      examples: ['100k/min', '5M/day'],
+    }),
+  ),
+  concurrent: Type.Optional(Type.Integer({ minimum: 1, description: 'Calls under way at once.', examples: [10] })),
+}
+
+const Class = Type.Object(
   {
-    requests: Type.Optional(
-      Type.String({ pattern: RATE, description: 'Calls per s, min, h, d or month.', examples: ['60/min', '10k/day'] }),
-    ),
-    tokens: Type.Optional(
-      Type.String({
-        pattern: RATE,
-        description: 'Prompt and answer tokens per s, min, h, d or month.',
-        examples: ['100k/min', '5M/day'],
+    ...limits,
+    account: Type.Optional(
+      Type.Object(limits, {
+        additionalProperties: false,
+        description: 'What all keys of the class that belong to one account may use together.',
+        examples: [{ requests: '300/min', tokens: '2M/min', concurrent: 20 }],
       }),
     ),
-    concurrent: Type.Optional(Type.Integer({ minimum: 1, description: 'Calls under way at once.', examples: [10] })),
     answerTokens: Type.Optional(
       Type.Integer({
         minimum: 0,
         description:
-          'Tokens that are reserved for the answer of a call that sets no cap. Default: 1024, but at most a tenth of `tokens`.',
+          'Tokens that are reserved for the answer of a call that sets no cap. Default: 1024, but at most a tenth of the smallest `tokens`.',
         examples: [4096],
       }),
     ),
@@ -40,11 +54,12 @@ const ClassLimits = Type.Object(
 
 const Config = Type.Object(
   {
-    classes: Type.Record(Type.String({ pattern: NAME }), ClassLimits, {
+    classes: Type.Record(Type.String({ pattern: NAME }), Class, {
       additionalProperties: false,
       minProperties: 1,
       declares: 'rate class',
-      description: 'The rate classes. A key names its class; its budgets are its own.',
+      description:
+        'The rate classes. A key or its account names its class; its budgets are its own, those under `account` are shared.',
     }),
     default: Type.String({
       refersTo: 'rate class',
@@ -72,7 +87,7 @@ const Config = Type.Object(
   { additionalProperties: false },
 )
 
-/** Limits each key by the budgets of its rate class, and labels its calls. */
+/** Limits each key and account by the budgets of its rate class, and labels its calls. */
 export default defineChain({
   apiVersion: 1,
   name: 'rate-tagging',
@@ -81,7 +96,11 @@ export default defineChain({
     const classOf = createClasses(config, host.log)
     const tags = compileTags(config.tags ?? {})
     const countTagged = createTagMetrics(config.metrics ?? [], tags.names, host.metrics)
-    const limited = host.metrics.counter('umg_rate_limited_total', 'Calls refused by a rate limit.', ['limit', 'dimension'])
+    const limited = host.metrics.counter('umg_rate_limited_total', 'Calls refused by a rate limit.', [
+      'limit',
+      'scope',
+      'dimension',
+    ])
 
     return {
       explain: (principal) => [`/classes/${classOf(principal).name}`],

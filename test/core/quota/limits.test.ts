@@ -17,7 +17,7 @@ describe('limits in memory', () => {
   })
 
   const reserve = async (budgets: RateLimits, tokens = 0, subject = 'key'): Promise<Reservation> =>
-    limits.reserve(subject, budgets, tokens)
+    limits.reserve([{ subject, limits: budgets }], tokens)
 
   /** Reads the budgets by a refused reservation. */
   const peek = (budgets: RateLimits): Promise<Reservation> => reserve({ ...budgets, concurrent: 0 })
@@ -167,7 +167,7 @@ async function checkHistory({ calls, tokens, requests, concurrent }: Scenario): 
 
   async function run({ estimate, used, turns }: Scenario['calls'][number]): Promise<void> {
     for (let turn = 0; turn < turns; turn++) await setImmediate()
-    const reservation = await limits.reserve('key', budgets, estimate)
+    const reservation = await limits.reserve([{ subject: 'key', limits: budgets }], estimate)
     for (const budget of [reservation.tokens, reservation.requests]) {
       expect(budget?.remaining).to.be.within(0, budget?.limit ?? 0)
     }
@@ -186,7 +186,7 @@ async function checkHistory({ calls, tokens, requests, concurrent }: Scenario): 
   }
 
   await Promise.all(calls.map(run))
-  const after = await limits.reserve('key', { ...budgets, concurrent: 0 }, 0)
+  const after = await limits.reserve([{ subject: 'key', limits: { ...budgets, concurrent: 0 } }], 0)
   expect(after.tokens?.remaining).to.equal(tokens - taken)
   expect(after.requests?.remaining).to.equal(requests - admitted)
 }

@@ -43,8 +43,8 @@ describe('testHost', () => {
     const module = new URL('data:text/javascript,export const double = (n) => 2 * n')
     expect(await host.offload(module, 'double', 21)).to.equal(42)
     const limits = { requests: { amount: 1, window: { kind: 'fixed' as const, ms: 60_000 } } }
-    expect(await host.limits.reserve('me', limits, 0)).to.not.have.property('refusedBy')
-    expect(await host.limits.reserve('me', limits, 0)).to.include({ refusedBy: 'requests' })
+    expect(await host.limits.reserve([{ subject: 'me', limits }], 0)).to.not.have.property('refusedBy')
+    expect(await host.limits.reserve([{ subject: 'me', limits }], 0)).to.include({ refusedBy: 'requests' })
   })
 })
 

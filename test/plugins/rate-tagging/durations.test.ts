@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { goDuration } from '../../../plugins/chain/rate-tagging/limits.ts'
+import { goDuration } from '../../../plugins/chain/rate-tagging/replies.ts'
 
 describe('a duration in the format of OpenAI', () => {
   const said: readonly (readonly [ms: number, text: string])[] = [

@@ -114,7 +114,7 @@ describe('rate-tagging limits', () => {
       expect(status).to.equal(429)
       expect(error).to.include({ type: 'tokens', code: 'rate_limit_exceeded' })
       expect(error?.message).to.include(
-        'Rate limit reached for `openai/gpt-x` in class standard on tokens per day: Limit 1000, Used 900, Requested 200. Please try again in',
+        'Rate limit reached for `openai/gpt-x` with your key in class standard on tokens per day: Limit 1000, Used 900, Requested 200. Please try again in',
       )
       expect(headers).to.include({ 'x-ratelimit-remaining-tokens': '100' })
       expect(headers).to.not.have.property('x-should-retry')
@@ -125,7 +125,7 @@ describe('rate-tagging limits', () => {
       const { status, error, headers } = await call({ state: { body: body(400, { max_tokens: 901 }) } })
       expect(status).to.equal(429)
       expect(error?.message).to.include(
-        'Request too large for `openai/gpt-x` in class standard on tokens per min: Limit 1000, Requested 1001.',
+        'Request too large for `openai/gpt-x` with your key in class standard on tokens per min: Limit 1000, Requested 1001.',
       )
       expect(headers).to.include({ 'x-should-retry': 'false' })
       expect(Number(headers['retry-after'])).to.be.at.least(1)
@@ -245,7 +245,7 @@ describe('rate-tagging limits', () => {
     await call()
     await call()
     expect(await samples('umg_rate_limited_total')).to.deep.equal([
-      'umg_rate_limited_total{limit="standard",dimension="requests"} 1',
+      'umg_rate_limited_total{limit="standard",scope="key",dimension="requests"} 1',
     ])
   })
 

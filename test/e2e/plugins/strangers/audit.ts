@@ -34,7 +34,7 @@ export default defineChain({
           report(state, outcome)
         })
 
-        const place = await host.limits.reserve(`audit/${team}`, { concurrent: atOnce }, 0)
+        const place = await host.limits.reserve([{ subject: `audit/${team}`, limits: { concurrent: atOnce } }], 0)
         state.onSettled(() => place.settle(0))
         if (place.refusedBy !== undefined) throw new GatewayError('request_refused', { values: { detail: 'Your team is busy.' } })
 

@@ -27,7 +27,7 @@ export default defineChain({
           'call.splice': Reflect.set(Object.getPrototypeOf(call), 'splice', () => undefined),
           'host.keys': Reflect.set(host, 'keys', {}),
         }
-        const reservation = await host.limits.reserve('prober', {}, 0)
+        const reservation = await host.limits.reserve([{ subject: 'prober', limits: {} }], 0)
         await next()
         ;(state.attempts as unknown[]).splice(0)
         const names = Object.entries({

@@ -1,0 +1,101 @@
+import { GatewayError, type HostLog, type LimitScope, type Principal, type RateLimits } from 'unified-model-gateway/plugin'
+import { parseRate } from './rates.ts'
+
+/** Limits, as routes.yaml writes them. */
+interface WrittenLimits {
+  readonly requests?: string
+  readonly tokens?: string
+  readonly concurrent?: number
+}
+
+/** A class, as routes.yaml writes it. */
+interface WrittenClass extends WrittenLimits {
+  readonly account?: WrittenLimits
+  readonly onOutage?: 'serve' | 'refuse'
+  readonly answerTokens?: number
+}
+
+interface ClassConfig {
+  /** Of months. */
+  readonly timeZone?: string
+  readonly classes: Readonly<Record<string, WrittenClass>>
+  readonly default: string
+}
+
+/** A rate class, ready for use. */
+export interface RateClass {
+  readonly name: string
+  /** Those of each key, and those that all keys of an account share; absent: none. */
+  readonly limits: { readonly key: RateLimits; readonly account?: RateLimits }
+  /** Whether one of them is of tokens. */
+  readonly countsTokens: boolean
+  /** Tokens that are reserved for the answer of a call that sets no cap. */
+  readonly answerTokens: number
+}
+
+/**
+ * Finds the class of a principal: the one its key names, else the default. A key that names a class which is not declared is
+ * refused: any other class might grant it what its owner must not have. Throws an Error where the default is not declared.
+ */
+export function createClasses(
+  { classes, default: fallback, timeZone = 'UTC' }: ClassConfig,
+  log: HostLog,
+): (principal: Principal) => RateClass {
+  const declared = new Map(Object.entries(classes).map(([name, limits]) => [name, rateClassOf(name, limits, timeZone)]))
+  const names = [...declared.keys()].join(', ')
+  if (!declared.has(fallback)) throw new Error(`default: there is no class "${fallback}"; the declared ones are ${names}`)
+  const reported = new Set<string>()
+
+  return ({ rateClass = fallback }) => {
+    const found = declared.get(rateClass)
+    if (found !== undefined) return found
+    if (!reported.has(rateClass)) {
+      reported.add(rateClass)
+      log.warn({ class: rateClass, declared: names }, 'a key names a rate class that is not declared; its calls are refused')
+    }
+    const detail = `Your key names the rate class \`${rateClass}\`, which this gateway does not declare. Ask the operator to declare it or to give your key another class.`
+    throw new GatewayError('request_refused', { values: { detail } })
+  }
+}
+
+/** The reserved answer where a class says nothing: at most a tenth of its tokens, so that a small limit allows calls. */
+const ANSWER_TOKENS = 1024
+
+function rateClassOf(name: string, written: WrittenClass, timeZone: string): RateClass {
+  const { onOutage, account } = written
+  const limits = (of: WrittenLimits) => ({ ...limitsOf(of, timeZone), ...(onOutage !== undefined && { onOutage }) })
+  const key = limits(written)
+  const shared = account && limits(account)
+  const amounts = [key, shared].flatMap((each) => each?.tokens?.amount ?? [])
+  const tenth = amounts.length === 0 ? 0 : Math.floor(Math.min(...amounts) / 10)
+  return {
+    name,
+    limits: { key, ...(shared && { account: shared }) },
+    countsTokens: amounts.length > 0,
+    answerTokens: written.answerTokens ?? Math.min(ANSWER_TOKENS, tenth),
+  }
+}
+
+const limitsOf = ({ requests, tokens, concurrent }: WrittenLimits, timeZone: string): RateLimits => ({
+  ...(requests !== undefined && { requests: parseRate(requests, timeZone) }),
+  ...(tokens !== undefined && { tokens: parseRate(tokens, timeZone) }),
+  ...(concurrent !== undefined && { concurrent }),
+})
+
+/** Who shares a limit. */
+export type Scope = 'key' | 'account'
+
+/** A limit that a call takes from: of its key, or of its account. */
+export interface ScopedLimits extends LimitScope {
+  readonly scope: Scope
+}
+
+/**
+ * What a call of a principal takes from. A key that changes its class starts anew, and two links share a budget only where they name the
+ * same class. A rotated key goes on with the budget of the key that it replaces.
+ */
+export function scopesOf({ name, limits: { key, account } }: RateClass, principal: Principal): readonly ScopedLimits[] {
+  const ofKey = { scope: 'key', subject: `${name}/key/${principal.firstKeyId ?? principal.keyId}`, limits: key } as const
+  if (account === undefined) return [ofKey]
+  return [ofKey, { scope: 'account', subject: `${name}/account/${principal.account}`, limits: account }]
+}
