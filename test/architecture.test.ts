@@ -14,6 +14,7 @@ const FOLDERS = [
   'observe',
   'workers',
   'config',
+  'prices',
   'store',
   'accounts',
   'keys',

@@ -2,6 +2,7 @@ import { isIP, isIPv6 } from 'node:net'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Listen } from '../http/listen.ts'
 import { instant } from '../text/times.ts'
+import type { SpendGroup } from '../usage/spend.ts'
 import type { Dimension } from '../usage/usage-report.ts'
 
 /** The option `--data`. */
@@ -77,6 +78,13 @@ const durationOf = (text: string): number => Number.parseInt(text, 10) * UNITS[t
 export function toDimension(text: string): Dimension {
   if (!/^(?:model|key|account|tag:.+)$/.test(text)) throw new InvalidArgumentError('Give model, key, account or tag:NAME.')
   return text as Dimension
+}
+
+/** The group of a report of spend. */
+export function toSpendGroup(text: string): SpendGroup {
+  if (!/^(?:model|key|account|price|day|tag:.+)$/.test(text))
+    throw new InvalidArgumentError('Give model, key, account, price, day or tag:NAME.')
+  return text as SpendGroup
 }
 
 /** `127.0.0.1:9090`, `[::1]:9090` */

@@ -46,7 +46,7 @@ export function writeJson(value: unknown, { stdout }: CommandIo): void {
 }
 
 /** Prints chunks of text as fast as stdout is read. */
-export async function writeChunks(chunks: AsyncIterable<string>, { stdout }: CommandIo): Promise<void> {
+export async function writeChunks(chunks: Iterable<string> | AsyncIterable<string>, { stdout }: CommandIo): Promise<void> {
   for await (const chunk of chunks) if (stdout.write(chunk) === false) await once(stdout as NodeJS.WriteStream, 'drain')
 }
 

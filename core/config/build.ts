@@ -12,6 +12,7 @@ import type {
   Expectation,
   LimitsConfig,
   NamespaceConfig,
+  PricesConfig,
   RouteConfig,
   TargetConfig,
   Timeouts,
@@ -64,6 +65,7 @@ export function buildConfig(raw: RawConfig, resolution: Resolution): Config {
     aliases: new Map(Object.entries(values.aliases)),
     accounts: new Map(Object.entries(values.accounts).map(([id, account]) => [id, buildAccount(file, id, account)])),
     keys: values.keys.map((key, index) => buildKey(file, key, index)),
+    prices: buildPrices(values, file),
     rateClasses,
     expectations: buildExpectations(values, file),
     digests: digestsOf(raw),
@@ -182,6 +184,15 @@ function buildKey(
     ...(expires !== undefined && { expires: instant(expires) }),
     at: file.position(file.valueSpan(['keys', index])),
   }
+}
+
+function buildPrices({ prices: { models, unpriced } }: Values, file: ConfigFile): PricesConfig {
+  const entries = Object.entries(models).map(([glob, price]) => ({
+    glob,
+    price,
+    at: file.position(file.keySpan(['prices', 'models', glob])),
+  }))
+  return { models: entries, unpriced }
 }
 
 function buildExpectations({ expect }: Values, file: ConfigFile): readonly Expectation[] {

@@ -1,6 +1,7 @@
 import type { ChainPlugin, ProviderPlugin, RateLimits } from '../sdk/api.ts'
 import type { Position } from '../text/diagnostic.ts'
 import type { Digests } from './digests.ts'
+import type { PricesValues } from './schema/prices.ts'
 import type { AssumedCause, RetryCause } from './schema/retry-causes.ts'
 
 /** One version of routes.yaml, checked: every value has its type, and every name refers to something that exists. */
@@ -22,6 +23,7 @@ export interface Config {
   /** By id. */
   readonly accounts: ReadonlyMap<string, DeclaredAccount>
   readonly keys: readonly DeclaredKey[]
+  readonly prices: PricesConfig
   /** The names that plugins declare as rate classes: keys and accounts may have one. */
   readonly rateClasses: readonly string[]
   /** The expectations that `umg routes test` checks, in the order of the file. */
@@ -168,5 +170,21 @@ export interface DeclaredKey {
   readonly tags: Readonly<Record<string, string>>
   /** Milliseconds since the epoch. */
   readonly expires?: number
+  readonly at: Position
+}
+
+/** The prices that routes.yaml sets. */
+export interface PricesConfig {
+  /** In the order of the file. A model id that is written out precedes every glob; else the first that matches applies. */
+  readonly models: readonly ModelPriceConfig[]
+  /** What a caller with a budget is charged for a model without a price; `refuse`: such calls are refused. */
+  readonly unpriced: PricesValues['unpriced']
+}
+
+/** The price of the models that a glob of model ids matches. */
+export interface ModelPriceConfig {
+  readonly glob: string
+  /** US dollars, or `like`, or `free`. */
+  readonly price: PricesValues['models'][string]
   readonly at: Position
 }

@@ -9,6 +9,7 @@ import { findIneffectiveRules, findIneffectiveTimeouts } from './checks/ineffect
 import { ModelNames } from './checks/model-names.ts'
 import { checkNamespaces } from './checks/namespaces.ts'
 import { configurePlugins } from './checks/plugins.ts'
+import { checkPrices } from './checks/prices.ts'
 import { toProblems } from './checks/schema-errors.ts'
 import { checkSyntax } from './checks/syntax.ts'
 import { declaredNames, findUndeclaredNames, locateNames } from './checks/undeclared-names.ts'
@@ -33,6 +34,7 @@ const CHECKS: readonly ((raw: RawConfig, names: ModelNames) => readonly Problem[
   findTooLarge,
   findIneffectiveRules,
   findIneffectiveTimeouts,
+  checkPrices,
   checkExpectations,
 ]
 

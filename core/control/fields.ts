@@ -21,6 +21,31 @@ export const time = (description: string) => Type.String({ format: 'date-time', 
 /** A time or null. */
 export const timeOrNull = (description: string) => nullable(time(description), description)
 
+/** An amount of money. A text, because numbers of JSON would round it. */
+export const usd = Type.String({
+  pattern: '^\\d+\\.\\d{2,9}$',
+  description: 'US dollars, exactly.',
+  examples: ['12.50', '0.0000375'],
+})
+
+/** How many of some requests have an unknown cost. */
+export const unpriced = Type.Integer({ description: 'The requests whose cost is unknown, because no price of their model is.' })
+
+/** Totals of calls. */
+export const usageTotals = Type.Object(
+  {
+    requests: Type.Integer(),
+    errors: Type.Integer(),
+    input_tokens: Type.Integer(),
+    output_tokens: Type.Integer(),
+    cached_tokens: Type.Integer({ description: 'Part of `input_tokens`.' }),
+    reasoning_tokens: Type.Integer({ description: 'Part of `output_tokens`.' }),
+    cost_usd: nullable(usd, 'Null if no cost is known.'),
+    unpriced,
+  },
+  { title: 'UsageTotals' },
+)
+
 /** A user, a key or an account, as other objects refer to it. */
 export const named = Type.Object({ id: Type.String(), name: Type.String() }, { title: 'Named' })
 

@@ -11,6 +11,7 @@ import { API_BASE, type Operation, operation } from './operation.ts'
 import { requestOperations } from './requests.ts'
 import { routeOperations } from './routes.ts'
 import { sessionOperations } from './session.ts'
+import { spendOperations } from './spend.ts'
 import { usageOperations } from './usage.ts'
 import { userOperations } from './users.ts'
 
@@ -33,6 +34,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...keyOperations,
   ...modelOperations,
   ...usageOperations,
+  ...spendOperations,
   ...requestOperations,
   ...auditOperations,
   ...configOperations,

@@ -5,7 +5,7 @@ import { type CallFilter, findCall, findCalls, viewCalls } from '../usage/calls.
 import { callsAsCsv, callsAsJsonLines } from '../usage/exports.ts'
 import { liveCalls } from '../usage/live.ts'
 import { accountScope, type Caller } from './caller.ts'
-import { fromTime, named, nullable, oneOf, page, pageQuery, record, time } from './fields.ts'
+import { fromTime, named, nullable, oneOf, page, pageQuery, record, time, usd } from './fields.ts'
 import { type Operation, operation } from './operation.ts'
 import type { ManagementServices } from './services.ts'
 
@@ -65,6 +65,10 @@ const requestSchema = Type.Object(
       overhead: Type.Number({ description: "In the gateway itself, until the reply's head." }),
     }),
     tokens: nullable(tokensSchema),
+    cost: nullable(
+      Type.Object({ usd, price: Type.String({ description: 'The price that was applied: its source and version.' }) }),
+      'What the tokens cost; null without tokens, and if no price of the model is known.',
+    ),
     tags: record(Type.String()),
   },
   { title: 'Request', description: 'A call, without its content. Durations are in milliseconds.' },

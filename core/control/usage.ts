@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream'
 import { type Static, Type } from 'typebox'
 import { usageAsCsv } from '../usage/exports.ts'
+import { viewTotals } from '../usage/rollup.ts'
 import { stepsOf, timeRangeOf } from '../usage/time-range.ts'
-import { type Dimension, reportUsage, type UsageQuery } from '../usage/usage-report.ts'
+import { type Dimension, reportUsage, type UsageQuery, type UsageReport } from '../usage/usage-report.ts'
 import { accountScope, type Caller } from './caller.ts'
-import { fromTime, oneOf, time } from './fields.ts'
+import { fromTime, oneOf, time, usageTotals } from './fields.ts'
 import { type Operation, operation } from './operation.ts'
 
 const usageQuery = Type.Object({
@@ -18,18 +19,6 @@ const usageQuery = Type.Object({
   account_id: Type.Optional(Type.String({ maxLength: 300 })),
 })
 
-const totals = Type.Object(
-  {
-    requests: Type.Integer(),
-    errors: Type.Integer(),
-    input_tokens: Type.Integer(),
-    output_tokens: Type.Integer(),
-    cached_tokens: Type.Integer({ description: 'Part of `input_tokens`.' }),
-    reasoning_tokens: Type.Integer({ description: 'Part of `output_tokens`.' }),
-  },
-  { title: 'UsageTotals' },
-)
-
 const usageSchema = Type.Object(
   {
     step: oneOf(['hour', 'day']),
@@ -40,10 +29,10 @@ const usageSchema = Type.Object(
       }),
       { description: 'By requests, most first.' },
     ),
-    series: Type.Array(Type.Object({ t: time('When it begins.'), values: Type.Array(totals) }), {
+    series: Type.Array(Type.Object({ t: time('When it begins.'), values: Type.Array(usageTotals) }), {
       description: 'An entry for each hour or day, its values in the order of the groups.',
     }),
-    totals,
+    totals: usageTotals,
   },
   { title: 'Usage' },
 )
@@ -57,7 +46,7 @@ export const usageOperations: readonly Operation[] = [
     summary: 'Get usage over time, by model, key, account or tag',
     query: usageQuery,
     reply: usageSchema,
-    handle: async ({ caller, query }, { store }) => reportUsage(store, queryOf(caller, query)),
+    handle: async ({ caller, query }, { store }) => viewReport(await reportUsage(store, queryOf(caller, query))),
   }),
   operation({
     method: 'GET',
@@ -75,6 +64,10 @@ export const usageOperations: readonly Operation[] = [
     },
   }),
 ]
+
+function viewReport({ series, totals: all, ...report }: UsageReport) {
+  return { ...report, series: series.map(({ t, values }) => ({ t, values: values.map(viewTotals) })), totals: viewTotals(all) }
+}
 
 function queryOf(caller: Caller, { from, to, step, group, account_id }: Static<typeof usageQuery>): UsageQuery {
   const range = timeRangeOf({ from: fromTime(from), to: fromTime(to), step })

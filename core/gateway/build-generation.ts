@@ -4,6 +4,7 @@ import { Generation } from '../http/generation.ts'
 import { createHost, type HostServices } from '../plugins/host.ts'
 import { type InstanceIdentity, InstanceLeases, type InstancePool } from '../plugins/instances.ts'
 import { loadPlugin } from '../plugins/registry.ts'
+import { PriceList } from '../prices/price-list.ts'
 import { ModelDiscovery } from '../routing/discovery.ts'
 import { type NamedProvider, type Namespace, RoutingTable } from '../routing/table.ts'
 import type { Protection, UpstreamState, UpstreamStates } from '../routing/upstream-state.ts'
@@ -27,7 +28,8 @@ export async function buildGeneration(config: Config, services: GenerationServic
     const errors: Diagnostic[] = []
     const links = await createAll(config.chain, (entry) => builder.createLink(entry), errors)
     const namespaces = await createAll([...config.namespaces.values()], (entry) => builder.createNamespace(entry), errors)
-    if (errors.length > 0) throw new ConfigError(errors)
+    const [prices] = await createAll([config], (each) => PriceList.create(each), errors)
+    if (prices === undefined || errors.length > 0) throw new ConfigError(errors)
     const table = new RoutingTable({
       namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])),
       curated: config.curated,
@@ -35,7 +37,7 @@ export async function buildGeneration(config: Config, services: GenerationServic
       sandbox: await builder.createSandbox(),
     })
     const chain = composeChain(links, services.linkGuard)
-    return new Generation({ config, links, chain, table, instances, states: builder.states })
+    return new Generation({ config, links, chain, table, prices, instances, states: builder.states })
   } catch (error) {
     await instances.close()
     throw error

@@ -8,6 +8,7 @@ import type {
   AttemptRecord,
   Call,
   CallState,
+  Cost,
   EndpointName,
   Link,
   LinkRecord,
@@ -79,6 +80,11 @@ export class LinkState implements CallState {
 
   get attempts(): readonly AttemptRecord[] {
     return this.#exchange.attemptsSoFar
+  }
+
+  get cost(): Cost | undefined {
+    const { stream, charge } = this.#exchange
+    return stream === undefined ? charge?.cost : undefined
   }
 
   get trace(): RouteTrace | undefined {

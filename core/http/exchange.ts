@@ -3,6 +3,7 @@ import type { ParameterizedContext } from 'koa'
 import type { Linked } from '../async/event-loop.ts'
 import { GatewayError } from '../errors.ts'
 import { ContractViolation, PluginFailure } from '../plugins/faults.ts'
+import type { PriceList } from '../prices/price-list.ts'
 import type { ClientCall } from '../protocol/call.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { Tokens } from '../routing/attempt-tokens.ts'
@@ -12,6 +13,7 @@ import type {
   AttemptRecord,
   ChatChunk,
   ChatCompletion,
+  Cost,
   EndpointName,
   LinkRecord,
   ModelId,
@@ -21,7 +23,6 @@ import type {
   ReplyTransform,
   RouteTrace,
   Served,
-  Usage,
 } from '../sdk/api.ts'
 import { newRequestId } from '../text/ids.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
@@ -32,6 +33,7 @@ import { Relay } from './relay.ts'
 /** The generation of a call, held until `release`. */
 export interface HeldGeneration {
   readonly table: RoutingTable
+  readonly prices: PriceList
   release(): void
 }
 
@@ -107,8 +109,8 @@ export class Exchange implements DispatchListener, Linked {
   served: Served | undefined
   /** Parameters that the provider dropped, for the reply's head. */
   dropped: readonly string[] = []
-  usage: Usage | undefined
-  usageEstimated = false
+  /** The tokens of the last attempt that used some, and what they cost. */
+  charge: (Tokens & { readonly cost: Cost | undefined }) | undefined
 
   /** The whole reply to the client; undefined before. */
   body: Buffer | undefined
@@ -233,9 +235,7 @@ export class Exchange implements DispatchListener, Linked {
   onAttemptEnded(record: AttemptRecord, tokens: Tokens | undefined): void {
     this.attempts.push(record)
     this.times.waited()
-    if (tokens === undefined) return
-    this.usage = tokens.usage
-    this.usageEstimated = tokens.estimated
+    if (tokens !== undefined) this.charge = { ...tokens, cost: this.generation?.prices.costOf(record, tokens.usage) }
   }
 
   onServed(served: Served, dropped: readonly string[]): void {
@@ -284,8 +284,9 @@ export class Exchange implements DispatchListener, Linked {
       served: this.served,
       attempts: this.attempts,
       links: this.linkRuns.map((run) => run.record(now)),
-      usage: this.usage,
-      usageEstimated: this.usageEstimated,
+      usage: this.charge?.usage,
+      usageEstimated: this.charge?.estimated ?? false,
+      cost: this.charge?.cost,
       times: this.times.elapsed(),
     }
   }

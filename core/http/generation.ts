@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa'
 import type { Config } from '../config/config.ts'
 import type { InstanceLeases } from '../plugins/instances.ts'
+import type { PriceList } from '../prices/price-list.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type { UpstreamState, UpstreamStates } from '../routing/upstream-state.ts'
 import type { ChainLink } from './chain.ts'
@@ -12,6 +13,7 @@ export interface GenerationOptions {
   /** The links around the endpoint of a call. */
   readonly chain: Middleware
   readonly table: RoutingTable
+  readonly prices: PriceList
   readonly instances: InstanceLeases
   /** By namespace. */
   readonly states: ReadonlyMap<string, UpstreamState>
@@ -26,16 +28,18 @@ export class Generation {
   readonly links: readonly ChainLink[]
   readonly chain: Middleware
   readonly table: RoutingTable
+  readonly prices: PriceList
   readonly #instances: InstanceLeases
   readonly #states: ReadonlyMap<string, UpstreamState>
   #calls = 0
   #released: PromiseWithResolvers<void> | undefined
 
-  constructor({ config, links, chain, table, instances, states }: GenerationOptions) {
+  constructor({ config, links, chain, table, prices, instances, states }: GenerationOptions) {
     this.config = config
     this.links = links
     this.chain = chain
     this.table = table
+    this.prices = prices
     this.#instances = instances
     this.#states = states
   }

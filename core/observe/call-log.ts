@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { tokensOf } from '../protocol/usage.ts'
 import type { AttemptRecord, Outcome, OutcomeKind, Principal } from '../sdk/api.ts'
+import { NANO_USD } from '../text/money.ts'
 import { describeCause } from './describe-cause.ts'
 
 /** What the record of a call has beside its outcome. */
@@ -36,7 +37,7 @@ export interface CallLine {
 
 /** Makes the line of a call that has ended. It holds no secret and nothing of the request's or the reply's content. */
 export function callLine(outcome: Outcome, call: LoggedCall): CallLine {
-  const { kind, status, error, endpoint, model, stream, served, attempts, usage, usageEstimated, times } = outcome
+  const { kind, status, error, endpoint, model, stream, served, attempts, usage, usageEstimated, cost, times } = outcome
   const { principal, headers } = call
   // One literal: merging partial objects costs more than writing the line.
   const fields = {
@@ -59,6 +60,7 @@ export function callLine(outcome: Outcome, call: LoggedCall): CallLine {
     overheadMs: rounded(times.overhead),
     tokens: usage && tokensOf(usage),
     estimated: usage && usageEstimated,
+    costUsd: cost && cost.nanoUsd / NANO_USD,
     tags: isEmpty(call.tags) ? undefined : call.tags,
     clientRetry: retryCount(headers['x-stainless-retry-count']),
     clientRequestId: clientRequestId(headers['x-client-request-id'] ?? headers['x-request-id']),

@@ -1,6 +1,7 @@
 import type { PluginPhase } from '../plugins/faults.ts'
 import { type Tokens, tokensOf } from '../protocol/usage.ts'
 import type { HostCounter, HostHistogram, ModelId, Outcome, Served } from '../sdk/api.ts'
+import { NANO_USD } from '../text/money.ts'
 import { type Gauge, OTHER } from './instruments.ts'
 import { METRICS } from './metric-definitions.ts'
 import type { Metrics } from './metrics.ts'
@@ -27,6 +28,8 @@ export class CallMetrics {
   readonly #timePerOutputToken: HostHistogram
   readonly #operationDuration: HostHistogram
   readonly #tokenUsage: HostHistogram
+  readonly #cost: HostCounter
+  readonly #unpricedCalls: HostCounter
   readonly #attempts: HostCounter
   readonly #fallbacks: HostCounter
   readonly #overhead: HostHistogram
@@ -41,6 +44,8 @@ export class CallMetrics {
     this.#timePerOutputToken = metrics.declare(METRICS.timePerOutputToken)
     this.#operationDuration = metrics.declare(METRICS.operationDuration)
     this.#tokenUsage = metrics.declare(METRICS.tokenUsage)
+    this.#cost = metrics.declare(METRICS.cost)
+    this.#unpricedCalls = metrics.declare(METRICS.unpricedCalls)
     this.#attempts = metrics.declare(METRICS.attempts)
     this.#fallbacks = metrics.declare(METRICS.fallbacks)
     this.#overhead = metrics.declare(METRICS.overhead)
@@ -59,6 +64,7 @@ export class CallMetrics {
     for (const { namespace, model } of this.#models.known()) {
       this.#inFlight.add(0, namespace)
       this.#requests.add(0, namespace, model, '200', 'ok')
+      this.#cost.add(0, namespace, model)
     }
   }
 
@@ -81,6 +87,7 @@ export class CallMetrics {
     if (outcome.attempts.length > 1) this.#countFallbacks(outcome, label)
     const tokens = outcome.usage && tokensOf(outcome.usage)
     if (tokens && outcome.served) this.#countTokens(tokens, outcome.served, label)
+    if (tokens) this.#countCost(outcome)
     if (outcome.stream) this.#countStreamEnd(outcome)
     if (outcome.stream && outcome.kind === 'ok') this.#timeStream(outcome, operation, tokens)
   }
@@ -114,6 +121,13 @@ export class CallMetrics {
       const amount = tokens[type]
       if (amount !== undefined) this.#tokenUsage.observe(amount, served.provider, label.id, type)
     }
+  }
+
+  /** A call whose client left before a model served it was charged for its last attempt. */
+  #countCost({ cost, served, attempts }: Outcome): void {
+    const { namespace, model } = this.#models.of(served ?? attempts.at(-1))
+    if (cost === undefined) this.#unpricedCalls.add(1, namespace, model)
+    else this.#cost.add(cost.nanoUsd / NANO_USD, namespace, model)
   }
 
   #countStreamEnd({ kind, status }: Outcome): void {

@@ -51,6 +51,18 @@ export const METRICS = {
     labels: [PROVIDER, REQUEST_MODEL, TOKEN_TYPE],
     buckets: TOKENS,
   },
+  cost: {
+    name: 'umg_cost_usd_total',
+    type: 'counter',
+    help: 'Cost of calls in US dollars, by the model that served them, estimates included.',
+    labels: ['namespace', 'model'],
+  },
+  unpricedCalls: {
+    name: 'umg_unpriced_calls_total',
+    type: 'counter',
+    help: 'Calls that used tokens of a model without a known price: their cost is unknown.',
+    labels: ['namespace', 'model'],
+  },
   requests: {
     name: 'umg_requests_total',
     type: 'counter',

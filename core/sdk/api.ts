@@ -2,6 +2,7 @@
 export { type Static, Type } from 'typebox'
 export type { ErrorName } from '../error-table.ts'
 export { type ErrorDetails, GatewayError } from '../errors.ts'
+export { formatUsd } from '../text/money.ts'
 export * from './answer-tokens.ts'
 export * from './call.ts'
 export * from './call-function.ts'

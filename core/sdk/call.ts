@@ -148,6 +148,14 @@ export type OutcomeKind =
   | 'client_closed'
   | 'gateway_error'
 
+/** What a call costs. */
+export interface Cost {
+  /** In billionths of a US dollar, a whole number: sums are exact. `formatUsd` shows it. */
+  readonly nanoUsd: number
+  /** The price that was applied, with its version: `genai-prices 0.1.8 openai/gpt-4o`, or `routes.yaml` and the price. */
+  readonly price: string
+}
+
 /** The result of a call, after its last byte. */
 export interface Outcome {
   readonly kind: OutcomeKind
@@ -168,6 +176,8 @@ export interface Outcome {
   readonly usage?: Usage
   /** True if the upstream did not report its usage. */
   readonly usageEstimated: boolean
+  /** The cost of `usage`. Absent without usage, and if no price of the model is known. */
+  readonly cost?: Cost
   /** Milliseconds: of the whole call; to the first byte of the reply's content; in the gateway itself, until the head. */
   readonly times: { readonly total: number; readonly firstByte?: number; readonly overhead: number }
 }
@@ -192,6 +202,8 @@ export interface CallState {
   readonly served: Served | undefined
   /** After `next()`: the attempts so far. */
   readonly attempts: readonly AttemptRecord[]
+  /** After `next()`: the cost of a whole reply. Undefined for a stream, whose usage follows at its end, and if no price is known. */
+  readonly cost: Cost | undefined
   /** After `next()`: how the call was routed, if it was. */
   readonly trace: RouteTrace | undefined
   /** After `next()`: why the call failed before its head, if it did. */

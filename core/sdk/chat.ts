@@ -99,13 +99,44 @@ export const FINISH_REASONS = ['stop', 'length', 'tool_calls', 'content_filter',
 /** Why a choice ended. */
 export type FinishReason = (typeof FINISH_REASONS)[number]
 
-/** Numbers of tokens. `prompt_tokens` includes cached tokens, `completion_tokens` includes reasoning; the details are subsets. */
+/**
+ * Numbers of tokens. `prompt_tokens` includes all that the upstream read, cached tokens too; `completion_tokens` includes reasoning. The
+ * details are subsets of them, by which a call is priced.
+ */
 export interface Usage {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
-  prompt_tokens_details?: { cached_tokens?: number; cache_write_tokens?: number; [key: string]: unknown } | null
-  completion_tokens_details?: { reasoning_tokens?: number; [key: string]: unknown } | null
+  prompt_tokens_details?: PromptTokensDetails | null
+  completion_tokens_details?: CompletionTokensDetails | null
+  [key: string]: unknown
+}
+
+/** Subsets of `prompt_tokens`. */
+export interface PromptTokensDetails {
+  /** Read from the upstream's cache. */
+  cached_tokens?: number
+  /** The audio among `cached_tokens`. */
+  cached_audio_tokens?: number
+  /** Written to the upstream's cache. */
+  cache_write_tokens?: number
+  /** Those of `cache_write_tokens` that are kept for an hour. */
+  cache_write_1h_tokens?: number
+  /** Cached audio included. */
+  audio_tokens?: number
+  image_tokens?: number
+  /** Tokens that the upstream reports and does not bill. */
+  unbilled_tokens?: number
+  [key: string]: unknown
+}
+
+/** Subsets of `completion_tokens`. */
+export interface CompletionTokensDetails {
+  reasoning_tokens?: number
+  audio_tokens?: number
+  image_tokens?: number
+  /** Tokens that the upstream reports and does not bill. */
+  unbilled_tokens?: number
   [key: string]: unknown
 }
 

@@ -5,6 +5,7 @@ import * as people from './migrations/0002-people.ts'
 import * as calls from './migrations/0003-calls.ts'
 import * as links from './migrations/0004-links.ts'
 import * as auditReplacements from './migrations/0005-audit-replacements.ts'
+import * as costs from './migrations/0006-costs.ts'
 import * as quotaCounters from './migrations/0007-quota-counters.ts'
 import * as keysOfAccounts from './migrations/0008-keys-of-accounts.ts'
 import type { Schema } from './schema.ts'
@@ -17,6 +18,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0003-calls': calls,
   '0004-links': links,
   '0005-audit-replacements': auditReplacements,
+  '0006-costs': costs,
   '0007-quota-counters': quotaCounters,
   '0008-keys-of-accounts': keysOfAccounts,
 }

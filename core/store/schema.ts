@@ -176,6 +176,12 @@ export interface CallsTable {
   readonly reasoning_tokens: number | null
   /** 1 if the tokens are an estimate. */
   readonly estimated: number
+  /** Billionths of the currency; null without tokens, without a known price, and in rows from before migration 0006. */
+  readonly cost: number | null
+  /** `USD` */
+  readonly currency: string | null
+  /** The name of the price: its source and version. */
+  readonly price: string | null
   /** JSON object of texts. */
   readonly tags: string
 }
@@ -197,6 +203,10 @@ export interface UsageTable {
   readonly output_tokens: number
   readonly cached_tokens: number
   readonly reasoning_tokens: number
+  /** Billionths of a US dollar. */
+  readonly cost: number
+  /** The requests whose cost is known; of the others it is not in `cost`. 0 in rows from before migration 0006. */
+  readonly priced: number
 }
 
 /** One row, whose count rises with each change of what keys and accounts may do. */

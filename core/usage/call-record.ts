@@ -1,5 +1,5 @@
 import { type CallLine, callLine, type LoggedCall } from '../observe/call-log.ts'
-import { tokensOf } from '../protocol/usage.ts'
+import { MAX_TOKENS, tokensOf } from '../protocol/usage.ts'
 import type { AttemptRecord, LinkRecord, Outcome } from '../sdk/api.ts'
 import type { CallsTable } from '../store/schema.ts'
 import { timeOfRequest } from '../text/ids.ts'
@@ -27,15 +27,12 @@ export function callRecord(outcome: Outcome, call: LoggedCall): CallRecord {
 const MAX_TAGS = 32
 /** A chain may have any number of links. */
 const MAX_LINKS = 100
-/** No real call has so many; a wrong count from an upstream must not overflow the totals. */
-const MAX_TOKENS = 1e9
-
 /**
  * The row of a call. Every database accepts its fields, whatever values a plugin has set. It references nothing of the call but
  * strings: rows wait for a while, and the garbage collector would have to copy all that they reference.
  */
 export function callRow(outcome: Outcome, { id, principal, tags }: Omit<LoggedCall, 'headers'>): CallsTable {
-  const { kind, error, served, attempts, links, usage, times } = outcome
+  const { kind, error, served, attempts, links, usage, cost, times } = outcome
   const tokens = usage && tokensOf(usage)
   return {
     id,
@@ -62,6 +59,9 @@ export function callRow(outcome: Outcome, { id, principal, tags }: Omit<LoggedCa
     cached_tokens: countOrNull(tokens?.cached_input),
     reasoning_tokens: countOrNull(tokens?.reasoning),
     estimated: usage !== undefined && outcome.usageEstimated ? 1 : 0,
+    cost: cost?.nanoUsd ?? null,
+    currency: cost === undefined ? null : 'USD',
+    price: cost === undefined ? null : storable(cost.price),
     // The call's tags, set by the operator, override those of the key.
     tags: tagsText(principal?.tags === undefined ? tags : { ...principal.tags, ...tags }),
   }

@@ -1,8 +1,10 @@
-import { type Compilable, CompiledQuery, type Kysely } from 'kysely'
+import { type Compilable, CompiledQuery, type Kysely, sql } from 'kysely'
 import type { Store } from '../store/database.ts'
 import type { CallsTable, Schema, UsageTable } from '../store/schema.ts'
 import { firstRequestId } from '../text/ids.ts'
+import { MAX_NANO_USD } from '../text/money.ts'
 import { rollUp, TOTALS } from './rollup.ts'
+import { TagValues } from './tag-values.ts'
 
 /** Writes and removes calls and their totals. Throws what the database throws. */
 export interface CallWriter {
@@ -16,12 +18,18 @@ export interface CallWriter {
 export function createCallWriter({ db }: Pick<Store, 'db'>): CallWriter {
   const calls = inserterOf<CallsTable, { readonly id: string }>((rows) => insertCalls(db, rows).returning('id'))
   const usage = inserterOf<UsageTable, never>((rows) => addUsage(db, rows))
+  const tagValues = new TagValues()
   return {
     async write(all) {
       await db.transaction().execute(async (transaction) => {
         const ids = new Set((await calls(transaction, all)).map(({ id }) => id))
+        const added = all.filter(({ id }) => ids.has(id))
+        await tagValues.prepare(transaction, added)
         // A commit whose reply was lost is retried: rows that it has written do not count again.
-        await usage(transaction, rollUp(all.filter(({ id }) => ids.has(id))))
+        await usage(
+          transaction,
+          rollUp(added, (...value) => tagValues.nameOf(...value)),
+        )
       })
     },
     async remove(horizon) {
@@ -67,6 +75,9 @@ interface Horizon {
   readonly days: number
 }
 
+/** As text of the statement: its parameters are the rows. */
+const MAX_SUM = sql.lit(MAX_NANO_USD)
+
 /** Inserts calls, except those that have a row. */
 export function insertCalls(db: Kysely<Schema>, calls: readonly CallsTable[]) {
   return db
@@ -81,11 +92,11 @@ export function addUsage(db: Kysely<Schema>, rows: readonly UsageTable[]) {
     .insertInto('usage')
     .values(rows)
     .onConflict((conflict) =>
-      conflict
-        .columns(USAGE_KEY)
-        .doUpdateSet(({ eb, ref }) =>
-          Object.fromEntries(TOTALS.map((column) => [column, eb(`usage.${column}`, '+', ref(`excluded.${column}`))])),
-        ),
+      conflict.columns(USAGE_KEY).doUpdateSet(({ eb, ref }) => ({
+        ...Object.fromEntries(TOTALS.map((column) => [column, eb(`usage.${column}`, '+', ref(`excluded.${column}`))])),
+        // A sum that JavaScript's numbers cannot hold could not be read.
+        cost: sql`case when usage.cost + excluded.cost > ${MAX_SUM} then ${MAX_SUM} else usage.cost + excluded.cost end`,
+      })),
     )
 }
 

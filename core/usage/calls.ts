@@ -4,6 +4,7 @@ import type { AttemptRecord, LinkRecord, Served } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 import type { CallsTable, Schema } from '../store/schema.ts'
 import { firstRequestId } from '../text/ids.ts'
+import { formatUsd } from '../text/money.ts'
 import { type Named, named, namesOf } from './names.ts'
 
 /** A filter of calls. Absent fields match every call. */
@@ -96,6 +97,13 @@ export interface CallView {
     readonly reasoning: number
     readonly estimated: boolean
   } | null
+  /** Null without tokens, and if no price is known. */
+  readonly cost: {
+    /** US dollars, exactly. */
+    readonly usd: string
+    /** The name of the price: its source and version. */
+    readonly price: string
+  } | null
   readonly tags: Readonly<Record<string, string>>
 }
 
@@ -125,6 +133,7 @@ function view(call: CallsTable, owners: Pick<CallView, 'key' | 'account'>): Call
     links: JSON.parse(call.links),
     ms: { total: call.total_us / 1000, first_byte: milliseconds(call.first_byte_us), overhead: call.overhead_us / 1000 },
     tokens: tokensOf(call),
+    cost: call.cost === null ? null : { usd: formatUsd(call.cost), price: call.price ?? '' },
     tags: JSON.parse(call.tags),
   }
 }

@@ -1,7 +1,8 @@
 import type { Store } from '../store/database.ts'
 import { allCalls, type CallFilter, type CallView, viewCalls } from './calls.ts'
 import { labelsOf } from './names.ts'
-import { TOTALS, type Totals } from './rollup.ts'
+import { TOTALS_SHOWN, type TotalsView, viewTotals } from './rollup.ts'
+import type { SpendReport } from './spend.ts'
 import { allTotals, groupName, type UsageQuery } from './usage-report.ts'
 
 const COLUMNS: Readonly<Record<string, (call: CallView) => Cell>> = {
@@ -32,6 +33,8 @@ const COLUMNS: Readonly<Record<string, (call: CallView) => Cell>> = {
   cached_tokens: ({ tokens }) => tokens?.cached,
   reasoning_tokens: ({ tokens }) => tokens?.reasoning,
   estimated: ({ tokens }) => tokens?.estimated,
+  cost_usd: ({ cost }) => cost?.usd,
+  price: ({ cost }) => cost?.price,
   tags: ({ tags }) => JSON.stringify(tags),
 }
 
@@ -54,7 +57,7 @@ export async function* callsAsJsonLines(store: Store, filter: CallFilter): Async
 }
 
 /** The totals of one name in one hour or day. */
-interface UsageLine extends Totals {
+interface UsageLine extends TotalsView {
   readonly t: string
   readonly name: string
   readonly label: string
@@ -62,7 +65,7 @@ interface UsageLine extends Totals {
 
 /** Usage as CSV with a header line: a line for each name in each hour or day that has calls. Throws `invalid_value`. */
 export async function* usageAsCsv(store: Store, query: UsageQuery): AsyncGenerator<string> {
-  const columns = ['t', 'name', 'label', ...TOTALS] as const
+  const columns = ['t', 'name', 'label', ...TOTALS_SHOWN] as const
   yield csvLine(columns)
   for await (const lines of usageLines(store, query))
     yield lines.map((line) => csvLine(columns.map((column) => line[column]))).join('')
@@ -82,9 +85,24 @@ async function* usageLines(store: Store, query: UsageQuery): AsyncGenerator<read
     )
     yield page.map(({ at, scope, name: own, ...totals }) => {
       const name = groupName(query, { scope, name: own })
-      return { t: new Date(at).toISOString(), name, label: labels.get(name) ?? name, ...totals }
+      return { t: new Date(at).toISOString(), name, label: labels.get(name) ?? name, ...viewTotals(totals) }
     })
   }
+}
+
+/** Spend as CSV with a header line. */
+export function* spendAsCsv({ rows }: SpendReport): Generator<string> {
+  const columns = ['name', 'label', ...TOTALS_SHOWN] as const
+  yield csvLine(columns)
+  for (const { name, label, totals } of rows) {
+    const line = { name, label, ...viewTotals(totals) }
+    yield csvLine(columns.map((column) => line[column]))
+  }
+}
+
+/** Spend as JSON Lines. */
+export function* spendAsJsonLines({ rows }: SpendReport): Generator<string> {
+  for (const { name, label, totals } of rows) yield `${JSON.stringify({ name, label, ...viewTotals(totals) })}\n`
 }
 
 /** A cell of CSV; empty for null and undefined. */

@@ -15,6 +15,12 @@ export interface UsageQuery extends TimeRange {
   readonly account?: string | undefined
 }
 
+/** What `groupRows` reads. */
+export interface GroupQuery extends Pick<UsageQuery, 'step' | 'account'> {
+  /** A dimension of the table `usage`, or `account`. */
+  readonly group: string
+}
+
 /** Usage over time, by group. */
 export interface UsageReport {
   readonly step: Step
@@ -81,14 +87,15 @@ interface GroupTotals extends Group, Totals {
 }
 
 /** The name of a group: grouped by account, its scope. */
-export const groupName = ({ group }: UsageQuery, { scope, name }: Group): string => (group === 'account' ? scope : name)
+export const groupName = ({ group }: { readonly group: string }, { scope, name }: Group): string =>
+  group === 'account' ? scope : name
 
 /** Sorting more rows takes too long. */
 const MAX_SORTED = 100_000
 
 /** The groups with the most requests, in descending order. */
 async function findTopGroups(store: Store, query: UsageQuery, count: number): Promise<readonly Group[]> {
-  const rows = groupRows(store, query).select(['scope', 'name'])
+  const rows = groupRows(store, query, stepsOf(query)).select(['scope', 'name'])
   const topOf = (some: typeof rows) =>
     store.read(some.groupBy(['scope', 'name']).orderBy(sql`sum(requests)`, 'desc').orderBy('scope').orderBy('name').limit(count))
   const some = rows.limit(MAX_SORTED + 1).as('some')
@@ -111,7 +118,7 @@ async function findTotals(
     .where('dimension', '=', ALL_CALLS)
     .where('scope', '=', query.account ?? ALL_ACCOUNTS)
     .select([...columns, sql<number>`1`.as('is_all')])
-  const ofGroups = groupRows(store, query)
+  const ofGroups = groupRows(store, query, stepsOf(query))
     .where(isOneOf(groups))
     .select([...columns, sql<number>`0`.as('is_all')])
   const rows = await store.read(groups.length === 0 ? all : all.unionAll(ofGroups))
@@ -145,8 +152,8 @@ export async function* allTotals(store: Store, query: UsageQuery): AsyncGenerato
 
 const isAfter = ({ scope, name }: Group) => sql<boolean>`(scope, name) > (${scope}, ${name})`
 
-/** The rows of every group. */
-function groupRows(store: Store, query: UsageQuery, steps = stepsOf(query)) {
+/** The rows of every group. `steps`: the hours or days. */
+export function groupRows(store: Store, query: GroupQuery, steps: readonly number[]) {
   const { group, account } = query
   const rows = usageRows(store, query, steps).where('dimension', '=', group === 'account' ? ALL_CALLS : group)
   if (account !== undefined) return rows.where('scope', '=', account)
@@ -156,6 +163,6 @@ function groupRows(store: Store, query: UsageQuery, steps = stepsOf(query)) {
 }
 
 /** Lists each hour or day, so that the database finds their rows by the primary key. */
-function usageRows(store: Store, { step }: UsageQuery, steps: readonly number[]) {
+export function usageRows(store: Store, { step }: Pick<TimeRange, 'step'>, steps: readonly number[]) {
   return store.db.selectFrom('usage').where('span', '=', step).where('at', 'in', steps)
 }

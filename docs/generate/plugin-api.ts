@@ -11,6 +11,7 @@ const ENTRIES = [
 const PARTS: readonly (readonly [file: RegExp, title: string])[] = [
   [/^core\/error(?:s|-table)\./, 'Errors for clients'],
   [/sdk\/(?:api|plugin|call|host)\./, 'The contract'],
+  [/^core\/text\/money\./, 'Money'],
   [/sdk\/refusals\./, 'Errors of upstreams'],
   [/sdk\/(?:rate|answer-tokens)\./, 'Limits'],
   [/sdk\/(?:chat|translated)\./, "OpenAI's wire"],

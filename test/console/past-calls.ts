@@ -62,6 +62,9 @@ function pastCall(index: number, keys: readonly string[]): CallsTable {
     output_tokens: answered ? 90 + chance * 11 : null,
     cached_tokens: answered ? chance * 9 : null,
     reasoning_tokens: 0,
+    cost: null,
+    currency: null,
+    price: null,
     estimated: chance % 5 === 0 ? 1 : 0,
     tags: JSON.stringify({ team: from(TEAMS, chance) }),
   }

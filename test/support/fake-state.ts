@@ -12,7 +12,7 @@ export interface FakeState extends CallState {
 }
 
 export type FakeStateOptions = Partial<
-  Pick<CallState, 'endpoint' | 'principal' | 'served' | 'attempts' | 'failure' | 'tags' | 'elapsed'>
+  Pick<CallState, 'endpoint' | 'principal' | 'served' | 'cost' | 'attempts' | 'failure' | 'tags' | 'elapsed'>
 > & {
   /** The body, or the error of `call()`. */
   readonly body?: Parameters<typeof fakeCall>[0] | Error
@@ -29,6 +29,7 @@ export function fakeState({ body = {}, ...options }: FakeStateOptions = {}): Fak
     tags: {},
     upstreamHeaders: {},
     trace: undefined,
+    cost: undefined,
     reply: { send: () => undefined, transform: () => undefined },
     served: undefined,
     attempts: [],

@@ -901,6 +901,124 @@ export interface paths {
       };
     };
   };
+  "/spend": {
+    /**
+     * Get what was spent, by model, key, account, price, tag or day
+     * @description All users; a member sees what belongs to their account.
+     */
+    get: {
+      parameters: {
+        query: {
+          from?: string;
+          to?: string;
+          group: string;
+          account_id?: string;
+        };
+      };
+      responses: {
+        /** @description Success. */
+        200: {
+          content: {
+            readonly "application/json": components["schemas"]["Spend"];
+          };
+        };
+        /** @description An error; docs/errors.md lists them all. */
+        default: {
+          content: {
+            readonly "application/json": components["schemas"]["Error"];
+          };
+        };
+      };
+    };
+  };
+  "/spend.csv": {
+    /**
+     * Export the same spend as CSV
+     * @description All users; a member sees what belongs to their account.
+     */
+    get: {
+      parameters: {
+        query: {
+          from?: string;
+          to?: string;
+          group: string;
+          account_id?: string;
+        };
+      };
+      responses: {
+        /** @description Success. */
+        200: {
+          content: {
+            readonly "text/csv; charset=utf-8": unknown;
+          };
+        };
+        /** @description An error; docs/errors.md lists them all. */
+        default: {
+          content: {
+            readonly "application/json": components["schemas"]["Error"];
+          };
+        };
+      };
+    };
+  };
+  "/spend.jsonl": {
+    /**
+     * Export the same spend as JSON Lines
+     * @description All users; a member sees what belongs to their account.
+     */
+    get: {
+      parameters: {
+        query: {
+          from?: string;
+          to?: string;
+          group: string;
+          account_id?: string;
+        };
+      };
+      responses: {
+        /** @description Success. */
+        200: {
+          content: {
+            readonly "application/jsonl; charset=utf-8": unknown;
+          };
+        };
+        /** @description An error; docs/errors.md lists them all. */
+        default: {
+          content: {
+            readonly "application/json": components["schemas"]["Error"];
+          };
+        };
+      };
+    };
+  };
+  "/statement": {
+    /**
+     * Get the statement of a month, in cents that add up, with the prices that were applied
+     * @description All users; a member sees what belongs to their account.
+     */
+    get: {
+      parameters: {
+        query: {
+          month: string;
+          account_id?: string;
+        };
+      };
+      responses: {
+        /** @description Success. */
+        200: {
+          content: {
+            readonly "application/json": components["schemas"]["Statement"];
+          };
+        };
+        /** @description An error; docs/errors.md lists them all. */
+        default: {
+          content: {
+            readonly "application/json": components["schemas"]["Error"];
+          };
+        };
+      };
+    };
+  };
   "/requests": {
     /**
      * List calls, newest first
@@ -1387,6 +1505,14 @@ export interface components {
       /** @description Only in this reply. */
       readonly secret: string;
     };
+    readonly ModelPrice: {
+      /** @description Its source and version. */
+      readonly name: string;
+      /** @description Per million tokens of a short prompt, without those of classes that are priced apart. */
+      readonly input_usd: string | null;
+      /** @description The same of the answer. */
+      readonly output_usd: string | null;
+    };
     readonly Model: {
       readonly id: string;
       readonly namespace: string;
@@ -1395,6 +1521,8 @@ export interface components {
       readonly context_length?: number;
       /** @description A route of routes.yaml, with targets. */
       readonly curated: boolean;
+      /** @description Null if none is known, and for a curated model, which costs what its targets cost. */
+      readonly price: components["schemas"]["ModelPrice"] | null;
       readonly available: boolean;
       /** @description Why it is not available. */
       readonly why?: string;
@@ -1408,6 +1536,10 @@ export interface components {
       readonly cached_tokens: number;
       /** @description Part of `output_tokens`. */
       readonly reasoning_tokens: number;
+      /** @description Null if no cost is known. */
+      readonly cost_usd: string | null;
+      /** @description The requests whose cost is unknown, because no price of their model is. */
+      readonly unpriced: number;
     };
     readonly Usage: {
       /** @enum {string} */
@@ -1428,6 +1560,68 @@ export interface components {
           readonly values: readonly components["schemas"]["UsageTotals"][];
         }[];
       readonly totals: components["schemas"]["UsageTotals"];
+    };
+    readonly Spend: {
+      /**
+       * Format: date-time
+       * @description The begin of the first day.
+       */
+      readonly from: string;
+      /**
+       * Format: date-time
+       * @description The end.
+       */
+      readonly to: string;
+      /** @enum {string} */
+      readonly currency: "USD";
+      /** @description By cost, the highest first; by day, in their order. They add up to `totals`. */
+      readonly rows: readonly ({
+          /** @description An id, model, price, day or tag; '' for none, `*` for all beyond the first ten thousand. */
+          readonly name: string;
+          readonly label: string;
+          readonly requests: number;
+          readonly errors: number;
+          readonly input_tokens: number;
+          readonly output_tokens: number;
+          /** @description Part of `input_tokens`. */
+          readonly cached_tokens: number;
+          /** @description Part of `output_tokens`. */
+          readonly reasoning_tokens: number;
+          /** @description Null if no cost is known. */
+          readonly cost_usd: string | null;
+          /** @description The requests whose cost is unknown, because no price of their model is. */
+          readonly unpriced: number;
+        })[];
+      readonly totals: components["schemas"]["UsageTotals"];
+    };
+    readonly StatementLine: {
+      readonly name: string;
+      readonly label: string;
+      readonly requests: number;
+      /** @description The requests whose cost is unknown, because no price of their model is. */
+      readonly unpriced: number;
+      readonly input_tokens: number;
+      readonly output_tokens: number;
+      /** @description In whole cents; null if no cost of the line is known. */
+      readonly amount_usd: string | null;
+    };
+    readonly Statement: {
+      readonly month: string;
+      /** @description Whether the month is over, in UTC. */
+      readonly final: boolean;
+      /** @description Null for all accounts. */
+      readonly account: components["schemas"]["Named"] | null;
+      /** @enum {string} */
+      readonly currency: "USD";
+      /** @description By model, or for all accounts by account. Their amounts add up to the total. */
+      readonly lines: readonly components["schemas"]["StatementLine"][];
+      /** @description By price: its source and version. These add up to the same total. */
+      readonly prices: readonly components["schemas"]["StatementLine"][];
+      readonly requests: number;
+      /** @description The requests whose cost is unknown, because no price of their model is. */
+      readonly unpriced: number;
+      /** @description US dollars, exactly. */
+      readonly total_usd: string;
     };
     readonly Attempt: {
       readonly namespace: string;
@@ -1496,6 +1690,13 @@ export interface components {
         readonly reasoning: number;
         /** @description True if the upstream did not report them. */
         readonly estimated: boolean;
+      } | null;
+      /** @description What the tokens cost; null without tokens, and if no price of the model is known. */
+      readonly cost: {
+        /** @description US dollars, exactly. */
+        readonly usd: string;
+        /** @description The price that was applied: its source and version. */
+        readonly price: string;
       } | null;
       readonly tags: {
         [key: string]: string;

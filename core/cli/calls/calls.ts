@@ -3,7 +3,7 @@ import type { Store } from '../../store/database.ts'
 import type { CallsTable } from '../../store/schema.ts'
 import { type CallFilter, type CallView, findCall, findCalls, viewCalls } from '../../usage/calls.ts'
 import { callsAsCsv, callsAsJsonLines, usageAsCsv, usageAsJsonLines } from '../../usage/exports.ts'
-import { addTotals, TOTALS, type Totals, zeroTotals } from '../../usage/rollup.ts'
+import { addTotals, TOTALS_SHOWN, type Totals, viewTotals, zeroTotals } from '../../usage/rollup.ts'
 import { type TimeRange, timeRangeOf } from '../../usage/time-range.ts'
 import { type Dimension, reportUsage, type UsageReport } from '../../usage/usage-report.ts'
 import { type CommandIo, type TableFormat, writeCells, writeChunks, writeJson, writeTable } from '../output.ts'
@@ -85,7 +85,7 @@ const CALLS: TableFormat<CallView> = {
 
 /** All properties of a call, one a line. */
 function propertiesOf(call: CallView): [name: string, text: string][] {
-  const { key, account, served, error, ms, tokens, tags } = call
+  const { key, account, served, error, ms, tokens, cost, tags } = call
   return [
     ['id', call.id],
     ['at', call.at],
@@ -105,6 +105,7 @@ function propertiesOf(call: CallView): [name: string, text: string][] {
     ['time', `${ms.total} ms, ${ms.overhead} ms of it in the gateway`],
     ['first byte', ms.first_byte === null ? '-' : `after ${ms.first_byte} ms`],
     ['tokens', tokens === null ? '-' : formatTokens(tokens)],
+    ['cost', cost === null ? (tokens === null ? '-' : 'unknown: its model has no price') : `${cost.usd} USD, by ${cost.price}`],
     ...Object.entries(tags).map(([tag, value]): [string, string] => [`tag ${tag}`, value]),
   ]
 }
@@ -116,8 +117,11 @@ function formatTokens({ input, output, cached, reasoning, estimated }: NonNullab
 function usageTable(group: Dimension, { groups, series, totals }: UsageReport): string[][] {
   const sums = groups.map(zeroTotals)
   for (const { values } of series) for (const [index, value] of values.entries()) addTotals(sums[index]!, value)
-  const headings = [group.replace(/^tag:/, ''), ...TOTALS].map((heading) => heading.replace('_', ' ').toUpperCase())
+  const headings = [group.replace(/^tag:/, ''), ...TOTALS_SHOWN].map((heading) => heading.replace('_', ' ').toUpperCase())
   return [headings, ...groups.map(({ label }, index) => usageRow(label, sums[index]!)), usageRow('TOTAL', totals)]
 }
 
-const usageRow = (label: string, sum: Totals): string[] => [label, ...TOTALS.map((name) => String(sum[name]))]
+function usageRow(label: string, sum: Totals): string[] {
+  const view = viewTotals(sum)
+  return [label, ...TOTALS_SHOWN.map((name) => String(view[name] ?? 'unknown'))]
+}

@@ -1,11 +1,21 @@
 import { type Command, Option } from 'commander'
-import { addStoreCommand, databaseOption, dataOption, examples, toCount, toDimension, toInstant } from '../options.ts'
+import {
+  addStoreCommand,
+  databaseOption,
+  dataOption,
+  examples,
+  toCount,
+  toDimension,
+  toInstant,
+  toSpendGroup,
+} from '../options.ts'
 import type { CommandIo } from '../output.ts'
 
 // Loaded when a command runs: help does not need it.
 const calls = () => import('./calls.ts')
+const spend = () => import('./spend.ts')
 
-/** Adds `umg requests …` and `umg usage`. */
+/** Adds `umg requests …`, `umg usage`, `umg spend` and `umg statement`. */
 export function addCallCommands(umg: Command, io: CommandIo): void {
   const requests = umg.command('requests').description('show requests and their outcome; works while gateways run')
 
@@ -37,9 +47,31 @@ export function addCallCommands(umg: Command, io: CommandIo): void {
     .action(async (options) => {
       process.exitCode = await (await calls()).usageCommand(options, io)
     })
+
+  addSpendCommands(umg, io)
 }
 
-/** Adds the options that both `requests list` and `usage` have. */
+/** Adds `umg spend` and `umg statement`. */
+function addSpendCommands(umg: Command, io: CommandIo): void {
+  addFilters(umg.command('spend').description('show what calls cost, in US dollars; works while gateways run'))
+    .addOption(
+      new Option('--group <what>', 'model, key, account, price, day or tag:NAME').argParser(toSpendGroup).default('model'),
+    )
+    .addHelpText('after', SPEND_EXAMPLES)
+    .action(async (options) => {
+      process.exitCode = await (await spend()).spendCommand(options, io)
+    })
+
+  addStoreCommand(umg, 'statement', 'show what was spent in a month, to the cent, and by which prices')
+    .argument('<month>', '2026-10, in UTC')
+    .option('--account <id>', 'acc_…; all accounts if absent')
+    .addHelpText('after', examples(['umg statement 2026-10', 'umg statement 2026-10 --account acc_8hTz2 --json']))
+    .action(async (month: string, options) => {
+      process.exitCode = await (await spend()).statementCommand({ ...options, month }, io)
+    })
+}
+
+/** Adds the options that `requests list`, `usage` and `spend` have. */
 const addFilters = (command: Command): Command =>
   command
     .addOption(new Option('--from <when>', 'a date or an instant').argParser(toInstant))
@@ -52,6 +84,11 @@ const addFilters = (command: Command): Command =>
 const LIST_EXAMPLES = examples([
   'umg requests list --fault upstream --limit 20',
   'umg requests list --from 2027-01-01 --format csv > january.csv',
+])
+
+const SPEND_EXAMPLES = examples([
+  'umg spend --group account --from 2027-01-01 --to 2027-02-01',
+  'umg spend --group tag:team --format csv > spend.csv',
 ])
 
 const USAGE_EXAMPLES = examples([

@@ -1,7 +1,9 @@
 import { withTimeout } from '../../async/timeout.ts'
 import type { Config } from '../../config/config.ts'
+import { namedModels } from '../../config/named-models.ts'
 import { addFrames } from '../../config/report.ts'
 import type { Generation } from '../../http/generation.ts'
+import { noticesOfPrices } from '../../prices/notices.ts'
 import { type Model, type Provider, UpstreamError } from '../../sdk/api.ts'
 import { ConfigError, type Diagnostic, UnreadableConfig } from '../../text/diagnostic.ts'
 import { didYouMean } from '../../text/suggestions.ts'
@@ -24,9 +26,7 @@ export interface ValidateOptions {
 export async function validate(file: string, { format, online }: ValidateOptions, io: CommandIo): Promise<0 | 1 | 2> {
   try {
     const report = await withGeneration(file, io.env, (generation) =>
-      online
-        ? reportOnline(generation)
-        : { errors: [], notices: generation.config.notices, summary: summarize(generation.config) },
+      online ? reportOnline(generation) : { errors: [], notices: noticesOf(generation), summary: summarize(generation.config) },
     )
     return printReport({ file, ...report }, format, io)
   } catch (error) {
@@ -35,6 +35,8 @@ export async function validate(file: string, { format, online }: ValidateOptions
     return error instanceof UnreadableConfig ? 2 : code
   }
 }
+
+const noticesOf = ({ config, prices }: Generation): readonly string[] => [...config.notices, ...noticesOfPrices(config, prices)]
 
 /** `3 namespaces, 1 curated model, 2 links` */
 function summarize({ namespaces, curated, chain }: Config): string {
@@ -60,7 +62,8 @@ interface UpstreamChecks {
 }
 
 /** Checks all upstreams, except those of dormant namespaces. */
-async function reportOnline({ config, table }: Generation): Promise<Omit<ValidationReport, 'file'>> {
+async function reportOnline(generation: Generation): Promise<Omit<ValidationReport, 'file'>> {
+  const { config, table } = generation
   const checks = await Promise.all(
     [...table.namespaces.values()].flatMap(({ name, upstream }) =>
       upstream === undefined ? [] : checkUpstream(name, upstream.provider, config),
@@ -70,7 +73,7 @@ async function reportOnline({ config, table }: Generation): Promise<Omit<Validat
   const errors = checks.flatMap((each) => each.errors)
   return {
     errors: addFrames(errors, config.text),
-    notices: [...config.notices, ...checks.flatMap(({ notices }) => notices)],
+    notices: [...noticesOf(generation), ...checks.flatMap(({ notices }) => notices)],
     summary: `${summarize(config)}; ${count(checked, 'upstream')} checked`,
   }
 }
@@ -114,12 +117,4 @@ function findUnlisted(namespace: string, models: readonly Model[], config: Confi
       const name = config.text.includes(model) ? `${namespace}/${model}${didYouMean(model, listed)}` : 'that a reference names'
       return `"${namespace}" does not list the model ${name}`
     })
-}
-
-/** The ids of the models in routes.yaml, without globs. */
-function namedModels({ namespaces, curated, aliases }: Config): ReadonlySet<string> {
-  const allowed = [...namespaces.values()].flatMap(({ name, models = [] }) => models.map((model) => `${name}/${model}`))
-  const routes = [...curated.values()].flatMap((namespace) => [...namespace.routes.values()])
-  const targets = routes.flatMap((route) => [...route.targets, ...route.fallbacks].map(({ model }) => model))
-  return new Set([...allowed, ...targets, ...aliases.values()].filter((id) => !id.includes('*')))
 }

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { DEFAULT_ACCOUNT } from './default-account.ts'
 import { assumedCause, defaulted, globs, pluginConfig } from './fields.ts'
 import { namespace } from './namespace.ts'
+import { prices } from './prices.ts'
 
 const end = (description: string) =>
   Type.String({
@@ -185,5 +186,6 @@ export const routesSchema = Type.Object({
       description: 'API keys that this file declares by their hash. Others come from the key store.',
     }),
   ),
+  prices: defaulted(prices),
   expect: defaulted(expectations),
 })

@@ -1,5 +1,5 @@
 import type { Context } from 'koa'
-import { type CallState, compileTemplate, defineChain, type Template, Type } from 'unified-model-gateway/plugin'
+import { type CallState, compileTemplate, defineChain, formatUsd, type Template, Type } from 'unified-model-gateway/plugin'
 
 const HeaderTemplates = (description: string, example: Record<string, string>) =>
   Type.Optional(Type.Record(Type.String(), Type.String({ minLength: 1 }), { description, examples: [example] }))
@@ -7,7 +7,7 @@ const HeaderTemplates = (description: string, example: Record<string, string>) =
 const Config = Type.Object(
   {
     response: HeaderTemplates(
-      'Headers of the reply. Places: {namespace} {model} (as asked for) {served_namespace} {served_model} {request_id} {key} {account} {tag.NAME}. A header of which a value is unknown is left out.',
+      'Headers of the reply. Places: {namespace} {model} (as asked for) {served_namespace} {served_model} {cost_usd} (not of streams) {request_id} {key} {account} {tag.NAME}. A header of which a value is unknown is left out.',
       { 'x-served-by': '{served_namespace}/{served_model}' },
     ),
     upstream: HeaderTemplates(
@@ -77,6 +77,7 @@ const PLACES: Readonly<Record<string, (state: CallState) => string | undefined>>
 const PLACES_OF_REPLY: typeof PLACES = {
   served_namespace: ({ served }) => served?.namespace,
   served_model: ({ served }) => served?.model,
+  cost_usd: ({ cost }) => cost && formatUsd(cost.nanoUsd),
 }
 
 const ALL_PLACES = { ...PLACES, ...PLACES_OF_REPLY }

@@ -76,6 +76,7 @@ export function toUsage(usage: WireUsage): Usage | undefined {
   if (usage.input_tokens === undefined && usage.output_tokens === undefined) return undefined
   const cached = countOf(usage.cache_read_input_tokens)
   const written = countOf(usage.cache_creation_input_tokens)
+  const writtenForHour = countOf(usage.cache_creation?.ephemeral_1h_input_tokens)
   const prompt = countOf(usage.input_tokens) + cached + written
   const completion = countOf(usage.output_tokens)
   const thinking = usage.output_tokens_details?.thinking_tokens
@@ -83,7 +84,11 @@ export function toUsage(usage: WireUsage): Usage | undefined {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+    prompt_tokens_details: {
+      cached_tokens: cached,
+      cache_write_tokens: written,
+      ...(writtenForHour > 0 && { cache_write_1h_tokens: writtenForHour }),
+    },
     ...(thinking !== undefined && { completion_tokens_details: { reasoning_tokens: countOf(thinking) } }),
   }
 }

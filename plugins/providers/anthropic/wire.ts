@@ -164,7 +164,9 @@ export interface WireUsage {
   readonly input_tokens?: unknown
   readonly output_tokens?: unknown
   readonly cache_read_input_tokens?: unknown
+  /** All of them; `cache_creation` has those of each lifetime. */
   readonly cache_creation_input_tokens?: unknown
+  readonly cache_creation?: { readonly ephemeral_1h_input_tokens?: unknown } | null
   readonly output_tokens_details?: { readonly thinking_tokens?: unknown } | null
 }
 

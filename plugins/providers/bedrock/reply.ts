@@ -83,12 +83,17 @@ export function toUsage(usage: WireUsage | null | undefined): Usage | undefined 
   if (usage?.inputTokens === undefined && usage?.outputTokens === undefined) return undefined
   const cached = countOf(usage.cacheReadInputTokens)
   const written = countOf(usage.cacheWriteInputTokens)
+  const writtenForHour = countOf(usage.cacheDetails?.find(({ ttl }) => ttl === '1h')?.inputTokens)
   const prompt = countOf(usage.inputTokens) + cached + written
   const completion = countOf(usage.outputTokens)
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+    prompt_tokens_details: {
+      cached_tokens: cached,
+      cache_write_tokens: written,
+      ...(writtenForHour > 0 && { cache_write_1h_tokens: writtenForHour }),
+    },
   }
 }

@@ -185,4 +185,6 @@ export interface WireUsage {
   readonly outputTokens?: unknown
   readonly cacheReadInputTokens?: unknown
   readonly cacheWriteInputTokens?: unknown
+  /** The written tokens by lifetime: `{ ttl: '1h', inputTokens: 100 }`. */
+  readonly cacheDetails?: readonly { readonly ttl?: unknown; readonly inputTokens?: unknown }[] | null
 }

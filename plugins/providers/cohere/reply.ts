@@ -72,16 +72,28 @@ export function toFinishReason(reason: unknown, error?: unknown): FinishReason {
   return FINISH_REASONS.get(reason) ?? 'stop'
 }
 
-/** The tokens of the model or, if not reported, the billed ones. Undefined if no counts were reported. */
+/** The tokens of the model, of which Cohere bills a part, or, if not reported, the billed ones. Undefined if no counts were reported. */
 export function toUsage(usage: WireUsage | null | undefined): Usage | undefined {
   const counts = usage?.tokens ?? usage?.billed_units
   if (counts?.input_tokens === undefined && counts?.output_tokens === undefined) return undefined
   const prompt = countOf(counts.input_tokens)
   const completion = countOf(counts.output_tokens)
+  const { input_tokens: billedInput = prompt, output_tokens: billedOutput = completion } = usage?.billed_units ?? {}
+  const ofPrompt = {
+    ...(usage?.cached_tokens != null && { cached_tokens: countOf(usage.cached_tokens) }),
+    ...unbilled(prompt - countOf(billedInput)),
+  }
+  const ofCompletion = unbilled(completion - countOf(billedOutput))
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    ...(usage?.cached_tokens != null && { prompt_tokens_details: { cached_tokens: countOf(usage.cached_tokens) } }),
+    ...(!isEmpty(ofPrompt) && { prompt_tokens_details: ofPrompt }),
+    ...(!isEmpty(ofCompletion) && { completion_tokens_details: ofCompletion }),
   }
 }
+
+/** Cohere adds instructions and markers of its own, and does not bill them. */
+const unbilled = (tokens: number): { readonly unbilled_tokens?: number } => (tokens > 0 ? { unbilled_tokens: tokens } : {})
+
+const isEmpty = (details: object): boolean => Object.keys(details).length === 0

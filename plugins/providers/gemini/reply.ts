@@ -198,11 +198,16 @@ export function toUsage(usage: WireUsage): Usage | undefined {
   const prompt = countOf(usage.promptTokenCount) + countOf(usage.toolUsePromptTokenCount)
   const reasoning = countOf(usage.thoughtsTokenCount)
   const completion = countOf(usage.candidatesTokenCount) + reasoning
+  const cachedAudio = byModality(usage.cacheTokensDetails).audio_tokens
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { ...byModality(usage.promptTokensDetails), cached_tokens: countOf(usage.cachedContentTokenCount) },
+    prompt_tokens_details: {
+      ...byModality(usage.promptTokensDetails),
+      cached_tokens: countOf(usage.cachedContentTokenCount),
+      ...(cachedAudio !== undefined && { cached_audio_tokens: cachedAudio }),
+    },
     completion_tokens_details: { ...byModality(usage.candidatesTokensDetails), reasoning_tokens: reasoning },
   }
 }

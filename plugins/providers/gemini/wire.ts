@@ -130,6 +130,7 @@ export interface WireUsage {
   readonly candidatesTokenCount?: unknown
   readonly thoughtsTokenCount?: unknown
   readonly promptTokensDetails?: unknown
+  readonly cacheTokensDetails?: unknown
   readonly candidatesTokensDetails?: unknown
 }
 

@@ -29,6 +29,7 @@ const root = routesSchema as TSchema as Field
 const link = root.properties!.chain!.items!
 const entryOf = (map: Field): Field => Object.values(map.patternProperties!)[0]!
 const namespace = entryOf(root.properties!.namespaces!)
+const price = entryOf(root.properties!.prices!.properties!.models!)
 const route = entryOf(namespace.properties!.models!.else!)
 
 /** The sections of docs/routes.md that list fields. */
@@ -46,6 +47,9 @@ const SECTIONS: Readonly<Record<string, Field>> = {
   '### Timeouts of a curated model': route.properties!.timeouts!,
   '## accounts': entryOf(root.properties!.accounts!),
   '## keys': root.properties!.keys!.items!,
+  '## prices': root.properties!.prices!,
+  '### Prices of models': price,
+  '### Prices of long prompts': price.properties!.tiers!.items!,
   '## expect': entryOf(root.properties!.expect!).else!.items!,
 }
 

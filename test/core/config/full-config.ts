@@ -88,6 +88,30 @@ keys:
     models: ["east/*"]
     class: batch
     expires: 2027-01-31
+prices:
+  models:
+    east/large:
+      input: 2.5
+      cachedInput: 0.25
+      cachedInputAudio: 0.4
+      cacheWrite: 3
+      cacheWrite1h: 5
+      inputAudio: 32
+      inputImage: 4
+      output: 10
+      reasoning: 8
+      outputAudio: 64
+      outputImage: 30
+      request: 0.01
+      tiers:
+        - above: 200000
+          input: 5
+          output: 15
+    east/*:
+      like: openai/gpt-4o
+    west/*:
+      free: true
+  unpriced: refuse
 expect:
   gpt-4o: east/large
   acme/smart:

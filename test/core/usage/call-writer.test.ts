@@ -95,6 +95,88 @@ onEachDatabase('the call writer', (create) => {
     expect((await totals()).map(({ requests }) => requests)).to.deep.equal([2, 2])
   })
 
+  describe('for a tag with another value in each call', () => {
+    const tagged = (from: number, count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        callRowOf({ at: NOON, number: from + index, tags: { job: `job ${from + index}` } }),
+      )
+    const totalsOfTag = (span: 'hour' | 'day') =>
+      store.read(
+        store.db
+          .selectFrom('usage')
+          .select(['name', 'requests'])
+          .where('dimension', '=', 'tag:job')
+          .where('scope', '=', '')
+          .where('span', '=', span),
+      )
+
+    it('keeps the totals of 500 values a day, and counts the others together', async () => {
+      for (let from = 0; from < 1600; from += 400) await writer.write(tagged(from, 400))
+      for (const span of ['hour', 'day'] as const) {
+        const rows = await totalsOfTag(span)
+        expect(rows).to.have.length(501)
+        expect(rows.find(({ name }) => name === 'other')?.requests).to.equal(1100)
+      }
+      expect((await calls()).at(-1)?.tags).to.equal('{"job":"job 1599"}')
+    })
+
+    it('does so across a restart', async () => {
+      await writer.write(tagged(0, 500))
+      await createCallWriter(store).write(tagged(499, 3))
+      const rows = await totalsOfTag('day')
+      expect(rows).to.have.length(501)
+      expect(rows.find(({ name }) => name === 'job 499')?.requests).to.equal(1)
+      expect(rows.find(({ name }) => name === 'other')?.requests).to.equal(2)
+    })
+  })
+
+  describe('of costs', () => {
+    const cost = (nanoUsd: number) => ({ outcome: { cost: { nanoUsd, price: 'test' } } })
+    const sums = async () => (await totals()).map(({ cost, requests, priced }) => ({ cost, requests, priced }))[0]
+
+    it('adds them up, and counts the calls whose cost is unknown', async () => {
+      await writer.write([callRowOf({ number: 1, ...cost(7) }), callRowOf({ number: 2, ...cost(0) }), callRowOf({ number: 3 })])
+      await writer.write([
+        callRowOf({ number: 4, ...cost(1_000_000_001) }),
+        callRowOf({ number: 5, outcome: { usage: undefined } }),
+      ])
+      expect(await sums()).to.deep.equal({ cost: 1_000_000_008, requests: 5, priced: 4 })
+    })
+
+    it('keeps a sum readable that is too large to be exact', async () => {
+      const most = Number.MAX_SAFE_INTEGER
+      await writer.write([callRowOf({ number: 1, ...cost(most) }), callRowOf({ number: 2, ...cost(most) })])
+      await writer.write([callRowOf({ number: 3, ...cost(most) })])
+      expect((await sums())?.cost).to.equal(most)
+    })
+
+    it('leaves those of calls unknown that a gateway of the version before has written', async () => {
+      const { cost: _, currency, price, ...call } = callRowOf({ at: NOON, number: 1 })
+      await store.db
+        .insertInto('calls')
+        .values(call as CallsTable)
+        .execute()
+      const columns = { errors: 0, input_tokens: 10, output_tokens: 5, cached_tokens: 0, reasoning_tokens: 0 }
+      const row = {
+        span: 'day',
+        at: Date.UTC(2026, 4, 17),
+        dimension: 'all',
+        scope: '',
+        name: '',
+        requests: 1,
+        ...columns,
+      } as const
+      await store.db
+        .insertInto('usage')
+        .values(row as never)
+        .execute()
+      await writer.write([callRowOf({ at: NOON, number: 2, ...cost(5) })])
+      expect((await calls()).map((each) => each.cost)).to.deep.equal([null, 5])
+      const days = (await totals()).filter(({ span }) => span === 'day')
+      expect(days.map(({ requests, priced, cost: sum }) => [requests, priced, sum])).to.deep.equal([[2, 1, 5]])
+    })
+  })
+
   it('does not make gateways reload their keys', async () => {
     await store.changed()
     await writer.write([callRowOf()])

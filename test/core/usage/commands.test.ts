@@ -93,10 +93,20 @@ onEachDatabase('umg requests and umg usage', (create) => {
 
   it('report usage with its total', async () => {
     expect(columns(await usage())).to.deep.equal([
-      ['MODEL', 'REQUESTS', 'ERRORS', 'INPUT TOKENS', 'OUTPUT TOKENS', 'CACHED TOKENS', 'REASONING TOKENS'],
-      ['a/two', '2', '1', '20', '10', '0', '0'],
-      ['a/one', '1', '0', '10', '5', '0', '0'],
-      ['TOTAL', '3', '1', '30', '15', '0', '0'],
+      [
+        'MODEL',
+        'REQUESTS',
+        'ERRORS',
+        'INPUT TOKENS',
+        'OUTPUT TOKENS',
+        'CACHED TOKENS',
+        'REASONING TOKENS',
+        'COST USD',
+        'UNPRICED',
+      ],
+      ['a/two', '2', '1', '20', '10', '0', '0', 'unknown', '2'],
+      ['a/one', '1', '0', '10', '5', '0', '0', 'unknown', '1'],
+      ['TOTAL', '3', '1', '30', '15', '0', '0', 'unknown', '3'],
     ])
   })
 

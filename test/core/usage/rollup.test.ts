@@ -6,8 +6,14 @@ import { type CallFields, callRowOf } from './outcome.ts'
 const NOON = Date.UTC(2026, 4, 17, 12, 30)
 const HOUR_MS = 3_600_000
 
+/** Few values: each tag value counts under its own name. */
+const ownName = (_at: number, _tag: string, value: string): string => value
+
 const rolledUp = (...calls: CallFields[]): UsageTable[] =>
-  rollUp(calls.map((call, number) => callRowOf({ at: NOON, number, ...call })))
+  rollUp(
+    calls.map((call, number) => callRowOf({ at: NOON, number, ...call })),
+    ownName,
+  )
 
 /** The requests of the one row with these columns; undefined if absent. */
 function requests(rows: readonly UsageTable[], columns: Partial<UsageTable>): number | undefined {
@@ -35,7 +41,7 @@ describe('the totals of calls', () => {
 
   it('count a call without an account once', () => {
     const refused = callRowOf({ error: 'invalid_api_key' })
-    const rows = rollUp([{ ...refused, account_id: null, key_id: null, model: null }])
+    const rows = rollUp([{ ...refused, account_id: null, key_id: null, model: null }], ownName)
     const keys = rows.filter(({ span }) => span === 'day').map(({ dimension, scope, name }) => [dimension, scope, name])
     expect(keys).to.have.deep.members([
       ['all', '', ''],

@@ -107,7 +107,16 @@ onEachDatabase('usage', (create) => {
     const answer = await report({})
     expect(answer).to.deep.include({
       groups: [],
-      totals: { requests: 0, errors: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0 },
+      totals: {
+        requests: 0,
+        errors: 0,
+        input_tokens: 0,
+        output_tokens: 0,
+        cached_tokens: 0,
+        reasoning_tokens: 0,
+        cost: 0,
+        priced: 0,
+      },
     })
     expect(answer.series.map(({ values }) => values)).to.deep.equal([[], []])
   })

@@ -9,6 +9,9 @@ import { type ApiClient, adminClient, memberClient } from './api-client.ts'
 /** A model that only members of the other account may see. */
 const SECRET = 'theirs/secret-model'
 
+const NOW = Date.now()
+const MONTH = new Date(NOW).toISOString().slice(0, 7)
+
 onEachDatabase('a member of one account', (create) => {
   let gateway: TestGateway
   let admin: ApiClient
@@ -24,10 +27,22 @@ onEachDatabase('a member of one account', (create) => {
     ours = us.api
     account = us.account
     others = them.account
-    const theirs = callRowOf({ number: 2, account: others, model: SECRET, key: 'key_theirs', tags: { team: 'secret-team' } })
+    const cost = { nanoUsd: 20_000_000, price: 'their price' }
+    const theirs = callRowOf({
+      at: NOW,
+      outcome: { cost },
+      number: 2,
+      account: others,
+      model: SECRET,
+      key: 'key_theirs',
+      tags: { team: 'secret-team' },
+    })
     theirCall = theirs.id
     const writer = createCallWriter(gateway.store)
-    await writer.write([callRowOf({ number: 1, account, model: 'ours/model' }), theirs])
+    await writer.write([
+      callRowOf({ at: NOW, number: 1, account, model: 'ours/model', outcome: { cost: { ...cost, price: 'our price' } } }),
+      theirs,
+    ])
   })
 
   after(() => gateway?.stop())
@@ -41,6 +56,14 @@ onEachDatabase('a member of one account', (create) => {
     '/usage?group=key',
     '/usage?group=tag:team',
     '/usage.csv?group=model',
+    '/spend?group=model',
+    '/spend?group=account',
+    '/spend?group=key',
+    '/spend?group=price',
+    '/spend?group=tag:team',
+    '/spend.csv?group=model',
+    '/spend.jsonl?group=price',
+    `/statement?month=${MONTH}`,
   ]) {
     it(`sees no call of another account at ${path}, where an admin sees all`, async () => {
       const [seen, all] = [await ours.get(path), await admin.get(path)]
@@ -56,6 +79,10 @@ onEachDatabase('a member of one account', (create) => {
     expect((await ours.get(`/requests?account_id=${account}`)).status).to.equal(200)
     const usage = (await ours.get('/usage?group=model')).json as { totals: { requests: number } }
     expect(usage.totals.requests).to.equal(1)
+    const spend = (await ours.get('/spend?group=day')).json as { totals: { cost_usd: string } }
+    expect(spend.totals.cost_usd).to.equal('0.02')
+    const statement = (await ours.get(`/statement?month=${MONTH}`)).json as { total_usd: string; lines: { name: string }[] }
+    expect([statement.total_usd, statement.lines.map(({ name }) => name)]).to.deep.equal(['0.02', ['ours/model']])
   })
 
   it('gets the same reply for a call of another account as for one that does not exist', async () => {

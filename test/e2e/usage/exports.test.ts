@@ -79,9 +79,11 @@ describe('lists and files of requests and usage', () => {
     const { headers, text } = await client.get(`/usage.csv?group=key&from=${isoOf(DAY - 14 * DAY_MS)}&to=${isoOf(DAY + DAY_MS)}`)
     expect(headers.get('content-disposition')).to.equal('attachment; filename="usage.csv"')
     const lines = text.trimEnd().split('\r\n')
-    expect(lines[0]).to.equal('t,name,label,requests,errors,input_tokens,output_tokens,cached_tokens,reasoning_tokens')
+    expect(lines[0]).to.equal(
+      't,name,label,requests,errors,input_tokens,output_tokens,cached_tokens,reasoning_tokens,cost_usd,unpriced',
+    )
     expect(lines).to.have.length(32)
-    expect(lines).to.include(`${isoOf(DAY)},key_7,key_7,40,0,400,200,0,0`)
+    expect(lines).to.include(`${isoOf(DAY)},key_7,key_7,40,0,400,200,0,0,,40`)
   })
 
   for (const [name, path, param] of [
@@ -92,6 +94,8 @@ describe('lists and files of requests and usage', () => {
     ['a duplicate filter', '/requests?model=a&model=b', 'model'],
     ['usage without a group', '/usage', 'group'],
     ['usage by an unknown group', '/usage?group=prompt', 'group'],
+    ['spend by an unknown group', '/spend?group=prompt', 'group'],
+    ['the statement of no month', '/statement?month=2026-13', 'month'],
     ['a time range that ends before it begins', '/usage.csv?group=model&from=2026-02-01&to=2026-01-01', 'to'],
     ['too many hours', '/usage?group=model&step=hour&from=2026-01-01&to=2026-02-01', 'to'],
   ] as const) {

@@ -117,6 +117,9 @@ function callsOf({ begin, count, random }: Day): CallsTable[] {
       cached_tokens: 100,
       reasoning_tokens: 20,
       estimated: 0,
+      cost: 1_225_000,
+      currency: 'USD',
+      price: 'routes.yaml input=1 output=7',
       tags: `{"team":"team ${key % 12}"}`,
     }
   })
@@ -124,6 +127,6 @@ function callsOf({ begin, count, random }: Day): CallsTable[] {
 
 async function insertDay(db: Kysely<Schema>, calls: readonly CallsTable[]): Promise<void> {
   for (let from = 0; from < calls.length; from += CHUNK) await insertCalls(db, calls.slice(from, from + CHUNK)).execute()
-  const sums = rollUp(calls)
+  const sums = rollUp(calls, (_, __, value) => value)
   for (let from = 0; from < sums.length; from += CHUNK) await addUsage(db, sums.slice(from, from + CHUNK)).execute()
 }

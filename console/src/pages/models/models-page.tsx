@@ -7,6 +7,7 @@ import { CopyButton } from '../../ui/copy-button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import { dollars } from '../../ui/money.ts'
 import { Page } from '../../ui/page.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
 import { StatusLabel } from '../../ui/status-label.tsx'
@@ -18,6 +19,7 @@ const COLUMNS: readonly Column<Model>[] = [
   { header: 'Model', cell: ({ id, curated }) => <ModelName id={id} curated={curated} /> },
   { header: 'Owner', cell: ({ owned_by }) => owned_by },
   { header: 'Context', cell: ({ context_length }) => <Context length={context_length} /> },
+  { header: 'Price per million', cell: (model) => <Price model={model} /> },
   { header: 'Status', cell: (model) => <Availability model={model} /> },
   { header: 'Try', width: 120, cell: ({ id, available }) => available && <TryLink id={id} /> },
 ]
@@ -66,6 +68,19 @@ function Context({ length }: { readonly length: number | undefined }) {
       </Text>
     )
   return <span title={`${length} tokens`}>{tokens.format(length)}</span>
+}
+
+/** A curated model costs what its targets cost. */
+function Price({ model: { price, curated } }: { readonly model: Model }) {
+  if (price === null)
+    return (
+      <Text size="sm" c="dimmed" span>
+        {curated ? 'By target' : 'Unknown'}
+      </Text>
+    )
+  const { input_usd, output_usd, name } = price
+  const amounts = [input_usd === null ? '' : `${dollars(input_usd)} in`, output_usd === null ? '' : `${dollars(output_usd)} out`]
+  return <span title={name}>{amounts.filter((amount) => amount !== '').join(', ')}</span>
 }
 
 function Availability({ model: { available, why } }: { readonly model: Model }) {

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'react-router'
 import type { RequestRow } from '../../api/requests.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
+import { dollars } from '../../ui/money.ts'
 import { exactly } from '../../ui/numbers.ts'
 import { absoluteTime, duration } from '../../ui/time-words.ts'
 import { FAULTS, StatusCell } from './status-cell.tsx'
@@ -49,6 +50,7 @@ function factsOf(row: RequestRow): readonly (readonly [string, ReactNode])[] {
     ['Total', duration(ms.total)],
     ['Overhead', duration(ms.overhead)],
     ['Tokens', <Tokens key="tokens" tokens={row.tokens} />],
+    ['Cost', <Cost key="cost" row={row} />],
     [
       'Tags',
       Object.keys(tags).length === 0
@@ -65,6 +67,18 @@ function KeyLink({ name }: { readonly name: string }) {
     <Anchor component={Link} to={`/keys?q=${encodeURIComponent(name)}`} size="sm">
       {name}
     </Anchor>
+  )
+}
+
+function Cost({ row: { tokens, cost } }: { readonly row: RequestRow }) {
+  if (tokens === null) return 'None'
+  return (
+    <>
+      <span title={cost === null ? undefined : `${cost.usd} USD`}>{dollars(cost?.usd ?? null)}</span>
+      <Text size="xs" c="dimmed">
+        {cost?.price ?? 'No price of the model is known.'}
+      </Text>
+    </>
   )
 }
 

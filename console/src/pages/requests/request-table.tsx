@@ -4,6 +4,7 @@ import { Link, useLocation } from 'react-router'
 import type { List } from '../../api/list.ts'
 import type { RequestRow } from '../../api/requests.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { dollars } from '../../ui/money.ts'
 import { exactly } from '../../ui/numbers.ts'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import { duration } from '../../ui/time-words.ts'
@@ -21,6 +22,7 @@ const COLUMNS: readonly Column<RequestRow>[] = [
   { header: 'Total', end: true, cell: ({ ms }) => duration(ms.total) },
   { header: 'Tokens in', end: true, spare: true, cell: ({ tokens }) => tokens && exactly(tokens.input) },
   { header: 'Tokens out', end: true, cell: ({ tokens }) => tokens && `${tokens.estimated ? '~' : ''}${exactly(tokens.output)}` },
+  { header: 'Cost', end: true, spare: true, cell: ({ tokens, cost }) => tokens && dollars(cost?.usd ?? null) },
 ]
 
 /** A table of calls, with links to their details. */

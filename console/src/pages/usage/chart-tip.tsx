@@ -1,5 +1,4 @@
 import { Paper, Text } from '@mantine/core'
-import { exactly } from '../../ui/numbers.ts'
 import styles from './chart-tip.module.css'
 import type { StackedChartProps } from './stacked-chart.tsx'
 
@@ -9,7 +8,7 @@ const FORMATS = {
 }
 
 /** The position of the tooltip, and its bar. */
-export interface ChartTipProps extends Pick<StackedChartProps, 'groups' | 'step'> {
+export interface ChartTipProps extends Pick<StackedChartProps, 'groups' | 'step' | 'format'> {
   readonly left: number
   /** Of the whole chart: in its right half the tooltip is left of the pointer. */
   readonly width: number
@@ -18,7 +17,7 @@ export interface ChartTipProps extends Pick<StackedChartProps, 'groups' | 'step'
 }
 
 /** The tooltip of a bar: the value of each group. */
-export function ChartTip({ left, width, time, step, index, groups }: ChartTipProps) {
+export function ChartTip({ left, width, time, step, format, index, groups }: ChartTipProps) {
   const place = left > width / 2 ? { right: width - left + 12 } : { left: left + 12 }
   return (
     <Paper className={styles.tip} style={place} withBorder shadow="sm" p="xs" aria-hidden="true">
@@ -29,7 +28,7 @@ export function ChartTip({ left, width, time, step, index, groups }: ChartTipPro
         <div key={label} className={styles.row}>
           <span className={styles.swatch} style={{ background: color }} />
           <span className={styles.name}>{label}</span>
-          <span>{exactly(values[index] ?? 0)}</span>
+          <span>{format.exactly(values[index] ?? 0)}</span>
         </div>
       ))}
     </Paper>

@@ -1,14 +1,15 @@
 import { Table, Text } from '@mantine/core'
-import type { UsageTotals } from '../../api/usage.ts'
+import { dollars } from '../../ui/money.ts'
 import { exactly, percent } from '../../ui/numbers.ts'
 import styles from './group-table.module.css'
+import type { GroupTotals } from './metrics.ts'
 
 /** A group with its color in the chart and its totals. */
 export interface GroupRow {
   readonly name: string
   readonly label: string
   readonly color: string
-  readonly totals: UsageTotals
+  readonly totals: GroupTotals
 }
 
 /** The legend of the chart, with the totals of each group. */
@@ -19,7 +20,7 @@ export function GroupTable({ rows, what }: { readonly rows: readonly GroupRow[];
         <Table.Thead>
           <Table.Tr>
             <Table.Th tt="capitalize">{what}</Table.Th>
-            {['Requests', 'Errors', 'Input tokens', 'Output tokens', 'Cached'].map((header) => (
+            {['Requests', 'Errors', 'Input tokens', 'Output tokens', 'Cached', 'Cost'].map((header) => (
               <Table.Th key={header} className={styles.number}>
                 {header}
               </Table.Th>
@@ -42,6 +43,7 @@ export function GroupTable({ rows, what }: { readonly rows: readonly GroupRow[];
               <Table.Td className={styles.number}>{exactly(totals.input_tokens)}</Table.Td>
               <Table.Td className={styles.number}>{exactly(totals.output_tokens)}</Table.Td>
               <Table.Td className={styles.number}>{percent(totals.cached_tokens, totals.input_tokens)}</Table.Td>
+              <Table.Td className={styles.number}>{dollars(totals.cost_usd)}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>

@@ -1,4 +1,6 @@
 import type { UsageTotals } from '../../api/usage.ts'
+import { dollars } from '../../ui/money.ts'
+import { exactly, roughly } from '../../ui/numbers.ts'
 
 /** The metrics that the chart can show. */
 export const METRICS: Readonly<Record<keyof UsageTotals, string>> = {
@@ -8,20 +10,58 @@ export const METRICS: Readonly<Record<keyof UsageTotals, string>> = {
   output_tokens: 'Output tokens',
   cached_tokens: 'Cached tokens',
   reasoning_tokens: 'Reasoning tokens',
+  cost_usd: 'Cost in USD',
+  unpriced: 'Requests of unknown cost',
 }
 
+/** The name of a metric. */
+export type Metric = keyof UsageTotals
+
 /** The metric of a name in the URL, or the first. */
-export const metricOf = (name: string): keyof UsageTotals => (name in METRICS ? (name as keyof UsageTotals) : 'requests')
+export const metricOf = (name: string): Metric => (name in METRICS ? (name as Metric) : 'requests')
+
+/** The value of a metric, for the chart: an unknown cost has no height. */
+export const amountOf = (totals: UsageTotals | undefined, metric: Metric): number => Number(totals?.[metric] ?? 0)
+
+/** How the chart shows the values of a metric. */
+export interface MetricFormat {
+  /** In full. */
+  exactly(value: number): string
+  /** At the axis; empty for a value that it cannot show. */
+  atAxis(value: number): string
+  /** The least height of the axis. */
+  readonly floor: number
+}
+
+/** How the chart shows the values of a metric. */
+export const formatOf = (metric: Metric): MetricFormat => (metric === 'cost_usd' ? MONEY : COUNTS)
+
+const MONEY: MetricFormat = { exactly: dollars, atAxis: dollars, floor: 0.0001 }
+const COUNTS: MetricFormat = { exactly, atAxis: (value) => (Number.isInteger(value) ? roughly(value) : ''), floor: 1 }
+
+/** The totals of a group, its cost as a number. */
+export interface GroupTotals extends Omit<UsageTotals, 'cost_usd'> {
+  readonly cost_usd: number | null
+}
 
 /** The totals of each group over all steps. */
 export function groupTotals(
   count: number,
   series: readonly { readonly values: readonly UsageTotals[] }[],
-): readonly UsageTotals[] {
+): readonly GroupTotals[] {
   return Array.from({ length: count }, (_, group) => {
-    const sum = { requests: 0, errors: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0, reasoning_tokens: 0 }
-    for (const { values } of series)
-      for (const name of Object.keys(sum) as (keyof UsageTotals)[]) sum[name] += values[group]?.[name] ?? 0
-    return sum
+    const sumOf = (metric: Metric) => series.reduce((sum, { values }) => sum + amountOf(values[group], metric), 0)
+    const cost = sumOf('cost_usd')
+    const unpriced = sumOf('unpriced')
+    return {
+      requests: sumOf('requests'),
+      errors: sumOf('errors'),
+      input_tokens: sumOf('input_tokens'),
+      output_tokens: sumOf('output_tokens'),
+      cached_tokens: sumOf('cached_tokens'),
+      reasoning_tokens: sumOf('reasoning_tokens'),
+      cost_usd: cost === 0 && unpriced > 0 ? null : cost,
+      unpriced,
+    }
   })
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { ChartTip } from './chart-tip.tsx'
+import type { MetricFormat } from './metrics.ts'
 import styles from './stacked-chart.module.css'
 import { chartOptions, stacked } from './stacked-options.ts'
 
@@ -13,13 +14,14 @@ export interface StackedChartProps {
   readonly label: string
   readonly step: 'hour' | 'day'
   readonly times: readonly string[]
+  readonly format: MetricFormat
   readonly groups: readonly { readonly label: string; readonly color: string; readonly values: readonly number[] }[]
 }
 
 const HEIGHT = 280
 
 /** A stacked bar chart. The table below it has the same numbers, for screen readers. */
-export function StackedChart({ label, step, times, groups }: StackedChartProps) {
+export function StackedChart({ label, step, times, format, groups }: StackedChartProps) {
   const dark = useComputedColorScheme() === 'dark'
   const { ref: sized, width } = useElementSize<HTMLDivElement>()
   const plotted = useRef<HTMLDivElement>(null)
@@ -30,16 +32,24 @@ export function StackedChart({ label, step, times, groups }: StackedChartProps) 
     if (target === null || width === 0) return
     const seconds = times.map((time) => Date.parse(time) / 1000)
     const colors = groups.map(({ color }) => color)
-    const options = chartOptions({ width, height: HEIGHT, step, colors, dark, onPoint: setAt })
+    const options = chartOptions({ width, height: HEIGHT, step, format, colors, dark, onPoint: setAt })
     const plot = new uPlot(options, [seconds, ...stacked(groups.map(({ values }) => values))], target)
     return () => plot.destroy()
-  }, [width, times, groups, step, dark])
+  }, [width, times, format, groups, step, dark])
 
   return (
     <div ref={sized} className={styles.chart} style={{ height: HEIGHT }} role="img" aria-label={label}>
       <div ref={plotted} className={styles.plot} />
       {at !== undefined && times[at.index] !== undefined && (
-        <ChartTip left={at.left} width={width} time={times[at.index]!} step={step} index={at.index} groups={groups} />
+        <ChartTip
+          left={at.left}
+          width={width}
+          time={times[at.index]!}
+          step={step}
+          format={format}
+          index={at.index}
+          groups={groups}
+        />
       )}
     </div>
   )

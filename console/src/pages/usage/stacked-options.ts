@@ -1,11 +1,12 @@
 import uPlot from 'uplot'
-import { roughly } from '../../ui/numbers.ts'
+import type { MetricFormat } from './metrics.ts'
 
 /** The settings of the chart. */
 export interface ChartSetting {
   readonly width: number
   readonly height: number
   readonly step: 'hour' | 'day'
+  readonly format: MetricFormat
   /** Of each group, the lowest in the stack first. */
   readonly colors: readonly string[]
   readonly dark: boolean
@@ -35,7 +36,7 @@ export function stacked(values: readonly (readonly number[])[]): number[][] {
 }
 
 /** The options of uPlot. */
-export function chartOptions({ width, height, step, colors, dark, onPoint }: ChartSetting): uPlot.Options {
+export function chartOptions({ width, height, step, format, colors, dark, onPoint }: ChartSetting): uPlot.Options {
   const bars = uPlot.paths.bars!({ size: BAR, radius: 0 })
   const axis = {
     font: FONT,
@@ -53,7 +54,7 @@ export function chartOptions({ width, height, step, colors, dark, onPoint }: Cha
     scales: {
       // Leaves room for half a bar at both ends.
       x: { range: (_, min, max) => [min - half, max + half] },
-      y: { range: (_, __, max) => [0, Math.max(max * 1.05, 1)] },
+      y: { range: (_, __, max) => [0, Math.max(max * 1.05, format.floor)] },
     },
     axes: [
       {
@@ -62,7 +63,7 @@ export function chartOptions({ width, height, step, colors, dark, onPoint }: Cha
         space: 70,
         values: (_, splits) => splits.map((split) => LABELS[step].format(split * 1000)),
       },
-      { ...axis, size: 56, values: (_, splits) => splits.map((split) => (Number.isInteger(split) ? roughly(split) : '')) },
+      { ...axis, size: 56, values: (_, splits) => splits.map((split) => format.atAxis(split)) },
     ],
     series: [{}, ...colors.toReversed().map((fill) => ({ fill, width: 0, paths: bars, points: { show: false } }))],
     hooks: {

@@ -1,20 +1,36 @@
 import { Paper, SimpleGrid, Skeleton, Text } from '@mantine/core'
 import type { UsageTotals } from '../../api/usage.ts'
+import { dollars } from '../../ui/money.ts'
 import { exactly, percent, roughly } from '../../ui/numbers.ts'
 import styles from './totals.module.css'
 
+/** Both the exact amount, and what is not in it. */
+function costInFull(usd: string | null, unpriced: number): string {
+  const amount = usd === null ? 'Unknown' : `${usd} USD`
+  return unpriced === 0 ? amount : `${amount}; ${exactly(unpriced)} requests of unknown cost are not in it`
+}
+
 /** The totals of the time range. */
 export function Totals({ totals }: { readonly totals: UsageTotals | undefined }) {
-  const { requests = 0, errors = 0, input_tokens = 0, output_tokens = 0, cached_tokens = 0 } = totals ?? {}
+  const {
+    requests = 0,
+    errors = 0,
+    input_tokens = 0,
+    output_tokens = 0,
+    cached_tokens = 0,
+    cost_usd = null,
+    unpriced = 0,
+  } = totals ?? {}
   const tiles = [
     { name: 'Requests', value: roughly(requests), exact: exactly(requests) },
     { name: 'Errors', value: percent(errors, requests), exact: `${exactly(errors)} of ${exactly(requests)}` },
     { name: 'Input tokens', value: roughly(input_tokens), exact: exactly(input_tokens) },
     { name: 'Output tokens', value: roughly(output_tokens), exact: exactly(output_tokens) },
     { name: 'Cached input', value: percent(cached_tokens, input_tokens), exact: `${exactly(cached_tokens)} tokens` },
+    { name: 'Cost', value: dollars(cost_usd), exact: costInFull(cost_usd, unpriced) },
   ]
   return (
-    <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="sm">
+    <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
       {tiles.map(({ name, value, exact }) => (
         <Paper key={name} withBorder p="md" className={styles.tile}>
           <Text size="xs" c="dimmed">

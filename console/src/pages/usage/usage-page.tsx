@@ -12,7 +12,7 @@ import { spanOf, stepOf } from '../../ui/ranges.ts'
 import { useFilters } from '../../ui/use-filters.ts'
 import { groupColor } from './colors.ts'
 import { GroupTable } from './group-table.tsx'
-import { groupTotals, METRICS, metricOf } from './metrics.ts'
+import { amountOf, formatOf, groupTotals, METRICS, metricOf } from './metrics.ts'
 import { StackedChart } from './stacked-chart.tsx'
 import { Totals } from './totals.tsx'
 import { type UsageFilters, UsageFiltersBar } from './usage-filters.tsx'
@@ -34,7 +34,7 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
-      about="Calls and tokens over time. Days are counted in UTC."
+      about="Calls, tokens and costs over time. Days are counted in UTC."
       actions={
         <Button
           component="a"
@@ -75,7 +75,7 @@ function Chart({ usage, filters }: { readonly usage: Usage; readonly filters: Us
         label,
         color: groupColor(index, dark),
         totals: totals[index]!,
-        values: usage.series.map(({ values }) => values[index]?.[metric] ?? 0),
+        values: usage.series.map(({ values }) => amountOf(values[index], metric)),
       })),
     }
   }, [usage, metric, dark])
@@ -86,6 +86,7 @@ function Chart({ usage, filters }: { readonly usage: Usage; readonly filters: Us
         label={`${METRICS[metric]} per ${usage.step}, by ${what}; the table below has the numbers`}
         step={usage.step}
         times={times}
+        format={formatOf(metric)}
         groups={rows}
       />
       <Box mt="md">

@@ -15,14 +15,15 @@ describe('cohere: documented replies', () => {
       prompt_tokens: 498,
       completion_tokens: 11,
       total_tokens: 509,
-      prompt_tokens_details: { cached_tokens: 432 },
+      prompt_tokens_details: { cached_tokens: 432, unbilled_tokens: 489 },
+      completion_tokens_details: { unbilled_tokens: 3 },
     })
   })
 
   it('a streamed text', async () => {
     const { content, finish, usage } = await hear(documentedEvents('cohere-text').map(event))
     expect({ content, finish }).to.deep.equal({ content: TEXT, finish: 'stop' })
-    expect(usage).to.deep.include({ prompt_tokens: 498, prompt_tokens_details: { cached_tokens: 432 } })
+    expect(usage).to.deep.include({ prompt_tokens: 498, prompt_tokens_details: { cached_tokens: 432, unbilled_tokens: 489 } })
   })
 
   it('whole tool calls', async () => {

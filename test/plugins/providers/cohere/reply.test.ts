@@ -68,7 +68,7 @@ describe('cohere: a whole reply', () => {
       prompt_tokens: 71,
       completion_tokens: 9,
       total_tokens: 80,
-      prompt_tokens_details: { cached_tokens: 64 },
+      prompt_tokens_details: { cached_tokens: 64, unbilled_tokens: 66 },
     })
     expect(complete({}, { usage: { tokens: null } })).not.to.have.property('usage')
     expect(complete({})).not.to.have.property('usage')

@@ -27,7 +27,8 @@ describe('cohere: a streamed reply', () => {
           prompt_tokens: 71,
           completion_tokens: 9,
           total_tokens: 80,
-          prompt_tokens_details: { cached_tokens: 64 },
+          prompt_tokens_details: { cached_tokens: 64, unbilled_tokens: 66 },
+          completion_tokens_details: { unbilled_tokens: 2 },
         },
       },
     ])

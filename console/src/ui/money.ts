@@ -1,0 +1,12 @@
+const formats = {
+  cents: new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' }),
+  /** Most calls cost less than a cent. */
+  small: new Intl.NumberFormat('en', { style: 'currency', currency: 'USD', maximumSignificantDigits: 3 }),
+}
+
+/** "$12.50", "$0.00213"; "Unknown" for null. The API's amounts are texts. */
+export function dollars(usd: number | string | null): string {
+  if (usd === null) return 'Unknown'
+  const value = Number(usd)
+  return value === 0 || value >= 1 ? formats.cents.format(value) : formats.small.format(value)
+}

@@ -1,0 +1,80 @@
+import { matchesGlob } from '../../text/glob.ts'
+import type { Problem } from '../file/config-file.ts'
+import { formatPath, type Path } from '../file/path.ts'
+import { asMap, type RawConfig } from '../file/raw-config.ts'
+import { PRICE_FIELDS } from '../schema/prices.ts'
+import { describeUnknown, type ModelNames } from './model-names.ts'
+import { isCurated } from './raw-routes.ts'
+
+/** A wrong price, and what to write instead. */
+type Mistake = readonly [Path, why: string]
+
+/** Finds prices that are incomplete, contradictory, or for models that never serve a call by themselves. */
+export function checkPrices(raw: RawConfig, names: ModelNames): readonly Problem[] {
+  const { prices, namespaces } = asMap(raw.values)
+  const { models, unpriced } = asMap(prices)
+  const globs = Object.keys(asMap(models))
+  const mistakes = globs.flatMap((glob, index): readonly Mistake[] => {
+    const path = ['prices', 'models', glob]
+    return [
+      ...mistakesOfGlob(path, { glob, before: globs.slice(0, index), namespaces: asMap(namespaces), names }),
+      ...mistakesOfPrice(path, asMap(asMap(models)[glob])),
+    ]
+  })
+  const ofUnpriced = typeof unpriced === 'object' ? mistakesOfPrice(['prices', 'unpriced'], asMap(unpriced)) : []
+  return [...mistakes, ...ofUnpriced].map(([path, why]) => ({
+    span: path.length === 3 ? raw.file.keySpan(path) : raw.file.valueSpan(path),
+    message: `${formatPath(path)} ${why}`,
+  }))
+}
+
+interface GlobContext {
+  readonly glob: string
+  /** The globs above it. */
+  readonly before: readonly string[]
+  readonly namespaces: Readonly<Record<string, unknown>>
+  readonly names: ModelNames
+}
+
+function mistakesOfGlob(path: Path, { glob, before, namespaces, names }: GlobContext): readonly Mistake[] {
+  const unknown = names.unknownGlob(glob)
+  if (unknown !== undefined) return [[path, `names no model: ${describeUnknown(unknown)}`]]
+  const namespace = namespaces[glob.split('/', 1)[0]!]
+  if (isCurated(namespace))
+    return [
+      [path, 'has no effect: a call costs what the model costs that serves it; give the targets of the curated model prices'],
+    ]
+  if (asMap(namespace).provider === 'sandbox')
+    return [[path, 'has no effect: calls that the sandbox serves cost nothing; remove it']]
+  // A model id that is written out precedes every glob.
+  const earlier = glob.includes('*') ? before.find((other) => other.includes('*') && matchesGlob(other, glob)) : undefined
+  return earlier === undefined
+    ? []
+    : [[path, `has no effect: ${JSON.stringify(earlier)} above it matches the same models; put the narrower one first`]]
+}
+
+/** The three ways to give a price. */
+const KINDS = ['free', 'like']
+
+function mistakesOfPrice(path: Path, price: Readonly<Record<string, unknown>>): readonly Mistake[] {
+  const kind = KINDS.find((field) => price[field] !== undefined)
+  if (kind !== undefined) {
+    const other = Object.keys(price).find((field) => field !== kind)
+    return other === undefined ? [] : [[[...path, other], `contradicts "${kind}"; keep one of the two`]]
+  }
+  // A misspelt field is reported by the schema: nothing else is missing.
+  if (Object.keys(price).some((field) => !PRICE_FIELDS.includes(field))) return []
+  const missing = ['input', 'output'].find((field) => price[field] === undefined)
+  if (missing !== undefined)
+    return [[path, `needs "${missing}", in US dollars per million tokens; write ${missing}: 0 if such tokens cost nothing`]]
+  return Array.isArray(price.tiers) ? mistakesOfTiers([...path, 'tiers'], price.tiers) : []
+}
+
+function mistakesOfTiers(path: Path, tiers: readonly unknown[]): readonly Mistake[] {
+  return tiers.flatMap((tier, index): readonly Mistake[] => {
+    const { above, ...own } = asMap(tier)
+    const same = tiers.findIndex((other) => asMap(other).above === above)
+    if (same < index) return [[[...path, index, 'above'], `is the same as that of [${same}]; remove one of the two`]]
+    return Object.keys(own).length === 0 ? [[[...path, index], 'has no prices; add some, for example input: 5']] : []
+  })
+}

@@ -1,0 +1,100 @@
+import { type Static, Type } from 'typebox'
+import { defaulted } from './fields.ts'
+
+/** The most US dollars of any price: beyond it, costs would not be exact. */
+const MAX_USD = 1000
+
+const usd = (description: string, example: number) =>
+  Type.Optional(Type.Number({ minimum: 0, maximum: MAX_USD, description, examples: [example] }))
+
+/** US dollars per million tokens of each class. */
+const perMillion = {
+  input: usd('Tokens of the prompt that none of the fields below is for.', 2.5),
+  cachedInput: usd('Tokens read from the cache of the upstream. Absent: as `input`.', 0.25),
+  cachedInputAudio: usd('Audio read from the cache. Absent: as `cachedInput`.', 0.4),
+  cacheWrite: usd('Tokens written to the cache. Absent: as `input`.', 3.75),
+  cacheWrite1h: usd('Tokens written to a cache that is kept for an hour. Absent: as `cacheWrite`.', 6),
+  inputAudio: usd('Audio of the prompt. Absent: as `input`.', 32),
+  inputImage: usd('Images of the prompt. Absent: as `input`.', 5),
+  output: usd('Tokens of the answer that none of the fields below is for.', 10),
+  reasoning: usd('Reasoning. Absent: as `output`.', 3),
+  outputAudio: usd('Audio of the answer. Absent: as `output`.', 64),
+  outputImage: usd('Images of the answer. Absent: as `output`.', 30),
+}
+
+/** The prices of long prompts. */
+const tier = Type.Object({
+  above: Type.Integer({
+    minimum: 1,
+    description: 'Prompts with more tokens than this have the prices of the tier.',
+    examples: [200000],
+  }),
+  ...perMillion,
+})
+
+/** Prices in numbers, of which the check `checkPrices` says which are needed. */
+const amounts = {
+  ...perMillion,
+  request: usd('US dollars for each call, added to those of its tokens.', 0.01),
+  tiers: Type.Optional(
+    Type.Array(tier, {
+      minItems: 1,
+      description: 'Prices of long prompts, for all tokens of the call. Absent fields: as for short prompts.',
+      examples: [[{ above: 200000, input: 5, output: 15 }]],
+    }),
+  ),
+}
+
+const modelPrice = Type.Object(
+  {
+    ...amounts,
+    like: Type.Optional(
+      Type.String({
+        title: 'a vendor and a model of genai-prices',
+        pattern: '^[^/]+/.+$',
+        description: 'The list price of this model, `<vendor>/<model>` of genai-prices, instead of prices in numbers.',
+        examples: ['azure/gpt-4o'],
+      }),
+    ),
+    free: Type.Optional(Type.Literal(true, { description: 'The model costs nothing, for example on your own machine.' })),
+  },
+  { description: 'US dollars per million tokens, unless stated otherwise.' },
+)
+
+/** The fields of a model's price. */
+export const PRICE_FIELDS: readonly string[] = Object.keys(modelPrice.properties)
+
+const unpricedAmounts = Type.Object(amounts, { description: 'Such calls are charged by this price.' })
+
+/** What a caller with a budget may do with a model without a price. */
+const unpriced = Type.Unsafe<'refuse' | Static<typeof unpricedAmounts>>({
+  type: ['string', 'object'],
+  if: { type: 'string' },
+  // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword
+  then: Type.Enum(['refuse']),
+  else: unpricedAmounts,
+  default: 'refuse',
+  description:
+    'Calls of callers with a budget to a model without a price: refuses them, or charges them by the price given here.',
+  examples: ['refuse', { input: 10, output: 50 }],
+})
+
+/** The prices of models, over the list prices of their vendors. */
+export const prices = Type.Object(
+  {
+    models: defaulted(
+      Type.Record(Type.String(), modelPrice, {
+        default: {},
+        description:
+          'Prices by model id, as calls are served: `<namespace>/<model>`; `*` matches any characters. ' +
+          'Absent: the list price of the vendor.',
+        examples: [{ 'local/*': { free: true } }],
+      }),
+    ),
+    unpriced: defaulted(unpriced),
+  },
+  { default: {}, description: 'What models cost, where it is not the list price of their vendor.' },
+)
+
+/** The validated value of `prices`. */
+export type PricesValues = Static<typeof prices>

@@ -1,0 +1,32 @@
+import type { Config, NamespaceConfig } from '../config/config.ts'
+import { namedModels } from '../config/named-models.ts'
+import type { PriceList } from './price-list.ts'
+
+/** Models that a notice lists. */
+const MAX_LISTED = 3
+
+/** What the author of routes.yaml should know: the models whose cost will be unknown. A line for each namespace. */
+export function noticesOfPrices(config: Config, prices: PriceList): readonly string[] {
+  const named = [...namedModels(config)]
+  return [...config.namespaces.values()].flatMap((namespace) => {
+    if (namespace.dormant !== undefined) return []
+    const { name } = namespace
+    const models = named.filter((id) => id.startsWith(`${name}/`)).map((id) => id.slice(name.length + 1))
+    const unpriced = models.filter((model) => !hasPrice(model, namespace, prices))
+    const advice = 'add prices, or free: true, to "prices"'
+    if (unpriced.length > 0) return [`the cost of calls to ${listed(unpriced, config, name)} is unknown; ${advice}`]
+    if (models.length > 0 || prices.mayPrice(namespace)) return []
+    return [`the cost of calls to the namespace "${name}" is unknown; ${advice}`]
+  })
+}
+
+const hasPrice = (model: string, { name, plugin }: NamespaceConfig, prices: PriceList): boolean =>
+  prices.priceOf({ namespace: name, model, provider: plugin.name }) !== undefined
+
+/** A name that is not in the file's text is the value of a reference, which is a secret. */
+function listed(models: readonly string[], { text }: Config, namespace: string): string {
+  const shown = models.filter((model) => text.includes(model)).slice(0, MAX_LISTED)
+  const others = models.length - shown.length
+  const ids = shown.map((model) => `${namespace}/${model}`)
+  return [...ids, ...(others > 0 ? [`${others} other models of "${namespace}"`] : [])].join(', ')
+}

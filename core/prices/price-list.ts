@@ -1,0 +1,133 @@
+import { hash } from 'node:crypto'
+import { BoundedMap } from '../async/bounded-map.ts'
+import type { Config, ModelPriceConfig, NamespaceConfig, PricesConfig } from '../config/config.ts'
+import type { Cost, Served, Usage } from '../sdk/api.ts'
+import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
+import { matchesGlob } from '../text/glob.ts'
+import { type Catalogue, type CataloguePrice, loadCatalogue } from './catalogue.ts'
+import { costOf, createPrice, freePrice, type Price, type UsdPrice } from './price.ts'
+import { vendorOf } from './vendors.ts'
+
+/** The most models of a namespace whose prices are kept: clients may name any model of some upstreams. */
+const MAX_MODELS = 1000
+
+/** The provider whose calls cost nothing: the sandbox, which also serves test keys. */
+const SANDBOX = 'sandbox'
+
+const FOREVER = Number.POSITIVE_INFINITY
+
+/** What is known of a model's price, and until when. */
+interface Known {
+  readonly price: Price | undefined
+  readonly until: number
+}
+
+/** The prices of one version of routes.yaml: its own, and those of the catalogue. */
+export class PriceList {
+  /** What a caller with a budget pays for a model without a price; undefined: such a call is refused. */
+  readonly unpriced: Price | undefined
+  readonly #exact: ReadonlyMap<string, ModelPriceConfig>
+  readonly #globs: readonly ModelPriceConfig[]
+  /** By namespace. */
+  readonly #vendors: ReadonlyMap<string, string>
+  readonly #catalogue: Catalogue | undefined
+  readonly #known = new Map<string, BoundedMap<string, Known>>()
+  readonly #sandbox = freePrice('sandbox')
+
+  private constructor(
+    { models, unpriced }: PricesConfig,
+    vendors: ReadonlyMap<string, string>,
+    catalogue: Catalogue | undefined,
+  ) {
+    this.#exact = new Map(models.filter(({ glob }) => !glob.includes('*')).map((entry) => [entry.glob, entry]))
+    this.#globs = models.filter(({ glob }) => glob.includes('*'))
+    this.#vendors = vendors
+    this.#catalogue = catalogue
+    this.unpriced = unpriced === 'refuse' ? undefined : createPrice(`${nameOf(unpriced)} for unpriced models`, unpriced)
+  }
+
+  /** Creates the list of a Config. Loads the catalogue only if a namespace may need it. Throws a ConfigError for an unknown `like`. */
+  static async create({ prices, namespaces }: Pick<Config, 'prices' | 'namespaces'>): Promise<PriceList> {
+    const vendors = new Map(
+      [...namespaces.values()].flatMap(({ name, plugin, config, dormant }) => {
+        const vendor = dormant === undefined ? vendorOf(plugin.name, config) : undefined
+        return vendor === undefined ? [] : [[name, vendor] as const]
+      }),
+    )
+    const alike = prices.models.filter(({ price }) => price.like !== undefined)
+    const catalogue = vendors.size + alike.length > 0 ? await loadCatalogue() : undefined
+    const diagnostics = alike.flatMap((entry) =>
+      lookUp(catalogue!, entry.price.like!, 0) ? [] : [unknownLike(entry, catalogue!)],
+    )
+    if (diagnostics.length > 0) throw new ConfigError(diagnostics)
+    return new PriceList(prices, vendors, catalogue)
+  }
+
+  /** The price of a model at an upstream; undefined if none is known. `now`: milliseconds since 1970. */
+  priceOf({ namespace, model, provider }: Served, now = Date.now()): Price | undefined {
+    if (provider === SANDBOX) return this.#sandbox
+    let models = this.#known.get(namespace)
+    if (models === undefined) {
+      models = new BoundedMap(MAX_MODELS)
+      this.#known.set(namespace, models)
+    }
+    const known = models.get(model)
+    if (known !== undefined && now < known.until) return known.price
+    const found = this.#find(namespace, model, now)
+    models.set(model, found)
+    return found.price
+  }
+
+  /** The cost of a model's usage; undefined if no price is known. */
+  costOf(served: Served, usage: Usage): Cost | undefined {
+    const price = this.priceOf(served)
+    return price && costOf(price, usage)
+  }
+
+  /** Whether any model of a namespace may have a price. */
+  mayPrice({ name, plugin }: NamespaceConfig): boolean {
+    const globs = [...this.#exact.keys(), ...this.#globs.map(({ glob }) => glob)].map((glob) => glob.split('/', 1)[0]!)
+    return plugin.name === SANDBOX || this.#vendors.has(name) || globs.some((glob) => matchesGlob(glob, name))
+  }
+
+  #find(namespace: string, model: string, now: number): Known {
+    const id = `${namespace}/${model}`
+    const entry = this.#exact.get(id) ?? this.#globs.find(({ glob }) => matchesGlob(glob, id))
+    if (entry === undefined) {
+      const vendor = this.#vendors.get(namespace)
+      return (vendor && this.#catalogue!.find(vendor, model, now)) || { price: undefined, until: FOREVER }
+    }
+    const { like, free, ...amounts } = entry.price
+    if (like !== undefined) return lookUp(this.#catalogue!, like, now) ?? { price: undefined, until: FOREVER }
+    return { price: free ? freePrice('free') : createPrice(nameOf(amounts), amounts), until: FOREVER }
+  }
+}
+
+/** Finds a price by `<vendor>/<model>`. */
+function lookUp(catalogue: Catalogue, like: string, now: number): CataloguePrice | undefined {
+  const slash = like.indexOf('/')
+  const vendor = like.slice(0, slash)
+  return catalogue.has(vendor) ? catalogue.find(vendor, like.slice(slash + 1), now) : undefined
+}
+
+function unknownLike({ glob, price: { like = '' }, at }: ModelPriceConfig, catalogue: Catalogue): Diagnostic {
+  const vendor = like.slice(0, like.indexOf('/'))
+  const why = catalogue.has(vendor) ? `has no price for such a model of "${vendor}"` : `has no vendor "${vendor}"`
+  return { ...at, message: `prices.models.${glob}.like: genai-prices ${why}; give the price in numbers`, frame: '' }
+}
+
+/** Characters of a name that are shown. */
+const MAX_NAME = 120
+
+/** Names a price of routes.yaml by its content, so that old rows say what they were charged by. */
+function nameOf(amounts: UsdPrice): string {
+  const text = textOf(amounts)
+  const name = `routes.yaml ${text}`
+  return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME)}… ${hash('sha256', text).slice(0, 8)}`
+}
+
+/** `input=2.5 output=10 above 200000: input=5` */
+function textOf({ tiers = [], ...amounts }: UsdPrice): string {
+  const listed = (usd: object) => Object.entries(usd).map(([name, amount]) => `${name}=${amount}`)
+  return [...listed(amounts), ...tiers.map(({ above, ...own }) => `above ${above}: ${listed(own).join(' ')}`)].join(' ')
+}

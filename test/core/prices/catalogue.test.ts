@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs'
+import { expect } from 'chai'
+import { type Catalogue, loadCatalogue } from '../../../core/prices/catalogue.ts'
+import { costOf } from '../../../core/prices/price.ts'
+import { PRESET_VENDORS, PROVIDER_VENDORS, vendorOf } from '../../../core/prices/vendors.ts'
+import { formatUsd } from '../../../core/text/money.ts'
+import { PRESETS } from '../../../plugins/providers/openai-compatible/presets.ts'
+
+const NOW = Date.UTC(2026, 10, 1, 12)
+
+describe('the list prices of vendors', () => {
+  let catalogue: Catalogue
+
+  before(async () => {
+    catalogue = await loadCatalogue()
+  })
+
+  const usdOf = (vendor: string, model: string, { prompt = 0, cached = 0, completion = 0, now = NOW }) => {
+    const found = catalogue.find(vendor, model, now)
+    const usage = {
+      prompt_tokens: prompt,
+      completion_tokens: completion,
+      total_tokens: prompt + completion,
+      prompt_tokens_details: { cached_tokens: cached },
+    }
+    const cost = found && costOf(found.price, usage)
+    return cost && formatUsd(cost.nanoUsd)
+  }
+
+  for (const vendor of new Set([...Object.values(PROVIDER_VENDORS), ...Object.values(PRESET_VENDORS)])) {
+    it(`include those of ${vendor}`, () => {
+      expect(catalogue.has(vendor)).to.equal(true)
+    })
+  }
+
+  it('are those of presets that exist', () => {
+    expect(Object.keys(PRESETS)).to.include.members(Object.keys(PRESET_VENDORS))
+  })
+
+  it('are those of the vendor whose address is used', () => {
+    expect(vendorOf('openai-compatible', { preset: 'groq' })).to.equal('groq')
+    expect(vendorOf('openai-compatible', { preset: 'openai', baseUrl: 'http://proxy' })).to.equal(undefined)
+    expect(vendorOf('openai-compatible', { preset: 'vllm' })).to.equal(undefined)
+    expect(vendorOf('openai-compatible', { preset: 'constructor' })).to.equal(undefined)
+    expect(vendorOf('anthropic', {})).to.equal('anthropic')
+    expect(vendorOf('azure-openai', { baseUrl: 'https://name.openai.azure.com' })).to.equal('azure')
+    expect(vendorOf('their-own', {})).to.equal(undefined)
+  })
+
+  it('have the version of the package in their names', () => {
+    const { dependencies } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'))
+    const version = dependencies['@pydantic/genai-prices']
+    expect(catalogue.find('openai', 'gpt-4o', NOW)?.price.name).to.equal(`genai-prices ${version} openai/gpt-4o`)
+  })
+
+  it('have cached tokens and tiers', () => {
+    // 1000 × 2.5 + 1000 × 1.25 + 100 × 10
+    expect(usdOf('openai', 'gpt-4o-2024-08-06', { prompt: 2000, cached: 1000, completion: 100 })).to.equal('0.00475')
+    // 200,000 × 3 + 1000 × 15, and 200,001 × 6 + 1000 × 22.5
+    expect(usdOf('anthropic', 'claude-sonnet-4-5', { prompt: 200_000, completion: 1000 })).to.equal('0.615')
+    expect(usdOf('anthropic', 'claude-sonnet-4-5', { prompt: 200_001, completion: 1000 })).to.equal('1.222506')
+  })
+
+  it('have prices of requests', () => {
+    // 14 dollars for each 1000 requests, 3 and 15 dollars per million tokens
+    expect(usdOf('perplexity', 'sonar-pro', { prompt: 10, completion: 10 })).to.equal('0.01418')
+  })
+
+  it('change with the date', () => {
+    const o3 = (now: number) => usdOf('openai', 'o3', { prompt: 1_000_000, now })
+    expect(o3(Date.UTC(2025, 5, 9))).to.equal('10.00')
+    expect(o3(Date.UTC(2025, 5, 11))).to.equal('2.00')
+    expect(catalogue.find('openai', 'o3', NOW)?.price.name).to.match(/ openai\/o3 since 2025-06-10$/)
+  })
+
+  it('change with the time of day', () => {
+    const chat = (hour: number) => catalogue.find('deepseek', 'deepseek-chat', Date.UTC(2026, 10, 1, hour))!
+    expect(chat(1).price.name).to.not.equal(chat(20).price.name)
+    expect(chat(1).until - Date.UTC(2026, 10, 1, 1)).to.be.within(1, 60_000)
+  })
+
+  it('are unknown for models that the vendor does not have, or does not sell by the token', () => {
+    expect(catalogue.find('openai', 'gpt-99-imaginary', NOW)).to.equal(undefined)
+    expect(catalogue.find('openai', 'whisper-1', NOW)).to.equal(undefined)
+    expect(catalogue.find('nobody', 'gpt-4o', NOW)).to.equal(undefined)
+  })
+
+  it('are read from the package alone: it sends no request by itself', () => {
+    const source = readFileSync(new URL(import.meta.resolve('@pydantic/genai-prices')), 'utf8')
+    expect(source).not.to.match(/\bfetch\(|XMLHttpRequest|\bimport\(|require\(|from "(?:node:)?https?"/)
+  })
+})
