@@ -61,7 +61,7 @@ const statementSchema = Type.Object(
     prices: Type.Array(line, { description: 'By price: its source and version. These add up to the same total.' }),
     requests: Type.Integer(),
     unpriced,
-    total_usd: usd,
+    total_usd: nullable(usd, 'In whole cents; null if no cost is known.'),
   },
   { title: 'Statement' },
 )

@@ -28,5 +28,6 @@ function listed(models: readonly string[], { text }: Config, namespace: string):
   const shown = models.filter((model) => text.includes(model)).slice(0, MAX_LISTED)
   const others = models.length - shown.length
   const ids = shown.map((model) => `${namespace}/${model}`)
-  return [...ids, ...(others > 0 ? [`${others} other models of "${namespace}"`] : [])].join(', ')
+  if (others === 0) return ids.join(', ')
+  return ids.length === 0 ? `models of "${namespace}"` : `${ids.join(', ')} and ${others} more`
 }

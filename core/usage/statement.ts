@@ -21,7 +21,8 @@ export interface Statement {
   readonly requests: number
   /** Requests whose cost is unknown: they are not in the total. */
   readonly unpriced: number
-  readonly total_usd: string
+  /** Two decimals; null if no cost is known. */
+  readonly total_usd: string | null
 }
 
 /** A line of a statement. */
@@ -58,7 +59,7 @@ export async function monthlyStatement(store: Store, month: string, account: str
     prices: linesOf(prices.rows).filter(({ name }) => name !== ''),
     requests: totals.requests,
     unpriced: unpricedOf(totals),
-    total_usd: formatCents(toCents(rows.map((row) => row.totals.cost)).total),
+    total_usd: amountOf(toCents(rows.map((row) => row.totals.cost)).total, totals),
   }
 }
 
@@ -67,12 +68,15 @@ function linesOf(rows: readonly SpendRow[]): readonly StatementLine[] {
   const { parts } = toCents(rows.map(({ totals }) => totals.cost))
   return rows
     .map(({ name, label, totals }, index) => {
-      const unpriced = unpricedOf(totals)
-      const { requests, input_tokens, output_tokens, cost } = totals
-      const amount_usd = cost === 0 && unpriced > 0 ? null : formatCents(parts[index]!)
-      return { name, label, requests, unpriced, input_tokens, output_tokens, amount_usd }
+      const { requests, input_tokens, output_tokens } = totals
+      const amount_usd = amountOf(parts[index]!, totals)
+      return { name, label, requests, unpriced: unpricedOf(totals), input_tokens, output_tokens, amount_usd }
     })
     .filter(({ input_tokens, output_tokens, unpriced }) => input_tokens + output_tokens + unpriced > 0)
 }
+
+/** Null if no cost is known. */
+const amountOf = (cents: number, totals: Totals): string | null =>
+  totals.cost === 0 && unpricedOf(totals) > 0 ? null : formatCents(cents)
 
 const unpricedOf = ({ requests, priced }: Totals): number => Math.max(requests - priced, 0)

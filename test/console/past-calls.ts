@@ -62,12 +62,16 @@ function pastCall(index: number, keys: readonly string[]): CallsTable {
     output_tokens: answered ? 90 + chance * 11 : null,
     cached_tokens: answered ? chance * 9 : null,
     reasoning_tokens: 0,
-    cost: null,
-    currency: null,
-    price: null,
+    ...costOf(answered, chance),
     estimated: chance % 5 === 0 ? 1 : 0,
     tags: JSON.stringify({ team: from(TEAMS, chance) }),
   }
+}
+
+/** Nothing without tokens; one call in six has no price. */
+function costOf(answered: boolean, chance: number): Pick<CallsTable, 'cost' | 'currency' | 'price'> {
+  if (!answered || chance % 6 === 0) return { cost: null, currency: null, price: null }
+  return { cost: 1_450_000 + chance * 127_500, currency: 'USD', price: 'genai-prices 0.1.8 openai/gpt-5.5' }
 }
 
 /** The links of the fixture's chain; a limit ends the call at rate-tagging. */

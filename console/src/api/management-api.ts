@@ -1620,8 +1620,8 @@ export interface components {
       readonly requests: number;
       /** @description The requests whose cost is unknown, because no price of their model is. */
       readonly unpriced: number;
-      /** @description US dollars, exactly. */
-      readonly total_usd: string;
+      /** @description In whole cents; null if no cost is known. */
+      readonly total_usd: string | null;
     };
     readonly Attempt: {
       readonly namespace: string;

@@ -10,3 +10,8 @@ export function dollars(usd: number | string | null): string {
   const value = Number(usd)
   return value === 0 || value >= 1 ? formats.cents.format(value) : formats.small.format(value)
 }
+
+/** The cost of several requests: "≥ $12.50" if the cost of some of them is unknown. */
+export function spent({ cost_usd, unpriced }: { readonly cost_usd: number | string | null; readonly unpriced: number }): string {
+  return cost_usd !== null && unpriced > 0 ? `≥ ${dollars(cost_usd)}` : dollars(cost_usd)
+}

@@ -56,7 +56,7 @@ function writeStatement({ month, final, account, lines, prices, total_usd, unpri
       line.amount_usd ?? 'unknown',
     ]),
   ]
-  writeCells([...amounts(account === null ? 'ACCOUNT' : 'MODEL', lines), ['TOTAL', '', '', '', total_usd]], io)
+  writeCells([...amounts(account === null ? 'ACCOUNT' : 'MODEL', lines), ['TOTAL', '', '', '', total_usd ?? 'unknown']], io)
   io.stdout.write('\n')
   writeCells(amounts('PRICE', prices), io)
   if (unpriced > 0) io.stdout.write(`\nNot in the total: ${unpriced} requests whose cost is unknown.\n`)

@@ -21,9 +21,13 @@ export function checkPrices(raw: RawConfig, names: ModelNames): readonly Problem
       ...mistakesOfPrice(path, asMap(asMap(models)[glob])),
     ]
   })
+  // The name of a price is in rows, exports and the console; values of references are secrets.
+  const ofReferences = [...raw.references()]
+    .filter(([path]) => path[0] === 'prices')
+    .map(([path]): Mistake => [path, 'must not be a reference, because prices are shown to users; write the price itself'])
   const ofUnpriced = typeof unpriced === 'object' ? mistakesOfPrice(['prices', 'unpriced'], asMap(unpriced)) : []
-  return [...mistakes, ...ofUnpriced].map(([path, why]) => ({
-    span: path.length === 3 ? raw.file.keySpan(path) : raw.file.valueSpan(path),
+  return [...mistakes, ...ofReferences, ...ofUnpriced].map(([path, why]) => ({
+    span: path.length === 3 && path[1] === 'models' ? raw.file.keySpan(path) : raw.file.valueSpan(path),
     message: `${formatPath(path)} ${why}`,
   }))
 }

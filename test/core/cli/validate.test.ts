@@ -73,6 +73,17 @@ describe('umg validate', () => {
       expect(stdout).to.contain('/a%2Cb%3Ac%25.yaml,line=1,col=10::version must be 1')
     })
 
+    it('prints a notice of the models whose cost is unknown', async () => {
+      const far = '{ provider: openai-compatible, config: { baseUrl: "http://127.0.0.1:1/v1" }, models: [a, b, c, d, "*"] }'
+      const open = '{ provider: openai-compatible, config: { preset: openai } }'
+      const prices = 'prices: { models: { far/a: { free: true } } }'
+      const text = `version: 1\n${AUTH}namespaces: { far: ${far}, near: ${far}, open: ${open} }\n${prices}\n`
+      expect((await check(text, 'pretty')).stdout.split('\n').slice(1, -1)).to.deep.equal([
+        'note: the cost of calls to far/b, far/c, far/d is unknown; add prices, or free: true, to "prices"',
+        'note: the cost of calls to near/a, near/b, near/c and 1 more is unknown; add prices, or free: true, to "prices"',
+      ])
+    })
+
     it('prints an annotation for each notice', async () => {
       const { code, stdout } = await check('version: 1\nnamespaces: {}\n', 'github')
       expect(code).to.equal(0)
@@ -89,8 +100,10 @@ describe('umg validate', () => {
 
     afterEach(() => upstream?.close())
 
+    /** Without it, a notice says that its models have no price. */
+    const FREE = 'prices: { models: { far/*: { free: true } } }\n'
     const table = (origin: string, rest = '') =>
-      `version: 1\n${AUTH}namespaces:\n  far:\n    provider: openai-compatible\n    config: { baseUrl: "${origin}/v1", apiKey: "\${env:KEY}" }\n${rest}`
+      `version: 1\n${AUTH}namespaces:\n  far:\n    provider: openai-compatible\n    config: { baseUrl: "${origin}/v1", apiKey: "\${env:KEY}" }\n${rest}${FREE}`
 
     it('calls the upstream with the credential, and prints the number of upstreams', async () => {
       upstream.on(() => json({ object: 'list', data: [{ id: 'large' }] }))

@@ -126,6 +126,12 @@ onEachDatabase('spend', (create) => {
     ])
   })
 
+  it('has a statement without a total if no cost is known', async () => {
+    await createCallWriter(store).write([callRowOf({ at: Date.UTC(2026, 7, 1), model: 'a/own' })])
+    const { total_usd, unpriced } = await monthlyStatement(store, '2026-08', undefined)
+    expect({ total_usd, unpriced }).to.deep.equal({ total_usd: null, unpriced: 1 })
+  })
+
   it('is shown by umg spend, as a table, CSV and JSON Lines', async () => {
     const spend = (options: object) =>
       runCommand((io) =>

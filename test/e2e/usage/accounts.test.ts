@@ -94,7 +94,17 @@ onEachDatabase('a member of one account', (create) => {
   })
 
   it('cannot request another account', async () => {
-    for (const path of ['/requests?', '/requests.csv?', '/requests.jsonl?', '/usage?group=model&', '/usage.csv?group=model&'])
+    for (const path of [
+      '/requests?',
+      '/requests.csv?',
+      '/requests.jsonl?',
+      '/usage?group=model&',
+      '/usage.csv?group=model&',
+      '/spend?group=model&',
+      '/spend.csv?group=model&',
+      '/spend.jsonl?group=model&',
+      `/statement?month=${MONTH}&`,
+    ])
       expect((await ours.get(`${path}account_id=${others}`)).status, path).to.equal(404)
   })
 

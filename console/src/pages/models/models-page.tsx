@@ -79,6 +79,7 @@ function Price({ model: { price, curated } }: { readonly model: Model }) {
       </Text>
     )
   const { input_usd, output_usd, name } = price
+  if (Number(input_usd) + Number(output_usd) === 0) return <span title={name}>Free</span>
   const amounts = [input_usd === null ? '' : `${dollars(input_usd)} in`, output_usd === null ? '' : `${dollars(output_usd)} out`]
   return <span title={name}>{amounts.filter((amount) => amount !== '').join(', ')}</span>
 }

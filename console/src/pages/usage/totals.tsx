@@ -1,6 +1,6 @@
 import { Paper, SimpleGrid, Skeleton, Text } from '@mantine/core'
 import type { UsageTotals } from '../../api/usage.ts'
-import { dollars } from '../../ui/money.ts'
+import { spent } from '../../ui/money.ts'
 import { exactly, percent, roughly } from '../../ui/numbers.ts'
 import styles from './totals.module.css'
 
@@ -27,7 +27,7 @@ export function Totals({ totals }: { readonly totals: UsageTotals | undefined })
     { name: 'Input tokens', value: roughly(input_tokens), exact: exactly(input_tokens) },
     { name: 'Output tokens', value: roughly(output_tokens), exact: exactly(output_tokens) },
     { name: 'Cached input', value: percent(cached_tokens, input_tokens), exact: `${exactly(cached_tokens)} tokens` },
-    { name: 'Cost', value: dollars(cost_usd), exact: costInFull(cost_usd, unpriced) },
+    { name: 'Cost', value: spent({ cost_usd, unpriced }), exact: costInFull(cost_usd, unpriced) },
   ]
   return (
     <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="sm">
