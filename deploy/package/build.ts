@@ -1,13 +1,12 @@
-/** Builds the npm package in dist/: `npm pack ./dist` and `npm publish ./dist` take it from there. */
-
+/** Builds the npm package in dist/, or in the folder of the argument: `npm pack ./dist` and `npm publish ./dist` take it from there. */
 import { existsSync, globSync } from 'node:fs'
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { build as buildConsole } from 'vite'
 import { bundle } from './bundle.ts'
 import { manifest } from './manifest.ts'
 import { thirdPartyNotices } from './notices.ts'
-import { PACKAGE, ROOT } from './paths.ts'
+import { ROOT } from './paths.ts'
 import { declareTypes } from './types.ts'
 
 /** What is in the package as it is in the repository. */
@@ -16,7 +15,7 @@ const COPIED = [
   'LICENSE',
   'README.md',
   'routes.yaml',
-  ...globSync('docs/{*.md,*.json,providers/*.md}', { cwd: ROOT }),
+  ...globSync('docs/{*.md,*.json,providers/*.md}', { cwd: ROOT, exclude: ['docs/soak.md'] }),
   'core/cli/project/template',
   'core/node-version.mjs',
   'core/pinned-node.mjs',
@@ -25,12 +24,18 @@ const COPIED = [
   'core/unified-model-gateway.mjs',
 ]
 
+const PACKAGE = resolve(process.argv[2] ?? join(ROOT, 'dist'))
+
 await rm(PACKAGE, { recursive: true, force: true })
-const [{ modules, files }, ofConsole] = await Promise.all([bundle(), bundleConsole(), declareTypes()])
+const [{ modules, files }, ofConsole] = await Promise.all([
+  bundle(PACKAGE),
+  bundleConsole(),
+  declareTypes(join(PACKAGE, 'types')),
+])
 for (const path of COPIED) await cp(join(ROOT, path), join(PACKAGE, path), { recursive: true })
 await replaceIn('core/umg.mjs', './main.ts', './main.js')
-await write('package.json', `${JSON.stringify(manifest(), null, 2)}\n`)
-await write('THIRD-PARTY.txt', thirdPartyNotices([...modules, ...ofConsole]))
+await writeFile(join(PACKAGE, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`)
+await writeFile(join(PACKAGE, 'THIRD-PARTY.txt'), thirdPartyNotices([...modules, ...ofConsole]))
 for (const path of files) {
   if (!existsSync(join(PACKAGE, path))) throw new Error(`the package has no ${path}, which its modules read`)
 }
@@ -44,11 +49,6 @@ async function bundleConsole(): Promise<readonly string[]> {
   })
   if (!('output' in built)) throw new Error('Vite built the console more than once')
   return built.output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
-}
-
-async function write(path: string, text: string): Promise<void> {
-  await mkdir(dirname(join(PACKAGE, path)), { recursive: true })
-  await writeFile(join(PACKAGE, path), text)
 }
 
 async function replaceIn(path: string, text: string, replacement: string): Promise<void> {

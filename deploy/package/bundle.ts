@@ -3,7 +3,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
 import { builtPath, keepModuleUrls } from './module-urls.ts'
-import { PACKAGE, ROOT } from './paths.ts'
+import { ROOT } from './paths.ts'
 
 /** The entries that are not found by their URLs: the command, and what package.json exports. */
 const ENTRIES = ['core/main.ts', 'core/sdk/api.ts', 'core/testing/kit.ts']
@@ -19,8 +19,11 @@ interface Bundle {
   readonly files: ReadonlySet<string>
 }
 
-/** Bundles the gateway with all its npm packages: a process that loads a few large files starts faster than with a thousand small ones. */
-export async function bundle(): Promise<Bundle> {
+/**
+ * Bundles the gateway with all its npm packages into a folder: a process that loads a few large files starts faster than with a
+ * thousand small ones.
+ */
+export async function bundle(folder: string): Promise<Bundle> {
   const files = new Set<string>()
   const entries = new Set([...ENTRIES, ...builtins()])
   const build = await rolldown({
@@ -36,7 +39,7 @@ export async function bundle(): Promise<Bundle> {
     },
   })
   const { output } = await build.write({
-    dir: PACKAGE,
+    dir: folder,
     format: 'esm',
     entryFileNames: '[name]',
     chunkFileNames: 'core/chunks/[name]-[hash].js',
@@ -45,7 +48,7 @@ export async function bundle(): Promise<Bundle> {
     minifyInternalExports: false,
   })
   await build.close()
-  await Promise.all(output.map(({ fileName }) => (fileName.endsWith('.map') ? shortenMap(join(PACKAGE, fileName)) : undefined)))
+  await Promise.all(output.map(({ fileName }) => (fileName.endsWith('.map') ? shortenMap(join(folder, fileName)) : undefined)))
   return { modules: output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])), files }
 }
 

@@ -23,7 +23,7 @@ export function thirdPartyNotices(modules: Iterable<string>): string {
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([title, { license, notices }]) => {
       const heading = `${title} (${license})`
-      return [heading, '-'.repeat(heading.length), ...notices].join('\n\n')
+      return [`${heading}\n${'-'.repeat(heading.length)}`, ...notices].join('\n\n')
     })
   return `The Unified Model Gateway contains code of these packages.\n\n${sections.join('\n\n\n')}\n`
 }
@@ -37,7 +37,21 @@ function folderOf(module: string): string | undefined {
 function read(folder: string): Bundled {
   const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   if (typeof license !== 'string') throw new Error(`${name} ${version} names no licence in its package.json`)
-  const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|notice|copying)/i.test(file))
-  const texts = files.sort().map((file) => readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n').trim())
-  return { name, version, license, notices: texts }
+  const files = readdirSync(folder).sort()
+  const texts = files.filter((file) => /^(?:licen[cs]e|notice|copying)/i.test(file)).map((file) => textOf(join(folder, file)))
+  const [readme] = files.filter((file) => /^readme/i.test(file))
+  return {
+    name,
+    version,
+    license,
+    notices: texts.length > 0 || readme === undefined ? texts : licenseIn(textOf(join(folder, readme))),
+  }
 }
+
+/** What a README says of the licence, from its heading on. */
+function licenseIn(readme: string): readonly string[] {
+  const [, text] = /^(?:#+ *licen[cs]e.*|licen[cs]e\n[=-]{3,})$([\s\S]*)/im.exec(readme) ?? []
+  return text === undefined ? [] : [text.trim()]
+}
+
+const textOf = (file: string): string => readFileSync(file, 'utf8').replaceAll('\r\n', '\n').trim()
