@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { listProc, processTree, readProc } from './proc.ts'
 
 /** Processor time, in nanoseconds. */
 export interface CpuTime {
@@ -17,8 +17,8 @@ const NONE: CpuTime = { used: 0, waited: 0 }
 export function cpuSnapshot(pid: number): CpuSnapshot {
   const threads = new Map<string, CpuTime>()
   for (const member of processTree(pid)) {
-    for (const thread of list(`/proc/${member}/task`)) {
-      const [used = 0, waited = 0] = read(`/proc/${member}/task/${thread}/schedstat`).split(' ').map(Number)
+    for (const thread of listProc(`/proc/${member}/task`)) {
+      const [used = 0, waited = 0] = readProc(`/proc/${member}/task/${thread}/schedstat`).split(' ').map(Number)
       threads.set(thread, { used, waited })
     }
   }
@@ -34,34 +34,4 @@ export function cpuBetween(before: CpuSnapshot, after: CpuSnapshot): CpuTime {
     waited += now.waited - then.waited
   }
   return { used, waited }
-}
-
-function processTree(root: number): number[] {
-  const children = Map.groupBy(list('/proc').map(Number).filter(Number.isInteger), parentOf)
-  const tree = [root]
-  for (const pid of tree) tree.push(...(children.get(pid) ?? []))
-  return tree
-}
-
-function parentOf(pid: number): number {
-  const stat = read(`/proc/${pid}/stat`)
-  // The command's name, in parentheses, may hold anything: the fields are counted behind it.
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
-}
-
-/** What a process that has just ended leaves is nothing. */
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'latin1')
-  } catch {
-    return ''
-  }
-}
-
-function list(directory: string): string[] {
-  try {
-    return readdirSync(directory)
-  } catch {
-    return []
-  }
 }

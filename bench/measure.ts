@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { cpuBetween, cpuSnapshot } from './cpu.ts'
-import { httpRequest } from './requests.ts'
+import { replyText } from './replies.ts'
+import { type ChatRequest, httpRequest } from './requests.ts'
 import type { Scenario } from './scenarios.ts'
 import { type Place, type Subject, type Subjects, TOOLS } from './subjects.ts'
 
@@ -16,9 +17,25 @@ export interface Measurement {
   readonly waited?: number
   /** Units per second; absent where the scenario sets the rate. */
   readonly perSecond?: number
-  readonly p50: number
-  readonly p99: number
+  /** Absent for events in which a peer does not pass on the upstream's time. */
+  readonly p50?: number
+  readonly p99?: number
   readonly firstByte: number
+}
+
+/** Why something was not measured. */
+export interface Failure {
+  readonly subject: Subject['name']
+  /** Absent: none was. */
+  readonly scenario?: Scenario
+  readonly reason: string
+}
+
+/** What was measured, and what was not. */
+export interface Results {
+  readonly measurements: readonly Measurement[]
+  /** Of peers: any other failure ends the run. */
+  readonly failures: readonly Failure[]
 }
 
 /** What is measured. */
@@ -51,22 +68,61 @@ const MOST_WARM_UPS = 12
 const SETTLED = 0.95
 
 /** Measures every scenario through every subject, in rounds: what slows the machine for a while then slows all subjects alike. */
-export async function measure(plan: Plan, place: Place, subjects: Subjects): Promise<Measurement[]> {
+export async function measure(plan: Plan, place: Place, subjects: Subjects): Promise<Results> {
   const { scenarios, rounds, progress } = plan
-  const once = (scenario: Scenario, subject: Subject) => measureOnce({ scenario, subject, key: subjects.key }, place)
+  const failures: Failure[] = []
+  const failed = (scenario: Scenario, name: string) => failures.some((one) => one.scenario === scenario && one.subject === name)
 
+  /** Does `work` unless it has failed before; a peer runs only meanwhile. */
+  async function attempt(target: Case, work: () => Promise<void>): Promise<void> {
+    const { scenario, subject } = target
+    if (failed(scenario, subject.name)) return
+    if (!subject.peer) return work()
+    subject.peer.resume()
+    try {
+      await delay(SETTLE_MS)
+      await work()
+    } catch (error) {
+      place.processes.stopping.throwIfAborted()
+      const { message: reason } = error as Error
+      progress(`${subject.name} failed in ${scenario.name}: ${reason}`)
+      failures.push({ scenario, subject: subject.name, reason })
+    } finally {
+      subject.peer.pause()
+    }
+  }
+
+  const { all, key } = subjects
   for (const scenario of scenarios) {
     progress(`warming up: ${scenario.name}`)
-    for (const subject of subjects.all) await warmUp(() => once(scenario, subject))
+    const expected = await replyText(requestOf({ scenario, subject: all[0], key }))
+    for (const subject of all) {
+      const target = { scenario, subject, key }
+      await attempt(target, async () => {
+        checkReply(await replyText(requestOf(target)), expected, subject.name)
+        await warmUp(() => measureOnce(target, place))
+      })
+    }
   }
   const measurements: Measurement[] = []
   for (let round = 0; round < rounds; round++) {
     for (const scenario of scenarios) {
       progress(`round ${round + 1} of ${rounds}: ${scenario.name}`)
-      for (const subject of rotate(subjects.all, round)) measurements.push(await once(scenario, subject))
+      for (const subject of rotate(all, round)) {
+        const target = { scenario, subject, key }
+        await attempt(target, async () => void measurements.push(await measureOnce(target, place)))
+      }
     }
   }
-  return measurements
+  // Errors are cheap: what failed once would improve the figures.
+  return { measurements: measurements.filter(({ scenario, subject }) => !failed(scenario, subject)), failures }
+}
+
+/** Throws unless a reply has the text that the upstream gave: a wrong reply may be a fast one. */
+function checkReply(text: string, expected: string, subject: string): void {
+  if (expected === '') throw new Error('the upstream gave no text')
+  if (text === expected) return
+  throw new Error(`${subject} gave another text than the upstream: ${text.length} characters of ${expected.length}`)
 }
 
 /** Repeats a measurement until CPU no longer falls. */
@@ -93,22 +149,27 @@ async function measureOnce(target: Case, place: Place): Promise<Measurement> {
   const cpu = subject.pid && before && cpuBetween(before, cpuSnapshot(subject.pid))
 
   const units = load.completed * (scenario.unit === 'event' ? scenario.stream!.events : 1)
-  const quantiles = (scenario.unit === 'event' && load.eventDelay) || load.latency
+  const quantiles = scenario.unit === 'event' ? load.eventDelay : load.latency
   return {
     scenario,
     subject: subject.name,
     ...(cpu && { cpu: cpu.used / 1000 / units, waited: cpu.waited / (cpu.used + cpu.waited) }),
     ...(!scenario.rate && { perSecond: units / load.seconds }),
-    p50: quantiles.p50,
-    p99: quantiles.p99,
+    ...quantiles,
     firstByte: load.firstByte.p50,
   }
 }
 
-async function runLoad({ scenario, subject, key }: Case, { processes, scratch, cores }: Place): Promise<LoadResult> {
-  const request = join(scratch, 'request')
-  writeFileSync(request, httpRequest({ ...scenario, ...subject.asks(scenario.api), port: subject.port, key }))
+function requestOf({ scenario, subject, key }: Case): ChatRequest {
+  const { messages, stream, api } = scenario
+  return { messages, ...(stream && { stream }), ...subject.asks(api), port: subject.port, key }
+}
 
+async function runLoad(target: Case, { processes, scratch, cores }: Place): Promise<LoadResult> {
+  const request = join(scratch, 'request')
+  writeFileSync(request, httpRequest(requestOf(target)))
+
+  const { scenario, subject } = target
   const { connections, seconds, rate } = scenario
   const name = `${scenario.name} through ${subject.name}`
   const options = {

@@ -16,7 +16,8 @@ export function missingPrerequisite(): string | undefined {
 /** Debian keeps nginx where only root's PATH looks. */
 export const SEARCH_PATH = `${process.env.PATH ?? ''}:/usr/sbin:/sbin`
 
-function isInstalled(tool: string): boolean {
+/** Whether a program is on the search path. */
+export function isInstalled(tool: string): boolean {
   return SEARCH_PATH.split(':').some((directory) => isAccessible(join(directory, tool), constants.X_OK))
 }
 

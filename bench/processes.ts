@@ -15,6 +15,8 @@ export interface Command {
   readonly env?: Readonly<Record<string, string>>
   /** The processor core it is bound to; absent: any. */
   readonly core?: number
+  /** How many milliseconds it may take to end, or, as a service, to serve; absent: a minute, or half of one. */
+  readonly limitMs?: number
 }
 
 /** A program that serves until the benchmark ends. */
@@ -22,15 +24,21 @@ export interface Service {
   readonly pid: number
   /** All that it has printed so far. */
   output(): string
-  /** Waits for what `probe` finds, 30 seconds at most; throws where the program ends first. */
+  /** Waits for what `probe` finds, as long as the command's limit; throws where the program ends first. */
   ready<Found>(probe: () => Found | undefined | Promise<Found | undefined>): Promise<Found>
+  /** Stops its process tree where it is, so that it takes no processor time. */
+  pause(): void
+  /** Lets it go on. */
+  resume(): void
 }
 
 /** The children of the benchmark. All of them end with it: on an error and on Ctrl-C too. */
 export interface Processes extends AsyncDisposable {
+  /** Aborted when this process is told to end. */
+  readonly stopping: AbortSignal
   /** Starts a service; what it prints goes to a file, as it would in production. */
   serve(command: Command, logFile: string): Service
-  /** Runs a program to its end, 60 seconds at most, and returns what it printed. Throws with its complaint where it fails. */
+  /** Runs a program to its end and returns what it printed. Throws with its complaint where it fails or takes too long. */
   run(command: Command): Promise<string>
 }
 
@@ -70,6 +78,8 @@ export function createProcesses(): Processes {
     const closed = Promise.all([...running].map((child) => once(child, 'close')))
     // Not SIGTERM: with that the gateway would wait for a load balancer to notice.
     signalAll('SIGINT')
+    // What is paused gets no signal before it goes on.
+    signalAll('SIGCONT')
     await Promise.race([closed, delay(STOP_MS, undefined, { ref: false })])
     signalAll('SIGKILL')
   }
@@ -77,19 +87,28 @@ export function createProcesses(): Processes {
   const forget = onEnd(stop, () => signalAll('SIGKILL'))
 
   return {
+    stopping: stopping.signal,
     serve(command, logFile) {
       const log = openSync(logFile, 'a')
       const child = start(command, ['ignore', log, log])
       closeSync(log)
       const output = () => readFileSync(logFile, 'utf8')
-      return { pid: child.pid!, output, ready: (probe) => waitFor(probe, { command, child, output, stopping: stopping.signal }) }
+      return {
+        pid: child.pid!,
+        output,
+        ready: (probe) => waitFor(probe, { command, child, output, stopping: stopping.signal }),
+        pause: () => signalGroup(child.pid!, 'SIGSTOP'),
+        resume: () => signalGroup(child.pid!, 'SIGCONT'),
+      }
     },
     async run(command) {
       const child = start(command, ['ignore', 'pipe', 'pipe'])
-      const timer = setTimeout(() => child.kill('SIGKILL'), RUN_MS)
+      const limitMs = command.limitMs ?? RUN_MS
+      const timer = setTimeout(() => signalGroup(child.pid!, 'SIGKILL'), limitMs).unref()
       const [[code], output, complaint] = await Promise.all([once(child, 'close'), text(child.stdout!), text(child.stderr!)])
       clearTimeout(timer)
       stopping.signal.throwIfAborted()
+      if (code === null) throw new Error(`${command.name} did not end within ${limitMs / 1000} seconds`)
       if (code !== 0) throw new Error(`${command.name} failed: ${complaint.trim() || `exit ${code}`}`)
       return output
     },
@@ -120,7 +139,8 @@ interface Waiting {
 
 async function waitFor<Found>(probe: () => Found | undefined | Promise<Found | undefined>, service: Waiting): Promise<Found> {
   const { command, child, output, stopping } = service
-  const deadline = Date.now() + READY_MS
+  const limitMs = command.limitMs ?? READY_MS
+  const deadline = Date.now() + limitMs
   const ended = () => child.exitCode !== null || child.signalCode !== null
   while (!ended() && Date.now() < deadline) {
     const found = await probe()
@@ -129,7 +149,7 @@ async function waitFor<Found>(probe: () => Found | undefined | Promise<Found | u
   }
   stopping.throwIfAborted()
   throw new Error(
-    `${command.name} ${ended() ? 'ended' : 'did not serve within 30 seconds'}; it printed:\n${output().slice(-2000)}`,
+    `${command.name} ${ended() ? 'ended' : `did not serve within ${limitMs / 1000} seconds`}; it printed:\n${output().slice(-2000)}`,
   )
 }
 

@@ -1,4 +1,4 @@
-import type { Measurement } from './measure.ts'
+import type { Failure, Measurement } from './measure.ts'
 import type { Scenario } from './scenarios.ts'
 
 /** What became of a scenario's target. */
@@ -11,6 +11,9 @@ export interface Verdict {
 
 /** Above it other work changes what is measured: a proxy that was kept waiting moves more bytes at once, at less cost for each. */
 const MOST_WAITING = 0.1
+
+/** Of a reason in the table; progress shows all of it. */
+const MOST_CHARACTERS = 160
 
 /** Judges the scenarios that have a target. */
 export function judge(measurements: readonly Measurement[]): Verdict[] {
@@ -41,6 +44,25 @@ export function verdictTable(verdicts: readonly Verdict[]): string {
     met ? 'met' : 'MISSED',
   ])
   return table(['scenario', 'target', 'measured', 'verdict'], rows)
+}
+
+/** What a subject does beside relaying. */
+export interface Described {
+  readonly subject: Measurement['subject']
+  readonly switchedOn: string
+  /** In MiB, after the last round; absent where it did not start. */
+  readonly memory?: number
+}
+
+/** What each subject had switched on, and what of it was not measured, as a Markdown table. */
+export function subjectTable(described: readonly Described[], failures: readonly Failure[]): string {
+  const rows = described.map(({ subject, switchedOn, memory }) => [
+    subject,
+    switchedOn,
+    notMeasured(failures.filter((one) => one.subject === subject)),
+    cell(memory ?? Number.NaN),
+  ])
+  return table(['through', 'switched on', 'not measured', 'memory, MiB'], rows, 3)
 }
 
 /** A warning where nginx, which has its core to itself on a quiet machine, had to wait for it; undefined where it had not. */
@@ -90,8 +112,20 @@ function percent(share: number): string {
   return Number.isNaN(share) ? '-' : `${Math.round(share * 100)} %`
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+function notMeasured(failures: readonly Failure[]): string {
+  const reasons = failures.map(({ scenario, reason }) => `${scenario?.name ?? 'all'}: ${oneLine(reason)}`)
+  return reasons.join('; ') || '-'
+}
+
+/** A reason as a cell of a table can hold it: others' programs print pages. */
+function oneLine(reason: string): string {
+  const line = reason.replace(/\s+/g, ' ').replaceAll('|', '\\|')
+  return line.length > MOST_CHARACTERS ? `${line.slice(0, MOST_CHARACTERS)} …` : line
+}
+
+/** The first `words` columns hold words, the others numbers. */
+function table(head: readonly string[], rows: readonly (readonly string[])[], words = 2): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  const rule = head.map((_, column) => (column < 2 ? '---' : '---:'))
+  const rule = head.map((_, column) => (column < words ? '---' : '---:'))
   return [head, rule, ...rows].map(line).join('\n')
 }

@@ -40,13 +40,22 @@ export interface ChatRequest {
   readonly messages: readonly object[]
   /** Present: the reply is a stream of so many content events, so many microseconds apart. */
   readonly stream?: { readonly events: number; readonly delayUs: number }
+  /** Beside those of every request. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** A POST request, ready to be sent. */
+export interface HttpRequest {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
 }
 
 /**
- * The HTTP request, head and body. Messages come first, as the OpenAI SDK for Python sends them: the mock upstream counts on it. The
- * pace is told as a stop sequence, which providers that translate send on.
+ * Messages come first, as the OpenAI SDK for Python sends them. The pace is told as a stop sequence, which providers that translate
+ * send on.
  */
-export function httpRequest({ port, path, key, model, messages, stream }: ChatRequest): string {
+export function chatRequest({ port, path, key, model, messages, stream, headers }: ChatRequest): HttpRequest {
   const pace = stream && `bench;chunks=${stream.events};delay-us=${stream.delayUs}`
   const body = JSON.stringify({
     messages,
@@ -55,15 +64,24 @@ export function httpRequest({ port, path, key, model, messages, stream }: ChatRe
     max_tokens: 512,
     ...(stream && { stream: true, stream_options: { include_usage: true }, stop: pace }),
   })
-  return [
-    `POST ${path} HTTP/1.1`,
-    `host: 127.0.0.1:${port}`,
-    `authorization: Bearer ${key}`,
-    'content-type: application/json',
-    'accept: application/json',
-    'user-agent: loadgen',
-    `content-length: ${Buffer.byteLength(body)}`,
-    '',
+  return {
+    path,
+    headers: {
+      host: `127.0.0.1:${port}`,
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'user-agent': 'loadgen',
+      'content-length': String(Buffer.byteLength(body)),
+      ...headers,
+    },
     body,
-  ].join('\r\n')
+  }
+}
+
+/** The same as the bytes of HTTP/1.1, head and body. */
+export function httpRequest(asked: ChatRequest): string {
+  const { path, headers, body } = chatRequest(asked)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  return [`POST ${path} HTTP/1.1`, ...lines, '', body].join('\r\n')
 }

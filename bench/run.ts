@@ -2,16 +2,16 @@
 import { mkdtempDisposable, readFile } from 'node:fs/promises'
 import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { chooseCores } from './cores.ts'
-import { measure, type Plan } from './measure.ts'
+import { type Failure, measure } from './measure.ts'
+import { memoryOf } from './memory.ts'
+import { type Options, readOptions, USAGE } from './options.ts'
+import type { Peer } from './peers.ts'
 import { missingPrerequisite } from './prerequisites.ts'
 import { createProcesses } from './processes.ts'
-import { judge, resultTable, verdictTable, warnOfBusyMachine } from './report.ts'
-import { SCENARIOS } from './scenarios.ts'
-import { type Place, startSubjects, TOOLS } from './subjects.ts'
-
-const USAGE = `usage: npm run bench -- [--rounds N] [--scenarios ${SCENARIOS.map(({ name }) => name).join(',')}]`
+import { judge, resultTable, subjectTable, verdictTable, warnOfBusyMachine } from './report.ts'
+import { startPeers } from './start-peers.ts'
+import { GATEWAY_SWITCHED_ON, NGINX_SWITCHED_ON, type Place, type Subject, startSubjects, TOOLS } from './subjects.ts'
 
 /** Exit codes: every target was met; one was missed or nothing could be measured; the machine or the command line is not fit. */
 const [MET, MISSED, UNFIT] = [0, 1, 2]
@@ -19,52 +19,61 @@ const [MET, MISSED, UNFIT] = [0, 1, 2]
 async function main(): Promise<number> {
   const unfit = missingPrerequisite()
   if (unfit) return complain(unfit, UNFIT)
-  let plan: Plan
+  let options: Options
   try {
-    plan = readPlan(process.argv.slice(2))
+    options = readOptions(process.argv.slice(2))
   } catch (error) {
     return complain(`${(error as Error).message}\n${USAGE}`, UNFIT)
   }
   try {
-    return await bench(plan)
+    return await bench(options)
   } catch (error) {
     return complain(`The benchmark stopped: ${(error as Error).message}`, MISSED)
   }
 }
 
-function readPlan(args: string[]): Plan {
-  const { values } = parseArgs({ args, options: { rounds: { type: 'string', default: '5' }, scenarios: { type: 'string' } } })
-  const rounds = Number(values.rounds)
-  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100) throw new Error('--rounds is a whole number from 1 to 100.')
-  const names = values.scenarios?.split(',') ?? SCENARIOS.map(({ name }) => name)
-  const scenarios = names.map((name) => {
-    const scenario = SCENARIOS.find((one) => one.name === name)
-    if (!scenario) throw new Error(`There is no scenario "${name}".`)
-    return scenario
-  })
-  return { rounds, scenarios, progress: (message) => process.stderr.write(`${message}\n`) }
-}
-
-async function bench(plan: Plan): Promise<number> {
+async function bench(options: Options): Promise<number> {
+  const progress = (message: string) => void process.stderr.write(`${message}\n`)
   await using scratch = await mkdtempDisposable(join(tmpdir(), 'umg-bench-'))
   await using processes = createProcesses()
   const place = { processes, scratch: scratch.path, cores: chooseCores() }
 
   await processes.run({ name: 'make', program: 'make', args: ['--silent', '-C', TOOLS] })
   const subjects = await startSubjects(place)
-  const measurements = await measure(plan, place, subjects)
+  const peers = await startPeers(options.peers, place, subjects, progress)
+  const all = [...subjects.all, ...peers.subjects] as const
+  const { measurements, failures } = await measure({ ...options, progress }, place, { ...subjects, all })
 
   const verdicts = judge(measurements)
-  const conditions = await describeConditions(plan, place)
-  print([conditions, resultTable(measurements), verdicts.length > 0 && verdictTable(verdicts), warnOfBusyMachine(measurements)])
+  print([
+    await describeConditions(options, place),
+    resultTable(measurements),
+    options.peers.length > 0 && describeSubjects(options.peers, all, [...peers.failures, ...failures]),
+    verdicts.length > 0 && verdictTable(verdicts),
+    warnOfBusyMachine(measurements),
+  ])
   return verdicts.every(({ met }) => met) ? MET : MISSED
 }
 
-async function describeConditions({ rounds }: Plan, { cores, processes }: Place): Promise<string> {
+function describeSubjects(peers: readonly Peer[], started: readonly Subject[], failures: readonly Failure[]): string {
+  const switchedOn = { nginx: NGINX_SWITCHED_ON, gateway: GATEWAY_SWITCHED_ON, ...Object.fromEntries(peers.map(switchedOnBy)) }
+  const described = Object.entries(switchedOn).map(([subject, work]) => {
+    const pid = started.find(({ name }) => name === subject)?.pid
+    return { subject, switchedOn: work, ...(pid && { memory: memoryOf(pid) }) }
+  })
+  return subjectTable(described, failures)
+}
+
+const switchedOnBy = ({ name, source, switchedOn }: Peer): [string, string] => {
+  const packages = source.registry === 'none' ? '' : ` (${source.packages.join(', ')})`
+  return [name, `${switchedOn}${packages}`]
+}
+
+async function describeConditions({ rounds, peers }: Options, { cores, processes }: Place): Promise<string> {
   const processor = /^model name\s*:\s*(.+)$/m.exec(await readFile('/proc/cpuinfo', 'latin1'))?.[1] ?? process.arch
   const nginx = await processes.run({ name: 'nginx -v', program: 'sh', args: ['-c', 'nginx -v 2>&1'] })
   const where = cores
-    ? `gateway and nginx on core ${cores.proxy}, tools on core ${cores.tools}`
+    ? `${peers.length > 0 ? 'gateway, nginx and peers' : 'gateway and nginx'} on core ${cores.proxy}, tools on core ${cores.tools}`
     : 'one core for all: expect lower rates and longer times'
   return [
     `${processor}, Linux ${release()}; Node ${process.versions.node}, ${nginx.trim().replace('nginx version: ', '')}; ${where}.`,

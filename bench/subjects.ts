@@ -2,24 +2,25 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { CHAT, type UpstreamApi } from './apis.ts'
+import { type Asked, asUpstream, CHAT, type UpstreamApi } from './apis.ts'
 import type { Cores } from './cores.ts'
 import type { Command, Processes, Service } from './processes.ts'
-import type { ChatRequest } from './requests.ts'
 
 /** Something requests are sent to. */
 export interface Subject {
-  readonly name: 'direct' | 'nginx' | 'gateway'
+  /** `direct`, `nginx`, `gateway` or a peer's name. */
+  readonly name: string
   readonly port: number
-  /** Where and by what name it is asked for the upstream's model. */
-  readonly asks: (api: UpstreamApi) => Pick<ChatRequest, 'path' | 'model'>
+  readonly asks: (api: UpstreamApi) => Asked
   /** The root of its process tree; absent where nothing stands between load generator and upstream. */
   readonly pid?: number
+  /** Present at a peer: it is paused while others are measured, and what fails through it does not end the run. */
+  readonly peer?: Pick<Service, 'pause' | 'resume'>
 }
 
-/** All that can be measured, and the key that opens the gateway. */
+/** All that can be measured, and the key that opens the gateway and its peers. */
 export interface Subjects {
-  readonly all: readonly [direct: Subject, nginx: Subject, gateway: Subject]
+  readonly all: readonly [direct: Subject, ...others: Subject[]]
   readonly key: string
 }
 
@@ -32,8 +33,14 @@ export interface Place {
   readonly cores: Cores | undefined
 }
 
-const asUpstream: Subject['asks'] = ({ path, model }) => ({ path, model })
 const asGateway: Subject['asks'] = ({ namespace, model }) => ({ path: CHAT.path, model: `${namespace}/${model}` })
+
+/** What nginx does beside relaying, with nginx.conf. */
+export const NGINX_SWITCHED_ON = 'nothing: no keys, limits, log or metrics; reads no bodies'
+
+/** What the gateway does beside relaying, with routes.yaml. */
+export const GATEWAY_SWITCHED_ON =
+  'API keys in a database, limits on requests and tokens, response headers, one log line and one row of usage a call, metrics'
 
 /** The mock upstream and the load generator, built by make. */
 export const TOOLS = fileURLToPath(new URL('tools/', import.meta.url))
@@ -99,7 +106,8 @@ export function freePort(): Promise<number> {
   })
 }
 
-function accepts(port: number): Promise<boolean> {
+/** Whether something listens at a port. */
+export function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
     socket.once('connect', () => socket.end(() => resolve(true)))

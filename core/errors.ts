@@ -201,6 +201,7 @@ export const ERRORS = {
     'The gateway has reached a limit of its own. Retry shortly; if it persists, contact the operator, whose metric umg_shed_total names the limit.',
     1,
   ),
+  workers_busy: gateway(503, 'gateway_overloaded', 'Too many large requests at once. Send them one after the other.', 1),
 
   // The upstream
   upstream_rejected: { status: 400, type: INVALID, code: null, fault: 'caller', message: '{detail}' },

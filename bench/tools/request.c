@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "request.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -8,9 +9,8 @@
 #define CONTENT_LENGTH "content-length:"
 
 #define PACE "\"bench;"
-#define NAMED(model) "\"model\":\"" model "\""
 
-// Clients put the members that are looked for behind the messages: a long body need not be searched from its start.
+// Clients and gateways put the members that are looked for before or behind the messages: a long body need not be searched whole.
 #define SEARCHED_BYTES 2048
 
 #define DEFAULT_CHUNKS 100
@@ -22,6 +22,22 @@ struct text {
 
 static const char *find(struct text text, const char *needle) {
   return memmem(text.start, text.length, needle, strlen(needle));
+}
+
+// The place of `needle` in the end of a body, or else in its start, or NULL.
+static const char *find_outside_messages(struct text body, const char *needle) {
+  size_t searched = body.length < SEARCHED_BYTES ? body.length : SEARCHED_BYTES;
+  const char *found = find((struct text){body.start + body.length - searched, searched}, needle);
+  return found || searched == body.length ? found : find((struct text){body.start, searched}, needle);
+}
+
+// Whether a body has this member, written without a space or with the one that Python writes.
+static bool has_member(struct text body, const char *name, const char *value) {
+  char member[128];
+  snprintf(member, sizeof member, "\"%s\":%s", name, value);
+  if (find_outside_messages(body, member)) return true;
+  snprintf(member, sizeof member, "\"%s\": %s", name, value);
+  return find_outside_messages(body, member) != NULL;
 }
 
 // The value of the content-length header, or -1.
@@ -47,7 +63,7 @@ static uint64_t pace_member(const char *pace, const char *name, uint64_t otherwi
 
 static void read_pace(struct request *request, struct text body) {
   char pace[128] = "";
-  const char *start = find(body, PACE);
+  const char *start = find_outside_messages(body, PACE);
   if (start) {
     size_t rest = body.start + body.length - start;
     memcpy(pace, start, rest < sizeof pace ? rest : sizeof pace - 1);
@@ -68,11 +84,10 @@ enum request_state request_read(struct request *request, const char *bytes, size
   request->size = head_size + (size_t)body_size;
   if (length < request->size) return REQUEST_PARTIAL;
 
-  size_t searched = body_size < SEARCHED_BYTES ? (size_t)body_size : SEARCHED_BYTES;
-  struct text body = {bytes + request->size - searched, searched};
+  struct text body = {bytes + head_size, (size_t)body_size};
   request->api = strncmp(bytes, MESSAGES_LINE, strlen(MESSAGES_LINE)) == 0 ? MESSAGES : CHAT;
-  request->model_known = find(body, request->api == MESSAGES ? NAMED(MESSAGES_MODEL) : NAMED(CHAT_MODEL)) != NULL;
-  request->stream = request->api == MESSAGES || find(body, "\"stream\":true") != NULL;
+  request->model_known = has_member(body, "model", request->api == MESSAGES ? "\"" MESSAGES_MODEL "\"" : "\"" CHAT_MODEL "\"");
+  request->stream = request->api == MESSAGES || has_member(body, "stream", "true");
   read_pace(request, body);
   return REQUEST_COMPLETE;
 }

@@ -3,12 +3,13 @@ import type { Context } from 'koa'
 import type { TObject } from 'typebox'
 import { EMAIL_PATTERN } from '../accounts/user.ts'
 import { GatewayError } from '../errors.ts'
-import { readBody } from '../http/body.ts'
+import { type BodyLimits, readBody } from '../http/body.ts'
+import { UNCOUNTED } from '../protocol/call.ts'
 import { explain } from '../protocol/validation.ts'
 import { instant } from '../text/times.ts'
 
-/** The largest body of a request, in bytes. */
-const MAX_BODY = 256 * 1024
+/** Operators are served also if there is no room for calls. */
+const LIMITS: BodyLimits = { max: 256 * 1024, memory: UNCOUNTED }
 
 /** Validates the fields of a request. Throws the 400 that names the invalid one. */
 type Validate = (fields: Record<string, unknown>) => void
@@ -25,7 +26,7 @@ const QUERIES = new Ajv({ strict: false, verbose: true, formats: FORMATS, coerce
 export function bodyReader(schema: TObject | undefined): (ctx: Context) => Promise<unknown> {
   const validate = compile(BODIES, schema)
   return async function readJson(ctx) {
-    const bytes = await readBody(ctx.req, ctx.res, MAX_BODY)
+    const bytes = await readBody(ctx.req, ctx.res, LIMITS)
     const body: unknown = parse(bytes.toString() || '{}')
     if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new GatewayError('invalid_json')
     validate(body as Record<string, unknown>)

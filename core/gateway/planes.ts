@@ -21,15 +21,16 @@ export interface ControlPlane {
 export interface ControlMessages {
   /** The holder of a key, by the digest of its secret; null if there is none. */
   findKey(digest: string): Promise<KeyHolder | null>
-  /** Reserves from limits. `id`: for `settle`, absent if nothing was reserved. */
+  /** Reserves from limits. `id`: for `settle` and `cancel`, absent if nothing was reserved. */
   reserve(subject: string, limits: RateLimits, tokens: number): Promise<RemoteReservation>
   settle(id: number, tokens: number): void
+  cancel(id: number): void
   /** Writes down calls that have ended, and the ids of keys that were used. */
   report(calls: readonly CallRecord[], keyIds: readonly string[]): void
 }
 
 /** A reservation that another process holds. */
-export interface RemoteReservation extends Omit<Reservation, 'settle'> {
+export interface RemoteReservation extends Omit<Reservation, 'settle' | 'cancel'> {
   readonly id?: number
 }
 

@@ -41,6 +41,7 @@ export class Proxies {
       findKey: async (digest) => (await keys.find(digest)) ?? null,
       reserve: (subject, limits, tokens) => reservations.reserve(subject, limits, tokens),
       settle: (id, tokens) => reservations.settle(id, tokens),
+      cancel: (id) => reservations.cancel(id),
       report(calls, keyIds) {
         for (const call of calls) recorder.record(call)
         for (const id of keyIds) keys.used(id)
@@ -138,6 +139,11 @@ class Reservations {
 
   settle(id: number, tokens: number): void {
     void this.#held.get(id)?.reservation.settle(tokens)
+    this.#held.delete(id)
+  }
+
+  cancel(id: number): void {
+    void this.#held.get(id)?.reservation.cancel()
     this.#held.delete(id)
   }
 

@@ -129,10 +129,12 @@ export class RemoteControl implements ControlPlane {
     try {
       const channel = this.#reachable()
       const { id, ...reservation } = await channel.call('reserve', subject, limits, tokens)
-      const settle = (used: number): void => {
-        if (id !== undefined) channel.call('settle', id, used).catch(() => undefined)
+      if (id === undefined) return { ...reservation, settle: () => undefined, cancel: () => undefined }
+      return {
+        ...reservation,
+        settle: (used) => void channel.call('settle', id, used).catch(() => undefined),
+        cancel: () => void channel.call('cancel', id).catch(() => undefined),
       }
-      return { ...reservation, settle }
     } catch (error) {
       if (!(error instanceof ChannelError)) throw error
       return this.#ownLimits.reserve(subject, limits, tokens)

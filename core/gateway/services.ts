@@ -1,6 +1,6 @@
 import { LinkedList } from '../async/event-loop.ts'
+import { Admission, type AdmissionLimits } from '../http/admission.ts'
 import type { AppServices } from '../http/app.ts'
-import { CallReader } from '../http/body.ts'
 import { LinkGuard } from '../http/chain.ts'
 import type { Exchange, ExchangeServices } from '../http/exchange.ts'
 import { Settlement } from '../http/settle.ts'
@@ -39,6 +39,10 @@ export interface ServiceOptions {
   readonly version: string
   readonly workerThreads: number
   readonly times?: Partial<ServingTimes>
+  /** Processes that share the memory of the container or machine. Default: 1. */
+  readonly processes?: number
+  /** Default: derived from the memory. */
+  readonly admission?: Partial<AdmissionLimits>
 }
 
 /** The services that all generations of a process share. They outlive reloads. */
@@ -57,7 +61,8 @@ export interface Services extends LiveServices, AppServices, ExchangeServices {
 /** Opens the services that all generations of a process share. */
 export function openServices({ control, log, metrics, version, workerThreads, ...options }: ServiceOptions): Services {
   const times = { ...TIMES, ...options.times }
-  const workers = createWorkers({ threads: workerThreads })
+  const admission = new Admission({ metrics, processes: options.processes ?? 1, limits: options.admission })
+  const workers = createWorkers({ threads: workerThreads, overloaded: () => admission.shed('threads') })
   const keys = new KeyDirectory(control.keys)
   const upstreams = new UpstreamClient()
   const calls = new CallMetrics(metrics)
@@ -65,6 +70,7 @@ export function openServices({ control, log, metrics, version, workerThreads, ..
   return {
     log,
     metrics,
+    admission,
     workers,
     keys,
     upstreams,
@@ -78,11 +84,12 @@ export function openServices({ control, log, metrics, version, workerThreads, ..
     gateway: new GatewayMetrics(metrics, { version, workers }),
     settlement: new Settlement({ calls, plugins, log, recorder: control.recorder, hookTimeout: times.link }),
     open: new LinkedList<Exchange>(),
-    reader: new CallReader(workers),
+    scanner: workers,
     heartbeat: times.heartbeat,
     writeStall: times.writeStall,
     lifecycle: { draining: false },
     async close() {
+      admission.close()
       keys.close()
       await Promise.all([upstreams.close(), workers.close()])
     },

@@ -7,6 +7,7 @@ import type { Metrics } from '../observe/metrics.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
 import { embeddings } from '../protocol/embeddings.ts'
 import { responses } from '../protocol/responses.ts'
+import { UnreadBodies } from './body.ts'
 import { exchangeOf, LinkState } from './chain.ts'
 import { type CallServices, modelEndpoint, modelList, oneModel } from './endpoints.ts'
 import { type Endpoint, Exchange, type ExchangeServices } from './exchange.ts'
@@ -29,7 +30,7 @@ export interface AppServices {
 export function createApp(services: AppServices, paths: readonly Koa.Middleware[]): Koa {
   const app = new Koa()
   app.use(beginExchange(services))
-  app.use(sendReply)
+  app.use(sendReply(new UnreadBodies()))
   app.use(refuseAmbiguous)
   for (const middleware of paths) app.use(middleware)
   app.use(refuseUnknownPath)
@@ -56,16 +57,19 @@ function beginExchange({ settlement, open, lifecycle }: AppServices): Koa.Middle
 }
 
 /** Sends the result of a call, and thrown errors in OpenAI's format. Koa sends the other replies. */
-async function sendReply(ctx: Koa.ParameterizedContext, next: Koa.Next): Promise<void> {
-  const exchange = exchangeOf(ctx)
-  try {
-    await next()
-  } catch (error) {
-    exchange.fail(error)
+function sendReply(unread: UnreadBodies): Koa.Middleware {
+  return async (ctx, next) => {
+    const exchange = exchangeOf(ctx)
+    try {
+      await next()
+    } catch (error) {
+      exchange.fail(error)
+    }
+    if (!ctx.req.complete) unread.discard(ctx.req)
+    if (exchange.endpoint === undefined && exchange.failure === undefined) return
+    ctx.respond = false
+    respond(exchange, ctx.res)
   }
-  if (exchange.endpoint === undefined && exchange.failure === undefined) return
-  ctx.respond = false
-  respond(exchange, ctx.res)
 }
 
 /** More headers than any client sends. Node drops or refuses headers beyond its own limit. */
@@ -130,12 +134,13 @@ export function apiRoutes(services: ApiServices): Router {
   return router
 }
 
-/** Serves one call: holds a generation until it is settled, and runs the chain around the endpoint. */
+/** Serves one call: holds a generation until it is settled, and runs the chain around the endpoint. Throws 503 in an overload. */
 const serve =
   (endpoint: Endpoint, services: ApiServices) =>
   (ctx: Koa.ParameterizedContext): Promise<void> => {
     const generation = services.live.generation.hold()
     exchangeOf(ctx).begin(endpoint, generation, ctx, services)
+    services.admission.check()
     return generation.chain(ctx as never, () => Promise.resolve())
   }
 

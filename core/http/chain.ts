@@ -243,15 +243,18 @@ class LinkRun implements Expiring {
 
   /** Of its own time: none while it waits for `next`. */
   get deadline(): number {
-    return this.#runningSince === undefined ? Number.POSITIVE_INFINITY : this.#runningSince + this.#limit.ms - this.#ownMs
+    const now = performance.now()
+    return this.#runningSince === undefined ? Number.POSITIVE_INFINITY : now + this.#limit.ms - this.#timeAt(now)
   }
 
   onDeadline(): void {
     this.#reject?.(new ContractViolation('TOOK_TOO_LONG'))
   }
 
+  /** Without the time in which the body is read: a client may send it slowly. */
   #timeAt(now: number): number {
-    return this.#runningSince === undefined ? this.#ownMs : this.#ownMs + now - this.#runningSince
+    const since = this.#runningSince
+    return since === undefined ? this.#ownMs : this.#ownMs + now - since - this.#exchange.readingMs(since, now)
   }
 
   /** Settles as `work` does, or rejects if the link exceeds its time limit. */

@@ -3,7 +3,7 @@ import type { ParameterizedContext } from 'koa'
 import type { Linked } from '../async/event-loop.ts'
 import { GatewayError } from '../errors.ts'
 import { ContractViolation, PluginFailure } from '../plugins/faults.ts'
-import type { CallContext, ClientCall } from '../protocol/call.ts'
+import type { ClientCall } from '../protocol/call.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { Dispatch, DispatchListener, Tokens } from '../routing/dispatch.ts'
 import type { RoutingTable } from '../routing/table.ts'
@@ -24,8 +24,7 @@ import type {
 } from '../sdk/api.ts'
 import { newRequestId } from '../text/ids.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
-import type { CallReader } from './body.ts'
-
+import { type BodyServices, CallBody } from './call-body.ts'
 import { CallTimes } from './call-times.ts'
 import { Relay } from './relay.ts'
 
@@ -75,8 +74,7 @@ export interface LinkReply {
 }
 
 /** The services of an exchange at an endpoint of `/v1`. */
-export interface ExchangeServices {
-  readonly reader: CallReader
+export interface ExchangeServices extends BodyServices {
   /** Milliseconds of silence in a stream before a comment is sent. */
   readonly heartbeat: number
 }
@@ -125,16 +123,12 @@ export class Exchange implements DispatchListener, Linked {
   readonly times = new CallTimes()
   /** Milliseconds of the last wait. */
   #servedMs = 0
-  #ctx: ParameterizedContext | undefined
   #services: ExchangeServices | undefined
-  #reading: Promise<ClientCall> | undefined
-  #callContext: CallContext | undefined
-  #call: ClientCall | undefined
+  #requestBody: CallBody | undefined
   #isDecided = false
   #dispatch: Dispatch | undefined
   #abort: AbortController | undefined
   #closed = false
-  #released = false
   #hookRunner: HookRunner | undefined
   #outcome: Outcome | undefined
 
@@ -146,8 +140,8 @@ export class Exchange implements DispatchListener, Linked {
   begin(endpoint: Endpoint, generation: HeldGeneration, ctx: ParameterizedContext, services: ExchangeServices): void {
     this.endpoint = endpoint
     this.generation = generation
-    this.#ctx = ctx
     this.#services = services
+    this.#requestBody = new CallBody(this, ctx, services)
   }
 
   get endpointName(): Outcome['endpoint'] {
@@ -168,7 +162,7 @@ export class Exchange implements DispatchListener, Linked {
   /** The requested model; undefined if the body is unread or has none. */
   get model(): ModelId | undefined {
     try {
-      return this.#call?.model
+      return this.#requestBody?.call?.model
     } catch {
       return undefined
     }
@@ -176,9 +170,12 @@ export class Exchange implements DispatchListener, Linked {
 
   /** Reads and checks the body on the first call. Rejects with a GatewayError (408) once the call is released. */
   call(): Promise<ClientCall> {
-    if (this.#released) return Promise.reject(new GatewayError('request_timeout'))
-    this.#reading ??= this.#read()
-    return this.#reading
+    return this.#requestBody?.read() ?? Promise.reject(new GatewayError('request_timeout'))
+  }
+
+  /** Milliseconds between two monotonic times in which the call's body was being read. */
+  readingMs(from: number, to: number): number {
+    return this.#requestBody?.readingMs(from, to) ?? 0
   }
 
   /** Sets the link's own reply. */
@@ -198,7 +195,7 @@ export class Exchange implements DispatchListener, Linked {
   /** From now on links can no longer change the call or choose its upstream or reply. */
   decide(): void {
     this.#isDecided = true
-    if (this.#callContext !== undefined) this.#callContext.decided = true
+    this.#requestBody?.decide()
   }
 
   enterLink(run: MeasuredLink): void {
@@ -282,7 +279,7 @@ export class Exchange implements DispatchListener, Linked {
       error: this.failure,
       endpoint: this.endpointName,
       model: this.model,
-      stream: this.#call?.stream ?? false,
+      stream: this.#requestBody?.call?.stream ?? false,
       served: this.served,
       attempts: this.attempts,
       links: this.linkRuns.map((run) => run.record(now)),
@@ -303,34 +300,12 @@ export class Exchange implements DispatchListener, Linked {
    * exchange: an idle connection would keep them in memory, and the garbage collector would promote them.
    */
   release(): void {
-    this.#released = true
     this.generation?.release()
-    this.#ctx = undefined
-    this.#reading = undefined
-    this.#callContext = undefined
-    this.#call = undefined
+    this.#requestBody?.release()
+    this.#requestBody = undefined
     this.#dispatch = undefined
     this.body = undefined
     this.stream = undefined
-  }
-
-  async #read(): Promise<ClientCall> {
-    const { endpoint, generation } = this
-    if (endpoint === undefined || endpoint.check === 'no body') throw new ContractViolation('NO_BODY')
-    this.#callContext = {
-      id: this.id,
-      endpoint: endpoint.name,
-      check: endpoint.check,
-      resolve: (name) => generation!.table.resolve(name),
-      upstreamHeaders: this.upstreamHeaders,
-      decided: false,
-    }
-    this.#call = await this.#services!.reader.read(
-      this.#ctx!,
-      this.#callContext,
-      generation!.table.maxBody[this.principal?.kind ?? 'live'],
-    )
-    return this.#call
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Call, Host, HostCounter, HostHistogram, HostLog, HostMetrics, Limits } from '../sdk/api.ts'
+import type { Call, CallFunction, Host, HostCounter, HostHistogram, HostLog, HostMetrics, Limits } from '../sdk/api.ts'
 import type { InstanceContext } from './instances.ts'
 
 /** What every generation of plugins shares. */
@@ -8,7 +8,8 @@ export interface HostServices {
   readonly keys: Host['keys']
   readonly limits: Limits
   readonly workers: {
-    countTokens(body: Buffer): Promise<number>
+    countTokens(call: Call): Promise<number>
+    compute<Input, Result>(call: Call, fn: CallFunction<Input, Result>, input: Input): Promise<Result>
     run(module: URL, exportName: string, input: unknown): Promise<unknown>
   }
   readonly getJson: Host['getJson']
@@ -21,7 +22,9 @@ export function createHost({ log, metrics, keys, limits, workers, getJson }: Hos
     metrics: metricsFacade(metrics),
     keys: Object.freeze<Host['keys']>({ verify: (secret) => keys.verify(secret) }),
     limits: Object.freeze<Limits>({ reserve: (subject, rates, tokens) => limits.reserve(subject, rates, tokens) }),
-    countTokens: (call: Call) => workers.countTokens(call.splice({})),
+    countTokens: (call: Call) => workers.countTokens(call),
+    compute: async <Input, Result>(call: Call, fn: CallFunction<Input, Result>, input: Input) =>
+      call.large ? workers.compute(call, fn, input) : fn.run(call, input),
     offload: (module: URL, exportName: string, input: unknown) => workers.run(module, exportName, input),
     getJson,
     signal: context.signal,

@@ -2,8 +2,17 @@ import { GatewayError } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation } from '../plugins/faults.ts'
 import type { Call, ChatRequest, EndpointName, ModelId } from '../sdk/api.ts'
-import { type Member, ScanError, type ScanErrorCode, scanObject, setPointer, spliceObject } from './json.ts'
+import { ScanError, type ScanErrorCode, type ScannedObject, scanObject, setPointer, spliceObject } from './json.ts'
 import type { RequestCheck } from './validation.ts'
+
+/** Counts the memory that a call takes. */
+export interface Memory {
+  /** Throws if there is no room for so many bytes more. */
+  take(bytes: number): void
+}
+
+/** Takes any number of bytes. */
+export const UNCOUNTED: Memory = { take: () => undefined }
 
 /** Inputs of a call other than its body. */
 export interface CallContext {
@@ -14,14 +23,29 @@ export interface CallContext {
   readonly resolve: (name: string) => ModelId | undefined
   /** Upstream headers added by chain plugins. */
   readonly upstreamHeaders: Readonly<Record<string, string>>
+  /** Counts the parsed body. */
+  readonly memory: Memory
   /** True once core has chosen the call's route: then edits are refused. */
   decided: boolean
 }
 
-/** Finds the top-level members of large bodies off the event loop. Throws `ScanError`. */
-export interface BodyScanner {
-  scan(bytes: Uint8Array): Promise<readonly Member[]>
+/** The bytes of a large body, and their scan. */
+export interface ScannedBody {
+  readonly bytes: Buffer
+  readonly scanned: ScannedObject
 }
+
+/** Scans large bodies off the event loop. */
+export interface BodyScanner {
+  /** Takes the bytes over, and returns them without a copy. Throws `ScanError`. */
+  scan(bytes: Buffer): Promise<ScannedBody>
+}
+
+/** The most that a body may have to be scanned, parsed and translated on the event loop: that takes some ten milliseconds at worst. */
+export const LARGE = { bytes: 1 << 20, parts: 8192 } as const
+
+/** Bytes of an empty object or array in V8's heap. */
+const PART_BYTES = 64
 
 /**
  * A body up to this size (bytes) is parsed and checked whole: it takes a few microseconds and gives every caller the same exact
@@ -32,26 +56,45 @@ const WHOLE_BELOW = 16 * 1024
 /** Top-level members up to this size (bytes) are parsed to check a large body: scalars and small objects. */
 const SMALL_MEMBER = 1024
 
+let release: (call: ClientCall) => void
+
+/** Frees the body of a settled call, which its connection would hold while it stays open. The body can no longer be read. */
+export const releaseBody = (call: ClientCall): void => release(call)
+
+const RELEASED = Buffer.alloc(0)
+
 /** The client's request: its bytes, the offsets of its top-level members, and the fields parsed so far. */
 export class ClientCall implements Call {
+  static {
+    release = (call) => {
+      const { model, stream, stream_options, n } = call.#head
+      call.#head = { model, stream, stream_options, n }
+      call.#bytes = RELEASED
+      call.#body = undefined
+    }
+  }
+
   readonly id: string
   readonly endpoint: EndpointName
   readonly #context: CallContext
+  #size: number
   #bytes: Buffer
-  #members: readonly Member[]
+  #scanned: ScannedObject
   /** The fields that are always parsed: all of a small body. */
   #head: Readonly<Record<string, unknown>>
   /** The parsed large body. Held weakly: a call may wait for minutes, and the body can be parsed again. */
   #body: WeakRef<ChatRequest> | undefined
+  #isCounted = false
   #model: ModelId | undefined
 
-  /** `members`: the body's members, if already known. Throws a GatewayError (400) if the body is invalid. */
-  constructor(bytes: Buffer, context: CallContext, members = membersOf(bytes)) {
+  /** `scanned`: of these bytes, if already known. Throws a GatewayError (400) if the body is invalid. */
+  constructor(bytes: Buffer, context: CallContext, scanned = scan(bytes)) {
     this.id = context.id
     this.endpoint = context.endpoint
     this.#context = context
+    this.#size = bytes.length
     this.#bytes = bytes
-    this.#members = members
+    this.#scanned = scanned
     this.#head = this.#readHead()
   }
 
@@ -74,12 +117,21 @@ export class ClientCall implements Call {
   }
 
   get size(): number {
-    return this.#bytes.length
+    return this.#size
+  }
+
+  get large(): boolean {
+    return this.#size > LARGE.bytes || this.#scanned.parts > LARGE.parts
+  }
+
+  get keys(): readonly string[] {
+    return this.#scanned.members.map(({ key }) => key)
   }
 
   get body(): Readonly<ChatRequest> {
     const known = this.#parsed
     if (known !== undefined) return known
+    this.#countParsed()
     const body = this.#parseWhole()
     this.#context.check(body)
     this.#body = new WeakRef(body)
@@ -89,8 +141,8 @@ export class ClientCall implements Call {
   member(key: string): unknown {
     const body = this.#parsed
     if (body !== undefined) return Object.hasOwn(body, key) ? body[key] : undefined
-    const member = this.#members.find((candidate) => candidate.key === key)
-    return member && parse(this.#bytes.subarray(member.start, member.end))
+    const member = this.#scanned.members.find((candidate) => candidate.key === key)
+    return member && parse(this.#unreleased.subarray(member.start, member.end))
   }
 
   get headers(): Readonly<Record<string, string>> {
@@ -105,7 +157,7 @@ export class ClientCall implements Call {
   }
 
   splice(members: Readonly<Record<string, unknown>>): Buffer {
-    return spliceObject(this.#bytes, this.#members, members)
+    return spliceObject(this.#unreleased, this.#scanned.members, members)
   }
 
   edit(pointer: string, value: unknown): void {
@@ -114,7 +166,8 @@ export class ClientCall implements Call {
     setPointer(body, pointer, value)
     this.#context.check(body)
     const bytes = Buffer.from(JSON.stringify(body))
-    this.#members = membersOf(bytes)
+    this.#scanned = scan(bytes)
+    this.#size = bytes.length
     this.#bytes = bytes
     this.#head = this.#isSmall ? body : this.#readSmallMembers()
     this.#body = new WeakRef(body)
@@ -129,11 +182,24 @@ export class ClientCall implements Call {
   }
 
   get #isSmall(): boolean {
-    return this.#bytes.length <= WHOLE_BELOW
+    return this.#size <= WHOLE_BELOW
+  }
+
+  /** The bytes; throws after their release: the call is over, so that no client gets the error. */
+  get #unreleased(): Buffer {
+    if (this.#bytes === RELEASED) throw new GatewayError('service_unavailable')
+    return this.#bytes
+  }
+
+  /** The body may be parsed again, but it is held weakly. */
+  #countParsed(): void {
+    if (this.#isCounted) return
+    this.#context.memory.take(this.#unreleased.length + this.#scanned.parts * PART_BYTES)
+    this.#isCounted = true
   }
 
   get #parsed(): ChatRequest | undefined {
-    return this.#isSmall ? (this.#head as ChatRequest) : this.#body?.deref()
+    return this.#isSmall && this.#bytes !== RELEASED ? (this.#head as ChatRequest) : this.#body?.deref()
   }
 
   #readHead(): Readonly<Record<string, unknown>> {
@@ -148,16 +214,18 @@ export class ClientCall implements Call {
 
   /** V8 can misread an escaped key (nodejs/node#63785), but the checked body must be the sent one. */
   #parseWhole(): ChatRequest {
-    const body = parse(this.#bytes) as ChatRequest
-    if (this.#members.every(({ key }) => Object.hasOwn(body, key))) return body
-    const members = this.#members.map(({ key, start, end }) => [key, parse(this.#bytes.subarray(start, end))])
-    return Object.fromEntries(members)
+    const bytes = this.#unreleased
+    const body = parse(bytes) as ChatRequest
+    const { members } = this.#scanned
+    if (members.every(({ key }) => Object.hasOwn(body, key))) return body
+    const entries = members.map(({ key, start, end }) => [key, parse(bytes.subarray(start, end))])
+    return Object.fromEntries(entries)
   }
 
   /** The members of a large body that can be checked without parsing its large members. */
   #readSmallMembers(): Record<string, unknown> {
     const head: Record<string, unknown> = Object.create(null)
-    for (const { key, start, end } of this.#members) {
+    for (const { key, start, end } of this.#scanned.members) {
       if (end - start <= SMALL_MEMBER) head[key] = parse(this.#bytes.subarray(start, end))
       else if (Object.hasOwn(UNREAD, key) && this.#bytes[start] === 0x5b) head[key] = UNREAD[key]
       else if (this.#bytes[start] === 0x22) head[key] = this.#bytes.toString('utf8', start + 1, start + SMALL_MEMBER)
@@ -186,8 +254,8 @@ const SCAN_ERRORS: Readonly<Record<Exclude<ScanErrorCode, 'syntax' | 'not_an_obj
   too_many_parts: 'The request body has more than 50,000 objects and arrays in it.',
 }
 
-/** Returns a body's top-level members. Throws a GatewayError (400) if the body is not an acceptable JSON object. */
-function membersOf(bytes: Buffer): readonly Member[] {
+/** Scans a body. Throws a GatewayError (400) if it is not an acceptable JSON object. */
+function scan(bytes: Buffer): ScannedObject {
   try {
     return checked(scanObject(bytes))
   } catch (error) {
@@ -195,35 +263,27 @@ function membersOf(bytes: Buffer): readonly Member[] {
   }
 }
 
-/** `membersOf` in a worker thread: scanning many megabytes would block the event loop. */
-export async function membersOfLarge(bytes: Buffer, scanner: BodyScanner): Promise<readonly Member[]> {
+/**
+ * The call with a large body, which `scanner` takes over: scanning many megabytes would block the event loop. Throws a GatewayError (400)
+ * if the body is invalid.
+ */
+export async function largeCall(bytes: Buffer, context: CallContext, scanner: BodyScanner): Promise<ClientCall> {
   try {
-    checkBeginning(bytes)
-    return checked(await scanner.scan(bytes))
+    const body = await scanner.scan(bytes)
+    return new ClientCall(body.bytes, context, checked(body.scanned))
   } catch (error) {
     throw refusal(error)
   }
 }
 
-/** Bytes scanned first: enough to refuse a JSON bomb without copying it to a thread. */
-const BEGINNING = 64 * 1024
-
-function checkBeginning(bytes: Buffer): void {
-  try {
-    scanObject(bytes.subarray(0, BEGINNING))
-  } catch (error) {
-    // A prefix is incomplete: a syntax error is expected.
-    if (!(error instanceof ScanError) || error.code !== 'syntax') throw error
-  }
-}
-
-function checked(members: readonly Member[]): readonly Member[] {
+function checked(scanned: ScannedObject): ScannedObject {
+  const { members } = scanned
   // Parsers disagree on which duplicate counts: authorisation and upstream could read different models.
   const duplicate = members.find(({ key }, index) => members.findIndex((other) => other.key === key) < index)
   if (duplicate !== undefined) throw new GatewayError('duplicate_parameter', { param: duplicate.key.slice(0, 100) })
   const folded = members.find(({ key }) => !FIELDS.has(key) && FOLDED.test(key))
   if (folded !== undefined) throw misspelled(folded.key)
-  return members
+  return scanned
 }
 
 /** Body fields read by routing, authorisation, limits. */

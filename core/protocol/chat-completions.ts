@@ -235,7 +235,7 @@ function readWhole(bytes: Buffer): WholeReply | undefined {
 
 /** The members read; of a long list of choices only whether it begins with an object. */
 function readMembers(bytes: Buffer): LooseChunk {
-  const members = scanObject(bytes).map(({ key, start, end }) => {
+  const members = scanObject(bytes).members.map(({ key, start, end }) => {
     if (key === 'choices') return [key, /^\[\s*\{/.test(bytes.toString('latin1', start, start + 64)) ? [{}] : []]
     return [key, key === 'error' || key === 'usage' ? JSON.parse(bytes.toString('utf8', start, end)) : undefined]
   })

@@ -48,7 +48,8 @@ function usageOf(reply: object): Usage | undefined {
  * not match the request.
  */
 function normalise(translated: object, call: Call): object {
-  const vectors = vectorsOf(translated as TranslatedEmbeddings, call.member('input'))
+  // The inputs of a large request were parsed in a worker thread, and are not parsed again to be counted.
+  const vectors = vectorsOf(translated as TranslatedEmbeddings, call.large ? undefined : countOf(call.member('input')))
   const encode = call.member('encoding_format') === 'base64' ? toBase64 : (vector: readonly number[]) => vector
   // Clients rely on usage: the member is not optional.
   const tokens = usageOf(translated)?.prompt_tokens ?? promptEstimate(call)
@@ -93,9 +94,8 @@ function parseObject(text: string): ParsedReply | undefined {
   }
 }
 
-/** The vectors of a reply, one for each input. Throws an Error if the count differs or a vector is not a list of numbers. */
-function vectorsOf({ data }: TranslatedEmbeddings, input: unknown): readonly (readonly number[])[] {
-  const expected = countOf(input)
+/** The vectors of a reply. Throws an Error if there are not as many as expected, or if one is not a list of numbers. */
+function vectorsOf({ data }: TranslatedEmbeddings, expected = data.length): readonly (readonly number[])[] {
   if (data.length !== expected) throw new Error(`there are ${data.length} embeddings of ${expected} inputs`)
   return data.map(({ embedding }) => {
     if (isVector(embedding)) return embedding

@@ -13,6 +13,14 @@ export interface Member {
   readonly end: number
 }
 
+/** The outline of a JSON object. */
+export interface ScannedObject {
+  /** In order, duplicates included. */
+  readonly members: readonly Member[]
+  /** Number of objects and arrays below the top level. */
+  readonly parts: number
+}
+
 /** Why bytes are not an acceptable JSON object. */
 export type ScanErrorCode = 'not_an_object' | 'syntax' | 'too_deep' | 'too_many_members' | 'too_many_parts'
 
@@ -48,8 +56,8 @@ const CLOSE_OBJECT = 0x7d
 const OPEN_ARRAY = 0x5b
 const CLOSE_ARRAY = 0x5d
 
-/** Returns the members of a JSON object in order, duplicates included. Throws `ScanError`. */
-export function scanObject(bytes: Buffer): Member[] {
+/** Scans a JSON object. Throws `ScanError`. */
+export function scanObject(bytes: Buffer): ScannedObject {
   parts = 0
   let at = skipSpace(bytes, 0)
   if (bytes[at] !== OPEN_OBJECT) throw new ScanError(at < bytes.length ? 'not_an_object' : 'syntax')
@@ -66,7 +74,7 @@ export function scanObject(bytes: Buffer): Member[] {
     }
   }
   if (skipSpace(bytes, at + 1) !== bytes.length) throw new ScanError('syntax')
-  return members
+  return { members, parts }
 }
 
 function readMember(bytes: Buffer, at: number): Member {
@@ -189,7 +197,7 @@ function skipSpace(bytes: Buffer, from: number): number {
 
 /**
  * Replaces, adds, or (by `undefined`) removes top-level members of a JSON object. All other bytes are copied unchanged, so key
- * order, unknown fields and large integers survive. `members`: the result of `scanObject`.
+ * order, unknown fields and large integers survive. `members`: of `scanObject`.
  */
 export function spliceObject(bytes: Buffer, members: readonly Member[], changes: Readonly<Record<string, unknown>>): Buffer {
   const added = Object.keys(changes).filter((key) => changes[key] !== undefined && !members.some((member) => member.key === key))

@@ -25,7 +25,7 @@ export function createMemoryLimits(clock: () => number = () => performance.now()
       return refused('concurrent', 0, budgets())
     requests?.apply()
     tokens?.apply()
-    return granted(budgets(), tokens, concurrency.acquire(subject))
+    return granted(budgets(), { requests, tokens, release: concurrency.acquire(subject) })
   }
 
   return { reserve }
@@ -34,21 +34,27 @@ export function createMemoryLimits(clock: () => number = () => performance.now()
 type Budgets = Pick<Reservation, 'requests' | 'tokens'>
 
 function refused(refusedBy: NonNullable<Reservation['refusedBy']>, retryAfterMs: number, budgets: Budgets): Reservation {
-  return { refusedBy, retryAfterMs, ...budgets, settle() {} }
+  return { refusedBy, retryAfterMs, ...budgets, settle() {}, cancel() {} }
 }
 
-function granted(budgets: Budgets, tokens: Charge | undefined, release: () => void): Reservation {
-  let settled = false
-  return {
-    retryAfterMs: 0,
-    ...budgets,
-    settle(used) {
-      if (settled) return
-      settled = true
-      release()
-      tokens?.correct(used)
-    },
+/** What a call has taken. */
+interface Taken {
+  readonly requests: Charge | undefined
+  readonly tokens: Charge | undefined
+  /** Ends the concurrent call. */
+  readonly release: () => void
+}
+
+function granted(budgets: Budgets, { requests, tokens, release }: Taken): Reservation {
+  let isOver = false
+  function end(usedRequests: number, usedTokens: number): void {
+    if (isOver) return
+    isOver = true
+    release()
+    requests?.correct(usedRequests)
+    tokens?.correct(usedTokens)
   }
+  return { retryAfterMs: 0, ...budgets, settle: (used) => end(1, used), cancel: () => end(0, 0) }
 }
 
 /** The amount that a call takes from one window. */

@@ -1,6 +1,14 @@
 import { type ErrorName, GatewayError } from '../errors.ts'
 import type { Call, RouteTrace } from '../sdk/api.ts'
-import { droppedParameters, type Operation, operationOf, parameterSupport, tableFor, withDefaults } from './operation.ts'
+import {
+  droppedParameters,
+  type Operation,
+  operationOf,
+  parameterSupport,
+  parametersOf,
+  tableFor,
+  withDefaults,
+} from './operation.ts'
 import { backOff, type FailurePolicy, policyFor } from './retry.ts'
 import type { Candidate, Route } from './route.ts'
 import { inOrder } from './selection.ts'
@@ -182,7 +190,7 @@ export class AttemptPlanner {
     const parameters = tableFor(operation, target.served.model)
     if (parameters === 'verbatim') return NONE
     try {
-      const dropped = droppedParameters(call.body, parameters)
+      const dropped = droppedParameters(parametersOf(call), parameters)
       if (strict && dropped[0] !== undefined) throw new GatewayError('unsupported_parameter', { param: dropped[0] })
       return dropped
     } catch (error) {

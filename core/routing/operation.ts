@@ -79,6 +79,12 @@ const asksForNothing = (name: string, value: unknown): boolean =>
   (name === 'logit_bias' && Object.keys(value as object).length === 0) ||
   (name === 'response_format' && (value as { readonly type?: unknown }).type === 'text')
 
+/** The top-level members of a request that may be parameters. The rest of a large body is not parsed. */
+export function parametersOf(call: Pick<Call, 'large' | 'keys' | 'member' | 'body'>): Readonly<Record<string, unknown>> {
+  if (!call.large) return call.body
+  return Object.fromEntries(call.keys.filter((key) => !STRUCTURE.has(key)).map((key) => [key, call.member(key)]))
+}
+
 /** A provider's parameter table for a model. */
 export function tableFor({ parameters }: Pick<Provider, 'parameters'>, model: string): ParameterTable {
   return typeof parameters === 'function' ? parameters(model) : parameters
@@ -88,10 +94,10 @@ export function tableFor({ parameters }: Pick<Provider, 'parameters'>, model: st
  * The parameters of a request that a provider drops. Throws 400 `unsupported_parameter` for the first that cannot be dropped without
  * changing the meaning.
  */
-export function droppedParameters(body: Readonly<ChatRequest>, table: ParameterTable): string[] {
+export function droppedParameters(parameters: Readonly<Record<string, unknown>>, table: ParameterTable): string[] {
   if (table === 'verbatim') return []
   const dropped: string[] = []
-  for (const [name, value] of Object.entries(body)) {
+  for (const [name, value] of Object.entries(parameters)) {
     if (!isParameter(name, value)) continue
     const entry = supportOf(name, table)
     if (entry.support === 'refused') {
@@ -106,9 +112,9 @@ export function droppedParameters(body: Readonly<ChatRequest>, table: ParameterT
 }
 
 /** The support of each parameter of a request. */
-export function parameterSupport(call: Pick<Call, 'body'>, table: ParameterTable): RouteTrace['parameters'] {
+export function parameterSupport(call: Call, table: ParameterTable): RouteTrace['parameters'] {
   if (table === 'verbatim') return table
-  const asked = Object.entries(call.body).filter(([name, value]) => isParameter(name, value))
+  const asked = Object.entries(parametersOf(call)).filter(([name, value]) => isParameter(name, value))
   return Object.fromEntries(asked.map(([name]) => [name, supportOf(name, table)]))
 }
 
@@ -157,6 +163,12 @@ class FilledCall implements Call {
   }
   get size() {
     return this.#call.size
+  }
+  get large() {
+    return this.#call.large
+  }
+  get keys() {
+    return [...new Set([...this.#call.keys, ...Object.keys(this.#missing)])]
   }
   get headers() {
     return this.#call.headers

@@ -2,6 +2,7 @@
 export { type Static, Type } from 'typebox'
 export { type ErrorDetails, type ErrorName, GatewayError } from '../errors.ts'
 export * from './call.ts'
+export * from './call-function.ts'
 export * from './chat.ts'
 export * as chunk from './chunk.ts'
 export * from './conversation.ts'

@@ -47,6 +47,10 @@ export interface Call {
   readonly choices: number
   /** Length of the client's body, in bytes. */
   readonly size: number
+  /** True if parsing the body would block the event loop: more than 1 MiB, or 8,192 objects and arrays. See `host.compute`. */
+  readonly large: boolean
+  /** The names of the body's top-level members. */
+  readonly keys: readonly string[]
   /**
    * The whole body, parsed on first access. Read only: change it by `edit`. At endpoints other than chat completions it has the
    * members of that endpoint.

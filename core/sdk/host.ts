@@ -1,4 +1,5 @@
 import type { Call, Principal } from './call.ts'
+import type { CallFunction } from './call-function.ts'
 import type { UpstreamHeaders } from './secrets.ts'
 
 /** The services that core offers a plugin. */
@@ -13,6 +14,11 @@ export interface Host {
   readonly limits: Limits
   /** The number of tokens in the call's prompt, counted with gpt-tokenizer's o200k in a worker thread. */
   countTokens(call: Call): Promise<number>
+  /**
+   * Computes something of a call's body, such as the body for an upstream: in place, or in a worker thread if the call is `large`, because
+   * parsing would block the event loop. From a thread, byte arrays that are the result or its members come as `Uint8Array`.
+   */
+  compute<Input, Result>(call: Call, fn: CallFunction<Input, Result>, input: Input): Promise<Result>
   /** Runs a pure function of a module in a worker thread; `input` and the result are cloned. */
   offload(module: URL, exportName: string, input: unknown): Promise<unknown>
   /**
@@ -79,6 +85,8 @@ export interface Reservation {
   readonly tokens?: Budget
   /** Call once, after the call. `tokens`: its actual usage. Ends the concurrent call. */
   settle(tokens: number): void | Promise<void>
+  /** Instead of `settle`, if there is no call after all: gives everything back, the request included. */
+  cancel(): void | Promise<void>
 }
 
 /** The state of a budget, as in `x-ratelimit-*`. */

@@ -64,7 +64,7 @@ export interface UpstreamRequest {
   /** Path and query, percent-encoded. */
   readonly path: string
   readonly headers: UpstreamHeaders
-  readonly body: Buffer | string
+  readonly body: Uint8Array | string
   /** Dropped parameters beside those of the provider's table. */
   readonly dropped?: readonly string[]
 }

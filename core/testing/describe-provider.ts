@@ -4,6 +4,7 @@ import { describeDepartures } from './conformance/cases/departures.ts'
 import { describeDiscovery } from './conformance/cases/discovery.ts'
 import { describeEmbeddings } from './conformance/cases/embeddings.ts'
 import { describeErrors } from './conformance/cases/errors.ts'
+import { describeLargeRequests } from './conformance/cases/large-requests.ts'
 import { describeParameters } from './conformance/cases/parameters.ts'
 import { describePrivacy } from './conformance/cases/privacy.ts'
 import { describeReplies } from './conformance/cases/replies.ts'
@@ -63,6 +64,7 @@ export function describeProvider(subject: ProviderUnderTest): void {
     describeEmbeddings(suite)
     if (subject.local) return
     describeBytes(suite)
+    describeLargeRequests(suite)
     describeDepartures(suite)
     describeParameters(suite)
     describePrivacy(suite)

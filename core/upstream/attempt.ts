@@ -96,7 +96,8 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   #abort: AbortController | undefined
   #commit: 'none' | 'due' | 'done' = 'none'
   #state: 'connecting' | 'sent' | 'heard' | 'over' = 'connecting'
-  #request: UpstreamRequest | undefined
+  /** The request without its body, which may be large. */
+  #sent: Pick<UpstreamRequest, 'origin' | 'headers'> | undefined
   #sending: Sending | undefined
   #reader: BodyReader | undefined
   #decoding: Decoding | undefined
@@ -111,7 +112,8 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   /** Gets the request from the provider, and sends it. */
   start(client: UpstreamClient): void {
     const { operation, call, served, timer } = this.#options
-    this.#enter('connect')
+    // A large body is translated in a worker thread: its upstream must not be blamed for that time.
+    if (!call.large) this.#enter('connect')
     deadlines.add(this)
     const startedAt = performance.now()
     const made = (request: UpstreamRequest | LocalReply): void => {
@@ -155,7 +157,8 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     this.dropped = request.dropped ?? this.dropped
     const [unfit] = this.dropped
     if (this.#options.strict && unfit !== undefined) throw new GatewayError('unsupported_parameter', { param: unfit })
-    this.#request = request
+    this.#sent = { origin: request.origin, headers: request.headers }
+    if (this.#options.call.large) this.#enter('connect')
     this.#sending = client.send(request, this, this.#options.fresh)
   }
 
@@ -295,7 +298,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   }
 
   #refused(refusal: UpstreamRefusal): GatewayError {
-    const hidden = this.#request === undefined ? [] : privateValues(this.#request, this.#options.call)
+    const hidden = this.#sent === undefined ? [] : privateValues(this.#sent, this.#options.call)
     return refusalError(refusal, { asked: this.#options.call.model.id, passedThrough: this.#options.passedThrough, hidden })
   }
 

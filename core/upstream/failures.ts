@@ -162,7 +162,7 @@ const SHORTEST = 6
  * Values of a request that its client must not receive: the host, and the values of the headers that the provider added to the
  * call's own. Upstreams quote them in refusals.
  */
-export function privateValues(request: UpstreamRequest, call: Call): string[] {
+export function privateValues(request: Pick<UpstreamRequest, 'origin' | 'headers'>, call: Call): string[] {
   const own = call.headers
   const added = Object.entries(request.headers).filter(([name]) => !Object.hasOwn(own, name))
   return valuesSent(Object.fromEntries(added), request.origin)

@@ -1,13 +1,19 @@
 import { Piscina } from 'piscina'
-import { type Member, ScanError } from '../protocol/json.ts'
+import { GatewayError } from '../errors.ts'
+import type { ScannedBody } from '../protocol/call.ts'
+import { ScanError } from '../protocol/json.ts'
+import type { Call, CallFunction } from '../sdk/api.ts'
+import type { Computation, Computed } from './compute.ts'
 import type { ScanResult } from './scan.ts'
 
-/** Threads for work that would block the event loop. */
+/** Threads for work that would block the event loop. Large bodies have threads of their own: other work does not wait for them. */
 export interface Workers {
-  /** Counts the tokens of the prompt of a chat request, given as JSON. Copies the bytes. */
-  countTokens(json: Uint8Array): Promise<number>
-  /** Finds the top-level members of a JSON object. Copies the bytes. Throws `ScanError`. */
-  scan(json: Uint8Array): Promise<readonly Member[]>
+  /** Counts the tokens of a call's prompt. */
+  countTokens(call: Call): Promise<number>
+  /** Scans a large JSON object. Takes the bytes over, and returns them without a copy. Throws `ScanError`. */
+  scan(bytes: Buffer): Promise<ScannedBody>
+  /** Calls a function of a large call, and throws what it throws. */
+  compute<Input, Result>(call: Call, fn: CallFunction<Input, Result>, input: Input): Promise<Result>
   /** Calls an exported function of a module; `input` and the result are cloned. */
   run(module: URL, exportName: string, input: unknown): Promise<unknown>
   /** Tasks that wait for a thread. */
@@ -16,70 +22,163 @@ export interface Workers {
   close(): Promise<void>
 }
 
+/** The options of worker threads. */
+export interface WorkersOptions {
+  /** Half as many, and at least one, work on large bodies. */
+  readonly threads: number
+  /** The error for a large body if too many wait. */
+  readonly overloaded: () => GatewayError
+}
+
 /** A thread that has counted tokens holds some 80 MB of tables: an idle gateway frees them. */
 const IDLE_MS = 60_000
-/** Deadline of a task, its time in the queue included: a call waits for it. */
+/** Deadline of a task, its time in Piscina's queue included: a call waits for it. */
 const TASK_TIMEOUT_MS = 30_000
 /** A waiting task may hold a copy of a body. */
 const MAX_QUEUE = 256
+/** Large bodies that wait for a thread, each for a few hundred milliseconds. */
+const MAX_LARGE_QUEUE = 16
 
+const COMPUTE = new URL('./compute.ts', import.meta.url).href
 const TOKENS = new URL('./tokens.ts', import.meta.url).href
 const SCAN = new URL('./scan.ts', import.meta.url).href
 /** Lets a local plugin's `.ts`, in any folder, import the seam inside a thread too. */
 const RESOLVE_SEAM = new URL('../plugins/resolve-seam.ts', import.meta.url).href
 
-/** A task's module and function, in Piscina's terms. */
+const COUNT_TOKENS = { filename: TOKENS, name: 'countPromptTokens' }
+const SCAN_BODY = { filename: SCAN, name: 'scanBody' }
+const COMPUTE_RESULT = { filename: COMPUTE, name: 'compute' }
+
+/** A module and its function, in Piscina's terms. */
 interface TaskFunction {
   readonly filename: string
   readonly name: string
 }
 
+/** A task's argument, and its buffers that move to the thread. */
+interface TaskInput {
+  readonly input: unknown
+  readonly moved: readonly ArrayBuffer[]
+}
+
 /** Creates the worker threads; the first task starts the first one. */
-export function createWorkers({ threads }: { readonly threads: number }): Workers {
+export function createWorkers({ threads, overloaded }: WorkersOptions): Workers {
+  const pool = createPool(threads)
+  const largeThreads = Math.max(1, threads >> 1)
+  const largePool = createPool(largeThreads)
+  const places = new Places(largeThreads)
+
+  async function run({ input, moved }: TaskInput, fn: TaskFunction): Promise<unknown> {
+    if (pool.queueSize >= MAX_QUEUE)
+      throw new Error(`all ${threads} worker threads are busy and ${MAX_QUEUE} tasks wait for them`)
+    try {
+      return await start(pool, { input, moved }, fn)
+    } finally {
+      restart()
+    }
+  }
+
+  /** `prepare` is called when there is a thread: bodies that wait are not copied. */
+  async function runLarge(prepare: () => TaskInput, fn: TaskFunction): Promise<unknown> {
+    if (places.waiting >= MAX_LARGE_QUEUE) throw overloaded()
+    await places.acquire()
+    try {
+      return await start(largePool, prepare(), fn)
+    } finally {
+      places.release()
+    }
+  }
+
+  /** Piscina replaces a dead thread only when a new task comes: while tasks wait, an empty one starts a thread. */
+  function restart(): void {
+    if (pool.queueSize === 0 || pool.threads.length > 0) return
+    start(pool, { input: undefined, moved: [] }, { filename: SCAN, name: 'startThread' }).catch(() => undefined)
+  }
+
+  return {
+    countTokens(call) {
+      const body = () => bytesOnly(call.splice({}))
+      return (call.large ? runLarge(body, COUNT_TOKENS) : run(body(), COUNT_TOKENS)) as Promise<number>
+    },
+    async scan(bytes) {
+      const result = (await runLarge(() => bytesOnly(bytes), SCAN_BODY)) as ScanResult
+      if ('error' in result) throw new ScanError(result.error)
+      return { bytes: Buffer.from(result.bytes.buffer), scanned: result.scanned }
+    },
+    async compute<Input, Result>(call: Call, fn: CallFunction<Input, Result>, input: Input) {
+      const computed = (await runLarge(() => computationOf(call, fn, input), COMPUTE_RESULT)) as Computed<Result>
+      if (!('refused' in computed)) return computed.result
+      const { row, message, ...details } = computed.refused
+      throw Object.assign(new GatewayError(row, details), { message })
+    },
+    run: (module, name, input) => run({ input, moved: [] }, { filename: module.href, name }),
+    get queueSize() {
+      return pool.queueSize + places.waiting
+    },
+    async close() {
+      await Promise.all([pool.destroy(), largePool.destroy()])
+    },
+  }
+}
+
+function createPool(maxThreads: number): Piscina {
   const pool = new Piscina({
     minThreads: 0,
-    maxThreads: threads,
+    maxThreads,
     idleTimeout: IDLE_MS,
     execArgv: ['--import', RESOLVE_SEAM],
     recordTiming: false,
   })
   // A thread that cannot start: the tasks that wait for it end by their deadline.
   pool.on('error', () => undefined)
+  return pool
+}
 
-  async function run(input: unknown, fn: TaskFunction, transferList: ArrayBuffer[] = []): Promise<unknown> {
-    if (pool.queueSize >= MAX_QUEUE)
-      throw new Error(`all ${threads} worker threads are busy and ${MAX_QUEUE} tasks wait for them`)
-    try {
-      return await pool.run(input, { ...fn, transferList, signal: AbortSignal.timeout(TASK_TIMEOUT_MS) })
-    } finally {
-      restart()
-    }
+const start = (pool: Piscina, { input, moved }: TaskInput, fn: TaskFunction): Promise<unknown> =>
+  pool.run(input, { ...fn, transferList: [...moved], signal: AbortSignal.timeout(TASK_TIMEOUT_MS) })
+
+function bytesOnly(bytes: Uint8Array): TaskInput {
+  const own = ownBytes(bytes)
+  return { input: own, moved: [own.buffer] }
+}
+
+function computationOf<Input>(call: Call, { module, name }: CallFunction<Input, unknown>, input: Input): TaskInput {
+  const { id, endpoint, model } = call
+  const bytes = ownBytes(call.splice({}))
+  const computation: Computation = { bytes, id, endpoint, model, module, name, input }
+  return { input: computation, moved: [bytes.buffer] }
+}
+
+/** Bytes whose buffer holds nothing else: these, if so, or a copy. */
+function ownBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer, byteLength } = bytes
+  return buffer instanceof ArrayBuffer && buffer.byteLength === byteLength
+    ? new Uint8Array(buffer)
+    : (new Uint8Array(bytes) as Uint8Array<ArrayBuffer>)
+}
+
+/** Places for tasks, given in order of arrival. */
+class Places {
+  #free: number
+  readonly #queue: (() => void)[] = []
+
+  constructor(count: number) {
+    this.#free = count
   }
 
-  /** Transfers a copy to the thread: the caller keeps its bytes. */
-  function runOnCopy(bytes: Uint8Array, fn: TaskFunction): Promise<unknown> {
-    const copy = new Uint8Array(bytes)
-    return run(copy, fn, [copy.buffer])
+  /** Tasks that wait for a place. */
+  get waiting(): number {
+    return this.#queue.length
   }
 
-  /** Piscina replaces a dead thread only when a new task comes: while tasks wait, an empty one starts a thread. */
-  function restart(): void {
-    if (pool.queueSize === 0 || pool.threads.length > 0) return
-    const signal = AbortSignal.timeout(TASK_TIMEOUT_MS)
-    pool.run(undefined, { filename: SCAN, name: 'startThread', signal }).catch(() => undefined)
+  async acquire(): Promise<void> {
+    if (this.#free > 0) this.#free--
+    else await new Promise<void>((resolve) => this.#queue.push(resolve))
   }
 
-  return {
-    countTokens: (json) => runOnCopy(json, { filename: TOKENS, name: 'countPromptTokens' }) as Promise<number>,
-    async scan(json) {
-      const result = (await runOnCopy(json, { filename: SCAN, name: 'scanBody' })) as ScanResult
-      if ('error' in result) throw new ScanError(result.error)
-      return result.members
-    },
-    run: (module, exportName, input) => run(input, { filename: module.href, name: exportName }),
-    get queueSize() {
-      return pool.queueSize
-    },
-    close: () => pool.destroy(),
+  release(): void {
+    const next = this.#queue.shift()
+    if (next === undefined) this.#free++
+    else next()
   }
 }

@@ -1,14 +1,19 @@
-import { type Member, ScanError, type ScanErrorCode, scanObject } from '../protocol/json.ts'
+import { ScanError, type ScanErrorCode, type ScannedObject, scanObject } from '../protocol/json.ts'
+import { moved } from './moved.ts'
 
 /** The result of a scan. An error loses its class between threads, so its code is returned. */
-export type ScanResult = { readonly members: readonly Member[] } | { readonly error: ScanErrorCode }
+export type ScanResult =
+  | { readonly bytes: Uint8Array<ArrayBuffer>; readonly scanned: ScannedObject }
+  | { readonly error: ScanErrorCode }
 
-/** Scans the top-level members of a large body. It runs in a worker thread, which loads no tokenizer for it. */
-export function scanBody(bytes: Uint8Array): ScanResult {
+/** Scans the top-level members of a large body. It runs in a worker thread, which loads no tokenizer for it. Resolves to a `ScanResult`. */
+export function scanBody(bytes: Uint8Array<ArrayBuffer>): unknown {
   try {
-    return { members: scanObject(Buffer.from(bytes.buffer)) }
+    return moved({ bytes, scanned: scanObject(Buffer.from(bytes.buffer)) } satisfies ScanResult, [bytes.buffer])
   } catch (error) {
-    if (error instanceof ScanError) return { error: error.code }
+    // An idle thread collects no garbage: this frees the bytes now.
+    bytes.buffer.transfer(0)
+    if (error instanceof ScanError) return { error: error.code } satisfies ScanResult
     throw error
   }
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { CHAT } from '../../bench/apis.ts'
 import type { Measurement } from '../../bench/measure.ts'
-import { judge, resultTable, verdictTable, warnOfBusyMachine } from '../../bench/report.ts'
+import { judge, resultTable, subjectTable, verdictTable, warnOfBusyMachine } from '../../bench/report.ts'
 import type { Scenario } from '../../bench/scenarios.ts'
 
 const judged: Scenario = {
@@ -53,6 +53,42 @@ describe('the report of the benchmark', () => {
   it('leaves open what was not measured', () => {
     const direct: Measurement = { scenario: judged, subject: 'direct', p50: 10, p99: 20, firstByte: 5 }
     expect(resultTable([direct])).to.contain('| judged | direct | - | - | - | - | - | 10.0 | 20.0 | 5.0 |')
+  })
+
+  it('shows a peer beside nginx and the gateway, with its multiple of nginx', () => {
+    const table = resultTable([...rounds(judged, 'nginx', 20), ...rounds(judged, 'gateway', 60), ...rounds(judged, 'envoy', 50)])
+    expect(table).to.contain('| judged | envoy | 50.0 / request | 50.0 to 50.0 | 2.50 | 2 % | 1,000 | 10.0 | 20.0 | 5.0 |')
+  })
+
+  it('does not judge the gateway by what a peer uses', () => {
+    const [verdict] = judge([...rounds(judged, 'nginx', 20), ...rounds(judged, 'gateway', 60), ...rounds(judged, 'envoy', 900)])
+    expect(verdict).to.include({ timesNginx: 3, met: true })
+  })
+
+  it('leaves open the delay of events whose time was not passed on', () => {
+    const [row] = rounds(judged, 'litellm', 60)
+    const { p50: _p50, p99: _p99, ...timeless } = row!
+    expect(resultTable([timeless])).to.contain('| 1,000 | - | - | 5.0 |')
+  })
+
+  it('says what each subject had switched on, its memory, and where and why it was not measured', () => {
+    const described = [
+      { subject: 'nginx', switchedOn: 'nothing', memory: 20.25 },
+      { subject: 'portkey', switchedOn: 'no keys', memory: 246 },
+      { subject: 'bifrost', switchedOn: 'metrics' },
+    ]
+    const failures = [
+      { subject: 'portkey', scenario: judged, reason: 'status 500:\n  a | b' },
+      { subject: 'portkey', scenario: unjudged, reason: 'x'.repeat(200) },
+      { subject: 'bifrost', reason: 'not installed' },
+    ]
+    expect(subjectTable(described, failures).split('\n')).to.deep.equal([
+      '| through | switched on | not measured | memory, MiB |',
+      '| --- | --- | --- | ---: |',
+      '| nginx | nothing | - | 20.3 |',
+      `| portkey | no keys | judged: status 500: a \\| b; unjudged: ${'x'.repeat(160)} … | 246 |`,
+      '| bifrost | metrics | all: not installed | - |',
+    ])
   })
 
   it('warns where nginx had to wait for its core', () => {

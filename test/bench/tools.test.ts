@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import { CHAT, MESSAGES } from '../../bench/apis.ts'
 import { createProcesses, type Processes } from '../../bench/processes.ts'
-import { type ChatRequest, httpRequest, SHORT_CHAT } from '../../bench/requests.ts'
+import { textOfStream } from '../../bench/replies.ts'
+import { type ChatRequest, httpRequest, LONG_CHAT, SHORT_CHAT } from '../../bench/requests.ts'
 import { startUpstream, TOOLS } from '../../bench/subjects.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 import { describeWith } from '../support/requirements.ts'
@@ -69,6 +70,15 @@ describeWith('compiler', 'the tools of the benchmark', () => {
       expect(failure).to.contain('answered with status 400').and.contain(model)
     })
   }
+
+  it('the upstream finds model, stream and pace in front of long messages too, in JSON as Python writes it', async () => {
+    const messages = JSON.stringify(LONG_CHAT)
+    const reply = await fetch(`http://127.0.0.1:${upstream}${CHAT.path}`, {
+      method: 'POST',
+      body: `{"model": "${CHAT.model}", "stop": "bench;chunks=7;delay-us=0", "stream": true, "messages": ${messages}}`,
+    })
+    expect(textOfStream(await reply.text()).match(/ tok/g)).to.have.length(7)
+  })
 
   it('a stream that ends early ends the run', async () => {
     const server = createServer((request, response) => {

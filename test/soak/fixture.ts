@@ -6,6 +6,7 @@ import { type ScriptedUpstream, scriptedUpstream } from '../../core/testing/kit.
 import { startBlackhole } from './blackhole.ts'
 import type { Announcement } from './gateway.ts'
 import type { ProcessResources } from './resources.ts'
+import { startSink } from './sink.ts'
 import { startUnreachable } from './unreachable.ts'
 
 /** A gateway process, its upstreams and its workspace. */
@@ -44,6 +45,8 @@ export interface Workspace {
   readonly scratch: string
   /** The text of the gateway's routes.yaml. Undefined: routes.yaml of this folder. */
   readonly table: string | undefined
+  /** V8's limit of the gateway's heap, in MB. Undefined: V8's own. */
+  readonly heapMb: number | undefined
   /** The gateway's limit of open files. Undefined: that of the command. */
   readonly descriptors: number | undefined
 }
@@ -54,10 +57,12 @@ export async function startFixture(workspace: Workspace): Promise<SoakFixture> {
   const open = parts.adopt(await scriptedUpstream(), (upstream) => upstream.close())
   const claude = parts.adopt(await scriptedUpstream(), (upstream) => upstream.close())
   const blackhole = parts.use(await startBlackhole())
+  const sink = parts.use(await startSink())
   const unreachable = parts.use(await startUnreachable())
   const env = {
     SOAK_OPEN: open.origin,
     SOAK_CLAUDE: claude.origin,
+    SOAK_SINK: sink.origin,
     SOAK_BLACKHOLE: `http://127.0.0.1:${blackhole.port}`,
     SOAK_OPEN_PORT: new URL(open.origin).port,
     SOAK_SILENT_TLS: unreachable.silentTls,
@@ -110,11 +115,11 @@ interface GatewayProcess {
 }
 
 async function startGateway(
-  { processes, descriptors }: Workspace,
+  { processes, heapMb, descriptors }: Workspace,
   { database, table, env, log, kept }: GatewayProcess,
 ): Promise<SoakedGateway> {
   // V8 drops code that has not run for some collections, which would look like freed memory.
-  const flags = ['--expose-gc', '--no-flush-bytecode']
+  const flags = ['--expose-gc', '--no-flush-bytecode', ...(heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`])]
   const args = [...flags, fileURLToPath(new URL('gateway.ts', import.meta.url)), database, table]
   const limited = ['-c', `ulimit -n ${descriptors ?? '"$(ulimit -n)"'}; exec "$@"`, 'sh', process.execPath, ...args]
   const service = processes.serve({ name: 'the gateway', program: 'sh', args: limited, env }, log)

@@ -14,15 +14,16 @@ export interface Announcement {
   readonly url: string
   /** The base URL of its probe. */
   readonly probe: string
-  /** A key of each rate class, and an admin key. */
-  readonly keys: { readonly many: string; readonly few: string; readonly admin: string }
+  /** A key of each rate class, a test key and an admin key. */
+  readonly keys: { readonly many: string; readonly few: string; readonly test: string; readonly admin: string }
 }
 
 askNameServer(process.env.SOAK_NAME_SERVER!)
 const store = await openStore(process.argv[2]!)
 const keyOf = async (rateClass: string) => (await createKey(store, { name: rateClass, kind: 'live', rateClass })).secret
 const admin = (await createKey(store, { name: 'admin', kind: 'admin' })).secret
-const keys = { many: await keyOf('many'), few: await keyOf('few'), admin }
+const test = (await createKey(store, { name: 'test', kind: 'test' })).secret
+const keys = { many: await keyOf('many'), few: await keyOf('few'), test, admin }
 const { url } = await startGateway({
   routes: process.argv[3]!,
   env: process.env,

@@ -15,6 +15,7 @@ import { crash } from './scenarios/crash.ts'
 import { database } from './scenarios/database.ts'
 import { eventLoop } from './scenarios/event-loop.ts'
 import { failingTarget } from './scenarios/failing-target.ts'
+import { flood } from './scenarios/flood.ts'
 import { leak } from './scenarios/leak.ts'
 import { locked } from './scenarios/locked.ts'
 import { names } from './scenarios/names.ts'
@@ -28,6 +29,7 @@ const SCENARIOS: readonly Scenario[] = [
   slowReaders,
   leak,
   eventLoop,
+  flood,
   reload,
   amplification,
   failingTarget,
@@ -81,8 +83,8 @@ async function runScenario(scenario: Scenario, signal: AbortSignal): Promise<Sce
   await using scratch = await mkdtempDisposable(join(tmpdir(), 'umg-soak-'))
   await using processes = createProcesses()
   try {
-    const { table, descriptors } = scenario
-    await using fixture = await startFixture({ processes, scratch: scratch.path, table, descriptors })
+    const { table, heapMb, descriptors } = scenario
+    await using fixture = await startFixture({ processes, scratch: scratch.path, table, heapMb, descriptors })
     return { name, findings: await Promise.race([scenario.run(fixture, progress), timeOut(scenario, signal)]) }
   } catch (error) {
     return { name, findings: [{ what: 'ran to its end', measured: reasonOf(error as Error), allowed: '', met: false }] }

@@ -7,6 +7,8 @@ export interface Scenario {
   readonly seconds: number
   /** The text of its own routes.yaml. Default: routes.yaml of this folder. */
   readonly table?: string
+  /** V8's limit of its gateway's heap, in MB. Default: V8's own. */
+  readonly heapMb?: number
   /** Its gateway's limit of open files. Default: that of the command. */
   readonly descriptors?: number
   /** Runs with its own gateway. `progress` prints the current step. */

@@ -16,7 +16,7 @@ export function fakeCall(body: string | Readonly<Record<string, unknown>> = {}, 
   let bytes: Buffer<ArrayBufferLike> = Buffer.from(text)
   let parsed: ChatRequest | undefined
   const member = (key: string): unknown => {
-    const found = scanObject(bytes).find((one) => one.key === key)
+    const found = scanObject(bytes).members.find((one) => one.key === key)
     return found && JSON.parse(bytes.toString('utf8', found.start, found.end))
   }
   const id = String(member('model'))
@@ -31,6 +31,8 @@ export function fakeCall(body: string | Readonly<Record<string, unknown>> = {}, 
     includeUsage: streamOptions?.include_usage === true,
     choices: (member('n') as number | undefined) ?? 1,
     size: bytes.length,
+    large: false,
+    keys: scanObject(bytes).members.map(({ key }) => key),
     member,
     get body() {
       parsed ??= JSON.parse(bytes.toString()) as ChatRequest
@@ -39,7 +41,7 @@ export function fakeCall(body: string | Readonly<Record<string, unknown>> = {}, 
     get parsed() {
       return parsed !== undefined
     },
-    splice: (members) => spliceObject(bytes, scanObject(bytes), members),
+    splice: (members) => spliceObject(bytes, scanObject(bytes).members, members),
     edit(pointer, value) {
       const edited = structuredClone(this.body)
       setPointer(edited, pointer, value)

@@ -6,6 +6,7 @@ import { stringify } from 'yaml'
 import type { ManagementOptions, ReloadOutcome } from '../../core/control/services.ts'
 import { startGateway } from '../../core/gateway/gateway.ts'
 import type { ServingTimes } from '../../core/gateway/services.ts'
+import type { AdmissionLimits } from '../../core/http/admission.ts'
 import { createKey } from '../../core/keys/keys.ts'
 import { createLog } from '../../core/observe/log.ts'
 import { Secret } from '../../core/sdk/api.ts'
@@ -19,6 +20,7 @@ export interface TestGatewayOptions {
   readonly files?: Readonly<Record<string, string>>
   readonly env?: NodeJS.ProcessEnv
   readonly times?: Partial<ServingTimes>
+  readonly admission?: Partial<AdmissionLimits>
   readonly metricsToken?: string
   readonly adminListen?: boolean
   /** The URL of its database. Default: a file in its folder. */
@@ -76,6 +78,8 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     workerThreads: 1,
     ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
     ...(options.times && { times: options.times }),
+    // Other tests hold up the event loop.
+    admission: { lag: Number.POSITIVE_INFINITY, ...options.admission },
     ...(options.management && { management: options.management }),
   }).catch(async (error: unknown) => {
     await store.close()

@@ -1,5 +1,5 @@
 import type { RetryCause } from '../../config/schema/retry-causes.ts'
-import { ClientCall } from '../../protocol/call.ts'
+import { ClientCall, UNCOUNTED } from '../../protocol/call.ts'
 import { chatCompletions } from '../../protocol/chat-completions.ts'
 import { ANY_KEY, routeFor, type Simulation, simulate } from '../../routing/simulate.ts'
 import type { RoutingTable } from '../../routing/table.ts'
@@ -55,6 +55,7 @@ function createSampleCall(table: RoutingTable, model: string): Call {
     check: chatCompletions.check,
     resolve: (name) => table.resolve(name),
     upstreamHeaders: {},
+    memory: UNCOUNTED,
     decided: false,
   })
 }

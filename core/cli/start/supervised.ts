@@ -74,6 +74,7 @@ async function proxy(assignment: Assignment, options: StartOptions, { io, log }:
     log,
     version,
     workerThreads,
+    processes: options.workers,
     routes,
     env: io.env,
     process: assignment.process,

@@ -42,8 +42,8 @@ export interface Harness {
   answer(script: Script | RequestHandler): void
   /** The official SDK, without retries. */
   readonly sdk: OpenAI
-  /** Sends a chat completion request without the SDK. */
-  post(body: object, init?: RequestInit): Promise<Response>
+  /** Sends a request without the SDK: a chat completion, unless there is another path. */
+  post(body: object, init?: RequestInit & { readonly path?: string }): Promise<Response>
   stop(): Promise<void>
 }
 
@@ -90,8 +90,8 @@ async function startBefore(
     get sdk() {
       return new Sdk!({ baseURL: `${gateway.url}/v1`, apiKey: CLIENT_KEY, maxRetries: 0 })
     },
-    post: (body, init = {}) =>
-      fetch(`${gateway.url}/v1/chat/completions`, {
+    post: (body, { path = '/v1/chat/completions', ...init } = {}) =>
+      fetch(gateway.url + path, {
         ...init,
         method: 'POST',
         headers: { authorization: `Bearer ${CLIENT_KEY}`, 'content-type': 'application/json', ...init.headers },

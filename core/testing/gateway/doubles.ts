@@ -1,5 +1,5 @@
 import { validate } from '../../config/schema/validate.ts'
-import { ClientCall } from '../../protocol/call.ts'
+import { ClientCall, UNCOUNTED } from '../../protocol/call.ts'
 import { chatCompletions } from '../../protocol/chat-completions.ts'
 import { createMemoryLimits } from '../../quota/memory.ts'
 import type { Attempt, Call, Host, ModelId, Provider, ProviderPlugin } from '../../sdk/api.ts'
@@ -36,6 +36,7 @@ export function testCall(body: Readonly<Record<string, unknown>> = {}): Call {
     check: chatCompletions.check,
     resolve,
     upstreamHeaders: {},
+    memory: UNCOUNTED,
     decided: false,
   })
 }
@@ -54,8 +55,8 @@ export function testAttempt(call: Call, overrides: Partial<Attempt> = {}): Attem
 const DISCARD = { add: () => undefined, observe: () => undefined }
 
 /**
- * A host for a plugin under test. Limits are kept in memory and `getJson` sends requests; `offload` runs functions in this thread; the
- * log and the metrics discard everything; every prompt has ten tokens, and no key is valid.
+ * A host for a plugin under test. Limits are kept in memory and `getJson` sends requests; `compute` and `offload` run functions in
+ * this thread; the log and the metrics discard everything; every prompt has ten tokens, and no key is valid.
  */
 export function testHost(overrides: Partial<Host> = {}): Host {
   const silent = (): void => {}
@@ -65,6 +66,7 @@ export function testHost(overrides: Partial<Host> = {}): Host {
     keys: { verify: async () => undefined },
     limits: createMemoryLimits(),
     countTokens: async () => 10,
+    compute: async (call, fn, input) => fn.run(call, input),
     offload: async (module, exportName, input) => (await import(module.href))[exportName](structuredClone(input)),
     getJson,
     signal: new AbortController().signal,

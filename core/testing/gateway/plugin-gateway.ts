@@ -49,6 +49,8 @@ export async function startPluginGateway(content: PluginRoutes): Promise<PluginG
       log: createLog({ level: 'info', stream: { write: (line) => void log.push(JSON.parse(line)) } }),
       version: 'test',
       workerThreads: 1,
+      // Tests hold up the event loop, and share their machine with others.
+      admission: { lag: Number.POSITIVE_INFINITY },
     })
     return {
       url: gateway.url,

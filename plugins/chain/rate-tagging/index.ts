@@ -80,10 +80,9 @@ export default defineChain({
         const setTags = () =>
           tags.set(state.tags, { principal, rateClass: rateClass.name, model: state.model, header: (name) => ctx.get(name) })
         if (config.tags !== undefined) setTags()
-        const call = tags.needModel || rateClass.limits.tokens !== undefined ? await state.call() : undefined
-        if (tags.needModel) setTags()
-
-        const reservation = await admit({ state, principal, rateClass, call }, host, limited)
+        const length = ctx.request.length
+        const onBody = tags.needModel ? setTags : undefined
+        const reservation = await admit({ state, principal, rateClass, length, onBody }, host, limited)
         const admittedAt = performance.now()
         try {
           await next()

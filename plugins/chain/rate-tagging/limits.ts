@@ -141,60 +141,95 @@ export interface Applicant {
   readonly state: CallState
   readonly principal: Principal
   readonly rateClass: RateClass
-  /** Absent where the body was not needed. */
-  readonly call: Call | undefined
+  /** Length of its body in bytes, as its head says; undefined if it does not. */
+  readonly length: number | undefined
+  /** Called when the body has been read; absent: only a limit on tokens needs the body. */
+  readonly onBody: (() => void) | undefined
 }
+
+/** A body up to this size (bytes) is read before anything is reserved: it takes little memory, and a second reservation costs more. */
+const SMALL_BODY = 64 * 1024
 
 /**
- * Takes from the budgets of a call's key, and has what was not used given back when the call has ended. Throws the 429 of a call
- * that a budget has no room for.
+ * Takes from the budgets of a call's key: a request and a place before a body is read that is not small, so that the bodies of refused
+ * calls take no memory, and tokens after it. What was not used is given back when the call has ended. Throws the 429 of a call that a
+ * budget has no room for, and what reading the body throws.
  */
 export async function admit(applicant: Applicant, host: Host, limited: HostCounter): Promise<Reservation> {
-  const { state, rateClass } = applicant
-  let granted: Reservation | undefined
-  let ended: Outcome | undefined
-  // Before it is granted, so that a call which ends meanwhile gives back what it is about to get.
-  state.onSettled((outcome) => {
-    ended = outcome
-    return granted && giveBack(granted, outcome, applicant, host)
-  })
-  const asked = reserve(applicant, host)
-  // A reservation in memory is synchronous: the call does not wait.
-  const { reservation, tokens } = asked instanceof Promise ? await asked : asked
-  granted = reservation
-  if (ended !== undefined) await giveBack(granted, ended, applicant, host)
-  const { refusedBy } = reservation
-  if (refusedBy === undefined) return reservation
-  limited.add(1, rateClass.name, refusedBy)
-  throw refusal({ rateClass, reservation, refusedBy, tokens, model: state.model?.id })
+  const { rateClass, length, onBody } = applicant
+  const { limits } = rateClass
+  const charge = new CallCharge(applicant, host, limited)
+  if (limits.tokens === undefined && onBody === undefined) return charge.take(limits, 0)
+  if (length === undefined || length > SMALL_BODY) await charge.take({ ...limits, tokens: undefined }, 0)
+  const call = await charge.readBody()
+  onBody?.()
+  const estimate = estimateByBytes(call)
+  const reservation = await charge.reserve(limits, estimate)
+  if (!isWorthCounting(reservation, call)) return charge.granted(reservation, estimate)
+  return charge.take(limits, await estimateByCount(call, host))
 }
 
-/** Synchronous if the upstream reported the usage: every call is settled. */
-function giveBack(granted: Reservation, outcome: Outcome, { rateClass, call }: Applicant, host: Host): void | Promise<void> {
-  const used = rateClass.limits.tokens === undefined || call === undefined ? 0 : charged(outcome, call, host)
-  return typeof used === 'number' ? granted.settle(used) : used.then((tokens) => granted.settle(tokens))
-}
+/** What a call holds of the budgets of its key, until it has ended. */
+class CallCharge {
+  readonly #applicant: Applicant
+  readonly #host: Host
+  readonly #limited: HostCounter
+  #call: Call | undefined
+  #held: Reservation | undefined
+  #outcome: Outcome | undefined
 
-interface Asked {
-  readonly reservation: Reservation
-  /** How many were asked for. */
-  readonly tokens: number
-}
-
-function reserve({ principal, rateClass, call }: Applicant, host: Host): Asked | Promise<Asked> {
-  const { name, limits } = rateClass
-  // A key that changes its class starts anew; two links share a budget only where they name the same class.
-  const subject = `${name}/${principal.keyId}`
-  const tokens = limits.tokens === undefined || call === undefined ? 0 : estimateByBytes(call)
-  const count = (reservation: Reservation): Asked | Promise<Asked> => {
-    if (call === undefined || !isWorthCounting(reservation, call)) return { reservation, tokens }
-    return estimateByCount(call, host).then(async (counted) => ({
-      reservation: await host.limits.reserve(subject, limits, counted),
-      tokens: counted,
-    }))
+  constructor(applicant: Applicant, host: Host, limited: HostCounter) {
+    this.#applicant = applicant
+    this.#host = host
+    this.#limited = limited
+    // Before anything is granted, so that a call which ends meanwhile gives back what it is about to get.
+    applicant.state.onSettled((outcome) => {
+      this.#outcome = outcome
+      return this.#held && this.#settle(this.#held, outcome)
+    })
   }
-  const reservation = host.limits.reserve(subject, limits, tokens)
-  return reservation instanceof Promise ? reservation.then(count) : count(reservation)
+
+  /** Reserves instead of what is held. */
+  async reserve(limits: RateLimits, tokens: number): Promise<Reservation> {
+    const { rateClass, principal } = this.#applicant
+    await this.#held?.cancel()
+    // A key that changes its class starts anew; two links share a budget only where they name the same class.
+    this.#held = await this.#host.limits.reserve(`${rateClass.name}/${principal.keyId}`, limits, tokens)
+    if (this.#outcome !== undefined) await this.#settle(this.#held, this.#outcome)
+    return this.#held
+  }
+
+  /** The reservation, if it was granted; else throws its 429. */
+  granted(reservation: Reservation, tokens: number): Reservation {
+    const { rateClass, state } = this.#applicant
+    const { refusedBy } = reservation
+    if (refusedBy === undefined) return reservation
+    this.#limited.add(1, rateClass.name, refusedBy)
+    throw refusal({ rateClass, reservation, refusedBy, tokens, model: state.model?.id })
+  }
+
+  /** Reserves instead of what is held, or throws the 429. */
+  async take(limits: RateLimits, tokens: number): Promise<Reservation> {
+    return this.granted(await this.reserve(limits, tokens), tokens)
+  }
+
+  /** Reads the call's body. If that fails, there is no call to charge. */
+  async readBody(): Promise<Call> {
+    try {
+      this.#call = await this.#applicant.state.call()
+      return this.#call
+    } catch (error) {
+      await this.#held?.cancel()
+      throw error
+    }
+  }
+
+  /** Synchronous if the upstream reported the usage: every call is settled. */
+  #settle(reservation: Reservation, outcome: Outcome): void | Promise<void> {
+    const { limits } = this.#applicant.rateClass
+    const used = limits.tokens === undefined || this.#call === undefined ? 0 : charged(outcome, this.#call, this.#host)
+    return typeof used === 'number' ? reservation.settle(used) : used.then((tokens) => reservation.settle(tokens))
+  }
 }
 
 /** A prompt is counted only if its size alone would refuse the call: counting costs more than the estimate. */

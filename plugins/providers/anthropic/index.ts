@@ -11,7 +11,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
-import { parameters, toMessagesRequest } from './request.ts'
+import { messagesBody, parameters } from './request.ts'
 import { createTranslator } from './stream.ts'
 
 /** Later versions answer 400 to sampling parameters on every model. */
@@ -48,11 +48,9 @@ function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<ty
   const credentials = { 'x-api-key': apiKey, 'anthropic-version': VERSION }
   return {
     parameters,
-    request(call, attempt) {
-      const { model } = attempt
-      const { request, dropped } = toMessagesRequest(call.body, { model, facts: factsOf(model, facts), maxTokens })
-      const headers = { ...call.headers, ...credentials }
-      return { origin, path: `${path}/v1/messages`, headers, body: JSON.stringify(request), dropped }
+    async request(call, { model }) {
+      const { body, dropped } = await host.compute(call, messagesBody, { model, facts: factsOf(model, facts), maxTokens })
+      return { origin, path: `${path}/v1/messages`, headers: { ...call.headers, ...credentials }, body, dropped }
     },
     translator: createTranslator,
     error: toRefusal,

@@ -1,5 +1,6 @@
 import {
   type ChatRequest,
+  defineCallFunction,
   dropped,
   mapped,
   onlyOpenai,
@@ -60,6 +61,12 @@ export interface Translated {
   readonly request: MessagesRequest
   readonly dropped: readonly string[]
 }
+
+/** The body of `POST /v1/messages`, and the parameters that the model does not take. */
+export const messagesBody = defineCallFunction(import.meta.url, 'messagesBody', (call, target: Target) => {
+  const { request, dropped } = toMessagesRequest(call.body, target)
+  return { body: Buffer.from(JSON.stringify(request)), dropped }
+})
 
 /** Translates a chat completion request for `POST /v1/messages`. Throws `GatewayError` (400) for parameters that Claude cannot honour. */
 export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): Translated {

@@ -12,7 +12,7 @@ import {
   Type,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
-import { requestBody } from '../openai-compatible/index.ts'
+import { splicedBody } from '../openai-compatible/index.ts'
 import { addressOf, type Operation } from './address.ts'
 import { EntraCredentials, keyCredentials } from './credentials.ts'
 import { createAzureTranslator, toRefusal } from './reply.ts'
@@ -65,7 +65,7 @@ function create({ baseUrl, apiKey, apiVersion }: Static<typeof schema>, host: Ho
     ...(!apiKey && { refreshes: true }),
     request: async (call, attempt) => ({
       ...(await toHead('chat/completions', call, attempt)),
-      body: requestBody(call, attempt, []),
+      body: splicedBody(call, attempt),
     }),
     endpoints: { embeddings: verbatim('embeddings'), responses: verbatim('responses') },
     translator: createAzureTranslator,

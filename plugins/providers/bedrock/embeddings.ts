@@ -1,5 +1,6 @@
 import {
   type Call,
+  defineCallFunction,
   dropped,
   GatewayError,
   inputTexts,
@@ -37,6 +38,11 @@ const FAMILIES: readonly (readonly [name: RegExp, toRequest: (call: Call) => Tit
 
 /** The number of input tokens, of every model; Cohere's bodies omit it (github.com/vercel/ai/pull/15973). */
 const TOKENS_HEADER = 'x-amzn-bedrock-input-token-count'
+
+/** The body of InvokeModel. */
+export const invokeBody = defineCallFunction(import.meta.url, 'invokeBody', (call, model: string) =>
+  Buffer.from(JSON.stringify(toInvokeRequest(call, model))),
+)
 
 /** Translates an embeddings request to the body of InvokeModel. Throws `GatewayError` (400) for parameters that the model cannot honour. */
 export function toInvokeRequest(call: Call, model: string): TitanRequest | EmbedRequest {

@@ -12,10 +12,10 @@ import {
   Type,
 } from 'unified-model-gateway/plugin'
 import { createAuthenticator } from './credentials.ts'
-import { embeddingParameters, toInvokeReply, toInvokeRequest } from './embeddings.ts'
+import { embeddingParameters, invokeBody, toInvokeReply } from './embeddings.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
-import { parameters, toConverseRequest } from './request.ts'
+import { converseBody, parameters } from './request.ts'
 import { createTranslator } from './stream.ts'
 
 const baseUrlOption = (description: string) => Type.Optional(Type.String({ pattern: '^https?://', description }))
@@ -68,9 +68,8 @@ function create(
     endpoint: '/foundation-models',
     example: controlUrl,
   })
-  async function toRequest(call: Call, { model, credentialRefused }: Attempt, operation: string, request: object) {
+  async function toRequest(call: Call, { model, credentialRefused }: Attempt, operation: string, body: Uint8Array) {
     const path = `${prefix}/model/${encode(model)}/${operation}`
-    const body = JSON.stringify(request)
     const authentication = await authenticator.headersFor(
       { method: 'POST', origin, path, headers: call.headers, body },
       credentialRefused,
@@ -83,13 +82,13 @@ function create(
     refreshes: authenticator.refreshes,
     async request(call, attempt) {
       const { model } = attempt
-      const { request, dropped } = toConverseRequest(call.body, { model, facts: factsOf(model, facts), guardrail })
-      return { ...(await toRequest(call, attempt, call.stream ? 'converse-stream' : 'converse', request)), dropped }
+      const { body, dropped } = await host.compute(call, converseBody, { model, facts: factsOf(model, facts), guardrail })
+      return { ...(await toRequest(call, attempt, call.stream ? 'converse-stream' : 'converse', body)), dropped }
     },
     endpoints: {
       embeddings: {
         parameters: embeddingParameters,
-        request: async (call, attempt) => toRequest(call, attempt, 'invoke', toInvokeRequest(call, attempt.model)),
+        request: async (call, attempt) => toRequest(call, attempt, 'invoke', await host.compute(call, invokeBody, attempt.model)),
         reply: toInvokeReply,
       },
     },

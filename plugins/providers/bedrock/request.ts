@@ -1,5 +1,6 @@
 import {
   type ChatRequest,
+  defineCallFunction,
   dropped,
   mapped,
   onlyOpenai,
@@ -59,6 +60,12 @@ export interface Translated {
   readonly request: ConverseRequest
   readonly dropped: readonly string[]
 }
+
+/** The body of Converse, and the parameters that the model does not take. */
+export const converseBody = defineCallFunction(import.meta.url, 'converseBody', (call, target: Target) => {
+  const { request, dropped } = toConverseRequest(call.body, target)
+  return { body: Buffer.from(JSON.stringify(request)), dropped }
+})
 
 /** Translates a chat completion request for Converse. Throws `GatewayError` (400) for parameters that Bedrock cannot honour. */
 export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, guardrail }: Target): Translated {

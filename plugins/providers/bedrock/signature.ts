@@ -17,7 +17,7 @@ export interface Unsigned {
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: Uint8Array
 }
 
 const CONFIDENTIAL: ReadonlySet<string> = new Set(['authorization', 'x-amz-security-token'])

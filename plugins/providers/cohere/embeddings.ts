@@ -1,5 +1,6 @@
 import {
   type Call,
+  defineCallFunction,
   dropped,
   inputTexts,
   invalidValue,
@@ -38,6 +39,11 @@ interface EmbedReply {
   readonly embeddings?: { readonly float?: unknown } | null
   readonly meta?: WireUsage | null
 }
+
+/** The body of `POST /v2/embed`. */
+export const embedBody = defineCallFunction(import.meta.url, 'embedBody', (call, model: string) =>
+  Buffer.from(JSON.stringify({ model, ...toEmbedRequest(call) })),
+)
 
 /** Translates an embeddings request. Throws `GatewayError` (400) for lists of tokens, and for an unknown `input_type`. */
 export function toEmbedRequest(call: Call): EmbedRequest {

@@ -10,10 +10,10 @@ import {
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
-import { embeddingParameters, toEmbedReply, toEmbedRequest } from './embeddings.ts'
+import { embedBody, embeddingParameters, toEmbedReply } from './embeddings.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
-import { parameters, toChatBody } from './request.ts'
+import { chatBody, parameters } from './request.ts'
 import { createTranslator } from './stream.ts'
 
 const BASE_URL = 'https://api.cohere.com'
@@ -41,17 +41,16 @@ function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, ho
   const credentials = { authorization: bearer(apiKey) }
   return {
     parameters,
-    request(call, { model }) {
-      const { request, dropped } = toChatBody(call.body, { model, facts: factsOf(model, facts) })
-      const headers = { ...call.headers, ...credentials }
-      return { origin, path: `${path}/v2/chat`, headers, body: JSON.stringify(request), dropped }
+    async request(call, { model }) {
+      const { body, dropped } = await host.compute(call, chatBody, { model, facts: factsOf(model, facts) })
+      return { origin, path: `${path}/v2/chat`, headers: { ...call.headers, ...credentials }, body, dropped }
     },
     translator: createTranslator,
     endpoints: {
       embeddings: {
         parameters: embeddingParameters,
-        request(call, { model }) {
-          const body = JSON.stringify({ model, ...toEmbedRequest(call) })
+        async request(call, { model }) {
+          const body = await host.compute(call, embedBody, model)
           return { origin, path: `${path}/v2/embed`, headers: { ...call.headers, ...credentials }, body }
         },
         reply: toEmbedReply,

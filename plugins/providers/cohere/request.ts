@@ -1,6 +1,7 @@
 import {
   type ChatRequest,
   type ChatTool,
+  defineCallFunction,
   dropped,
   invalidValue,
   mapped,
@@ -59,6 +60,12 @@ export interface Translated {
   readonly request: ChatBody
   readonly dropped: readonly string[]
 }
+
+/** The body of `POST /v2/chat`, and the parameters that the model does not take. */
+export const chatBody = defineCallFunction(import.meta.url, 'chatBody', (call, target: Target) => {
+  const { request, dropped } = toChatBody(call.body, target)
+  return { body: Buffer.from(JSON.stringify(request)), dropped }
+})
 
 /** Translates a chat completion request for `POST /v2/chat`. Throws `GatewayError` (400) for parameters that Cohere cannot honour. */
 export function toChatBody(body: Readonly<ChatRequest>, { model, facts }: Target): Translated {

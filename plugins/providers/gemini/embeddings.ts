@@ -1,5 +1,6 @@
 import {
   type Call,
+  defineCallFunction,
   dropped,
   inputTexts,
   mapped,
@@ -31,6 +32,11 @@ interface BatchEmbedReply {
   readonly embeddings?: unknown
   readonly usageMetadata?: { readonly promptTokenCount?: unknown } | null
 }
+
+/** The body of `:batchEmbedContents`. */
+export const batchEmbedBody = defineCallFunction(import.meta.url, 'batchEmbedBody', (call, model: string) =>
+  Buffer.from(JSON.stringify(toBatchEmbedRequest(call, model))),
+)
 
 /** Translates an embeddings request. `model`: without `models/` before it. Throws `GatewayError` (400) for lists of tokens. */
 export function toBatchEmbedRequest(call: Call, model: string): BatchEmbedRequest {

@@ -12,10 +12,10 @@ import {
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
-import { embeddingParameters, toBatchEmbeddings, toBatchEmbedRequest } from './embeddings.ts'
+import { batchEmbedBody, embeddingParameters, toBatchEmbeddings } from './embeddings.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
-import { generateMethod, parameters, toGenerateRequest } from './request.ts'
+import { generateBody, generateMethod, parameters } from './request.ts'
 import { createTranslator } from './stream.ts'
 
 const BASE_URL = 'https://generativelanguage.googleapis.com/v1beta'
@@ -44,19 +44,19 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {} }: Static<typeof schema
   const credentials = { 'x-goog-api-key': apiKey }
   return {
     parameters,
-    request(call, attempt) {
-      const target = { facts: factsOf(attempt.model, facts), callIds: true }
-      const { request, dropped } = toGenerateRequest(call.body, target)
+    async request(call, attempt) {
       const path = `${prefix}/models/${modelOf(call, attempt)}:${generateMethod(call)}`
-      return { origin, path, headers: { ...call.headers, ...credentials }, body: JSON.stringify(request), dropped }
+      const target = { facts: factsOf(attempt.model, facts), callIds: true }
+      const { body, dropped } = await host.compute(call, generateBody, target)
+      return { origin, path, headers: { ...call.headers, ...credentials }, body, dropped }
     },
     translator: createTranslator,
     endpoints: {
       embeddings: {
         parameters: embeddingParameters,
-        request(call, attempt) {
+        async request(call, attempt) {
           const model = modelOf(call, attempt)
-          const body = JSON.stringify(toBatchEmbedRequest(call, model))
+          const body = await host.compute(call, batchEmbedBody, model)
           return {
             origin,
             path: `${prefix}/models/${model}:batchEmbedContents`,

@@ -1,6 +1,7 @@
 import {
   type Call,
   type ChatRequest,
+  defineCallFunction,
   dropped,
   mapped,
   onlyOpenai,
@@ -55,6 +56,12 @@ export interface Translated {
   readonly request: GenerateRequest
   readonly dropped: readonly string[]
 }
+
+/** The body of `:generateContent`, and the parameters that the model does not take. */
+export const generateBody = defineCallFunction(import.meta.url, 'generateBody', (call, target: Target) => {
+  const { request, dropped } = toGenerateRequest(call.body, target)
+  return { body: Buffer.from(JSON.stringify(request)), dropped }
+})
 
 /** Translates a chat completion request for `:generateContent`. Throws `GatewayError` (400) for parameters that Gemini cannot honour. */
 export function toGenerateRequest(body: Readonly<ChatRequest>, target: Target): Translated {

@@ -13,7 +13,7 @@ import {
   type UpstreamHeaders,
 } from 'unified-model-gateway/plugin'
 import { toRefusal } from './refusal.ts'
-import { parameters, toChatBody } from './request.ts'
+import { chatBody, parameters } from './request.ts'
 import { createTranslator } from './stream.ts'
 
 const BASE_URL = 'http://127.0.0.1:11434'
@@ -51,11 +51,11 @@ function create({ baseUrl = BASE_URL, apiKey, options, keepAlive }: Static<typeo
   const credentials: UpstreamHeaders = apiKey ? { authorization: bearer(apiKey) } : {}
   return {
     parameters,
-    request: (call, attempt) => ({
+    request: async (call, { model }) => ({
       origin,
       path: `${path}/api/chat`,
       headers: { ...call.headers, ...credentials },
-      body: JSON.stringify(toChatBody(call.body, { model: attempt.model, options, keepAlive })),
+      body: await host.compute(call, chatBody, { model, options, keepAlive }),
     }),
     translator: createTranslator,
     error: toRefusal,

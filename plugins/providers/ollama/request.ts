@@ -1,6 +1,7 @@
 import {
   type ChatRequest,
   type ChatTool,
+  defineCallFunction,
   dropped,
   invalidValue,
   mapped,
@@ -54,6 +55,11 @@ export interface Target {
   readonly options?: Readonly<Record<string, unknown>>
   readonly keepAlive?: string | number
 }
+
+/** The body of `POST /api/chat`. */
+export const chatBody = defineCallFunction(import.meta.url, 'chatBody', (call, target: Target) =>
+  Buffer.from(JSON.stringify(toChatBody(call.body, target))),
+)
 
 /** Translates a chat completion request for `POST /api/chat`. Throws `GatewayError` (400) for parameters that Ollama cannot honour. */
 export function toChatBody(body: Readonly<ChatRequest>, { model, options: own, keepAlive }: Target): ChatBody {

@@ -4,6 +4,7 @@ import {
   bearer,
   type Call,
   type ChatRequest,
+  defineCallFunction,
   defineProvider,
   type EndpointOperation,
   parseBaseUrl,
@@ -51,7 +52,7 @@ export default defineProvider({
     const quirks = preset?.quirks ?? []
     const error = quirks.find((quirk) => quirk.error)?.error
 
-    const post = (path: string, call: Call, body: Buffer): UpstreamRequest => ({
+    const post = (path: string, call: Call, body: Uint8Array): UpstreamRequest => ({
       origin,
       path: base + path,
       headers: { ...call.headers, ...own },
@@ -65,7 +66,9 @@ export default defineProvider({
 
     return {
       parameters: 'verbatim',
-      request: (call, attempt) => post('/chat/completions', call, requestBody(call, attempt, quirks)),
+      request: changesRequests(quirks)
+        ? async (call, { model }) => post('/chat/completions', call, await host.compute(call, presetBody, { model, name: name! }))
+        : (call, attempt) => post('/chat/completions', call, splicedBody(call, attempt)),
       endpoints: { embeddings: verbatim('/embeddings'), responses: verbatim('/responses') },
       ...(needsTranslator(quirks) && { translator: () => createTranslator(quirks) }),
       ...(error && { error }),
@@ -74,14 +77,26 @@ export default defineProvider({
   },
 })
 
-/** The client's own bytes with the members that differ for this vendor. The body is parsed only if a quirk changes requests. */
-export function requestBody(call: Call, attempt: Attempt, quirks: readonly Quirk[]): Buffer {
-  let members: Readonly<Record<string, unknown>> = { model: attempt.model, ...usageOptions(call) }
-  for (const quirk of quirks) {
-    if (quirk.request) members = { ...members, ...quirk.request({ ...call.body, ...members } as ChatRequest) }
-  }
-  return call.splice(members)
+const changesRequests = (quirks: readonly Quirk[]): boolean => quirks.some(({ request }) => request !== undefined)
+
+/** The client's own bytes with the members that differ for every vendor. The body is not parsed. */
+export function splicedBody(call: Call, { model }: Pick<Attempt, 'model'>): Buffer {
+  return call.splice({ model, ...usageOptions(call) })
 }
+
+/** The client's own bytes with the members that differ for the vendor of a preset. */
+export const presetBody = defineCallFunction(
+  import.meta.url,
+  'presetBody',
+  (call, { model, name }: { readonly model: string; readonly name: PresetName }) => {
+    const { quirks }: Preset = PRESETS[name]
+    let members: Readonly<Record<string, unknown>> = { model, ...usageOptions(call) }
+    for (const quirk of quirks) {
+      if (quirk.request) members = { ...members, ...quirk.request({ ...call.body, ...members } as ChatRequest) }
+    }
+    return call.splice(members)
+  },
+)
 
 /** Requests the usage of a stream, which upstreams omit otherwise. Core removes it if the client did not request it. */
 function usageOptions(call: Call): Readonly<Record<string, unknown>> {

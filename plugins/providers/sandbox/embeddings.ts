@@ -17,7 +17,7 @@ type Input = string | readonly number[]
 
 /** Makes the reply to an embeddings request: the same text always has the same vector, of length 1. */
 export function replyToEmbeddings(call: Call): PacedReply {
-  return catchRefusal(() => {
+  return catchRefusal(call, 'input', () => {
     const { inputs, directives } = readInputs(call.member('input'))
     const error = requestedError(directives)
     if (error !== undefined) return error

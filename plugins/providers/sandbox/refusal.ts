@@ -1,3 +1,4 @@
+import type { Call } from 'unified-model-gateway/plugin'
 import type { PacedReply } from './pace.ts'
 
 /** A request that the sandbox cannot answer: the client gets a 400 with the reason. */
@@ -12,9 +13,11 @@ export class Refusal extends Error {
   }
 }
 
-/** The reply that `make` returns, or the 400 for a `Refusal` that it throws. */
-export function catchRefusal(make: () => PacedReply): PacedReply {
+/** The reply that `make` returns, or the 400 for a `Refusal` that it throws. `param`: the field with the prompt. */
+export function catchRefusal(call: Call, param: string, make: () => PacedReply): PacedReply {
   try {
+    // Within the sandbox's own limit of bytes, a large body is one with many objects and arrays.
+    if (call.large) throw new Refusal(param, 'The sandbox takes 8,192 objects and arrays in a request at most.')
     return make()
   } catch (error) {
     if (!(error instanceof Refusal)) throw error

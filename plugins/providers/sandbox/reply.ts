@@ -8,7 +8,7 @@ import { countWords } from './words.ts'
 
 /** Makes the reply to a chat completion request. The same call gets the same reply. */
 export function replyToChat(call: Call): PacedReply {
-  return catchRefusal(() => {
+  return catchRefusal(call, 'messages', () => {
     const prompt = readPrompt(call.body.messages)
     const { delay, cut, stall } = prompt.directives
     const error = requestedError(prompt.directives)

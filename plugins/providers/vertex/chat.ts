@@ -1,4 +1,11 @@
-import { type Call, isRecord, parseRecord, type Translator, type UpstreamRefusal } from 'unified-model-gateway/plugin'
+import {
+  type Call,
+  defineCallFunction,
+  isRecord,
+  parseRecord,
+  type Translator,
+  type UpstreamRefusal,
+} from 'unified-model-gateway/plugin'
 import { toRefusal as toClaudeRefusal } from '../anthropic/refusal.ts'
 import { toMessagesRequest } from '../anthropic/request.ts'
 import { createTranslator as createClaudeTranslator } from '../anthropic/stream.ts'
@@ -7,6 +14,12 @@ import { generateMethod, toGenerateRequest } from '../gemini/request.ts'
 import { createTranslator as createGeminiTranslator } from '../gemini/stream.ts'
 import type { Publisher, VertexModel } from './address.ts'
 import { claudeFacts, type FactsTable, geminiFacts } from './models.ts'
+
+/** A model, and the operator's facts about models. */
+export interface Target {
+  readonly model: VertexModel
+  readonly own: FactsTable
+}
 
 /** A request to a model's address. */
 export interface ModelRequest {
@@ -17,8 +30,20 @@ export interface ModelRequest {
   readonly dropped?: readonly string[]
 }
 
+/** A request with its body as JSON. */
+export const encode = ({ method, request, dropped = [] }: ModelRequest) => ({
+  method,
+  body: Buffer.from(JSON.stringify(request)),
+  dropped,
+})
+
 /** The version of the Messages API on Vertex AI, in the body instead of Anthropic's header. */
 const CLAUDE_VERSION = 'vertex-2023-10-16'
+
+/** A chat completion request to its publisher's. */
+export const chatRequest = defineCallFunction(import.meta.url, 'chatRequest', (call, { model, own }: Target) =>
+  encode(toChatRequest(call, model, own)),
+)
 
 /** Translates a chat completion request to its publisher's. Throws `GatewayError` (400) for parameters that the model cannot honour. */
 export function toChatRequest(call: Call, { publisher, name }: VertexModel, own: FactsTable): ModelRequest {

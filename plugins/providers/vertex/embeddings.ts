@@ -1,5 +1,6 @@
 import {
   type Call,
+  defineCallFunction,
   dropped,
   GatewayError,
   inputTexts,
@@ -11,7 +12,7 @@ import {
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
 import type { VertexModel } from './address.ts'
-import type { ModelRequest } from './chat.ts'
+import { encode, type ModelRequest, type Target } from './chat.ts'
 
 /** The support of each field of an embeddings request: fields of `:predict`, then of `:embedContent`. docs/endpoints.md is compared with it by a test. */
 export const embeddingParameters: Readonly<Record<string, ParameterSupport>> = {
@@ -21,6 +22,11 @@ export const embeddingParameters: Readonly<Record<string, ParameterSupport>> = {
   dimensions: mapped('parameters.outputDimensionality, embedContentConfig.outputDimensionality'),
   user: dropped,
 }
+
+/** An embeddings request to its model's. */
+export const embeddingRequest = defineCallFunction(import.meta.url, 'embeddingRequest', (call, { model }: Target) =>
+  encode(toEmbeddingRequest(call, model)),
+)
 
 /**
  * Translates an embeddings request to the method that @google/genai 3.1 uses for the model. Throws `GatewayError` (400) for parameters that

@@ -12,10 +12,10 @@ import {
 } from 'unified-model-gateway/plugin'
 import { parameters as claudeParameters } from '../anthropic/request.ts'
 import { parameters as geminiParameters } from '../gemini/request.ts'
-import { addressesOf, publisherOf, readModel, type VertexModel } from './address.ts'
-import { createTranslator, type ModelRequest, toChatRequest, toRefusal } from './chat.ts'
+import { addressesOf, publisherOf, readModel } from './address.ts'
+import { chatRequest, createTranslator, toRefusal } from './chat.ts'
 import { GoogleCredentials } from './credentials.ts'
-import { embeddingParameters, toEmbeddingReply, toEmbeddingRequest } from './embeddings.ts'
+import { embeddingParameters, embeddingRequest, toEmbeddingReply } from './embeddings.ts'
 import { factsSchema, listModels } from './models.ts'
 
 const schema = Type.Object(
@@ -52,21 +52,21 @@ function create({ project, region = 'global', credentials, baseUrl, facts = {} }
   const addresses = addressesOf({ project, region, ...(baseUrl && { baseUrl }) })
   const google = new GoogleCredentials(project, credentials)
 
-  const sender = (translate: (call: Call, model: VertexModel) => ModelRequest) => async (call: Call, attempt: Attempt) => {
+  const sender = (translate: typeof chatRequest) => async (call: Call, attempt: Attempt) => {
     const model = readModel(attempt.model)
     if (!model) throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
-    const { method, request, dropped } = translate(call, model)
+    const { method, body, dropped } = await host.compute(call, translate, { model, own: facts })
     const headers = { ...call.headers, ...(await google.forCall(call, attempt)) }
     const path = addresses.path(model, method)
-    return { origin: addresses.origin, path, headers, body: JSON.stringify(request), ...(dropped && { dropped }) }
+    return { origin: addresses.origin, path, headers, body, dropped }
   }
 
   return {
     parameters: (model) => (publisherOf(model) === 'anthropic' ? claudeParameters : geminiParameters),
     refreshes: true,
-    request: sender((call, model) => toChatRequest(call, model, facts)),
+    request: sender(chatRequest),
     endpoints: {
-      embeddings: { parameters: embeddingParameters, request: sender(toEmbeddingRequest), reply: toEmbeddingReply },
+      embeddings: { parameters: embeddingParameters, request: sender(embeddingRequest), reply: toEmbeddingReply },
     },
     translator: (call, { model }) => createTranslator(call, publisherOf(model)),
     error: (reply) => toRefusal(reply, project),

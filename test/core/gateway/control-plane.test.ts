@@ -161,6 +161,13 @@ for (const [name, open] of [
       expect((await near.limits.reserve('key_1', TWO_AT_ONCE, 0)).refusedBy).to.equal(undefined)
     })
 
+    it('gives back everything of a call that is cancelled', async () => {
+      const first = await near.limits.reserve('key_1', { ...FIVE, ...TWO_AT_ONCE }, 0)
+      await first.cancel()
+      const next = await near.limits.reserve('key_1', { ...FIVE, ...TWO_AT_ONCE }, 0)
+      expect(next.requests).to.include({ limit: 5, remaining: 4 })
+    })
+
     it('writes down every call and the keys that were used', async () => {
       const records = Array.from({ length: 1200 }, (_, index) => record(`req_${index}`))
       near.keys.used('key_1')

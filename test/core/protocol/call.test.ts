@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect } from 'chai'
 import { GatewayError } from '../../../core/errors.ts'
-import { ClientCall } from '../../../core/protocol/call.ts'
+import { ClientCall, UNCOUNTED } from '../../../core/protocol/call.ts'
 import { chatCompletions } from '../../../core/protocol/chat-completions.ts'
 import { withDefaults } from '../../../core/routing/operation.ts'
 import type { ModelId } from '../../../core/sdk/api.ts'
@@ -21,6 +21,7 @@ function clientCall(text: string, upstreamHeaders: Readonly<Record<string, strin
       return slash < 0 ? undefined : { id: name, namespace: name.slice(0, slash), model: name.slice(slash + 1) }
     },
     upstreamHeaders,
+    memory: UNCOUNTED,
     decided,
   })
 }

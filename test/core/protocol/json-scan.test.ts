@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { MAX_DEPTH, MAX_PARTS, type Member, ScanError, type ScanErrorCode, scanObject } from '../../../core/protocol/json.ts'
 import { objectText, stringText } from './documents.ts'
 
-const scan = (text: string): readonly Member[] => scanObject(Buffer.from(text))
+const scan = (text: string): readonly Member[] => scanObject(Buffer.from(text)).members
 
 /** Why a text is refused; undefined where it is not. */
 function fault(text: string): ScanErrorCode | undefined {

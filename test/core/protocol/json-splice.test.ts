@@ -5,18 +5,18 @@ import { objectText } from './documents.ts'
 
 function splice(text: string, changes: Readonly<Record<string, unknown>>): string {
   const bytes = Buffer.from(text)
-  return spliceObject(bytes, scanObject(bytes), changes).toString()
+  return spliceObject(bytes, scanObject(bytes).members, changes).toString()
 }
 
 /** Of keys that stand twice the last one counts, for parsers; `scanObject` leaves them to its callers, and so do these tests. */
 const withoutTwins = objectText.filter((text) => {
-  const keys = scanObject(Buffer.from(text)).map(({ key }) => key)
+  const keys = scanObject(Buffer.from(text)).members.map(({ key }) => key)
   return new Set(keys).size === keys.length
 })
 
 /** Changes to some of an object's members, and some new ones. */
 const edited = withoutTwins.chain((text) => {
-  const keys = scanObject(Buffer.from(text)).map(({ key }) => key)
+  const keys = scanObject(Buffer.from(text)).members.map(({ key }) => key)
   const key = fc.constantFrom(...keys, 'new', '__proto__', '"quoted"', 'é')
   const value = fc.oneof(fc.constant(undefined), fc.jsonValue({ maxDepth: 2 }))
   const changes = fc.array(fc.tuple(key, value), { maxLength: 4 })
@@ -47,7 +47,7 @@ describe('a spliced JSON object', () => {
       fc.property(edited, ([text, changes]) => {
         const untouched = (of: string): string[] =>
           scanObject(Buffer.from(of))
-            .filter(({ key }) => !Object.hasOwn(changes, key))
+            .members.filter(({ key }) => !Object.hasOwn(changes, key))
             .map(({ at, end }) => Buffer.from(of).toString('utf8', at, end))
         expect(untouched(splice(text, changes))).to.deep.equal(untouched(text))
       }),

@@ -127,6 +127,17 @@ describe('limits in memory', () => {
     })
   })
 
+  it('give everything back for a call that is cancelled, once', async () => {
+    const budgets = { requests: perMinute(2), tokens: perMinute(100), concurrent: 1 }
+    const cancelled = await reserve(budgets, 40)
+    await cancelled.cancel()
+    await cancelled.cancel()
+    await cancelled.settle(40)
+    const { refusedBy, requests, tokens } = await reserve(budgets, 100)
+    expect([refusedBy, requests?.remaining, tokens?.remaining]).to.deep.equal([undefined, 1, 0])
+    expect((await peek(budgets)).requests).to.include({ remaining: 1 })
+  })
+
   it('admit no more than the budgets under 1,000 concurrent calls, and account for every token', async () => {
     const call = fc.record({ estimate: fc.nat(50), used: fc.nat(50), turns: fc.nat(5) })
     const scenario = fc.record({

@@ -3,11 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect } from 'chai'
+import { GatewayError } from '../../../core/errors.ts'
 import { createWorkers, type Workers } from '../../../core/workers/pool.ts'
+import { fakeCall } from '../../support/fake-call.ts'
 
 const TASKS = `
-import { Secret } from 'unified-model-gateway/plugin'
+import { defineCallFunction, GatewayError, Secret } from 'unified-model-gateway/plugin'
 
+export const describe = defineCallFunction(import.meta.url, 'describe', ({ model }, byte: number) => ({ model: model.id, bytes: Buffer.alloc(3, byte) }))
+export const refuse = defineCallFunction(import.meta.url, 'refuse', () => { throw new GatewayError('invalid_value', { param: 'x', values: { detail: 'no' } }) })
 export const double = ({ number }: { number: number }): number => number * 2
 export const hide = (text: string): string => String(new Secret(text))
 export const die = (): never => process.exit(3)
@@ -29,7 +33,7 @@ describe('the worker threads', () => {
   after(() => rm(folder, { recursive: true }))
 
   beforeEach(() => {
-    workers = createWorkers({ threads: 1 })
+    workers = createWorkers({ threads: 1, overloaded: () => new GatewayError('workers_busy') })
   })
 
   afterEach(() => workers?.close())
@@ -71,12 +75,12 @@ describe('the worker threads', () => {
     expect((await failure(workers.run(new URL('nowhere.ts', tasks), 'double', 1))).message).to.include('nowhere.ts')
   })
 
-  it("count the tokens of a prompt, and leave the caller's bytes unchanged", async () => {
-    const body = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content: 'hello world' }] }))
-    const before = body.toString()
+  it('count the tokens of a prompt, and leave its bytes unchanged', async () => {
+    const call = fakeCall({ messages: [{ role: 'user', content: 'hello world' }] })
+    const before = call.splice({})
     // 3 for the reply, 3 for the message, 1 for its role, 2 for its text.
-    expect(await workers.countTokens(body)).to.equal(9)
-    expect(body.toString()).to.equal(before)
+    expect(await workers.countTokens(call)).to.equal(9)
+    expect(call.splice({})).to.deep.equal(before)
   })
 
   it('fail only the task of a function that ends its thread', async () => {
@@ -96,6 +100,39 @@ describe('the worker threads', () => {
     expect(refused).to.have.length.within(1, 399)
     expect(String(refused[0]?.reason)).to.include('busy')
     expect(await run('double', { number: 4 })).to.equal(8)
+  })
+
+  describe('for large bodies', () => {
+    const large = () => fakeCall(`{"model":"test/m","messages":[{"role":"user","content":"Hi"}],"x":"${'x'.repeat(100_000)}"}`)
+    const compute = (name: string) => workers.compute(large(), { module: tasks.href, name, run: () => undefined }, 7)
+
+    it('call a function of the call, and take over the bytes of its result', async () => {
+      expect(await compute('describe')).to.deep.equal({ model: 'test/m', bytes: new Uint8Array([7, 7, 7]) })
+    })
+
+    it('reject with an error for the client as it was thrown', async () => {
+      const refused = await failure(compute('refuse'))
+      expect(refused).to.be.an.instanceOf(GatewayError)
+      expect(refused).to.include({ row: 'invalid_value', status: 400, param: 'x', message: "Invalid value for 'x': no." })
+    })
+
+    it('name a function that its module does not export', async () => {
+      expect((await failure(compute('nobody'))).message).to.include('tasks.ts does not export nobody')
+    })
+
+    it('have a short queue, and refuse more', async () => {
+      const scans = Array.from({ length: 20 }, () => workers.scan(large().splice({})))
+      const results = await Promise.allSettled(scans)
+      expect(results.map(({ status }) => status)).to.deep.equal([...Array(17).fill('fulfilled'), ...Array(3).fill('rejected')])
+      expect((results.at(-1) as PromiseRejectedResult).reason).to.include({ row: 'workers_busy', status: 503 })
+      expect(await workers.scan(large().splice({}))).to.have.nested.property('scanned.parts', 2)
+    })
+
+    it('do not wait for other work', async () => {
+      const { open } = block()
+      expect(await workers.scan(large().splice({}))).to.have.nested.property('scanned.parts', 2)
+      await open()
+    })
   })
 
   it('end at once when they are closed, and reject running and waiting tasks', async () => {

@@ -26,7 +26,7 @@ export interface CallBytes {
   readonly framing?: 'length' | 'none'
 }
 
-export interface FixtureOptions extends Pick<TestGatewayOptions, 'files' | 'times'> {
+export interface FixtureOptions extends Pick<TestGatewayOptions, 'files' | 'times' | 'admission'> {
   readonly chain?: readonly object[]
 }
 

@@ -109,6 +109,19 @@ describe('a body for the sandbox', () => {
     expect(longest).to.be.below(1024)
   })
 
+  it('with more than 8,192 objects is refused without being parsed', async () => {
+    const messages = Array.from({ length: 8192 }, () => ({ role: 'user', content: '' }))
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ model: 'sandbox/echo', messages })
+    longest = 0
+    const reply = await gateway.fetch('/v1/chat/completions', { method: 'POST', body, headers })
+    expect(reply.status).to.equal(400)
+    expect(longest).to.be.below(1024)
+    const { error } = (await reply.json()) as { error: { param: string; message: string } }
+    expect(error).to.include({ param: 'messages' })
+    expect(error.message).to.include('8,192 objects')
+  })
+
   it('of a test key is refused without being parsed where other models of the same key may have larger ones', async () => {
     expect(await send('open/some-model', LIMIT + 1, gateway.testKey)).to.include(TOO_LARGE)
     expect(longest).to.be.below(1024)

@@ -16,7 +16,7 @@ interface Probe {
 /** The members that an interface of the seam documents. */
 function documented(file: string, name: string): string[] {
   const body = new RegExp(`^export interface ${name}\\b[^{]*\\{([\\s\\S]*?)^\\}`, 'm').exec(readText(`core/sdk/${file}.ts`))![1]!
-  return Array.from(body.matchAll(/^ {2}(?:readonly )?(\w+)\??[(:]/gm), ([, member]) => member!).sort()
+  return Array.from(body.matchAll(/^ {2}(?:readonly )?(\w+)\??[(:<]/gm), ([, member]) => member!).sort()
 }
 
 describe('what a plugin can reach of core', () => {

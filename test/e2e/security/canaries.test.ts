@@ -13,6 +13,7 @@ const UNMET: readonly ErrorName[] = [
   'internal_error',
   'service_unavailable',
   'gateway_overloaded',
+  'workers_busy',
   'storage_busy',
   'storage_full',
   'storage_damaged',

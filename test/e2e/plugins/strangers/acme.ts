@@ -3,6 +3,7 @@ import {
   type ChatMessage,
   type ChatRequest,
   chunk,
+  defineCallFunction,
   defineProvider,
   dropped,
   GatewayError,
@@ -47,12 +48,11 @@ export default defineProvider({
     const credentials = { 'x-acme-token': token }
     return {
       parameters,
-      request: (call, { model }) => ({
+      request: async (call, { model }) => ({
         origin,
         path: `/v9/engines/${encodeURIComponent(model)}/speak`,
         headers: { ...call.headers, ...credentials },
-        body: JSON.stringify(speakRequest(call.body)),
-        ...(call.body.messages.some(({ name }) => name) && { dropped: ['messages.name'] }),
+        ...(await host.compute(call, speakBody, undefined)),
       }),
       translator: () => ({ completion, event, decoder: () => new LineDecoder() }),
       error: ({ status, body }) => refusalOf(JSON.parse(body).fault, status),
@@ -63,6 +63,11 @@ export default defineProvider({
     }
   },
 })
+
+export const speakBody = defineCallFunction(import.meta.url, 'speakBody', ({ body }) => ({
+  body: Buffer.from(JSON.stringify(speakRequest(body))),
+  ...(body.messages.some(({ name }) => name) && { dropped: ['messages.name'] }),
+}))
 
 const speakRequest = ({ messages, temperature, max_tokens, max_completion_tokens, stream }: Readonly<ChatRequest>) => ({
   lines: messages.map(({ role, content }, index) => `${role}: ${textOf(content, `messages[${index}].content`)}`),

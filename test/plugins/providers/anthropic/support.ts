@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import {
   type Call,
-  type Host,
   type Provider,
   Secret,
   type TranslatedChunk,
@@ -9,14 +8,14 @@ import {
   type UpstreamRequest,
   type Usage,
 } from 'unified-model-gateway/plugin'
-import { getJson } from '../../../../core/upstream/get-json.ts'
+import { testHost } from '../../../../core/testing/kit.ts'
 import plugin from '../../../../plugins/providers/anthropic/index.ts'
 import type { Block, MessagesRequest, ToolResultBlock, ToolUseBlock } from '../../../../plugins/providers/anthropic/wire.ts'
 import { fakeAttempt, fakeCall, fakeCallAndAttempt } from '../../../support/fake-call.ts'
 
-/** The provider as routes.yaml would configure it. Of its host it uses `getJson` only. */
+/** The provider as routes.yaml would configure it. */
 export async function anthropic(config: Readonly<Record<string, unknown>> = {}): Promise<Provider> {
-  return plugin.create({ apiKey: new Secret('sk-ant-very-secret'), ...config }, { getJson } as Host)
+  return plugin.create({ apiKey: new Secret('sk-ant-very-secret'), ...config }, testHost())
 }
 
 /** The upstream request for a call. */

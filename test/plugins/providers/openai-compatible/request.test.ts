@@ -5,67 +5,67 @@ import { createProvider } from './provider.ts'
 
 const OPENAI = { preset: 'openai', apiKey: 'sk-upstream' }
 
-function send(config: Record<string, unknown>, call: FakeCall = fakeCall()): UpstreamRequest {
-  return createProvider(config).request(call, fakeAttempt(call)) as UpstreamRequest
+async function send(config: Record<string, unknown>, call: FakeCall = fakeCall()): Promise<UpstreamRequest> {
+  return (await createProvider(config).request(call, fakeAttempt(call))) as UpstreamRequest
 }
 
-const sent = (config: Record<string, unknown>, body: Record<string, unknown>) =>
-  JSON.parse(String(send(config, fakeCall(body)).body)) as Record<string, unknown>
+const sent = async (config: Record<string, unknown>, body: Record<string, unknown>) =>
+  JSON.parse(String((await send(config, fakeCall(body))).body)) as Record<string, unknown>
 
 describe('openai-compatible: a request', () => {
-  it("is sent to /chat/completions after the base URL's path", () => {
-    const request = send({ baseUrl: 'https://host.example:8443/some%20path/v1/' })
+  it("is sent to /chat/completions after the base URL's path", async () => {
+    const request = await send({ baseUrl: 'https://host.example:8443/some%20path/v1/' })
     expect(request.origin).to.equal('https://host.example:8443')
     expect(request.path).to.equal('/some%20path/v1/chat/completions')
   })
 
-  it("is sent to the baseUrl if it overrides the preset's", () => {
-    expect(send({ ...OPENAI, baseUrl: 'http://127.0.0.1:9/v1' }).origin).to.equal('http://127.0.0.1:9')
+  it("is sent to the baseUrl if it overrides the preset's", async () => {
+    expect((await send({ ...OPENAI, baseUrl: 'http://127.0.0.1:9/v1' })).origin).to.equal('http://127.0.0.1:9')
   })
 
-  it("has the client's own bytes with another model", () => {
+  it("has the client's own bytes with another model", async () => {
     const body =
       '{ "seed":9223372036854775807,"model" : "openai/gpt-5.5", "x":{"b":1,"a":[1.0,1e2]},"messages":[{"role":"user","content":"\\u00e9"}] }'
     const call = fakeCall(body)
-    const request = createProvider(OPENAI).request(call, fakeAttempt(call, { model: 'gpt-5.5' })) as UpstreamRequest
+    const request = (await createProvider(OPENAI).request(call, fakeAttempt(call, { model: 'gpt-5.5' }))) as UpstreamRequest
     expect(String(request.body)).to.equal(body.replace('"openai/gpt-5.5"', '"gpt-5.5"'))
     expect(call.parsed, 'the body was parsed').to.equal(false)
   })
 
-  it("of a stream requests usage, and keeps the client's other stream options", () => {
-    expect(sent(OPENAI, { stream: true }).stream_options).to.deep.equal({ include_usage: true })
-    expect(sent(OPENAI, { stream: true, stream_options: null }).stream_options).to.deep.equal({ include_usage: true })
+  it("of a stream requests usage, and keeps the client's other stream options", async () => {
+    expect((await sent(OPENAI, { stream: true })).stream_options).to.deep.equal({ include_usage: true })
+    expect((await sent(OPENAI, { stream: true, stream_options: null })).stream_options).to.deep.equal({ include_usage: true })
     const options = { include_usage: false, include_obfuscation: false }
-    expect(sent(OPENAI, { stream: true, stream_options: options }).stream_options).to.deep.equal({
+    expect((await sent(OPENAI, { stream: true, stream_options: options })).stream_options).to.deep.equal({
       ...options,
       include_usage: true,
     })
   })
 
-  it('of a stream is not parsed for a vendor without quirks', () => {
+  it('of a stream is not parsed for a vendor without quirks', async () => {
     const call = fakeCall({ stream: true, stream_options: { include_obfuscation: false } })
-    send(OPENAI, call)
+    await send(OPENAI, call)
     expect(call.parsed).to.equal(false)
   })
 
-  it('without a stream does not request usage', () => {
-    expect(sent(OPENAI, {})).not.to.have.property('stream_options')
+  it('without a stream does not request usage', async () => {
+    expect(await sent(OPENAI, {})).not.to.have.property('stream_options')
   })
 
-  it("has the call's headers, the configured ones and the key, which cannot be printed", () => {
+  it("has the call's headers, the configured ones and the key, which cannot be printed", async () => {
     const call = fakeCall({}, { headers: { 'content-type': 'application/json', 'x-from-link': '1' } })
-    const request = send({ ...OPENAI, headers: { 'X-Title': 'Gateway' } }, call)
+    const request = await send({ ...OPENAI, headers: { 'X-Title': 'Gateway' } }, call)
     expect(request.headers).to.include({ 'content-type': 'application/json', 'x-from-link': '1', 'x-title': 'Gateway' })
     const { authorization } = request.headers
     expect((authorization as Secret).reveal()).to.equal('Bearer sk-upstream')
     expect(JSON.stringify(request)).not.to.include('sk-upstream')
   })
 
-  it('has no authorization without a key', () => {
-    expect(send({ preset: 'ollama' }).headers).not.to.have.property('authorization')
+  it('has no authorization without a key', async () => {
+    expect((await send({ preset: 'ollama' })).headers).not.to.have.property('authorization')
   })
 
-  it('is created for each attempt', () => {
+  it('is created for each attempt', async () => {
     const provider = createProvider(OPENAI)
     const call = fakeCall()
     const models = ['a', 'b'].map((model) => provider.request(call, fakeAttempt(call, { model })) as UpstreamRequest)
@@ -79,48 +79,48 @@ describe('openai-compatible: requests to vendors with quirks', () => {
   const user = { role: 'user', content: 'Hello' }
 
   for (const preset of ['deepseek', 'mistral', 'alibaba', 'zai', 'ollama']) {
-    it(`${preset} gets a developer message as a system message`, () => {
-      expect(sent({ preset }, { messages: [developer, user] }).messages).to.deep.equal([system, user])
+    it(`${preset} gets a developer message as a system message`, async () => {
+      expect((await sent({ preset }, { messages: [developer, user] })).messages).to.deep.equal([system, user])
     })
   }
 
-  it('openai gets a developer message unchanged', () => {
-    expect(sent(OPENAI, { messages: [developer, user] }).messages).to.deep.equal([developer, user])
+  it('openai gets a developer message unchanged', async () => {
+    expect((await sent(OPENAI, { messages: [developer, user] })).messages).to.deep.equal([developer, user])
   })
 
   for (const preset of ['deepseek', 'mistral', 'ollama']) {
-    it(`${preset} gets max_completion_tokens under its old name`, () => {
-      const body = sent({ preset }, { max_completion_tokens: 7 })
+    it(`${preset} gets max_completion_tokens under its old name`, async () => {
+      const body = await sent({ preset }, { max_completion_tokens: 7 })
       expect(body).to.include({ max_tokens: 7 }).and.not.have.property('max_completion_tokens')
     })
   }
 
-  it('max_tokens is kept if max_completion_tokens is null or absent', () => {
-    const body = sent({ preset: 'mistral' }, { max_completion_tokens: null, max_tokens: 5 })
+  it('max_tokens is kept if max_completion_tokens is null or absent', async () => {
+    const body = await sent({ preset: 'mistral' }, { max_completion_tokens: null, max_tokens: 5 })
     expect(body).to.include({ max_tokens: 5 }).and.not.have.property('max_completion_tokens')
-    expect(sent({ preset: 'mistral' }, { max_tokens: 5 })).to.include({ max_tokens: 5 })
-    expect(sent({ preset: 'mistral' }, {})).not.to.have.property('max_tokens')
+    expect(await sent({ preset: 'mistral' }, { max_tokens: 5 })).to.include({ max_tokens: 5 })
+    expect(await sent({ preset: 'mistral' }, {})).not.to.have.property('max_tokens')
   })
 
   for (const preset of ['mistral', 'perplexity']) {
-    it(`${preset} gets no stream_options, not even the client’s`, () => {
-      expect(sent({ preset }, { stream: true })).not.to.have.property('stream_options')
+    it(`${preset} gets no stream_options, not even the client’s`, async () => {
+      expect(await sent({ preset }, { stream: true })).not.to.have.property('stream_options')
       const asked = { stream: true, stream_options: { include_usage: true } }
-      expect(sent({ preset }, asked)).not.to.have.property('stream_options')
+      expect(await sent({ preset }, asked)).not.to.have.property('stream_options')
     })
   }
 
-  it('mistral gets earlier answers without reasoning, and developer messages as system messages', () => {
+  it('mistral gets earlier answers without reasoning, and developer messages as system messages', async () => {
     const answer = { role: 'assistant', content: '4', reasoning_content: '2 and 2' }
-    const { messages } = sent({ preset: 'mistral' }, { messages: [developer, user, answer, user] })
+    const { messages } = await sent({ preset: 'mistral' }, { messages: [developer, user, answer, user] })
     expect(messages).to.deep.equal([system, user, { role: 'assistant', content: '4' }, user])
   })
 
-  it('other bytes are unchanged', () => {
+  it('other bytes are unchanged', async () => {
     const body =
       '{"model":"deepseek/chat","seed":9223372036854775807,"messages":[{"role":"user","content":"hi"}],"max_completion_tokens":3}'
     const call = fakeCall(body)
-    const request = createProvider({ preset: 'deepseek' }).request(call, fakeAttempt(call)) as UpstreamRequest
+    const request = (await createProvider({ preset: 'deepseek' }).request(call, fakeAttempt(call))) as UpstreamRequest
     expect(String(request.body)).to.equal(
       '{"max_tokens":3,"model":"chat","seed":9223372036854775807,"messages":[{"role":"user","content":"hi"}]}',
     )

@@ -1,7 +1,7 @@
 import { bearer, defineProvider, parseBaseUrl, secret, Type } from 'unified-model-gateway/plugin'
 import { toRefusal } from './refusal.ts'
 import { createTranslator } from './reply.ts'
-import { parameters, toTalkRequest } from './request.ts'
+import { parameters, talkBody } from './request.ts'
 
 const schema = Type.Object(
   {
@@ -24,11 +24,11 @@ export default defineProvider({
     return {
       parameters,
 
-      request: (call, { model }) => ({
+      request: async (call, { model }) => ({
         origin,
         path: `${path}/v1/talk`,
         headers: { ...call.headers, authorization },
-        body: JSON.stringify(toTalkRequest(call.body, model)),
+        body: await host.compute(call, talkBody, model),
       }),
 
       translator: createTranslator,

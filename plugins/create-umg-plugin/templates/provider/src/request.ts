@@ -3,6 +3,7 @@ import {
   type ChatMessage,
   type ChatRequest,
   type ChatTool,
+  defineCallFunction,
   dropped,
   mapped,
   onlyOpenai,
@@ -45,6 +46,11 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   // Fields that few services but OpenAI take.
   ...onlyOpenai,
 }
+
+/** The body of a request. A worker thread calls it for large requests, so that they do not block the gateway. */
+export const talkBody = defineCallFunction(import.meta.url, 'talkBody', (call, engine: string) =>
+  Buffer.from(JSON.stringify(toTalkRequest(call.body, engine))),
+)
 
 /** Translates a chat completion request to Parrot's. Throws a `GatewayError` (400) for content that Parrot does not take. */
 export function toTalkRequest(body: Readonly<ChatRequest>, engine: string): TalkRequest {

@@ -1,0 +1,39 @@
+import { parseArgs } from 'node:util'
+import { PEERS, type Peer } from './peers.ts'
+import { SCENARIOS, type Scenario } from './scenarios.ts'
+
+/** What the command line asks for. */
+export interface Options {
+  readonly rounds: number
+  readonly scenarios: readonly Scenario[]
+  /** Measured too; none without `--peers`. */
+  readonly peers: readonly Peer[]
+}
+
+const namesOf = (table: readonly { readonly name: string }[]): string => table.map(({ name }) => name).join(',')
+
+/** How the command is called. */
+export const USAGE = `usage: npm run bench -- [--rounds N] [--scenarios ${namesOf(SCENARIOS)}] [--peers[=${namesOf(PEERS)}]]`
+
+/** Reads the command line. Throws with a sentence where it is wrong. */
+export function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: args.map((argument) => (argument === '--peers' ? `--peers=${namesOf(PEERS)}` : argument)),
+    options: { rounds: { type: 'string', default: '5' }, scenarios: { type: 'string' }, peers: { type: 'string' } },
+  })
+  const rounds = Number(values.rounds)
+  if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100) throw new Error('--rounds is a whole number from 1 to 100.')
+  return {
+    rounds,
+    scenarios: values.scenarios === undefined ? SCENARIOS : choose('scenario', SCENARIOS, values.scenarios),
+    peers: values.peers === undefined ? [] : choose('peer', PEERS, values.peers),
+  }
+}
+
+function choose<Entry extends { readonly name: string }>(kind: string, table: readonly Entry[], names: string): Entry[] {
+  return names.split(',').map((name) => {
+    const entry = table.find((one) => one.name === name)
+    if (!entry) throw new Error(`There is no ${kind} "${name}".`)
+    return entry
+  })
+}

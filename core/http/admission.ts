@@ -1,0 +1,159 @@
+import { totalmem } from 'node:os'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { getHeapStatistics } from 'node:v8'
+import { GatewayError } from '../errors.ts'
+import { METRICS } from '../observe/metric-definitions.ts'
+import type { Metrics } from '../observe/metrics.ts'
+import type { HostCounter } from '../sdk/api.ts'
+
+/** What this process may use. Beyond it, calls are refused. */
+export interface AdmissionLimits {
+  /** Bytes of all request bodies in flight and of their parsed forms. */
+  readonly bodies: number
+  /** Bytes of V8's heap. */
+  readonly heap: number
+  /** Mean delay of the event loop over a sample, in milliseconds. */
+  readonly lag: number
+}
+
+/** The exhausted resource: a label of `umg_shed_total`. */
+type ShedReason = 'bodies' | 'heap' | 'event_loop' | 'threads'
+
+/** By V8's heap, and the memory of the container or machine, which `processes` share. */
+function defaultLimits(processes: number): AdmissionLimits {
+  const { heap_size_limit: heap } = getHeapStatistics()
+  const memory = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()) / processes
+  // A body takes twice its length: the client's bytes, and those for the upstream.
+  return { bodies: Math.min(heap / 4, memory / 8), heap: heap * 0.85, lag: 500 }
+}
+
+/** The options of admission. */
+export interface AdmissionOptions {
+  readonly metrics: Metrics
+  /** Processes that share the memory of the container or machine. */
+  readonly processes: number
+  /** Replace those that are derived from the memory. */
+  readonly limits: Partial<AdmissionLimits> | undefined
+}
+
+/** In bytes. */
+const LARGEST_BODY = 32 << 20
+/** The share of the budget that a body may have at most: there is room to parse it if no other key has one. */
+const LARGEST_SHARE = 1 / 4
+
+/** Between two samples of the heap and the event loop, in milliseconds. */
+const SAMPLE_MS = 500
+/** Two samples in a row: one long task is no overload. */
+const LATE_SAMPLES = 2
+/** Of the histogram of delays, which contains it, in milliseconds. */
+const RESOLUTION_MS = 20
+
+/** Refuses calls that this process has no room for, before their body is read: docs/decisions/admission.md. */
+export class Admission {
+  readonly #limits: AdmissionLimits
+  readonly #counter: HostCounter
+  readonly #bodies: SharedBudget
+  readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  readonly #timer: NodeJS.Timeout
+  #lateSamples = 0
+  #overloaded: ShedReason | undefined
+
+  constructor({ metrics, processes, limits }: AdmissionOptions) {
+    this.#limits = { ...defaultLimits(processes), ...limits }
+    this.#bodies = new SharedBudget(this.#limits.bodies, () => this.shed('bodies'))
+    this.#counter = metrics.declare(METRICS.shed)
+    for (const reason of ['bodies', 'heap', 'event_loop', 'threads'] satisfies ShedReason[]) this.#counter.add(0, reason)
+    this.#delay.enable()
+    this.#timer = setInterval(() => this.#sample(), SAMPLE_MS).unref()
+  }
+
+  /** The largest body of a call, in bytes. */
+  get largestBody(): number {
+    return Math.min(LARGEST_BODY, Math.floor(this.#limits.bodies * LARGEST_SHARE))
+  }
+
+  /** Throws 503 while the process is overloaded. */
+  check(): void {
+    if (this.#overloaded !== undefined) throw this.shed(this.#overloaded)
+  }
+
+  /** The memory of a call of this key. */
+  memoryFor(key: string): CallMemory {
+    return new CallMemory(key, this.#bodies)
+  }
+
+  /** Counts a refused call and returns its error. */
+  shed(reason: ShedReason): GatewayError {
+    this.#counter.add(1, reason)
+    return new GatewayError(reason === 'threads' ? 'workers_busy' : 'gateway_overloaded')
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.#delay.disable()
+  }
+
+  #sample(): void {
+    const lag = this.#delay.mean / 1e6 - RESOLUTION_MS
+    this.#delay.reset()
+    this.#lateSamples = lag > this.#limits.lag ? this.#lateSamples + 1 : 0
+    if (getHeapStatistics().used_heap_size > this.#limits.heap) this.#overloaded = 'heap'
+    else this.#overloaded = this.#lateSamples >= LATE_SAMPLES ? 'event_loop' : undefined
+  }
+}
+
+/**
+ * An amount that keys share: a key may hold at most as much as is left free (the dynamic threshold of shared packet buffers, Choudhury
+ * and Hahne 1998). So one key has half of it at most, large amounts are refused before small ones, and something is always left for a
+ * key that holds nothing.
+ */
+class SharedBudget {
+  readonly #refusal: () => GatewayError
+  readonly #held = new Map<string, number>()
+  #free: number
+
+  constructor(amount: number, refusal: () => GatewayError) {
+    this.#free = amount
+    this.#refusal = refusal
+  }
+
+  /** Throws the refusal if there is no room. */
+  take(key: string, amount: number): void {
+    const held = (this.#held.get(key) ?? 0) + amount
+    const free = this.#free - amount
+    if (held > free) throw this.#refusal()
+    this.#held.set(key, held)
+    this.#free = free
+  }
+
+  giveBack(key: string, amount: number): void {
+    const held = this.#held.get(key)! - amount
+    if (held > 0) this.#held.set(key, held)
+    else this.#held.delete(key)
+    this.#free += amount
+  }
+}
+
+/** The memory of one call. */
+export class CallMemory {
+  readonly #key: string
+  readonly #budget: SharedBudget
+  #bytes = 0
+
+  constructor(key: string, budget: SharedBudget) {
+    this.#key = key
+    this.#budget = budget
+  }
+
+  /** Takes more bytes. Throws 503 if there is no room. */
+  take(bytes: number): void {
+    this.#budget.take(this.#key, bytes)
+    this.#bytes += bytes
+  }
+
+  /** Gives everything back. */
+  release(): void {
+    if (this.#bytes > 0) this.#budget.giveBack(this.#key, this.#bytes)
+    this.#bytes = 0
+  }
+}

@@ -1,0 +1,95 @@
+import type { ParameterizedContext } from 'koa'
+import { ContractViolation } from '../plugins/faults.ts'
+import { type BodyScanner, type CallContext, ClientCall, LARGE, largeCall, releaseBody } from '../protocol/call.ts'
+import type { RequestCheck } from '../protocol/validation.ts'
+import type { RoutingTable } from '../routing/table.ts'
+import type { EndpointName, Principal } from '../sdk/api.ts'
+import type { Admission, CallMemory } from './admission.ts'
+import { readBody } from './body.ts'
+
+/** The services that read the bodies of calls. */
+export interface BodyServices {
+  readonly admission: Admission
+  readonly scanner: BodyScanner
+}
+
+/** A call whose body is read. */
+export interface BodyOwner {
+  readonly id: string
+  readonly endpoint: { readonly name: EndpointName; readonly check: RequestCheck | 'no body' } | undefined
+  readonly generation: { readonly table: RoutingTable } | undefined
+  /** Set by the time the body is read, if a link sets it. */
+  readonly principal: Principal | undefined
+  readonly upstreamHeaders: Readonly<Record<string, string>>
+}
+
+/** The body of a call to an endpoint of `/v1`, from its first use until the call is settled. */
+export class CallBody {
+  readonly #owner: BodyOwner
+  readonly #ctx: Pick<ParameterizedContext, 'req' | 'res'>
+  readonly #services: BodyServices
+  #reading: Promise<ClientCall> | undefined
+  #memory: CallMemory | undefined
+  #context: CallContext | undefined
+  /** Start and end of the reading, in monotonic milliseconds. */
+  #beganAt = Number.POSITIVE_INFINITY
+  #endedAt = Number.POSITIVE_INFINITY
+  /** Undefined until it is read. */
+  call: ClientCall | undefined
+
+  constructor(owner: BodyOwner, ctx: Pick<ParameterizedContext, 'req' | 'res'>, services: BodyServices) {
+    this.#owner = owner
+    this.#ctx = ctx
+    this.#services = services
+  }
+
+  /**
+   * Reads and checks the body, on the first call. Throws the errors of `readBody`, 503 if there is no room for it, and 400 if it is not an
+   * acceptable object.
+   */
+  read(): Promise<ClientCall> {
+    this.#reading ??= this.#read()
+    return this.#reading
+  }
+
+  /** From now on the body cannot be edited. */
+  decide(): void {
+    if (this.#context !== undefined) this.#context.decided = true
+  }
+
+  /** Milliseconds between two monotonic times in which the body was being read: that time depends on the client. */
+  readingMs(from: number, to: number): number {
+    return Math.max(0, Math.min(to, this.#endedAt) - Math.max(from, this.#beganAt))
+  }
+
+  /** Frees the body, once it is no longer being read. */
+  release(): void {
+    const free = (): void => {
+      if (this.call !== undefined) releaseBody(this.call)
+      this.#memory?.release()
+    }
+    this.#reading?.then(free, free)
+  }
+
+  async #read(): Promise<ClientCall> {
+    const { id, endpoint, generation, principal, upstreamHeaders } = this.#owner
+    if (endpoint === undefined || endpoint.check === 'no body') throw new ContractViolation('NO_BODY')
+    const { table } = generation!
+    const { admission, scanner } = this.#services
+    const { name, check } = endpoint
+    const memory = admission.memoryFor(principal?.keyId ?? '')
+    const resolve: CallContext['resolve'] = (model) => table.resolve(model)
+    this.#memory = memory
+    this.#context = { id, endpoint: name, check, resolve, upstreamHeaders, memory, decided: false }
+    this.#beganAt = performance.now()
+    try {
+      const max = Math.min(admission.largestBody, table.maxBody[principal?.kind ?? 'live'])
+      const bytes = await readBody(this.#ctx.req, this.#ctx.res, { max, memory })
+      const isLarge = bytes.length > LARGE.bytes
+      this.call = isLarge ? await largeCall(bytes, this.#context, scanner) : new ClientCall(bytes, this.#context)
+      return this.call
+    } finally {
+      this.#endedAt = performance.now()
+    }
+  }
+}
