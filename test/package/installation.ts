@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -23,6 +23,7 @@ export interface PackedPackage {
   readonly tarball: string
   /** The paths in the tarball. */
   readonly files: readonly string[]
+  remove(): Promise<void>
 }
 
 /** Builds and packs the package, in a folder of its own. */
@@ -33,14 +34,19 @@ export async function packPackage(): Promise<PackedPackage> {
   const args = ['pack', built, '--json', '--pack-destination', folder]
   const { stdout } = await promisify(execFile)('npm', args, { env: { ...environment(folder) }, maxBuffer: 1 << 24 })
   const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }]
-  return { folder, tarball: join(folder, packed.filename), files: packed.files.map(({ path }) => path) }
+  return {
+    folder,
+    tarball: join(folder, packed.filename),
+    files: packed.files.map(({ path }) => path),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
 }
 
 /** A machine without a registry, on which a Node is the only one on the PATH, and a folder of it. */
 export class Machine {
   readonly folder: string
   readonly #env: NodeJS.ProcessEnv
-  readonly #running: ChildProcess[] = []
+  readonly #running: ChildProcessWithoutNullStreams[] = []
 
   private constructor(folder: string, env: NodeJS.ProcessEnv) {
     this.folder = folder
@@ -75,25 +81,12 @@ export class Machine {
   /** Starts a gateway by a command. Resolves when it listens. */
   async start(program: string, args: readonly string[], { cwd = '.', env = {} }: RunOptions = {}): Promise<StartedGateway> {
     // In a group of its own, as a shell starts a command: a signal reaches what npm has started too.
-    const child = spawn(program, [...args, '--port', '0', '--drain-delay', '0'], {
-      cwd: join(this.folder, cwd),
-      env: { ...this.#env, ...env },
-      detached: true,
-    })
+    const options = { cwd: join(this.folder, cwd), env: { ...this.#env, ...env }, detached: true } as const
+    const child = spawn(program, [...args, '--port', '0', '--drain-delay', '0'], options)
     this.#running.push(child)
-    const output = { stdout: '', stderr: '' }
-    child.stderr.setEncoding('utf8').on('data', (text) => (output.stderr += text))
-    const ended = once(child, 'close').then(([code]) => ({ ...output, code: code as number }))
-    const listening = new Promise<string>((resolve) => {
-      child.stdout.setEncoding('utf8').on('data', (text) => {
-        output.stdout += text
-        const [, url] = /^listening on (\S+)$/m.exec(output.stdout) ?? []
-        // All of the welcome follows in the same turn.
-        if (url !== undefined) setImmediate(resolve, url)
-      })
-    })
-    const url = await Promise.race([listening, ended.then(({ stderr }) => Promise.reject(new Error(stderr)))])
-    return { url, output, ended, pid: child.pid! }
+    const gateway = new StartedGateway(child)
+    await gateway.prints(/^listening on \S+$/m)
+    return gateway
   }
 
   async remove(): Promise<void> {
@@ -111,12 +104,41 @@ interface RunOptions {
 }
 
 /** A gateway that a command has started. */
-export interface StartedGateway {
-  readonly url: string
-  /** So far. */
-  readonly output: { readonly stdout: string; readonly stderr: string }
-  readonly ended: Promise<Ended>
+export class StartedGateway {
   readonly pid: number
+  readonly ended: Promise<Ended>
+  /** What it has printed so far. */
+  stdout = ''
+  stderr = ''
+  readonly #child: ChildProcessWithoutNullStreams
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    this.#child = child
+    this.pid = child.pid!
+    child.stdout.setEncoding('utf8').on('data', (text) => (this.stdout += text))
+    child.stderr.setEncoding('utf8').on('data', (text) => (this.stderr += text))
+    this.ended = once(child, 'close').then(([code]) => ({ code, stdout: this.stdout, stderr: this.stderr }))
+  }
+
+  get url(): string {
+    return /^listening on (\S+)$/m.exec(this.stdout)![1]!
+  }
+
+  /** Waits until its output matches. Throws what it printed if it ends first. */
+  async prints(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this.stdout)
+      if (found !== null) return found
+      const over = await Promise.race([once(this.#child.stdout, 'data').then(() => undefined), this.ended])
+      if (over !== undefined) throw new Error(`ended with ${over.code}: ${over.stdout}${over.stderr}`)
+    }
+  }
+
+  /** Ends it as Ctrl-C in a terminal does. */
+  async interrupt(): Promise<void> {
+    process.kill(-this.pid, 'SIGINT')
+    await this.ended
+  }
 }
 
 /** The environment of a machine: of this one only the programs, without those of npm packages, and without npm's settings. */

@@ -1,6 +1,7 @@
-import { cp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { json, scriptedUpstream } from '../../core/testing/kit.ts'
 import { find, itWith } from '../support/requirements.ts'
 import { Machine, type PackedPackage, packPackage, ROOT, type StartedGateway } from './installation.ts'
 
@@ -31,18 +32,18 @@ export default defineChain({
 const routesWith = (plugin: string): string =>
   `version: 1\nchain: [{ plugin: auth }, ${plugin}]\nnamespaces: { sandbox: { provider: sandbox } }\n`
 
-/** Sends the first call of the README, with the test key of the first start. */
-async function firstCall({ url, output }: StartedGateway): Promise<Response> {
-  const [key] = /sk-test-\w+/.exec(output.stdout) ?? []
-  const body = JSON.stringify({ model: 'sandbox/hello', messages: [{ role: 'user', content: 'Hello!' }] })
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  return fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
-}
+const routesTo = (baseUrl: string): string => `version: 1
+chain: [{ plugin: auth }]
+namespaces:
+  anthropic: { provider: anthropic, testKeys: upstream, config: { baseUrl: "${baseUrl}", apiKey: "\${env:HOME}" } }
+`
 
-/** Ends a gateway as Ctrl-C in a terminal does. */
-async function interrupt({ pid, ended }: StartedGateway): Promise<void> {
-  process.kill(-pid, 'SIGINT')
-  await ended
+/** Sends the first call of the README, with the test key of the first start. */
+async function firstCall(gateway: StartedGateway, { model = 'sandbox/hello', content = 'Hello!' } = {}): Promise<Response> {
+  const [key] = await gateway.prints(/sk-test-\w{36}/)
+  const body = JSON.stringify({ model, messages: [{ role: 'user', content }] })
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  return fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', headers, body })
 }
 
 describe('The npm package', function () {
@@ -53,7 +54,7 @@ describe('The npm package', function () {
     packed = await packPackage()
   })
 
-  after(() => packed && rm(packed.folder, { recursive: true, force: true }))
+  after(() => packed?.remove())
 
   it('has what users need, and no sources or tests', async () => {
     expect(packed.files).to.include.members([
@@ -98,12 +99,12 @@ describe('The npm package', function () {
 
     it('starts by npx in an empty folder, with a routing table that it writes', async () => {
       const gateway = await machine.start('npx', ['unified-model-gateway'])
-      expect(gateway.output.stderr).to.match(/^note: there was no routes\.yaml here/)
-      expect(gateway.output.stdout).to.contain('npx unified-model-gateway keys create')
+      expect(gateway.stderr).to.match(/^note: there was no routes\.yaml here/)
+      await gateway.prints(/npx unified-model-gateway keys create/)
       expect((await firstCall(gateway)).status).to.equal(200)
       const page = await fetch(`${gateway.url}/console`)
       expect(await page.text()).to.contain('/console/assets/')
-      await interrupt(gateway)
+      await gateway.interrupt()
       const routes = await readFile(join(machine.folder, 'routes.yaml'), 'utf8')
       expect(routes).to.match(
         /^# yaml-language-server: \$schema=\.\/node_modules\/unified-model-gateway\/docs\/routes\.schema\.json\n/,
@@ -114,8 +115,8 @@ describe('The npm package', function () {
       const file = join(machine.folder, 'routes.yaml')
       await writeFile(file, `# mine\n${await readFile(file, 'utf8')}`)
       const gateway = await machine.start('npx', ['umg', 'start'])
-      await interrupt(gateway)
-      expect(gateway.output.stderr).to.not.contain('there was no routes.yaml')
+      await gateway.interrupt()
+      expect(gateway.stderr).to.not.contain('there was no routes.yaml')
       expect(await readFile(file, 'utf8')).to.match(/^# mine\n/)
     })
 
@@ -135,7 +136,7 @@ describe('The npm package', function () {
     it('runs in several processes', async () => {
       const gateway = await machine.start(UMG, ['start', '--data', 'cluster', '--workers', '2'])
       expect((await firstCall(gateway)).status).to.equal(200)
-      await interrupt(gateway)
+      await gateway.interrupt()
     })
 
     it('works in threads, also for a local plugin', async () => {
@@ -143,12 +144,38 @@ describe('The npm package', function () {
       await writeFile(join(machine.folder, 'threaded.yaml'), routesWith('{ plugin: ./threaded.ts }'))
       const gateway = await machine.start(UMG, ['start', '--data', 'threads', '--routes', 'threaded.yaml'])
       const { status, headers } = await firstCall(gateway)
-      await interrupt(gateway)
+      await gateway.interrupt()
       expect({ status, doubled: headers.get('x-doubled'), tokens: headers.get('x-tokens') }).to.deep.equal({
         status: 200,
         doubled: '42',
         tokens: '9',
       })
+    })
+
+    it('computes large requests in threads', async () => {
+      const content = 'word '.repeat(2 << 20)
+      const upstream = await scriptedUpstream()
+      try {
+        const usage = { input_tokens: 1, output_tokens: 1 }
+        const reply = {
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          content: [{ type: 'text', text: 'Hi' }],
+          stop_reason: 'end_turn',
+          usage,
+        }
+        const received = upstream.reply(json(reply))
+        await writeFile(join(machine.folder, 'large.yaml'), routesTo(upstream.origin))
+        const gateway = await machine.start(UMG, ['start', '--data', 'large', '--routes', 'large.yaml'])
+        const { status } = await firstCall(gateway, { model: 'anthropic/claude', content })
+        await gateway.interrupt()
+        expect(status).to.equal(200)
+        const { messages } = (await received).json() as { messages: unknown }
+        expect(JSON.stringify(messages)).to.contain(content)
+      } finally {
+        await upstream.close()
+      }
     })
 
     it('contains all that any of its modules imports', async () => {
@@ -167,8 +194,8 @@ describe('The npm package', function () {
         .and.to.match(/pass 2\n/)
       await writeFile(join(project, '.env'), 'UMG_LOG_LEVEL=error\nOPENAI_API_KEY=sk-secret\n')
       const gateway = await machine.start('npm', ['start', '--'], { cwd: 'project' })
-      expect(gateway.output.stderr).to.contain('ANTHROPIC_API_KEY').and.to.not.contain('OPENAI_API_KEY')
-      await interrupt(gateway)
+      expect(gateway.stderr).to.contain('ANTHROPIC_API_KEY').and.to.not.contain('OPENAI_API_KEY')
+      await gateway.interrupt()
       const before = await readFile(join(project, 'plugins/log-usage.ts'), 'utf8')
       await writeFile(join(project, 'plugins/log-usage.ts'), `// mine\n${before}`)
       expect(await machine.must(UMG, ['init', 'project'])).to.contain('kept plugins/log-usage.ts, which was there\n')
@@ -179,7 +206,10 @@ describe('The npm package', function () {
       const scaffold = join(machine.folder, '../create-umg-plugin')
       await cp(join(ROOT, 'plugins/create-umg-plugin'), scaffold, { recursive: true })
       await machine.must('node', [join(scaffold, 'create.mjs'), 'chain', 'polly'])
-      await symlink(join(ROOT, 'node_modules/@types'), join(machine.folder, 'node_modules/@types'))
+      for (const name of ['@types', 'undici-types']) {
+        // Copies, not links: npm removes what is not in package.json.
+        await cp(join(ROOT, 'node_modules', name), join(machine.folder, 'node_modules', name), { recursive: true })
+      }
       const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
       await machine.must('node', [tsc, '--project', 'tsconfig.build.json', '--skipLibCheck', 'false'], {
         cwd: 'umg-plugin-polly',
@@ -189,7 +219,7 @@ describe('The npm package', function () {
       await writeFile(join(machine.folder, 'polly.yaml'), routesWith('{ plugin: polly, config: { team: red } }'))
       const gateway = await machine.start(UMG, ['start', '--data', 'polly', '--routes', 'polly.yaml'])
       const reply = await firstCall(gateway)
-      await interrupt(gateway)
+      await gateway.interrupt()
       expect(reply.headers.get('x-team')).to.equal('red')
     })
 
@@ -223,7 +253,7 @@ describe('The npm package', function () {
       await machine.must('npm', ['install', runtime])
       const gateway = await machine.start('npx', ['umg', 'start'])
       expect((await firstCall(gateway)).status).to.equal(200)
-      await interrupt(gateway)
+      await gateway.interrupt()
     })
 
     itWith('oldNode', 'passes arguments, streams, exit codes and signals to its own Node', async () => {
