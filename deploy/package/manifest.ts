@@ -37,6 +37,8 @@ export function manifest(): object {
       './plugin/testing': { types: `./${TYPES.testing}`, default: './core/testing/kit.js' },
       './package.json': './package.json',
     },
+    // Not the compile cache, which a gateway that ran from the folder has left there.
+    files: ['console', 'core', 'docs', 'plugins', 'types', 'routes.yaml', 'CHANGELOG.md', 'THIRD-PARTY.txt'],
     peerDependencies,
     peerDependenciesMeta: Object.fromEntries(Object.keys(peerDependencies).map((peer) => [peer, { optional: true }])),
     optionalDependencies,

@@ -31,6 +31,8 @@ export async function packPackage(): Promise<PackedPackage> {
   const folder = await mkdtemp(join(tmpdir(), 'umg-package-'))
   const built = join(folder, 'built')
   await promisify(execFile)(process.execPath, [join(ROOT, 'deploy/package/build.ts'), built])
+  // What runs from the folder leaves a compile cache there.
+  await promisify(execFile)(process.execPath, [join(built, 'core/umg.mjs'), '--version'])
   const args = ['pack', built, '--json', '--pack-destination', folder]
   const { stdout } = await promisify(execFile)('npm', args, { env: { ...environment(folder) }, maxBuffer: 1 << 24 })
   const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }]

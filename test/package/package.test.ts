@@ -70,6 +70,7 @@ describe('The npm package', function () {
     ])
     const sources = packed.files.filter((path) => /(?<!\.d)\.[cm]?tsx?$|(?:^|\/)test\//.test(path))
     expect(sources.filter((path) => !path.startsWith('core/cli/project/template/'))).to.deep.equal([])
+    expect(packed.files.filter((path) => path.startsWith('.'))).to.deep.equal([])
     expect((await stat(packed.tarball)).size).to.be.below(6 << 20)
   })
 
