@@ -5,6 +5,7 @@ import { addConfigCommands } from './cli/config/commands.ts'
 import { addGatewayCommands } from './cli/gateway/commands.ts'
 import { addKeyCommands } from './cli/keys/commands.ts'
 import { addPeopleCommands } from './cli/people/commands.ts'
+import { addProjectCommands } from './cli/project/commands.ts'
 import { addStartCommand } from './cli/start/commands.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
@@ -39,6 +40,7 @@ const umg = new Command('umg')
 
 addStartCommand(umg, io, end)
 addConfigCommands(umg, io, end)
+addProjectCommands(umg, io, version)
 addGatewayCommands(umg, io, end)
 addKeyCommands(umg, io)
 addPeopleCommands(umg, io)

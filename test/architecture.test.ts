@@ -4,6 +4,8 @@ import { placeOf, readSources, readText, type Source } from './support/sources.t
 /** The folders of core, the lowest first: a file imports from its own folder and from those before it. */
 const FOLDERS = [
   'node-version.mjs',
+  'require-node.mjs',
+  'pinned-node.mjs',
   'error-table.ts',
   'errors.ts',
   'async',
@@ -29,6 +31,7 @@ const FOLDERS = [
   'testing',
   'main.ts',
   'umg.mjs',
+  'unified-model-gateway.mjs',
 ] as const
 
 const SEAM = 'unified-model-gateway/plugin'
@@ -71,7 +74,7 @@ const BANNED: readonly { readonly what: string; readonly pattern: RegExp; readon
     {
       what: 'child processes',
       pattern: /'node:(?:child_process|cluster|vm)'/,
-      but: /^bench\/|^core\/gateway\/supervised-process\.ts$/,
+      but: /^bench\/|^core\/gateway\/supervised-process\.ts$|^core\/pinned-node\.mjs$/,
       everywhere: true,
     },
     {
@@ -81,8 +84,8 @@ const BANNED: readonly { readonly what: string; readonly pattern: RegExp; readon
     },
   ]
 
-/** The template of a new plugin follows the rules of its own package. */
-const TEMPLATE = /^plugins\/create-umg-plugin\/templates\//
+/** The templates of a new plugin and of a new project follow rules of their own. */
+const TEMPLATE = /^plugins\/create-umg-plugin\/templates\/|^core\/cli\/project\/template\//
 
 const SOURCES = readSources('{core,plugins,bench}/**/*.{ts,mjs}').filter(({ path }) => !TEMPLATE.test(path))
 const CORE = SOURCES.filter(({ path }) => path.startsWith('core/'))

@@ -1,5 +1,4 @@
 import { registerHooks } from 'node:module'
-import { extname } from 'node:path'
 
 /**
  * Lets a plugin anywhere on the disk import the public seam, and gives it the very modules that the gateway runs: without this a
@@ -7,11 +6,9 @@ import { extname } from 'node:path'
  * Hooks are per thread: a worker takes this file by `--import`.
  */
 
-const EXTENSION = extname(import.meta.url)
-
 const SEAM = new Map([
-  ['unified-model-gateway/plugin', new URL(`../sdk/api${EXTENSION}`, import.meta.url).href],
-  ['unified-model-gateway/plugin/testing', new URL(`../testing/kit${EXTENSION}`, import.meta.url).href],
+  ['unified-model-gateway/plugin', new URL('../sdk/api.ts', import.meta.url).href],
+  ['unified-model-gateway/plugin/testing', new URL('../testing/kit.ts', import.meta.url).href],
 ])
 
 registerHooks({

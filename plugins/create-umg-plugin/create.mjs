@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -83,10 +84,15 @@ async function isCheckout() {
   }
 }
 
-/** Makes the plugin depend on the gateway in the checkout. */
+/** Makes the plugin depend on the gateway in the checkout, and on its Node: npm installs no dependencies of a checkout. */
 async function dependOnCheckout(folder) {
   const path = join(folder, 'package.json')
   const manifest = JSON.parse(await readFile(path, 'utf8'))
   manifest.devDependencies['unified-model-gateway'] = `file:${ROOT}`
+  const { optionalDependencies } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
+  for (const runtime of Object.keys(optionalDependencies)) {
+    const installed = join(ROOT, 'node_modules', runtime)
+    if (existsSync(installed)) manifest.devDependencies[runtime] = `file:${installed}`
+  }
   await writeFile(path, `${JSON.stringify(manifest, null, 2)}\n`)
 }

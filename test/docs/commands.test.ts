@@ -8,6 +8,7 @@ import { explain } from '../../core/cli/config/explain.ts'
 import { addGatewayCommands } from '../../core/cli/gateway/commands.ts'
 import { addKeyCommands } from '../../core/cli/keys/commands.ts'
 import { addPeopleCommands } from '../../core/cli/people/commands.ts'
+import { addProjectCommands } from '../../core/cli/project/commands.ts'
 import { addStartCommand } from '../../core/cli/start/commands.ts'
 import { type TemporaryFolder, temporaryFolder } from '../core/config/temporary-folder.ts'
 import { runCommand } from '../support/run-command.ts'
@@ -33,6 +34,7 @@ const nameOf = (command: Command): string =>
 addConfigCommands(umg, io, neverEnds)
 /** Those that the page is about. */
 const commands = leavesOf(umg)
+addProjectCommands(umg, io, '1.0.0')
 addStartCommand(umg, io, neverEnds)
 addGatewayCommands(umg, io, neverEnds)
 addKeyCommands(umg, io)
@@ -86,7 +88,7 @@ describe('docs/commands.md', () => {
 describe('the docs', () => {
   it('name only programs of node_modules/.bin that npm ci puts there', () => {
     const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { bin?: Record<string, string> }> }
-    const programs = Object.entries(packages).flatMap(([path, { bin = {} }]) => (path === '' ? [] : Object.keys(bin)))
+    const programs = Object.values(packages).flatMap(({ bin = {} }) => Object.keys(bin))
     for (const page of globSync('{*.md,docs/**/*.md}', { cwd: PROJECT }))
       for (const [, program] of read(page).matchAll(/node_modules\/\.bin\/(\w+)/g)) expect(programs, page).to.include(program)
   })

@@ -17,6 +17,7 @@ import {
   toSeconds,
 } from '../options.ts'
 import type { CommandIo } from '../output.ts'
+import { writeStarterRoutes } from '../project/starter-routes.ts'
 import type { StartOptions } from './lifecycle.ts'
 
 /** Adds `umg start`. `end` ends the process, also if plugins have left timers or sockets open. */
@@ -25,11 +26,14 @@ export function addStartCommand(umg: Command, io: CommandIo, end: (code: number)
   const command = umg.command('start').description('start the gateway')
   for (const option of [...gatewayOptions(env), ...consoleOptions()]) command.addOption(option)
   command.addHelpText('after', START_EXAMPLES).action(async (options) => {
+    if (command.getOptionValueSource('routes') === 'default' && writeStarterRoutes(options.routes)) io.stderr.write(WROTE_ROUTES)
     const secrets = { metricsToken: env.UMG_METRICS_TOKEN, oidcClientSecret: env.UMG_OIDC_CLIENT_SECRET }
     const workerThreads = Math.max(1, Math.floor(availableParallelism() / options.workers))
     await end(await run({ ...options, ...secrets, workerThreads, version: umg.version()! }, io))
   })
 }
+
+const WROTE_ROUTES = 'note: there was no routes.yaml here, so one was written, with comments; the gateway follows its changes\n'
 
 /** Imports only what this process needs: a supervisor is small. */
 async function run(options: StartOptions, io: CommandIo): Promise<number> {

@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { createSetupToken } from '../../accounts/setup.ts'
 import { setupLink } from '../../accounts/tokens.ts'
 import type { Urls } from '../../control/services.ts'
@@ -71,8 +72,14 @@ function formatNextStep({ secret, firstCall }: TestKey, clients: string): string
     -H 'content-type: application/json' \\
     -d ${quoteForShell(JSON.stringify({ model: firstCall.model, messages: [{ role: 'user', content: 'Hello!' }] }))}
 
-  A key for real models: npx umg keys create --name "my app"`
+  A key for real models: ${UMG} keys create --name "my app"`
 }
+
+/**
+ * How the reader runs `umg`. Where the gateway runs by `npx unified-model-gateway` it may not be installed: `npx umg` would then look
+ * for another package.
+ */
+const UMG = basename(process.argv[1] ?? '', '.mjs') === 'unified-model-gateway' ? 'npx unified-model-gateway' : 'npx umg'
 
 const quoteForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 

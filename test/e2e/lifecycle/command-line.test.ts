@@ -48,10 +48,9 @@ describe('The command umg', () => {
     })
   }
 
-  itWith('oldNode', 'prints one sentence if Node is too old', async () => {
-    const { code, stdout, stderr } = await home.run(['start'], { node: find('oldNode')! }).ended
-    expect(code).to.equal(1)
-    expect(stdout).to.equal('')
-    expect(stderr).to.match(/^Node 24\.12 or newer is needed, but this is v\d+\.\d+\.\d+: .*\.\n$/)
+  itWith('oldNode', 'runs on the Node that npm installed with it if this one is too old', async () => {
+    const { code, stdout } = await home.run(['validate'], { node: find('oldNode')! }).ended
+    expect(stdout).to.match(/^routes\.yaml is valid/)
+    expect(code).to.equal(0)
   })
 })

@@ -104,6 +104,8 @@ describe('npm create umg-plugin', () => {
     const home = join(folder, 'umg-provider-green-parrot')
     const { devDependencies: asked } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8'))
     expect(asked).to.have.property('unified-model-gateway', `file:${ROOT.replace(/\/$/, '')}`)
+    const [runtime] = Object.entries(asked).find(([name]) => /^node-/.test(name)) ?? []
+    expect(asked).to.have.property(runtime!, `file:${join(ROOT, 'node_modules', runtime!)}`)
     // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference of routes.yaml
     expect(await readFile(join(home, 'routes.yaml'), 'utf8')).to.contain('${env:GREEN_PARROT_API_KEY}')
   })
