@@ -174,6 +174,18 @@ describeInBrowser('the pages of the console', (open) => {
     await admin.locator('li', { hasText: 'name: nightly' }).waitFor()
   })
 
+  it('shows a declared account with its line, and no way to edit it', async () => {
+    await withTable(
+      (text) => `${text}\naccounts: { research: { models: ["sandbox/*"] } }\n`,
+      async () => {
+        await admin.goto(fixture.address('/accounts'))
+        const row = admin.getByRole('row', { name: /^research sandbox/ })
+        await row.getByRole('link', { name: /^Declared in routes.yaml:\d+$/ }).waitFor()
+        expect(await row.getByRole('button', { name: /^Edit/ }).count()).to.equal(0)
+      },
+    )
+  })
+
   it('shows a member neither keys of other accounts nor pages for admins', async () => {
     await member.goto(fixture.address('/keys'))
     await member.getByRole('cell', { name: 'nightly' }).first().waitFor()

@@ -42,5 +42,5 @@ export const useRotateKey = () =>
 export const useRevokeKey = () =>
   useChange(({ id }: { readonly id: string }) => send('post', '/keys/{id}/revoke', { id }), '/keys')
 
-/** Whether a key is declared in routes.yaml, the only place where it can be changed. */
-export const isDeclared = ({ source }: ApiKey): boolean => source !== 'database'
+/** Whether a key or an account is declared in routes.yaml, the only place where it can be changed. */
+export const isDeclared = ({ source }: { readonly source: string }): boolean => source !== 'database'

@@ -42,7 +42,7 @@ describe('umg routes test', () => {
   it('reports the line of one that does not hold, and the ways that calls go', async () => {
     const { code, stdout } = await test('expect:\n  gpt-4o: local/qwen3\n  openai/gpt-5.5: openai/gpt-5.5\n')
     const lines = stdout.split('\n')
-    expect(lines[1]).to.equal('  ✖ gpt-4o → local/qwen3   routes.yaml:47')
+    expect(lines[1]).to.equal('  ✖ gpt-4o → local/qwen3   routes.yaml:50')
     expect(lines[2]).to.match(/^ {7}7[3-7] % {2}openai\/gpt-5\.5$/)
     expect(lines.slice(-3)).to.deep.equal(['', '1 passing, 1 failing', ''])
     expect(code).to.equal(1)

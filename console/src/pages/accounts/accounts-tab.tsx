@@ -3,7 +3,9 @@ import { IconBuilding, IconPencil } from '@tabler/icons-react'
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { type Account, useAccounts } from '../../api/accounts.ts'
+import { isDeclared } from '../../api/keys.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { DeclaredLock } from '../../ui/declared-lock.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { GlobList } from '../../ui/glob-list.tsx'
 import { RowAction } from '../../ui/row-action.tsx'
@@ -30,7 +32,12 @@ export function AccountsTab({ creating, onClose }: Creation) {
     {
       header: '',
       width: 48,
-      cell: (account) => <RowAction icon={IconPencil} label={`Edit ${account.name}`} onClick={() => setEdited(account)} />,
+      cell: (account) =>
+        isDeclared(account) ? (
+          <DeclaredLock source={account.source} />
+        ) : (
+          <RowAction icon={IconPencil} label={`Edit ${account.name}`} onClick={() => setEdited(account)} />
+        ),
     },
   ]
   return (

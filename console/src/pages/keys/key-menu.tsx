@@ -1,8 +1,7 @@
-import { ActionIcon, Menu, ThemeIcon, Tooltip } from '@mantine/core'
-import { IconDots, IconLock, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react'
-import { Link } from 'react-router'
+import { ActionIcon, Menu } from '@mantine/core'
+import { IconDots, IconPencil, IconRefresh, IconTrash } from '@tabler/icons-react'
 import { type ApiKey, isDeclared } from '../../api/keys.ts'
-import { useSignedIn } from '../../api/session.ts'
+import { DeclaredLock } from '../../ui/declared-lock.tsx'
 
 /** The actions on a key. */
 export interface KeyMenuProps {
@@ -38,24 +37,5 @@ export function KeyMenu({ apiKey, onEdit, onRotate, onRevoke }: KeyMenuProps) {
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>
-  )
-}
-
-function DeclaredLock({ source }: { readonly source: string }) {
-  const { user } = useSignedIn()
-  const words = `Declared in ${source}`
-  const line = source.split(':').at(-1)
-  return (
-    <Tooltip label={words}>
-      {user.role === 'admin' ? (
-        <ActionIcon component={Link} to={`/config?line=${line}`} variant="subtle" color="gray" aria-label={words}>
-          <IconLock size={17} />
-        </ActionIcon>
-      ) : (
-        <ThemeIcon variant="transparent" color="gray" role="img" aria-label={words}>
-          <IconLock size={17} />
-        </ThemeIcon>
-      )}
-    </Tooltip>
   )
 }
