@@ -54,14 +54,18 @@ export class RedisStorage implements CounterStorage {
 
   async #changeOne(key: string, { apply, lifetime }: CounterChange): Promise<void> {
     for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
-      const [before, [seconds, micros]] = (await this.#client.eval(READ, { keys: [key] })) as [string | null, [string, string]]
+      const [before, [seconds, micros]] = await this.#run<[string | null, [string, string]]>(READ, key)
       const now = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
       const state = apply(before === null ? undefined : JSON.parse(before), now)
       if (state === undefined) return
-      const args = [before ?? '', JSON.stringify(state), String(lifetime)]
-      if ((await this.#client.eval(COMPARE_AND_SET, { keys: [key], arguments: args })) === 1) return
+      if ((await this.#run(COMPARE_AND_SET, key, before ?? '', JSON.stringify(state), String(lifetime))) === 1) return
       await delay(Math.random() * MAX_PAUSE_MS)
     }
     throw new Error('the counter changes too often')
+  }
+
+  /** Runs a Lua script on one key. */
+  #run<Reply>(script: string, key: string, ...args: readonly string[]): Promise<Reply> {
+    return this.#client.sendCommand(['EVAL', script, '1', key, ...args])
   }
 }

@@ -14,6 +14,7 @@ const UNMET: readonly ErrorName[] = [
   'service_unavailable',
   'gateway_overloaded',
   'workers_busy',
+  'limits_unavailable',
   'storage_busy',
   'storage_full',
   'storage_damaged',
@@ -21,6 +22,7 @@ const UNMET: readonly ErrorName[] = [
 /** Those of upstreams that fail again and again, and those of people who sign in: other tests look after them. */
 const ELSEWHERE: readonly ErrorName[] = [
   'upstream_busy',
+  'namespace_limit_reached',
   'upstream_circuit_open',
   'unknown_parameter',
   'not_signed_in',
