@@ -69,7 +69,6 @@ const BANNED: readonly { readonly what: string; readonly pattern: RegExp; readon
       what: 'secrets compared by ===',
       pattern: /\b\w*(?:secret|digest|password)\s*[=!]==\s*(?!undefined|null|true|false)[a-z]/i,
     },
-    // Redis runs scripts by its command EVAL.
     { what: 'code from text', pattern: /\beval\(|\bnew Function\(/ },
     {
       what: 'child processes',

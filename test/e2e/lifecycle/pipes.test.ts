@@ -45,6 +45,7 @@ describe('the output of a command into a pipe', () => {
       'talkative.ts': TALKATIVE,
     })
     const store = await openStore(`sqlite:${home.path}/gateway.db`)
+    await store.db.updateTable('accounts').set({ max_keys: MANY }).execute()
     for (let count = 0; count < MANY; count++) await createKey(store, { name: `key ${count}`, kind: 'live' })
     await store.close()
   })
