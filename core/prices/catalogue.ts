@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import type * as GenaiPrices from '@pydantic/genai-prices'
 import { createPrice, type Price, type UsdPerMillion, type UsdTier } from './price.ts'
 
@@ -17,12 +16,12 @@ export interface Catalogue {
   has(vendor: string): boolean
 }
 
-const PACKAGE = '@pydantic/genai-prices'
+/** The version of `@pydantic/genai-prices`: its package does not export it. A test compares it with package.json. */
+const VERSION = '0.1.8'
 
 /** Loads the catalogue, of some 0.8 MB of source: only where a namespace needs it. */
 export async function loadCatalogue(): Promise<Catalogue> {
   const library: typeof GenaiPrices = await import('@pydantic/genai-prices')
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.resolve(PACKAGE)), 'utf8'))
   return {
     has: (vendor) => library.findProvider({ providerId: vendor })?.id === vendor,
     find(vendor, model, now) {
@@ -31,7 +30,7 @@ export async function loadCatalogue(): Promise<Catalogue> {
       const { model_price: amounts, model: info } = found
       const conditional = Array.isArray(info.prices) ? info.prices : undefined
       const when = conditional === undefined ? '' : describeWhen(conditional, amounts)
-      const name = `genai-prices ${version} ${found.provider.id}/${info.id}${when}`
+      const name = `genai-prices ${VERSION} ${found.provider.id}/${info.id}${when}`
       const price = toPrice(name, amounts)
       return price && { price, until: conditional === undefined ? Number.POSITIVE_INFINITY : now + RECHECK_MS }
     },
