@@ -4,6 +4,7 @@ import type { FileTexts } from '../config/file/files-read.ts'
 import type { Log } from '../observe/log.ts'
 import type { TotalMetrics } from '../observe/total-metrics.ts'
 import type { QuotaAuthority } from '../quota/authority.ts'
+import type { Counter, Lease, LeaseRequest } from '../quota/counter.ts'
 import type { TargetReport } from '../routing/upstream-state.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 import { Channel } from './channel.ts'
@@ -36,16 +37,24 @@ export class Proxies {
   /** Serves a proxy that has connected. */
   accept(socket: Socket): void {
     const { authority, keys, recorder } = this.#options.control
+    const places = new PlacesInUse(authority)
     const messages: ControlMessages = {
       findKey: async (digest) => (await keys.find(digest)) ?? null,
       findAccount: async (id) => (await keys.findAccount(id)) ?? null,
-      renewLeases: (holder, requests) => authority.renew(holder, requests),
+      renewLeases: (holder, requests) => places.renew(holder, requests),
       report(calls, keyIds) {
         for (const call of calls) recorder.record(call)
         for (const id of keyIds) keys.used(id)
       },
     }
     const channel = new Channel<ProxyMessages>(socket, messages)
+    channel.closed.addEventListener('abort', () => {
+      places
+        .giveBack()
+        .catch((err: unknown) =>
+          this.#options.log.warn({ err }, 'the places of an ended proxy stay in use until its leases expire'),
+        )
+    })
     this.#join(channel).catch((err: unknown) => {
       // A proxy that ends while it joins is replaced by the supervisor.
       if (!channel.closed.aborted) this.#options.log.error({ err }, 'a proxy process cannot serve')
@@ -111,6 +120,36 @@ export class Proxies {
 
   #tell(send: (channel: Channel<ProxyMessages>) => Promise<unknown>): void {
     void this.#ask(send)
+  }
+}
+
+/** The places of one proxy. They are given back when it ends: none of its calls goes on, so nobody need wait until its leases expire. */
+class PlacesInUse {
+  readonly #authority: Pick<QuotaAuthority, 'renew'>
+  readonly #counters = new Map<string, Counter>()
+  #holder = ''
+
+  constructor(authority: Pick<QuotaAuthority, 'renew'>) {
+    this.#authority = authority
+  }
+
+  async renew(holder: string, requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
+    this.#holder = holder
+    const leases = await this.#authority.renew(holder, requests)
+    for (const [index, { counter }] of requests.entries()) {
+      if (counter.window !== undefined) continue
+      if (leases[index]!.held > 0) this.#counters.set(counter.id, counter)
+      else this.#counters.delete(counter.id)
+    }
+    return leases
+  }
+
+  async giveBack(): Promise<void> {
+    const nothing = { windowEnd: 0, spent: 0, keep: 0, need: 0, want: 0 }
+    await this.#authority.renew(
+      this.#holder,
+      Array.from(this.#counters.values(), (counter) => ({ counter, ...nothing })),
+    )
   }
 }
 

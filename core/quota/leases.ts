@@ -9,6 +9,8 @@ const ANSWER_MS = 1000
 const TELL_MS = 2000
 /** How often unused leases are looked for, in milliseconds. */
 const IDLE_CHECK_MS = 250
+/** From this number of leases on, a new one first removes those whose window has ended. */
+const MIN_SWEEP = 1024
 
 /** An amount of a counter that a call needs. */
 export interface Charge {
@@ -52,6 +54,9 @@ export class Leases {
   readonly #options: LeasesOptions
   readonly #clock: () => number
   readonly #leases = new Map<string, HeldLease>()
+  /** Those that the authority may have to be told of. The others are only remembered. */
+  readonly #active = new Set<HeldLease>()
+  #sweepAt = MIN_SWEEP
   readonly #timers: readonly NodeJS.Timeout[]
 
   constructor(options: LeasesOptions) {
@@ -69,8 +74,9 @@ export class Leases {
    */
   take(charges: readonly Charge[]): Taken | Refusal | Promise<Taken | Refusal> {
     const now = this.#clock()
-    for (const { counter, amount } of charges) if (!this.#leaseOf(counter, now).has(amount)) return this.#obtainAll(charges)
-    return this.#spend(charges, now)
+    const leases = charges.map(({ counter }) => this.#leaseOf(counter, now))
+    const suffice = leases.every((lease, index) => lease.has(charges[index]!.amount))
+    return suffice ? this.#spend(charges, leases, now) : this.#obtainAll(charges)
   }
 
   /** What may still be spent of a counter, as far as this process knows, and the milliseconds until its window ends. */
@@ -86,19 +92,22 @@ export class Leases {
     await this.#ask([...this.#leases.values()], (lease) => lease.requestReturn())
   }
 
-  #spend(charges: readonly Charge[], now: number): Taken {
-    const windows = charges.map(({ counter, amount }) => {
-      const lease = this.#leaseOf(counter, now)
+  /** `leases`: those of the charges, which suffice. */
+  #spend(charges: readonly Charge[], leases: readonly HeldLease[], now: number): Taken {
+    const windows = leases.map((lease, index) => {
+      const { amount } = charges[index]!
       lease.spend(amount, now)
+      this.#active.add(lease)
       if (lease.isLow && lease.asking === undefined) void this.#askForMore(lease, amount)
       return lease.windowEnd
     })
     return {
       correct: (index, used) => {
-        const { counter, amount } = charges[index]!
-        const lease = this.#leases.get(counter.id)
+        const lease = leases[index]!
         // What was taken in a window that has ended is not credited to the next.
-        if (lease !== undefined && lease.windowEnd === windows[index]) lease.correct(used - amount)
+        if (lease.windowEnd !== windows[index]) return
+        lease.correct(used - charges[index]!.amount)
+        this.#active.add(lease)
       },
     }
   }
@@ -106,15 +115,16 @@ export class Leases {
   /** Obtains what is missing, one counter after the other: what a refused call has obtained stays for the next one. */
   async #obtainAll(charges: readonly Charge[]): Promise<Taken | Refusal> {
     for (;;) {
-      const missing = charges.find(({ counter, amount }) => !this.#leaseOf(counter, this.#clock()).has(amount))
-      if (missing === undefined) return this.#spend(charges, this.#clock())
-      if (!(await this.#obtain(missing))) return { refused: missing }
+      const now = this.#clock()
+      const leases = charges.map(({ counter }) => this.#leaseOf(counter, now))
+      const missing = leases.findIndex((lease, index) => !lease.has(charges[index]!.amount))
+      if (missing < 0) return this.#spend(charges, leases, now)
+      if (!(await this.#obtain(leases[missing]!, charges[missing]!))) return { refused: charges[missing]! }
     }
   }
 
   /** Resolves to false if there is not enough. */
-  async #obtain({ counter, amount, onOutage }: Charge): Promise<boolean> {
-    const lease = this.#leaseOf(counter, this.#clock())
+  async #obtain(lease: HeldLease, { amount, onOutage }: Charge): Promise<boolean> {
     if (lease.asking !== undefined) {
       await lease.asking
       return true
@@ -149,6 +159,7 @@ export class Leases {
       const now = this.#clock()
       for (const [index, lease] of leases.entries()) {
         lease.renewed(answers[index]!, now)
+        this.#active.add(lease)
         isGranted &&= answers[index]!.granted
       }
       onAsked(undefined)
@@ -166,23 +177,31 @@ export class Leases {
   }
 
   #tellAll(): void {
-    const now = this.#clock()
-    for (const [id, lease] of this.#leases) if (lease.asking === undefined && lease.isOver(now)) this.#leases.delete(id)
-    const told = this.#unasked().filter((lease) => lease.mustBeTold)
+    const told = this.#unasked().filter((lease) => {
+      if (!lease.mustBeTold) this.#active.delete(lease)
+      return lease.mustBeTold
+    })
     void this.#ask(told, (lease) => lease.request(0))
   }
 
   #unasked(): readonly HeldLease[] {
-    return [...this.#leases.values()].filter(({ asking }) => asking === undefined)
+    return [...this.#active].filter(({ asking }) => asking === undefined)
   }
 
   #leaseOf(counter: Counter, now: number): HeldLease {
     let lease = this.#leases.get(counter.id)
     if (lease === undefined) {
+      if (this.#leases.size >= this.#sweepAt) this.#sweep(now)
       lease = new HeldLease(counter)
       this.#leases.set(counter.id, lease)
     }
     lease.refresh(counter, now)
     return lease
+  }
+
+  /** The next sweep is due at twice the remaining leases, so that its amortised cost for each new one is constant. */
+  #sweep(now: number): void {
+    for (const [id, lease] of this.#leases) if (lease.asking === undefined && lease.isOver(now)) this.#leases.delete(id)
+    this.#sweepAt = Math.max(MIN_SWEEP, 2 * this.#leases.size)
   }
 }

@@ -1,5 +1,5 @@
 import { GatewayError } from '../errors.ts'
-import type { Budget, LimitScope, Limits, Rate, Reservation } from '../sdk/api.ts'
+import type { Budget, LimitScope, Limits, Rate, RateLimits, Reservation } from '../sdk/api.ts'
 import { StoredAuthority } from './authority.ts'
 import type { Counter } from './counter.ts'
 import { AuthorityUnavailable, type Charge, Leases, type Taken } from './leases.ts'
@@ -75,22 +75,50 @@ function chargesOf(scopes: readonly LimitScope[], amount: number): LimitCharge[]
   return charges
 }
 
+function addCharges(charges: LimitCharge[], { subject, limits }: LimitScope, tokens: number): void {
+  const { onOutage = 'serve' } = limits
+  for (const { dimension, suffix, limit, window } of partsOf(limits)) {
+    const amount = dimension === 'tokens' ? tokens : 1
+    charges.push({ subject, dimension, counter: { id: subject + suffix, limit, window }, amount, onOutage })
+  }
+}
+
+/** One dimension of limits: of a counter, what is the same for all subjects. */
+interface LimitPart extends Omit<Counter, 'id'> {
+  readonly dimension: Dimension
+  /** The end of the id of the counter. */
+  readonly suffix: string
+}
+
+const parts = new WeakMap<RateLimits, readonly LimitPart[]>()
+
+/** Made once for each object of limits: a class has the same for all calls. */
+function partsOf(limits: RateLimits): readonly LimitPart[] {
+  let made = parts.get(limits)
+  if (made === undefined) {
+    const { requests, tokens, concurrent } = limits
+    made = [
+      ...(requests === undefined ? [] : [partOf('requests', requests)]),
+      ...(tokens === undefined ? [] : [partOf('tokens', tokens)]),
+      ...(concurrent === undefined
+        ? []
+        : [{ dimension: 'concurrent', suffix: '/concurrent', limit: concurrent, window: undefined } as const]),
+    ]
+    parts.set(limits, made)
+  }
+  return made
+}
+
 /**
  * The id of a counter has the window, not the limit: usage is kept when a reload changes an amount. Windows of another length count for
  * themselves.
  */
-function addCharges(charges: LimitCharge[], { subject, limits }: LimitScope, amount: number): void {
-  const { requests, tokens, concurrent, onOutage = 'serve' } = limits
-  const add = (dimension: Dimension, counter: Omit<Counter, 'id'>, charged: number): void => {
-    const id = `${subject}/${dimension}${counter.window === undefined ? '' : `/${windowName(counter.window)}`}`
-    charges.push({ subject, dimension, counter: { id, ...counter }, amount: charged, onOutage })
-  }
-  const addRate = (dimension: Dimension, rate: Rate, charged: number) =>
-    add(dimension, { limit: rate.amount, window: rate.window }, charged)
-  if (requests !== undefined) addRate('requests', requests, 1)
-  if (tokens !== undefined) addRate('tokens', tokens, amount)
-  if (concurrent !== undefined) add('concurrent', { limit: concurrent, window: undefined }, 1)
-}
+const partOf = (dimension: Dimension, { amount, window }: Rate): LimitPart => ({
+  dimension,
+  suffix: `/${dimension}/${windowName(window)}`,
+  limit: amount,
+  window,
+})
 
 function granted(charges: readonly LimitCharge[], taken: Taken, budgets: Budgets): Reservation {
   let isOver = false

@@ -176,3 +176,15 @@ for (const [name, open] of [
     })
   })
 }
+
+describe('the control plane by messages', () => {
+  it('gives back the places of a proxy that has ended', async () => {
+    const { near, far, close } = await byMessages()
+    const counter = { id: 'key_1/concurrent', limit: 2, window: undefined }
+    const request = { counter, windowEnd: 0, spent: 0, keep: 0, need: 2, want: 2 }
+    await near.renewLeases([request])
+    expect((await far.authority.renew('another process', [request]))[0]).to.include({ granted: false, remaining: 0 })
+    await close()
+    expect((await far.authority.renew('another process', [request]))[0]).to.include({ granted: true, held: 2 })
+  })
+})
