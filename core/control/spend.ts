@@ -71,6 +71,11 @@ const statementQuery = Type.Object({
   account_id: Type.Optional(Type.String({ maxLength: 300, description: 'Absent: all accounts; for a member the own one.' })),
 })
 
+const EXPORTS = [
+  { extension: 'csv', name: 'CSV', mediaType: 'text/csv; charset=utf-8', write: spendAsCsv },
+  { extension: 'jsonl', name: 'JSON Lines', mediaType: 'application/jsonl; charset=utf-8', write: spendAsJsonLines },
+] as const
+
 /** Spend: what calls cost, by group and by month. */
 export const spendOperations: readonly Operation[] = [
   operation({
@@ -92,32 +97,21 @@ export const spendOperations: readonly Operation[] = [
       }
     },
   }),
-  operation({
-    method: 'GET',
-    path: '/spend.csv',
-    access: 'member',
-    summary: 'Export the same spend as CSV',
-    query: spendQuery,
-    streams: 'text/csv; charset=utf-8',
-    async handle({ caller, query, setHeader }, { store }) {
-      const report = await reportSpend(store, queryOf(caller, query))
-      setHeader('content-disposition', 'attachment; filename="spend.csv"')
-      return Readable.from(spendAsCsv(report))
-    },
-  }),
-  operation({
-    method: 'GET',
-    path: '/spend.jsonl',
-    access: 'member',
-    summary: 'Export the same spend as JSON Lines',
-    query: spendQuery,
-    streams: 'application/jsonl; charset=utf-8',
-    async handle({ caller, query, setHeader }, { store }) {
-      const report = await reportSpend(store, queryOf(caller, query))
-      setHeader('content-disposition', 'attachment; filename="spend.jsonl"')
-      return Readable.from(spendAsJsonLines(report))
-    },
-  }),
+  ...EXPORTS.map(({ extension, name, mediaType, write }) =>
+    operation({
+      method: 'GET',
+      path: `/spend.${extension}`,
+      access: 'member',
+      summary: `Export the same spend as ${name}`,
+      query: spendQuery,
+      streams: mediaType,
+      async handle({ caller, query, setHeader }, { store }) {
+        const report = await reportSpend(store, queryOf(caller, query))
+        setHeader('content-disposition', `attachment; filename="spend.${extension}"`)
+        return Readable.from(write(report))
+      },
+    }),
+  ),
   operation({
     method: 'GET',
     path: '/statement',

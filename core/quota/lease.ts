@@ -12,7 +12,7 @@ const IDLE_MS = 500
 
 /** Of a counter, what a process has spent and may spend. Times are monotonic milliseconds, but for `windowEnd`. */
 export class HeldLease {
-  /** The window of `taken` and `free`: its end as the authority told it, in milliseconds since 1970. 0: there is none. */
+  /** The window of `taken` and `free`: its end by the authority, in milliseconds since 1970. 0: no window is known. */
   windowEnd = 0
   /** The request to the authority that is under way. */
   asking: Promise<unknown> | undefined

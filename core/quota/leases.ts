@@ -5,7 +5,7 @@ import { HeldLease } from './lease.ts'
 
 /** How long the authority may take to answer, in milliseconds. After that it is as if it could not be reached. */
 const ANSWER_MS = 1000
-/** How often the authority is told of leases, in milliseconds: several times before they expire. */
+/** How often leases are renewed, in milliseconds: several times before they expire. */
 const TELL_MS = 2000
 /** How often unused leases are looked for, in milliseconds. */
 const IDLE_CHECK_MS = 250
@@ -41,7 +41,7 @@ export class AuthorityUnavailable extends Error {
 export interface LeasesOptions {
   /** Asks the authority, in the name of this process. */
   renew(requests: readonly LeaseRequest[]): ReturnType<QuotaAuthority['renew']>
-  /** Told of each answer of the authority, and why there is none. */
+  /** Called after each request to the authority, with the error if it did not answer. */
   onAsked(error: unknown): void
   /** Monotonic milliseconds. */
   readonly clock?: () => number

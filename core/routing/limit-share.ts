@@ -53,7 +53,7 @@ export class LimitShare {
   }
 }
 
-/** A share, or why there is none. */
+/** A share, or the limit that refused it. */
 export type LimitAnswer = LimitShare | LimitReached
 
 /** The end of a call under way is unknown. */

@@ -1,5 +1,5 @@
 import type { Call } from './call.ts'
-import type { Rate } from './host.ts'
+import type { Rate } from './limits.ts'
 
 /** The members that cap an answer. A call may have several of them. */
 const CAPS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'] as const

@@ -1,5 +1,6 @@
 import type { Call, Principal } from './call.ts'
 import type { CallFunction } from './call-function.ts'
+import type { Limits } from './limits.ts'
 import type { UpstreamHeaders } from './secrets.ts'
 
 /** The services that core offers a plugin. */
@@ -53,66 +54,4 @@ export interface HostCounter {
 /** A distribution of values over buckets. */
 export interface HostHistogram {
   observe(value: number, ...labels: string[]): void
-}
-
-/** An amount in a window of time. */
-export interface Rate {
-  readonly amount: number
-  readonly window: RateWindow
-}
-
-/** A length of time in which a limit holds. `fixed`: it begins with the first use. `calendar`: it begins with the unit, in a time zone. */
-export type RateWindow =
-  | { readonly kind: 'fixed'; readonly ms: number }
-  | { readonly kind: 'calendar'; readonly unit: 'day' | 'week' | 'month'; readonly timeZone: string }
-
-/** What a subject may use. What is absent is not limited. */
-export interface RateLimits {
-  readonly requests?: Rate
-  readonly tokens?: Rate
-  /** Concurrent calls. */
-  readonly concurrent?: number
-  /** While the counters that processes share cannot be reached: `serve` by what this process knows (default), or `refuse`. */
-  readonly onOutage?: 'serve' | 'refuse'
-}
-
-/** Whose budgets a call takes from. */
-export interface LimitScope {
-  /** Names the budgets, for all plugins: `fair-share/acc_1`. */
-  readonly subject: string
-  readonly limits: RateLimits
-}
-
-/** Budgets of requests, tokens and concurrent calls, kept by core. */
-export interface Limits {
-  /**
-   * Takes one request, `tokens` tokens and one concurrent call from the budgets of each scope, or nothing at all. The subjects must
-   * differ.
-   */
-  reserve(scopes: readonly LimitScope[], tokens: number): Reservation | Promise<Reservation>
-}
-
-/** What a call reserved of its budgets, or why it was refused. */
-export interface Reservation {
-  /** The exhausted budget; absent: granted. */
-  readonly refusedBy?: 'requests' | 'tokens' | 'concurrent'
-  /** The subject whose budget it is. */
-  readonly refusedFor?: string
-  /** Milliseconds until the exhausted budget allows the call; 0 for `concurrent`. */
-  readonly retryAfterMs: number
-  /** The budget with the least left; of a refused call, the exhausted one. */
-  readonly requests?: Budget
-  readonly tokens?: Budget
-  /** Call once, after the call. `tokens`: its actual usage. Ends the concurrent call. */
-  settle(tokens: number): void | Promise<void>
-  /** Instead of `settle`, if there is no call after all: gives everything back, the request included. */
-  cancel(): void | Promise<void>
-}
-
-/** The state of a budget, as in `x-ratelimit-*`. */
-export interface Budget {
-  readonly limit: number
-  readonly remaining: number
-  /** Milliseconds until it is full again. */
-  readonly resetMs: number
 }

@@ -39,7 +39,7 @@ onEachAuthority((open) => {
     }
   }
 
-  it('grants a limit once, whoever asks, and however many at the same time', async () => {
+  it('grants a limit once to many holders that ask at the same time', async () => {
     const counter = counterOf(40)
     const gateways = [shared.gateway(), shared.gateway()]
     // Each holder asks once: 60 holders for 40.

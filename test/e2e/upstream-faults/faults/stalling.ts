@@ -17,7 +17,7 @@ const stalling = (name: string, script: Fault['script']): Fault => ({ name, scri
 /** The plainest of them. */
 export const SILENCE = stalling('takes the request and says nothing', () => [hold()])
 
-/** Stalls that a client is told of by a status, by the limit that they meet: before a body, and where nothing of it has left yet. */
+/** Stalls that end with a status, by the limit that they exceed: before a body, and before any of it was sent to the client. */
 export const STALLS: Readonly<Record<string, readonly Fault[]>> = {
   firstByte: [
     stalling('says nothing after the headers of a reply', () => [WHOLE, hold()]),

@@ -1,0 +1,96 @@
+/** An amount in a window of time. */
+export interface Rate {
+  readonly amount: number
+  readonly window: RateWindow
+}
+
+/** A length of time in which a limit holds. `fixed`: it begins with the first use. `calendar`: it begins with the unit, in a time zone. */
+export type RateWindow =
+  | { readonly kind: 'fixed'; readonly ms: number }
+  | { readonly kind: 'calendar'; readonly unit: 'day' | 'week' | 'month'; readonly timeZone: string }
+
+/** What a subject may use. What is absent is not limited. */
+export interface RateLimits {
+  readonly requests?: Rate
+  readonly tokens?: Rate
+  /** Concurrent calls. */
+  readonly concurrent?: number
+  /** While the counters that processes share cannot be reached: `serve` by what this process knows (default), or `refuse`. */
+  readonly onOutage?: 'serve' | 'refuse'
+}
+
+/** Whose budgets a call takes from. */
+export interface LimitScope {
+  /** Names the budgets, for all plugins: `fair-share/acc_1`. */
+  readonly subject: string
+  readonly limits: RateLimits
+}
+
+/** Budgets of requests, tokens and concurrent calls, kept by core. */
+export interface Limits {
+  /**
+   * Takes one request, `tokens` tokens and one concurrent call from the budgets of each scope, or nothing at all. The subjects must
+   * differ.
+   */
+  reserve(scopes: readonly LimitScope[], tokens: number): Reservation | Promise<Reservation>
+}
+
+/** What a call reserved of its budgets, or why it was refused. */
+export interface Reservation {
+  /** The exhausted budget; absent: granted. */
+  readonly refusedBy?: 'requests' | 'tokens' | 'concurrent'
+  /** The subject whose budget it is. */
+  readonly refusedFor?: string
+  /** Milliseconds until the exhausted budget allows the call; 0 for `concurrent`. */
+  readonly retryAfterMs: number
+  /** The budget with the least left; of a refused call, the exhausted one. */
+  readonly requests?: Budget
+  readonly tokens?: Budget
+  /** Call once, after the call. `tokens`: its actual usage. Ends the concurrent call. */
+  settle(tokens: number): void | Promise<void>
+  /** Instead of `settle`, if there is no call after all: gives everything back, the request included. */
+  cancel(): void | Promise<void>
+}
+
+/** The state of a budget, as in `x-ratelimit-*`. */
+export interface Budget {
+  readonly limit: number
+  readonly remaining: number
+  /** Milliseconds until it is full again. */
+  readonly resetMs: number
+}
+
+/** Each unit a rate may name: its milliseconds, and the word that OpenAI's messages use. A month is one of the calendar. */
+const UNITS = {
+  s: { ms: 1000, word: 'sec' },
+  min: { ms: 60_000, word: 'min' },
+  h: { ms: 3_600_000, word: 'hour' },
+  d: { ms: 86_400_000, word: 'day' },
+  month: { ms: undefined, word: 'month' },
+} as const
+
+/** Other spellings that people write. */
+const ALIASES: Readonly<Record<string, keyof typeof UNITS>> = { sec: 's', minute: 'min', hour: 'h', day: 'd' }
+
+const MULTIPLES: Readonly<Record<string, number>> = { k: 1000, M: 1_000_000 }
+
+/** The pattern of a rate: `60/min`, `100k/min`, `5M/day`, `1M/month`. */
+export const RATE = `^([1-9]\\d{0,8})([kM]?)/(${[...Object.keys(UNITS), ...Object.keys(ALIASES)].join('|')})$`
+
+/** Reads a rate. `timeZone`: of months. Throws an Error that says what a rate looks like. */
+export function parseRate(text: string, timeZone: string): Rate {
+  const [, digits, multiple, unit] = new RegExp(RATE).exec(text) ?? []
+  if (digits === undefined || multiple === undefined || unit === undefined) {
+    throw new Error(`"${text}" is not a rate; write an amount per s, min, h, d or month, such as 60/min or 100k/min`)
+  }
+  const { ms } = UNITS[ALIASES[unit] ?? (unit as keyof typeof UNITS)]
+  return {
+    amount: Number(digits) * (MULTIPLES[multiple] ?? 1),
+    window: ms === undefined ? { kind: 'calendar', unit: 'month', timeZone } : { kind: 'fixed', ms },
+  }
+}
+
+/** The unit of a rate, as OpenAI's messages say it: `min` for one per minute. */
+export function unitOf({ window }: Rate): string {
+  return window.kind === 'calendar' ? window.unit : Object.values(UNITS).find(({ ms }) => ms === window.ms)!.word
+}
