@@ -20,6 +20,7 @@ const FOLDERS = [
   'keys',
   'usage',
   'quota',
+  'budgets',
   'upstream',
   'routing',
   'http',

@@ -5,7 +5,7 @@ import { mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
 import type { AccountsTable, Schema } from '../store/schema.ts'
 import { newId } from '../text/ids.ts'
 import { type Actor, audit, changesBetween } from './audit.ts'
-import { checkGlobs, checkText } from './field-checks.ts'
+import { checkBudgets, checkGlobs, checkText } from './field-checks.ts'
 
 /** What can be set of an account. */
 export interface AccountSettings {
@@ -14,6 +14,13 @@ export interface AccountSettings {
   readonly models: readonly string[]
   /** The rate class of keys that have none of their own. */
   readonly rateClass: string | null
+  /** What all its keys together may spend: `500 USD/month`. */
+  readonly budgets: readonly string[]
+}
+
+/** An account to create. Default: no budgets. */
+export interface NewAccount extends Omit<AccountSettings, 'budgets'> {
+  readonly budgets?: readonly string[]
 }
 
 /** An account as the owner of keys: what they may call. */
@@ -33,13 +40,14 @@ export interface Account extends Owner {
 }
 
 /** Creates an account. Throws `invalid_value`. */
-export async function createAccount(store: Store, { name, models, rateClass }: AccountSettings, actor: Actor): Promise<Account> {
-  checkSettings({ name, models, rateClass })
+export async function createAccount(store: Store, account: NewAccount, actor: Actor): Promise<Account> {
+  const settings = checked({ budgets: [], ...account })
   const id = newId('acc')
-  const row: AccountsTable = { id, name, models: JSON.stringify(models), rate_class: rateClass, created_at: Date.now() }
+  const { name } = settings
+  const row: AccountsTable = { id, ...columnsOf(settings), created_at: Date.now() }
   return store.db.transaction().execute(async (db) => {
     await db.insertInto('accounts').values(row).execute()
-    const changes = changesBetween({}, settingsOf({ name, models, rateClass }))
+    const changes = changesBetween({}, settingsOf(settings))
     await audit(db, actor, { action: 'account.create', object: { type: 'account', id, name }, changes })
     return accountOf({ ...row, keys: 0, users: 0 })
   })
@@ -48,16 +56,20 @@ export async function createAccount(store: Store, { name, models, rateClass }: A
 /** Changes an account, which takes effect for its keys at once. Throws `object_not_found` or `invalid_value`. */
 export async function editAccount(
   store: Store,
-  { id, ...settings }: Partial<AccountSettings> & { readonly id: string },
+  {
+    id,
+    ...given
+  }: { readonly [Setting in keyof AccountSettings]?: AccountSettings[Setting] | undefined } & {
+    readonly id: string
+  },
   actor: Actor,
 ): Promise<Account> {
-  checkSettings(settings)
   await store.db.transaction().execute(async (db) => {
     const before = await findOwner(db, id)
-    const { name = before.name, models = before.models, rateClass = before.rateClass } = settings
-    const columns = { name, models: JSON.stringify(models), rate_class: rateClass }
-    await db.updateTable('accounts').set(columns).where('id', '=', id).execute()
-    const changes = changesBetween(settingsOf(before), settingsOf({ name, models, rateClass }))
+    const { name = before.name, models = before.models, rateClass = before.rateClass, budgets = before.budgets } = given
+    const settings = checked({ name, models, rateClass, budgets })
+    await db.updateTable('accounts').set(columnsOf(settings)).where('id', '=', id).execute()
+    const changes = changesBetween(settingsOf(before), settingsOf(settings))
     await audit(db, actor, { action: 'account.edit', object: { type: 'account', id, name }, changes })
   })
   store.events.emit('keys', id)
@@ -82,7 +94,7 @@ export async function findAccount(store: Store, id: string): Promise<Account> {
 export async function findOwner(db: Kysely<Schema>, id: string): Promise<Owner> {
   const row = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
   if (row === undefined) throw notFound()
-  return { id, name: row.name, models: JSON.parse(row.models), rateClass: row.rate_class }
+  return { id, ...settingsOfRow(row) }
 }
 
 const notFound = (): GatewayError => new GatewayError('object_not_found', { values: { what: 'account' } })
@@ -98,15 +110,33 @@ function selectAccounts(db: Kysely<Schema>) {
 }
 
 function accountOf(row: AccountsTable & { readonly keys: number; readonly users: number }): Account {
-  const { id, name, keys, users } = row
-  return { id, name, models: JSON.parse(row.models), rateClass: row.rate_class, createdAt: row.created_at, keys, users }
+  const { id, keys, users } = row
+  return { id, ...settingsOfRow(row), createdAt: row.created_at, keys, users }
 }
 
-/** The settings of an account, as the audit trail names them. */
-const settingsOf = ({ name, models, rateClass }: AccountSettings) => ({ name, models, rate_class: rateClass })
+type Columns = Pick<AccountsTable, 'name' | 'models' | 'rate_class' | 'budgets'>
 
-function checkSettings({ name, models, rateClass }: Partial<AccountSettings>): void {
-  if (name !== undefined) checkText('name', name)
-  if (models !== undefined) checkGlobs('models', models)
-  if (rateClass != null) checkText('rate_class', rateClass)
+const settingsOfRow = ({ name, models, rate_class, budgets }: Columns): AccountSettings => ({
+  name,
+  models: JSON.parse(models),
+  rateClass: rate_class,
+  budgets: JSON.parse(budgets),
+})
+
+const columnsOf = ({ name, models, rateClass, budgets }: AccountSettings): Columns => ({
+  name,
+  models: JSON.stringify(models),
+  rate_class: rateClass,
+  budgets: JSON.stringify(budgets),
+})
+
+/** The settings of an account, as the audit trail names them. */
+const settingsOf = ({ name, models, rateClass, budgets }: AccountSettings) => ({ name, models, rate_class: rateClass, budgets })
+
+/** The settings as they are stored. Throws `invalid_value` for settings that an account cannot have. */
+function checked({ name, models, rateClass, budgets }: AccountSettings): AccountSettings {
+  checkText('name', name)
+  checkGlobs('models', models)
+  if (rateClass !== null) checkText('rate_class', rateClass)
+  return { name, models, rateClass, budgets: checkBudgets(budgets) }
 }

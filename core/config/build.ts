@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Static } from 'typebox'
+import { parseBudget } from '../text/budgets.ts'
 import { instant, milliseconds } from '../text/times.ts'
 import type { ConfiguredPlugin } from './checks/plugins.ts'
 import type {
@@ -62,6 +63,7 @@ export function buildConfig(raw: RawConfig, resolution: Resolution): Config {
     aliases: new Map(Object.entries(values.aliases)),
     keys: values.keys.map((key, index) => buildKey(file, key, index)),
     prices: buildPrices(values, file),
+    budgets: values.budgets,
     rateClasses,
     expectations: buildExpectations(values, file),
     digests: digestsOf(raw),
@@ -147,7 +149,7 @@ function buildTarget(path: Path, { model, weight }: Omit<TargetConfig, 'at'>, { 
 
 function buildKey(
   file: ConfigFile,
-  { name, hash: digest, kind, models, class: rateClass, expires }: Values['keys'][number],
+  { name, hash: digest, kind, models, class: rateClass, expires, budget = [] }: Values['keys'][number],
   index: number,
 ): DeclaredKey {
   return {
@@ -157,6 +159,7 @@ function buildKey(
     models,
     ...(rateClass !== undefined && { rateClass }),
     ...(expires !== undefined && { expires: instant(expires) }),
+    budgets: [budget].flat().map(parseBudget),
     at: file.position(file.valueSpan(['keys', index])),
   }
 }

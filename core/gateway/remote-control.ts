@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { KeyHolder } from '../keys/principal.ts'
+import { freezePrincipal, type KeyHolder } from '../keys/principal.ts'
 import type { KeySource, KeyWatcher } from '../keys/source.ts'
 import type { Lease, LeaseRequest } from '../quota/counter.ts'
 import { newId } from '../text/ids.ts'
@@ -118,13 +118,7 @@ export class RemoteControl implements ControlPlane {
 
   async #findKey(digest: string): Promise<KeyHolder | undefined> {
     const holder = await this.#reachable().call('findKey', digest)
-    if (holder === null) return undefined
-    // All calls with the key share it, plugins included.
-    const { principal } = holder
-    return {
-      ...holder,
-      principal: Object.freeze({ ...principal, ...(principal.tags && { tags: Object.freeze(principal.tags) }) }),
-    }
+    return holder === null ? undefined : { ...holder, principal: freezePrincipal(holder.principal) }
   }
 
   #reachable(): Channel<ControlMessages> {

@@ -1,3 +1,6 @@
+import { ledgerOf } from '../budgets/ledger.ts'
+import { BudgetWatch } from '../budgets/watch.ts'
+import type { BudgetsConfig } from '../config/config.ts'
 import { StoredKeys } from '../keys/source.ts'
 import type { Log } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
@@ -24,6 +27,8 @@ export interface StoredControlOptions {
 export interface StoredControl extends ControlPlane {
   readonly recorder: CallRecorder
   readonly authority: QuotaAuthority
+  /** Begins to watch budgets. `settings`: those in use. */
+  watchBudgets(settings: () => BudgetsConfig): void
   /** Writes what waits, and closes the store. */
   close(): Promise<void>
 }
@@ -37,13 +42,15 @@ export async function openStoredControl({
   retention = DEFAULT_RETENTION,
 }: StoredControlOptions): Promise<StoredControl> {
   const keys = new StoredKeys(store)
-  const authority = new StoredAuthority(redis === undefined ? new DatabaseStorage(store) : await openRedis(redis, log))
+  const storage = redis === undefined ? new DatabaseStorage(store) : await openRedis(redis, log)
+  const authority = new BudgetWatch({ store, log, metrics, authority: new StoredAuthority(storage, ledgerOf(store)) })
   const holder = newId('prc')
   const usage = openUsage({ store, log, metrics, retention })
   return {
     keys,
     authority,
     recorder: usage.recorder,
+    watchBudgets: (settings) => authority.start(settings),
     renewLeases: (requests) => authority.renew(holder, requests),
     async close() {
       await keys.close()

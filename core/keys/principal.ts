@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { DeclaredKey } from '../config/config.ts'
 import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
+import { parseBudgets } from '../text/budgets.ts'
 import { digestOf } from '../text/ids.ts'
 import { kindOf } from './format.ts'
 
@@ -34,11 +35,16 @@ async function find(store: Store, column: 'keys.digest' | 'keys.id', value: stri
       'keys.account_id',
       'keys.models',
       'keys.rate_class',
+      'keys.budgets',
       'keys.tags',
       'keys.expires_at',
       'keys.replaces',
     ])
-    .select(['accounts.models as account_models', 'accounts.rate_class as account_rate_class'])
+    .select([
+      'accounts.models as account_models',
+      'accounts.rate_class as account_rate_class',
+      'accounts.budgets as account_budgets',
+    ])
     .executeTakeFirst()
   if (row === undefined) return undefined
   const principal: Principal = {
@@ -49,9 +55,25 @@ async function find(store: Store, column: 'keys.digest' | 'keys.id', value: stri
     account: row.account_id,
     models: [JSON.parse(row.account_models), JSON.parse(row.models)],
     rateClass: row.rate_class ?? row.account_rate_class ?? undefined,
-    ...(row.tags !== '{}' && { tags: Object.freeze(JSON.parse(row.tags)) }),
+    ...budgetsOf(JSON.parse(row.budgets), JSON.parse(row.account_budgets)),
+    ...(row.tags !== '{}' && { tags: JSON.parse(row.tags) }),
   }
-  return { principal: Object.freeze(principal), expiresAt: row.expires_at ?? undefined }
+  return { principal: freezePrincipal(principal), expiresAt: row.expires_at ?? undefined }
+}
+
+/** Nothing if there are none: the calls of most keys need not look at budgets. */
+function budgetsOf(key: readonly string[], account: readonly string[]): Pick<Principal, 'budgets'> {
+  if (key.length + account.length === 0) return {}
+  return { budgets: { key: parseBudgets(key), account: parseBudgets(account) } }
+}
+
+/** Freezes a principal, which all calls with its key share, plugins included. */
+export function freezePrincipal(principal: Principal): Principal {
+  const { budgets, tags } = principal
+  if (tags !== undefined) Object.freeze(tags)
+  if (budgets !== undefined)
+    for (const part of [...budgets.key, ...budgets.account, budgets.key, budgets.account, budgets]) Object.freeze(part)
+  return Object.freeze(principal)
 }
 
 /** The first of the keys that a key replaces, one after the other. */
@@ -79,8 +101,9 @@ export function declaredHolder(key: DeclaredKey, prefix: Principal['kind']): Key
     account: 'default',
     models: [key.models],
     rateClass: key.rateClass,
+    ...(key.budgets.length > 0 && { budgets: { key: key.budgets, account: [] } }),
   }
-  const holder: KeyHolder = { principal: Object.freeze(principal), expiresAt: key.expires }
+  const holder: KeyHolder = { principal: freezePrincipal(principal), expiresAt: key.expires }
   declaredHolders.set(key, holder)
   return holder
 }

@@ -7,6 +7,7 @@ import * as links from './migrations/0004-links.ts'
 import * as auditReplacements from './migrations/0005-audit-replacements.ts'
 import * as costs from './migrations/0006-costs.ts'
 import * as quotaCounters from './migrations/0007-quota-counters.ts'
+import * as budgets from './migrations/0008-budgets.ts'
 import type { Schema } from './schema.ts'
 import { StoreError } from './unavailable.ts'
 
@@ -19,6 +20,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0005-audit-replacements': auditReplacements,
   '0006-costs': costs,
   '0007-quota-counters': quotaCounters,
+  '0008-budgets': budgets,
 }
 
 const NEWER =

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { budgetField, budgets } from './budgets.ts'
 import { cause, defaulted, globs, pluginConfig } from './fields.ts'
 import { namespace } from './namespace.ts'
 import { prices } from './prices.ts'
@@ -90,6 +91,9 @@ const key = Type.Object({
       examples: ['2027-01-31', '2027-01-31T12:00:00Z'],
     }),
   ),
+  budget: Type.Optional(
+    budgetField('What the key may spend, in US dollars per day, week or month; several are a list. Absent: no budget.'),
+  ),
 })
 
 /**
@@ -127,5 +131,6 @@ export const routesSchema = Type.Object({
     }),
   ),
   prices: defaulted(prices),
+  budgets: defaulted(budgets),
   expect: defaulted(expectations),
 })

@@ -81,6 +81,7 @@ describe('the Config of a valid routes.yaml', () => {
         models: ['east/*'],
         rateClass: 'batch',
         expires: Date.UTC(2027, 0, 31),
+        budgets: [{ nanoUsd: 20_500_000_000, per: 'day' }],
         at: { file: `${folder.path}/routes.yaml`, line: lineOf('- name: nightly'), column: 5 },
       },
     ])

@@ -212,4 +212,4 @@ onEachDatabase('umg keys', (database, databaseKind) => {
   })
 })
 
-const ACME = { id: 'acc_acme', name: 'Acme', models: '["*"]', rate_class: null, created_at: 1 }
+const ACME = { id: 'acc_acme', name: 'Acme', models: '["*"]', rate_class: null, budgets: '[]', created_at: 1 }

@@ -488,7 +488,7 @@ onEachDatabase('the key directory', (database, kind) => {
   describe('keys of routes.yaml', () => {
     const declared = (secret: string, key: Partial<DeclaredKey> = {}): DeclaredKey => {
       const at = { file: 'routes.yaml', line: 1, column: 1 }
-      return { name: 'nightly', digest: digestOf(secret), kind: 'live', models: ['acme/*'], at, ...key }
+      return { name: 'nightly', digest: digestOf(secret), kind: 'live', models: ['acme/*'], budgets: [], at, ...key }
     }
 
     function directoryWith(...keys: DeclaredKey[]): StoredDirectory {

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { openStore } from '../../../core/store/database.ts'
 
 const store = await openStore(`sqlite:${process.argv[2]!}`)
-const accounts = ['one', 'two'].map((id) => ({ id, name: id, models: '[]', rate_class: null, created_at: 1 }))
+const accounts = ['one', 'two'].map((id) => ({ id, name: id, models: '[]', rate_class: null, budgets: '[]', created_at: 1 }))
 const writing = Promise.all(accounts.map((account) => store.db.insertInto('accounts').values(account).execute()))
 await setImmediate()
 await store.close()

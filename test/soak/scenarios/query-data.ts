@@ -47,6 +47,7 @@ async function insertKeys(db: Kysely<Schema>): Promise<void> {
     name: `account ${number}`,
     models: '["*"]',
     rate_class: null,
+    budgets: '[]',
     created_at: Date.now(),
   }))
   await db.insertInto('accounts').values(accounts).execute()
@@ -68,6 +69,7 @@ function keyRow(number: number): KeysTable {
     last_four: String(number).padStart(4, '0').slice(-4),
     models: '["*"]',
     rate_class: null,
+    budgets: '[]',
     tags: '{}',
     created_at: Date.now() - number,
     created_by: null,
