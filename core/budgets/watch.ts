@@ -31,7 +31,7 @@ interface Watched {
   readonly windowEnd: number
   /** Of the window, as the ledger said last. */
   spent: number
-  /** The least that was asked for and refused since the last comparison. */
+  /** The least that was lately asked for and refused. */
   refused: number
   /** How often it is still to be compared. */
   due: number
@@ -121,7 +121,8 @@ export class BudgetWatch implements QuotaAuthority {
       const { counter, refused } = watched
       watched.spent = recorded.get(counter)!
       watched.due -= 1
-      watched.refused = Infinity
+      // The calls before it may not be in the ledger yet.
+      if (watched.due === 0) watched.refused = Infinity
       // A window may have ended meanwhile.
       if (boundsOf(counter.window, Date.now()).end !== watched.windowEnd) continue
       const isExhausted = watched.spent + refused > counter.limit && refused !== Infinity

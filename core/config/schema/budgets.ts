@@ -28,7 +28,7 @@ const webhook = Type.Object({
   secret: Type.Unsafe<Static<ReturnType<typeof secret>>>({
     ...secret({ description: 'Signs the messages, as Standard Webhooks says: `whsec_` and 24 to 64 bytes in base64.' }),
     title: '"whsec_" and 24 to 64 bytes in base64',
-    examples: ['${env:UMG_WEBHOOK_SECRET}'],
+    examples: [`\${env:UMG_WEBHOOK_SECRET}`],
     pattern: '^whsec_[A-Za-z0-9+/]{32,86}={0,2}$',
   }),
 })
