@@ -20,7 +20,7 @@ export interface AccountSettings {
 
 /** An account to create. Default: no budgets. */
 export interface NewAccount extends Omit<AccountSettings, 'budgets'> {
-  readonly budgets?: readonly string[]
+  readonly budgets?: readonly string[] | undefined
 }
 
 /** An account as the owner of keys: what they may call. */
@@ -41,7 +41,7 @@ export interface Account extends Owner {
 
 /** Creates an account. Throws `invalid_value`. */
 export async function createAccount(store: Store, account: NewAccount, actor: Actor): Promise<Account> {
-  const settings = checked({ budgets: [], ...account })
+  const settings = checked({ ...account, budgets: account.budgets ?? [] })
   const id = newId('acc')
   const { name } = settings
   const row: AccountsTable = { id, ...columnsOf(settings), created_at: Date.now() }

@@ -45,3 +45,9 @@ export function warnUncheckedClass(rateClass: string | undefined, { stderr }: Co
   const reason = 'this command does not read routes.yaml'
   stderr.write(`The rate class "${rateClass}" was not checked: ${reason}. routes.yaml must declare it, else calls are refused.\n`)
 }
+
+/** The budgets of `--budget`; `none`: no budgets. Undefined if the option is absent. */
+export function budgetsOf(option: readonly string[] | undefined): readonly string[] | undefined {
+  const isNone = option?.length === 1 && option[0] === 'none'
+  return isNone ? [] : option
+}

@@ -76,8 +76,8 @@ export function freezePrincipal(principal: Principal): Principal {
   return Object.freeze(principal)
 }
 
-/** The first of the keys that a key replaces, one after the other. */
-async function firstKeyId({ db }: Store, id: string): Promise<string> {
+/** The id of the first of the keys that a key replaces, one after the other. */
+export async function firstKeyId({ db }: Store, id: string): Promise<string> {
   const { rows } = await sql<{ readonly id: string }>`
     with recursive chain (id, replaces) as (
       select id, replaces from keys where id = ${id}

@@ -34,6 +34,7 @@ function addAccountCommands(parent: Command, io: CommandIo): void {
     .requiredOption('--name <name>', 'display name')
     .option('--models <glob...>', 'models its keys may call, such as "openai/*"; each key can narrow them', ['*'])
     .option('--class <class>', 'rate class of its keys')
+    .option('--budget <amount...>', 'what its keys together may spend, such as "500 USD/month", or "none"')
     .addHelpText('after', examples(['umg accounts create --name Research --models "openai/*" "acme/*" --class batch']))
     .action(async (options) => {
       process.exitCode = await (await accounts()).createAccountCommand(options, io)
@@ -42,7 +43,11 @@ function addAccountCommands(parent: Command, io: CommandIo): void {
     .option('--name <name>', 'display name')
     .option('--models <glob...>', 'models its keys may call')
     .option('--class <class>', 'rate class of its keys')
-    .addHelpText('after', examples(['umg accounts edit acc_3kPz --class batch', 'umg accounts edit acc_3kPz --models "acme/*"']))
+    .option('--budget <amount...>', 'what its keys together may spend, such as "500 USD/month", or "none"')
+    .addHelpText(
+      'after',
+      examples(['umg accounts edit acc_3kPz --class batch', 'umg accounts edit acc_3kPz --budget "500 USD/month"']),
+    )
     .action(async (id: string, options) => {
       process.exitCode = await (await accounts()).editAccountCommand({ ...options, id }, io)
     })
