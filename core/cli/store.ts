@@ -46,8 +46,7 @@ export function warnUncheckedClass(rateClass: string | undefined, { stderr }: Co
   stderr.write(`The rate class "${rateClass}" was not checked: ${reason}. routes.yaml must declare it, else calls are refused.\n`)
 }
 
-/** The budgets of `--budget`; `none`: no budgets. Undefined if the option is absent. */
+/** The budgets that the option --budget sets; the word "none" means no budgets. Undefined without the option. */
 export function budgetsOf(option: readonly string[] | undefined): readonly string[] | undefined {
-  const isNone = option?.length === 1 && option[0] === 'none'
-  return isNone ? [] : option
+  return option?.join() === 'none' ? [] : option
 }
