@@ -123,6 +123,23 @@ export const ERRORS = {
   // What the operator allows
   rate_limit_requests: { status: 429, type: 'requests', code: 'rate_limit_exceeded', fault: 'policy', message: '{detail}' },
   rate_limit_tokens: { status: 429, type: 'tokens', code: 'rate_limit_exceeded', fault: 'policy', message: '{detail}' },
+  budget_exhausted: {
+    status: 429,
+    type: 'insufficient_quota',
+    code: 'insufficient_quota',
+    fault: 'policy',
+    message: '{detail}',
+    retry: false,
+  },
+  price_unknown: {
+    status: 403,
+    type: INVALID,
+    code: 'price_unknown',
+    fault: 'policy',
+    message:
+      'The price of the model `{model}` is unknown, so a budget could not be kept. Ask the operator to give it a price, or use another model.',
+    retry: false,
+  },
   request_refused: { status: 403, type: INVALID, code: 'request_refused', fault: 'policy', message: '{detail}', retry: false },
 
   // The management API

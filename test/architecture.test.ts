@@ -22,6 +22,7 @@ const FOLDERS = [
   'keys',
   'usage',
   'quota',
+  'budgets',
   'upstream',
   'routing',
   'http',

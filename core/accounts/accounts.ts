@@ -5,7 +5,7 @@ import { mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
 import type { AccountsTable, Schema } from '../store/schema.ts'
 import { newId } from '../text/ids.ts'
 import { type Actor, audit, changesBetween, GATEWAY } from './audit.ts'
-import { checkGlobs, checkText } from './field-checks.ts'
+import { checkBudgets, checkGlobs, checkText } from './field-checks.ts'
 
 /** What can be set of an account. */
 export interface AccountSettings {
@@ -16,15 +16,19 @@ export interface AccountSettings {
   readonly rateClass: string | null
   /** The most keys that it may have, of those that are in use. */
   readonly maxKeys: number
+  /** What all its keys together may spend: `500 USD/month`. */
+  readonly budgets: readonly string[]
 }
 
 /** The most keys of an account for which nobody has set another number. */
 export const DEFAULT_MAX_KEYS = 100
 
 /** An account to create. */
-export interface NewAccount extends Omit<AccountSettings, 'maxKeys'> {
+export interface NewAccount extends Omit<AccountSettings, 'maxKeys' | 'budgets'> {
   /** Default: `DEFAULT_MAX_KEYS`. */
-  readonly maxKeys?: number
+  readonly maxKeys?: number | undefined
+  /** Default: none. */
+  readonly budgets?: readonly string[] | undefined
 }
 
 /** An account as the owner of keys: what they may call. */
@@ -45,10 +49,10 @@ export interface Account extends Owner {
 
 /** Creates an account. Throws `invalid_value`. */
 export async function createAccount(store: Store, account: NewAccount, actor: Actor): Promise<Account> {
-  const { name, models, rateClass, maxKeys = DEFAULT_MAX_KEYS } = account
-  const settings: AccountSettings = { name, models, rateClass, maxKeys }
-  checkSettings(settings)
+  const { maxKeys = DEFAULT_MAX_KEYS, budgets = [] } = account
+  const settings = checked({ ...account, maxKeys, budgets })
   const id = newId('acc')
+  const { name } = settings
   const row: AccountsTable = { id, ...columnsOf(settings), created_at: Date.now() }
   return store.db.transaction().execute(async (db) => {
     await db.insertInto('accounts').values(row).execute()
@@ -66,7 +70,7 @@ export async function createDeclaredAccounts(store: Store, ids: readonly string[
   if (ids.length === 0) return
   await store.db.transaction().execute(async (db) => {
     for (const id of ids) {
-      const settings = { name: id, models: [], rateClass: null, maxKeys: DEFAULT_MAX_KEYS }
+      const settings = { name: id, models: [], rateClass: null, maxKeys: DEFAULT_MAX_KEYS, budgets: [] }
       const row: AccountsTable = { id, ...columnsOf(settings), created_at: Date.now() }
       const created = await db
         .insertInto('accounts')
@@ -82,16 +86,21 @@ export async function createDeclaredAccounts(store: Store, ids: readonly string[
 /** Changes an account, which takes effect for its keys at once. Throws `object_not_found` or `invalid_value`. */
 export async function editAccount(
   store: Store,
-  { id, ...settings }: Partial<AccountSettings> & { readonly id: string },
+  {
+    id,
+    ...given
+  }: { readonly [Setting in keyof AccountSettings]?: AccountSettings[Setting] | undefined } & {
+    readonly id: string
+  },
   actor: Actor,
 ): Promise<Account> {
-  checkSettings(settings)
   await store.db.transaction().execute(async (db) => {
     const before = await findOwner(db, id)
-    const { name = before.name, models = before.models, rateClass = before.rateClass, maxKeys = before.maxKeys } = settings
-    const after: AccountSettings = { name, models, rateClass, maxKeys }
-    await db.updateTable('accounts').set(columnsOf(after)).where('id', '=', id).execute()
-    const changes = changesBetween(settingsOf(before), settingsOf(after))
+    const { name = before.name, models = before.models, rateClass = before.rateClass } = given
+    const { maxKeys = before.maxKeys, budgets = before.budgets } = given
+    const settings = checked({ name, models, rateClass, maxKeys, budgets })
+    await db.updateTable('accounts').set(columnsOf(settings)).where('id', '=', id).execute()
+    const changes = changesBetween(settingsOf(before), settingsOf(settings))
     await audit(db, actor, { action: 'account.edit', object: { type: 'account', id, name }, changes })
   })
   store.events.emit('keys', id)
@@ -131,12 +140,13 @@ function selectAccounts(db: Kysely<Schema>) {
     ])
 }
 
-const ownerOf = ({ id, name, models, rate_class, max_keys }: AccountsTable): Owner => ({
+const ownerOf = ({ id, name, models, rate_class, max_keys, budgets }: AccountsTable): Owner => ({
   id,
   name,
   models: JSON.parse(models),
   rateClass: rate_class,
   maxKeys: max_keys,
+  budgets: JSON.parse(budgets),
 })
 
 const accountOf = (row: AccountsTable & { readonly keys: number; readonly users: number }): Account => ({
@@ -146,30 +156,34 @@ const accountOf = (row: AccountsTable & { readonly keys: number; readonly users:
   users: row.users,
 })
 
-const columnsOf = ({ name, models, rateClass, maxKeys }: AccountSettings) => ({
+const columnsOf = ({ name, models, rateClass, maxKeys, budgets }: AccountSettings) => ({
   name,
   models: JSON.stringify(models),
   rate_class: rateClass,
   max_keys: maxKeys,
+  budgets: JSON.stringify(budgets),
 })
 
 /** The settings of an account, as the audit trail names them. */
-const settingsOf = ({ name, models, rateClass, maxKeys }: AccountSettings) => ({
+const settingsOf = ({ name, models, rateClass, maxKeys, budgets }: AccountSettings) => ({
   name,
   models,
   rate_class: rateClass,
   max_keys: maxKeys,
+  budgets,
 })
 
-function checkSettings({ name, models, rateClass, maxKeys }: Partial<AccountSettings>): void {
-  if (name !== undefined) checkText('name', name)
-  if (models !== undefined) checkGlobs('models', models)
-  if (rateClass != null) checkText('rate_class', rateClass)
-  if (maxKeys !== undefined && !(Number.isSafeInteger(maxKeys) && maxKeys >= 0 && maxKeys <= MOST_MAX_KEYS))
+/** The settings as they are stored. Throws `invalid_value` for settings that an account cannot have. */
+function checked({ name, models, rateClass, maxKeys, budgets }: AccountSettings): AccountSettings {
+  checkText('name', name)
+  checkGlobs('models', models)
+  if (rateClass !== null) checkText('rate_class', rateClass)
+  if (!(Number.isSafeInteger(maxKeys) && maxKeys >= 0 && maxKeys <= MOST_MAX_KEYS))
     throw new GatewayError('invalid_value', {
       param: 'max_keys',
       values: { detail: `give a whole number up to ${MOST_MAX_KEYS}` },
     })
+  return { name, models, rateClass, maxKeys, budgets: checkBudgets(budgets) }
 }
 
 /** What a column of all databases holds. */

@@ -30,6 +30,7 @@ export const GATEWAY: Actor = { id: 'gateway', name: 'gateway' }
 export type AuditAction =
   | 'account.create'
   | 'account.edit'
+  | 'budget.alert'
   | 'config.reload'
   | 'invitation.accept'
   | 'invitation.create'

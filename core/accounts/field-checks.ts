@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts'
+import { formatBudget, parseBudgets } from '../text/budgets.ts'
 
 /** Characters. */
 const MAX_TEXT = 100
@@ -13,16 +14,24 @@ export function checkText(param: string, text: string): void {
 
 /** Throws `invalid_value` for an empty list, and for a glob that can match no model id. */
 export function checkGlobs(param: string, globs: readonly string[]): void {
-  if (globs.length === 0) throw invalidGlobs(param, 'at least one glob is required; "*" matches all models')
+  if (globs.length === 0) throw invalid(param, 'at least one glob is required; "*" matches all models')
   for (const glob of globs) {
     const reachable = (glob.includes('/') || glob.includes('*')) && /^[^\s\p{C}]{1,256}$/u.test(glob)
     if (!reachable)
-      throw invalidGlobs(
+      throw invalid(
         param,
         `${JSON.stringify(glob)} matches no model; write globs of whole model ids: "openai/*", "acme/smart", or "*" for all`,
       )
   }
 }
 
-const invalidGlobs = (param: string, detail: string): GatewayError =>
-  new GatewayError('invalid_value', { param, values: { detail } })
+const invalid = (param: string, detail: string): GatewayError => new GatewayError('invalid_value', { param, values: { detail } })
+
+/** The texts of budgets as they are stored. Throws `invalid_value` if one is not a budget, or two are of the same unit. */
+export function checkBudgets(texts: readonly string[]): readonly string[] {
+  try {
+    return parseBudgets(texts).map(formatBudget)
+  } catch (error) {
+    throw invalid('budgets', (error as Error).message)
+  }
+}

@@ -45,3 +45,8 @@ export function warnUncheckedClass(rateClass: string | undefined, { stderr }: Co
   const reason = 'this command does not read routes.yaml'
   stderr.write(`The rate class "${rateClass}" was not checked: ${reason}. routes.yaml must declare it, else calls are refused.\n`)
 }
+
+/** The budgets that the option --budget sets; the word "none" means no budgets. Undefined without the option. */
+export function budgetsOf(option: readonly string[] | undefined): readonly string[] | undefined {
+  return option?.join() === 'none' ? [] : option
+}

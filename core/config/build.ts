@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { resolve } from 'node:path'
 import type { Static } from 'typebox'
 import { parseRate } from '../sdk/api.ts'
+import { parseBudget } from '../text/budgets.ts'
 import { instant, milliseconds } from '../text/times.ts'
 import type { ConfiguredPlugin } from './checks/plugins.ts'
 import type {
@@ -66,6 +67,7 @@ export function buildConfig(raw: RawConfig, resolution: Resolution): Config {
     accounts: new Map(Object.entries(values.accounts).map(([id, account]) => [id, buildAccount(file, id, account)])),
     keys: values.keys.map((key, index) => buildKey(file, key, index)),
     prices: buildPrices(values, file),
+    budgets: values.budgets,
     rateClasses,
     expectations: buildExpectations(values, file),
     digests: digestsOf(raw),
@@ -163,14 +165,21 @@ function buildTarget(path: Path, { model, weight }: Omit<TargetConfig, 'at'>, { 
 function buildAccount(
   file: ConfigFile,
   id: string,
-  { models, class: rateClass, tags }: Values['accounts'][string],
+  { models, class: rateClass, tags, budget }: Values['accounts'][string],
 ): DeclaredAccount {
-  return { id, models, ...(rateClass !== undefined && { rateClass }), tags, at: file.position(file.keySpan(['accounts', id])) }
+  return {
+    id,
+    models,
+    ...(rateClass !== undefined && { rateClass }),
+    tags,
+    budgets: buildBudgets(budget),
+    at: file.position(file.keySpan(['accounts', id])),
+  }
 }
 
 function buildKey(
   file: ConfigFile,
-  { name, hash: digest, kind, account, models, class: rateClass, tags, expires }: Values['keys'][number],
+  { name, hash: digest, kind, account, models, class: rateClass, tags, expires, budget }: Values['keys'][number],
   index: number,
 ): DeclaredKey {
   return {
@@ -182,9 +191,12 @@ function buildKey(
     ...(rateClass !== undefined && { rateClass }),
     tags,
     ...(expires !== undefined && { expires: instant(expires) }),
+    budgets: buildBudgets(budget),
     at: file.position(file.valueSpan(['keys', index])),
   }
 }
+
+const buildBudgets = (budget: string | readonly string[] = []) => [budget].flat().map(parseBudget)
 
 function buildPrices({ prices: { models, unpriced } }: Values, file: ConfigFile): PricesConfig {
   const entries = Object.entries(models).map(([glob, price]) => ({

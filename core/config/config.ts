@@ -1,6 +1,8 @@
 import type { ChainPlugin, ProviderPlugin, RateLimits } from '../sdk/api.ts'
+import type { MoneyBudget } from '../text/budgets.ts'
 import type { Position } from '../text/diagnostic.ts'
 import type { Digests } from './digests.ts'
+import type { BudgetsValues } from './schema/budgets.ts'
 import type { PricesValues } from './schema/prices.ts'
 import type { AssumedCause, RetryCause } from './schema/retry-causes.ts'
 
@@ -24,6 +26,7 @@ export interface Config {
   readonly accounts: ReadonlyMap<string, DeclaredAccount>
   readonly keys: readonly DeclaredKey[]
   readonly prices: PricesConfig
+  readonly budgets: BudgetsConfig
   /** The names that plugins declare as rate classes: keys and accounts may have one. */
   readonly rateClasses: readonly string[]
   /** The expectations that `umg routes test` checks, in the order of the file. */
@@ -153,6 +156,7 @@ export interface DeclaredAccount {
   /** The class of its keys that have none of their own. */
   readonly rateClass?: string
   readonly tags: Readonly<Record<string, string>>
+  readonly budgets: readonly MoneyBudget[]
   readonly at: Position
 }
 
@@ -170,6 +174,7 @@ export interface DeclaredKey {
   readonly tags: Readonly<Record<string, string>>
   /** Milliseconds since the epoch. */
   readonly expires?: number
+  readonly budgets: readonly MoneyBudget[]
   readonly at: Position
 }
 
@@ -188,3 +193,6 @@ export interface ModelPriceConfig {
   readonly price: PricesValues['models'][string]
   readonly at: Position
 }
+
+/** What holds for all budgets: the time zone of their windows, the thresholds to tell of, and whom to tell. */
+export type BudgetsConfig = BudgetsValues

@@ -10,7 +10,7 @@ import { ModelNames } from './checks/model-names.ts'
 import { checkNamespaces } from './checks/namespaces.ts'
 import { configurePlugins } from './checks/plugins.ts'
 import { checkPrices } from './checks/prices.ts'
-import { toProblems } from './checks/schema-errors.ts'
+import { problemsOf } from './checks/schema-errors.ts'
 import { checkSyntax } from './checks/syntax.ts'
 import { declaredNames, findUndeclaredNames, locateNames } from './checks/undeclared-names.ts'
 import { findUnknownNames } from './checks/unknown-names.ts'
@@ -51,22 +51,23 @@ export async function loadConfig(path: string, env: NodeJS.ProcessEnv, files = n
   const { substitutions, problems } = await substitute(file, { env, files })
   const raw = new RawConfig(file, substitutions)
   const unset = findUnsetReferences(raw)
-  const { errors, names } = validate(routesSchema, raw.values)
+  const validation = validate(routesSchema, raw.values)
   const links = await configurePlugins('chain', raw, files)
   const providers = await configurePlugins('provider', raw, files)
-  const locatedNames = [...locateNames(names, []), ...links.names, ...providers.names]
+  const locatedNames = [...locateNames(validation.names, []), ...links.names, ...providers.names]
   const modelNames = new ModelNames(raw)
   const diagnostics = toDiagnostics(file, [
     ...syntax.problems,
     ...problems,
     ...unset.problems,
-    ...toProblems(errors, raw),
+    ...problemsOf(validation, raw, []),
     ...links.problems,
     ...providers.problems,
     ...CHECKS.flatMap((check) => check(raw, modelNames)),
     ...findUndeclaredNames(raw, locatedNames),
   ])
   if (diagnostics.length > 0) throw new ConfigError(diagnostics)
+  for (const secret of validation.secrets) secret.seal()
   return buildConfig(raw, {
     links: links.plugins,
     providers: providers.plugins,

@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { type Account, createAccount, editAccount, findAccount, findOwner, listAccounts } from '../accounts/accounts.ts'
 import { GatewayError } from '../errors.ts'
 import { didYouMean } from '../text/suggestions.ts'
+import { budgetTexts, spendingField, spendingOf } from './budgets.ts'
 import { accountScope } from './caller.ts'
 import { changedInFile, source, sourceOf } from './declared.ts'
 import { globs, page, pageQuery, rateClass, tags, time, toTime } from './fields.ts'
@@ -16,12 +17,14 @@ const settings = {
     minimum: 0,
     description: 'The most keys in the database that it may have. Keys that are revoked, expired or rotated do not count.',
   }),
+  budgets: budgetTexts('What all its keys together may spend; empty: no budget.'),
 }
 
 const accountSchema = Type.Object(
   {
     id: Type.String(),
     ...settings,
+    spending: spendingField,
     created_at: time('When it was created.'),
     keys: Type.Integer({ description: 'The number of its keys that are not revoked.' }),
     users: Type.Integer({ description: 'The number of users who sign in to it.' }),
@@ -32,21 +35,30 @@ const accountSchema = Type.Object(
 )
 
 /** An account of routes.yaml is shown with the settings of the file, which take the place of those in the database. */
-function accountView({ id, name, models, rateClass, maxKeys, createdAt, keys, users }: Account, { live }: ManagementServices) {
-  const declared = live.generation.config.accounts.get(id)
-  return {
-    id,
-    name,
-    models: declared?.models ?? models,
-    rate_class: declared === undefined ? rateClass : (declared.rateClass ?? null),
-    max_keys: maxKeys,
-    created_at: toTime(createdAt),
-    keys,
-    users,
-    tags: declared?.tags ?? {},
-    source: sourceOf(declared?.at),
-  }
+async function accountViews(accounts: readonly Account[], services: ManagementServices) {
+  const budgeted = accounts.map(({ id, budgets }) => ({ owner: { kind: 'account', id } as const, budgets }))
+  const spending = await spendingOf(budgeted, services)
+  return accounts.map((account, index) => {
+    const { id, name, models, rateClass, maxKeys, budgets, createdAt, keys, users } = account
+    const declared = services.live.generation.config.accounts.get(id)
+    return {
+      id,
+      name,
+      models: declared?.models ?? models,
+      rate_class: declared === undefined ? rateClass : (declared.rateClass ?? null),
+      max_keys: maxKeys,
+      budgets,
+      spending: spending[index]!,
+      created_at: toTime(createdAt),
+      keys,
+      users,
+      tags: declared?.tags ?? {},
+      source: sourceOf(declared?.at),
+    }
+  })
 }
+
+const accountView = async (account: Account, services: ManagementServices) => (await accountViews([account], services))[0]!
 
 /** Accounts, which own keys. */
 export const accountOperations: readonly Operation[] = [
@@ -59,7 +71,7 @@ export const accountOperations: readonly Operation[] = [
     reply: page(accountSchema),
     async handle({ caller, query }, services) {
       const { data, next_cursor } = await listAccounts(services.store, { ...query, account: accountScope(caller) })
-      return { data: data.map((account) => accountView(account, services)), next_cursor }
+      return { data: await accountViews(data, services), next_cursor }
     },
   }),
   operation({
@@ -71,14 +83,14 @@ export const accountOperations: readonly Operation[] = [
       ...settings,
       rate_class: Type.Optional(settings.rate_class),
       max_keys: Type.Optional(settings.max_keys),
+      budgets: Type.Optional(settings.budgets),
     }),
     reply: accountSchema,
     status: 201,
-    async handle({ caller, body: { name, models, rate_class, max_keys } }, services) {
+    async handle({ caller, body: { rate_class, max_keys, ...settings } }, services) {
       checkRateClassDeclared(rate_class, undefined, services)
-      const settings = { name, models, rateClass: rate_class ?? null, maxKeys: max_keys }
-      const created = await createAccount(services.store, settings, caller)
-      return accountView(created, services)
+      const account = { ...settings, rateClass: rate_class ?? null, maxKeys: max_keys }
+      return accountView(await createAccount(services.store, account, caller), services)
     },
   }),
   operation({
@@ -100,16 +112,14 @@ export const accountOperations: readonly Operation[] = [
     body: Type.Partial(Type.Object(settings)),
     reply: accountSchema,
     async handle({ caller, params: { id }, body: { max_keys, ...body } }, services) {
-      const { name, models, rate_class } = body
+      const { rate_class, ...settings } = body
       const { rateClass } = await findOwner(services.store.db, id)
       const declared = services.live.generation.config.accounts.get(id)
       // The number of keys in the database is none of the file's settings.
       if (declared !== undefined && Object.keys(body).length > 0) throw changedInFile('account', declared.at)
       checkRateClassDeclared(rate_class, rateClass, services)
-      return accountView(
-        await editAccount(services.store, { id, name, models, rateClass: rate_class, maxKeys: max_keys }, caller),
-        services,
-      )
+      const changes = { ...settings, rateClass: rate_class, maxKeys: max_keys }
+      return accountView(await editAccount(services.store, { id, ...changes }, caller), services)
     },
   }),
 ]

@@ -1,8 +1,14 @@
 import { Type } from 'typebox'
 import type { DeclaredKey } from '../config/config.ts'
 import { type ApiKey, statusOf } from '../keys/api-key.ts'
+import { firstKeyId } from '../keys/principal.ts'
+import type { BudgetOwner } from '../quota/budgets.ts'
+import { formatBudget } from '../text/budgets.ts'
+import { type Named, namesOf } from '../usage/names.ts'
+import { budgetTexts, spendingField, spendingOf } from './budgets.ts'
 import { source, sourceOf } from './declared.ts'
 import { globs, named, nullable, oneOf, rateClass, tags, timeOrNull, toTime, toTimeOrNull } from './fields.ts'
+import type { ManagementServices } from './services.ts'
 
 /** The kind of a key. */
 export const keyKind = oneOf(['live', 'test', 'admin'], 'An admin key can call this API, and no model.')
@@ -18,6 +24,8 @@ const fields = {
   account: named,
   models: globs("Globs of model ids that narrow the account's."),
   rate_class: rateClass("Null: the account's, else the default one."),
+  budgets: budgetTexts('What it may spend, beside what its account may; empty: no budget.'),
+  spending: spendingField,
   tags,
   created_at: timeOrNull('Null for a key of routes.yaml.'),
   created_by: nullable(named, 'Null for a key of routes.yaml.'),
@@ -39,8 +47,23 @@ export const createdKeySchema = Type.Object(
   { title: 'CreatedApiKey' },
 )
 
+/** Keys of the store, as the API shows them. */
+export async function keyViews(keys: readonly ApiKey[], services: ManagementServices) {
+  const budgeted = keys.map(async (key) => ({ owner: await ownerOf(key, services), budgets: key.budgets }))
+  const spending = await spendingOf(await Promise.all(budgeted), services)
+  return keys.map((key, index) => ({ ...viewOf(key), spending: spending[index]! }))
+}
+
 /** A key of the store, as the API shows it. */
-export const keyView = (key: ApiKey) => ({
+export const keyView = async (key: ApiKey, services: ManagementServices) => (await keyViews([key], services))[0]!
+
+/** A key that replaces others shares their budgets. */
+async function ownerOf({ id, replaces, budgets }: ApiKey, { store }: ManagementServices): Promise<BudgetOwner> {
+  const isFirst = replaces === undefined || budgets.length === 0
+  return { kind: 'key', id: isFirst ? id : await firstKeyId(store, id) }
+}
+
+const viewOf = (key: ApiKey) => ({
   id: key.id,
   name: key.name,
   kind: key.kind,
@@ -48,6 +71,7 @@ export const keyView = (key: ApiKey) => ({
   account: key.account,
   models: key.models,
   rate_class: key.rateClass ?? null,
+  budgets: key.budgets,
   tags: key.tags,
   created_at: toTime(key.createdAt),
   created_by: key.createdBy ?? null,
@@ -60,8 +84,23 @@ export const keyView = (key: ApiKey) => ({
   source: sourceOf(undefined),
 })
 
-/** A key of routes.yaml, as the API shows it. Only the digest of its secret is known. */
-export const declaredKeyView = (key: DeclaredKey, account: { readonly id: string; readonly name: string }) => ({
+/** Keys of routes.yaml, as the API shows them. An account that the database does not have yet is named by its id. */
+export async function declaredKeyViews(keys: readonly DeclaredKey[], services: ManagementServices) {
+  const owners = await namesOf(
+    services.store,
+    'accounts',
+    keys.map(({ account }) => account),
+  )
+  const views = keys.map((key) => declaredView(key, { id: key.account, name: owners.get(key.account)! }))
+  const spending = await spendingOf(
+    views.map(({ id, budgets }) => ({ owner: { kind: 'key', id }, budgets })),
+    services,
+  )
+  return views.map((view, index) => ({ ...view, spending: spending[index]! }))
+}
+
+/** Only the digest of the secret is known. */
+const declaredView = (key: DeclaredKey, account: Named) => ({
   id: `routes:${key.name}`,
   name: key.name,
   kind: key.kind,
@@ -69,6 +108,7 @@ export const declaredKeyView = (key: DeclaredKey, account: { readonly id: string
   account,
   models: key.models,
   rate_class: key.rateClass ?? null,
+  budgets: key.budgets.map(formatBudget),
   tags: key.tags,
   created_at: null,
   created_by: null,

@@ -3,10 +3,11 @@ import { GatewayError } from '../errors.ts'
 import { type ApiKey, listKeys } from '../keys/api-key.ts'
 import { type CreatedKey, createKey, editKey, findKey, revokeKey, rotateKey } from '../keys/keys.ts'
 import { checkRateClassDeclared } from './accounts.ts'
+import { budgetTexts, checkBudgetsOfKey } from './budgets.ts'
 import { accountScope, type Caller } from './caller.ts'
 import { changedInFile } from './declared.ts'
 import { fromTime, globs, page, pageQuery, rateClass, tags, timeOrNull } from './fields.ts'
-import { createdKeySchema, declaredKeyView, keyKind, keySchema, keyStatus, keyView } from './key-view.ts'
+import { createdKeySchema, declaredKeyViews, keyKind, keySchema, keyStatus, keyView, keyViews } from './key-view.ts'
 import { type Operation, operation } from './operation.ts'
 import type { ManagementServices } from './services.ts'
 
@@ -16,6 +17,7 @@ const settings = Type.Partial(
     models: globs("Globs that narrow the account's; absent: all of those."),
     rate_class: rateClass("Null: the account's, else the default one. Only an admin may set it."),
     expires_at: timeOrNull('When it expires; null: never.'),
+    budgets: budgetTexts('What it may spend, beside what its account may. Only an admin may raise or remove them.'),
     tags,
   }),
 )
@@ -44,7 +46,7 @@ export const keyOperations: readonly Operation[] = [
       const filter = { ...query, account, withoutAdminKeys: caller.role !== 'admin' }
       const { data, next_cursor } = await listKeys(services.store, filter)
       const declared = query.cursor === undefined ? await declaredKeys(caller, services, query) : []
-      return { data: [...declared, ...data.map(keyView)], next_cursor }
+      return { data: [...declared, ...(await keyViews(data, services))], next_cursor }
     },
   }),
   operation({
@@ -61,17 +63,18 @@ export const keyOperations: readonly Operation[] = [
     reply: createdKeySchema,
     status: 201,
     async handle({ caller, body }, services) {
-      const { name, kind, models, rate_class, expires_at, account_id, tags } = body
+      const { name, kind, models, rate_class, expires_at, account_id, budgets, tags } = body
       if (kind === 'admin' && caller.role !== 'admin') throw new GatewayError('admin_required')
       checkRateClass(caller, rate_class, undefined, services)
+      checkBudgetsOfKey(caller, budgets, [])
       const account = ownerOf(caller, account_id)
       const expires = toExpiry(expires_at)
       const created = await createKey(
         services.store,
-        { name, kind, models, rateClass: rate_class, expires, tags, account },
+        { name, kind, models, rateClass: rate_class, expires, budgets, tags, account },
         caller,
       )
-      return createdKeyView(created)
+      return createdKeyView(created, services)
     },
   }),
   operation({
@@ -82,7 +85,7 @@ export const keyOperations: readonly Operation[] = [
     reply: keySchema,
     async handle({ caller, params }, services) {
       const declared = (await declaredKeys(caller, services)).find((key) => key.id === params.id)
-      return declared ?? keyView(await findStoredKey(caller, params.id, services))
+      return declared ?? keyView(await findStoredKey(caller, params.id, services), services)
     },
   }),
   operation({
@@ -93,11 +96,12 @@ export const keyOperations: readonly Operation[] = [
     body: settings,
     reply: keySchema,
     async handle({ caller, params, body }, services) {
-      const { name, models, rate_class, expires_at, tags } = body
-      const { id, rateClass } = await findStoredKey(caller, params.id, services)
+      const { name, models, rate_class, expires_at, budgets, tags } = body
+      const { id, rateClass, budgets: current } = await findStoredKey(caller, params.id, services)
       checkRateClass(caller, rate_class, rateClass, services)
-      const changes = { name, models, rateClass: rate_class, expires: toExpiry(expires_at), tags }
-      return keyView(await editKey(services.store, { id, ...changes }, caller))
+      checkBudgetsOfKey(caller, budgets, current)
+      const changes = { name, models, rateClass: rate_class, expires: toExpiry(expires_at), budgets, tags }
+      return keyView(await editKey(services.store, { id, ...changes }, caller), services)
     },
   }),
   operation({
@@ -116,7 +120,8 @@ export const keyOperations: readonly Operation[] = [
     status: 201,
     async handle({ caller, params, body }, services) {
       const { id } = await findStoredKey(caller, params.id, services)
-      return createdKeyView(await rotateKey(services.store, { id, overlap: body.overlap_seconds * 1000 }, caller))
+      const rotated = await rotateKey(services.store, { id, overlap: body.overlap_seconds * 1000 }, caller)
+      return createdKeyView(rotated, services)
     },
   }),
   operation({
@@ -127,12 +132,14 @@ export const keyOperations: readonly Operation[] = [
     reply: keySchema,
     async handle({ caller, params }, services) {
       const { id } = await findStoredKey(caller, params.id, services)
-      return keyView(await revokeKey(services.store, id, caller))
+      return keyView(await revokeKey(services.store, id, caller), services)
     },
   }),
 ]
 
-const createdKeyView = ({ key, secret }: CreatedKey) => ({ ...keyView(key), secret })
+async function createdKeyView({ key, secret }: CreatedKey, services: ManagementServices) {
+  return { ...(await keyView(key, services)), secret }
+}
 
 /** Finds a key that can be changed. Throws `conflict` for a key of routes.yaml, and `object_not_found`. */
 async function findStoredKey(caller: Caller, id: string, services: ManagementServices): Promise<ApiKey> {
@@ -174,16 +181,9 @@ async function declaredKeys(caller: Caller, services: ManagementServices, filter
   const { q = '', status, kind, account_id } = filter
   const account = accountScope(caller, account_id)
   const keys = services.live.generation.config.keys.filter((key) => account === undefined || key.account === account)
-  const owners = new Map(await Promise.all([...new Set(keys.map((key) => key.account))].map((id) => nameOf(id, services))))
-  return keys
-    .map((key) => declaredKeyView(key, { id: key.account, name: owners.get(key.account)! }))
+  const views = await declaredKeyViews(keys, services)
+  return views
     .filter((key) => status === undefined || key.status === status)
     .filter((key) => kind === undefined || key.kind === kind)
     .filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()))
-}
-
-/** An account's id and name. An account of routes.yaml that the database does not have yet is named by its id. */
-async function nameOf(id: string, { store }: ManagementServices): Promise<readonly [id: string, name: string]> {
-  const [row] = await store.read(store.db.selectFrom('accounts').select('name').where('id', '=', id))
-  return [id, row?.name ?? id]
 }

@@ -95,6 +95,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   })
   const reloader = opened.adopt(await loading, (each) => each.close())
   loaded.resolve(reloader)
+  control.watchBudgets(() => reloader.live.generation.config.budgets)
 
   const urls = (): Urls => ({ ...options.urls, ...options.management?.urls })
   const targets = () => proxies.targets()

@@ -63,6 +63,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const loading = Reloader.start({ ...options, services, onActive, loadTimeout: services.times.load })
   const reloader = opened.adopt(await loading, (each) => each.close())
   const { live } = reloader
+  control.watchBudgets(() => live.generation.config.budgets)
   const targets = async () => services.states.report(performance.now())
   const urls = () => ({ clients: listeners.url, people: listeners.adminUrl, ...options.management?.urls })
   const operators = operatorPaths(options, { services, control, reloader, metrics, targets, urls })

@@ -1,6 +1,7 @@
 import { LinkedList } from '../async/event-loop.ts'
 import { Admission, type AdmissionLimits } from '../http/admission.ts'
 import type { AppServices } from '../http/app.ts'
+import { Budgets } from '../http/budgets.ts'
 import { LinkGuard } from '../http/chain.ts'
 import type { Exchange, ExchangeServices } from '../http/exchange.ts'
 import { Settlement } from '../http/settle.ts'
@@ -49,6 +50,7 @@ export interface ServiceOptions {
 
 /** The services that all generations of a process share. They outlive reloads. */
 export interface Services extends LiveServices, AppServices, ExchangeServices {
+  readonly budgets: Budgets
   readonly log: Log
   readonly metrics: Metrics
   readonly workers: Workers
@@ -92,6 +94,7 @@ export function openServices({ control, log, metrics, version, workerThreads, ..
       },
     }),
     limits,
+    budgets: new Budgets(leases, { countTokens: (call) => workers.countTokens(call), log }),
     getJson,
     linkGuard: new LinkGuard(plugins, times.link),
     gateway: new GatewayMetrics(metrics, { version, workers }),

@@ -1,4 +1,7 @@
 import { createDeclaredAccounts } from '../accounts/accounts.ts'
+import { ledgerOf } from '../budgets/ledger.ts'
+import { BudgetWatch } from '../budgets/watch.ts'
+import type { BudgetsConfig } from '../config/config.ts'
 import { StoredKeys } from '../keys/source.ts'
 import type { Log } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
@@ -27,6 +30,8 @@ export interface StoredControl extends ControlPlane {
   readonly authority: QuotaAuthority
   /** Creates the accounts of routes.yaml that the database does not have. Logs a failure: the next reload tries again. */
   declareAccounts(ids: readonly string[]): Promise<void>
+  /** Begins to watch budgets. `settings`: those in use. */
+  watchBudgets(settings: () => BudgetsConfig): void
   /** Writes what waits, and closes the store. */
   close(): Promise<void>
 }
@@ -40,7 +45,8 @@ export async function openStoredControl({
   retention = DEFAULT_RETENTION,
 }: StoredControlOptions): Promise<StoredControl> {
   const keys = new StoredKeys(store)
-  const authority = new StoredAuthority(redis === undefined ? new DatabaseStorage(store) : await openRedis(redis, log))
+  const storage = redis === undefined ? new DatabaseStorage(store) : await openRedis(redis, log)
+  const authority = new BudgetWatch({ store, log, metrics, authority: new StoredAuthority(storage, ledgerOf(store)) })
   const holder = newId('prc')
   const usage = openUsage({ store, log, metrics, retention })
   return {
@@ -51,6 +57,7 @@ export async function openStoredControl({
       createDeclaredAccounts(store, ids).catch((err: unknown) =>
         log.warn({ err, accounts: ids }, 'the accounts of routes.yaml are not in the database yet'),
       ),
+    watchBudgets: (settings) => authority.start(settings),
     renewLeases: (requests) => authority.renew(holder, requests),
     async close() {
       await keys.close()

@@ -7,6 +7,7 @@ import { findModel, listModels } from '../routing/listing.ts'
 import { notFound } from '../routing/table.ts'
 import type { Principal } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
+import type { Budgets } from './budgets.ts'
 import type { Endpoint, Exchange } from './exchange.ts'
 
 /** The services of calls, apart from their generation. */
@@ -14,19 +15,26 @@ export interface CallServices {
   readonly calls: CallMetrics
   readonly upstreams: UpstreamClient
   readonly plugins: PluginTimer
+  readonly budgets: Budgets
 }
 
 /** The endpoint that sends calls of one format to the upstreams of their model. */
 export function modelEndpoint({ name, check, reply: format }: ModelEndpoint, services: CallServices): Endpoint {
-  const { calls, upstreams: client, plugins: timer } = services
+  const { calls, upstreams: client, plugins: timer, budgets } = services
   async function serve(exchange: Exchange): Promise<void> {
     const principal = requirePrincipal(exchange)
     const call = await exchange.call()
     exchange.decide()
-    const route = exchange.generation!.table.route(call.model, principal)
+    const { table, prices, config } = exchange.generation!
+    const route = table.route(call.model, principal)
+    if (principal.budgets !== undefined)
+      exchange.budgetCharge = await budgets.charge({ call, principal, route, prices, settings: config.budgets })
+    // The client may disconnect while its body is read, or while a budget is asked for.
+    if (exchange.closed) {
+      exchange.budgetCharge?.settle({})
+      return
+    }
     exchange.onClosed = calls.started(call.model.namespace)
-    // The client may disconnect while its body is read.
-    if (exchange.closed) return
     const request: DispatchRequest = {
       call,
       route,

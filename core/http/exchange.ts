@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { ParameterizedContext } from 'koa'
 import type { Linked } from '../async/event-loop.ts'
+import type { Config } from '../config/config.ts'
 import { GatewayError } from '../errors.ts'
 import { ContractViolation, PluginFailure } from '../plugins/faults.ts'
 import type { PriceList } from '../prices/price-list.ts'
@@ -23,9 +24,11 @@ import type {
   ReplyTransform,
   RouteTrace,
   Served,
+  Usage,
 } from '../sdk/api.ts'
 import { newRequestId } from '../text/ids.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
+import type { BudgetCharge } from './budgets.ts'
 import { type BodyServices, CallBody } from './call-body.ts'
 import { CallTimes } from './call-times.ts'
 import { Relay } from './relay.ts'
@@ -34,6 +37,7 @@ import { Relay } from './relay.ts'
 export interface HeldGeneration {
   readonly table: RoutingTable
   readonly prices: PriceList
+  readonly config: Pick<Config, 'budgets'>
   release(): void
 }
 
@@ -111,6 +115,8 @@ export class Exchange implements DispatchListener, Linked {
   dropped: readonly string[] = []
   /** The tokens of the last attempt that used some, and what they cost. */
   charge: (Tokens & { readonly cost: Cost | undefined }) | undefined
+  /** What the call is charged to the budgets of its caller. */
+  budgetCharge: BudgetCharge | undefined
 
   /** The whole reply to the client; undefined before. */
   body: Buffer | undefined
@@ -235,7 +241,12 @@ export class Exchange implements DispatchListener, Linked {
   onAttemptEnded(record: AttemptRecord, tokens: Tokens | undefined): void {
     this.attempts.push(record)
     this.times.waited()
-    if (tokens !== undefined) this.charge = { ...tokens, cost: this.generation?.prices.costOf(record, tokens.usage) }
+    if (tokens !== undefined) this.charge = { ...tokens, cost: this.#costOf(record, tokens.usage) }
+  }
+
+  #costOf(served: Served, usage: Usage): Cost | undefined {
+    const prices = this.generation?.prices
+    return this.principal?.budgets === undefined ? prices?.costOf(served, usage) : prices?.chargeOf(served, usage)
   }
 
   onServed(served: Served, dropped: readonly string[]): void {

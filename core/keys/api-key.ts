@@ -15,6 +15,8 @@ export interface ApiKey {
   readonly masked: string
   readonly models: readonly string[]
   readonly rateClass?: string
+  /** What it may spend: `20 USD/day`. */
+  readonly budgets: readonly string[]
   /** Labels for usage and metrics, such as `team`. */
   readonly tags: Readonly<Record<string, string>>
   readonly createdAt: number
@@ -49,6 +51,7 @@ export function apiKeyOf(row: KeyRow): ApiKey {
     masked: `${row.prefix_shown}…${row.last_four}`,
     models: JSON.parse(row.models),
     rateClass: row.rate_class ?? undefined,
+    budgets: JSON.parse(row.budgets),
     tags: JSON.parse(row.tags),
     createdAt: row.created_at,
     createdBy: row.created_by === null ? undefined : { id: row.created_by, name: row.created_by_name ?? row.created_by },

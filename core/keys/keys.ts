@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { type Actor, type AuditEntry, audit, changesBetween, GATEWAY } from '../accounts/audit.ts'
-import { checkGlobs, checkText } from '../accounts/field-checks.ts'
+import { checkBudgets, checkGlobs, checkText } from '../accounts/field-checks.ts'
 import { DEFAULT_ACCOUNT } from '../config/schema/default-account.ts'
 import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
@@ -74,7 +74,7 @@ async function changeKeys<Result>(
   return result
 }
 
-/** A key to create. Defaults: all models of the account, its rate class, no expiry, no tags, the account `default`. */
+/** A key to create. Defaults: all models of the account, its rate class, no expiry, no budgets, no tags, the account `default`. */
 export interface NewKey extends Partial<KeySettings> {
   readonly name: string
   readonly kind: KeyKind
@@ -91,17 +91,9 @@ export interface CreatedKey {
 
 /** Creates a key in the caller's transaction. Throws `invalid_value` or `conflict`. */
 async function insertKey(db: Kysely<Schema>, key: NewKey, actor: Actor): Promise<CreatedKey> {
-  const {
-    name,
-    kind,
-    models = ['*'],
-    rateClass = null,
-    expires = null,
-    tags = {},
-    account = DEFAULT_ACCOUNT,
-    replaces = null,
-  } = key
-  const settings: KeySettings = { name, models, rateClass, expires, tags }
+  const { name, kind, models = ['*'], rateClass = null, expires = null, budgets = [], tags = {} } = key
+  const { account = DEFAULT_ACCOUNT, replaces = null } = key
+  const settings: KeySettings = { name, models, rateClass, expires, budgets, tags }
   checkSettings(settings)
   const owner = await db.selectFrom('accounts').select('name').where('id', '=', account).executeTakeFirst()
   if (owner === undefined)
@@ -144,6 +136,8 @@ export interface KeySettings {
   readonly rateClass: string | null
   /** Milliseconds since 1970; null: never. */
   readonly expires: number | null
+  /** What it may spend, beside what its account may: `20 USD/day`. */
+  readonly budgets: readonly string[]
   /** Labels for usage and metrics, such as `team`. */
   readonly tags: Readonly<Record<string, string>>
 }
@@ -151,21 +145,22 @@ export interface KeySettings {
 const MAX_TAGS = 10
 
 /** The settings of a key, as the audit trail names them. */
-function settingsOf({ name, models, rateClass, expiresAt, tags }: ApiKey) {
+function settingsOf({ name, models, rateClass, expiresAt, budgets, tags }: ApiKey) {
   const expires_at = expiresAt === undefined ? null : new Date(expiresAt).toISOString()
-  return { name, models, rate_class: rateClass ?? null, expires_at, tags }
+  return { name, models, rate_class: rateClass ?? null, expires_at, budgets, tags }
 }
 
-type Columns = Pick<KeysTable, 'name' | 'models' | 'rate_class' | 'expires_at' | 'tags'>
+type Columns = Pick<KeysTable, 'name' | 'models' | 'rate_class' | 'expires_at' | 'budgets' | 'tags'>
 
 /** The columns of the given settings. */
 function columnsOf<Given extends Partial<KeySettings>>(given: Given): Given extends KeySettings ? Columns : Partial<Columns> {
-  const { name, models, rateClass, expires, tags } = given
+  const { name, models, rateClass, expires, budgets, tags } = given
   const columns: Partial<Columns> = {
     ...(name !== undefined && { name }),
     ...(models !== undefined && { models: JSON.stringify(models) }),
     ...(rateClass !== undefined && { rate_class: rateClass }),
     ...(expires !== undefined && { expires_at: expires }),
+    ...(budgets !== undefined && { budgets: JSON.stringify(checkBudgets(budgets)) }),
     ...(tags !== undefined && { tags: JSON.stringify(tags) }),
   }
   return columns as Given extends KeySettings ? Columns : Partial<Columns>
@@ -229,7 +224,7 @@ export async function rotateKey(store: Store, { id, overlap }: Rotation, actor: 
 
 const NOT_ROTATABLE = 'Only an active key that was not rotated before can be rotated. Create another one.'
 
-function successorOf({ name, kind, models, rateClass, tags, account, ...old }: ApiKey) {
+function successorOf({ name, kind, models, rateClass, budgets, tags, account, ...old }: ApiKey) {
   const expires = old.expiresAt === undefined ? null : Date.now() + old.expiresAt - old.createdAt
-  return { name, kind, models, rateClass: rateClass ?? null, tags, expires, account: account.id, replaces: old.id }
+  return { name, kind, models, rateClass: rateClass ?? null, budgets, tags, expires, account: account.id, replaces: old.id }
 }

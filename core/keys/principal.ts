@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import type { DeclaredKey } from '../config/config.ts'
 import type { Principal } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
+import type { AccountsTable } from '../store/schema.ts'
+import { type MoneyBudget, parseBudgets } from '../text/budgets.ts'
 import { digestOf } from '../text/ids.ts'
 import { kindOf } from './format.ts'
 
@@ -16,12 +18,13 @@ export interface AccountHolder {
   /** The class of the keys that have none of their own. */
   readonly rateClass?: string
   readonly tags?: Readonly<Record<string, string>>
+  readonly budgets: readonly MoneyBudget[]
 }
 
 /** A key, the account that owns it, and when the key expires (ms since 1970; absent: never). */
 export interface KeyHolder {
   /** What the key has by itself, without its account. */
-  readonly key: Principal
+  readonly key: Omit<Principal, 'budgets'> & { readonly budgets: readonly MoneyBudget[] }
   readonly account: AccountHolder
   readonly expiresAt?: number
 }
@@ -31,17 +34,23 @@ export interface KeyHolder {
  * all calls with the key share it.
  */
 export function principalOf({ key, account }: KeyHolder, declared: ReadonlyMap<string, AccountHolder>): Principal {
-  const { models, rateClass: classOfAccount, tags: tagsOfAccount } = declared.get(account.id) ?? account
-  const { rateClass = classOfAccount, tags: ownTags, ...own } = key
-  const tags = { ...tagsOfAccount, ...ownTags }
+  const owner = declared.get(account.id) ?? account
+  const { rateClass = owner.rateClass, tags: ownTags, budgets, ...own } = key
+  const tags = { ...owner.tags, ...ownTags }
   const principal: Principal = {
     ...own,
-    models: [models, ...own.models],
+    models: [owner.models, ...own.models],
     ...(rateClass !== undefined && { rateClass }),
+    ...(budgets.length + owner.budgets.length > 0 && { budgets: frozenBudgets(budgets, owner.budgets) }),
     ...(Object.keys(tags).length > 0 && { tags: Object.freeze(tags) }),
   }
   return Object.freeze(principal)
 }
+
+const frozenBudgets = (key: readonly MoneyBudget[], account: readonly MoneyBudget[]) =>
+  Object.freeze({ key: freezeAll(key), account: freezeAll(account) })
+
+const freezeAll = <Item extends object>(items: readonly Item[]) => Object.freeze(items.map((item) => Object.freeze({ ...item })))
 
 /** Finds the holder of a key by the digest of its secret. Finds expired keys too, but no revoked ones. Throws what the database threw. */
 export const findHolder = (store: Store, digest: string): Promise<KeyHolder | undefined> => find(store, 'keys.digest', digest)
@@ -51,9 +60,18 @@ export const findHolderById = (store: Store, id: string): Promise<KeyHolder | un
 
 /** Finds an account by its id. Throws what the database threw. */
 export async function findAccountHolder({ db }: Store, id: string): Promise<AccountHolder | undefined> {
-  const row = await db.selectFrom('accounts').select(['models', 'rate_class']).where('id', '=', id).executeTakeFirst()
-  return row && { id, models: JSON.parse(row.models), ...(row.rate_class !== null && { rateClass: row.rate_class }) }
+  const row = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
+  return row && accountOf(row)
 }
+
+type AccountColumns = Pick<AccountsTable, 'id' | 'models' | 'rate_class' | 'budgets'>
+
+const accountOf = ({ id, models, rate_class, budgets }: AccountColumns): AccountHolder => ({
+  id,
+  models: JSON.parse(models),
+  ...(rate_class !== null && { rateClass: rate_class }),
+  budgets: parseBudgets(JSON.parse(budgets)),
+})
 
 async function find(store: Store, column: 'keys.digest' | 'keys.id', value: string): Promise<KeyHolder | undefined> {
   const row = await store.db
@@ -63,9 +81,14 @@ async function find(store: Store, column: 'keys.digest' | 'keys.id', value: stri
     .where('keys.kind', '!=', 'admin')
     .where('keys.revoked_at', 'is', null)
     .selectAll('keys')
-    .select(['accounts.models as account_models', 'accounts.rate_class as account_rate_class'])
+    .select([
+      'accounts.models as account_models',
+      'accounts.rate_class as account_rate_class',
+      'accounts.budgets as account_budgets',
+    ])
     .executeTakeFirst()
   if (row === undefined) return undefined
+  const { account_id, account_models, account_rate_class, account_budgets } = row
   return {
     key: {
       keyId: row.id,
@@ -75,19 +98,16 @@ async function find(store: Store, column: 'keys.digest' | 'keys.id', value: stri
       account: row.account_id,
       models: [JSON.parse(row.models)],
       ...(row.rate_class !== null && { rateClass: row.rate_class }),
+      budgets: parseBudgets(JSON.parse(row.budgets)),
       tags: JSON.parse(row.tags),
     },
-    account: {
-      id: row.account_id,
-      models: JSON.parse(row.account_models),
-      ...(row.account_rate_class !== null && { rateClass: row.account_rate_class }),
-    },
+    account: accountOf({ id: account_id, models: account_models, rate_class: account_rate_class, budgets: account_budgets }),
     ...(row.expires_at !== null && { expiresAt: row.expires_at }),
   }
 }
 
-/** The first of the keys that a key replaces, one after the other. */
-async function firstKeyId({ db }: Store, id: string): Promise<string> {
+/** The id of the first of the keys that a key replaces, one after the other. */
+export async function firstKeyId({ db }: Store, id: string): Promise<string> {
   const { rows } = await sql<{ readonly id: string }>`
     with recursive chain (id, replaces) as (
       select id, replaces from keys where id = ${id}
@@ -104,7 +124,7 @@ const declaredHolders = new WeakMap<DeclaredKey, KeyHolder>()
 export function declaredHolder(key: DeclaredKey, prefix: Principal['kind'], account: AccountHolder): KeyHolder {
   const made = declaredHolders.get(key)
   if (made?.account === account) return made
-  const { name, rateClass, tags, expires } = key
+  const { name, rateClass, tags, expires, budgets } = key
   const holder: KeyHolder = {
     key: {
       keyId: `routes:${name}`,
@@ -113,6 +133,7 @@ export function declaredHolder(key: DeclaredKey, prefix: Principal['kind'], acco
       account: key.account,
       models: [key.models],
       ...(rateClass !== undefined && { rateClass }),
+      budgets,
       tags,
     },
     account,

@@ -63,6 +63,20 @@ export const METRICS = {
     help: 'Calls that used tokens of a model without a known price: their cost is unknown.',
     labels: ['namespace', 'model'],
   },
+  budgetLimit: {
+    name: 'umg_budget_limit_usd',
+    type: 'gauge',
+    help: 'Budget in US dollars of an account or key whose calls have used it since the gateway started; at most 500.',
+    labels: ['scope', 'id', 'window'],
+    across: 'max',
+  },
+  budgetSpent: {
+    name: 'umg_budget_spent_usd',
+    type: 'gauge',
+    help: 'What the calls of the current window of such a budget have cost, in US dollars.',
+    labels: ['scope', 'id', 'window'],
+    across: 'max',
+  },
   requests: {
     name: 'umg_requests_total',
     type: 'counter',

@@ -5,7 +5,7 @@ import type { Cost, Served, Usage } from '../sdk/api.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
 import { matchesGlob } from '../text/glob.ts'
 import { type Catalogue, type CataloguePrice, loadCatalogue } from './catalogue.ts'
-import { costOf, createPrice, freePrice, type Price, type UsdPrice } from './price.ts'
+import { costOf, createPrice, freePrice, highestCost, type Price, type TokenEstimate, type UsdPrice } from './price.ts'
 import { vendorOf } from './vendors.ts'
 
 /** The most models of a namespace whose prices are kept: clients may name any model of some upstreams. */
@@ -82,6 +82,17 @@ export class PriceList {
   costOf(served: Served, usage: Usage): Cost | undefined {
     const price = this.priceOf(served)
     return price && costOf(price, usage)
+  }
+
+  /** What a caller with a budget pays for a model's usage; undefined if no price is known, and none is charged instead. */
+  chargeOf(served: Served, usage: Usage): Cost | undefined {
+    return this.costOf(served, usage) ?? (this.unpriced && costOf(this.unpriced, usage))
+  }
+
+  /** The most nano-dollars that a caller with a budget pays for a call; undefined if no price is known, and none is charged instead. */
+  highestCharge(served: Served, estimate: TokenEstimate): number | undefined {
+    const price = this.priceOf(served)
+    return (price && highestCost(price, estimate)) ?? (this.unpriced && highestCost(this.unpriced, estimate))
   }
 
   /** Whether any model of a namespace may have a price. */

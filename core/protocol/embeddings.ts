@@ -1,7 +1,6 @@
-import type { Call, TranslatedEmbeddings, Usage } from '../sdk/api.ts'
+import { type Call, promptEstimate, type TranslatedEmbeddings, type Usage } from '../sdk/api.ts'
 import { refusalOf } from '../sdk/refusals.ts'
 import type { ModelEndpoint, WholeReply } from './format.ts'
-import { promptEstimate } from './usage.ts'
 import { compileCheck } from './validation.ts'
 
 /** `CreateEmbeddingRequest` of openai-openapi: only rules that hold for any provider. Providers limit the number of inputs. */

@@ -1,4 +1,4 @@
-import type { Call, CompletionTokensDetails, PromptTokensDetails, Usage } from '../sdk/api.ts'
+import type { CompletionTokensDetails, PromptTokensDetails, Usage } from '../sdk/api.ts'
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
@@ -12,9 +12,6 @@ export function readUsage(value: unknown): Usage | undefined {
   if (!isCount(prompt) || !isCount(completion)) return undefined
   return isCount(total) ? (value as Usage) : { ...(value as Usage), total_tokens: prompt + completion }
 }
-
-/** Prompt tokens of a call if the upstream reports none: one per four bytes of its body. */
-export const promptEstimate = ({ size }: Pick<Call, 'size'>): number => Math.ceil(size / 4)
 
 /** Tokens by type, with OpenTelemetry's names; cached ones are part of the input, reasoning is part of the output. */
 export interface Tokens {

@@ -1,4 +1,4 @@
-import { type Counter, type CounterState, grant, LEASE_MS, type Lease, type LeaseRequest } from './counter.ts'
+import { type Counter, type CounterState, grant, LEASE_MS, type Lease, type LeaseRequest, reconcile } from './counter.ts'
 import { boundsOf } from './window.ts'
 
 /** Holds the truth of counters for all processes, and grants leases of them. */
@@ -69,6 +69,15 @@ export class StoredAuthority implements QuotaAuthority {
     this.#next.renewals.push(...renewals)
     await this.#next.done
     return renewals.map(({ lease }) => lease!)
+  }
+
+  /** Compares counters of calendar windows with the ledger. `recorded`: what it says was spent in the current window. */
+  async reconcile(recorded: ReadonlyMap<Counter, number>): Promise<void> {
+    const changes = Array.from(recorded, ([counter, amount]): [string, CounterChange] => [
+      counter.id,
+      { lifetime: lifetimeOf(counter), apply: (state, now) => state && reconcile(state, amount, now) },
+    ])
+    if (changes.length > 0) await this.#storage.change(new Map(changes))
   }
 
   async close(): Promise<void> {

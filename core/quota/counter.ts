@@ -49,6 +49,10 @@ export interface CounterState {
   readonly windowEnd: number
   /** What was spent without a lease below: before the counter was known, and by holders that ended long ago. */
   readonly used: number
+  /** The part of `used` that the ledger said at first: what holders have spent that are not known yet is among it. */
+  readonly unclaimed?: number
+  /** What was spent in the window at least, as the ledger says. */
+  readonly least?: number
   readonly leases: Readonly<Record<string, HolderState>>
 }
 
@@ -94,14 +98,23 @@ export function grant(
   const spent = isCurrent ? request.spent : 0
   const keep = isCurrent ? request.keep : 0
   const others = Object.entries(current.leases).filter(([name]) => name !== holder)
-  const taken = others.reduce((sum, [, lease]) => sum + lease.spent + lease.held, current.used)
-  const available = Math.max(0, counter.limit - taken - spent)
+  const { unclaimed = 0 } = current
+  const claimed = holder in current.leases ? 0 : Math.min(unclaimed, spent)
+  const used = current.used - claimed
+  const isSpent = others.reduce((sum, [, lease]) => sum + lease.spent, used + spent)
+  const isHeld = others.reduce((sum, [, lease]) => sum + lease.held, 0)
+  const available = Math.max(0, counter.limit - Math.max(isSpent, current.least ?? 0) - isHeld)
   const granted = keep + need <= available
   const holders = 1 + others.filter(([, { expiresAt }]) => expiresAt > now).length
   const held = granted ? extended(request, keep, available, holders) : Math.min(keep, available)
   const mine = spent + held === 0 ? [] : [[holder, { spent, held, expiresAt: now + LEASE_MS }] as const]
   return {
-    state: { ...current, leases: Object.fromEntries([...others, ...mine]) },
+    state: {
+      ...current,
+      used,
+      ...(claimed > 0 && { unclaimed: unclaimed - claimed }),
+      leases: Object.fromEntries([...others, ...mine]),
+    },
     lease: {
       granted,
       spent,
@@ -119,6 +132,21 @@ function extended({ need, want }: LeaseRequest, keep: number, available: number,
   return keep + Math.max(need, Math.min(want, share))
 }
 
+/** A holder that is silent for so long has reported all its calls, in milliseconds: the ledger says what it has spent. */
+const REPORTED_MS = 60_000
+
+/**
+ * Compares the truth of a counter with what the ledger says was spent in its window, which is right if more: an authority may have been
+ * restored from an old copy. What ended holders held and have not spent, as the ledger says, is free again.
+ */
+export function reconcile(state: CounterState, recorded: number, now: number): CounterState {
+  if (state.windowEnd <= now) return state
+  const leases = Object.entries(state.leases).map(
+    ([name, lease]) => [name, lease.expiresAt <= now - REPORTED_MS ? { ...lease, held: 0 } : lease] as const,
+  )
+  return { ...state, least: Math.max(recorded, state.least ?? 0), leases: Object.fromEntries(leases) }
+}
+
 /** The state at `now`: in a new window if the last has ended, and without what need not be remembered of ended holders. */
 function currentState(
   state: CounterState | undefined,
@@ -131,12 +159,18 @@ function currentState(
   if (state === undefined || state.windowEnd <= now) {
     const end = windowEnd(window, now)
     // An authority that has forgotten, or was restored from an old copy, learns the window from its holders.
-    return { windowEnd: known > now && known < end ? known : end, used: state === undefined ? initial : 0, leases: {} }
+    const isNew = state === undefined && initial > 0
+    return {
+      windowEnd: known > now && known < end ? known : end,
+      used: isNew ? initial : 0,
+      ...(isNew && { unclaimed: initial }),
+      leases: {},
+    }
   }
   // What an ended holder held may have been spent: it counts until the window ends.
   const [ended, leases] = splitByAge(state, now - REMEMBERED_MS)
   const used = Object.values(ended).reduce((sum, { spent, held }) => sum + spent + held, state.used)
-  return { windowEnd: state.windowEnd, used, leases }
+  return { ...state, used, leases }
 }
 
 /** The leases that had expired at a time, and the others. */

@@ -78,7 +78,10 @@ export class HeldLease {
 
   /** Begins anew if the window has ended, and asks again if the limit was changed. */
   refresh(counter: Counter, now: number): void {
-    if (counter.limit !== this.#counter.limit) this.#free = Math.min(0, this.#free)
+    if (counter.limit !== this.#counter.limit) {
+      this.#free = Math.min(0, this.#free)
+      this.#refused = undefined
+    }
     this.#counter = counter
     if (this.#isPlaces || this.windowEnd === 0 || this.#endsAt > now) return
     this.windowEnd = 0

@@ -27,16 +27,6 @@ export function boundsOf(
   return { start: at(year, month, monday), end: at(year, month, monday + 7) }
 }
 
-/** Whether this runtime knows an IANA time zone, such as `Europe/Berlin`. */
-export function isTimeZone(name: string): boolean {
-  try {
-    formatFor(name)
-    return true
-  } catch {
-    return false
-  }
-}
-
 interface LocalDate {
   readonly year: number
   /** 1 to 12. */

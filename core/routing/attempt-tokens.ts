@@ -1,5 +1,4 @@
-import { promptEstimate } from '../protocol/usage.ts'
-import type { Call, Usage } from '../sdk/api.ts'
+import { type Call, promptEstimate, type Usage } from '../sdk/api.ts'
 import type { AttemptEnd, UpstreamAttempt } from '../upstream/attempt.ts'
 
 /** The usage of an attempt. */

@@ -1,8 +1,15 @@
 import type { Pause } from '../async/pause.ts'
 import type { LimitsConfig } from '../config/config.ts'
 import { GatewayError } from '../errors.ts'
-import { promptEstimate } from '../protocol/usage.ts'
-import { answerTokens, type Call, type Limits, type Reservation, uncappedAnswer } from '../sdk/api.ts'
+import {
+  answerEstimate,
+  type Call,
+  isWorthCounting,
+  type Limits,
+  promptEstimate,
+  type Reservation,
+  uncappedAnswer,
+} from '../sdk/api.ts'
 import { LimitQueue } from './limit-queue.ts'
 import { type LimitAnswer, type LimitNeed, type LimitReached, LimitShare } from './limit-share.ts'
 
@@ -14,9 +21,6 @@ export interface LimitServices {
   /** A limit of a namespace had no room for an attempt. */
   onLimited(namespace: string, limit: LimitReached['refusedBy']): void
 }
-
-/** From this size on, in bytes, a prompt is counted before its estimate refuses the call: base64 makes it far too large. */
-const COUNT_FROM = 4096
 
 /** The limits of one namespace, which all callers, processes and gateways share. */
 export class NamespaceLimits {
@@ -52,8 +56,8 @@ export class NamespaceLimits {
 
   #needOf(call: Call): LimitNeed {
     if (this.#config.tokens === undefined) return { call, promptTokens: 0, answerTokens: 0, isCounted: true }
-    const isCounted = call.size < COUNT_FROM
-    return { call, promptTokens: promptEstimate(call), answerTokens: answerTokens(call, this.#uncapped), isCounted }
+    const answerTokens = answerEstimate(call, this.#uncapped)
+    return { call, promptTokens: promptEstimate(call), answerTokens, isCounted: !isWorthCounting(call) }
   }
 
   #take(need: LimitNeed): LimitAnswer | Promise<LimitAnswer> {

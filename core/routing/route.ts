@@ -53,3 +53,11 @@ export interface Route {
   /** Milliseconds for all attempts together. */
   readonly total: number
 }
+
+/** All candidates of a route, in any order; a target may be several of them. */
+export function candidatesOf(leads: Route['leads']): readonly Candidate[] {
+  if ('target' in leads) return [leads]
+  return [...leads.targets, ...leads.fallbacks].flatMap((branch) =>
+    candidatesOf('candidate' in branch ? branch.candidate : branch.choice),
+  )
+}

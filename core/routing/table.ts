@@ -5,7 +5,7 @@ import { GatewayError } from '../errors.ts'
 import type { ModelId, Principal, Provider } from '../sdk/api.ts'
 import { matchesGlob } from '../text/glob.ts'
 import type { ModelDiscovery } from './discovery.ts'
-import type { Branch, Candidate, Choice, Route, Target } from './route.ts'
+import { type Branch, type Candidate, type Choice, candidatesOf, type Route, type Target } from './route.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
 /** A configured provider, its plugin's name, and the state of its upstream. */
@@ -194,13 +194,13 @@ function buildRoutes(namespaces: Iterable<CuratedNamespace>, find: FindTarget): 
 }
 
 function toRoute({ id, retry, timeouts }: RouteConfig, choice: Choice): Route {
-  return { id, leads: choice, retry, total: timeouts.total ?? Math.max(...totals(choice)) }
+  return {
+    id,
+    leads: choice,
+    retry,
+    total: timeouts.total ?? Math.max(...candidatesOf(choice).map((each) => each.timeouts.total)),
+  }
 }
-
-const totals = ({ targets, fallbacks }: Choice): readonly number[] =>
-  [...targets, ...fallbacks].flatMap((branch) =>
-    'candidate' in branch ? branch.candidate.timeouts.total : totals(branch.choice),
-  )
 
 interface Known {
   readonly configs: ReadonlyMap<string, RouteConfig>

@@ -1,5 +1,6 @@
 import type { ErrorName } from '../error-table.ts'
 import type { GatewayError } from '../errors.ts'
+import type { MoneyBudget } from '../text/budgets.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest, Usage } from './chat.ts'
 import type { ParameterSupport } from './parameters.ts'
 
@@ -27,6 +28,8 @@ export interface Principal {
   readonly models: readonly (readonly string[])[]
   /** The rate class of the key or of its account; absent: the default of rate-tagging. */
   readonly rateClass?: string
+  /** What its key and its account may spend, which core sees to. Absent: no budget. */
+  readonly budgets?: { readonly key: readonly MoneyBudget[]; readonly account: readonly MoneyBudget[] }
   /** Labels of the key, such as `team`. */
   readonly tags?: Readonly<Record<string, string>>
 }

@@ -8,6 +8,7 @@ import * as auditReplacements from './migrations/0005-audit-replacements.ts'
 import * as costs from './migrations/0006-costs.ts'
 import * as quotaCounters from './migrations/0007-quota-counters.ts'
 import * as keysOfAccounts from './migrations/0008-keys-of-accounts.ts'
+import * as budgets from './migrations/0009-budgets.ts'
 import type { Schema } from './schema.ts'
 import { StoreError } from './unavailable.ts'
 
@@ -21,6 +22,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0006-costs': costs,
   '0007-quota-counters': quotaCounters,
   '0008-keys-of-accounts': keysOfAccounts,
+  '0009-budgets': budgets,
 }
 
 const NEWER =

@@ -14,6 +14,8 @@ export interface Schema {
   readonly calls: CallsTable
   readonly usage: UsageTable
   readonly quota_counters: QuotaCountersTable
+  readonly budget_alerts: BudgetAlertsTable
+  readonly webhook_messages: WebhookMessagesTable
   /** SQLite only. */
   readonly key_changes: KeyChangesTable
 }
@@ -27,6 +29,8 @@ export interface AccountsTable {
   readonly rate_class: string | null
   /** The most keys that it may have. */
   readonly max_keys: number
+  /** JSON array of texts: `500 USD/month`. */
+  readonly budgets: string
   readonly created_at: number
 }
 
@@ -48,6 +52,8 @@ export interface KeysTable {
   readonly rate_class: string | null
   /** JSON object of texts. */
   readonly tags: string
+  /** JSON array of texts: `500 USD/month`. */
+  readonly budgets: string
   readonly created_at: number
   /** `usr_…`, `key_…` or a program; null for keys from before migration 0002. */
   readonly created_by: string | null
@@ -221,4 +227,29 @@ export interface QuotaCountersTable {
   readonly state: string
   /** When the row may be removed. */
   readonly expires_at: number
+}
+
+/** The thresholds that budgets have reached: who adds a row tells of it. */
+export interface BudgetAlertsTable {
+  /** The id of the budget's counter. */
+  readonly counter: string
+  readonly window_end: number
+  /** The amount of the budget in billionths of a US dollar: after a change of it, its thresholds are others. */
+  readonly amount: number
+  /** Per cent. */
+  readonly threshold: number
+}
+
+/** Messages that webhooks have not accepted yet. */
+export interface WebhookMessagesTable {
+  /** `msg_…` */
+  readonly id: string
+  /** Hex SHA-256 of the URL, which may hold a secret. */
+  readonly endpoint: string
+  readonly created_at: number
+  /** JSON. */
+  readonly body: string
+  readonly tries: number
+  /** When it is sent, or sent again. A gateway that is about to send it moves this time on. */
+  readonly due_at: number
 }

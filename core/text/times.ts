@@ -25,3 +25,13 @@ export function instant(text: string): number | undefined {
   const time = Date.parse(text)
   return Number.isNaN(time) ? undefined : time
 }
+
+/** Whether this runtime knows an IANA time zone, such as `Europe/Berlin`. */
+export function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}

@@ -11,9 +11,10 @@ const ENTRIES = [
 const PARTS: readonly (readonly [file: RegExp, title: string])[] = [
   [/^core\/error(?:s|-table)\./, 'Errors for clients'],
   [/sdk\/(?:api|plugin|call|host)\./, 'The contract'],
-  [/^core\/text\/money\./, 'Money'],
+  [/^core\/text\/(?:money|budgets)\./, 'Money'],
+  [/sdk\/estimates\./, 'Estimates of tokens'],
   [/sdk\/refusals\./, 'Errors of upstreams'],
-  [/sdk\/(?:rate|answer-tokens)\./, 'Limits'],
+  [/sdk\/limits\./, 'Limits'],
   [/sdk\/(?:chat|translated)\./, "OpenAI's wire"],
   [/sdk\/chunk\./, 'The parts of a translated stream'],
   [/sdk\/(?:secrets|template)\./, 'Secrets and templates'],

@@ -186,6 +186,21 @@ describeInBrowser('the pages of the console', (open) => {
     )
   })
 
+  it('sets budgets, and shows what is left of them', async () => {
+    await admin.goto(fixture.address('/accounts'))
+    await admin.getByRole('button', { name: 'Edit Field team' }).click()
+    const budgets = admin.getByRole('combobox', { name: 'Budgets' })
+    await budgets.fill('500 USD/year')
+    await admin.keyboard.press('Enter')
+    await admin.getByRole('button', { name: 'Save' }).click()
+    await admin.getByText('"500 USD/year" is not a budget').waitFor()
+    await budgets.press('Backspace')
+    await budgets.fill('500 USD/month')
+    await admin.keyboard.press('Enter')
+    await admin.getByRole('button', { name: 'Save' }).click()
+    await admin.getByText('$500.00 left of 500 USD/month').waitFor()
+  })
+
   it('shows a member neither keys of other accounts nor pages for admins', async () => {
     await member.goto(fixture.address('/keys'))
     await member.getByRole('cell', { name: 'nightly' }).first().waitFor()

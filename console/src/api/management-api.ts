@@ -421,6 +421,8 @@ export interface paths {
             readonly rate_class?: string | null;
             /** @description The most keys in the database that it may have. Keys that are revoked, expired or rotated do not count. */
             readonly max_keys?: number;
+            /** @description What all its keys together may spend; empty: no budget. */
+            readonly budgets?: readonly string[];
           };
         };
       };
@@ -486,6 +488,8 @@ export interface paths {
             readonly rate_class?: string | null;
             /** @description The most keys in the database that it may have. Keys that are revoked, expired or rotated do not count. */
             readonly max_keys?: number;
+            /** @description What all its keys together may spend; empty: no budget. */
+            readonly budgets?: readonly string[];
           };
         };
       };
@@ -653,6 +657,8 @@ export interface paths {
             readonly rate_class?: string | null;
             /** @description When it expires; null: never. */
             readonly expires_at?: string | null;
+            /** @description What it may spend, beside what its account may. Only an admin may raise or remove them. */
+            readonly budgets?: readonly string[];
             /** @description Labels for usage and metrics: at most ten, their names in lower case. */
             readonly tags?: {
               [key: string]: string;
@@ -730,6 +736,8 @@ export interface paths {
             readonly rate_class?: string | null;
             /** @description When it expires; null: never. */
             readonly expires_at?: string | null;
+            /** @description What it may spend, beside what its account may. Only an admin may raise or remove them. */
+            readonly budgets?: readonly string[];
             /** @description Labels for usage and metrics: at most ten, their names in lower case. */
             readonly tags?: {
               [key: string]: string;
@@ -1382,6 +1390,25 @@ export interface components {
       readonly role: "admin" | "member";
       readonly account: components["schemas"]["Named"];
     };
+    readonly Spending: {
+      readonly budget: string;
+      /** @description US dollars, exactly. */
+      readonly limit_usd: string;
+      /** @description US dollars, exactly. */
+      readonly spent_usd: string;
+      /** @description US dollars, exactly. */
+      readonly left_usd: string;
+      /**
+       * Format: date-time
+       * @description When the current day, week or month began.
+       */
+      readonly began_at: string;
+      /**
+       * Format: date-time
+       * @description When the next one begins.
+       */
+      readonly renews_at: string;
+    };
     readonly Account: {
       readonly id: string;
       readonly name: string;
@@ -1391,6 +1418,10 @@ export interface components {
       readonly rate_class: string | null;
       /** @description The most keys in the database that it may have. Keys that are revoked, expired or rotated do not count. */
       readonly max_keys: number;
+      /** @description What all its keys together may spend; empty: no budget. */
+      readonly budgets: readonly string[];
+      /** @description What was spent of each budget: calls that have ended. */
+      readonly spending: readonly components["schemas"]["Spending"][];
       /**
        * Format: date-time
        * @description When it was created.
@@ -1442,6 +1473,10 @@ export interface components {
       readonly models: readonly string[];
       /** @description Null: the account's, else the default one. */
       readonly rate_class: string | null;
+      /** @description What it may spend, beside what its account may; empty: no budget. */
+      readonly budgets: readonly string[];
+      /** @description What was spent of each budget: calls that have ended. */
+      readonly spending: readonly components["schemas"]["Spending"][];
       /** @description Labels for usage and metrics: at most ten, their names in lower case. */
       readonly tags: {
         [key: string]: string;
@@ -1480,6 +1515,10 @@ export interface components {
       readonly models: readonly string[];
       /** @description Null: the account's, else the default one. */
       readonly rate_class: string | null;
+      /** @description What it may spend, beside what its account may; empty: no budget. */
+      readonly budgets: readonly string[];
+      /** @description What was spent of each budget: calls that have ended. */
+      readonly spending: readonly components["schemas"]["Spending"][];
       /** @description Labels for usage and metrics: at most ten, their names in lower case. */
       readonly tags: {
         [key: string]: string;

@@ -61,6 +61,7 @@ function addSettings(command: Command): Command {
     .option('--models <glob...>', 'models it may call, such as "openai/*"')
     .option('--class <class>', 'rate class')
     .option('--expires <when>', 'a date, an instant, or "never"')
+    .option('--budget <amount...>', 'what it may spend, such as "20 USD/day", or "none"')
     .option('--tags <name=value...>', 'labels for usage and metrics, such as team=research')
 }
 
@@ -70,6 +71,7 @@ const CREATE_EXAMPLES = examples(
     'umg keys create --name ci --test',
     'umg keys create --name nightly --models "anthropic/*" --class batch --expires 2027-01-31',
     'umg keys create --name terraform --admin',
+    'umg keys create --name agents --budget "5 USD/day" "50 USD/month"',
   ],
   'Only the secret is printed on stdout, so that it can be redirected: umg keys create --name ci > key',
 )
@@ -77,4 +79,5 @@ const CREATE_EXAMPLES = examples(
 const EDIT_EXAMPLES = examples([
   'umg keys edit key_7Fq2mN4x --models "openai/*" "acme/*"',
   'umg keys edit key_7Fq2mN4x --expires never',
+  'umg keys edit key_7Fq2mN4x --budget none',
 ])

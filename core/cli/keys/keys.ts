@@ -6,7 +6,7 @@ import { type CreatedKey, createKey, editKey, revokeKey, rotateKey } from '../..
 import { everyPage } from '../../store/page.ts'
 import { instant } from '../../text/times.ts'
 import { type CommandIo, formatTime, type TableFormat, writeJson, writeTable } from '../output.ts'
-import { type ObjectOptions, type StoreOptions, warnUncheckedClass, withStore } from '../store.ts'
+import { budgetsOf, type ObjectOptions, type StoreOptions, warnUncheckedClass, withStore } from '../store.ts'
 
 /** The options of `umg keys create` and `umg keys edit` for the settings of a key. */
 export interface KeySettingsOptions {
@@ -15,6 +15,8 @@ export interface KeySettingsOptions {
   readonly class?: string
   /** A date or an instant, as in routes.yaml, or `never`. */
   readonly expires?: string
+  /** `20 USD/day`; `none` removes all. */
+  readonly budget?: readonly string[]
   /** `team=research` */
   readonly tags?: readonly string[]
 }
@@ -84,12 +86,13 @@ export async function revokeKeyCommand(options: ObjectOptions, io: CommandIo): P
   })
 }
 
-function settingsOf({ name, models, class: rateClass, expires, tags }: KeySettingsOptions) {
+function settingsOf({ name, models, class: rateClass, expires, budget, tags }: KeySettingsOptions) {
   return {
     name,
     models,
     rateClass,
     expires: expires === undefined ? undefined : expiryOf(expires),
+    budgets: budgetsOf(budget),
     tags: tags === undefined ? undefined : Object.fromEntries(tags.map(tagOf)),
   }
 }
@@ -127,6 +130,7 @@ const toJson = (key: ApiKey) => ({
   account: key.account.id,
   models: key.models,
   class: key.rateClass ?? null,
+  budgets: key.budgets,
   tags: key.tags,
   createdAt: formatTime(key.createdAt),
   lastUsedAt: key.lastUsedAt === undefined ? null : formatTime(key.lastUsedAt),
@@ -143,6 +147,7 @@ const TABLE: TableFormat<ApiKey> = {
     CREATED: ({ createdAt }) => formatTime(createdAt),
     EXPIRES: ({ expiresAt }) => (expiresAt === undefined ? 'never' : formatTime(expiresAt)),
     STATUS: statusOf,
+    BUDGETS: ({ budgets }) => budgets.join(', '),
   },
   empty: 'There are no keys yet. Create one with `umg keys create --name NAME`.',
 }

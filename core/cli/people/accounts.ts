@@ -2,7 +2,7 @@ import { type Account, createAccount, editAccount, listAccounts } from '../../ac
 import { COMMAND_LINE } from '../../accounts/audit.ts'
 import { everyPage } from '../../store/page.ts'
 import { type CommandIo, formatTime, type TableFormat, writeJson, writeTable } from '../output.ts'
-import { type ObjectOptions, type StoreOptions, warnUncheckedClass, withStore } from '../store.ts'
+import { budgetsOf, type ObjectOptions, type StoreOptions, warnUncheckedClass, withStore } from '../store.ts'
 
 /** The options of `umg accounts create` and `umg accounts edit` for the settings of an account. */
 export interface AccountSettingsOptions {
@@ -10,6 +10,8 @@ export interface AccountSettingsOptions {
   readonly models?: readonly string[]
   readonly class?: string
   readonly maxKeys?: number
+  /** `500 USD/month`; `none` removes all. */
+  readonly budget?: readonly string[]
 }
 
 /** The options of `umg accounts create`. */
@@ -30,8 +32,9 @@ export async function listAccountsCommand(options: StoreOptions, io: CommandIo):
 /** `umg accounts create`: prints only the id on stdout. Resolves to the exit code. */
 export async function createAccountCommand(options: CreateAccountOptions, io: CommandIo): Promise<number> {
   return withStore(options, io, async (store) => {
-    const { name, models, class: rateClass, maxKeys } = options
-    const account = await createAccount(store, { name, models, rateClass: rateClass ?? null, maxKeys }, COMMAND_LINE)
+    const { name, models, class: rateClass, maxKeys, budget } = options
+    const settings = { name, models, rateClass: rateClass ?? null, maxKeys, budgets: budgetsOf(budget) }
+    const account = await createAccount(store, settings, COMMAND_LINE)
     if (options.json) return writeJson(toJson(account), io)
     io.stdout.write(`${account.id}\n`)
     warnUncheckedClass(rateClass, io)
@@ -41,8 +44,9 @@ export async function createAccountCommand(options: CreateAccountOptions, io: Co
 /** `umg accounts edit ID`. Resolves to the exit code. */
 export async function editAccountCommand(options: ObjectOptions & AccountSettingsOptions, io: CommandIo): Promise<number> {
   return withStore(options, io, async (store) => {
-    const { id, name, models, class: rateClass, maxKeys } = options
-    const account = await editAccount(store, { id, name, models, rateClass, maxKeys }, COMMAND_LINE)
+    const { id, name, models, class: rateClass, maxKeys, budget } = options
+    const settings = { name, models, rateClass, maxKeys, budgets: budgetsOf(budget) }
+    const account = await editAccount(store, { id, ...settings }, COMMAND_LINE)
     if (options.json) return writeJson(toJson(account), io)
     io.stderr.write(`Changed the account ${id} (${account.name}). Running gateways apply it within a second.\n`)
     warnUncheckedClass(rateClass, io)
@@ -50,11 +54,12 @@ export async function editAccountCommand(options: ObjectOptions & AccountSetting
 }
 
 /** An account as `--json` prints it. */
-const toJson = ({ id, name, models, rateClass, maxKeys, createdAt, keys, users }: Account) => ({
+const toJson = ({ id, name, models, rateClass, maxKeys, budgets, createdAt, keys, users }: Account) => ({
   id,
   name,
   models,
   class: rateClass,
+  budgets,
   createdAt: formatTime(createdAt),
   keys,
   maxKeys,
@@ -70,6 +75,7 @@ const TABLE: TableFormat<Account> = {
     KEYS: ({ keys }) => String(keys),
     USERS: ({ users }) => String(users),
     CREATED: ({ createdAt }) => formatTime(createdAt),
+    BUDGETS: ({ budgets }) => budgets.join(', '),
   },
   empty: 'There are no accounts.',
 }

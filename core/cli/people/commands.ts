@@ -35,6 +35,7 @@ function addAccountCommands(parent: Command, io: CommandIo): void {
     .option('--models <glob...>', 'models its keys may call, such as "openai/*"; each key can narrow them', ['*'])
     .option('--class <class>', 'rate class of its keys')
     .addOption(new Option('--max-keys <n>', 'the most keys that it may have; default 100').argParser(toCount))
+    .option('--budget <amount...>', 'what its keys together may spend, such as "500 USD/month", or "none"')
     .addHelpText('after', examples(['umg accounts create --name Research --models "openai/*" "acme/*" --class batch']))
     .action(async (options) => {
       process.exitCode = await (await accounts()).createAccountCommand(options, io)
@@ -44,11 +45,13 @@ function addAccountCommands(parent: Command, io: CommandIo): void {
     .option('--models <glob...>', 'models its keys may call')
     .option('--class <class>', 'rate class of its keys')
     .addOption(new Option('--max-keys <n>', 'the most keys that it may have').argParser(toCount))
+    .option('--budget <amount...>', 'what its keys together may spend, such as "500 USD/month", or "none"')
     .addHelpText(
       'after',
       examples([
         'umg accounts edit acc_3kPz --class batch',
         'umg accounts edit acc_3kPz --models "acme/*"',
+        'umg accounts edit acc_3kPz --budget "500 USD/month"',
         'umg accounts edit default --max-keys 500',
       ]),
     )

@@ -1,15 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Problem } from '../file/config-file.ts'
 import { formatPath, type Path } from '../file/path.ts'
-import { asMap, type RawConfig } from '../file/raw-config.ts'
+import { asMap, asStrings, type RawConfig } from '../file/raw-config.ts'
 import type { ModelNames } from './model-names.ts'
 
-/** Finds entries that are there twice: targets of a curated model, expectations, and names and hashes of keys. */
+/** Finds entries that are there twice: targets of a curated model, expectations, names and hashes of keys, and budgets of a key. */
 export function findDuplicates(raw: RawConfig, names: ModelNames): readonly Problem[] {
-  return [...duplicateTargets(names), ...duplicateExpectations(raw), ...duplicateKeys(raw)].map(([path, why]) => ({
-    span: raw.file.valueSpan(path),
-    message: `${formatPath(path)} ${why}`,
-  }))
+  return [...duplicateTargets(names), ...duplicateExpectations(raw), ...duplicateKeys(raw), ...duplicateBudgets(raw)].map(
+    ([path, why]) => ({
+      span: raw.file.valueSpan(path),
+      message: `${formatPath(path)} ${why}`,
+    }),
+  )
 }
 
 type Duplicate = readonly [Path, why: string]
@@ -50,4 +52,17 @@ function duplicateKeys(raw: RawConfig): readonly Duplicate[] {
       return [[path, `is the same as keys[${first}].${field}; each key needs its own`]]
     }),
   )
+}
+
+/** Budgets of one key for the same unit: the larger one would have no effect. */
+function duplicateBudgets({ values }: RawConfig): readonly Duplicate[] {
+  return Object.entries(asMap(asMap(values).keys)).flatMap(([key, entry]) => {
+    const budgets = asStrings(asMap(entry).budget)
+    const unitOf = (budget: string) => budget.split('/')[1]
+    return budgets.flatMap(([index, budget]): readonly Duplicate[] => {
+      const first = budgets.find(([, other]) => unitOf(other) === unitOf(budget))!
+      if (first[0] === index) return []
+      return [[['keys', Number(key), 'budget', index], `is per ${unitOf(budget)}, as is [${first[0]}]; keep one of them`]]
+    })
+  })
 }

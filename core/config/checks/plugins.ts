@@ -6,8 +6,7 @@ import type { FilesRead } from '../file/files-read.ts'
 import { formatPath, type Path } from '../file/path.ts'
 import { asMap, type RawConfig } from '../file/raw-config.ts'
 import { validate } from '../schema/validate.ts'
-import { findPlainSecrets } from './plain-secrets.ts'
-import { toProblems } from './schema-errors.ts'
+import { problemsOf } from './schema-errors.ts'
 import { type LocatedNames, locateNames } from './undeclared-names.ts'
 
 /** A plugin and the config that it will be created with. */
@@ -84,12 +83,10 @@ function pluginEntries(kind: PluginKind, raw: RawConfig): readonly PluginEntry[]
 function checkConfig(plugin: Plugins[PluginKind], { config, configPath }: PluginEntry, raw: RawConfig) {
   // A copy: two entries may share a config by an alias, and the defaults of each plugin are filled into its own.
   const own = structuredClone(config)
-  const { errors, secrets, names } = validate(plugin.schema, own)
-  for (const secret of secrets) secret.seal()
-  const plain = findPlainSecrets(secrets, raw, configPath)
-  // Other errors of a secret in plain text do not matter: it must be removed.
-  const others = toProblems(errors, raw, configPath).filter(({ span }) => !plain.some((secret) => secret.span[0] === span[0]))
-  return { config: own, names: locateNames(names, configPath), problems: [...plain, ...others] }
+  const validation = validate(plugin.schema, own)
+  for (const secret of validation.secrets) secret.seal()
+  const names = locateNames(validation.names, configPath)
+  return { config: own, names, problems: problemsOf(validation, raw, configPath) }
 }
 
 /** The config cannot be checked, so no code frame may show it. `error` may quote the plugin's name, a secret if it is from a reference. */

@@ -3,16 +3,26 @@ import { nearest } from '../../text/suggestions.ts'
 import type { Problem } from '../file/config-file.ts'
 import { type Path, pathOfPointer } from '../file/path.ts'
 import type { RawConfig } from '../file/raw-config.ts'
+import type { Validation } from '../schema/validate.ts'
 import { messageFor } from './messages.ts'
+import { findPlainSecrets } from './plain-secrets.ts'
 
 /** Keywords whose errors only repeat those of their subschemas. */
 const WRAPPERS = ['propertyNames', 'if']
+
+/** The problems of a value that was validated: secrets in plain text, and errors of its schema. `base`: the path of the value. */
+export function problemsOf({ errors, secrets }: Validation, raw: RawConfig, base: Path): readonly Problem[] {
+  const plain = findPlainSecrets(secrets, raw, base)
+  // Other errors of a secret in plain text do not matter: it must be removed.
+  const others = toProblems(errors, raw, base).filter(({ span }) => !plain.some((secret) => secret.span[0] === span[0]))
+  return [...plain, ...others]
+}
 
 /**
  * The problems behind the errors of a schema, each at its position. Left out are errors that only follow from another one: a field
  * that is missing because it is misspelt, a second error of the same value, an error of a value whose variable is not set.
  */
-export function toProblems(errors: readonly ErrorObject[], raw: RawConfig, base: Path = []): readonly Problem[] {
+function toProblems(errors: readonly ErrorObject[], raw: RawConfig, base: Path): readonly Problem[] {
   const problems = new Map<string, Problem>()
   for (const error of errors) {
     const path = [...base, ...pathOfPointer(error.instancePath)]

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { budgetField, budgets } from './budgets.ts'
 import { DEFAULT_ACCOUNT } from './default-account.ts'
 import { assumedCause, defaulted, globs, pluginConfig } from './fields.ts'
 import { namespace } from './namespace.ts'
@@ -98,6 +99,11 @@ const account = Type.Object({
     }),
   ),
   tags: tags('Labels of the calls of its keys, for usage.'),
+  budget: Type.Optional(
+    budgetField(
+      'What all its keys together may spend, in US dollars per day, week or month; several are a list. Absent: no budget.',
+    ),
+  ),
 })
 
 const key = Type.Object({
@@ -137,6 +143,9 @@ const key = Type.Object({
       description: 'When the key stops working; a date means its first moment, in UTC.',
       examples: ['2027-01-31', '2027-01-31T12:00:00Z'],
     }),
+  ),
+  budget: Type.Optional(
+    budgetField('What the key may spend, in US dollars per day, week or month; several are a list. Absent: no budget.'),
   ),
 })
 
@@ -187,5 +196,6 @@ export const routesSchema = Type.Object({
     }),
   ),
   prices: defaulted(prices),
+  budgets: defaulted(budgets),
   expect: defaulted(expectations),
 })

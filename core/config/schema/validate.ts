@@ -4,7 +4,7 @@ import type { DataValidationCxt } from 'ajv/dist/types/index.js'
 import type { TSchema } from 'typebox'
 import { PluginError } from '../../plugins/registry.ts'
 import { Secret } from '../../sdk/secrets.ts'
-import { instant } from '../../text/times.ts'
+import { instant, isTimeZone } from '../../text/times.ts'
 import { asMap } from '../file/raw-config.ts'
 import { closed } from './closed.ts'
 
@@ -48,7 +48,9 @@ export function validate(schema: TSchema, value: unknown): Validation {
 /** Compiled schemas: namespaces share the schemas of their providers. */
 const VALIDATORS = new WeakMap<TSchema, ValidateFunction>()
 
-const OPTIONS = { strict: false, logger: false, formats: { instant: (text: string) => instant(text) !== undefined } } as const
+const FORMATS = { instant: (text: string) => instant(text) !== undefined, 'time-zone': isTimeZone }
+
+const OPTIONS = { strict: false, logger: false, formats: FORMATS } as const
 
 /** Validates schemas. Kept, because compiling the meta-schema takes longer than compiling the schema of any plugin. */
 const META = new Ajv2020(OPTIONS)

@@ -1,11 +1,14 @@
 import {
-  answerTokens,
+  answerEstimate,
   type Call,
   type CallState,
+  countPrompt,
   type Host,
   type HostCounter,
+  isWorthCounting,
   type Outcome,
   type Principal,
+  promptEstimate,
   type Reservation,
 } from 'unified-model-gateway/plugin'
 import { type RateClass, type ScopedLimits, scopesOf } from './classes.ts'
@@ -38,10 +41,10 @@ export async function admit(applicant: Applicant, host: Host, limited: HostCount
   if (length === undefined || length > SMALL_BODY) await charge.take(scopes.map(withoutTokens), 0)
   const call = await charge.readBody()
   onBody?.()
-  const answer = answerTokens(call, rateClass.answerTokens)
-  const estimate = promptByBytes(call) + answer
+  const answer = answerEstimate(call, rateClass.answerTokens)
+  const estimate = promptEstimate(call) + answer
   const reservation = await charge.reserve(scopes, estimate)
-  if (!isWorthCounting(reservation, call, answer)) return charge.granted(reservation, estimate)
+  if (!mayCountAdmit(reservation, call, answer)) return charge.granted(reservation, estimate)
   return charge.take(scopes, (await countPrompt(call, host)) + answer)
 }
 
@@ -111,27 +114,12 @@ class CallCharge {
   }
 }
 
-/** Below this size a quarter of the bytes is close enough. Above, base64 of images makes it far too many. */
-const COUNT_FROM = 4096
-const BYTES_PER_TOKEN = 4
-
 /** A prompt is counted only if its size alone would refuse the call, and a count could admit it: counting costs more than the estimate. */
-const isWorthCounting = ({ refusedBy, tokens }: Reservation, call: Call, answer: number): boolean =>
-  refusedBy === 'tokens' && call.size >= COUNT_FROM && answer < (tokens?.remaining ?? 0)
+const mayCountAdmit = ({ refusedBy, tokens }: Reservation, call: Call, answer: number): boolean =>
+  refusedBy === 'tokens' && isWorthCounting(call) && answer < (tokens?.remaining ?? 0)
 
 /** Tokens to charge: those that the upstream reported, or an estimate if it accepted the call and reported none. */
 function charged({ usage, usageEstimated }: Outcome, call: Call, host: Host): number | Promise<number> {
   if (usage === undefined) return 0
   return usageEstimated ? countPrompt(call, host).then((prompt) => prompt + usage.completion_tokens) : usage.total_tokens
-}
-
-const promptByBytes = (call: Call): number => Math.ceil(call.size / BYTES_PER_TOKEN)
-
-async function countPrompt(call: Call, host: Host): Promise<number> {
-  try {
-    return await host.countTokens(call)
-  } catch (error) {
-    host.log.warn({ call: call.id, error: String(error) }, 'tokens could not be counted; they are estimated by bytes')
-    return promptByBytes(call)
-  }
 }

@@ -26,17 +26,21 @@ onEachDatabase('umg accounts', (database) => {
     expect(stderr).to.include('The rate class "day" was not checked')
     expect((await edit(id, { name: 'Acme Ltd', models: ['*'] })).stderr).to.include(`Changed the account ${id} (Acme Ltd)`)
     expect((await edit(id, { class: 'batch' })).stderr).to.include('The rate class "batch" was not checked')
+    await edit(id, { budget: ['500 USD/month'] })
     const [headings, ...rows] = (await list()).stdout
       .trim()
       .split('\n')
       .map((line) => line.split(/ {2,}/))
-    expect(headings).to.deep.equal(['ID', 'NAME', 'MODELS', 'CLASS', 'KEYS', 'USERS', 'CREATED'])
+    expect(headings).to.deep.equal(['ID', 'NAME', 'MODELS', 'CLASS', 'KEYS', 'USERS', 'CREATED', 'BUDGETS'])
     expect(rows.map((row) => row.slice(0, 3))).to.deep.equal([
       ['default', 'default', '*'],
       [id, 'Acme Ltd', '*'],
     ])
     const accounts = JSON.parse((await list({ json: true })).stdout)
-    expect(accounts[1]).to.include({ id, name: 'Acme Ltd', class: 'batch', keys: 0, maxKeys: 100, users: 0 })
+    const created = { id, name: 'Acme Ltd', class: 'batch', budgets: ['500 USD/month'], keys: 0, maxKeys: 100, users: 0 }
+    expect(accounts[1]).to.deep.include(created)
+    await edit(id, { budget: ['none'] })
+    expect(JSON.parse((await list({ json: true })).stdout)[1].budgets).to.deep.equal([])
   })
 
   it('sets how many keys an account may have, and umg keys create says when it has as many', async () => {

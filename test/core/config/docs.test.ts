@@ -11,7 +11,7 @@ const PROJECT = new URL('../../../', import.meta.url)
 const DOC = readFileSync(new URL('docs/routes.md', PROJECT), 'utf8')
 
 /** The variables in the examples. */
-const KEYS = { OPENAI_API_KEY: 'a-key', ANTHROPIC_API_KEY: 'a-key' }
+const KEYS = { OPENAI_API_KEY: 'a-key', ANTHROPIC_API_KEY: 'a-key', UMG_WEBHOOK_SECRET: `whsec_${'A'.repeat(44)}` }
 
 type Fields = Readonly<Record<string, Field>>
 
@@ -50,6 +50,8 @@ const SECTIONS: Readonly<Record<string, Field>> = {
   '## prices': root.properties!.prices!,
   '### Prices of models': price,
   '### Prices of long prompts': price.properties!.tiers!.items!,
+  '## budgets': root.properties!.budgets!,
+  '### Webhooks': root.properties!.budgets!.properties!.webhooks!.items!,
   '## expect': entryOf(root.properties!.expect!).else!.items!,
 }
 

@@ -79,6 +79,7 @@ accounts:
     models: ["east/*"]
     class: batch
     tags: { team: vision }
+    budget: [30 USD/day, 500 USD/month]
 keys:
   - name: nightly
     account: research
@@ -88,6 +89,14 @@ keys:
     models: ["east/*"]
     class: batch
     expires: 2027-01-31
+    budget: 20.5 USD/day
+budgets:
+  timeZone: Europe/Berlin
+  alerts: [50, 80]
+  onOutage: refuse
+  webhooks:
+    - url: https://hooks.example.com/umg
+      secret: "\${env:WEBHOOK_SECRET}"
 prices:
   models:
     east/large:
@@ -123,4 +132,4 @@ expect:
 `
 
 /** The environment of `FULL_CONFIG`. */
-export const FULL_ENV = { UPSTREAM_KEY: 'value-of-the-variable' }
+export const FULL_ENV = { UPSTREAM_KEY: 'value-of-the-variable', WEBHOOK_SECRET: `whsec_${'Secret0+'.repeat(5)}` }

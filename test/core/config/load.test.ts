@@ -78,6 +78,10 @@ describe('the Config of a valid routes.yaml', () => {
         models: ['east/*'],
         rateClass: 'batch',
         tags: { team: 'vision' },
+        budgets: [
+          { nanoUsd: 30_000_000_000, per: 'day' },
+          { nanoUsd: 500_000_000_000, per: 'month' },
+        ],
         at: { file: `${folder.path}/routes.yaml`, line: lineOf('  research:'), column: 3 },
       },
     ])
@@ -92,6 +96,7 @@ describe('the Config of a valid routes.yaml', () => {
         models: ['east/*'],
         rateClass: 'batch',
         expires: Date.UTC(2027, 0, 31),
+        budgets: [{ nanoUsd: 20_500_000_000, per: 'day' }],
         at: { file: `${folder.path}/routes.yaml`, line: lineOf('- name: nightly'), column: 5 },
       },
     ])

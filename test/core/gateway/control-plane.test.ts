@@ -17,8 +17,8 @@ import { MemoryStorage } from '../../../core/quota/memory-storage.ts'
 import type { CallRecord } from '../../../core/usage/call-record.ts'
 
 const HOLDER: KeyHolder = {
-  key: { keyId: 'key_1', name: 'ci', kind: 'live', account: 'acme', models: [['*']], tags: { team: 'search' } },
-  account: { id: 'acme', models: ['*'] },
+  key: { keyId: 'key_1', name: 'ci', kind: 'live', account: 'acme', models: [['*']], tags: { team: 'search' }, budgets: [] },
+  account: { id: 'acme', models: ['*'], budgets: [{ nanoUsd: 500_000_000_000, per: 'month' }] },
   expiresAt: 5_000_000_000_000,
 }
 

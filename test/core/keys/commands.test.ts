@@ -43,6 +43,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
         models: ['acme/*'],
         class: 'batch',
         expires: '2999-01-31',
+        budget: ['20 USD/day', '0.5 USD/week'],
         tags: ['team=research'],
         json: true,
       })
@@ -59,6 +60,7 @@ onEachDatabase('umg keys', (database, databaseKind) => {
         account: 'default',
         models: ['acme/*'],
         class: 'batch',
+        budgets: ['20 USD/day', '0.50 USD/week'],
         tags: { team: 'research' },
         status: 'active',
         lastUsedAt: null,
@@ -128,9 +130,9 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       const first = rows.find((row) => row[1] === 'laptop')
       const second = rows.find((row) => row[1] === 'old')
       expect(code).to.equal(0)
-      expect(headings).to.deep.equal(['ID', 'NAME', 'KIND', 'KEY', 'MODELS', 'CREATED', 'EXPIRES', 'STATUS'])
+      expect(headings).to.deep.equal(['ID', 'NAME', 'KIND', 'KEY', 'MODELS', 'CREATED', 'EXPIRES', 'STATUS', 'BUDGETS'])
       expect(first?.slice(1, 5)).to.deep.equal(['laptop', 'live', `${secret.slice(0, 12)}…${secret.slice(-4)}`, '*'])
-      expect(first?.slice(6)).to.deep.equal(['never', 'active'])
+      expect(first?.slice(6, 8)).to.deep.equal(['never', 'active'])
       expect([second?.[0], second?.[4], second?.[7]]).to.deep.equal([id, 'a/b c/*', 'revoked'])
       expect(stdout).to.not.include(secret)
     })
@@ -212,4 +214,5 @@ onEachDatabase('umg keys', (database, databaseKind) => {
   })
 })
 
-const ACME = { id: 'acc_acme', name: 'Acme', models: '["*"]', rate_class: null, max_keys: 100, created_at: 1 }
+const SETTINGS = { models: '["*"]', rate_class: null, max_keys: 100, budgets: '[]' }
+const ACME = { id: 'acc_acme', name: 'Acme', ...SETTINGS, created_at: 1 }

@@ -489,12 +489,12 @@ onEachDatabase('the key directory', (database, kind) => {
   describe('keys of routes.yaml', () => {
     const declared = (secret: string, key: Partial<DeclaredKey> = {}): DeclaredKey => {
       const at = { file: 'routes.yaml', line: 1, column: 1 }
-      const defaults = { name: 'nightly', kind: 'live', account: 'default', models: ['acme/*'], tags: {} } as const
-      return { ...defaults, digest: digestOf(secret), at, ...key }
+      const owned = { name: 'nightly', kind: 'live', account: 'default' } as const
+      return { ...owned, models: ['acme/*'], tags: {}, budgets: [], digest: digestOf(secret), at, ...key }
     }
     const account = (settings: Partial<DeclaredAccount>): DeclaredAccount => {
       const at = { file: 'routes.yaml', line: 1, column: 1 }
-      return { id: 'research', models: ['*'], tags: {}, at, ...settings }
+      return { id: 'research', models: ['*'], tags: {}, budgets: [], at, ...settings }
     }
     const only = (...keys: DeclaredKey[]) => ({ keys, accounts: new Map() })
 

@@ -1,6 +1,14 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { type Counter, type CounterState, grant, LEASE_MS, type Lease, type LeaseRequest } from '../../../core/quota/counter.ts'
+import {
+  type Counter,
+  type CounterState,
+  grant,
+  LEASE_MS,
+  type Lease,
+  type LeaseRequest,
+  reconcile,
+} from '../../../core/quota/counter.ts'
 
 const WINDOW = { kind: 'fixed', ms: 60_000 } as const
 const START = 1_000_000
@@ -8,11 +16,13 @@ const START = 1_000_000
 /** One storage, in which holders ask at a time that the test sets. */
 class Storage {
   now = START
+  /** What the ledger says when the counter is not known. */
+  initial = 0
   state: CounterState | undefined
 
   ask(holder: string, counter: Counter, told: Partial<LeaseRequest> = {}): Lease {
     const request = { counter, windowEnd: 0, spent: 0, keep: 0, need: 0, want: told.need ?? 0, ...told }
-    const granted = grant(this.state, request, { holder, now: this.now, initial: 0 })
+    const granted = grant(this.state, request, { holder, now: this.now, initial: this.initial })
     // As a storage keeps it.
     this.state = JSON.parse(JSON.stringify(granted.state))
     return granted.lease
@@ -55,6 +65,30 @@ describe('the leases of a counter', () => {
     const { windowEnd } = storage.ask('one', counter, { need: 7 })
     storage.now += LEASE_MS * 2
     expect(storage.ask('one', counter, { windowEnd, spent: 5, keep: 2 })).to.include({ spent: 5, held: 2, remaining: 3 })
+  })
+
+  it('of holders that the authority has forgotten are part of what the ledger says, and do not count twice', () => {
+    const counter = limited(100)
+    storage.initial = 50
+    const { windowEnd } = storage.ask('new', counter, { need: 1 })
+    // Of the 50, this one has spent 30, and 20 were spent by a holder that is gone.
+    expect(storage.ask('forgotten', counter, { windowEnd, spent: 30 })).to.include({ spent: 30, remaining: 49 })
+    expect(storage.ask('forgotten', counter, { windowEnd, spent: 35 })).to.include({ spent: 35, remaining: 44 })
+  })
+
+  it('are never less than the ledger says, and what an ended holder held is free once it says what was spent', () => {
+    const counter = limited(100)
+    const { windowEnd } = storage.ask('ended', counter, { need: 30 })
+    storage.ask('two', counter, { windowEnd, spent: 10 })
+    storage.now += LEASE_MS
+    storage.state = reconcile(storage.state!, 60, storage.now)
+    expect(storage.ask('two', counter, { windowEnd, spent: 10 })).to.include({ remaining: 10 })
+    storage.now = windowEnd - 1
+    storage.state = { ...storage.state, leases: { ...storage.state.leases, ended: { spent: 0, held: 30, expiresAt: 0 } } }
+    storage.state = reconcile(storage.state, 60, storage.now)
+    expect(storage.ask('two', counter, { windowEnd, spent: 10 })).to.include({ remaining: 40 })
+    storage.now = windowEnd
+    expect(storage.ask('two', counter, { need: 1 })).to.include({ remaining: 99 })
   })
 
   it('of a day are remembered in total, however many holders had them', () => {

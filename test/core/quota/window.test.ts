@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import fc from 'fast-check'
-import { boundsOf, isTimeZone, windowEnd, windowName } from '../../../core/quota/window.ts'
+import { boundsOf, windowEnd, windowName } from '../../../core/quota/window.ts'
+import { isTimeZone } from '../../../core/text/times.ts'
 
 type CalendarUnit = 'day' | 'week' | 'month'
 

@@ -43,6 +43,7 @@ export const KEY: KeysTable = {
   last_four: '0000',
   models: '["*"]',
   rate_class: null,
+  budgets: '[]',
   tags: '{}',
   created_at: 1,
   created_by: null,

@@ -48,6 +48,7 @@ async function insertKeys(db: Kysely<Schema>): Promise<void> {
     models: '["*"]',
     rate_class: null,
     max_keys: 100,
+    budgets: '[]',
     created_at: Date.now(),
   }))
   await db.insertInto('accounts').values(accounts).execute()
@@ -69,6 +70,7 @@ function keyRow(number: number): KeysTable {
     last_four: String(number).padStart(4, '0').slice(-4),
     models: '["*"]',
     rate_class: null,
+    budgets: '[]',
     tags: '{}',
     created_at: Date.now() - number,
     created_by: null,

@@ -1,5 +1,6 @@
 import { TextInput } from '@mantine/core'
 import { type Account, useCreateAccount, useEditAccount } from '../../api/accounts.ts'
+import { BudgetsField } from '../../ui/budgets-field.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { ModelsField } from '../../ui/models-field.tsx'
 import { RateClassField } from '../../ui/rate-class-field.tsx'
@@ -14,13 +15,18 @@ export function AccountDialog({ account, onClose }: { readonly account?: Account
   const edit = useEditAccount()
   const { isPending, error } = account === undefined ? create : edit
   const { values, set, text } = useFields(
-    { name: account?.name ?? '', models: account?.models ?? ALL, rate_class: account?.rate_class ?? '' },
+    {
+      name: account?.name ?? '',
+      models: account?.models ?? ALL,
+      rate_class: account?.rate_class ?? '',
+      budgets: account?.budgets ?? [],
+    },
     error,
   )
 
   function submit(): void {
-    const { name, models, rate_class } = values
-    const fields = { name, models: models.length === 0 ? ALL : models, rate_class: rate_class || null }
+    const { name, models, rate_class, budgets } = values
+    const fields = { name, models: models.length === 0 ? ALL : models, rate_class: rate_class || null, budgets }
     if (account === undefined) create.mutate(fields, { onSuccess: onClose })
     else edit.mutate({ id: account.id, ...fields }, { onSuccess: onClose })
   }
@@ -42,6 +48,12 @@ export function AccountDialog({ account, onClose }: { readonly account?: Account
         error={atField(error, 'models')}
       />
       <RateClassField none="Default" {...text('rate_class')} />
+      <BudgetsField
+        value={values.budgets}
+        onChange={(budgets) => set('budgets', budgets)}
+        description="What all keys together may spend per day, week or month"
+        error={atField(error, 'budgets')}
+      />
     </FormDialog>
   )
 }

@@ -9,6 +9,7 @@ import { DeclaredLock } from '../../ui/declared-lock.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { GlobList } from '../../ui/glob-list.tsx'
 import { RowAction } from '../../ui/row-action.tsx'
+import { SpendingList } from '../../ui/spending-list.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import { AccountDialog } from './account-dialog.tsx'
 
@@ -26,6 +27,7 @@ export function AccountsTab({ creating, onClose }: Creation) {
     { header: 'Name', cell: ({ name }) => name },
     { header: 'Models', cell: ({ models }) => <GlobList globs={models} /> },
     { header: 'Rate class', cell: ({ rate_class }) => rate_class ?? 'Default' },
+    { header: 'Budgets', cell: ({ spending }) => <SpendingList spending={spending} /> },
     { header: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
     { header: 'Users', cell: ({ users }) => users },
     { header: 'Keys', cell: (account) => <KeysLink account={account} /> },

@@ -9,7 +9,7 @@ import { DEFAULT_EXPIRY, EXPIRY_CHOICES, expiryOf } from './expiry.ts'
 import { KeyFields, type KeyValues, keyFieldsOf } from './key-fields.tsx'
 import { KINDS } from './kinds.ts'
 
-const INITIAL: KeyValues = { name: '', models: [], rate_class: '', tags: {} }
+const INITIAL: KeyValues = { name: '', models: [], rate_class: '', budgets: [], tags: {} }
 
 /** The handlers of the dialog. */
 export interface CreateKeyDialogProps {

@@ -17,8 +17,9 @@ const withoutAll = (models: readonly string[]): readonly string[] => models.filt
 export function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
   const { user } = useSignedIn()
   const edit = useEditKey()
-  const { id, name, models, rate_class, tags, expires_at } = apiKey
-  const fields = useFields<KeyValues>({ name, models: withoutAll(models), tags, rate_class: rate_class ?? '' }, edit.error)
+  const { id, name, models, rate_class, budgets, tags, expires_at } = apiKey
+  const initial: KeyValues = { name, models: withoutAll(models), rate_class: rate_class ?? '', budgets, tags }
+  const fields = useFields(initial, edit.error)
   const [expiry, setExpiry] = useState(KEEP)
   const kept = expires_at === null ? 'Never (unchanged)' : `${absoluteTime(expires_at)} (unchanged)`
 

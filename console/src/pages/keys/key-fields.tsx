@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core'
 import type { NewApiKey } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
+import { BudgetsField } from '../../ui/budgets-field.tsx'
 import { ModelsField } from '../../ui/models-field.tsx'
 import { RateClassField } from '../../ui/rate-class-field.tsx'
 import { TagsField } from '../../ui/tags-field.tsx'
@@ -13,6 +14,7 @@ export interface KeyValues {
   readonly models: readonly string[]
   /** Empty: that of the account. */
   readonly rate_class: string
+  readonly budgets: readonly string[]
   readonly tags: Readonly<Record<string, string>>
 }
 
@@ -37,6 +39,12 @@ export function KeyFields({ fields, refusal }: { readonly fields: Fields<KeyValu
         error={atField(refusal, 'models')}
       />
       {user.role === 'admin' && <RateClassField {...text('rate_class')} none="The account's" />}
+      <BudgetsField
+        value={values.budgets}
+        onChange={(budgets) => set('budgets', budgets)}
+        description="What it may spend per day, week or month, beside the account's budgets"
+        error={atField(refusal, 'budgets')}
+      />
       <TagsField value={values.tags} onChange={(tags) => set('tags', tags)} error={atField(refusal, 'tags')} />
     </>
   )

@@ -6,6 +6,7 @@ import { useSignedIn } from '../../api/session.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { GlobList } from '../../ui/glob-list.tsx'
+import { SpendingList } from '../../ui/spending-list.tsx'
 import { StatusLabel, type Tone } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import { KeyMenu, type KeyMenuProps } from './key-menu.tsx'
@@ -31,6 +32,7 @@ export function KeyTable({ list, filtered, onCreate, ...menu }: KeyTableProps) {
     { header: 'Name', cell: (key) => <KeyName apiKey={key} withAccount={user.role === 'admin'} /> },
     { header: 'Key', cell: (key) => <MaskedKey apiKey={key} /> },
     { header: 'Models', cell: ({ models }) => <GlobList globs={models} /> },
+    { header: 'Budgets', spare: true, cell: ({ spending }) => <SpendingList spending={spending} none="" /> },
     { header: 'Created', spare: true, cell: ({ created_at }) => <TimeAgo at={created_at} never="" /> },
     { header: 'Last used', cell: (key) => <TimeAgo at={key.last_used_at} never={isDeclared(key) ? 'Unknown' : 'Never'} /> },
     { header: 'Expires', cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },

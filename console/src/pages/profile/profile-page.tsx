@@ -1,20 +1,26 @@
 import { Alert, Button, DataList, Group, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
+import { useAccounts } from '../../api/accounts.ts'
+import { MAX_CHOICES } from '../../api/list.ts'
 import { useChangePassword, useSignedIn, useSignOut } from '../../api/session.ts'
 import { Failure } from '../../ui/failure.tsx'
 import { NewPassword } from '../../ui/new-password.tsx'
 import { Page } from '../../ui/page.tsx'
+import { SpendingList } from '../../ui/spending-list.tsx'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
 
 /** The user's profile, password and sessions. */
 export function ProfilePage() {
   const { user, account, gateway } = useSignedIn()
   const signOut = useSignOut()
-  const facts = [
+  const { rows: accounts = [] } = useAccounts(MAX_CHOICES)
+  const own = accounts.find(({ id }) => id === account.id)
+  const facts: readonly (readonly [name: string, value: ReactNode])[] = [
     ['Name', user.name],
     ['E-mail', user.email],
     ['Role', user.role === 'admin' ? 'Admin' : 'Member'],
     ['Account', account.name],
+    ['Budgets', <SpendingList key="budgets" spending={own?.spending ?? []} />],
     ['Gateway', `version ${gateway.version}`],
   ]
   return (
