@@ -19,8 +19,9 @@ const FORMATS = {
   email: EMAIL_PATTERN,
 }
 
-const BODIES = new Ajv({ strict: false, verbose: true, formats: FORMATS })
-const QUERIES = new Ajv({ strict: false, verbose: true, formats: FORMATS, coerceTypes: true })
+const OPTIONS = { strict: false, verbose: true, formats: FORMATS, meta: false, validateSchema: false } as const
+const BODIES = new Ajv(OPTIONS)
+const QUERIES = new Ajv({ ...OPTIONS, coerceTypes: true })
 
 /** Reads a JSON body and validates it. Throws a GatewayError with status 4xx. */
 export function bodyReader(schema: TObject | undefined): (ctx: Context) => Promise<unknown> {

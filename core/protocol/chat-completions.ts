@@ -71,7 +71,7 @@ const toolChoice = {
  * JSON Schema, for ajv, of the body of `POST /v1/chat/completions` (openai-openapi, `CreateChatCompletionRequest`). Unknown fields
  * pass: they belong to the upstream. `null` counts as absent at the top level and is not checked.
  */
-const chatRequestSchema = {
+export const chatRequestSchema = {
   type: 'object',
   required: ['model', 'messages'],
   properties: {

@@ -28,6 +28,8 @@ export function instant(text: string): number | undefined {
 
 /** Whether this runtime knows an IANA time zone, such as `Europe/Berlin`. */
 export function isTimeZone(name: string): boolean {
+  // The data of all time zones take a tenth of a second to load.
+  if (name === 'UTC') return true
   try {
     new Intl.DateTimeFormat('en-US', { timeZone: name })
     return true

@@ -1,11 +1,11 @@
 import { dirname, resolve } from 'node:path'
-import { loadPlugin, PluginError, type PluginKind, type Plugins, pluginFiles } from '../../plugins/registry.ts'
+import { builtinNames, loadPlugin, PluginError, type PluginKind, type Plugins, pluginFiles } from '../../plugins/registry.ts'
 import { nearest } from '../../text/suggestions.ts'
 import type { Problem } from '../file/config-file.ts'
 import type { FilesRead } from '../file/files-read.ts'
 import { formatPath, type Path } from '../file/path.ts'
 import { asMap, type RawConfig } from '../file/raw-config.ts'
-import { validate } from '../schema/validate.ts'
+import { checkSchema, validate } from '../schema/validate.ts'
 import { problemsOf } from './schema-errors.ts'
 import { type LocatedNames, locateNames } from './undeclared-names.ts'
 
@@ -44,6 +44,7 @@ export async function configurePlugins<Kind extends PluginKind>(
     files.include(() => pluginFiles(entry.name, baseDir))
     try {
       const plugin = await loadPlugin(entry.name, kind, baseDir)
+      if (!(await builtinNames(kind)).includes(entry.name)) checkSchema(plugin.schema)
       const checked = checkConfig(plugin, entry, raw)
       plugins.set(entry.id, { plugin, config: checked.config })
       names.push(...checked.names)

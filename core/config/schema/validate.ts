@@ -33,13 +33,9 @@ export interface Validation {
   readonly names: readonly NameUse[]
 }
 
-/**
- * Validates a value against a schema, and fills in the schema's defaults. Reports all errors; of a union, only those of the nearest
- * branch. Throws a `PluginError` if the schema itself is not valid.
- */
+/** Validates a value against a schema, and fills in the schema's defaults. Reports all errors; of a union, only those of the nearest branch. */
 export function validate(schema: TSchema, value: unknown): Validation {
-  const validator = VALIDATORS.get(schema) ?? compile(schema)
-  VALIDATORS.set(schema, validator)
+  const validator = validatorOf(schema)
   const found: Found = { secrets: [], names: [] }
   validator.call(found, value)
   return { errors: narrowUnions(validator.errors ?? []), ...found }
@@ -48,12 +44,15 @@ export function validate(schema: TSchema, value: unknown): Validation {
 /** Compiled schemas: namespaces share the schemas of their providers. */
 const VALIDATORS = new WeakMap<TSchema, ValidateFunction>()
 
+function validatorOf(schema: TSchema): ValidateFunction {
+  const validator = VALIDATORS.get(schema) ?? compile(schema)
+  VALIDATORS.set(schema, validator)
+  return validator
+}
+
 const FORMATS = { instant: (text: string) => instant(text) !== undefined, 'time-zone': isTimeZone }
 
 const OPTIONS = { strict: false, logger: false, formats: FORMATS } as const
-
-/** Validates schemas. Kept, because compiling the meta-schema takes longer than compiling the schema of any plugin. */
-const META = new Ajv2020(OPTIONS)
 
 function compile(schema: TSchema): ValidateFunction {
   // One Ajv for each schema: two plugins may use the same `$id`.
@@ -63,16 +62,28 @@ function compile(schema: TSchema): ValidateFunction {
     verbose: true,
     useDefaults: true,
     passContext: true,
+    meta: false,
     validateSchema: false,
+    // Optimizing takes longer than it saves: each schema is used a few times.
+    code: { optimize: false },
   })
   ajv.addKeyword({ keyword: 'secret', schemaType: 'boolean', errors: false, validate: collectSecret })
   ajv.addKeyword({ keyword: 'declares', schemaType: 'string', errors: false, validate: collectDeclared })
   ajv.addKeyword({ keyword: 'refersTo', schemaType: 'string', errors: false, validate: collectReferred })
+  return ajv.compile(closed(schema))
+}
+
+let meta: Ajv2020 | undefined
+
+/**
+ * Throws a `PluginError` if the schema of a plugin is not valid JSON Schema. Not for those that come with the gateway, which a test
+ * checks: the meta-schema takes longer to compile than all of them.
+ */
+export function checkSchema(schema: TSchema): void {
+  meta ??= new Ajv2020(OPTIONS)
   try {
-    if (META.validateSchema(schema) !== true) {
-      throw new Error(META.errorsText(META.errors?.slice(0, 1), { dataVar: 'schema' }))
-    }
-    return ajv.compile(closed(schema))
+    if (meta.validateSchema(schema) !== true) throw new Error(meta.errorsText(meta.errors?.slice(0, 1), { dataVar: 'schema' }))
+    validatorOf(schema)
   } catch (error) {
     throw new PluginError(`has a schema that is not valid JSON Schema: ${(error as Error).message}`, { cause: error })
   }

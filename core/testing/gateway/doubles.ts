@@ -1,4 +1,4 @@
-import { validate } from '../../config/schema/validate.ts'
+import { checkSchema, validate } from '../../config/schema/validate.ts'
 import { ClientCall, UNCOUNTED } from '../../protocol/call.ts'
 import { chatCompletions } from '../../protocol/chat-completions.ts'
 import { memoryLimits } from '../../quota/limits.ts'
@@ -15,6 +15,7 @@ export async function createProvider(
   config: PluginConfig = {},
   host: Host = testHost(),
 ): Promise<Provider> {
+  checkSchema(plugin.schema)
   const own = replaceSecrets(config, (secret) => secret.reveal())
   const { errors, secrets } = validate(plugin.schema, own)
   const [error] = errors
