@@ -55,6 +55,7 @@ export function consoleRouter(dist: string = DIST): Router {
     if (found === undefined) files = undefined
     return found
   }
+  router.get('/', (ctx) => ctx.redirect(CONSOLE))
   router.get([CONSOLE, `${CONSOLE}/{*path}`], async (ctx) => {
     const found = await built()
     ctx.set(HEADERS)

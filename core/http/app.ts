@@ -113,10 +113,21 @@ function count(rawHeaders: readonly string[], name: string): number {
 function refuseUnknownPath(ctx: Koa.Context): never {
   const layers = (ctx.matched ?? []) as readonly { readonly methods: readonly string[] }[]
   const allow = [...new Set(layers.flatMap((layer) => layer.methods))].join(', ')
-  const values = { method: ctx.method, path: ctx.path.slice(0, 200), allow }
+  const values = { method: ctx.method, path: ctx.path.slice(0, 200), allow, detail: detailFor(ctx.path) }
   throw allow === ''
     ? new GatewayError('unknown_url', { values })
     : new GatewayError('method_not_allowed', { values, headers: { allow } })
+}
+
+const FORMATS = [chatCompletions, embeddings, responses]
+
+/** What the base URL of an SDK lacks, where a path tells. */
+function detailFor(path: string): string {
+  const isBase = path === '/v1' || path === '/v1/'
+  const lacksBase = FORMATS.some((format) => format.path === `/v1${path}`)
+  return isBase || lacksBase
+    ? '. The base URL of an SDK ends in /v1; calls go to paths below it, such as /v1/chat/completions.'
+    : ''
 }
 
 /** The services of the routes of `/v1`. */
@@ -128,8 +139,7 @@ export interface ApiServices extends CallServices, ExchangeServices {
 /** The routes of `/v1`. */
 export function apiRoutes(services: ApiServices): Router {
   const router = new Router({ strict: true, sensitive: true })
-  for (const format of [chatCompletions, embeddings, responses])
-    router.post(format.path, serve(modelEndpoint(format, services), services) as never)
+  for (const format of FORMATS) router.post(format.path, serve(modelEndpoint(format, services), services) as never)
   router.get('/v1/models', serve(modelList, services) as never)
   router.get('/v1/models/*id', serve(oneModel('/v1/models/'), services) as never)
   return router

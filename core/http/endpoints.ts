@@ -1,10 +1,10 @@
 import { GatewayError } from '../errors.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
+import { modelNotFound } from '../protocol/call.ts'
 import type { ModelEndpoint } from '../protocol/format.ts'
 import { Dispatch, type DispatchRequest } from '../routing/dispatch.ts'
 import { findModel, listModels } from '../routing/listing.ts'
-import { notFound } from '../routing/table.ts'
 import type { Principal } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { Budgets } from './budgets.ts'
@@ -88,7 +88,7 @@ export const oneModel = (path: string): Endpoint => ({
     const principal = requirePrincipal(exchange)
     const name = decodeOnce(ctx.path.slice(path.length))
     const model = await findModel(exchange.generation!.table, name, principal)
-    if (model === undefined) throw notFound(name)
+    if (model === undefined) throw modelNotFound(name)
     exchange.body = Buffer.from(JSON.stringify(model))
   },
 })
@@ -104,6 +104,6 @@ function decodeOnce(rawId: string): string {
   try {
     return decodeURIComponent(rawId)
   } catch {
-    throw notFound(rawId)
+    throw modelNotFound(rawId)
   }
 }

@@ -14,6 +14,12 @@ export interface Memory {
 /** Takes any number of bytes. */
 export const UNCOUNTED: Memory = { take: () => undefined }
 
+/** The error for a name that is no model which the caller may call: clients cannot distinguish unknown models from forbidden ones. */
+export function modelNotFound(name: string): GatewayError {
+  const detail = name.includes('/') ? '' : ' Names look like `<namespace>/<model>`; GET /v1/models lists those of your key.'
+  return new GatewayError('model_not_found', { param: 'model', values: { model: name.slice(0, 200), detail } })
+}
+
 /** Inputs of a call other than its body. */
 export interface CallContext {
   readonly id: string
@@ -177,7 +183,7 @@ export class ClientCall implements Call {
   #resolveModel(): ModelId {
     const name = this.#head.model as string
     const model = this.#context.resolve(name)
-    if (model === undefined) throw new GatewayError('model_not_found', { param: 'model', values: { model: name.slice(0, 200) } })
+    if (model === undefined) throw modelNotFound(name)
     return model
   }
 
