@@ -27,7 +27,7 @@ export async function start(options: StartOptions, io: CommandIo): Promise<numbe
     return error instanceof ConfigError ? printConfigError(error, options.routes, io) : printStartError(error, options, io)
   }
   // Before anything is printed: a reader of the output may send a signal at once.
-  const ended = untilSignal(gateway, options)
+  const ended = untilSignal(gateway, options, log)
   process.on('uncaughtException', (err) => {
     log.fatal({ err }, 'uncaught exception, shutting down')
     ended.drain(0, 1)
