@@ -1,4 +1,5 @@
 import { schema } from '../../core/cli/config/schema.ts'
+import { chainPluginsPage } from './chain-plugins.ts'
 import { managementApiTypes } from './management-api-types.ts'
 import { pluginApiPage } from './plugin-api.ts'
 import { providersPage } from './providers.ts'
@@ -12,6 +13,7 @@ export interface GeneratedFile {
 
 /** The files that `npm run docs` writes. */
 export const GENERATED_FILES: readonly GeneratedFile[] = [
+  { path: 'docs/chain-plugins.md', content: chainPluginsPage },
   { path: 'docs/plugin-api.md', content: pluginApiPage },
   { path: 'docs/providers.md', content: providersPage },
   { path: 'docs/routes.schema.json', content: routesSchema },
