@@ -3,6 +3,9 @@ import { windowEnd } from './window.ts'
 
 /** A holder wants so many times what it needs, so that most calls need not ask. */
 const AHEAD = 32
+/** It wants twice as much as the last time if that did not last for so long, in milliseconds, up to so many times what it needs. */
+const LASTING_MS = 500
+const MAX_AHEAD = 4096
 /** More is asked for ahead of time when less than this part of the last grant is left. */
 const LOW = 1 / 4
 /** After a refusal, calls that need as much are refused without asking for so long, in milliseconds. */
@@ -28,6 +31,8 @@ export class HeldLease {
   /** Held and not spent. Below 0: calls have used more than they reserved. */
   #free = 0
   #granted = 0
+  #grantedAt = Number.NEGATIVE_INFINITY
+  #ahead = AHEAD
   /** What was left for all processes at the last answer. */
   #remaining: number
   #endsAt = 0
@@ -116,20 +121,26 @@ export class HeldLease {
   }
 
   /** Asks for what a call of this amount needs; 0: tells of what was spent. */
-  request(amount: number): LeaseRequest {
+  request(amount: number, now: number): LeaseRequest {
     const taken = this.#taken
     const free = Math.max(0, this.#free)
     const { windowEnd } = this
     this.#asked = { taken, amount, windowEnd }
     const counter = this.#counter
     const amounts = this.#isPlaces ? { spent: 0, keep: taken + free } : { spent: taken, keep: free }
-    return { counter, windowEnd, ...amounts, need: Math.max(0, amount - free), want: amount * AHEAD }
+    return {
+      counter,
+      windowEnd,
+      ...amounts,
+      need: Math.max(0, amount - free),
+      want: amount === 0 ? 0 : amount * this.#aheadAt(now),
+    }
   }
 
   /** Gives back what is not spent. */
-  requestReturn(): LeaseRequest {
+  requestReturn(now: number): LeaseRequest {
     this.#free = Math.min(0, this.#free)
-    return this.request(0)
+    return this.request(0, now)
   }
 
   /** Takes note of the authority's answer to the last request. Returns whether the authority had forgotten what it knew. */
@@ -146,6 +157,7 @@ export class HeldLease {
     }
     this.#known = lease
     if (amount > 0) this.#granted = lease.held
+    if (amount > 0 && lease.granted) this.#grantedAt = now
     this.#remaining = lease.remaining
     this.#refused = lease.granted ? undefined : { amount, until: now + REFUSED_MS }
     this.windowEnd = lease.windowEnd
@@ -157,6 +169,12 @@ export class HeldLease {
   view(now: number): { readonly remaining: number; readonly resetMs: number } {
     const remaining = Math.max(0, this.#remaining + this.#free)
     return { remaining, resetMs: this.windowEnd === 0 ? 0 : Math.max(0, this.#endsAt - now) }
+  }
+
+  #aheadAt(now: number): number {
+    const isShort = now - this.#grantedAt < LASTING_MS
+    this.#ahead = isShort ? Math.min(this.#ahead * 2, MAX_AHEAD) : Math.max(this.#ahead / 2, AHEAD)
+    return this.#ahead
   }
 
   #beginWindow(): void {

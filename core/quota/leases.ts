@@ -100,7 +100,7 @@ export class Leases {
     for (const timer of this.#timers) clearInterval(timer)
     await this.#telling
     await Promise.all(Array.from(this.#leases.values(), ({ asking }) => asking))
-    await this.#ask([...this.#leases.values()], (lease) => lease.requestReturn())
+    await this.#ask([...this.#leases.values()], (lease) => lease.requestReturn(this.#clock()))
   }
 
   /** `leases`: those of the charges, which suffice. */
@@ -153,7 +153,7 @@ export class Leases {
   }
 
   #askForMore(lease: HeldLease, amount: number): Promise<Answer> {
-    return this.#ask([lease], () => lease.request(amount))
+    return this.#ask([lease], () => lease.request(amount, this.#clock()))
   }
 
   /** Resolves when the authority has answered: of one lease, whether it has what it needs. */
@@ -192,7 +192,7 @@ export class Leases {
   #giveBackIdle(): void {
     const now = this.#clock()
     const idle = this.#unasked().filter((lease) => lease.isIdle(now))
-    void this.#ask(idle, (lease) => lease.requestReturn())
+    void this.#ask(idle, (lease) => lease.requestReturn(now))
   }
 
   /** Tells the authority what it does not know yet. */
@@ -208,7 +208,7 @@ export class Leases {
     const told = this.#unasked()
     for (let first = 0; first < told.length; first += MAX_TOLD) {
       const some = told.slice(first, first + MAX_TOLD).filter(({ asking }) => asking === undefined)
-      const answer = await this.#ask(some, (lease) => lease.request(0))
+      const answer = await this.#ask(some, (lease) => lease.request(0, this.#clock()))
       if (typeof answer !== 'string') return
     }
   }

@@ -97,6 +97,16 @@ describe('leases over time', () => {
       await pass(SOON)
     })
 
+    it('take an answer that has arrived when a late process looks', async () => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      authority.hanging = promise
+      const asking = take(here, one(requests(100, DAY), 'refuse'))
+      const arrived = setImmediate().then(resolve)
+      mock.timers.tick(1_000)
+      await arrived
+      expect(await asking).to.not.equal(undefined)
+    })
+
     it('refuse calls at once where the limit says so', async () => {
       authority.isAway = true
       await take(here, one(requests(100, DAY)))

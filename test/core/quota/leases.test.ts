@@ -31,6 +31,12 @@ describe('leases of several processes', () => {
     expect(authority.asked).to.be.at.most(100)
   })
 
+  it('ask less often the faster the calls come', async () => {
+    const leases = authority.process()
+    for (let call = 0; call < 50_000; call++) await leases.take([one(requests(1_000_000_000))])
+    expect(authority.asked).to.be.at.most(100)
+  })
+
   it('do not ask for each refused call', async () => {
     const leases = authority.process()
     await takeAll(leases, one(requests(3)))
