@@ -22,8 +22,7 @@ describe('leases over time', () => {
   })
 
   afterEach(async () => {
-    authority.isAway = false
-    await authority.close()
+    await authority?.close()
     mock.timers.reset()
   })
 
