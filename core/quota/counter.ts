@@ -31,6 +31,8 @@ export interface LeaseRequest {
 export interface Lease {
   /** Whether it includes what was needed. */
   readonly granted: boolean
+  /** What the holder had spent and held in the window, as the authority knew it before. */
+  readonly known: number
   /** What the holder has spent in the window, as the authority counts it. */
   readonly spent: number
   /** What it holds now: `keep`, with what was granted. Less than `keep` if the limit was lowered, or the window has ended. */
@@ -67,8 +69,8 @@ export interface HolderState {
 /** How long a lease is valid without a word of its holder, in milliseconds. */
 export const LEASE_MS = 10_000
 
-/** How long the lease of an ended holder is remembered by its name, in milliseconds: it may only have been cut off. */
-const REMEMBERED_MS = 3_600_000
+/** How long the lease of a silent holder is remembered by its name, in milliseconds: it may only have been cut off. */
+export const REMEMBERED_MS = 3_600_000
 
 /** A holder gets at most this part of what remains, divided by the number of holders: the others need some too. */
 const SHARE = 1 / 4
@@ -107,6 +109,7 @@ export function grant(
   const granted = keep + need <= available
   const holders = 1 + others.filter(([, { expiresAt }]) => expiresAt > now).length
   const held = granted ? extended(request, keep, available, holders) : Math.min(keep, available)
+  const before = current.leases[holder]
   const mine = spent + held === 0 ? [] : [[holder, { spent, held, expiresAt: now + LEASE_MS }] as const]
   return {
     state: {
@@ -117,6 +120,7 @@ export function grant(
     },
     lease: {
       granted,
+      known: before === undefined ? 0 : before.spent + before.held,
       spent,
       held,
       remaining: available - held,
