@@ -59,7 +59,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const metrics = new Metrics()
   const control = opened.adopt(await openStoredControl({ ...options, metrics }), (each) => each.close())
   const services = opened.adopt(openServices({ ...options, metrics, control }), (each) => each.close())
-  const onActive = ({ accounts }: Config) => control.declareAccounts([...accounts.keys()])
+  const onActive = (config: Config) => control.declareAccounts(config)
   const loading = Reloader.start({ ...options, services, onActive, loadTimeout: services.times.load })
   const reloader = opened.adopt(await loading, (each) => each.close())
   const { live } = reloader

@@ -1,13 +1,14 @@
-import { createDeclaredAccounts } from '../accounts/accounts.ts'
+import { noteDeclaredAccounts } from '../accounts/accounts.ts'
 import { ledgerOf } from '../budgets/ledger.ts'
 import { BudgetWatch } from '../budgets/watch.ts'
-import type { BudgetsConfig } from '../config/config.ts'
+import type { BudgetsConfig, Config } from '../config/config.ts'
 import { StoredKeys } from '../keys/source.ts'
 import type { Log } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { type CounterStorage, type QuotaAuthority, StoredAuthority } from '../quota/authority.ts'
 import { DatabaseStorage } from '../quota/database-storage.ts'
 import type { Store } from '../store/database.ts'
+import { placeOf } from '../text/diagnostic.ts'
 import { newId } from '../text/ids.ts'
 import { type CallRecorder, openUsage } from '../usage/recorder.ts'
 import { DEFAULT_RETENTION, type Retention } from '../usage/retention.ts'
@@ -28,8 +29,8 @@ export interface StoredControlOptions {
 export interface StoredControl extends ControlPlane {
   readonly recorder: CallRecorder
   readonly authority: QuotaAuthority
-  /** Creates the accounts of routes.yaml that the database does not have. Logs a failure: the next reload tries again. */
-  declareAccounts(ids: readonly string[]): Promise<void>
+  /** Notes the accounts of routes.yaml in the database. Logs a failure: the next reload tries again. */
+  declareAccounts(config: Pick<Config, 'accounts'>): Promise<void>
   /** Begins to watch budgets. `settings`: those in use. */
   watchBudgets(settings: () => BudgetsConfig): void
   /** Writes what waits, and closes the store. */
@@ -53,9 +54,9 @@ export async function openStoredControl({
     keys,
     authority,
     recorder: usage.recorder,
-    declareAccounts: (ids) =>
-      createDeclaredAccounts(store, ids).catch((err: unknown) =>
-        log.warn({ err, accounts: ids }, 'the accounts of routes.yaml are not in the database yet'),
+    declareAccounts: ({ accounts }) =>
+      noteDeclaredAccounts(store, new Map(Array.from(accounts, ([id, { at }]) => [id, placeOf(at)]))).catch((err: unknown) =>
+        log.warn({ err, accounts: [...accounts.keys()] }, 'the accounts of routes.yaml are not in the database yet'),
       ),
     watchBudgets: (settings) => authority.start(settings),
     renewLeases: (requests) => authority.renew(holder, requests),
