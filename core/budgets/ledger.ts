@@ -14,7 +14,7 @@ const MAX_OWNERS = 100
 export function ledgerOf(store: Store): Ledger {
   return async (counter, since) => {
     const budget = asBudgetCounter(counter)
-    if (budget === undefined) return 0
+    if (budget === undefined) return null
     return (await spentSince(store, [budget.owner], since)).get(ownerName(budget.owner)) ?? 0
   }
 }

@@ -10,6 +10,7 @@ import { DatabaseStorage } from '../quota/database-storage.ts'
 import type { Store } from '../store/database.ts'
 import { placeOf } from '../text/diagnostic.ts'
 import { newId } from '../text/ids.ts'
+import type { CallJournal } from '../usage/call-journal.ts'
 import { type CallRecorder, openUsage } from '../usage/recorder.ts'
 import { DEFAULT_RETENTION, type Retention } from '../usage/retention.ts'
 import type { ControlPlane } from './planes.ts'
@@ -23,6 +24,10 @@ export interface StoredControlOptions {
   readonly retention?: Retention
   /** The URL of a Redis or Valkey server, which keeps the counters of limits; else the database does. */
   readonly redis?: string
+  /** The folder of the journals of this gateway's processes; absent: they have none. */
+  readonly journals?: string
+  /** The journal of this process, if it serves calls. */
+  readonly journal?: CallJournal | undefined
 }
 
 /** The control plane of the process that has the database. */
@@ -44,12 +49,21 @@ export async function openStoredControl({
   metrics,
   redis,
   retention = DEFAULT_RETENTION,
+  journals,
+  journal,
 }: StoredControlOptions): Promise<StoredControl> {
   const keys = new StoredKeys(store)
   const storage = redis === undefined ? new DatabaseStorage(store) : await openRedis(redis, log)
   const authority = new BudgetWatch({ store, log, metrics, authority: new StoredAuthority(storage, ledgerOf(store)) })
   const holder = newId('prc')
-  const usage = openUsage({ store, log, metrics, retention })
+  const usage = openUsage({
+    store,
+    log,
+    metrics,
+    retention,
+    ...(journals !== undefined && { journals }),
+    ...(journal && { journal }),
+  })
   return {
     keys,
     authority,

@@ -19,6 +19,8 @@ export class HeldLease {
   #counter: Counter
   /** Spent in the window. Places: in use. */
   #taken = 0
+  /** The part of it that calls under way have reserved. */
+  #reserved = 0
   /** Held and not spent. Below 0: calls have used more than they reserved. */
   #free = 0
   #granted = 0
@@ -26,8 +28,8 @@ export class HeldLease {
   #remaining: number
   #endsAt = 0
   #usedAt = 0
-  /** At the last request: what was taken, and what a call needed. */
-  #told: { readonly taken: number; readonly amount: number } = { taken: 0, amount: 0 }
+  /** At the last request: what was taken and reserved, and what a call needed. */
+  #told = { taken: 0, reserved: 0, amount: 0 }
   #refused: { readonly amount: number; readonly until: number } | undefined
 
   constructor(counter: Counter) {
@@ -56,7 +58,8 @@ export class HeldLease {
 
   /** Whether the authority must be told of it, so that it does not expire. */
   get mustBeTold(): boolean {
-    return this.#isPlaces ? this.#taken + this.#free > 0 : this.#free > 0 || this.#told.taken !== this.#taken
+    if (this.#isPlaces) return this.#taken + this.#free > 0
+    return this.#free > 0 || this.#told.taken !== this.#taken || this.#told.reserved !== this.#reserved
   }
 
   /** Whether there is nothing to remember. */
@@ -66,14 +69,16 @@ export class HeldLease {
 
   spend(amount: number, now: number): void {
     this.#taken += amount
+    this.#reserved += amount
     this.#free -= amount
     this.#usedAt = now
   }
 
-  /** A call has used `difference` more than it spent, or, below 0, less. */
-  correct(difference: number): void {
-    this.#taken += difference
-    this.#free -= difference
+  /** A call that spent `amount` has used `used`. */
+  correct(amount: number, used: number): void {
+    this.#taken += used - amount
+    this.#reserved -= amount
+    this.#free += amount - used
   }
 
   /** Begins anew if the window has ended, and asks again if the limit was changed. */
@@ -86,6 +91,7 @@ export class HeldLease {
     if (this.#isPlaces || this.windowEnd === 0 || this.#endsAt > now) return
     this.windowEnd = 0
     this.#taken = 0
+    this.#reserved = 0
     this.#free = 0
     this.#remaining = this.#counter.limit
     this.#refused = undefined
@@ -107,10 +113,11 @@ export class HeldLease {
   request(amount: number): LeaseRequest {
     const taken = this.#taken
     const free = Math.max(0, this.#free)
-    this.#told = { taken, amount }
+    this.#told = { taken, reserved: this.#reserved, amount }
     const { windowEnd } = this
     const counter = this.#counter
-    const amounts = this.#isPlaces ? { spent: 0, keep: taken + free } : { spent: taken, keep: free }
+    const spent = { spent: taken, ...(this.#reserved > 0 && { reserved: this.#reserved }), keep: free }
+    const amounts = this.#isPlaces ? { spent: 0, keep: taken + free } : spent
     return { counter, windowEnd, ...amounts, need: Math.max(0, amount - free), want: amount * AHEAD }
   }
 
