@@ -28,6 +28,7 @@ import type {
 } from '../sdk/api.ts'
 import { newRequestId } from '../text/ids.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
+import type { CallJournal } from '../usage/call-journal.ts'
 import type { BudgetCharge } from './budgets.ts'
 import { type BodyServices, CallBody } from './call-body.ts'
 import { CallTimes } from './call-times.ts'
@@ -84,6 +85,8 @@ export interface LinkReply {
 export interface ExchangeServices extends BodyServices {
   /** Milliseconds of silence in a stream before a comment is sent. */
   readonly heartbeat: number
+  /** Where calls are noted as soon as their cost is known. */
+  readonly journal?: CallJournal | undefined
 }
 
 /** One request and its reply: core's state of them, from the first byte until settled. */
@@ -230,7 +233,9 @@ export class Exchange implements DispatchListener, Linked {
 
   /** Opens the stream to the client. `onHeadDue`: called when the head should be sent before anything is committed. */
   openStream(onHeadDue: () => void): Relay {
-    this.stream = new Relay(this.#services!.heartbeat, { onHeadDue, onFirstByte: () => this.times.firstByte() })
+    const { heartbeat, journal } = this.#services!
+    const onFirstByte = (): void => this.times.firstByte()
+    this.stream = new Relay(heartbeat, { onHeadDue, onFirstByte, onEnd: () => journal?.flush() })
     return this.stream
   }
 
@@ -241,7 +246,9 @@ export class Exchange implements DispatchListener, Linked {
   onAttemptEnded(record: AttemptRecord, tokens: Tokens | undefined): void {
     this.attempts.push(record)
     this.times.waited()
-    if (tokens !== undefined) this.charge = { ...tokens, cost: this.#costOf(record, tokens.usage) }
+    if (tokens === undefined) return
+    this.charge = { ...tokens, cost: this.#costOf(record, tokens.usage) }
+    this.#services?.journal?.note(this, record)
   }
 
   #costOf(served: Served, usage: Usage): Cost | undefined {

@@ -8,6 +8,8 @@ export interface RelayListener {
   onHeadDue(): void
   /** The stream is committed. Called once. */
   onFirstByte(): void
+  /** The end is about to be sent. The attempt has ended. */
+  onEnd(): void
 }
 
 const HEARTBEAT = ': keep-alive\n\n'
@@ -86,7 +88,8 @@ export class Relay implements StreamSink {
     this.#pending += done
     this.#state = 'ended'
     this.#reportFirstByte()
-    this.#finish()
+    // The attempt ends before: what it has cost is noted when the client has the whole reply.
+    queueMicrotask(() => this.#finish())
   }
 
   /** Ends by an error frame and a broken connection. Only after the head is sent. */
@@ -129,8 +132,9 @@ export class Relay implements StreamSink {
   }
 
   #finish(): void {
-    if (this.#response === undefined) return
+    if (this.#response === undefined || this.#response.destroyed) return
     clearTimeout(this.#silence)
+    this.#listener.onEnd()
     this.#response.end(this.#pending, this.#encoding)
   }
 

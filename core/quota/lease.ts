@@ -15,7 +15,7 @@ const IDLE_MS = 500
 /** A lease is given back if it is unused for so long, in milliseconds: the authority is told only of leases that are in use. */
 const LONG_IDLE_MS = 10_000
 
-const NOTHING = { spent: 0, held: 0 }
+const NOTHING = { spent: 0, reserved: 0, held: 0 }
 
 /** Of a counter, what a process has spent and may spend. Times are monotonic milliseconds, but for `windowEnd`. */
 export class HeldLease {
@@ -28,6 +28,8 @@ export class HeldLease {
   #counter: Counter
   /** Spent in the window. Places: in use. */
   #taken = 0
+  /** The part of it that calls under way have reserved. */
+  #reserved = 0
   /** Held and not spent. Below 0: calls have used more than they reserved. */
   #free = 0
   #granted = 0
@@ -37,10 +39,10 @@ export class HeldLease {
   #remaining: number
   #endsAt = 0
   #usedAt = 0
-  /** At the last request: what was taken, what a call needed, and `windowEnd`. */
-  #asked: { readonly taken: number; readonly amount: number; readonly windowEnd: number } = { taken: 0, amount: 0, windowEnd: 0 }
+  /** At the last request: what was taken and reserved, what a call needed, and `windowEnd`. */
+  #asked = { taken: 0, reserved: 0, amount: 0, windowEnd: 0 }
   /** What the authority knew after its last answer. */
-  #known: { readonly spent: number; readonly held: number } = NOTHING
+  #known = NOTHING
   #refused: { readonly amount: number; readonly until: number } | undefined
 
   constructor(counter: Counter) {
@@ -70,8 +72,9 @@ export class HeldLease {
 
   /** Whether the authority must be told of it: so that it does not expire, or since the authority knows something else. */
   get mustBeTold(): boolean {
-    const { spent, held } = this.#known
-    return this.#isPlaces ? this.#taken + this.#free > 0 || held > 0 : this.#free > 0 || held > 0 || spent !== this.#taken
+    const { spent, reserved, held } = this.#known
+    if (this.#isPlaces) return this.#taken + this.#free > 0 || held > 0
+    return this.#free > 0 || held > 0 || spent !== this.#taken || reserved !== this.#reserved
   }
 
   /** Whether an authority that has forgotten everything must be told of it. */
@@ -81,7 +84,7 @@ export class HeldLease {
 
   /** The authority may have forgotten what it was told. */
   forgotten(): void {
-    this.#known = { spent: Number.NaN, held: 0 }
+    this.#known = { ...NOTHING, spent: Number.NaN }
   }
 
   /** Whether there is nothing to remember. */
@@ -91,14 +94,16 @@ export class HeldLease {
 
   spend(amount: number, now: number): void {
     this.#taken += amount
+    this.#reserved += amount
     this.#free -= amount
     this.#usedAt = now
   }
 
-  /** A call has used `difference` more than it spent, or, below 0, less. */
-  correct(difference: number): void {
-    this.#taken += difference
-    this.#free -= difference
+  /** A call that spent `amount` has used `used`. */
+  correct(amount: number, used: number): void {
+    this.#taken += used - amount
+    this.#reserved -= amount
+    this.#free += amount - used
   }
 
   /** Begins anew if the window has ended, and asks again if the limit was changed. */
@@ -128,9 +133,10 @@ export class HeldLease {
     const taken = this.#taken
     const free = Math.max(0, this.#free)
     const { windowEnd } = this
-    this.#asked = { taken, amount, windowEnd }
+    this.#asked = { taken, reserved: this.#reserved, amount, windowEnd }
     const counter = this.#counter
-    const amounts = this.#isPlaces ? { spent: 0, keep: taken + free } : { spent: taken, keep: free }
+    const spent = { spent: taken, ...(this.#reserved > 0 && { reserved: this.#reserved }), keep: free }
+    const amounts = this.#isPlaces ? { spent: 0, keep: taken + free } : spent
     return {
       counter,
       windowEnd,
@@ -158,7 +164,7 @@ export class HeldLease {
       this.#taken = lease.spent + spentSince
       this.#free = lease.held - spentSince
     }
-    this.#known = lease
+    this.#known = { spent: lease.spent, reserved: this.#asked.reserved, held: lease.held }
     if (amount > 0) this.#granted = lease.held
     if (amount > 0 && lease.granted) this.#grantedAt = now
     this.#remaining = lease.remaining
@@ -184,12 +190,13 @@ export class HeldLease {
     this.windowEnd = 0
     this.window += 1
     this.#taken = 0
+    this.#reserved = 0
     this.#free = 0
     this.#remaining = this.#counter.limit
     this.#refused = undefined
     this.#known = NOTHING
     // What was taken before a request that is under way was taken in the window that has ended.
-    this.#asked = { ...this.#asked, taken: 0, windowEnd: 0 }
+    this.#asked = { ...this.#asked, taken: 0, reserved: 0, windowEnd: 0 }
   }
 
   get #isPlaces(): boolean {

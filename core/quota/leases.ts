@@ -117,7 +117,7 @@ export class Leases {
         const lease = leases[index]!
         // What was taken in a window that has ended is not credited to the next.
         if (lease.window !== windows[index]) return
-        lease.correct(used - charges[index]!.amount)
+        lease.correct(charges[index]!.amount, used)
         this.#active.add(lease)
       },
     }

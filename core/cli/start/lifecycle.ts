@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { DrainTimes } from '../../gateway/gateway.ts'
 import type { Listen } from '../../http/listen.ts'
@@ -36,6 +37,9 @@ export interface StartOptions {
   readonly oidcName?: string
   readonly version: string
 }
+
+/** The folder of the journals of calls. */
+export const journalsIn = ({ data }: Pick<StartOptions, 'data'>): string => join(data, 'journal')
 
 /** Sets V8's flags, and creates the log. */
 export function prepareProcess({ logLevel }: Pick<StartOptions, 'logLevel'>): Log {

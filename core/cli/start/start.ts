@@ -8,7 +8,7 @@ import { ConfigError } from '../../text/diagnostic.ts'
 import type { CommandIo } from '../output.ts'
 import { printConfigError } from '../validation-report.ts'
 import { createFirstAccess, type FirstAccess, formatWelcome } from './first-start.ts'
-import { prepareProcess, printStartError, printStarted, type StartOptions, untilSignal } from './lifecycle.ts'
+import { journalsIn, prepareProcess, printStartError, printStarted, type StartOptions, untilSignal } from './lifecycle.ts'
 
 /** `umg start` in one process: serves until a signal ends it. Resolves to the exit code. */
 export async function start(options: StartOptions, io: CommandIo): Promise<number> {
@@ -54,6 +54,7 @@ export function gatewayOptions(store: Store, log: Log, options: StartOptions, io
     retention: { requests: options.keepRequests, usage: options.keepUsage },
     ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
     management: managementOf(options),
+    journals: journalsIn(options),
   }
 }
 
