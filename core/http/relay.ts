@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { GatewayError } from '../errors.ts'
+import { type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
 import type { PausableSource, StreamSink } from '../upstream/readers/stream-sink.ts'
 
 /** Callbacks of a relay. */
@@ -10,7 +11,8 @@ export interface RelayListener {
   onFirstByte(): void
 }
 
-const HEARTBEAT = ': keep-alive\n\n'
+/** Before the first event: a comment, which clients of all protocols ignore. */
+const COMMENT = ': keep-alive\n\n'
 
 /** Buffer limit before a meaningful event, then before the head. */
 const HIGH_WATER = 64 * 1024
@@ -25,6 +27,7 @@ const HIGH_WATER = 64 * 1024
  */
 export class Relay implements StreamSink {
   readonly #listener: RelayListener
+  readonly #wire: ClientWire
   #state: 'held' | 'begun' | 'committed' | 'ended' = 'held'
   #pending = ''
   #encoding: 'latin1' | 'utf8' = 'utf8'
@@ -34,9 +37,10 @@ export class Relay implements StreamSink {
   #hasFirstByte = false
   readonly #silence: NodeJS.Timeout
 
-  /** `heartbeat`: milliseconds of silence before a comment that keeps proxies and clients connected. */
-  constructor(heartbeat: number, listener: RelayListener) {
+  /** `heartbeat`: milliseconds of silence before a sign of life that keeps proxies and clients connected. */
+  constructor(heartbeat: number, listener: RelayListener, wire: ClientWire = OPENAI_WIRE) {
     this.#listener = listener
+    this.#wire = wire
     this.#silence = setTimeout(() => this.#onSilence(), heartbeat)
   }
 
@@ -96,7 +100,7 @@ export class Relay implements StreamSink {
     clearTimeout(this.#silence)
     const response = this.#response!
     if (this.#pending !== '') response.write(this.#pending, this.#encoding)
-    response.write(`data: ${JSON.stringify(error)}\n\n`)
+    response.write(this.#wire.errorFrame(error))
     // destroySoon, not destroy: the frame must arrive, but no clean end (SDKs would read it as success).
     response.socket?.destroySoon()
   }
@@ -112,7 +116,7 @@ export class Relay implements StreamSink {
       return
     }
     if (this.#state === 'committed') this.#write(response)
-    else response.write(HEARTBEAT)
+    else response.write(COMMENT)
     if (this.#state === 'committed' && !response.writableNeedDrain) this.#resume()
   }
 
@@ -161,7 +165,8 @@ export class Relay implements StreamSink {
 
   #onSilence(): void {
     if (this.#response === undefined) this.#listener.onHeadDue()
-    if (this.#response !== undefined && !this.#paused) this.#response.write(HEARTBEAT)
+    if (this.#response !== undefined && !this.#paused)
+      this.#response.write(this.#state === 'committed' ? this.#wire.heartbeat : COMMENT)
     this.#silence.refresh()
   }
 }

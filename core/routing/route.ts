@@ -53,3 +53,13 @@ export interface Route {
   /** Milliseconds for all attempts together. */
   readonly total: number
 }
+
+/** All candidates of a route, those of nested curated models included. */
+export function candidatesOf(route: Route | undefined): readonly Candidate[] {
+  if (route === undefined) return []
+  if ('target' in route.leads) return [route.leads]
+  return [...route.leads.targets, ...route.leads.fallbacks].flatMap(candidatesOfBranch)
+}
+
+const candidatesOfBranch = (branch: Branch): readonly Candidate[] =>
+  'candidate' in branch ? [branch.candidate] : [...branch.choice.targets, ...branch.choice.fallbacks].flatMap(candidatesOfBranch)

@@ -9,7 +9,7 @@ const CAPS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'] as con
  * none, for each of its choices.
  */
 export function answerTokens(call: Call, uncapped: number): number {
-  if (call.endpoint === 'embeddings') return 0
+  if (call.endpoint === 'embeddings' || call.endpoint === 'messages.count_tokens') return 0
   const caps = CAPS.map((name) => call.member(name)).filter((cap) => typeof cap === 'number')
   const choices = call.member('n')
   return Math.max(0, ...(caps.length > 0 ? caps : [uncapped])) * (typeof choices === 'number' ? Math.max(1, choices) : 1)

@@ -3,10 +3,14 @@ import type { ErrorName } from '../error-table.ts'
 import { GatewayError, UpstreamFailure } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { callProvider, type PluginTimer, pluginError } from '../plugins/faults.ts'
+import type { ClientProtocol, RepliedCall } from '../protocol/client-protocol.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
+import { promptEstimate } from '../protocol/usage.ts'
 import {
   type Call,
+  type ChatCompletion,
   type LocalReply,
+  openaiTranslator,
   type Provider,
   type Attempt as ProviderAttempt,
   type Served,
@@ -22,7 +26,7 @@ import { sendLocal } from './local-reply.ts'
 import type { BodyReader, LinkTransform } from './readers/reader.ts'
 import { RefusalReader } from './readers/refusal.ts'
 import type { PausableSource, StreamSink } from './readers/stream-sink.ts'
-import { TranslatedReader } from './readers/translated.ts'
+import { ChunkWriter, TranslatedReader } from './readers/translated.ts'
 import { VerbatimReader } from './readers/verbatim.ts'
 import { WholeReader } from './readers/whole.ts'
 
@@ -38,6 +42,8 @@ export interface AttemptOptions {
   /** Whether a parameter that the provider drops fails the attempt. */
   readonly strict: boolean
   readonly format: ReplyFormat
+  /** The client's protocol, if the reply is a chat completion that it does not know. */
+  readonly protocol: ClientProtocol | undefined
   readonly limits: PhaseLimits
   /** The sink of a streamed reply; undefined for a whole reply. */
   readonly stream: StreamSink | undefined
@@ -248,20 +254,23 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   }
 
   #readerFor(status: number, headers: Readonly<Record<string, string>>): BodyReader {
-    const { operation, call, served, format, stream, transforms, hold } = this.#options
+    const { operation, call, format, protocol, served, stream, transforms, hold } = this.#options
     if (status !== 200) return new RefusalReader({ status, headers }, operation, served.provider)
-    const translator = operation.translator && callProvider(served.provider, () => operation.translator!(call, this.#view))
+    const own = operation.translator && callProvider(served.provider, () => operation.translator!(call, this.#view))
+    const translator = own ?? (protocol && openaiTranslator())
     // A provider with its own decoder reads a stream of any content type.
     const isNone = translator?.decoder === undefined && /^(?:application\/json|text\/html)\b/.test(headers['content-type'] ?? '')
     const isStream = stream !== undefined && !isNone
     if (!isStream) {
       const closeDelimited = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
-      return new WholeReader({ format, call, headers, translator, transforms, closeDelimited })
+      const encode = protocol && ((completion: ChatCompletion) => protocol.reply(completion, repliedCall(call)))
+      return new WholeReader({ format, call, headers, translator, transforms, closeDelimited, encode })
     }
     stream.attach(this, translator === undefined ? 'latin1' : 'utf8')
     if (translator === undefined) return new VerbatimReader({ format, call, stream, transforms, hold })
     const chunkOptions = { model: call.model.id, includeUsage: call.includeUsage, choices: call.choices }
-    return new TranslatedReader({ translator, call: chunkOptions, stream, transforms, hold, done: format.done ?? '' })
+    const writer = protocol?.writer(repliedCall(call)) ?? new ChunkWriter()
+    return new TranslatedReader({ translator, call: chunkOptions, stream, transforms, hold, writer })
   }
 
   #read(bytes: Buffer): void {
@@ -339,6 +348,8 @@ class AttemptView implements ProviderAttempt {
 }
 
 closeFacade(AttemptView)
+
+const repliedCall = (call: Call): RepliedCall => ({ model: call.model.id, promptEstimate: promptEstimate(call) })
 
 const NONE: readonly string[] = []
 
