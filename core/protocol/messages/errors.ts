@@ -26,8 +26,12 @@ export const MESSAGES_WIRE: ClientWire = {
 /** As in every reply of the gateway, the id of the request is a header and not in the body. */
 function toErrorBody(error: GatewayError) {
   const type = TYPES.get(error.status) ?? (error.status < 500 ? 'invalid_request_error' : 'api_error')
-  return { type: 'error' as const, error: { type, message: inOwnNames(error) }, request_id: null }
+  const details = error.param === 'thread' && { details: NO_THREADS }
+  return { type: 'error' as const, error: { type, message: inOwnNames(error), ...details }, request_id: null }
 }
+
+/** By this code the SDKs know that they must send all of a conversation (`lib/internal/threads` of @anthropic-ai/sdk 1.11). */
+const NO_THREADS = { error_code: 'thread_unsupported_request', unsupported: null }
 
 /** The message with the client's name of the parameter. */
 function inOwnNames({ message, param }: GatewayError): string {

@@ -36,6 +36,7 @@ export const MEMBERS: Readonly<Record<string, ParameterSupport>> = {
   container: refused('This upstream has no containers.'),
   inference_geo: refused('This upstream cannot be told where to compute.'),
   mcp_servers: refused('This upstream connects to no MCP servers.'),
+  thread: refused('This upstream keeps no conversations: send all of the conversation, without `thread`.'),
 }
 
 /** A request of the Messages API as a chat completion request. Members that are not known are left out, and named. */

@@ -112,9 +112,10 @@ export class MessageStreamWriter implements ReplyWriter {
     else waiting.parts.push(part)
   }
 
-  /** Whether a tool call is open whose input is not complete. */
+  /** Whether a tool call is open whose input is not complete, or something waits already: the order is kept. */
   #isBusy(): boolean {
-    return this.#waiting.length > 0 || (this.#open?.kind === 'tool' && parseRecord(this.#open.json) === undefined)
+    if (this.#waiting.length > 0 || this.#waitingWords.length > 0) return true
+    return this.#open?.kind === 'tool' && parseRecord(this.#open.json) === undefined
   }
 
   #think(field: ReasoningField, text: string): void {

@@ -24,7 +24,10 @@ export function describeMessages(suite: Suite): void {
       if (!isAbsent(reasoningBeforeTools) && !subject.local) {
         it(`what the upstream wants back with the result of a tool${streamed}`, async () => {
           const next = await secondTurn(suite, reasoningBeforeTools, stream)
-          assert.ok(next.includes(reasoningBeforeTools.returns), `the next request contains ${reasoningBeforeTools.returns}: ${next}`)
+          assert.ok(
+            next.includes(reasoningBeforeTools.returns),
+            `the next request contains ${reasoningBeforeTools.returns}: ${next}`,
+          )
         })
       }
     }
@@ -43,7 +46,9 @@ const MAX_TOKENS = 10_000
 /** The scenario's request in the terms of the Messages API. */
 function bodyOf({ subject }: Suite, name: keyof Scenarios, fixture: ReplyFixture) {
   const asked: Readonly<Record<string, unknown>> & { readonly model: string } = requestOf(subject.model, name, fixture)
-  const tools = asked.tools as readonly { readonly function: { readonly name: string; readonly parameters: object } }[] | undefined
+  const tools = asked.tools as
+    | readonly { readonly function: { readonly name: string; readonly parameters: object } }[]
+    | undefined
   return {
     model: asked.model,
     max_tokens: asked.max_tokens ?? MAX_TOKENS,
