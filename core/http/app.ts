@@ -6,7 +6,9 @@ import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
+import type { ClientWire } from '../protocol/client-protocol.ts'
 import { embeddings } from '../protocol/embeddings.ts'
+import { countTokens, messages } from '../protocol/messages/endpoint.ts'
 import { responses } from '../protocol/responses.ts'
 import { UnreadBodies } from './body.ts'
 import { exchangeOf, LinkState } from './chain.ts'
@@ -57,7 +59,7 @@ function beginExchange({ settlement, open, lifecycle }: AppServices): Koa.Middle
   }
 }
 
-/** Sends the result of a call, and thrown errors in OpenAI's format. Koa sends the other replies. */
+/** Sends the result of a call, and thrown errors. Koa sends the other replies. */
 function sendReply(unread: UnreadBodies): Koa.Middleware {
   return async (ctx, next) => {
     const exchange = exchangeOf(ctx)
@@ -119,7 +121,7 @@ function refuseUnknownPath(ctx: Koa.Context): never {
     : new GatewayError('method_not_allowed', { values, headers: { allow } })
 }
 
-const FORMATS = [chatCompletions, embeddings, responses]
+const FORMATS = [chatCompletions, embeddings, messages, countTokens, responses]
 
 /** What the base URL of an SDK lacks, where a path tells. */
 function detailFor(path: string): string {
@@ -150,7 +152,10 @@ const serve =
   (endpoint: Endpoint, services: ApiServices) =>
   (ctx: Koa.ParameterizedContext): Promise<void> => {
     const generation = services.live.generation.hold()
-    exchangeOf(ctx).begin(endpoint, generation, ctx, services)
+    const exchange = exchangeOf(ctx)
+    exchange.begin(endpoint, generation, ctx, services)
+    const { requestIdHeader } = exchange.wire
+    if (requestIdHeader !== undefined) ctx.res.setHeader(requestIdHeader, exchange.id)
     services.admission.check()
     return generation.chain(ctx as never, () => Promise.resolve())
   }
@@ -162,16 +167,16 @@ const ONE_WRITE = 16 * 1024
 function respond(exchange: Exchange, response: ServerResponse): void {
   if (exchange.closed) return
   if (exchange.dropped.length > 0) response.setHeader('x-umg-params-dropped', exchange.dropped.join(', '))
-  if (exchange.failure !== undefined) sendError(exchange.failure, response)
+  if (exchange.failure !== undefined) sendError(exchange.failure, exchange.wire, response)
   else if (exchange.stream !== undefined) sendStream(exchange, response)
   else if (exchange.body !== undefined) sendJson(200, exchange.body, response)
-  else sendError(new GatewayError('internal_error', { cause: new Error('no reply') }), response)
+  else sendError(new GatewayError('internal_error', { cause: new Error('no reply') }), exchange.wire, response)
 }
 
-/** Sends an error in OpenAI's format. The request id is a header, never part of the body. */
-function sendError(error: GatewayError, response: ServerResponse): void {
+/** Sends an error as the client's protocol writes it. The request id is a header, never part of the body. */
+function sendError(error: GatewayError, wire: ClientWire, response: ServerResponse): void {
   for (const name in error.headers) response.setHeader(name, error.headers[name]!)
-  sendJson(error.status, Buffer.from(JSON.stringify(error)), response)
+  sendJson(error.status, Buffer.from(JSON.stringify(wire.error(error))), response)
 }
 
 function sendJson(status: number, body: Buffer, response: ServerResponse): void {
