@@ -1,9 +1,6 @@
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Service } from '../../bench/processes.ts'
 import type { SoakFixture } from './fixture.ts'
-
-const UMG = fileURLToPath(new URL('../../core/umg.mjs', import.meta.url))
 
 /** A gateway of several processes, as an operator starts it. */
 export interface ProcessGateway {
@@ -19,7 +16,11 @@ export async function startProcesses(fixture: SoakFixture, proxies: number): Pro
   const { open, folder, workspace } = fixture
   const { processes, scratch } = workspace
   const data = ['--data', join(scratch, 'processes')]
-  const umg = (...args: string[]) => ({ name: `umg ${args[0]}`, program: process.execPath, args: [UMG, ...args, ...data] })
+  const umg = (...args: string[]) => ({
+    name: `umg ${args[0]}`,
+    program: process.execPath,
+    args: [workspace.umg, ...args, ...data],
+  })
   const created = await processes.run(umg('keys', 'create', '--name', 'soak', '--json'))
   const { secret: key } = JSON.parse(created) as { readonly secret: string }
   const start = umg('start', '--port', '0', '--workers', String(proxies), '--routes', join(folder, 'routes.yaml'))

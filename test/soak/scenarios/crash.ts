@@ -24,6 +24,7 @@ interface Broken {
 export const crash: Scenario = {
   name: 'crash',
   seconds: 240,
+  notWithWorkers: 'it starts a gateway of several processes in any case',
   table: plainRoutes(namespaceOf('open')),
   async run(fixture, progress) {
     const over = new AbortController()
