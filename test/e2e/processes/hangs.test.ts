@@ -59,5 +59,5 @@ describe('a process that starts slowly', () => {
 const SLOW = `
 import { isMainThread } from 'node:worker_threads'
 if (isMainThread && process.env.UMG_SUPERVISED?.includes('"proxy-1.'))
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 12_000)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 11_000)
 `
