@@ -150,6 +150,8 @@ async function startGateway(
     workers,
     pids: measured.map(({ pid }) => pid),
     async resources() {
+      // A proxy keeps its connection to control for a while after it has forwarded a request: now all of them do.
+      await Promise.all(Array.from({ length: workers }, async () => (await get(`${url}/readyz?verbose`)).text()))
       const all = total(await ask<ProcessResources>('resources'))
       return { ...all, descriptors: all.descriptors - kept() }
     },
