@@ -85,7 +85,7 @@ interface SoakOptions {
 
 function optionsOf(args: string[]): SoakOptions {
   const { values } = parseArgs({ args, options: { only: { type: 'string' }, workers: { type: 'string', default: '1' } } })
-  if (!/^[1-9]\d?$/.test(values.workers)) throw new Error(`--workers is a number from 1, not "${values.workers}".`)
+  if (!/^[1-9]\d?$/.test(values.workers)) throw new Error(`--workers is a number from 1 to 99, not "${values.workers}".`)
   const names = values.only?.split(',') ?? SCENARIOS.map(({ name }) => name)
   const scenarios = names.map((name) => {
     const scenario = SCENARIOS.find((one) => one.name === name)
@@ -109,7 +109,10 @@ async function runScenario(scenario: Scenario, { umg, workers, signal }: Setting
   try {
     const { table, heapMb, descriptors } = scenario
     await using fixture = await startFixture({ processes, scratch: scratch.path, umg, workers, table, heapMb, descriptors })
-    return { name, findings: await Promise.race([scenario.run(fixture, progress), timeOut(scenario, signal)]) }
+    const findings = await Promise.race([scenario.run(fixture, progress), timeOut(scenario, signal)])
+    const late = await fixture.gateway.metric('umg_shed_total', 'reason="event_loop"').catch(() => 0)
+    if (late > 0) progress(`${late} calls were refused because an event loop was late: is the machine busy?`)
+    return { name, findings }
   } catch (error) {
     return { name, findings: [{ what: 'ran to its end', measured: reasonOf(error as Error), allowed: '', met: false }] }
   }
