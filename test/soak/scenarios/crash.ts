@@ -60,8 +60,8 @@ export const crash: Scenario = {
     const others = broken.filter(({ at }) => !kills.some((kill) => at >= kill && at < kill + OF_THE_KILLED_MS))
     for (const { at, answer } of others) {
       const since = Math.round(at - kills.findLast((kill) => kill < at)!)
-      const reply = answer === undefined ? 'no reply' : `${answer.status} ${answer.body.slice(-200)}`
-      progress(`broke ${since} ms after a kill: ${reply.trim()}`)
+      const reply = answer === undefined ? 'no reply' : `${answer.status} ${JSON.stringify(answer.body.slice(-100))}`
+      progress(`broke ${since} ms after a kill: ${reply}`)
     }
     const successors = [...service.output().matchAll(/"process":"proxy[^}]*"ms":(\d+)[^}]*"process serves"/g)].map(([, ms]) =>
       Number(ms),
