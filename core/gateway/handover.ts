@@ -1,9 +1,10 @@
 import { createServer, type Server, type Socket } from 'node:net'
+import { connectionLimit } from '../http/connections.ts'
 import { type Listen, type ListenerName, listen } from '../http/listen.ts'
 import type { SupervisedProcess } from './supervised-process.ts'
 
-/** Connections that wait while no proxy serves. Further ones are closed. */
-const MAX_WAITING = 1024
+/** The share of this process's descriptors for connections that no proxy has taken yet. It needs few others. */
+const WAITING_SHARE = 3 / 4
 
 interface Handed {
   readonly listener: ListenerName
@@ -21,6 +22,7 @@ export class Handover {
   readonly #proxies = new Set<SupervisedProcess>()
   /** Connections that no proxy has taken yet, by id. */
   readonly #handed = new Map<number, Handed>()
+  readonly #maxWaiting = connectionLimit(WAITING_SHARE)
   #lastId = 0
 
   /** Starts listening. Resolves to the base URL. Rejects if the address is not available. */
@@ -58,7 +60,7 @@ export class Handover {
   }
 
   #accept(listener: ListenerName, socket: Socket): void {
-    if (this.#handed.size >= MAX_WAITING) return void socket.destroy()
+    if (this.#handed.size >= this.#maxWaiting) return void socket.destroy()
     const id = ++this.#lastId
     const handed = { listener, socket, to: undefined }
     socket.on('error', () => this.taken(id))

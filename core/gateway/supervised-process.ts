@@ -2,8 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { ALIVE_MS, type Assignment, type Order, type Report, type Role, SUPERVISED } from './supervised.ts'
 
-/** A process without a sign of life for so long is ended, in milliseconds. */
+/** A process that serves is ended after so long without a sign of life, in milliseconds. */
 const HANG_MS = 10_000
+/** One that starts is given more: on a busy machine it may load its modules for longer. */
+const START_MS = 60_000
 
 /** How a process ended. */
 export interface ProcessEnd {
@@ -28,6 +30,7 @@ export class SupervisedProcess {
   readonly ended: Promise<void>
   readonly #child: ChildProcess
   #aliveAt = performance.now()
+  #silenceMs = START_MS
 
   constructor(assignment: Assignment, slot: number, listener: ProcessListener) {
     this.id = assignment.process
@@ -39,6 +42,7 @@ export class SupervisedProcess {
     })
     this.#child.on('message', (report: Report) => {
       this.#aliveAt = performance.now()
+      if (report.type === 'serving') this.#silenceMs = HANG_MS
       listener.onReport(this, report)
     })
     this.#child.on('error', () => undefined)
@@ -61,7 +65,7 @@ export class SupervisedProcess {
 
   /** Whether its event loop has not run for so long that it must be replaced. */
   get hangs(): boolean {
-    return performance.now() - this.#aliveAt > HANG_MS
+    return performance.now() - this.#aliveAt > this.#silenceMs
   }
 
   /** Sends an order, with a socket that this process keeps open too. */

@@ -23,7 +23,7 @@ export type Welcome = Omit<Report & { readonly type: 'welcome' }, 'type'>
 /** How often processes are checked, in milliseconds. */
 const CHECK_MS = 500
 /** A process that ends sooner after its start than this is replaced after a pause, which doubles each time. Milliseconds. */
-const STABLE_MS = 10_000
+const STABLE_MS = 5_000
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 30_000
 /** How long processes may take to end after their grace time, in milliseconds. */

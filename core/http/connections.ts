@@ -28,9 +28,9 @@ const MONITORING = /^\/(?:livez|readyz|metrics)(?:\?|$)/
 const REASONS = ['connections', 'pipelining'] as const
 type Reason = (typeof REASONS)[number]
 
-/** The most client connections of this process, by its limit of open files (`ulimit -n`). */
-export function connectionLimit(): number {
-  return Math.min(Math.floor(descriptorLimit() * CLIENT_SHARE), MOST)
+/** The most client connections of this process: a share of its limit of open files (`ulimit -n`). */
+export function connectionLimit(share = CLIENT_SHARE): number {
+  return Math.min(Math.floor(descriptorLimit() * share), MOST)
 }
 
 function descriptorLimit(): number {

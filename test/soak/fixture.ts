@@ -4,12 +4,13 @@ import { fileURLToPath } from 'node:url'
 import type { Processes } from '../../bench/processes.ts'
 import { type ScriptedUpstream, scriptedUpstream } from '../../core/testing/kit.ts'
 import { startBlackhole } from './blackhole.ts'
-import type { Announcement } from './gateway.ts'
-import type { ProcessResources } from './resources.ts'
+import { createGatewayKeys, type GatewayKeys } from './gateway-keys.ts'
+import type { Announcement } from './probe.ts'
+import { type ProcessResources, total } from './resources.ts'
 import { startSink } from './sink.ts'
 import { startUnreachable } from './unreachable.ts'
 
-/** A gateway process, its upstreams and its workspace. */
+/** A gateway, its upstreams and its workspace. */
 export interface SoakFixture extends AsyncDisposable {
   readonly gateway: SoakedGateway
   /** The OpenAI-compatible upstream. */
@@ -26,13 +27,20 @@ export interface SoakFixture extends AsyncDisposable {
   start(database: string): Promise<SoakedGateway>
 }
 
-/** The gateway under test. */
-export interface SoakedGateway extends Pick<Announcement, 'url' | 'keys'> {
-  readonly pid: number
-  /** The resources of its process without its connections to upstreams, some of which it keeps on purpose. */
+/** The gateway under test. Its supervisor, if it has one, is not measured: it serves nothing. */
+export interface SoakedGateway {
+  readonly url: string
+  readonly keys: GatewayKeys
+  /** The number of processes that serve calls. */
+  readonly workers: number
+  /** The ids of its processes: control and the proxies, or the only one. */
+  readonly pids: readonly number[]
+  /** The resources of its processes together, without connections to upstreams, some of which it keeps on purpose. */
   resources(): Promise<ProcessResources>
-  /** The longest delay of its event loop since the last call, in milliseconds. */
+  /** The longest delay of an event loop of its processes since the last call, in milliseconds. */
   lateness(): Promise<number>
+  /** Sends a signal to all its processes. */
+  kill(signal: NodeJS.Signals): void
   /** Its output so far: the log. */
   output(): string
   /** The sum of a metric's series, or of those with a label: `outcome="ok"`. */
@@ -43,11 +51,15 @@ export interface SoakedGateway extends Pick<Announcement, 'url' | 'keys'> {
 export interface Workspace {
   readonly processes: Processes
   readonly scratch: string
+  /** The path of the command `umg` of the package. */
+  readonly umg: string
+  /** The number of processes of the gateway that serve calls. */
+  readonly workers: number
   /** The text of the gateway's routes.yaml. Undefined: routes.yaml of this folder. */
   readonly table: string | undefined
-  /** V8's limit of the gateway's heap, in MB. Undefined: V8's own. */
+  /** V8's limit of the heap of each process, in MB. Undefined: V8's own. */
   readonly heapMb: number | undefined
-  /** The gateway's limit of open files. Undefined: that of the command. */
+  /** The limit of open files of each process. Undefined: that of the command. */
   readonly descriptors: number | undefined
 }
 
@@ -103,8 +115,8 @@ async function tableOf(workspace: Workspace): Promise<string> {
   return path
 }
 
-/** Settings of a gateway process. */
-interface GatewayProcess {
+/** Settings of a gateway. */
+interface GatewaySettings {
   readonly database: string
   /** The path of its routes.yaml. */
   readonly table: string
@@ -114,35 +126,47 @@ interface GatewayProcess {
   kept(): number
 }
 
+const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url))
+
+/** Starts a gateway as an operator does, with a probe in each of its processes: they take over the flags of the first one. */
 async function startGateway(
-  { processes, heapMb, descriptors }: Workspace,
-  { database, table, env, log, kept }: GatewayProcess,
+  { processes, scratch, umg, workers, heapMb, descriptors }: Workspace,
+  { database, table, env, log, kept }: GatewaySettings,
 ): Promise<SoakedGateway> {
+  const keys = await createGatewayKeys(database)
   // V8 drops code that has not run for some collections, which would look like freed memory.
   const flags = ['--expose-gc', '--no-flush-bytecode', ...(heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`])]
-  const args = [...flags, fileURLToPath(new URL('gateway.ts', import.meta.url)), database, table]
+  const options = ['--port', '0', '--workers', String(workers), '--routes', table, '--database', database, '--data', scratch]
+  const args = [...flags, '--import', PROBE, umg, 'start', ...options]
   const limited = ['-c', `ulimit -n ${descriptors ?? '"$(ulimit -n)"'}; exec "$@"`, 'sh', process.execPath, ...args]
-  const service = processes.serve({ name: 'the gateway', program: 'sh', args: limited, env }, log)
-  const { url, probe, keys } = await service.ready(() => announcementIn(service.output()))
-  const look = async (what: string) => (await get(`${probe}/${what}`)).json()
+  const service = processes.serve({ name: 'the gateway', program: 'sh', args: limited, env: { ...env, TMPDIR: scratch } }, log)
+  const url = await service.ready(() => /^listening on (\S+)$/m.exec(service.output())?.[1])
+  const measured = announcementsIn(service.output()).filter((announced) => workers === 1 || announced.process !== undefined)
+  const ask = <Answer>(what: string): Promise<Answer[]> =>
+    Promise.all(measured.map(async ({ probe }) => (await get(`${probe}/${what}`)).json() as Answer))
   return {
     url,
     keys,
-    pid: service.pid,
+    workers,
+    pids: measured.map(({ pid }) => pid),
     async resources() {
-      const all = (await look('resources')) as ProcessResources
+      // A proxy keeps its connection to control for a while after it has forwarded a request: now all of them do.
+      await Promise.all(Array.from({ length: workers }, async () => (await get(`${url}/readyz?verbose`)).text()))
+      const all = total(await ask<ProcessResources>('resources'))
       return { ...all, descriptors: all.descriptors - kept() }
     },
     output: () => service.output(),
-    lateness: () => look('lateness') as Promise<number>,
+    lateness: async () => Math.max(...(await ask<number>('lateness'))),
+    kill: (signal) => void process.kill(-service.pid, signal),
     metric: async (name, label = '') => sumOf(await (await get(`${url}/metrics`)).text(), name, label),
   }
 }
 
-function announcementIn(output: string): Announcement | undefined {
-  const line = output.split('\n').find((text) => text.includes('"probe"') && text.endsWith('}'))
-  return line === undefined ? undefined : JSON.parse(line)
-}
+const announcementsIn = (output: string): readonly Announcement[] =>
+  output
+    .split('\n')
+    .filter((line) => line.startsWith('{"probe"'))
+    .map((line) => JSON.parse(line))
 
 /** Without keep-alive: a kept connection would be counted among the gateway's. */
 const get = (url: string): Promise<Response> => fetch(url, { headers: { connection: 'close' } })

@@ -1,3 +1,8 @@
+/**
+ * Loaded into each process of a gateway under test, by `--import`. Measures the process on a small server, `/resources` and `/lateness`,
+ * and prints an `Announcement` as one line of JSON. Names are asked from the name server of the command.
+ */
+
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -5,10 +10,22 @@ import type { AddressInfo } from 'node:net'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setImmediate as turn } from 'node:timers/promises'
 import { getHeapSpaceStatistics } from 'node:v8'
+import { isMainThread } from 'node:worker_threads'
+import { assignmentOf } from '../../core/gateway/supervised.ts'
+import { askNameServer } from '../support/dns-server.ts'
 import type { ProcessResources } from './resources.ts'
 
-/** Starts a small server that measures its own process: `/resources` and `/lateness`. Resolves to its base URL. */
-export async function startProbe(): Promise<string> {
+/** A process that is measured. */
+export interface Announcement {
+  /** The base URL of the server. */
+  readonly probe: string
+  readonly pid: number
+  /** `control.1`, `proxy-2.3`. Absent in a supervisor, and in a gateway of one process. */
+  readonly process?: string
+}
+
+/** Starts the server. Resolves to its base URL. */
+async function startProbe(): Promise<string> {
   const delay = monitorEventLoopDelay({ resolution: 1 })
   delay.enable()
 
@@ -48,4 +65,11 @@ async function resources(): Promise<ProcessResources> {
 function heapOfData(): number {
   const spaces = getHeapSpaceStatistics().filter(({ space_name }) => !/code|trusted/.test(space_name))
   return spaces.reduce((sum, { space_used_size }) => sum + space_used_size, 0)
+}
+
+// Threads load what their process has loaded.
+if (isMainThread) {
+  askNameServer(process.env.SOAK_NAME_SERVER!)
+  const announcement: Announcement = { probe: await startProbe(), pid: process.pid, process: assignmentOf(process.env)?.process }
+  process.stdout.write(`${JSON.stringify(announcement)}\n`)
 }

@@ -1,9 +1,6 @@
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Command, Service } from '../../bench/processes.ts'
 import type { SoakFixture } from './fixture.ts'
-
-const UMG = fileURLToPath(new URL('../../core/umg.mjs', import.meta.url))
 
 /** A gateway of several processes, as an operator starts it. */
 export interface ProcessGateway {
@@ -47,7 +44,7 @@ export async function serveProcesses(fixture: SoakFixture, place: ProcessPlace):
 
 function umg({ workspace }: SoakFixture, { name }: ProcessPlace, ...args: readonly string[]): Command {
   const data = ['--data', join(workspace.scratch, name)]
-  return { name: `umg ${args[0]}`, program: process.execPath, args: [UMG, ...args, ...data] }
+  return { name: `umg ${args[0]}`, program: process.execPath, args: [workspace.umg, ...args, ...data] }
 }
 
 function pidsIn(service: Service): ReadonlyMap<string, number> {

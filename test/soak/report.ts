@@ -1,4 +1,4 @@
-import type { Finding } from './scenario.ts'
+import type { Finding, Scenario } from './scenario.ts'
 
 /** The findings of one scenario. */
 export interface ScenarioReport {
@@ -6,8 +6,14 @@ export interface ScenarioReport {
   readonly findings: readonly Finding[]
 }
 
+/** All findings, and the scenarios that were left out, as Markdown. */
+export function reportOf(workers: number, reports: readonly ScenarioReport[], left: readonly Scenario[]): string {
+  const reasons = left.map(({ name, notWithWorkers }) => `- \`${name}\` does not run with several workers: ${notWithWorkers}.`)
+  return [`Gateways with \`--workers ${workers}\`:`, findingTable(reports), ...reasons].join('\n\n')
+}
+
 /** All findings as a Markdown table. */
-export function findingTable(reports: readonly ScenarioReport[]): string {
+function findingTable(reports: readonly ScenarioReport[]): string {
   const rows = reports.flatMap(({ name, findings }) =>
     findings.map(({ what, measured, allowed, met }) => [name, what, measured, allowed, met ? 'met' : 'EXCEEDED']),
   )

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SoakedGateway } from './fixture.ts'
 
-/** The resources that a process holds after garbage collection. */
+/** The resources that processes hold after garbage collection. */
 export interface ProcessResources {
   /** Bytes of JavaScript's heap without compiled code. */
   readonly heap: number
@@ -18,6 +18,18 @@ export interface ProcessResources {
 /** Bytes added between two measurements. Bytes that are both external and array buffers count once. */
 export const growth = (before: ProcessResources, after: ProcessResources): number =>
   after.heap - before.heap + Math.max(after.external - before.external, after.arrayBuffers - before.arrayBuffers)
+
+/** The resources of several processes together. */
+export function total(processes: readonly ProcessResources[]): ProcessResources {
+  const sum = (count: (one: ProcessResources) => number) => processes.reduce((all, one) => all + count(one), 0)
+  return {
+    heap: sum(({ heap }) => heap),
+    external: sum(({ external }) => external),
+    arrayBuffers: sum(({ arrayBuffers }) => arrayBuffers),
+    descriptors: sum(({ descriptors }) => descriptors),
+    handles: processes.flatMap(({ handles }) => handles),
+  }
+}
 
 const INTERVAL_MS = 300
 const TIMEOUT_MS = 20_000

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { createProcesses } from '../../bench/processes.ts'
-import { startFixture } from './fixture.ts'
-import { findingTable, type ScenarioReport } from './report.ts'
+import { buildRuntime } from '../../deploy/package/runtime.ts'
+import { startFixture, type Workspace } from './fixture.ts'
+import { reportOf, type ScenarioReport } from './report.ts'
 import type { Scenario } from './scenario.ts'
 import { aborts } from './scenarios/aborts.ts'
 import { amplification } from './scenarios/amplification.ts'
@@ -48,50 +49,74 @@ const SCENARIOS: readonly Scenario[] = [
   authorityAway,
 ]
 
-const USAGE = `usage: npm run soak -- [--only ${SCENARIOS.map(({ name }) => name).join(',')}]`
+const USAGE = `usage: npm run soak -- [--workers 1] [--only ${SCENARIOS.map(({ name }) => name).join(',')}]`
 
 /** Exit codes: all limits met; a limit exceeded or a scenario failed; unsuitable machine or invalid command line. */
 const [MET, EXCEEDED, UNFIT] = [0, 1, 2]
 
 async function main(): Promise<number> {
   if (process.platform !== 'linux') return complain('The soak reads /proc: run it on Linux or in a container.', UNFIT)
-  let scenarios: readonly Scenario[]
+  let options: SoakOptions
   try {
-    scenarios = chosenScenarios(process.argv.slice(2))
+    options = optionsOf(process.argv.slice(2))
   } catch (error) {
     return complain(`${(error as Error).message}\n${USAGE}`, UNFIT)
   }
   const interruption = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => interruption.abort())
+  const { scenarios, workers } = options
+  const left = scenarios.filter(({ notWithWorkers }) => workers > 1 && notWithWorkers !== undefined)
+  await using built = await mkdtempDisposable(join(tmpdir(), 'umg-soak-package-'))
+  process.stderr.write('building the package\n')
+  await buildRuntime(built.path)
+  const umg = join(built.path, 'core/umg.mjs')
   const reports: ScenarioReport[] = []
   for (const scenario of scenarios) {
-    if (!interruption.signal.aborted) reports.push(await runScenario(scenario, interruption.signal))
+    if (!left.includes(scenario) && !interruption.signal.aborted)
+      reports.push(await runScenario(scenario, { umg, workers, signal: interruption.signal }))
   }
-  process.stdout.write(`${findingTable(reports)}\n`)
+  process.stdout.write(`${reportOf(workers, reports, left)}\n`)
   const met = !interruption.signal.aborted && reports.every(({ findings }) => findings.every(({ met }) => met))
   return met ? MET : EXCEEDED
 }
 
-function chosenScenarios(args: string[]): readonly Scenario[] {
-  const { values } = parseArgs({ args, options: { only: { type: 'string' } } })
+/** The command line. */
+interface SoakOptions {
+  readonly scenarios: readonly Scenario[]
+  /** Processes of each gateway that serve calls. */
+  readonly workers: number
+}
+
+function optionsOf(args: string[]): SoakOptions {
+  const { values } = parseArgs({ args, options: { only: { type: 'string' }, workers: { type: 'string', default: '1' } } })
+  if (!/^[1-9]\d?$/.test(values.workers)) throw new Error(`--workers is a number from 1 to 99, not "${values.workers}".`)
   const names = values.only?.split(',') ?? SCENARIOS.map(({ name }) => name)
-  return names.map((name) => {
+  const scenarios = names.map((name) => {
     const scenario = SCENARIOS.find((one) => one.name === name)
     if (!scenario) throw new Error(`There is no scenario "${name}".`)
     return scenario
   })
+  return { scenarios, workers: Number(values.workers) }
+}
+
+/** How a scenario runs. */
+interface Setting extends Pick<Workspace, 'umg' | 'workers'> {
+  readonly signal: AbortSignal
 }
 
 /** Runs a scenario. An error or a timeout becomes its only finding. */
-async function runScenario(scenario: Scenario, signal: AbortSignal): Promise<ScenarioReport> {
+async function runScenario(scenario: Scenario, { umg, workers, signal }: Setting): Promise<ScenarioReport> {
   const { name } = scenario
   const progress = (message: string) => process.stderr.write(`${name}: ${message}\n`)
   await using scratch = await mkdtempDisposable(join(tmpdir(), 'umg-soak-'))
   await using processes = createProcesses()
   try {
     const { table, heapMb, descriptors } = scenario
-    await using fixture = await startFixture({ processes, scratch: scratch.path, table, heapMb, descriptors })
-    return { name, findings: await Promise.race([scenario.run(fixture, progress), timeOut(scenario, signal)]) }
+    await using fixture = await startFixture({ processes, scratch: scratch.path, umg, workers, table, heapMb, descriptors })
+    const findings = await Promise.race([scenario.run(fixture, progress), timeOut(scenario, signal)])
+    const late = await fixture.gateway.metric('umg_shed_total', 'reason="event_loop"').catch(() => 0)
+    if (late > 0) progress(`${late} calls were refused because an event loop was late: is the machine busy?`)
+    return { name, findings }
   } catch (error) {
     return { name, findings: [{ what: 'ran to its end', measured: reasonOf(error as Error), allowed: '', met: false }] }
   }

@@ -7,10 +7,12 @@ export interface Scenario {
   readonly seconds: number
   /** The text of its own routes.yaml. Default: routes.yaml of this folder. */
   readonly table?: string
-  /** V8's limit of its gateway's heap, in MB. Default: V8's own. */
+  /** V8's limit of the heap of each process of its gateway, in MB. Default: V8's own. */
   readonly heapMb?: number
-  /** Its gateway's limit of open files. Default: that of the command. */
+  /** The limit of open files of each process of its gateway. Default: that of the command. */
   readonly descriptors?: number
+  /** Why it does not run with several workers. Absent: it does. */
+  readonly notWithWorkers?: string
   /** Runs with its own gateway. `progress` prints the current step. */
   run(fixture: SoakFixture, progress: (message: string) => void): Promise<readonly Finding[]>
 }

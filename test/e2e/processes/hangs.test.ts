@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { Home } from '../lifecycle/umg.ts'
 import { CARELESS, clusterPerTest, until, withNamespace } from './cluster.ts'
 
 describe('a process that hangs', () => {
@@ -31,3 +32,22 @@ describe('a process that hangs', () => {
     await until(async () => (await fetch(`${gateway.url}/console/`)).status === 200)
   })
 })
+
+describe('a process that starts slowly', () => {
+  it('is not ended: the gateway serves once it has started', async () => {
+    const home = await Home.create({ 'routes.yaml': withNamespace('sandbox'), 'careless.ts': CARELESS, 'slow.mjs': SLOW })
+    try {
+      const umg = home.run(['start', '--port', '0', '--workers', '2'], { env: { NODE_OPTIONS: '--import=./slow.mjs' } })
+      await umg.prints(/^listening on \S+$/m)
+    } finally {
+      await home.remove()
+    }
+  })
+})
+
+/** Lets a proxy answer later than one that serves may, as on a machine without time for it. */
+const SLOW = `
+import { isMainThread } from 'node:worker_threads'
+if (isMainThread && process.env.UMG_SUPERVISED?.includes('"proxy-1.'))
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 11_000)
+`

@@ -51,6 +51,7 @@ interface Outage {
 /** Redis and PostgreSQL are away, or have forgotten what was spent: calls are served or refused as the limit says, and no limit is lost. */
 export const authorityAway: Scenario = {
   name: 'authority-away',
+  notWithWorkers: 'it starts gateways of several processes in any case',
   seconds: 900,
   table,
   async run(fixture, progress) {

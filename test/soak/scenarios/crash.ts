@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { bodyOf, type Client, createClient } from '../client.ts'
+import { type Answer, bodyOf, type Client, createClient } from '../client.ts'
 import { serveEndlessStreams } from '../endless-streams.ts'
 import { namespaceOf, plainRoutes } from '../plain-routes.ts'
 import { startProcesses } from '../process-gateway.ts'
@@ -15,15 +15,18 @@ const BETWEEN_KILLS_MS = 2_000
 /** A call that breaks off so soon after a kill was one of the killed process. */
 const OF_THE_KILLED_MS = 500
 
-/** When a call broke off. */
+/** A call that was not served as a whole. */
 interface Broken {
   readonly at: number
+  /** The reply, if it has a head. */
+  readonly answer: Answer | undefined
 }
 
 /** Processes are killed one after the other under streams and steady calls: only their own calls break, and all are replaced. */
 export const crash: Scenario = {
   name: 'crash',
   seconds: 240,
+  notWithWorkers: 'it starts a gateway of several processes in any case',
   table: plainRoutes(namespaceOf('open')),
   async run(fixture, progress) {
     const over = new AbortController()
@@ -55,6 +58,11 @@ export const crash: Scenario = {
     client.close()
 
     const others = broken.filter(({ at }) => !kills.some((kill) => at >= kill && at < kill + OF_THE_KILLED_MS))
+    for (const { at, answer } of others) {
+      const since = Math.round(at - kills.findLast((kill) => kill < at)!)
+      const reply = answer === undefined ? 'no reply' : `${answer.status} ${JSON.stringify(answer.body.slice(-100))}`
+      progress(`broke ${since} ms after a kill: ${reply}`)
+    }
     const successors = [...service.output().matchAll(/"process":"proxy[^}]*"ms":(\d+)[^}]*"process serves"/g)].map(([, ms]) =>
       Number(ms),
     )
@@ -75,7 +83,7 @@ async function callUntil(over: AbortSignal, client: Client, body: string, onServ
   while (!over.aborted) {
     const answer = await client.call(body).catch(() => undefined)
     if (answer?.status === 200 && answer.whole) onServed()
-    else broken.push({ at: performance.now() })
+    else broken.push({ at: performance.now(), answer })
     await delay(10)
   }
 }

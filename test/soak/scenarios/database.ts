@@ -21,7 +21,7 @@ export const database: Scenario = {
     }
     progress('stopping the database')
     findings.push(...(await checkUnavailableDatabase(gateways.slice(0, 2), postgres)))
-    for (const { pid } of gateways) process.kill(pid, 'SIGKILL')
+    for (const gateway of gateways) gateway.kill('SIGKILL')
     const victims = { PostgreSQL: postgres.url, SQLite: `sqlite:${join(fixture.workspace.scratch, 'killed.db')}` }
     for (const [name, url] of Object.entries(victims)) findings.push(...(await checkKills(fixture, { name, url }, progress)))
     return findings

@@ -38,8 +38,10 @@ export const failingTarget: Scenario = {
       return json(openai.error(500, 'No.'), { status: 500 })
     })
     const call = () => client.call(bodyOf({ model: 'three/m' }))
+    const opened = (which: string) => gateway.output().split(new RegExp(`"namespace":"${which}".*circuit open`)).length - 1
     progress('one target of three fails')
-    while ((await gateway.metric('umg_circuit_state', 'namespace="bad",model="m",state="open"')) === 0) await call()
+    // Each process has breakers of its own, and as many calls at once reach all of them.
+    while (opened('bad') < gateway.workers) await Promise.all(Array.from({ length: gateway.workers }, call))
     toBad = 0
     const calls = PER_SECOND * SECONDS
     const answers = await atRate(PER_SECOND, calls, call)
@@ -49,8 +51,6 @@ export const failingTarget: Scenario = {
     progress(`${CLIENT_FAILURES} clients disconnect`)
     await leaveAll(fixture)
     client.close()
-    const opened = (which: string) => gateway.output().split(new RegExp(`"namespace":"${which}".*fails too often`)).length - 1
-    if (opened('bad') === 0) throw new Error('the log has no line for an open breaker')
     return [
       atMost(1, '%', `of ${calls} calls that reach a target whose breaker is open`, share),
       exactly(0, 'calls that failed for it', answers.filter(({ status }) => status !== 200).length),

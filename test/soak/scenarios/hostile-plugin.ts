@@ -37,6 +37,7 @@ const COMPLETION = {
 export const hostilePlugin: Scenario = {
   name: 'hostile-plugin',
   seconds: 180,
+  notWithWorkers: 'it starts a gateway of several processes in any case',
   table: `version: 1
 chain:
   - plugin: auth

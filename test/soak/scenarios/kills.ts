@@ -29,7 +29,7 @@ export async function checkKills(
     const gateway = await fixture.start(url)
     const writing = write(gateway, acknowledged)
     await delay(Math.random() * WRITING_MS)
-    process.kill(gateway.pid, 'SIGKILL')
+    gateway.kill('SIGKILL')
     await writing
     if (kill % 20 === 19) progress(`${name}: killed ${kill + 1} times, ${acknowledged.length} keys`)
   }

@@ -78,8 +78,8 @@ async function endsAsExpected(client: Client, { dialect, name, stream, leaveAt, 
 const drift = (measurements: readonly Measurement[], count: (measurement: Measurement) => number): number =>
   count(measurements.at(-1)!) - count(measurements[0]!)
 
-/** Sockets are counted as descriptors. */
-const isNoSocket = (resource: string): boolean => resource !== 'TCPSocketWrap'
+/** Sockets are counted as descriptors: those of clients, and those between processes. */
+const isNoSocket = (resource: string): boolean => resource !== 'TCPSocketWrap' && resource !== 'PipeWrap'
 
 /** Bytes a minute, by least squares. */
 function slope(measurements: readonly Measurement[]): number {

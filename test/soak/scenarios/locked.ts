@@ -48,6 +48,8 @@ export const locked: Scenario = {
     file.close()
     client.close()
     progress(`p99 ${p99(before).toFixed(1)} ms before, ${p99(during).toFixed(1)} ms during; keys: ${refused.join('; ')}`)
+    for (const [status, answers] of Map.groupBy(during, ({ status }) => status))
+      progress(`${answers.length} calls were answered ${status}, such as by ${answers[0]!.body}`)
     const meanwhile = `locked for ${LOCKED_S} s:`
     const calls = [...warmUp, ...before, ...during, ...streamed]
     return [

@@ -70,7 +70,7 @@ async function runQueries(
   over.abort()
   const broken = (await Promise.all(streams)).filter(({ body }) => !body.endsWith('data: [DONE]\n\n'))
   client.close()
-  process.kill(gateway.pid, 'SIGINT')
+  gateway.kill('SIGINT')
   for (const [{ path }, took] of times) report(`${path}: ${took.map(Math.round).join(', ')} ms`)
   report(`late: ${late.map(Math.round).join(', ')} ms`)
   return [

@@ -39,6 +39,7 @@ const { table, keys } = limitedRoutes({
 /** Three gateways of two proxies share limits, by PostgreSQL and by Redis: whoever keeps asking gets all of a limit, and nobody more. */
 export const quota: Scenario = {
   name: 'quota',
+  notWithWorkers: 'it starts gateways of several processes in any case',
   seconds: 900,
   table,
   async run(fixture, progress) {
