@@ -3,10 +3,10 @@ import { globSync } from 'node:fs'
 import { basename } from 'node:path'
 import { expect } from 'chai'
 import { parse } from 'yaml'
-import { METRICS, type MetricShape } from '../../core/observe/metric-definitions.ts'
+import { METRICS } from '../../core/observe/metric-definitions.ts'
 import { itWith } from '../support/requirements.ts'
 import { readText } from '../support/sources.ts'
-import { selectorsOf } from './promql.ts'
+import { expectKnownMetrics } from './expect-known-metrics.ts'
 
 interface Rule {
   readonly record?: string
@@ -29,10 +29,6 @@ const TEST_FILES = globSync(`${FOLDER}/*.test.yaml`).sort()
 const RULES = (parse(readText(FILE)) as { groups: { rules: Rule[] }[] }).groups.flatMap(({ rules }) => rules)
 const ALERTS = RULES.filter(({ alert }) => alert !== undefined)
 const RECORDED = new Set(RULES.flatMap(({ record }) => record ?? []))
-
-/** What Prometheus itself, and Node's own metrics, add to those of the gateway. */
-const OTHERS: Readonly<Record<string, readonly string[]>> = { up: [], process_start_time_seconds: [] }
-const TARGET_LABELS = ['job', 'instance']
 
 function promtool(...args: string[]): string {
   const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' })
@@ -63,26 +59,7 @@ describe('the rules for Prometheus', () => {
   })
 
   it('query metrics and labels that the gateway has', () => {
-    const shapes: readonly MetricShape[] = Object.values(METRICS)
-    const labels = new Map([
-      ...Object.entries(OTHERS),
-      ...[...RECORDED].map((name) => [name, []] as const),
-      ...shapes.flatMap(({ name, type, labels }) =>
-        type === 'histogram'
-          ? ([
-              [`${name}_bucket`, [...labels, 'le']],
-              [`${name}_count`, labels],
-              [`${name}_sum`, labels],
-            ] as const)
-          : ([[name, labels]] as const),
-      ),
-    ])
-    const selectors = RULES.flatMap(({ expr }) => selectorsOf(expr))
-    expect(selectors.length).to.be.greaterThan(RULES.length)
-    for (const selector of selectors) {
-      expect([...labels.keys()]).to.include(selector.metric)
-      expect([...labels.get(selector.metric)!, ...TARGET_LABELS], selector.metric).to.include.members([...selector.labels])
-    }
+    for (const { expr } of RULES) expectKnownMetrics(expr, RECORDED)
   })
 
   it('compare the time to the first token with a bound of its histogram', () => {

@@ -32,6 +32,11 @@ const REQUIREMENTS = {
     missing: 'no promtool on the PATH',
     find: () => onPath('promtool'),
   },
+  prometheus: {
+    tests: 'the dashboards on a Prometheus server',
+    missing: 'no prometheus on the PATH',
+    find: () => onPath('prometheus'),
+  },
   redis: {
     tests: 'limits in Redis',
     missing: 'no redis-server on the PATH',
