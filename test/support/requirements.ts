@@ -42,6 +42,11 @@ const REQUIREMENTS = {
     missing: 'no redis-server on the PATH',
     find: () => onPath('redis-server'),
   },
+  systemd: {
+    tests: 'the unit of systemd',
+    missing: 'no systemd-analyze on the PATH',
+    find: () => onPath('systemd-analyze'),
+  },
   compiler: {
     tests: 'the tools of the benchmark',
     missing: 'no gcc or no make on the PATH',
