@@ -49,6 +49,7 @@ export const UPSTREAMS: Dashboard = {
         title: 'Circuit breakers that are not closed',
         type: 'state-timeline',
         unit: 'none',
+        thresholds: [0.5, 1],
         width: 12,
         description: '1: open, no calls go to the target. 0.5: one attempt is made to see whether it works again.',
         queries: {
