@@ -42,6 +42,11 @@ const REQUIREMENTS = {
     missing: 'no redis-server on the PATH',
     find: () => onPath('redis-server'),
   },
+  helm: {
+    tests: 'the Helm chart',
+    missing: 'no helm on the PATH: go install helm.sh/helm/v3/cmd/helm@v3.22.0',
+    find: () => onPath('helm'),
+  },
   systemd: {
     tests: 'the unit of systemd',
     missing: 'no systemd-analyze on the PATH',
