@@ -53,14 +53,27 @@ export async function startPrometheus(metrics: () => Promise<string>): Promise<T
   }
 }
 
+/** One who waits for a scrape. */
+interface Waiting {
+  /** A scrape that began later has been answered. */
+  isAnswered: boolean
+  resolve(): void
+}
+
 /** What Prometheus scrapes. */
 class Target {
   readonly #server: Server
-  readonly #waiting: { scrapes: number; resolve: () => void }[] = []
+  readonly #waiting = new Set<Waiting>()
 
   constructor(metrics: () => Promise<string>) {
     this.#server = createServer(async (_, response) => {
-      for (const waiting of this.#waiting) if (--waiting.scrapes === 0) waiting.resolve()
+      // Prometheus begins a scrape when it has stored the one before.
+      for (const waiting of this.#waiting) if (waiting.isAnswered) this.#end(waiting)
+      const now = [...this.#waiting]
+      // Absent where Prometheus has waited too long: the next scrape counts then.
+      response.on('finish', () => {
+        for (const waiting of now) waiting.isAnswered = true
+      })
       response.setHeader('content-type', 'text/plain; version=0.0.4').end(await metrics())
     })
   }
@@ -70,14 +83,19 @@ class Target {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** Prometheus begins a scrape when it has stored the one before: the second one from now on ends the first. */
+  /** Resolves when a scrape that begins from now on is stored. */
   scraped(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push({ scrapes: 2, resolve }))
+    return new Promise((resolve) => this.#waiting.add({ isAnswered: false, resolve }))
   }
 
   async close(): Promise<void> {
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  #end(waiting: Waiting): void {
+    this.#waiting.delete(waiting)
+    waiting.resolve()
   }
 }
 
