@@ -1,4 +1,6 @@
 import { schema } from '../../core/cli/config/schema.ts'
+import { dashboardJson } from '../../deploy/grafana/dashboard-json.ts'
+import { DASHBOARDS } from '../../deploy/grafana/dashboards.ts'
 import { chainPluginsPage } from './chain-plugins.ts'
 import { managementApiTypes } from './management-api-types.ts'
 import { pluginApiPage } from './plugin-api.ts'
@@ -18,6 +20,10 @@ export const GENERATED_FILES: readonly GeneratedFile[] = [
   { path: 'docs/providers.md', content: providersPage },
   { path: 'docs/routes.schema.json', content: routesSchema },
   { path: 'console/src/api/management-api.ts', content: managementApiTypes },
+  ...DASHBOARDS.map((dashboard) => ({
+    path: `deploy/grafana/dashboards/${dashboard.name}.json`,
+    content: () => dashboardJson(dashboard),
+  })),
 ]
 
 /** The output of `umg schema`. */

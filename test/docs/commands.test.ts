@@ -92,6 +92,27 @@ describe('the docs', () => {
     for (const page of globSync('{*.md,docs/**/*.md}', { cwd: PROJECT }))
       for (const [, program] of read(page).matchAll(/node_modules\/\.bin\/(\w+)/g)) expect(programs, page).to.include(program)
   })
+
+  it('tell operators only commands and options that there are', () => {
+    const leaves = new Map(leavesOf(umg).map((command) => [nameOf(command), command]))
+    for (const page of ['docs/deployment.md', 'docs/operations.md', 'docs/runbooks.md']) {
+      const written = [...read(page).matchAll(/(?:^|`|; |-- |gateway |umg-\S+ )umg ([a-z][^`\n#;|]*)/gm)].map(
+        ([, words]) => words!,
+      )
+      expect(written, page).not.to.have.length(0)
+      for (const words of written) {
+        const [first, second] = words.split(' ')
+        const command = leaves.get(`${first} ${second}`) ?? leaves.get(first!)
+        if (command === undefined)
+          expect(
+            [...leaves.keys()].map((name) => name.split(' ')[0]),
+            `${page}: umg ${words}`,
+          ).to.include(words)
+        const options = command?.options.map(({ long }) => long) ?? []
+        expect(options, `${page}: umg ${words}`).to.include.members([...words.matchAll(/--[a-z-]+/g)].map(String))
+      }
+    }
+  })
 })
 
 describe('umg', () => {

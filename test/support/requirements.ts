@@ -32,10 +32,25 @@ const REQUIREMENTS = {
     missing: 'no promtool on the PATH',
     find: () => onPath('promtool'),
   },
+  prometheus: {
+    tests: 'the dashboards on a Prometheus server',
+    missing: 'no prometheus on the PATH',
+    find: () => onPath('prometheus'),
+  },
   redis: {
     tests: 'limits in Redis',
     missing: 'no redis-server on the PATH',
     find: () => onPath('redis-server'),
+  },
+  helm: {
+    tests: 'the Helm chart',
+    missing: 'no helm on the PATH: go install helm.sh/helm/v3/cmd/helm@v3.22.0',
+    find: () => onPath('helm'),
+  },
+  systemd: {
+    tests: 'the unit of systemd',
+    missing: 'no systemd-analyze on the PATH',
+    find: () => onPath('systemd-analyze'),
   },
   compiler: {
     tests: 'the tools of the benchmark',

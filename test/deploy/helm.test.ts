@@ -1,0 +1,185 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import { parse, parseAllDocuments, stringify } from 'yaml'
+import { loadConfig } from '../../core/config/load.ts'
+import { describeWith, find } from '../support/requirements.ts'
+import { readText } from '../support/sources.ts'
+import { startOptions } from './start-variables.ts'
+
+const CHART = 'deploy/helm'
+/** A helm from the Go proxy knows no version of its own. */
+const KUBERNETES = '1.30.0'
+
+/** A part of an object of Kubernetes, of which each test reads other fields. */
+interface Fields {
+  readonly [name: string]: Fields
+  readonly [index: number]: Fields
+}
+
+/** What is at a path in an object: `spec.ports.0.name`. */
+function at<T = string>(object: Fields | undefined, path: string): T {
+  return path.split('.').reduce<Fields | undefined>((part, name) => part?.[name], object) as T
+}
+
+function helm(...args: string[]): { readonly status: number | null; readonly output: string; readonly stdout: string } {
+  const { status, stdout, stderr } = spawnSync(find('helm')!, args, { encoding: 'utf8' })
+  return { status, output: stdout + stderr, stdout }
+}
+
+/** Everything that can be turned on. */
+const ALL = {
+  replicas: 3,
+  secretVariables: ['umg'],
+  secretFiles: 'umg-vendors',
+  env: { UMG_PUBLIC_URL: 'https://llm.example.com' },
+  autoscaling: { enabled: true, callsInFlight: 50 },
+  serviceMonitor: { enabled: true, tokenSecret: { name: 'umg' }, labels: { release: 'prometheus' } },
+  prometheusRule: { enabled: true, docsUrl: 'https://docs.internal/umg' },
+  dashboards: { enabled: true },
+}
+
+describeWith('helm', 'the Helm chart', () => {
+  let folder: string
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'umg-helm-'))
+  })
+
+  after(() => rm(folder, { recursive: true }))
+
+  async function withValues(values: object): Promise<readonly string[]> {
+    const file = join(folder, 'values.yaml')
+    await writeFile(file, stringify(values))
+    return [CHART, '--values', file, '--kube-version', KUBERNETES]
+  }
+
+  /** The objects that the chart makes of some values, by their kinds. */
+  async function render(values: object = {}): Promise<Readonly<Record<string, readonly Fields[]>>> {
+    const { status, output, stdout } = helm('template', 'umg', ...(await withValues(values)))
+    expect(status, output).to.equal(0)
+    const objects = parseAllDocuments(stdout).map((document) => document.toJS() as Fields | null)
+    return Object.groupBy(
+      objects.filter((object) => object !== null),
+      (object) => at(object, 'kind'),
+    ) as Record<string, Fields[]>
+  }
+
+  for (const [title, values] of Object.entries({ 'no values': {}, 'all values': ALL })) {
+    it(`satisfies helm lint with ${title}`, async () => {
+      const { status, output } = helm('lint', '--strict', ...(await withValues(values)))
+      expect(status, output).to.equal(0)
+    })
+  }
+
+  it('refuses values that are misspelt or impossible', async () => {
+    for (const values of [{ replica: 2 }, { image: { tags: 'x' } }, { replicas: 0 }, { grace: '30s' }]) {
+      const { status, output } = helm('template', 'umg', ...(await withValues(values)))
+      expect(status, JSON.stringify(values)).not.to.equal(0)
+      expect(output).to.include("values don't meet the specifications of the schema")
+    }
+  })
+
+  it('refuses several pods without a database that they share', async () => {
+    const { status, output } = helm('template', 'umg', ...(await withValues({ replicas: 2 })))
+    expect(status).not.to.equal(0)
+    expect(output).to.include('Several pods need one database')
+  })
+
+  it('is one pod with a volume by default, which another never shares', async () => {
+    const { Deployment, PersistentVolumeClaim, ...others } = await render()
+    expect(at(Deployment![0], 'spec')).to.deep.include({ replicas: 1, strategy: { type: 'Recreate' } })
+    expect(at(PersistentVolumeClaim![0], 'spec.accessModes')).to.deep.equal(['ReadWriteOnce'])
+    expect(others).not.to.have.any.keys('PodDisruptionBudget', 'HorizontalPodAutoscaler')
+  })
+
+  it('replaces, scales and disrupts several pods one after the other', async () => {
+    const { Deployment, PodDisruptionBudget, HorizontalPodAutoscaler, ...others } = await render(ALL)
+    const [deployment] = Deployment!
+    expect(at(deployment, 'spec.strategy.rollingUpdate')).to.deep.equal({ maxUnavailable: 0, maxSurge: 1 })
+    expect(at(deployment, 'spec')).not.to.have.property('replicas')
+    expect(others).not.to.have.property('PersistentVolumeClaim')
+    const selector = at(deployment, 'spec.selector')
+    expect(at(PodDisruptionBudget![0], 'spec')).to.deep.equal({ maxUnavailable: 1, selector })
+    expect(at(HorizontalPodAutoscaler![0], 'spec.scaleTargetRef.name')).to.equal(at(deployment, 'metadata.name'))
+    const metrics = at<Fields[]>(HorizontalPodAutoscaler![0], 'spec.metrics')
+    expect(metrics.map((metric) => at(metric, 'type'))).to.deep.equal(['Resource', 'Pods'])
+  })
+
+  it('runs the image as it is: its ports, its folders, variables that the gateway knows', async () => {
+    const { Deployment, Service } = await render(ALL)
+    const container = at<Fields>(Deployment![0], 'spec.template.spec.containers.0')
+    const values = (list: string, field: string): unknown[] => at<Fields[]>(container, list).map((item) => item[field])
+    const dockerfile = readText('deploy/docker/Dockerfile')
+    expect(values('ports', 'containerPort').join(' ')).to.equal(/^EXPOSE (.*)$/m.exec(dockerfile)![1])
+    expect(startOptions().variables).to.include.members(values('env', 'name'))
+    expect(values('volumeMounts', 'mountPath')).to.deep.equal(['/etc/umg', '/data', '/tmp', '/secrets'])
+    for (const path of ['UMG_ROUTES=/etc/umg/', 'UMG_DATA=/data']) expect(dockerfile).to.include(path)
+    expect(at(container, 'image')).to.equal(`unified-model-gateway:${JSON.parse(readText('package.json')).version}`)
+    expect(JSON.stringify(container)).not.to.include('subPath')
+    expect(Service!.map((service) => at(service, 'spec.ports.0.targetPort'))).to.have.members(values('ports', 'name'))
+    for (const service of Service!) expect(at(service, 'spec.ports')).to.have.length(1)
+  })
+
+  it('lets a pod drain before it is killed', async () => {
+    const pod = at<Fields>((await render({ drainDelay: 20, grace: 300 })).Deployment![0], 'spec.template.spec')
+    const env = at<{ name: string; value: string }[]>(pod, 'containers.0.env')
+    const values = Object.fromEntries(env.map(({ name, value }) => [name, value]))
+    expect(values).to.include({ UMG_DRAIN_DELAY: '20', UMG_GRACE: '300' })
+    expect(at<number>(pod, 'terminationGracePeriodSeconds')).to.be.greaterThan(320)
+  })
+
+  it('gives the pod nothing: no root, no capabilities, no token, no variables of Services, a read-only root', async () => {
+    const pod = at<Fields>((await render()).Deployment![0], 'spec.template.spec')
+    expect(pod).to.include({ automountServiceAccountToken: false, enableServiceLinks: false })
+    expect(pod.securityContext).to.include({ runAsNonRoot: true, runAsUser: 65532 })
+    expect(at(pod, 'containers.0.securityContext')).to.deep.equal({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    })
+  })
+
+  it('opens the port of clients to all, that of operators to its namespace, and hides the metadata of the cloud', async () => {
+    const [policy] = (await render()).NetworkPolicy!
+    expect(at(policy, 'spec.ingress')).to.deep.equal([
+      { ports: [{ port: 'http', protocol: 'TCP' }] },
+      { ports: [{ port: 'operators', protocol: 'TCP' }], from: [{ podSelector: {} }] },
+    ])
+    expect(at(policy, 'spec.egress.1.to.0.ipBlock')).to.deep.equal({ cidr: '0.0.0.0/0', except: ['169.254.0.0/16'] })
+  })
+
+  it('has a routing table that is valid: its own, or the one of the values', async () => {
+    const tableOf = async (values: object): Promise<string> =>
+      at<Record<string, string>>((await render(values)).ConfigMap![0], 'data')['routes.yaml']!
+    expect(await tableOf({})).to.equal(readText('routes.yaml'))
+    const file = join(folder, 'routes.yaml')
+    await writeFile(
+      file,
+      await tableOf({ routes: 'version: 1\nchain:\n  - plugin: auth\nnamespaces:\n  own: { provider: sandbox }\n' }),
+    )
+    expect([...(await loadConfig(file, {})).namespaces.keys()]).to.deep.equal(['own'])
+  })
+
+  it('has the rules and the dashboards of this repository, and is scraped as their job', async () => {
+    const { PrometheusRule, ConfigMap, ServiceMonitor, Service } = await render(ALL)
+    const rules = readText('deploy/prometheus/umg.rules.yaml').replaceAll(
+      'https://docs.example.com/umg',
+      ALL.prometheusRule.docsUrl,
+    )
+    expect(at(PrometheusRule![0], 'spec')).to.deep.equal(parse(rules))
+    const dashboards = ConfigMap!.find((map) => at(map, 'metadata.labels.grafana_dashboard') === '1')
+    const files = readdirSync('deploy/grafana/dashboards').map((file) => [file, readText(`deploy/grafana/dashboards/${file}`)])
+    expect(at(dashboards, 'data')).to.deep.equal(Object.fromEntries(files))
+    const monitor = at<Fields>(ServiceMonitor![0], 'spec')
+    expect(at(monitor, 'endpoints.0.relabelings')).to.deep.equal([{ targetLabel: 'job', replacement: 'umg' }])
+    const wanted = Object.entries(at<object>(monitor, 'selector.matchLabels'))
+    const scraped = Service!.filter((service) =>
+      wanted.every(([name, value]) => at<Record<string, string>>(service, 'metadata.labels')[name] === value),
+    )
+    expect(scraped.map((service) => at(service, 'spec.ports.0.name'))).to.deep.equal([at(monitor, 'endpoints.0.port')])
+  })
+})
