@@ -51,7 +51,7 @@ describe('the journal of calls', () => {
   }
 
   afterEach(async () => {
-    journal.close()
+    journal?.close()
     await rm(folder, { recursive: true })
   })
 
