@@ -38,6 +38,7 @@ export class CallJournal {
   #text = ''
   #count = 0
   #retryAt = 0
+  #hasFailed = false
 
   constructor(options: CallJournalOptions) {
     this.#options = options
@@ -66,6 +67,7 @@ export class CallJournal {
     this.#text = ''
     this.#attempt(() => {
       file.size += writeSync(file.descriptor, text)
+      this.#hasFailed = false
       if (file.size >= FULL) this.#current = undefined
     })
   }
@@ -123,7 +125,9 @@ export class CallJournal {
       // A part of a line may be written: the file gets no more.
       this.#current = undefined
       this.#retryAt = performance.now() + RETRY_MS
-      this.#options.log.warn({ err }, 'cannot write the journal of calls, retrying: those of a killed process may lack rows')
+      if (!this.#hasFailed)
+        this.#options.log.warn({ err }, 'cannot write the journal of calls, retrying: calls of a killed process may have no rows')
+      this.#hasFailed = true
     }
   }
 }

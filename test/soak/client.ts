@@ -1,4 +1,4 @@
-import { Agent, type IncomingMessage, request } from 'node:http'
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import type { SoakedGateway } from './fixture.ts'
 
 /** The variable part of a chat completion request. */
@@ -10,6 +10,7 @@ export interface Asked {
 /** The reply to a call. */
 export interface Answer {
   readonly status: number
+  readonly headers: IncomingHttpHeaders
   readonly body: string
   /** False if the reply broke off. */
   readonly whole: boolean
@@ -59,7 +60,8 @@ export function createClient({ url }: Pick<SoakedGateway, 'url'>, key: string): 
     const startedAt = performance.now()
     const reply = await send(body)
     const received = await textOf(reply, leaveAt)
-    return { status: reply.statusCode!, body: received, whole: reply.complete, took: performance.now() - startedAt }
+    const { statusCode, headers, complete } = reply
+    return { status: statusCode!, headers, body: received, whole: complete, took: performance.now() - startedAt }
   }
 
   return {

@@ -20,6 +20,7 @@ import { failingTarget } from './scenarios/failing-target.ts'
 import { flood } from './scenarios/flood.ts'
 import { hostilePlugin } from './scenarios/hostile-plugin.ts'
 import { leak } from './scenarios/leak.ts'
+import { ledger } from './scenarios/ledger.ts'
 import { locked } from './scenarios/locked.ts'
 import { names } from './scenarios/names.ts'
 import { queries } from './scenarios/queries.ts'
@@ -43,6 +44,7 @@ const SCENARIOS: readonly Scenario[] = [
   queries,
   locked,
   crash,
+  ledger,
   hostilePlugin,
   database,
   quota,

@@ -108,7 +108,7 @@ async function streamUntil(client: Client, until: number): Promise<readonly Answ
   return answers
 }
 
-const NO_ANSWER: Answer = { status: 0, body: '', whole: false, took: Number.POSITIVE_INFINITY }
+const NO_ANSWER: Answer = { status: 0, headers: {}, body: '', whole: false, took: Number.POSITIVE_INFINITY }
 
 const answerTo = (client: Client, stream: boolean): Promise<Answer> =>
   client.call(bodyOf({ model: 'up/m', stream })).catch(() => NO_ANSWER)
