@@ -28,7 +28,13 @@ export function keepAsking({ urls, key, body, pauseMs, servedPauseMs = 0 }: Aski
   async function ask(url: string): Promise<void> {
     const client = createClient({ url }, key)
     while (!over.signal.aborted) {
-      const answer = await client.call(body).catch(({ message }: Error) => ({ status: 0, body: message, whole: false, took: 0 }))
+      const answer = await client.call(body).catch(({ message }: Error) => ({
+        status: 0,
+        headers: {},
+        body: message,
+        whole: false,
+        took: 0,
+      }))
       answers.push(answer)
       await delay(answer.status === 200 ? servedPauseMs : pauseMs)
     }
