@@ -96,7 +96,7 @@ export async function measure(plan: Plan, place: Place, subjects: Subjects): Pro
     progress(`warming up: ${scenario.name}`)
     const expected = await replyText(requestOf({ scenario, subject: all[0], key }))
     for (const subject of all) {
-      const target = { scenario, subject, key }
+      const target = { scenario, subject, key: subject.key ?? key }
       await attempt(target, async () => {
         checkReply(await replyText(requestOf(target)), expected, subject.name)
         await warmUp(() => measureOnce(target, place))
@@ -108,7 +108,7 @@ export async function measure(plan: Plan, place: Place, subjects: Subjects): Pro
     for (const scenario of scenarios) {
       progress(`round ${round + 1} of ${rounds}: ${scenario.name}`)
       for (const subject of rotate(all, round)) {
-        const target = { scenario, subject, key }
+        const target = { scenario, subject, key: subject.key ?? key }
         await attempt(target, async () => void measurements.push(await measureOnce(target, place)))
       }
     }

@@ -1,12 +1,15 @@
 import { IDLE_STREAMS, type IdleCost } from './idle-streams.ts'
+import type { Comparison } from './limit-gateways.ts'
 import type { Failure, Measurement } from './measure.ts'
 import type { Scenario } from './scenarios.ts'
 
-/** What became of a scenario's target. */
+/** What became of a target. */
 export interface Verdict {
   readonly scenario: Scenario
-  /** The gateway's CPU as a multiple of nginx's, medians over all rounds. */
-  readonly timesNginx: number
+  /** What may use how many times the CPU of what. */
+  readonly target: Pick<Comparison, 'subject' | 'reference' | 'mostTimes'>
+  /** The subject's CPU as a multiple of the reference's, medians over all rounds. */
+  readonly times: number
   readonly met: boolean
 }
 
@@ -16,14 +19,19 @@ const MOST_WAITING = 0.1
 /** Of a reason in the table; progress shows all of it. */
 const MOST_CHARACTERS = 160
 
-/** Judges the scenarios that have a target. */
-export function judge(measurements: readonly Measurement[]): Verdict[] {
-  const judged = new Set(
-    measurements.map(({ scenario }) => scenario).filter(({ mostTimesNginx }) => mostTimesNginx !== undefined),
-  )
-  return Array.from(judged, (scenario) => {
-    const timesNginx = medianCpu(measurements, scenario, 'gateway') / medianCpu(measurements, scenario, 'nginx')
-    return { scenario, timesNginx, met: timesNginx <= scenario.mostTimesNginx! }
+/** Judges the scenarios that have a target, and the comparisons of scenarios that were measured. */
+export function judge(measurements: readonly Measurement[], comparisons: readonly Comparison[] = []): Verdict[] {
+  const measured = new Set(measurements.map(({ scenario }) => scenario))
+  return Array.from(measured).flatMap((scenario) => {
+    const { name, mostTimesNginx: mostTimes } = scenario
+    const targets = [
+      ...(mostTimes === undefined ? [] : [{ subject: 'gateway', reference: 'nginx', mostTimes }]),
+      ...comparisons.filter((comparison) => comparison.scenario === name),
+    ]
+    return targets.map((target) => {
+      const times = medianCpu(measurements, scenario, target.subject) / medianCpu(measurements, scenario, target.reference)
+      return { scenario, target, times, met: times <= target.mostTimes }
+    })
   })
 }
 
@@ -45,10 +53,10 @@ export function idleTable(costs: readonly IdleCost[]): string {
 
 /** The targets and what became of them as a Markdown table. */
 export function verdictTable(verdicts: readonly Verdict[]): string {
-  const rows = verdicts.map(({ scenario, timesNginx, met }) => [
+  const rows = verdicts.map(({ scenario, target: { subject, reference, mostTimes }, times, met }) => [
     scenario.name,
-    `CPU per ${scenario.unit} at most ${scenario.mostTimesNginx} x nginx`,
-    `${timesNginx.toFixed(2)} x`,
+    `CPU of ${subject} per ${scenario.unit} at most ${mostTimes} x ${reference}`,
+    `${times.toFixed(3)} x`,
     met ? 'met' : 'MISSED',
   ])
   return table(['scenario', 'target', 'measured', 'verdict'], rows)

@@ -4,6 +4,7 @@ import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chooseCores } from './cores.ts'
 import { type IdleCost, measureIdleStreams } from './idle-streams.ts'
+import { LIMIT_COMPARISONS, startLimitGateways } from './limit-gateways.ts'
 import { type Failure, measure } from './measure.ts'
 import { memoryOf } from './memory.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
@@ -18,14 +19,14 @@ import { GATEWAY_SWITCHED_ON, NGINX_SWITCHED_ON, type Place, type Subject, start
 const [MET, MISSED, UNFIT] = [0, 1, 2]
 
 async function main(): Promise<number> {
-  const unfit = missingPrerequisite()
-  if (unfit) return complain(unfit, UNFIT)
   let options: Options
   try {
     options = readOptions(process.argv.slice(2))
   } catch (error) {
     return complain(`${(error as Error).message}\n${USAGE}`, UNFIT)
   }
+  const unfit = missingPrerequisite(options.limits ? ['redis-server'] : [])
+  if (unfit) return complain(unfit, UNFIT)
   try {
     return await bench(options)
   } catch (error) {
@@ -42,12 +43,13 @@ async function bench(options: Options): Promise<number> {
   await processes.run({ name: 'make', program: 'make', args: ['--silent', '-C', TOOLS] })
   const subjects = await startSubjects(place)
   const peers = await startPeers(options.peers, place, subjects, progress)
-  const all = [...subjects.all, ...peers.subjects] as const
+  const limits = options.limits ? await startLimitGateways(place, subjects.all[0].port) : []
+  const all = [...subjects.all, ...limits, ...peers.subjects] as const
   const { measurements, failures } = await measure({ ...options, progress }, place, { ...subjects, all })
 
   const idle = options.idleStreams ? await measureIdle(all, subjects.key, place, progress) : []
 
-  const verdicts = judge(measurements)
+  const verdicts = judge(measurements, options.limits ? LIMIT_COMPARISONS : [])
   print([
     await describeConditions(options, place),
     measurements.length > 0 && resultTable(measurements),

@@ -14,6 +14,8 @@ export interface Subject {
   readonly asks: (api: UpstreamApi) => Asked
   /** The root of its process tree; absent where nothing stands between load generator and upstream. */
   readonly pid?: number
+  /** Present where it is not the run's own: its key. */
+  readonly key?: string
   /** Present at a peer: it is paused while others are measured, and what fails through it does not end the run. */
   readonly peer?: Pick<Service, 'pause' | 'resume'>
 }
@@ -49,8 +51,8 @@ export const TOOLS = fileURLToPath(new URL('tools/', import.meta.url))
 export async function startSubjects(place: Place): Promise<Subjects> {
   const upstream = await startUpstream(place)
   const nginx = await startNginx(place, upstream)
-  const { gateway, key } = await startGateway(place, upstream)
-  return { all: [{ name: 'direct', port: upstream, asks: asUpstream }, nginx, gateway], key }
+  const { subject: gateway } = await startGateway(place, upstream, { name: 'gateway' })
+  return { all: [{ name: 'direct', port: upstream, asks: asUpstream }, nginx, gateway], key: gateway.key }
 }
 
 /** Starts the mock upstream; resolves to its port. */
@@ -70,17 +72,30 @@ async function startNginx({ processes, scratch, cores }: Place, upstream: number
   return { name: 'nginx', port, asks: asUpstream, pid: service.pid }
 }
 
-async function startGateway({ processes, scratch, cores }: Place, upstream: number): Promise<{ gateway: Subject; key: string }> {
-  const data = ['--data', join(scratch, 'data')]
+/** What makes one gateway differ from another. */
+export interface GatewaySettings {
+  readonly name: string
+  /** Further options of `umg start`. */
+  readonly flags?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Starts a gateway with a database and a key of its own, and waits until it serves. */
+export async function startGateway(
+  { processes, scratch, cores }: Place,
+  upstream: number,
+  { name, flags = [], env: more }: GatewaySettings,
+): Promise<{ readonly subject: Subject & { readonly key: string }; readonly service: Service }> {
+  const data = ['--data', join(scratch, name)]
   const created = await processes.run(umg('umg keys create', ['keys', 'create', '--name', 'bench', '--json', ...data]))
-  const { secret } = JSON.parse(created) as { secret: string }
+  const { secret: key } = JSON.parse(created) as { secret: string }
 
   const routes = fileURLToPath(new URL('routes.yaml', import.meta.url))
-  const start = umg('the gateway', ['start', '--routes', routes, '--host', '127.0.0.1', '--port', '0', ...data])
-  const env = { BENCH_UPSTREAM: `http://127.0.0.1:${upstream}/v1`, BENCH_API_KEY: 'sk-ant-bench' }
-  const service = processes.serve({ ...start, env, core: cores?.proxy }, join(scratch, 'gateway.log'))
+  const start = umg(name, ['start', '--routes', routes, '--host', '127.0.0.1', '--port', '0', ...flags, ...data])
+  const env = { BENCH_UPSTREAM: `http://127.0.0.1:${upstream}/v1`, BENCH_API_KEY: 'sk-ant-bench', ...more }
+  const service = processes.serve({ ...start, env, core: cores?.proxy }, join(scratch, `${name}.log`))
   const port = await announcedPort(service)
-  return { gateway: { name: 'gateway', port, asks: asGateway, pid: service.pid }, key: secret }
+  return { subject: { name, port, asks: asGateway, pid: service.pid, key }, service }
 }
 
 function umg(name: string, args: readonly string[]): Command {

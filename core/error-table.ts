@@ -68,7 +68,7 @@ export const ERRORS = {
   metrics_token_required: caller(401, 'invalid_api_key', 'The metrics need the bearer token that UMG_METRICS_TOKEN sets.'),
 
   // The address and the envelope
-  unknown_url: caller(404, null, 'Invalid URL ({method} {path})'),
+  unknown_url: caller(404, null, 'Invalid URL ({method} {path}){detail}'),
   method_not_allowed: caller(
     405,
     null,
@@ -118,7 +118,7 @@ export const ERRORS = {
     'unsupported_endpoint',
     'The model `{model}` is not served at this endpoint. Ask another endpoint, or for another model.',
   ),
-  model_not_found: caller(404, 'model_not_found', 'The model `{model}` does not exist or you do not have access to it.'),
+  model_not_found: caller(404, 'model_not_found', 'The model `{model}` does not exist or you do not have access to it.{detail}'),
 
   // What the operator allows
   rate_limit_requests: { status: 429, type: 'requests', code: 'rate_limit_exceeded', fault: 'policy', message: '{detail}' },

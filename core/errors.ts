@@ -60,6 +60,10 @@ export class GatewayError extends Error {
   }
 }
 
+/** The error that answers a call for which anything was thrown. */
+export const asGatewayError = (thrown: unknown): GatewayError =>
+  thrown instanceof GatewayError ? thrown : new GatewayError('internal_error', { cause: thrown })
+
 function fill(template: string, values: Readonly<Record<string, string | number>>): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? ''))
 }

@@ -45,15 +45,17 @@ export interface Account extends Owner {
   readonly keys: number
   /** The number of users who sign in to it. */
   readonly users: number
+  /** The line of the routes.yaml that declared it last, `routes.yaml:71`; undefined if none does. */
+  readonly declaredAt: string | undefined
 }
 
 /** Creates an account. Throws `invalid_value`. */
 export async function createAccount(store: Store, account: NewAccount, actor: Actor): Promise<Account> {
-  const { maxKeys = DEFAULT_MAX_KEYS, budgets = [] } = account
-  const settings = checked({ ...account, maxKeys, budgets })
+  const { name, models, rateClass, maxKeys = DEFAULT_MAX_KEYS, budgets = [] } = account
+  const settings: AccountSettings = { name, models, rateClass, maxKeys, budgets: checkBudgets(budgets) }
+  checkSettings(settings)
   const id = newId('acc')
-  const { name } = settings
-  const row: AccountsTable = { id, ...columnsOf(settings), created_at: Date.now() }
+  const row: AccountsTable = { id, ...columnsOf(settings), created_at: Date.now(), declared_at: null }
   return store.db.transaction().execute(async (db) => {
     await db.insertInto('accounts').values(row).execute()
     const changes = changesBetween({}, settingsOf(settings))
@@ -63,15 +65,24 @@ export async function createAccount(store: Store, account: NewAccount, actor: Ac
 }
 
 /**
- * Creates the accounts that do not exist yet, so that they can have users and keys. Their settings are those of routes.yaml, as long as that
- * declares them, and after that allow no model until an admin changes them.
+ * Notes which accounts routes.yaml declares, and where: `lines` by id. Creates those that do not exist yet, so that they can have users and
+ * keys. Their settings are those of routes.yaml, as long as that declares them, and after that allow no model until an admin changes them.
  */
-export async function createDeclaredAccounts(store: Store, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return
+export async function noteDeclaredAccounts(store: Store, lines: ReadonlyMap<string, string>): Promise<void> {
+  const known = await store.read(store.db.selectFrom('accounts').select(['id', 'declared_at']))
+  const changed = known.filter(({ id, declared_at }) => declared_at !== (lines.get(id) ?? null))
+  const missing = [...lines].filter(([id]) => !known.some((account) => account.id === id))
+  if (changed.length + missing.length === 0) return
   await store.db.transaction().execute(async (db) => {
-    for (const id of ids) {
+    for (const { id } of changed)
+      await db
+        .updateTable('accounts')
+        .set({ declared_at: lines.get(id) ?? null })
+        .where('id', '=', id)
+        .execute()
+    for (const [id, declared_at] of missing) {
       const settings = { name: id, models: [], rateClass: null, maxKeys: DEFAULT_MAX_KEYS, budgets: [] }
-      const row: AccountsTable = { id, ...columnsOf(settings), created_at: Date.now() }
+      const row: AccountsTable = { id, ...columnsOf(settings), created_at: Date.now(), declared_at }
       const created = await db
         .insertInto('accounts')
         .values(row)
@@ -83,22 +94,21 @@ export async function createDeclaredAccounts(store: Store, ids: readonly string[
   })
 }
 
+/** Settings to change; those that are undefined stay as they are. */
+type Changes = { readonly [Setting in keyof AccountSettings]?: AccountSettings[Setting] | undefined }
+
 /** Changes an account, which takes effect for its keys at once. Throws `object_not_found` or `invalid_value`. */
 export async function editAccount(
   store: Store,
-  {
-    id,
-    ...given
-  }: { readonly [Setting in keyof AccountSettings]?: AccountSettings[Setting] | undefined } & {
-    readonly id: string
-  },
+  { id, ...given }: Changes & { readonly id: string },
   actor: Actor,
 ): Promise<Account> {
+  checkSettings(given)
+  const checkedBudgets = given.budgets && checkBudgets(given.budgets)
   await store.db.transaction().execute(async (db) => {
     const before = await findOwner(db, id)
-    const { name = before.name, models = before.models, rateClass = before.rateClass } = given
-    const { maxKeys = before.maxKeys, budgets = before.budgets } = given
-    const settings = checked({ name, models, rateClass, maxKeys, budgets })
+    const { name = before.name, models = before.models, rateClass = before.rateClass, maxKeys = before.maxKeys } = given
+    const settings: AccountSettings = { name, models, rateClass, maxKeys, budgets: checkedBudgets ?? before.budgets }
     await db.updateTable('accounts').set(columnsOf(settings)).where('id', '=', id).execute()
     const changes = changesBetween(settingsOf(before), settingsOf(settings))
     await audit(db, actor, { action: 'account.edit', object: { type: 'account', id, name }, changes })
@@ -154,6 +164,7 @@ const accountOf = (row: AccountsTable & { readonly keys: number; readonly users:
   createdAt: row.created_at,
   keys: row.keys,
   users: row.users,
+  declaredAt: row.declared_at ?? undefined,
 })
 
 const columnsOf = ({ name, models, rateClass, maxKeys, budgets }: AccountSettings) => ({
@@ -173,17 +184,15 @@ const settingsOf = ({ name, models, rateClass, maxKeys, budgets }: AccountSettin
   budgets,
 })
 
-/** The settings as they are stored. Throws `invalid_value` for settings that an account cannot have. */
-function checked({ name, models, rateClass, maxKeys, budgets }: AccountSettings): AccountSettings {
-  checkText('name', name)
-  checkGlobs('models', models)
-  if (rateClass !== null) checkText('rate_class', rateClass)
-  if (!(Number.isSafeInteger(maxKeys) && maxKeys >= 0 && maxKeys <= MOST_MAX_KEYS))
+function checkSettings({ name, models, rateClass, maxKeys }: Changes): void {
+  if (name !== undefined) checkText('name', name)
+  if (models !== undefined) checkGlobs('models', models)
+  if (rateClass != null) checkText('rate_class', rateClass)
+  if (maxKeys !== undefined && !(Number.isSafeInteger(maxKeys) && maxKeys >= 0 && maxKeys <= MOST_MAX_KEYS))
     throw new GatewayError('invalid_value', {
       param: 'max_keys',
       values: { detail: `give a whole number up to ${MOST_MAX_KEYS}` },
     })
-  return { name, models, rateClass, maxKeys, budgets: checkBudgets(budgets) }
 }
 
 /** What a column of all databases holds. */

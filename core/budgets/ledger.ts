@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Ledger } from '../quota/authority.ts'
-import { asBudgetCounter, type BudgetCounter, type BudgetOwner } from '../quota/budgets.ts'
+import { asBudgetCounter, type BudgetCounter, type BudgetOwner, ownerName } from '../quota/budgets.ts'
 import { boundsOf } from '../quota/window.ts'
 import type { Store } from '../store/database.ts'
 import { firstRequestId } from '../text/ids.ts'
@@ -14,8 +14,8 @@ const MAX_OWNERS = 100
 export function ledgerOf(store: Store): Ledger {
   return async (counter, since) => {
     const budget = asBudgetCounter(counter)
-    if (budget === undefined) return 0
-    return (await spentSince(store, [budget.owner], since)).get(nameOf(budget.owner)) ?? 0
+    if (budget === undefined) return null
+    return (await spentSince(store, [budget.owner], since)).get(ownerName(budget.owner)) ?? 0
   }
 }
 
@@ -32,7 +32,7 @@ export async function spentOf(store: Store, counters: readonly BudgetCounter[]):
         some.map(({ owner }) => owner),
         start,
       )
-      for (const counter of some) spent.set(counter, ofOwners.get(nameOf(counter.owner)) ?? 0)
+      for (const counter of some) spent.set(counter, ofOwners.get(ownerName(counter.owner)) ?? 0)
     }
   }
   return spent
@@ -46,12 +46,9 @@ interface Group {
   readonly name: string
 }
 
-/** Several counters have one owner: those of its day and its month. */
-const nameOf = ({ kind, id }: BudgetOwner): string => `${kind}/${id}`
-
-/** By the names of the owners. */
+/** By the names of the owners: several counters have one, those of its day and its month. */
 async function spentSince(store: Store, all: readonly BudgetOwner[], since: number): Promise<ReadonlyMap<string, number>> {
-  const owners = [...new Map(all.map((owner) => [nameOf(owner), owner])).values()]
+  const owners = [...new Map(all.map((owner) => [ownerName(owner), owner])).values()]
   const groups = [...owners.filter(({ kind }) => kind === 'account').map(groupOfAccount), ...(await groupsOfKeys(store, owners))]
   const spent = new Map<string, number>()
   for (const { dimension, column, of } of [
@@ -62,7 +59,7 @@ async function spentSince(store: Store, all: readonly BudgetOwner[], since: numb
     const sums = [...(await sumsOfUsage(store, dimension, of, since)), ...(await sumsOfCalls(store, column, of, since))]
     for (const { scope, name, cost } of sums) {
       const { owner } = of.find((group) => group.scope === scope && group.name === name)!
-      spent.set(nameOf(owner), (spent.get(nameOf(owner)) ?? 0) + cost)
+      spent.set(ownerName(owner), (spent.get(ownerName(owner)) ?? 0) + cost)
     }
   }
   return spent
@@ -70,23 +67,22 @@ async function spentSince(store: Store, all: readonly BudgetOwner[], since: numb
 
 const groupOfAccount = (owner: BudgetOwner): Group => ({ owner, scope: owner.id, name: '' })
 
-/** The account of the keys of routes.yaml. */
-const DECLARED_OWNER = 'default'
-
 /** The keys of budgets: each with those that replaced it, one after the other. */
 async function groupsOfKeys({ db }: Store, owners: readonly BudgetOwner[]): Promise<readonly Group[]> {
-  const byId = new Map(owners.filter(({ kind }) => kind === 'key').map((owner) => [owner.id, owner]))
-  if (byId.size === 0) return []
-  const { rows } = await sql<{ readonly first: string; readonly id: string; readonly account_id: string }>`
-    with recursive chain (first, id, account_id, replaced_by) as (
-      select id, id, account_id, replaced_by from keys where id in (${sql.join([...byId.keys()])})
-      union select chain.first, keys.id, keys.account_id, keys.replaced_by from keys join chain on keys.id = chain.replaced_by
+  const keys = owners.filter(({ kind }) => kind === 'key')
+  if (keys.length === 0) return []
+  const ids = [...new Set(keys.map(({ id }) => id))]
+  const { rows } = await sql<{ readonly first: string; readonly id: string }>`
+    with recursive chain (first, id, replaced_by) as (
+      select id, id, replaced_by from keys where id in (${sql.join(ids)})
+      union select chain.first, keys.id, keys.replaced_by from keys join chain on keys.id = chain.replaced_by
     )
-    select first, id, account_id from chain
+    select first, id from chain where id <> first
   `.execute(db)
-  const stored = rows.map(({ first, id, account_id }): Group => ({ owner: byId.get(first)!, scope: account_id, name: id }))
-  const declared = byId.values().filter((owner) => !rows.some(({ first }) => first === owner.id))
-  return [...stored, ...declared.map((owner): Group => ({ owner, scope: DECLARED_OWNER, name: owner.id }))]
+  const successors = Map.groupBy(rows, ({ first }) => first)
+  return keys.flatMap((owner) =>
+    [{ id: owner.id }, ...(successors.get(owner.id) ?? [])].map(({ id }): Group => ({ owner, scope: owner.account, name: id })),
+  )
 }
 
 interface Sum {

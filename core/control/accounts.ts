@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { type Account, createAccount, editAccount, findAccount, findOwner, listAccounts } from '../accounts/accounts.ts'
 import { GatewayError } from '../errors.ts'
+import { formatBudget } from '../text/budgets.ts'
 import { didYouMean } from '../text/suggestions.ts'
 import { budgetTexts, spendingField, spendingOf } from './budgets.ts'
 import { accountScope } from './caller.ts'
@@ -36,18 +37,22 @@ const accountSchema = Type.Object(
 
 /** An account of routes.yaml is shown with the settings of the file, which take the place of those in the database. */
 async function accountViews(accounts: readonly Account[], services: ManagementServices) {
-  const budgeted = accounts.map(({ id, budgets }) => ({ owner: { kind: 'account', id } as const, budgets }))
+  const { accounts: declaredAccounts } = services.live.generation.config
+  const budgeted = accounts.map(({ id, budgets }) => ({
+    owner: { kind: 'account', id, account: id } as const,
+    budgets: declaredAccounts.get(id)?.budgets.map(formatBudget) ?? budgets,
+  }))
   const spending = await spendingOf(budgeted, services)
   return accounts.map((account, index) => {
-    const { id, name, models, rateClass, maxKeys, budgets, createdAt, keys, users } = account
-    const declared = services.live.generation.config.accounts.get(id)
+    const { id, name, models, rateClass, maxKeys, createdAt, keys, users } = account
+    const declared = declaredAccounts.get(id)
     return {
       id,
       name,
       models: declared?.models ?? models,
       rate_class: declared === undefined ? rateClass : (declared.rateClass ?? null),
       max_keys: maxKeys,
-      budgets,
+      budgets: budgeted[index]!.budgets,
       spending: spending[index]!,
       created_at: toTime(createdAt),
       keys,

@@ -8,7 +8,8 @@ import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { GatewayError } from '../errors.ts'
 
-const CONSOLE = '/console'
+/** The path of the console. */
+export const CONSOLE = '/console'
 const DIST = fileURLToPath(new URL('../../console/dist', import.meta.url))
 
 /** Vite's placeholder in the index for the nonce of each reply (`html.cspNonce` of its configuration). */
@@ -55,6 +56,7 @@ export function consoleRouter(dist: string = DIST): Router {
     if (found === undefined) files = undefined
     return found
   }
+  router.get('/', (ctx) => ctx.redirect(CONSOLE))
   router.get([CONSOLE, `${CONSOLE}/{*path}`], async (ctx) => {
     const found = await built()
     ctx.set(HEADERS)

@@ -1,7 +1,6 @@
-import { basename } from 'node:path'
 import { Type } from 'typebox'
 import { GatewayError } from '../errors.ts'
-import type { Position } from '../text/diagnostic.ts'
+import { type Position, placeOf } from '../text/diagnostic.ts'
 
 /** Where an object is declared. */
 export const source = Type.String({
@@ -10,7 +9,7 @@ export const source = Type.String({
 })
 
 /** The `source` of an object. `at`: its place in routes.yaml; undefined: it is in the database. */
-export const sourceOf = (at: Position | undefined): string => (at === undefined ? 'database' : `${basename(at.file)}:${at.line}`)
+export const sourceOf = (at: Position | undefined): string => (at === undefined ? 'database' : placeOf(at))
 
 /** The `conflict` of a change of an object that routes.yaml declares. */
 export const changedInFile = (what: 'account' | 'key', at: Position): GatewayError =>

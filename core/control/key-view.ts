@@ -58,9 +58,9 @@ export async function keyViews(keys: readonly ApiKey[], services: ManagementServ
 export const keyView = async (key: ApiKey, services: ManagementServices) => (await keyViews([key], services))[0]!
 
 /** A key that replaces others shares their budgets. */
-async function ownerOf({ id, replaces, budgets }: ApiKey, { store }: ManagementServices): Promise<BudgetOwner> {
+async function ownerOf({ id, replaces, budgets, account }: ApiKey, { store }: ManagementServices): Promise<BudgetOwner> {
   const isFirst = replaces === undefined || budgets.length === 0
-  return { kind: 'key', id: isFirst ? id : await firstKeyId(store, id) }
+  return { kind: 'key', id: isFirst ? id : await firstKeyId(store, id), account: account.id }
 }
 
 const viewOf = (key: ApiKey) => ({
@@ -93,7 +93,7 @@ export async function declaredKeyViews(keys: readonly DeclaredKey[], services: M
   )
   const views = keys.map((key) => declaredView(key, { id: key.account, name: owners.get(key.account)! }))
   const spending = await spendingOf(
-    views.map(({ id, budgets }) => ({ owner: { kind: 'key', id }, budgets })),
+    views.map(({ id, budgets, account }) => ({ owner: { kind: 'key', id, account: account.id }, budgets })),
     services,
   )
   return views.map((view, index) => ({ ...view, spending: spending[index]! }))

@@ -5,7 +5,7 @@ import { GatewayError } from '../errors.ts'
 import type { Generation } from '../http/generation.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
 import { droppedParameters, tableFor } from '../routing/operation.ts'
-import type { Branch, Candidate, Route } from '../routing/route.ts'
+import { type Candidate, candidatesOf } from '../routing/route.ts'
 import { ANY_KEY, routeFor } from '../routing/simulate.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 
@@ -17,7 +17,8 @@ export function checkDefaults({ config, table }: Pick<Generation, 'config' | 'ta
   const file = new ConfigFile(config.file, config.text)
   return [...config.curated.values()].flatMap(({ name, routes }) =>
     [...routes].flatMap(([model, route]) => {
-      const candidates = candidatesOf(routeFor(table, route.id, ANY_KEY))
+      const found = routeFor(table, route.id, ANY_KEY)
+      const candidates = found === undefined ? [] : candidatesOf(found.leads)
       return Object.entries(route.defaults).flatMap(([parameter, value]) => {
         const reason = problemOf({ [parameter]: value }, route, candidates)
         if (reason === undefined) return []
@@ -72,13 +73,3 @@ function supportAt({ target }: Candidate, parameter: Default, strict: boolean): 
 }
 
 const ANY_REQUEST = { model: 'any', messages: [] }
-
-/** All candidates of a route, those of nested curated models included. */
-function candidatesOf(route: Route | undefined): readonly Candidate[] {
-  if (route === undefined) return []
-  if ('target' in route.leads) return [route.leads]
-  return [...route.leads.targets, ...route.leads.fallbacks].flatMap(candidatesOfBranch)
-}
-
-const candidatesOfBranch = (branch: Branch): readonly Candidate[] =>
-  'candidate' in branch ? [branch.candidate] : [...branch.choice.targets, ...branch.choice.fallbacks].flatMap(candidatesOfBranch)

@@ -89,7 +89,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     ...options,
     services,
     followers: proxies,
-    onActive: ({ accounts }) => control.declareAccounts([...accounts.keys()]),
+    onActive: (config) => control.declareAccounts(config),
     loadTimeout: services.times.load,
     ...(files && { files }),
   })

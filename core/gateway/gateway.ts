@@ -7,6 +7,7 @@ import type { Generation } from '../http/generation.ts'
 import type { Listen } from '../http/listen.ts'
 import { openListeners } from '../http/server.ts'
 import { Metrics } from '../observe/metrics.ts'
+import { CallJournal } from '../usage/call-journal.ts'
 import { type OperatorOptions, operatorPaths } from './operators.ts'
 import { Reloader } from './reload.ts'
 import { openServices, type ServiceOptions } from './services.ts'
@@ -57,9 +58,11 @@ export interface Gateway {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
   const metrics = new Metrics()
-  const control = opened.adopt(await openStoredControl({ ...options, metrics }), (each) => each.close())
-  const services = opened.adopt(openServices({ ...options, metrics, control }), (each) => each.close())
-  const onActive = ({ accounts }: Config) => control.declareAccounts([...accounts.keys()])
+  const { journals: folder, log } = options
+  const journal = folder === undefined ? undefined : opened.adopt(new CallJournal({ folder, log }), (each) => each.close())
+  const control = opened.adopt(await openStoredControl({ ...options, metrics, journal }), (each) => each.close())
+  const services = opened.adopt(openServices({ ...options, metrics, control, journal }), (each) => each.close())
+  const onActive = (config: Config) => control.declareAccounts(config)
   const loading = Reloader.start({ ...options, services, onActive, loadTimeout: services.times.load })
   const reloader = opened.adopt(await loading, (each) => each.close())
   const { live } = reloader

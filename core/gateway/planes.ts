@@ -28,6 +28,8 @@ export interface ControlMessages {
   renewLeases(holder: string, requests: readonly LeaseRequest[]): Promise<readonly Lease[]>
   /** Writes down calls that have ended, and the ids of keys that were used. */
   report(calls: readonly CallRecord[], keyIds: readonly string[]): void
+  /** Resolves when the calls that were reported so far have rows, or are lost. */
+  written(): Promise<void>
 }
 
 /** The messages that control sends to a proxy. */

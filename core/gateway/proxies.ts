@@ -7,12 +7,16 @@ import type { QuotaAuthority } from '../quota/authority.ts'
 import type { Counter, Lease, LeaseRequest } from '../quota/counter.ts'
 import type { TargetReport } from '../routing/upstream-state.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
+import type { CallRecorder } from '../usage/recorder.ts'
 import { Channel } from './channel.ts'
 import type { ControlMessages, ControlPlane, ProxyMessages } from './planes.ts'
 
 /** The options of `Proxies`. */
 export interface ProxiesOptions {
-  readonly control: ControlPlane & { readonly authority: Pick<QuotaAuthority, 'renew'> }
+  readonly control: ControlPlane & {
+    readonly authority: Pick<QuotaAuthority, 'renew'>
+    readonly recorder: Pick<CallRecorder, 'record' | 'written'>
+  }
   readonly metrics: TotalMetrics
   readonly log: Log
 }
@@ -46,6 +50,7 @@ export class Proxies {
         for (const call of calls) recorder.record(call)
         for (const id of keyIds) keys.used(id)
       },
+      written: () => recorder.written(),
     }
     const channel = new Channel<ProxyMessages>(socket, messages)
     channel.closed.addEventListener('abort', () => {

@@ -8,6 +8,7 @@ import type { ListenerName } from '../http/listen.ts'
 import { openListeners } from '../http/server.ts'
 import { METRICS } from '../observe/metric-definitions.ts'
 import { Metrics } from '../observe/metrics.ts'
+import { CallJournal } from '../usage/call-journal.ts'
 import { Follower } from './follower.ts'
 import type { DrainTimes } from './gateway.ts'
 import { RemoteControl } from './remote-control.ts'
@@ -24,6 +25,8 @@ export interface ProxyOptions extends Omit<ServiceOptions, 'control' | 'metrics'
   readonly folder: RunFolder
   /** Whether operators have a listener of their own. */
   readonly adminListen: boolean
+  /** The folder of the journals of all processes. */
+  readonly journals: string
 }
 
 /** A proxy process: it serves `/v1`, and forwards all other paths to control. */
@@ -49,9 +52,10 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     metrics: () => metrics.state(),
     targets: () => services.states.report(performance.now()),
   } satisfies ConstructorParameters<typeof RemoteControl>[0]['messages']
-  const remote = new RemoteControl({ socket: folder.control, messages, onDropped: (calls) => dropped.add(calls) })
+  const journal = opened.adopt(new CallJournal({ folder: options.journals, log: options.log }), (each) => each.close())
+  const remote = new RemoteControl({ socket: folder.control, messages, onDropped: (calls) => dropped.add(calls), journal })
   const control = opened.adopt(remote, (each) => each.close())
-  const services = opened.adopt(openServices({ ...options, metrics, control }), (each) => each.close())
+  const services = opened.adopt(openServices({ ...options, metrics, control, journal }), (each) => each.close())
   const follower = opened.adopt(new Follower({ ...options, services, loadTimeout: services.times.load }), (each) => each.close())
   const live = await follower.live
 

@@ -2,7 +2,9 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { KeySource, KeyWatcher } from '../keys/source.ts'
 import type { Lease, LeaseRequest } from '../quota/counter.ts'
+import type { CallsTable } from '../store/schema.ts'
 import { newId } from '../text/ids.ts'
+import type { CallJournal } from '../usage/call-journal.ts'
 import type { CallRecord, CallSink } from '../usage/call-record.ts'
 import { Channel, ChannelError } from './channel.ts'
 import type { ControlMessages, ControlPlane, ProxyMessages } from './planes.ts'
@@ -26,6 +28,7 @@ export interface RemoteControlOptions {
   readonly messages: Omit<ProxyMessages, 'keysChanged' | 'keysLost'>
   /** Counts calls that were not written down. */
   onDropped(calls: number): void
+  readonly journal?: CallJournal | undefined
 }
 
 /** The control plane of a proxy: messages to the control process. It connects again whenever that process is replaced. */
@@ -122,8 +125,10 @@ export class RemoteControl implements ControlPlane {
   }
 
   #record(record: CallRecord): void {
-    if (this.#waiting.length >= MAX_WAITING) this.#options.onDropped(1)
-    else this.#waiting.push(record)
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.#options.onDropped(1)
+      if (record.row !== undefined) this.#options.journal?.done([record.row])
+    } else this.#waiting.push(record)
     this.#schedule()
   }
 
@@ -148,13 +153,30 @@ export class RemoteControl implements ControlPlane {
     const keyIds = [...this.#usedKeys]
     this.#usedKeys.clear()
     try {
-      await this.#reachable().call('report', batch, keyIds)
+      const channel = this.#reachable()
+      await channel.call('report', batch, keyIds)
       this.#waiting.splice(0, batch.length)
+      void this.#confirm(
+        channel,
+        batch.flatMap(({ row }) => row ?? []),
+      )
       return true
     } catch {
       for (const id of keyIds) this.#usedKeys.add(id)
       // Sent again with the next connection, or the next call.
       return false
+    }
+  }
+
+  /** Keeps rows until control has written them: a control process that is killed loses those that it has not. */
+  async #confirm(channel: Channel<ControlMessages>, rows: readonly CallsTable[]): Promise<void> {
+    if (rows.length === 0) return
+    try {
+      await channel.call('written')
+      this.#options.journal?.done(rows)
+    } catch {
+      this.#waiting.unshift(...rows.map((row) => ({ row })))
+      this.#schedule()
     }
   }
 }

@@ -15,6 +15,7 @@ import { LeasedLimits } from '../quota/limits.ts'
 import { UpstreamStates } from '../routing/upstream-state.ts'
 import { UpstreamClient } from '../upstream/client.ts'
 import { getJson } from '../upstream/get-json.ts'
+import type { CallJournal } from '../usage/call-journal.ts'
 import { createWorkers, type Workers } from '../workers/pool.ts'
 import type { LiveServices } from './live-generation.ts'
 import type { ControlPlane } from './planes.ts'
@@ -46,6 +47,8 @@ export interface ServiceOptions {
   readonly processes?: number
   /** Default: derived from the memory. */
   readonly admission?: Partial<AdmissionLimits>
+  /** Absent: what calls cost is only in memory until it is recorded. */
+  readonly journal?: CallJournal | undefined
 }
 
 /** The services that all generations of a process share. They outlive reloads. */
@@ -103,6 +106,7 @@ export function openServices({ control, log, metrics, version, workerThreads, ..
     scanner: workers,
     heartbeat: times.heartbeat,
     writeStall: times.writeStall,
+    journal: options.journal,
     lifecycle: { draining: false },
     async close() {
       admission.close()

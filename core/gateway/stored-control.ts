@@ -1,14 +1,16 @@
-import { createDeclaredAccounts } from '../accounts/accounts.ts'
+import { noteDeclaredAccounts } from '../accounts/accounts.ts'
 import { ledgerOf } from '../budgets/ledger.ts'
 import { BudgetWatch } from '../budgets/watch.ts'
-import type { BudgetsConfig } from '../config/config.ts'
+import type { BudgetsConfig, Config } from '../config/config.ts'
 import { StoredKeys } from '../keys/source.ts'
 import type { Log } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { type CounterStorage, type QuotaAuthority, StoredAuthority } from '../quota/authority.ts'
 import { DatabaseStorage } from '../quota/database-storage.ts'
 import type { Store } from '../store/database.ts'
+import { placeOf } from '../text/diagnostic.ts'
 import { newId } from '../text/ids.ts'
+import type { CallJournal } from '../usage/call-journal.ts'
 import { type CallRecorder, openUsage } from '../usage/recorder.ts'
 import { DEFAULT_RETENTION, type Retention } from '../usage/retention.ts'
 import type { ControlPlane } from './planes.ts'
@@ -22,14 +24,18 @@ export interface StoredControlOptions {
   readonly retention?: Retention
   /** The URL of a Redis or Valkey server, which keeps the counters of limits; else the database does. */
   readonly redis?: string
+  /** The folder of the journals of this gateway's processes; absent: they have none. */
+  readonly journals?: string
+  /** The journal of this process, if it serves calls. */
+  readonly journal?: CallJournal | undefined
 }
 
 /** The control plane of the process that has the database. */
 export interface StoredControl extends ControlPlane {
   readonly recorder: CallRecorder
   readonly authority: QuotaAuthority
-  /** Creates the accounts of routes.yaml that the database does not have. Logs a failure: the next reload tries again. */
-  declareAccounts(ids: readonly string[]): Promise<void>
+  /** Notes the accounts of routes.yaml in the database. Logs a failure: the next reload tries again. */
+  declareAccounts(config: Pick<Config, 'accounts'>): Promise<void>
   /** Begins to watch budgets. `settings`: those in use. */
   watchBudgets(settings: () => BudgetsConfig): void
   /** Writes what waits, and closes the store. */
@@ -43,19 +49,28 @@ export async function openStoredControl({
   metrics,
   redis,
   retention = DEFAULT_RETENTION,
+  journals,
+  journal,
 }: StoredControlOptions): Promise<StoredControl> {
   const keys = new StoredKeys(store)
   const storage = redis === undefined ? new DatabaseStorage(store) : await openRedis(redis, log)
   const authority = new BudgetWatch({ store, log, metrics, authority: new StoredAuthority(storage, ledgerOf(store)) })
   const holder = newId('prc')
-  const usage = openUsage({ store, log, metrics, retention })
+  const usage = openUsage({
+    store,
+    log,
+    metrics,
+    retention,
+    ...(journals !== undefined && { journals }),
+    ...(journal && { journal }),
+  })
   return {
     keys,
     authority,
     recorder: usage.recorder,
-    declareAccounts: (ids) =>
-      createDeclaredAccounts(store, ids).catch((err: unknown) =>
-        log.warn({ err, accounts: ids }, 'the accounts of routes.yaml are not in the database yet'),
+    declareAccounts: ({ accounts }) =>
+      noteDeclaredAccounts(store, new Map(Array.from(accounts, ([id, { at }]) => [id, placeOf(at)]))).catch((err: unknown) =>
+        log.warn({ err, accounts: [...accounts.keys()] }, 'the accounts of routes.yaml are not in the database yet'),
       ),
     watchBudgets: (settings) => authority.start(settings),
     renewLeases: (requests) => authority.renew(holder, requests),

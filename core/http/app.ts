@@ -6,7 +6,9 @@ import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
+import type { ClientWire } from '../protocol/client-protocol.ts'
 import { embeddings } from '../protocol/embeddings.ts'
+import { countTokens, messages } from '../protocol/messages/endpoint.ts'
 import { responses } from '../protocol/responses.ts'
 import { UnreadBodies } from './body.ts'
 import { exchangeOf, LinkState } from './chain.ts'
@@ -57,7 +59,7 @@ function beginExchange({ settlement, open, lifecycle }: AppServices): Koa.Middle
   }
 }
 
-/** Sends the result of a call, and thrown errors in OpenAI's format. Koa sends the other replies. */
+/** Sends the result of a call, and thrown errors. Koa sends the other replies. */
 function sendReply(unread: UnreadBodies): Koa.Middleware {
   return async (ctx, next) => {
     const exchange = exchangeOf(ctx)
@@ -113,10 +115,21 @@ function count(rawHeaders: readonly string[], name: string): number {
 function refuseUnknownPath(ctx: Koa.Context): never {
   const layers = (ctx.matched ?? []) as readonly { readonly methods: readonly string[] }[]
   const allow = [...new Set(layers.flatMap((layer) => layer.methods))].join(', ')
-  const values = { method: ctx.method, path: ctx.path.slice(0, 200), allow }
+  const values = { method: ctx.method, path: ctx.path.slice(0, 200), allow, detail: detailFor(ctx.path) }
   throw allow === ''
     ? new GatewayError('unknown_url', { values })
     : new GatewayError('method_not_allowed', { values, headers: { allow } })
+}
+
+const FORMATS = [chatCompletions, embeddings, messages, countTokens, responses]
+
+/** What the base URL of an SDK lacks, where a path tells. */
+function detailFor(path: string): string {
+  const isBase = path === '/v1' || path === '/v1/'
+  const lacksBase = FORMATS.some((format) => format.path === `/v1${path}`)
+  return isBase || lacksBase
+    ? '. The base URL of an SDK ends in /v1; calls go to paths below it, such as /v1/chat/completions.'
+    : ''
 }
 
 /** The services of the routes of `/v1`. */
@@ -128,8 +141,7 @@ export interface ApiServices extends CallServices, ExchangeServices {
 /** The routes of `/v1`. */
 export function apiRoutes(services: ApiServices): Router {
   const router = new Router({ strict: true, sensitive: true })
-  for (const format of [chatCompletions, embeddings, responses])
-    router.post(format.path, serve(modelEndpoint(format, services), services) as never)
+  for (const format of FORMATS) router.post(format.path, serve(modelEndpoint(format, services), services) as never)
   router.get('/v1/models', serve(modelList, services) as never)
   router.get('/v1/models/*id', serve(oneModel('/v1/models/'), services) as never)
   return router
@@ -140,7 +152,10 @@ const serve =
   (endpoint: Endpoint, services: ApiServices) =>
   (ctx: Koa.ParameterizedContext): Promise<void> => {
     const generation = services.live.generation.hold()
-    exchangeOf(ctx).begin(endpoint, generation, ctx, services)
+    const exchange = exchangeOf(ctx)
+    exchange.begin(endpoint, generation, ctx, services)
+    const { requestIdHeader } = exchange.wire
+    if (requestIdHeader !== undefined) ctx.res.setHeader(requestIdHeader, exchange.id)
     services.admission.check()
     return generation.chain(ctx as never, () => Promise.resolve())
   }
@@ -152,16 +167,16 @@ const ONE_WRITE = 16 * 1024
 function respond(exchange: Exchange, response: ServerResponse): void {
   if (exchange.closed) return
   if (exchange.dropped.length > 0) response.setHeader('x-umg-params-dropped', exchange.dropped.join(', '))
-  if (exchange.failure !== undefined) sendError(exchange.failure, response)
+  if (exchange.failure !== undefined) sendError(exchange.failure, exchange.wire, response)
   else if (exchange.stream !== undefined) sendStream(exchange, response)
   else if (exchange.body !== undefined) sendJson(200, exchange.body, response)
-  else sendError(new GatewayError('internal_error', { cause: new Error('no reply') }), response)
+  else sendError(new GatewayError('internal_error', { cause: new Error('no reply') }), exchange.wire, response)
 }
 
-/** Sends an error in OpenAI's format. The request id is a header, never part of the body. */
-function sendError(error: GatewayError, response: ServerResponse): void {
+/** Sends an error as the client's protocol writes it. The request id is a header, never part of the body. */
+function sendError(error: GatewayError, wire: ClientWire, response: ServerResponse): void {
   for (const name in error.headers) response.setHeader(name, error.headers[name]!)
-  sendJson(error.status, Buffer.from(JSON.stringify(error)), response)
+  sendJson(error.status, Buffer.from(JSON.stringify(wire.error(error))), response)
 }
 
 function sendJson(status: number, body: Buffer, response: ServerResponse): void {

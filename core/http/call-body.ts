@@ -1,22 +1,27 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { ParameterizedContext } from 'koa'
 import { ContractViolation } from '../plugins/faults.ts'
-import { type BodyScanner, type CallContext, ClientCall, LARGE, largeCall, releaseBody } from '../protocol/call.ts'
+import { type CallContext, ClientCall, LARGE, largeCall, releaseBody } from '../protocol/call.ts'
+import { CallForms, type CallWorkers } from '../protocol/call-forms.ts'
+import type { ClientProtocol } from '../protocol/client-protocol.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { RoutingTable } from '../routing/table.ts'
-import type { EndpointName, Principal } from '../sdk/api.ts'
+import type { Call, EndpointName, Principal } from '../sdk/api.ts'
 import type { Admission, CallMemory } from './admission.ts'
 import { readBody } from './body.ts'
 
 /** The services that read the bodies of calls. */
 export interface BodyServices {
   readonly admission: Admission
-  readonly scanner: BodyScanner
+  readonly scanner: CallWorkers
 }
 
 /** A call whose body is read. */
 export interface BodyOwner {
   readonly id: string
-  readonly endpoint: { readonly name: EndpointName; readonly check: RequestCheck | 'no body' } | undefined
+  readonly endpoint:
+    | { readonly name: EndpointName; readonly check: RequestCheck | 'no body'; readonly protocol?: ClientProtocol | undefined }
+    | undefined
   readonly generation: { readonly table: RoutingTable } | undefined
   /** Set by the time the body is read, if a link sets it. */
   readonly principal: Principal | undefined
@@ -28,14 +33,15 @@ export class CallBody {
   readonly #owner: BodyOwner
   readonly #ctx: Pick<ParameterizedContext, 'req' | 'res'>
   readonly #services: BodyServices
-  #reading: Promise<ClientCall> | undefined
+  #reading: Promise<Call> | undefined
+  #client: ClientCall | undefined
   #memory: CallMemory | undefined
   #context: CallContext | undefined
   /** Start and end of the reading, in monotonic milliseconds. */
   #beganAt = Number.POSITIVE_INFINITY
   #endedAt = Number.POSITIVE_INFINITY
-  /** Undefined until it is read. */
-  call: ClientCall | undefined
+  /** As links see it. Undefined until it is read. */
+  call: Call | undefined
 
   constructor(owner: BodyOwner, ctx: Pick<ParameterizedContext, 'req' | 'res'>, services: BodyServices) {
     this.#owner = owner
@@ -47,7 +53,7 @@ export class CallBody {
    * Reads and checks the body, on the first call. Throws the errors of `readBody`, 503 if there is no room for it, and 400 if it is not an
    * acceptable object.
    */
-  read(): Promise<ClientCall> {
+  read(): Promise<Call> {
     this.#reading ??= this.#read()
     return this.#reading
   }
@@ -65,31 +71,47 @@ export class CallBody {
   /** Frees the body, once it is no longer being read. */
   release(): void {
     const free = (): void => {
-      if (this.call !== undefined) releaseBody(this.call)
+      if (this.#client !== undefined) releaseBody(this.#client)
       this.#memory?.release()
     }
     this.#reading?.then(free, free)
   }
 
-  async #read(): Promise<ClientCall> {
+  async #read(): Promise<Call> {
     const { id, endpoint, generation, principal, upstreamHeaders } = this.#owner
     if (endpoint === undefined || endpoint.check === 'no body') throw new ContractViolation('NO_BODY')
     const { table } = generation!
     const { admission, scanner } = this.#services
-    const { name, check } = endpoint
+    const { name, check, protocol } = endpoint
     const memory = admission.memoryFor(principal?.keyId ?? '')
     const resolve: CallContext['resolve'] = (model) => table.resolve(model)
     this.#memory = memory
-    this.#context = { id, endpoint: name, check, resolve, upstreamHeaders, memory, decided: false }
+    const clientHeaders = protocol && headersOf(this.#ctx.req.headers, protocol)
+    this.#context = {
+      id,
+      endpoint: name,
+      check,
+      resolve,
+      upstreamHeaders,
+      ...(clientHeaders && { clientHeaders }),
+      memory,
+      decided: false,
+    }
     this.#beganAt = performance.now()
     try {
       const max = Math.min(admission.largestBody, table.maxBody[principal?.kind ?? 'live'])
       const bytes = await readBody(this.#ctx.req, this.#ctx.res, { max, memory })
       const isLarge = bytes.length > LARGE.bytes
-      this.call = isLarge ? await largeCall(bytes, this.#context, scanner) : new ClientCall(bytes, this.#context)
+      const client = isLarge ? await largeCall(bytes, this.#context, scanner) : new ClientCall(bytes, this.#context)
+      this.#client = client
+      this.call = protocol === undefined ? client : new CallForms(client, protocol, this.#context).view
       return this.call
     } finally {
       this.#endedAt = performance.now()
     }
   }
 }
+
+/** The headers of a request that belong to its protocol. */
+const headersOf = (headers: IncomingHttpHeaders, { headers: names }: ClientProtocol): Readonly<Record<string, string>> =>
+  Object.fromEntries(names.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : [])))

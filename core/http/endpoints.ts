@@ -1,11 +1,15 @@
 import { GatewayError } from '../errors.ts'
 import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
+import { modelNotFound } from '../protocol/call.ts'
+import { type CallWorkers, formsOf } from '../protocol/call-forms.ts'
 import type { ModelEndpoint } from '../protocol/format.ts'
 import { Dispatch, type DispatchRequest } from '../routing/dispatch.ts'
 import { findModel, listModels } from '../routing/listing.ts'
-import { notFound } from '../routing/table.ts'
-import type { Principal } from '../sdk/api.ts'
+import type { Operation } from '../routing/operation.ts'
+import { candidatesOf } from '../routing/route.ts'
+import { profilesFor } from '../routing/serving.ts'
+import type { Call, Principal } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { Budgets } from './budgets.ts'
 import type { Endpoint, Exchange } from './exchange.ts'
@@ -14,20 +18,24 @@ import type { Endpoint, Exchange } from './exchange.ts'
 export interface CallServices {
   readonly calls: CallMetrics
   readonly upstreams: UpstreamClient
+  readonly workers: CallWorkers & { countTokens(call: Call): Promise<number> }
   readonly plugins: PluginTimer
   readonly budgets: Budgets
 }
 
 /** The endpoint that sends calls of one format to the upstreams of their model. */
-export function modelEndpoint({ name, check, reply: format }: ModelEndpoint, services: CallServices): Endpoint {
-  const { calls, upstreams: client, plugins: timer, budgets } = services
+export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): Endpoint {
+  const { name, check, reply: format, protocol, wire } = endpoint
+  const { calls, upstreams: client, plugins: timer, budgets, workers } = services
+  const isCount = name === 'messages.count_tokens'
+  const standIn = isCount ? tokenCounter(workers) : undefined
   async function serve(exchange: Exchange): Promise<void> {
     const principal = requirePrincipal(exchange)
     const call = await exchange.call()
     exchange.decide()
     const { table, prices, config } = exchange.generation!
     const route = table.route(call.model, principal)
-    if (principal.budgets !== undefined)
+    if (principal.budgets !== undefined && !isCount)
       exchange.budgetCharge = await budgets.charge({ call, principal, route, prices, settings: config.budgets })
     // The client may disconnect while its body is read, or while a budget is asked for.
     if (exchange.closed) {
@@ -35,10 +43,17 @@ export function modelEndpoint({ name, check, reply: format }: ModelEndpoint, ser
       return
     }
     exchange.onClosed = calls.started(call.model.namespace)
+    const forms = formsOf(call)
+    if (exchange.transforms.length > 0) forms?.needChat()
+    if (forms !== undefined && call.large && standIn === undefined) {
+      await forms.prepare(profilesFor(candidatesOf(route.leads), call), workers)
+      if (exchange.closed) return
+    }
     const request: DispatchRequest = {
       call,
       route,
       format,
+      ...(standIn && { standIn }),
       client,
       timer,
       selection: { key: principal.keyId, random: Math.random },
@@ -46,8 +61,17 @@ export function modelEndpoint({ name, check, reply: format }: ModelEndpoint, ser
     if (call.stream) await dispatchStream(exchange, request)
     else exchange.body = await dispatch(exchange, request)
   }
-  return { name, check, serve }
+  return { name, check, protocol, wire, serve }
 }
+
+/** Counts the tokens of prompts for upstreams that do not. */
+const tokenCounter = (workers: CallServices['workers']): Operation => ({
+  parameters: 'verbatim',
+  async request(call) {
+    const body = JSON.stringify({ input_tokens: await workers.countTokens(call) })
+    return { status: 200, headers: { 'content-type': 'application/json', 'content-length': String(body.length) }, body: [body] }
+  },
+})
 
 function dispatch(exchange: Exchange, request: DispatchRequest): Promise<Buffer | undefined> {
   const dispatch = new Dispatch(request, exchange)
@@ -88,7 +112,7 @@ export const oneModel = (path: string): Endpoint => ({
     const principal = requirePrincipal(exchange)
     const name = decodeOnce(ctx.path.slice(path.length))
     const model = await findModel(exchange.generation!.table, name, principal)
-    if (model === undefined) throw notFound(name)
+    if (model === undefined) throw modelNotFound(name)
     exchange.body = Buffer.from(JSON.stringify(model))
   },
 })
@@ -104,6 +128,6 @@ function decodeOnce(rawId: string): string {
   try {
     return decodeURIComponent(rawId)
   } catch {
-    throw notFound(rawId)
+    throw modelNotFound(rawId)
   }
 }

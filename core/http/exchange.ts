@@ -2,16 +2,17 @@ import type { ServerResponse } from 'node:http'
 import type { ParameterizedContext } from 'koa'
 import type { Linked } from '../async/event-loop.ts'
 import type { Config } from '../config/config.ts'
-import { GatewayError } from '../errors.ts'
+import { asGatewayError, GatewayError } from '../errors.ts'
 import { ContractViolation, PluginFailure } from '../plugins/faults.ts'
 import type { PriceList } from '../prices/price-list.ts'
-import type { ClientCall } from '../protocol/call.ts'
+import { type ClientProtocol, type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { Tokens } from '../routing/attempt-tokens.ts'
 import type { Dispatch, DispatchListener } from '../routing/dispatch.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type {
   AttemptRecord,
+  Call,
   ChatChunk,
   ChatCompletion,
   Cost,
@@ -28,6 +29,7 @@ import type {
 } from '../sdk/api.ts'
 import { newRequestId } from '../text/ids.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
+import type { CallJournal } from '../usage/call-journal.ts'
 import type { BudgetCharge } from './budgets.ts'
 import { type BodyServices, CallBody } from './call-body.ts'
 import { CallTimes } from './call-times.ts'
@@ -54,6 +56,10 @@ export interface Endpoint {
   readonly name: EndpointName
   /** The check of its request bodies. */
   readonly check: RequestCheck | 'no body'
+  /** How upstreams without the endpoint serve it, by chat completions. */
+  readonly protocol?: ClientProtocol | undefined
+  /** Absent: OpenAI's. */
+  readonly wire?: ClientWire | undefined
   /** Serves a request. Resolves when the head of the reply may be sent: for a stream, possibly long before its end. */
   serve(exchange: Exchange, ctx: ParameterizedContext): Promise<void>
 }
@@ -84,6 +90,8 @@ export interface LinkReply {
 export interface ExchangeServices extends BodyServices {
   /** Milliseconds of silence in a stream before a comment is sent. */
   readonly heartbeat: number
+  /** Where calls are noted as soon as their cost is known. */
+  readonly journal?: CallJournal | undefined
 }
 
 /** One request and its reply: core's state of them, from the first byte until settled. */
@@ -157,6 +165,11 @@ export class Exchange implements DispatchListener, Linked {
     return this.endpoint?.name ?? 'none'
   }
 
+  /** What the client gets from the gateway itself. */
+  get wire(): ClientWire {
+    return this.endpoint?.wire ?? OPENAI_WIRE
+  }
+
   get signal(): AbortSignal {
     this.#abort ??= new AbortController()
     if (this.#closed) this.#abort.abort()
@@ -178,7 +191,7 @@ export class Exchange implements DispatchListener, Linked {
   }
 
   /** Reads and checks the body on the first call. Rejects with a GatewayError (408) once the call is released. */
-  call(): Promise<ClientCall> {
+  call(): Promise<Call> {
     return this.#requestBody?.read() ?? Promise.reject(new GatewayError('request_timeout'))
   }
 
@@ -197,7 +210,7 @@ export class Exchange implements DispatchListener, Linked {
   transform(transform: ReplyTransform): void {
     if (this.#isDecided || this.failure !== undefined) throw new ContractViolation('TRANSFORM_AFTER_NEXT')
     // Other endpoints reply with neither completions nor chunks.
-    if (this.endpointName !== 'chat.completions') return
+    if (this.endpointName !== 'chat.completions' && this.endpoint?.protocol === undefined) return
     this.transforms.unshift({ link: this.currentLink, transform })
   }
 
@@ -230,7 +243,9 @@ export class Exchange implements DispatchListener, Linked {
 
   /** Opens the stream to the client. `onHeadDue`: called when the head should be sent before anything is committed. */
   openStream(onHeadDue: () => void): Relay {
-    this.stream = new Relay(this.#services!.heartbeat, { onHeadDue, onFirstByte: () => this.times.firstByte() })
+    const { heartbeat, journal } = this.#services!
+    const onFirstByte = (): void => this.times.firstByte()
+    this.stream = new Relay(heartbeat, { onHeadDue, onFirstByte, onEnd: () => journal?.flush() }, this.wire)
     return this.stream
   }
 
@@ -241,7 +256,9 @@ export class Exchange implements DispatchListener, Linked {
   onAttemptEnded(record: AttemptRecord, tokens: Tokens | undefined): void {
     this.attempts.push(record)
     this.times.waited()
-    if (tokens !== undefined) this.charge = { ...tokens, cost: this.#costOf(record, tokens.usage) }
+    if (tokens === undefined) return
+    this.charge = { ...tokens, cost: this.#costOf(record, tokens.usage) }
+    this.#services?.journal?.note(this, record)
   }
 
   #costOf(served: Served, usage: Usage): Cost | undefined {
@@ -264,7 +281,7 @@ export class Exchange implements DispatchListener, Linked {
 
   /** Fails the call; the first error is kept. If its head is sent, a stream ends with an error frame. */
   fail(error: unknown): void {
-    const failure = error instanceof GatewayError ? error : new GatewayError('internal_error', { cause: error })
+    const failure = asGatewayError(error)
     const { cause } = failure
     if (cause instanceof PluginFailure && !this.pluginFailures.includes(cause)) this.pluginFailures.push(cause)
     this.failure ??= failure

@@ -1,7 +1,9 @@
 import { ContractViolation, pluginError, violationBy } from '../plugins/faults.ts'
-import { frame } from '../protocol/sse.ts'
-import type { ChatChunk } from '../sdk/api.ts'
+import { formsOf } from '../protocol/call-forms.ts'
+import { type ReplyWriter, repliedCall } from '../protocol/client-protocol.ts'
+import type { ChatChunk, ChatCompletion } from '../sdk/api.ts'
 import { hasChoices, transformChunk, transformCompletion } from '../upstream/readers/reader.ts'
+import { ChunkWriter } from '../upstream/readers/translated.ts'
 import { requirePrincipal } from './endpoints.ts'
 import type { Exchange, LinkReply } from './exchange.ts'
 import type { Relay } from './relay.ts'
@@ -19,11 +21,18 @@ export async function sendLinkReply(exchange: Exchange): Promise<void> {
   exchange.generation!.table.route(call.model, principal)
   const { link, reply } = linkReply
   try {
-    const isChat = call.endpoint === 'chat.completions'
+    const protocol = formsOf(call)?.protocol
+    const isChat = call.endpoint === 'chat.completions' || (protocol !== undefined && call.endpoint !== 'messages.count_tokens')
+    const replied = repliedCall(call)
     if (reply == null || isChunks(reply) !== call.stream || (isChunks(reply) ? !isChat : isChat && !hasChoices(reply)))
       throw violationBy(reply, 'REPLY_OF_OTHER_KIND')
-    if (isChunks(reply)) await sendChunks(exchange, link, call.includeUsage ? reply : withoutUsage(reply))
-    else exchange.body = transformCompletion(copy(reply, exchange), exchange.transforms)
+    if (isChunks(reply)) {
+      const writer = protocol?.writer(replied) ?? new ChunkWriter()
+      await sendChunks(exchange, link, { chunks: call.includeUsage ? reply : withoutUsage(reply), writer })
+    } else {
+      const encode = isChat && protocol ? (completion: ChatCompletion) => protocol.reply(completion, replied) : undefined
+      exchange.body = transformCompletion(copy(reply, exchange), exchange.transforms, encode)
+    }
   } catch (thrown) {
     throw pluginError(link, 'reply', thrown)
   }
@@ -33,10 +42,16 @@ type Chunks = Iterable<ChatChunk> | AsyncIterable<ChatChunk>
 
 const isChunks = (reply: LinkReply['reply']): reply is Chunks => Symbol.iterator in reply || Symbol.asyncIterator in reply
 
+/** A link's stream, and how the client gets it. */
+interface LinkStream {
+  readonly chunks: Chunks
+  readonly writer: ReplyWriter
+}
+
 /** Resolves when the stream's head may be sent. */
-function sendChunks(exchange: Exchange, link: string, chunks: Chunks): Promise<void> {
+function sendChunks(exchange: Exchange, link: string, stream: LinkStream): Promise<void> {
   return new Promise((resolve, reject) => {
-    writeChunks(exchange, exchange.openStream(resolve), chunks, resolve).catch((thrown: unknown) => {
+    writeChunks(exchange, exchange.openStream(resolve), stream, resolve).catch((thrown: unknown) => {
       const error = pluginError(link, 'reply', thrown)
       exchange.fail(error)
       reject(error)
@@ -44,7 +59,12 @@ function sendChunks(exchange: Exchange, link: string, chunks: Chunks): Promise<v
   })
 }
 
-async function writeChunks(exchange: Exchange, relay: Relay, chunks: Chunks, onCommitted: () => void): Promise<void> {
+async function writeChunks(
+  exchange: Exchange,
+  relay: Relay,
+  { chunks, writer }: LinkStream,
+  onCommitted: () => void,
+): Promise<void> {
   let paused: PromiseWithResolvers<void> | undefined
   const source = {
     pause: () => {
@@ -60,8 +80,8 @@ async function writeChunks(exchange: Exchange, relay: Relay, chunks: Chunks, onC
   for await (const chunk of chunks) {
     if (exchange.closed) return
     if (!hasChoices(chunk)) throw violationBy(chunk, 'REPLY_OF_OTHER_KIND')
-    const sent = transformChunk(copy(chunk, exchange), exchange.transforms)
-    if (sent !== undefined) relay.push(frame(sent), true)
+    const sent = transformChunk(copy(chunk, exchange), exchange.transforms, writer)
+    if (sent !== undefined) relay.push(sent, true)
     relay.flush()
     if (relay.begun) {
       relay.commit()
@@ -69,7 +89,8 @@ async function writeChunks(exchange: Exchange, relay: Relay, chunks: Chunks, onC
     }
     await paused?.promise
   }
-  relay.end('data: [DONE]\n\n')
+  relay.end(writer.end())
+  relay.finish()
   onCommitted()
 }
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { GatewayError } from '../errors.ts'
+import { type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
 import type { PausableSource, StreamSink } from '../upstream/readers/stream-sink.ts'
 
 /** Callbacks of a relay. */
@@ -8,9 +9,12 @@ export interface RelayListener {
   onHeadDue(): void
   /** The stream is committed. Called once. */
   onFirstByte(): void
+  /** The end is about to be sent. The attempt has ended. */
+  onEnd(): void
 }
 
-const HEARTBEAT = ': keep-alive\n\n'
+/** Before the first event: a comment, which clients of all protocols ignore. */
+const COMMENT = ': keep-alive\n\n'
 
 /** Buffer limit before a meaningful event, then before the head. */
 const HIGH_WATER = 64 * 1024
@@ -25,6 +29,7 @@ const HIGH_WATER = 64 * 1024
  */
 export class Relay implements StreamSink {
   readonly #listener: RelayListener
+  readonly #wire: ClientWire
   #state: 'held' | 'begun' | 'committed' | 'ended' = 'held'
   #pending = ''
   #encoding: 'latin1' | 'utf8' = 'utf8'
@@ -34,9 +39,10 @@ export class Relay implements StreamSink {
   #hasFirstByte = false
   readonly #silence: NodeJS.Timeout
 
-  /** `heartbeat`: milliseconds of silence before a comment that keeps proxies and clients connected. */
-  constructor(heartbeat: number, listener: RelayListener) {
+  /** `heartbeat`: milliseconds of silence before a sign of life that keeps proxies and clients connected. */
+  constructor(heartbeat: number, listener: RelayListener, wire: ClientWire = OPENAI_WIRE) {
     this.#listener = listener
+    this.#wire = wire
     this.#silence = setTimeout(() => this.#onSilence(), heartbeat)
   }
 
@@ -86,7 +92,13 @@ export class Relay implements StreamSink {
     this.#pending += done
     this.#state = 'ended'
     this.#reportFirstByte()
-    this.#finish()
+  }
+
+  finish(): void {
+    if (this.#response === undefined || this.#response.destroyed) return
+    clearTimeout(this.#silence)
+    this.#listener.onEnd()
+    this.#response.end(this.#pending, this.#encoding)
   }
 
   /** Ends by an error frame and a broken connection. Only after the head is sent. */
@@ -96,7 +108,7 @@ export class Relay implements StreamSink {
     clearTimeout(this.#silence)
     const response = this.#response!
     if (this.#pending !== '') response.write(this.#pending, this.#encoding)
-    response.write(`data: ${JSON.stringify(error)}\n\n`)
+    response.write(this.#wire.errorFrame(error))
     // destroySoon, not destroy: the frame must arrive, but no clean end (SDKs would read it as success).
     response.socket?.destroySoon()
   }
@@ -108,11 +120,11 @@ export class Relay implements StreamSink {
       if (this.#state === 'committed') this.#resume()
     })
     if (this.#state === 'ended') {
-      this.#finish()
+      this.finish()
       return
     }
     if (this.#state === 'committed') this.#write(response)
-    else response.write(HEARTBEAT)
+    else response.write(COMMENT)
     if (this.#state === 'committed' && !response.writableNeedDrain) this.#resume()
   }
 
@@ -126,12 +138,6 @@ export class Relay implements StreamSink {
   #overflow(): void {
     if (this.#state === 'held') this.#state = 'begun'
     this.#pause()
-  }
-
-  #finish(): void {
-    if (this.#response === undefined) return
-    clearTimeout(this.#silence)
-    this.#response.end(this.#pending, this.#encoding)
   }
 
   #reportFirstByte(): void {
@@ -161,7 +167,8 @@ export class Relay implements StreamSink {
 
   #onSilence(): void {
     if (this.#response === undefined) this.#listener.onHeadDue()
-    if (this.#response !== undefined && !this.#paused) this.#response.write(HEARTBEAT)
+    if (this.#response !== undefined && !this.#paused)
+      this.#response.write(this.#state === 'committed' ? this.#wire.heartbeat : COMMENT)
     this.#silence.refresh()
   }
 }

@@ -9,6 +9,7 @@ import type { Metrics } from './metrics.ts'
 /** `gen_ai_operation_name` of each endpoint, by OpenTelemetry's conventions. The other endpoints generate nothing. */
 const OPERATIONS: { readonly [Endpoint in Outcome['endpoint']]?: string } = {
   'chat.completions': 'chat',
+  messages: 'chat',
   responses: 'chat',
   embeddings: 'embeddings',
 }

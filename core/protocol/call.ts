@@ -14,6 +14,12 @@ export interface Memory {
 /** Takes any number of bytes. */
 export const UNCOUNTED: Memory = { take: () => undefined }
 
+/** The error for a name that is no model which the caller may call: clients cannot distinguish unknown models from forbidden ones. */
+export function modelNotFound(name: string): GatewayError {
+  const detail = name.includes('/') ? '' : ' Names look like `<namespace>/<model>`; GET /v1/models lists those of your key.'
+  return new GatewayError('model_not_found', { param: 'model', values: { model: name.slice(0, 200), detail } })
+}
+
 /** Inputs of a call other than its body. */
 export interface CallContext {
   readonly id: string
@@ -23,6 +29,8 @@ export interface CallContext {
   readonly resolve: (name: string) => ModelId | undefined
   /** Upstream headers added by chain plugins. */
   readonly upstreamHeaders: Readonly<Record<string, string>>
+  /** Headers of the client's request that belong to its protocol, for upstreams that speak it. */
+  readonly clientHeaders?: Readonly<Record<string, string>>
   /** Counts the parsed body. */
   readonly memory: Memory
   /** True once core has chosen the call's route: then edits are refused. */
@@ -57,9 +65,13 @@ const WHOLE_BELOW = 16 * 1024
 const SMALL_MEMBER = 1024
 
 let release: (call: ClientCall) => void
+let includes: (call: ClientCall, texts: readonly string[]) => boolean
 
 /** Frees the body of a settled call, which its connection would hold while it stays open. The body can no longer be read. */
 export const releaseBody = (call: ClientCall): void => release(call)
+
+/** Whether a call's body contains one of these ASCII texts. */
+export const bodyIncludes = (call: ClientCall, texts: readonly string[]): boolean => includes(call, texts)
 
 const RELEASED = Buffer.alloc(0)
 
@@ -72,6 +84,7 @@ export class ClientCall implements Call {
       call.#bytes = RELEASED
       call.#body = undefined
     }
+    includes = (call, texts) => texts.some((text) => call.#unreleased.includes(text, 0, 'latin1'))
   }
 
   readonly id: string
@@ -99,7 +112,7 @@ export class ClientCall implements Call {
   }
 
   get model(): ModelId {
-    this.#model ??= this.#resolveModel()
+    this.#model ??= resolveModel(this.#head.model as string, this.#context)
     return this.#model
   }
 
@@ -147,6 +160,7 @@ export class ClientCall implements Call {
 
   get headers(): Readonly<Record<string, string>> {
     return {
+      ...this.#context.clientHeaders,
       ...this.#context.upstreamHeaders,
       'content-type': 'application/json',
       accept: this.stream ? 'text/event-stream' : 'application/json',
@@ -172,13 +186,6 @@ export class ClientCall implements Call {
     this.#head = this.#isSmall ? body : this.#readSmallMembers()
     this.#body = new WeakRef(body)
     this.#model = undefined
-  }
-
-  #resolveModel(): ModelId {
-    const name = this.#head.model as string
-    const model = this.#context.resolve(name)
-    if (model === undefined) throw new GatewayError('model_not_found', { param: 'model', values: { model: name.slice(0, 200) } })
-    return model
   }
 
   get #isSmall(): boolean {
@@ -237,6 +244,13 @@ export class ClientCall implements Call {
 
 closeFacade(ClientCall)
 
+/** The model that a body names. Throws a GatewayError (404) if it cannot name one. */
+export function resolveModel(name: string, { resolve }: Pick<CallContext, 'resolve'>): ModelId {
+  const model = resolve(name)
+  if (model === undefined) throw modelNotFound(name)
+  return model
+}
+
 /** Placeholders for unparsed arrays: too large to be empty. */
 const UNREAD: Readonly<Record<string, readonly unknown[]>> = { messages: [{ role: 'user', content: '' }], input: [''] }
 
@@ -290,6 +304,7 @@ function checked(scanned: ScannedObject): ScannedObject {
 const FIELDS: ReadonlySet<string> = new Set([
   'model',
   'messages',
+  'system',
   'input',
   'instructions',
   'tools',

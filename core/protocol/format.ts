@@ -1,4 +1,5 @@
 import type { Call, EndpointName, UpstreamRefusal, Usage } from '../sdk/api.ts'
+import type { ClientProtocol, ClientWire } from './client-protocol.ts'
 import type { RequestCheck } from './validation.ts'
 
 /** Kind of one event of a passed-through stream. */
@@ -62,6 +63,10 @@ export interface ModelEndpoint {
   readonly path: string
   /** Checks the body. */
   readonly check: RequestCheck
-  /** Wire format of its replies. */
+  /** Wire format of the replies of upstreams that serve the endpoint. */
   readonly reply: ReplyFormat
+  /** How the other upstreams serve it, by chat completions. Absent: they do not. */
+  readonly protocol?: ClientProtocol
+  /** Absent: OpenAI's. */
+  readonly wire?: ClientWire
 }

@@ -1,4 +1,13 @@
-import { type Counter, type CounterState, grant, LEASE_MS, type Lease, type LeaseRequest, reconcile } from './counter.ts'
+import {
+  type Counter,
+  type CounterState,
+  grant,
+  hasEndedLeases,
+  LEASE_MS,
+  type Lease,
+  type LeaseRequest,
+  reconcile,
+} from './counter.ts'
 import { boundsOf } from './window.ts'
 
 /** Holds the truth of counters for all processes, and grants leases of them. */
@@ -30,14 +39,15 @@ export interface CounterChange {
   readonly lifetime: number
 }
 
-/** What was spent of a counter since a time (milliseconds since 1970), as the rows of calls say. */
-export type Ledger = (counter: Counter, since: number) => Promise<number>
+/** What was spent of a counter since a time (milliseconds since 1970), as the rows of calls say; null if they do not say it. */
+export type Ledger = (counter: Counter, since: number) => Promise<number | null>
 
 interface Renewal {
   readonly holder: string
   readonly request: LeaseRequest
-  /** From the ledger. */
-  initial: number | undefined
+  /** What the ledger says was spent in the window; undefined: it was not asked. */
+  recorded: number | null | undefined
+  /** Undefined: the ledger must be asked. */
   lease: Lease | undefined
 }
 
@@ -58,13 +68,13 @@ export class StoredAuthority implements QuotaAuthority {
   #next: Batch | undefined
   #running: Promise<void> = Promise.resolve()
 
-  constructor(storage: CounterStorage, ledger: Ledger = async () => 0) {
+  constructor(storage: CounterStorage, ledger: Ledger = async () => null) {
     this.#storage = storage
     this.#ledger = ledger
   }
 
   async renew(holder: string, requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
-    const renewals = requests.map((request): Renewal => ({ holder, request, initial: undefined, lease: undefined }))
+    const renewals = requests.map((request): Renewal => ({ holder, request, recorded: undefined, lease: undefined }))
     this.#next ??= this.#schedule()
     this.#next.renewals.push(...renewals)
     await this.#next.done
@@ -102,7 +112,7 @@ export class StoredAuthority implements QuotaAuthority {
     await Promise.all(
       unknown.map(async (renewal) => {
         const { counter } = renewal.request
-        renewal.initial = await this.#ledger(counter, boundsOf(counter.window as never, Date.now()).start)
+        renewal.recorded = await this.#ledger(counter, boundsOf(counter.window as never, Date.now()).start)
       }),
     )
     await this.#storage.change(changesOf(unknown))
@@ -122,10 +132,14 @@ function changeOf(renewals: readonly Renewal[]): CounterChange {
     apply(before, now) {
       let state = before
       for (const renewal of renewals) {
-        const { holder, request, initial } = renewal
+        const { holder, request, recorded } = renewal
         renewal.lease = undefined
-        if (state === undefined && initial === undefined && counter.window?.kind === 'calendar') return undefined
-        const granted = grant(state, request, { holder, now, initial: initial ?? 0 })
+        const asksLedger = recorded === undefined && counter.window?.kind === 'calendar'
+        if (state === undefined && asksLedger) continue
+        if (typeof recorded === 'number') state &&= reconcile(state, recorded, now)
+        const granted = grant(state, request, { holder, now, initial: recorded ?? 0 })
+        // What ended holders have left of it may be free.
+        if (!granted.lease.granted && asksLedger && hasEndedLeases(state, now)) continue
         renewal.lease = granted.lease
         state = granted.state
       }

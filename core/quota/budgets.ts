@@ -7,6 +7,8 @@ import { type Window, windowName } from './window.ts'
 export interface BudgetOwner {
   readonly kind: 'account' | 'key'
   readonly id: string
+  /** The id of the account: of an account, its own. */
+  readonly account: string
 }
 
 /** The window of a budget. */
@@ -29,19 +31,26 @@ export function budgetCounters({ budgets, account, keyId, firstKeyId }: Principa
   const counters = (owner: BudgetOwner, of: readonly MoneyBudget[] = []) =>
     of.map((budget) => budgetCounter(owner, budget, timeZone))
   return [
-    ...counters({ kind: 'account', id: account }, budgets?.account),
-    ...counters({ kind: 'key', id: firstKeyId ?? keyId }, budgets?.key),
+    ...counters({ kind: 'account', id: account, account }, budgets?.account),
+    ...counters({ kind: 'key', id: firstKeyId ?? keyId, account }, budgets?.key),
   ]
 }
 
 const PREFIX = 'budget/'
 
-const idOf = ({ kind, id }: BudgetOwner, window: CalendarWindow): string => `${PREFIX}${kind}/${id}/${windowName(window)}`
+const idOf = (owner: BudgetOwner, window: CalendarWindow): string => `${PREFIX}${ownerName(owner)}/${windowName(window)}`
+
+/** A name that no other owner has. Ids of accounts have no slash; names of keys in routes.yaml may have one. */
+export const ownerName = ({ kind, id, account }: BudgetOwner): string =>
+  kind === 'account' ? `account/${id}` : `key/${account}/${id}`
+
+function ownerOf(name: string): BudgetOwner {
+  const [kind, account = '', ...id] = name.split('/')
+  return kind === 'account' ? { kind, id: account, account } : { kind: 'key', id: id.join('/'), account }
+}
 
 /** The counter of a budget that a process has asked for; undefined for a counter of anything else. */
 export function asBudgetCounter({ id, limit, window }: Counter): BudgetCounter | undefined {
   if (!id.startsWith(PREFIX) || window?.kind !== 'calendar') return undefined
-  const kind = id.startsWith(`${PREFIX}account/`) ? 'account' : 'key'
-  const ownerId = id.slice(`${PREFIX}${kind}/`.length, -`/${windowName(window)}`.length)
-  return { id, limit, window, owner: { kind, id: ownerId } }
+  return { id, limit, window, owner: ownerOf(id.slice(PREFIX.length, -`/${windowName(window)}`.length)) }
 }

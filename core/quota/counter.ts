@@ -19,6 +19,8 @@ export interface LeaseRequest {
   readonly windowEnd: number
   /** What the holder has spent in this window. Places: 0. */
   readonly spent: number
+  /** The part of `spent` that calls under way have reserved. Absent: 0. */
+  readonly reserved?: number
   /** What it holds and has not spent. Places: those in use, too. */
   readonly keep: number
   /** What it needs in addition. */
@@ -31,6 +33,8 @@ export interface LeaseRequest {
 export interface Lease {
   /** Whether it includes what was needed. */
   readonly granted: boolean
+  /** What the holder had spent and held in the window, as the authority knew it before. */
+  readonly known: number
   /** What the holder has spent in the window, as the authority counts it. */
   readonly spent: number
   /** What it holds now: `keep`, with what was granted. Less than `keep` if the limit was lowered, or the window has ended. */
@@ -47,7 +51,7 @@ export interface Lease {
 export interface CounterState {
   /** Milliseconds since 1970; 0 for places. */
   readonly windowEnd: number
-  /** What was spent without a lease below: before the counter was known, and by holders that ended long ago. */
+  /** What was spent without a lease below: before the counter was known, and by holders that have ended. */
   readonly used: number
   /** The part of `used` that the ledger said at first: what holders have spent that are not known yet is among it. */
   readonly unclaimed?: number
@@ -59,6 +63,8 @@ export interface CounterState {
 /** The lease of one holder. */
 export interface HolderState {
   readonly spent: number
+  /** The part of `spent` that calls under way have reserved. Absent: 0. */
+  readonly reserved?: number
   readonly held: number
   /** Milliseconds since 1970. A holder that is silent for so long has ended. */
   readonly expiresAt: number
@@ -67,8 +73,8 @@ export interface HolderState {
 /** How long a lease is valid without a word of its holder, in milliseconds. */
 export const LEASE_MS = 10_000
 
-/** How long the lease of an ended holder is remembered by its name, in milliseconds: it may only have been cut off. */
-const REMEMBERED_MS = 3_600_000
+/** How long the lease of a silent holder is remembered by its name, in milliseconds: it may only have been cut off. */
+export const REMEMBERED_MS = 3_600_000
 
 /** A holder gets at most this part of what remains, divided by the number of holders: the others need some too. */
 const SHARE = 1 / 4
@@ -107,7 +113,10 @@ export function grant(
   const granted = keep + need <= available
   const holders = 1 + others.filter(([, { expiresAt }]) => expiresAt > now).length
   const held = granted ? extended(request, keep, available, holders) : Math.min(keep, available)
-  const mine = spent + held === 0 ? [] : [[holder, { spent, held, expiresAt: now + LEASE_MS }] as const]
+  const before = current.leases[holder]
+  const reserved = isCurrent ? request.reserved : undefined
+  const lease: HolderState = { spent, ...(reserved && { reserved }), held, expiresAt: now + LEASE_MS }
+  const mine = spent + held === 0 ? [] : [[holder, lease] as const]
   return {
     state: {
       ...current,
@@ -117,6 +126,7 @@ export function grant(
     },
     lease: {
       granted,
+      known: before === undefined ? 0 : before.spent + before.held,
       spent,
       held,
       remaining: available - held,
@@ -135,16 +145,22 @@ function extended({ need, want }: LeaseRequest, keep: number, available: number,
 /** A holder that is silent for so long has reported all its calls, in milliseconds: the ledger says what it has spent. */
 const REPORTED_MS = 60_000
 
+/** Whether a counter has leases of holders that have ended, and of which the ledger knows all that they have spent. */
+export const hasEndedLeases = (state: CounterState | undefined, now: number): boolean =>
+  Object.values(state?.leases ?? {}).some(({ expiresAt }) => expiresAt <= now - REPORTED_MS)
+
 /**
  * Compares the truth of a counter with what the ledger says was spent in its window, which is right if more: an authority may have been
- * restored from an old copy. What ended holders held and have not spent, as the ledger says, is free again.
+ * restored from an old copy. If holders have ended, the ledger is right also if less: it knows what they have spent, and neither what they
+ * held nor what their last calls had reserved. All that the ledger says counts, and in addition what the others have reserved.
  */
 export function reconcile(state: CounterState, recorded: number, now: number): CounterState {
   if (state.windowEnd <= now) return state
-  const leases = Object.entries(state.leases).map(
-    ([name, lease]) => [name, lease.expiresAt <= now - REPORTED_MS ? { ...lease, held: 0 } : lease] as const,
-  )
-  return { ...state, least: Math.max(recorded, state.least ?? 0), leases: Object.fromEntries(leases) }
+  const least = Math.max(recorded, state.least ?? 0)
+  if (!hasEndedLeases(state, now)) return { ...state, least }
+  const leases = splitByAge(state, now - REPORTED_MS)[1]
+  const settled = Object.values(leases).reduce((sum, { spent, reserved = 0 }) => sum + spent - reserved, 0)
+  return { windowEnd: state.windowEnd, used: Math.max(0, recorded - settled), least, leases }
 }
 
 /** The state at `now`: in a new window if the last has ended, and without what need not be remembered of ended holders. */

@@ -3,31 +3,46 @@ import { windowEnd } from './window.ts'
 
 /** A holder wants so many times what it needs, so that most calls need not ask. */
 const AHEAD = 32
+/** It wants twice as much as the last time if that did not last for so long, in milliseconds, up to so many times what it needs. */
+const LASTING_MS = 500
+const MAX_AHEAD = 4096
 /** More is asked for ahead of time when less than this part of the last grant is left. */
 const LOW = 1 / 4
 /** After a refusal, calls that need as much are refused without asking for so long, in milliseconds. */
 const REFUSED_MS = 100
 /** A lease is given back if it is unused for so long and is all that others could spend, in milliseconds. */
 const IDLE_MS = 500
+/** A lease is given back if it is unused for so long, in milliseconds: the authority is told only of leases that are in use. */
+const LONG_IDLE_MS = 10_000
+
+const NOTHING = { spent: 0, reserved: 0, held: 0 }
 
 /** Of a counter, what a process has spent and may spend. Times are monotonic milliseconds, but for `windowEnd`. */
 export class HeldLease {
   /** The window of `taken` and `free`: its end by the authority, in milliseconds since 1970. 0: no window is known. */
   windowEnd = 0
+  /** The number of this window: what was spent in another one does not count in this. */
+  window = 0
   /** The request to the authority that is under way. */
   asking: Promise<unknown> | undefined
   #counter: Counter
   /** Spent in the window. Places: in use. */
   #taken = 0
+  /** The part of it that calls under way have reserved. */
+  #reserved = 0
   /** Held and not spent. Below 0: calls have used more than they reserved. */
   #free = 0
   #granted = 0
+  #grantedAt = Number.NEGATIVE_INFINITY
+  #ahead = AHEAD
   /** What was left for all processes at the last answer. */
   #remaining: number
   #endsAt = 0
   #usedAt = 0
-  /** At the last request: what was taken, and what a call needed. */
-  #told: { readonly taken: number; readonly amount: number } = { taken: 0, amount: 0 }
+  /** At the last request: what was taken and reserved, what a call needed, and `windowEnd`. */
+  #asked = { taken: 0, reserved: 0, amount: 0, windowEnd: 0 }
+  /** What the authority knew after its last answer. */
+  #known = NOTHING
   #refused: { readonly amount: number; readonly until: number } | undefined
 
   constructor(counter: Counter) {
@@ -51,12 +66,25 @@ export class HeldLease {
 
   /** Whether others could use what this process does not. */
   isIdle(now: number): boolean {
-    return this.#free > 0 && now - this.#usedAt > IDLE_MS && this.#free >= this.#remaining
+    const unusedMs = now - this.#usedAt
+    return this.#free > 0 && unusedMs > (this.#free >= this.#remaining ? IDLE_MS : LONG_IDLE_MS)
   }
 
-  /** Whether the authority must be told of it, so that it does not expire. */
+  /** Whether the authority must be told of it: so that it does not expire, or since the authority knows something else. */
   get mustBeTold(): boolean {
-    return this.#isPlaces ? this.#taken + this.#free > 0 : this.#free > 0 || this.#told.taken !== this.#taken
+    const { spent, reserved, held } = this.#known
+    if (this.#isPlaces) return this.#taken + this.#free > 0 || held > 0
+    return this.#free > 0 || held > 0 || spent !== this.#taken || reserved !== this.#reserved
+  }
+
+  /** Whether an authority that has forgotten everything must be told of it. */
+  isWorthTelling(now: number): boolean {
+    return this.#isPlaces ? this.mustBeTold : this.#endsAt > now && (this.#taken !== 0 || this.#free > 0)
+  }
+
+  /** The authority may have forgotten what it was told. */
+  forgotten(): void {
+    this.#known = { ...NOTHING, spent: Number.NaN }
   }
 
   /** Whether there is nothing to remember. */
@@ -66,14 +94,16 @@ export class HeldLease {
 
   spend(amount: number, now: number): void {
     this.#taken += amount
+    this.#reserved += amount
     this.#free -= amount
     this.#usedAt = now
   }
 
-  /** A call has used `difference` more than it spent, or, below 0, less. */
-  correct(difference: number): void {
-    this.#taken += difference
-    this.#free -= difference
+  /** A call that spent `amount` has used `used`. */
+  correct(amount: number, used: number): void {
+    this.#taken += used - amount
+    this.#reserved -= amount
+    this.#free += amount - used
   }
 
   /** Begins anew if the window has ended, and asks again if the limit was changed. */
@@ -83,12 +113,7 @@ export class HeldLease {
       this.#refused = undefined
     }
     this.#counter = counter
-    if (this.#isPlaces || this.windowEnd === 0 || this.#endsAt > now) return
-    this.windowEnd = 0
-    this.#taken = 0
-    this.#free = 0
-    this.#remaining = this.#counter.limit
-    this.#refused = undefined
+    if (!this.#isPlaces && this.windowEnd !== 0 && this.#endsAt <= now) this.#beginWindow()
   }
 
   /** Lets this process spend without the authority: up to the limit by what the process itself has spent. Returns whether it may. */
@@ -104,43 +129,74 @@ export class HeldLease {
   }
 
   /** Asks for what a call of this amount needs; 0: tells of what was spent. */
-  request(amount: number): LeaseRequest {
+  request(amount: number, now: number): LeaseRequest {
     const taken = this.#taken
     const free = Math.max(0, this.#free)
-    this.#told = { taken, amount }
     const { windowEnd } = this
+    this.#asked = { taken, reserved: this.#reserved, amount, windowEnd }
     const counter = this.#counter
-    const amounts = this.#isPlaces ? { spent: 0, keep: taken + free } : { spent: taken, keep: free }
-    return { counter, windowEnd, ...amounts, need: Math.max(0, amount - free), want: amount * AHEAD }
+    const spent = { spent: taken, ...(this.#reserved > 0 && { reserved: this.#reserved }), keep: free }
+    const amounts = this.#isPlaces ? { spent: 0, keep: taken + free } : spent
+    return {
+      counter,
+      windowEnd,
+      ...amounts,
+      need: Math.max(0, amount - free),
+      want: amount === 0 ? 0 : amount * this.#aheadAt(now),
+    }
   }
 
   /** Gives back what is not spent. */
-  requestReturn(): LeaseRequest {
+  requestReturn(now: number): LeaseRequest {
     this.#free = Math.min(0, this.#free)
-    return this.request(0)
+    return this.request(0, now)
   }
 
-  /** Takes note of the authority's answer to the last request. */
-  renewed(lease: Lease, now: number): void {
-    const { taken, amount } = this.#told
-    const spentSince = this.#taken - taken
+  /** Takes note of the authority's answer to the last request. Returns whether the authority had forgotten what it knew. */
+  renewed(lease: Lease, now: number): boolean {
+    const { amount, windowEnd } = this.#asked
+    const isNewWindow = windowEnd !== 0 && windowEnd <= lease.windowEnd - lease.resetMs
+    if (isNewWindow && !this.#isPlaces) this.#beginWindow()
+    const spentSince = this.#taken - this.#asked.taken
+    const hasForgotten = lease.known < this.#known.spent + this.#known.held
     if (this.#isPlaces) this.#free = lease.held - this.#taken
     else {
       this.#taken = lease.spent + spentSince
       this.#free = lease.held - spentSince
-      this.#told = { ...this.#told, taken: lease.spent }
     }
+    this.#known = { spent: lease.spent, reserved: this.#asked.reserved, held: lease.held }
     if (amount > 0) this.#granted = lease.held
+    if (amount > 0 && lease.granted) this.#grantedAt = now
     this.#remaining = lease.remaining
     this.#refused = lease.granted ? undefined : { amount, until: now + REFUSED_MS }
     this.windowEnd = lease.windowEnd
     this.#endsAt = now + lease.resetMs
+    return hasForgotten
   }
 
   /** What all processes together may still spend, as far as this one knows, and the milliseconds until the window ends. */
   view(now: number): { readonly remaining: number; readonly resetMs: number } {
     const remaining = Math.max(0, this.#remaining + this.#free)
     return { remaining, resetMs: this.windowEnd === 0 ? 0 : Math.max(0, this.#endsAt - now) }
+  }
+
+  #aheadAt(now: number): number {
+    const isShort = now - this.#grantedAt < LASTING_MS
+    this.#ahead = isShort ? Math.min(this.#ahead * 2, MAX_AHEAD) : Math.max(this.#ahead / 2, AHEAD)
+    return this.#ahead
+  }
+
+  #beginWindow(): void {
+    this.windowEnd = 0
+    this.window += 1
+    this.#taken = 0
+    this.#reserved = 0
+    this.#free = 0
+    this.#remaining = this.#counter.limit
+    this.#refused = undefined
+    this.#known = NOTHING
+    // What was taken before a request that is under way was taken in the window that has ended.
+    this.#asked = { ...this.#asked, taken: 0, reserved: 0, windowEnd: 0 }
   }
 
   get #isPlaces(): boolean {

@@ -1,14 +1,20 @@
 import { withTimeout } from '../async/timeout.ts'
 import type { QuotaAuthority } from './authority.ts'
-import type { Counter, LeaseRequest } from './counter.ts'
+import { type Counter, type LeaseRequest, REMEMBERED_MS } from './counter.ts'
 import { HeldLease } from './lease.ts'
 
 /** How long the authority may take to answer, in milliseconds. After that it is as if it could not be reached. */
 const ANSWER_MS = 1000
 /** How often leases are renewed, in milliseconds: several times before they expire. */
 const TELL_MS = 2000
-/** How often unused leases are looked for, in milliseconds. */
+/** How often unused leases are looked for, and an authority that is away is asked again, in milliseconds. */
 const IDLE_CHECK_MS = 250
+/** How often the authority is told of all that was spent, in milliseconds: it must not take this process for ended. */
+const TELL_ALL_MS = REMEMBERED_MS / 3
+/** The most leases in one request. */
+const MAX_TOLD = 500
+/** Each process increases its own part of this counter all the time. An authority that has lost anything has lost some of that. */
+const WITNESS: Counter = { id: 'witness', limit: Number.MAX_SAFE_INTEGER, window: { kind: 'fixed', ms: 86_400_000 } }
 /** From this number of leases on, a new one first removes those whose window has ended. */
 const MIN_SWEEP = 1024
 
@@ -57,14 +63,18 @@ export class Leases {
   /** Those that the authority may have to be told of. The others are only remembered. */
   readonly #active = new Set<HeldLease>()
   #sweepAt = MIN_SWEEP
+  /** Why the authority did not answer the last request. Until it answers again, no call waits for it. */
+  #outage: { readonly error: unknown } | undefined
+  #telling: Promise<void> | undefined
   readonly #timers: readonly NodeJS.Timeout[]
 
   constructor(options: LeasesOptions) {
     this.#options = options
     this.#clock = options.clock ?? (() => performance.now())
     this.#timers = [
-      setInterval(() => this.#giveBackIdle(), IDLE_CHECK_MS).unref(),
-      setInterval(() => this.#tellAll(), TELL_MS).unref(),
+      setInterval(() => (this.#outage === undefined ? this.#giveBackIdle() : this.#tell()), IDLE_CHECK_MS).unref(),
+      setInterval(() => this.#tell(), TELL_MS).unref(),
+      setInterval(() => this.#tellAll(), TELL_ALL_MS).unref(),
     ]
   }
 
@@ -88,8 +98,9 @@ export class Leases {
   /** Gives everything back. Nothing may be taken after this. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
+    await this.#telling
     await Promise.all(Array.from(this.#leases.values(), ({ asking }) => asking))
-    await this.#ask([...this.#leases.values()], (lease) => lease.requestReturn())
+    await this.#ask([...this.#leases.values()], (lease) => lease.requestReturn(this.#clock()))
   }
 
   /** `leases`: those of the charges, which suffice. */
@@ -98,15 +109,15 @@ export class Leases {
       const { amount } = charges[index]!
       lease.spend(amount, now)
       this.#active.add(lease)
-      if (lease.isLow && lease.asking === undefined) void this.#askForMore(lease, amount)
-      return lease.windowEnd
+      if (lease.isLow && lease.asking === undefined && this.#outage === undefined) void this.#askForMore(lease, amount)
+      return lease.window
     })
     return {
       correct: (index, used) => {
         const lease = leases[index]!
         // What was taken in a window that has ended is not credited to the next.
-        if (lease.windowEnd !== windows[index]) return
-        lease.correct(used - charges[index]!.amount)
+        if (lease.window !== windows[index]) return
+        lease.correct(charges[index]!.amount, used)
         this.#active.add(lease)
       },
     }
@@ -124,21 +135,25 @@ export class Leases {
   }
 
   /** Resolves to false if there is not enough. */
-  async #obtain(lease: HeldLease, { amount, onOutage }: Charge): Promise<boolean> {
+  async #obtain(lease: HeldLease, charge: Charge): Promise<boolean> {
+    const { amount } = charge
+    if (this.#outage !== undefined) return this.#obtainAlone(lease, charge, this.#outage.error)
     if (lease.asking !== undefined) {
       await lease.asking
       return true
     }
     if (lease.isRefused(amount, this.#clock())) return false
     const answer = await this.#askForMore(lease, amount)
-    if (typeof answer === 'string') return answer === 'granted'
-    if (onOutage === 'refuse')
-      throw new AuthorityUnavailable('the authority of the limit cannot be reached', { cause: answer.error })
+    return typeof answer === 'string' ? answer === 'granted' : this.#obtainAlone(lease, charge, answer.error)
+  }
+
+  #obtainAlone(lease: HeldLease, { amount, onOutage }: Charge, cause: unknown): boolean {
+    if (onOutage === 'refuse') throw new AuthorityUnavailable('the authority of the limit cannot be reached', { cause })
     return lease.borrow(amount, this.#clock())
   }
 
   #askForMore(lease: HeldLease, amount: number): Promise<Answer> {
-    return this.#ask([lease], () => lease.request(amount))
+    return this.#ask([lease], () => lease.request(amount, this.#clock()))
   }
 
   /** Resolves when the authority has answered: of one lease, whether it has what it needs. */
@@ -154,18 +169,22 @@ export class Leases {
   async #exchange(leases: readonly HeldLease[], requests: readonly LeaseRequest[]): Promise<Answer> {
     const { renew, onAsked } = this.#options
     let isGranted = true
+    let hasForgotten = false
     try {
       const answers = await withTimeout(ANSWER_MS, renew(requests))
       const now = this.#clock()
       for (const [index, lease] of leases.entries()) {
-        lease.renewed(answers[index]!, now)
+        hasForgotten = lease.renewed(answers[index]!, now) || hasForgotten
         this.#active.add(lease)
         isGranted &&= answers[index]!.granted
       }
       onAsked(undefined)
+      this.#outage = undefined
+      if (hasForgotten) this.#tellAll()
       return isGranted ? 'granted' : 'refused'
     } catch (error) {
       onAsked(error)
+      this.#outage = { error }
       return { error }
     }
   }
@@ -173,15 +192,46 @@ export class Leases {
   #giveBackIdle(): void {
     const now = this.#clock()
     const idle = this.#unasked().filter((lease) => lease.isIdle(now))
-    void this.#ask(idle, (lease) => lease.requestReturn())
+    void this.#ask(idle, (lease) => lease.requestReturn(now))
   }
 
-  #tellAll(): void {
-    const told = this.#unasked().filter((lease) => {
-      if (!lease.mustBeTold) this.#active.delete(lease)
-      return lease.mustBeTold
+  /** Tells the authority what it does not know yet. */
+  #tell(): void {
+    this.#telling ??= this.#tellOfActive().finally(() => {
+      this.#telling = undefined
     })
-    void this.#ask(told, (lease) => lease.request(0))
+  }
+
+  async #tellOfActive(): Promise<void> {
+    for (const lease of this.#active) if (!lease.mustBeTold) this.#active.delete(lease)
+    this.#testify()
+    const told = this.#unasked()
+    for (let first = 0; first < told.length; first += MAX_TOLD) {
+      const some = told.slice(first, first + MAX_TOLD).filter(({ asking }) => asking === undefined)
+      const answer = await this.#ask(some, (lease) => lease.request(0, this.#clock()))
+      if (typeof answer !== 'string') return
+    }
+  }
+
+  /** Tells the authority all, whether it knows it or not. */
+  #tellAll(): void {
+    const now = this.#clock()
+    for (const lease of this.#leases.values()) {
+      if (!lease.isWorthTelling(now)) continue
+      lease.forgotten()
+      this.#active.add(lease)
+    }
+    this.#tell()
+  }
+
+  /** Spends of the witness, if there is anything that the authority could forget. */
+  #testify(): void {
+    const now = this.#clock()
+    const witness = this.#leaseOf(WITNESS, now)
+    if (!this.#leases.values().some((lease) => lease !== witness && lease.isWorthTelling(now))) return
+    witness.borrow(1, now)
+    witness.spend(1, now)
+    this.#active.add(witness)
   }
 
   #unasked(): readonly HeldLease[] {

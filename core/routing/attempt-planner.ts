@@ -1,19 +1,13 @@
 import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
+import type { ClientProtocol } from '../protocol/client-protocol.ts'
 import type { Call, RouteTrace } from '../sdk/api.ts'
 import { type LimitReached, limitError } from './limit-share.ts'
-import {
-  droppedParameters,
-  type Operation,
-  operationOf,
-  parameterSupport,
-  parametersOf,
-  tableFor,
-  withDefaults,
-} from './operation.ts'
+import { droppedParameters, type Operation, parameterSupport, parametersOf, tableFor } from './operation.ts'
 import { backOff, type FailurePolicy, policyFor } from './retry.ts'
 import type { Candidate, Route } from './route.ts'
 import { inOrder } from './selection.ts'
+import { type Serving, servingOf } from './serving.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
 /** The next attempt of a call. */
@@ -23,6 +17,8 @@ export interface PlannedAttempt {
   readonly operation: Operation
   /** The call, with the route's default parameters. */
   readonly call: Call
+  /** The client's protocol, if the attempt is a chat completion in place of it. */
+  readonly protocol: ClientProtocol | undefined
   /** Parameters that the provider leaves out. */
   readonly dropped: readonly string[]
   /** Milliseconds to wait before. */
@@ -50,6 +46,7 @@ export class AttemptPlanner {
   readonly #route: Route
   readonly #call: Call
   readonly #selection: SelectionContext
+  readonly #standIn: Operation | undefined
   readonly #candidates: readonly Candidate[]
   #at = 0
   #attempts = 0
@@ -74,10 +71,12 @@ export class AttemptPlanner {
   #readyAt = Number.POSITIVE_INFINITY
   #retryAfter = Number.POSITIVE_INFINITY
 
-  constructor(route: Route, call: Call, selection: SelectionContext) {
+  /** `standIn`: serves the calls of an endpoint that a provider lacks. */
+  constructor(route: Route, call: Call, selection: SelectionContext, standIn?: Operation) {
     this.#route = route
     this.#call = call
     this.#selection = selection
+    this.#standIn = standIn
     this.#candidates = 'target' in route.leads ? [route.leads] : preferred(route.leads, call, selection)
   }
 
@@ -108,13 +107,13 @@ export class AttemptPlanner {
 
   /** The routing of the call so far. */
   get trace(): RouteTrace {
-    const { target } = this.#last?.candidate ?? this.#unfit?.candidate ?? {}
-    const call = this.#last?.call ?? this.#call
-    const operation = target && operationOf(target.provider, call.endpoint)
+    const candidate = this.#last?.candidate ?? this.#unfit?.candidate
+    const serving = this.#last ?? this.#servingIfAny(candidate)
     return {
       route: this.#route.id,
       skipped: this.#limited.length === 0 ? this.#skipped : [...this.#skipped, ...this.#limited.map(limitedTarget)],
-      parameters: operation === undefined ? {} : parameterSupport(call, tableFor(operation, target!.served.model)),
+      parameters:
+        serving === undefined ? {} : parameterSupport(serving.call, tableFor(serving.operation, candidate!.target.served.model)),
     }
   }
 
@@ -205,31 +204,37 @@ export class AttemptPlanner {
   #plan(candidate: Candidate, now: number, pauseMs = 0): PlannedAttempt | undefined {
     const { upstream, health } = candidate.target
     if (health.availability(now) === 'open') return this.#skipOpen(candidate)
-    const call = candidate.defaults === undefined ? this.#call : withDefaults(this.#call, candidate.defaults)
-    const operation = operationOf(candidate.target.provider, call.endpoint)
-    if (operation === undefined) return this.#skipUnfit(candidate, notServed(call))
     const { maxBody: limit = Number.POSITIVE_INFINITY } = candidate.target.provider
-    if (call.size > limit) return this.#skipUnfit(candidate, new GatewayError('request_too_large', { values: { limit } }))
-    const dropped = this.#fit(candidate, operation, call)
-    if (dropped === undefined) return undefined
+    if (this.#call.size > limit) return this.#skipUnfit(candidate, new GatewayError('request_too_large', { values: { limit } }))
+    const serving = this.#fit(candidate)
+    if (serving === undefined) return undefined
     if (!this.#affords(upstream, now)) return this.#skip(candidate, 'upstream_busy')
     this.#attempts++
     const hold = this.#attempts < this.#route.retry.attempts
-    return { candidate, operation, call, dropped, pauseMs, fresh: false, credentialRefused: false, hold, limited: undefined }
+    return { ...serving, candidate, pauseMs, fresh: false, credentialRefused: false, hold, limited: undefined }
   }
 
-  /** The parameters that the candidate's provider drops; undefined if one cannot be dropped, and the candidate is skipped. */
-  #fit(candidate: Candidate, operation: Operation, call: Call): readonly string[] | undefined {
-    const { target, strict } = candidate
-    const parameters = tableFor(operation, target.served.model)
-    if (parameters === 'verbatim') return NONE
+  /** How the candidate serves the call, with all parameters that it drops; undefined if it cannot serve it, and is skipped. */
+  #fit(candidate: Candidate): Serving | undefined {
     try {
-      const dropped = droppedParameters(parametersOf(call), parameters)
-      if (strict && dropped[0] !== undefined) throw new GatewayError('unsupported_parameter', { param: dropped[0] })
-      return dropped
+      const serving = servingOf(candidate, this.#call, this.#standIn)
+      if (serving === undefined) return this.#skipUnfit(candidate, notServed(this.#call))
+      const dropped = droppedBy(serving, candidate)
+      if (candidate.strict && dropped[0] !== undefined) throw new GatewayError('unsupported_parameter', { param: dropped[0] })
+      return { ...serving, dropped }
     } catch (error) {
       if (!(error instanceof GatewayError) || error.row !== 'unsupported_parameter') throw error
       return this.#skipUnfit(candidate, error)
+    }
+  }
+
+  /** How a candidate that was skipped would serve the call. */
+  #servingIfAny(candidate: Candidate | undefined): Serving | undefined {
+    try {
+      return candidate && servingOf(candidate, this.#call, this.#standIn)
+    } catch (error) {
+      if (error instanceof GatewayError) return undefined
+      throw error
     }
   }
 
@@ -271,7 +276,14 @@ const limitedTarget = ({ candidate }: LimitedAttempt) => ({
 const isSooner = (first: LimitedAttempt, second: LimitedAttempt): boolean =>
   first.limited.retryAfterMs <= second.limited.retryAfterMs
 
-const NONE: readonly string[] = []
+/** The parameters that a candidate drops, by the client's names. */
+function droppedBy({ operation, call, dropped, protocol }: Serving, { target }: Candidate): readonly string[] {
+  const parameters = tableFor(operation, target.served.model)
+  if (parameters === 'verbatim' && dropped.length === 0) return dropped
+  const names = [...dropped, ...(parameters === 'verbatim' ? [] : droppedParameters(parametersOf(call), parameters))]
+  return protocol === undefined ? names : [...new Set(names.map((name) => protocol.namesOf[name] ?? name))]
+}
+
 const NONE_LIMITED: readonly LimitedAttempt[] = []
 const NONE_SKIPPED: { readonly target: string; readonly why: ErrorName }[] = []
 

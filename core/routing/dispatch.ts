@@ -2,6 +2,7 @@ import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import { type Pause, pause } from '../async/pause.ts'
 import { GatewayError } from '../errors.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
+import { chatReply } from '../protocol/chat-completions.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import type { AttemptRecord, Call, RouteTrace, Served } from '../sdk/api.ts'
 import { type AttemptEnd, type AttemptListener, UpstreamAttempt } from '../upstream/attempt.ts'
@@ -12,6 +13,7 @@ import type { StreamSink } from '../upstream/readers/stream-sink.ts'
 import { AttemptPlanner, isRenewable, type PlannedAttempt, type SelectionContext } from './attempt-planner.ts'
 import { type Tokens, tokensOf } from './attempt-tokens.ts'
 import { type LimitAnswer, type LimitReached, LimitShare } from './limit-share.ts'
+import type { Operation } from './operation.ts'
 import { policyFor } from './retry.ts'
 import type { Route, Target } from './route.ts'
 
@@ -21,6 +23,8 @@ export interface DispatchRequest {
   readonly route: Route
   readonly selection: SelectionContext
   readonly format: ReplyFormat
+  /** Serves the calls of an endpoint that a provider lacks. */
+  readonly standIn?: Operation
   readonly client: UpstreamClient
   readonly timer: PluginTimer
 }
@@ -70,10 +74,10 @@ export class Dispatch implements AttemptListener, Expiring {
   #isOver = false
 
   constructor(request: DispatchRequest, listener: DispatchListener) {
-    const { route, call, selection } = request
+    const { route, call, selection, standIn } = request
     this.#request = request
     this.#listener = listener
-    this.#planner = new AttemptPlanner(route, call, selection)
+    this.#planner = new AttemptPlanner(route, call, selection, standIn)
     this.deadline = performance.now() + route.total
     deadlines.add(this)
   }
@@ -225,7 +229,7 @@ export class Dispatch implements AttemptListener, Expiring {
     this.#plan()
   }
 
-  #start({ candidate, operation, call, fresh, credentialRefused, hold }: PlannedAttempt): void {
+  #start({ candidate, operation, call, protocol, fresh, credentialRefused, hold }: PlannedAttempt): void {
     const { target, timeouts, strict } = candidate
     this.#pause = undefined
     if (this.#ended !== undefined) {
@@ -244,7 +248,8 @@ export class Dispatch implements AttemptListener, Expiring {
       number: ++this.#number,
       credentialRefused,
       strict,
-      format,
+      format: protocol === undefined ? format : chatReply,
+      protocol,
       limits: timeouts,
       stream,
       transforms,
@@ -271,10 +276,12 @@ export class Dispatch implements AttemptListener, Expiring {
   }
 
   #serve(body: Buffer | undefined): void {
-    const { candidate, dropped } = this.#planned!
+    const { candidate, dropped, protocol } = this.#planned!
     const late = this.#attempt!.dropped
-    if (this.#ended === undefined)
-      this.#listener.onServed(candidate.target.served, late.length === 0 ? dropped : [...dropped, ...late])
+    if (this.#ended === undefined) {
+      const names = late.map((name) => protocol?.namesOf[name] ?? name)
+      this.#listener.onServed(candidate.target.served, names.length === 0 ? dropped : [...dropped, ...names])
+    }
     this.#served.resolve(body)
   }
 

@@ -16,19 +16,21 @@ import type {
 /** How a provider serves the calls of one endpoint. */
 export type Operation = Pick<Provider, 'parameters' | 'request' | 'translator' | 'error'>
 
-/** How a provider serves an endpoint; undefined if it does not. */
-export function operationOf(provider: Provider, endpoint: EndpointName): Operation | undefined {
+/** How a provider serves an endpoint with a model, by its upstream name; undefined if it does not. */
+export function operationOf(provider: Provider, endpoint: EndpointName, model: string): Operation | undefined {
   if (endpoint === 'chat.completions') return provider
   const operation = endpoint === 'models' ? undefined : provider.endpoints?.[endpoint]
-  return operation && (OPERATIONS.get(operation) ?? adapted(operation, provider))
+  if (operation === undefined || operation.serves?.(model) === false) return undefined
+  return OPERATIONS.get(operation) ?? adapted(operation, provider, endpoint)
 }
 
 /** Makes an operation with a translator of one that is only a function of the whole reply. */
 const OPERATIONS = new WeakMap<EndpointOperation, Operation>()
 
-function adapted(operation: EndpointOperation, provider: Provider): Operation {
+function adapted(operation: EndpointOperation, provider: Provider, endpoint: EndpointName): Operation {
   const { reply } = operation
-  const error = operation.error ?? (provider.error && atInput(provider.error))
+  const hasMessages = endpoint === 'messages' || endpoint === 'messages.count_tokens'
+  const error = operation.error ?? (provider.error && (hasMessages ? provider.error : atInput(provider.error)))
   const made: Operation = {
     parameters: operation.parameters,
     request: (call: Call, attempt: Attempt) => operation.request(call, attempt),

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../async/bounded-map.ts'
 import type { CuratedNamespace, RouteConfig, TargetConfig, Timeouts } from '../config/config.ts'
 import type { RetryCause } from '../config/schema/retry-causes.ts'
-import { GatewayError } from '../errors.ts'
+import { modelNotFound } from '../protocol/call.ts'
 import type { ModelId, Principal, Provider } from '../sdk/api.ts'
 import { matchesGlob } from '../text/glob.ts'
 import type { ModelDiscovery } from './discovery.ts'
@@ -91,7 +91,7 @@ export class RoutingTable {
     if (known !== undefined) return known
     const { kind } = principal
     const route = this.mayCall(model, principal) ? (this.#routes[kind].get(model.id) ?? this.#passing(model, kind)) : undefined
-    if (route === undefined) throw notFound(model.id)
+    if (route === undefined) throw modelNotFound(model.id)
     this.#remember(principal, model, route)
     return route
   }
@@ -169,10 +169,6 @@ function split(id: string): ModelId {
 const MAX_ID = 256
 /** Control characters, and halves of a surrogate pair. */
 const CONTROL = /[\p{Cc}\p{Cs}]/u
-
-/** Unknown and forbidden models get the same error, so that clients cannot distinguish them. */
-export const notFound = (id: string): GatewayError =>
-  new GatewayError('model_not_found', { param: 'model', values: { model: id.slice(0, 200) } })
 
 /** Finds the target of a model id of an upstream's namespace; undefined if the namespace is dormant. */
 export type FindTarget = (id: string) => (Pick<Candidate, 'timeouts'> & { readonly target: Target }) | undefined

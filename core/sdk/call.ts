@@ -37,7 +37,7 @@ export interface Principal {
 // ── A call ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** An endpoint, by OpenAI's name of its operation. */
-export type EndpointName = 'chat.completions' | 'embeddings' | 'responses' | 'models'
+export type EndpointName = 'chat.completions' | 'embeddings' | 'messages' | 'messages.count_tokens' | 'responses' | 'models'
 
 /** One client request, read and validated. */
 export interface Call {
@@ -58,8 +58,8 @@ export interface Call {
   /** The names of the body's top-level members. */
   readonly keys: readonly string[]
   /**
-   * The whole body, parsed on first access. Read only: change it by `edit`. At endpoints other than chat completions it has the
-   * members of that endpoint.
+   * The whole body, parsed on first access. Read only: change it by `edit`. At `/v1/messages` it is the chat completion request that
+   * the client's is translated to; at other endpoints than chat completions it has the members of that endpoint.
    */
   readonly body: Readonly<ChatRequest>
   /** One top-level member of the body, parsed by itself: reading a small member of a large body is cheap. */

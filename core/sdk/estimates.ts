@@ -18,7 +18,7 @@ export const uncappedAnswer = ({ amount }: Rate): number => Math.min(UNCAPPED_AN
 
 /** All tokens that a call lets the model answer: the largest of its caps, or `uncapped`, for each of its choices. */
 export function answerEstimate(call: Pick<Call, 'endpoint' | 'member'>, uncapped = UNCAPPED_ANSWER): number {
-  if (call.endpoint === 'embeddings') return 0
+  if (call.endpoint === 'embeddings' || call.endpoint === 'messages.count_tokens') return 0
   const caps = CAPS.map((name) => call.member(name)).filter((cap) => typeof cap === 'number')
   const choices = call.member('n')
   return Math.max(0, ...(caps.length > 0 ? caps : [uncapped])) * (typeof choices === 'number' ? Math.max(1, choices) : 1)

@@ -1,6 +1,6 @@
 import type { Middleware } from 'koa'
 import type { Static, TSchema } from 'typebox'
-import type { Call, CallState, Principal } from './call.ts'
+import type { Call, CallState, EndpointName, Principal } from './call.ts'
 import type { Host } from './host.ts'
 import type { ParameterSupport } from './parameters.ts'
 import type { UpstreamRefusal } from './refusals.ts'
@@ -121,6 +121,8 @@ export interface Model {
 export interface EndpointOperation {
   /** The endpoint's own parameters. */
   readonly parameters: ParameterTable
+  /** Whether the upstream serves the model, by its upstream name, at the endpoint. Absent: it serves every model. */
+  serves?(model: string): boolean
   /** Called anew for each attempt. */
   request(call: Call, attempt: Attempt): UpstreamRequest | LocalReply | Promise<UpstreamRequest | LocalReply>
   /**
@@ -145,7 +147,7 @@ export interface Provider {
   /** Absent: the upstream speaks OpenAI's protocol, and its events reach the client unchanged. */
   translator?(call: Call, attempt: Attempt): Translator
   /** The other endpoints that its upstream serves. Absent: chat completions only. */
-  readonly endpoints?: Readonly<Partial<Record<'embeddings' | 'responses', EndpointOperation>>>
+  readonly endpoints?: Readonly<Partial<Record<Exclude<EndpointName, 'chat.completions' | 'models'>, EndpointOperation>>>
   /** Reads a reply with a status of 300 or more. Absent: it is read as OpenAI's error body. */
   error?(reply: {
     readonly status: number

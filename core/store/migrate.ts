@@ -9,6 +9,7 @@ import * as costs from './migrations/0006-costs.ts'
 import * as quotaCounters from './migrations/0007-quota-counters.ts'
 import * as keysOfAccounts from './migrations/0008-keys-of-accounts.ts'
 import * as budgets from './migrations/0009-budgets.ts'
+import * as declaredAccounts from './migrations/0010-declared-accounts.ts'
 import type { Schema } from './schema.ts'
 import { StoreError } from './unavailable.ts'
 
@@ -23,6 +24,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0007-quota-counters': quotaCounters,
   '0008-keys-of-accounts': keysOfAccounts,
   '0009-budgets': budgets,
+  '0010-declared-accounts': declaredAccounts,
 }
 
 const NEWER =

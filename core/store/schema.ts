@@ -32,6 +32,8 @@ export interface AccountsTable {
   /** JSON array of texts: `500 USD/month`. */
   readonly budgets: string
   readonly created_at: number
+  /** The line of routes.yaml that declared it last, `routes.yaml:71`; null if none does. */
+  readonly declared_at: string | null
 }
 
 /** API keys: the digest of each, never the secret. */

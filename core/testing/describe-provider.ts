@@ -5,6 +5,7 @@ import { describeDiscovery } from './conformance/cases/discovery.ts'
 import { describeEmbeddings } from './conformance/cases/embeddings.ts'
 import { describeErrors } from './conformance/cases/errors.ts'
 import { describeLargeRequests } from './conformance/cases/large-requests.ts'
+import { describeMessages } from './conformance/cases/messages.ts'
 import { describeParameters } from './conformance/cases/parameters.ts'
 import { describePrivacy } from './conformance/cases/privacy.ts'
 import { describeReplies } from './conformance/cases/replies.ts'
@@ -59,6 +60,7 @@ export function describeProvider(subject: ProviderUnderTest): void {
 
     describeReplies(suite)
     describeTools(suite)
+    describeMessages(suite)
     describeErrors(suite)
     describeDiscovery(suite)
     describeEmbeddings(suite)

@@ -1,3 +1,5 @@
+import { basename } from 'node:path'
+
 /** A position in routes.yaml. */
 export interface Position {
   /** The file's path as given to the command. */
@@ -7,6 +9,9 @@ export interface Position {
   /** From 1. */
   readonly column: number
 }
+
+/** A position as people and the database are told of it, without the folder: `routes.yaml:71`. */
+export const placeOf = ({ file, line }: Position): string => `${basename(file)}:${line}`
 
 /** One problem of routes.yaml, for its author. Holds no secret. */
 export interface Diagnostic extends Position {

@@ -1,12 +1,15 @@
 import { Deadlines, type Expiring } from '../async/event-loop.ts'
 import type { ErrorName } from '../error-table.ts'
-import { GatewayError, UpstreamFailure } from '../errors.ts'
+import { asGatewayError, GatewayError, UpstreamFailure } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { callProvider, type PluginTimer, pluginError } from '../plugins/faults.ts'
+import { type ClientProtocol, repliedCall } from '../protocol/client-protocol.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import {
   type Call,
+  type ChatCompletion,
   type LocalReply,
+  openaiTranslator,
   type Provider,
   type Attempt as ProviderAttempt,
   type Served,
@@ -22,7 +25,7 @@ import { sendLocal } from './local-reply.ts'
 import type { BodyReader, LinkTransform } from './readers/reader.ts'
 import { RefusalReader } from './readers/refusal.ts'
 import type { PausableSource, StreamSink } from './readers/stream-sink.ts'
-import { TranslatedReader } from './readers/translated.ts'
+import { ChunkWriter, TranslatedReader } from './readers/translated.ts'
 import { VerbatimReader } from './readers/verbatim.ts'
 import { WholeReader } from './readers/whole.ts'
 
@@ -38,6 +41,8 @@ export interface AttemptOptions {
   /** Whether a parameter that the provider drops fails the attempt. */
   readonly strict: boolean
   readonly format: ReplyFormat
+  /** The client's protocol, if the reply is a chat completion that it does not know. */
+  readonly protocol: ClientProtocol | undefined
   readonly limits: PhaseLimits
   /** The sink of a streamed reply; undefined for a whole reply. */
   readonly stream: StreamSink | undefined
@@ -84,7 +89,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   previous: this | undefined
   next: this | undefined
   /** Parameters that the provider dropped from its request. */
-  dropped: readonly string[] = NONE
+  dropped: readonly string[] = []
   /** True if a reused socket failed before the first byte of the reply: it may have closed before the request arrived. */
   stale = false
   /** Monotonic time of the reply's head; undefined if there was none. */
@@ -248,20 +253,22 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   }
 
   #readerFor(status: number, headers: Readonly<Record<string, string>>): BodyReader {
-    const { operation, call, served, format, stream, transforms, hold } = this.#options
+    const { operation, call, format, protocol, served, stream, transforms, hold } = this.#options
     if (status !== 200) return new RefusalReader({ status, headers }, operation, served.provider)
-    const translator = operation.translator && callProvider(served.provider, () => operation.translator!(call, this.#view))
+    const own = operation.translator && callProvider(served.provider, () => operation.translator!(call, this.#view))
+    const translator = own ?? (protocol && openaiTranslator())
     // A provider with its own decoder reads a stream of any content type.
     const isNone = translator?.decoder === undefined && /^(?:application\/json|text\/html)\b/.test(headers['content-type'] ?? '')
-    const isStream = stream !== undefined && !isNone
-    if (!isStream) {
+    if (stream === undefined || isNone) {
       const closeDelimited = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
-      return new WholeReader({ format, call, headers, translator, transforms, closeDelimited })
+      const encode = protocol && ((completion: ChatCompletion) => protocol.reply(completion, repliedCall(call)))
+      return new WholeReader({ format, call, headers, translator, transforms, closeDelimited, encode })
     }
     stream.attach(this, translator === undefined ? 'latin1' : 'utf8')
     if (translator === undefined) return new VerbatimReader({ format, call, stream, transforms, hold })
     const chunkOptions = { model: call.model.id, includeUsage: call.includeUsage, choices: call.choices }
-    return new TranslatedReader({ translator, call: chunkOptions, stream, transforms, hold, done: format.done ?? '' })
+    const writer = protocol?.writer(repliedCall(call)) ?? new ChunkWriter()
+    return new TranslatedReader({ translator, call: chunkOptions, stream, transforms, hold, writer })
   }
 
   #read(bytes: Buffer): void {
@@ -316,6 +323,7 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     deadlines.remove(this)
     this.#abort?.abort()
     this.#options.listener.onEnded({ result, committed: this.#commit === 'done', ...how })
+    if (result === 'ok') this.#options.stream?.finish()
   }
 }
 
@@ -339,8 +347,3 @@ class AttemptView implements ProviderAttempt {
 }
 
 closeFacade(AttemptView)
-
-const NONE: readonly string[] = []
-
-const asGatewayError = (error: unknown): GatewayError =>
-  error instanceof GatewayError ? error : new GatewayError('internal_error', { cause: error })

@@ -1,12 +1,13 @@
 import { type CallLine, callLine, type LoggedCall } from '../observe/call-log.ts'
 import { MAX_TOKENS, tokensOf } from '../protocol/usage.ts'
-import type { AttemptRecord, LinkRecord, Outcome } from '../sdk/api.ts'
+import type { AttemptRecord, LinkRecord, Outcome, Principal } from '../sdk/api.ts'
 import type { CallsTable } from '../store/schema.ts'
 import { timeOfRequest } from '../text/ids.ts'
 
 /** What is written down of a call, made once where it settles. It is JSON: another process may write it. */
 export interface CallRecord {
-  readonly line: CallLine
+  /** Absent: it is in the log already. */
+  readonly line?: CallLine
   /** Absent: the request reached no endpoint of `/v1`. */
   readonly row?: CallsTable
 }
@@ -27,11 +28,16 @@ export function callRecord(outcome: Outcome, call: LoggedCall): CallRecord {
 const MAX_TAGS = 32
 /** A chain may have any number of links. */
 const MAX_LINKS = 100
+/** What the row of a call has beside its outcome. */
+export interface RowCall extends Pick<LoggedCall, 'id' | 'tags'> {
+  readonly principal: Pick<Principal, 'account' | 'keyId' | 'tags'> | undefined
+}
+
 /**
  * The row of a call. Every database accepts its fields, whatever values a plugin has set. It references nothing of the call but
  * strings: rows wait for a while, and the garbage collector would have to copy all that they reference.
  */
-export function callRow(outcome: Outcome, { id, principal, tags }: Omit<LoggedCall, 'headers'>): CallsTable {
+export function callRow(outcome: Outcome, { id, principal, tags }: RowCall): CallsTable {
   const { kind, error, served, attempts, links, usage, cost, times } = outcome
   const tokens = usage && tokensOf(usage)
   return {

@@ -7,8 +7,10 @@ import type { HostCounter } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 import type { CallsTable } from '../store/schema.ts'
 import { storageError } from '../store/unavailable.ts'
+import type { CallJournal } from './call-journal.ts'
 import type { CallRecord, CallSink } from './call-record.ts'
 import { type CallWriter, createCallWriter } from './call-writer.ts'
+import { JournalReplay } from './journal-replay.ts'
 import { type Retention, startRetention } from './retention.ts'
 
 /** Calls in one transaction. */
@@ -39,6 +41,8 @@ interface CallRecorderOptions {
   readonly dropped: HostCounter
   /** Counts failed writes, by the name of the error. */
   readonly failures: HostCounter
+  /** Called with the rows that are written, and with those that are lost. */
+  onWritten?(rows: readonly CallsTable[]): void
 }
 
 /** Writes calls to the log as they end, and to the database in batches: no call waits for the database or fails with it. */
@@ -47,32 +51,48 @@ export class CallRecorder implements CallSink {
   readonly #log: CallRecorderOptions['log']
   readonly #dropped: HostCounter
   readonly #failures: HostCounter
+  readonly #onWritten: CallRecorderOptions['onWritten']
   readonly #listeners = new Set<(call: CallsTable) => void>()
   readonly #ending = new AbortController()
   /** Calls that are not written yet, oldest first. */
   #waiting: CallsTable[] = []
+  /** Rows written so far. */
+  #written = 0
+  /** Who waits until so many rows are written. */
+  readonly #barriers: { readonly count: number; resolve(): void }[] = []
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> | undefined
   /** Why the last write failed. */
   #failure: ErrorName | undefined
   #closing = false
 
-  constructor({ writer, log, dropped, failures }: CallRecorderOptions) {
+  constructor({ writer, log, dropped, failures, onWritten }: CallRecorderOptions) {
     this.#writer = writer
     this.#log = log
     this.#dropped = dropped
     this.#failures = failures
+    this.#onWritten = onWritten
     dropped.add(0)
     for (const error of FAILURES) failures.add(0, error)
   }
 
   record({ line, row }: CallRecord): void {
-    this.#log.writeLine(line.level, line.fields, 'call')
+    if (line !== undefined) this.#log.writeLine(line.level, line.fields, 'call')
     if (row === undefined) return
     for (const listener of this.#listeners) listener(row)
-    if (this.#waiting.length >= MAX_WAITING) this.#dropped.add(1)
-    else this.#waiting.push(row)
+    if (this.#waiting.length >= MAX_WAITING) {
+      this.#dropped.add(1)
+      this.#onWritten?.([row])
+    } else this.#waiting.push(row)
     this.#schedule()
+  }
+
+  /** Resolves when all calls that were recorded so far are written, or lost. */
+  written(): Promise<void> {
+    if (this.#waiting.length === 0) return Promise.resolve()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#barriers.push({ count: this.#written + this.#waiting.length, resolve })
+    return promise
   }
 
   /** Finds a call that is not written yet. */
@@ -127,6 +147,9 @@ export class CallRecorder implements CallSink {
     try {
       await this.#writer.write(batch)
       this.#waiting = this.#waiting.slice(batch.length)
+      this.#written += batch.length
+      while (this.#barriers.length > 0 && this.#barriers[0]!.count <= this.#written) this.#barriers.shift()!.resolve()
+      this.#onWritten?.(batch)
       if (this.#failure !== undefined) this.#log.info({ calls: batch.length }, 'usage rows written again')
       this.#failure = undefined
     } catch (err) {
@@ -153,23 +176,31 @@ interface UsageServiceOptions {
   readonly log: Log
   readonly metrics: Metrics
   readonly retention: Retention
+  /** The folder of the journals of this gateway's processes; absent: they have none. */
+  readonly journals?: string
+  /** The journal of this process, if it serves calls. */
+  readonly journal?: Pick<CallJournal, 'done'>
 }
 
 /** Creates the recorder of calls, and removes rows after their retention. */
-export function openUsage({ store, log, metrics, retention }: UsageServiceOptions): {
+export function openUsage({ store, log, metrics, retention, journals, journal }: UsageServiceOptions): {
   readonly recorder: CallRecorder
   close(): Promise<void>
 } {
   const writer = createCallWriter(store)
   const dropped = metrics.declare(METRICS.usageRowsDropped)
   const failures = metrics.declare(METRICS.usageWriteFailures)
-  const recorder = new CallRecorder({ writer, log, dropped, failures })
+  const onWritten = journal && ((rows: readonly CallsTable[]) => journal.done(rows))
+  const recorder = new CallRecorder({ writer, log, dropped, failures, ...(onWritten && { onWritten }) })
+  const written = () => recorder.written()
+  const replay = journals === undefined ? undefined : new JournalReplay({ folder: journals, writer, written, log })
   const stopRetention = startRetention(retention, { writer, log })
   return {
     recorder,
     async close() {
       stopRetention()
       await recorder.close()
+      await replay?.close()
     },
   }
 }

@@ -1,6 +1,7 @@
 import { Piscina } from 'piscina'
 import { GatewayError } from '../errors.ts'
 import type { ScannedBody } from '../protocol/call.ts'
+import { formsOf } from '../protocol/call-forms.ts'
 import { ScanError } from '../protocol/json.ts'
 import type { Call, CallFunction } from '../sdk/api.ts'
 import type { Computation, Computed } from './compute.ts'
@@ -97,7 +98,9 @@ export function createWorkers({ threads, overloaded }: WorkersOptions): Workers 
 
   return {
     countTokens(call) {
-      const body = () => bytesOnly(call.splice({}))
+      // The client's own bytes, which need no translation to be counted.
+      const counted = formsOf(call)?.unedited ?? call
+      const body = () => bytesOnly(counted.splice({}))
       return (call.large ? runLarge(body, COUNT_TOKENS) : run(body(), COUNT_TOKENS)) as Promise<number>
     },
     async scan(bytes) {

@@ -51,6 +51,9 @@ const STRUCTURED_OF_MESSAGE = ['tool_calls', 'function_call']
 /** The last two are the arguments and the output of a tool call in the Responses API. */
 const TEXTS_OF_MESSAGE = ['role', 'name', 'refusal', 'reasoning_content', 'arguments', 'output']
 
+/** The last ones are of the Messages API. */
+const TEXTS_OF_PART = ['text', 'refusal', 'thinking', 'name']
+
 /** Reads a parsed body of any shape: a large body reaches the thread before its full check. */
 function readPrompt(body: unknown): Prompt {
   const inputs = [field(body, 'input')].flat()
@@ -60,18 +63,33 @@ function readPrompt(body: unknown): Prompt {
     ...inputs.filter((input) => typeof input === 'string'),
   ]
   const messages = [...list(field(body, 'messages')), ...inputs.filter(isObject)]
-  let media = 0
+  const content: Content = { texts, media: 0 }
+  readContent(field(body, 'system'), content)
   for (const message of messages) {
     texts.push(...textsOf(message, TEXTS_OF_MESSAGE), ...jsonOf(message, STRUCTURED_OF_MESSAGE))
-    const content = field(message, 'content')
-    if (typeof content === 'string') texts.push(content)
-    for (const part of list(content)) {
-      const text = textsOf(part, ['text', 'refusal'])
-      if (text.length === 0) media++
-      texts.push(...text)
-    }
+    readContent(field(message, 'content'), content)
   }
-  return { messages: messages.length, media, texts, tokens: tokensIn(inputs) }
+  return { messages: messages.length, media: content.media, texts, tokens: tokensIn(inputs) }
+}
+
+/** What contents consist of. */
+interface Content {
+  readonly texts: string[]
+  media: number
+}
+
+/** A part without any text is a medium. In Anthropic's Messages API the result of a tool is a part with a content of its own. */
+function readContent(content: unknown, into: Content): void {
+  if (typeof content === 'string') into.texts.push(content)
+  for (const part of list(content)) {
+    const source = field(part, 'source')
+    const plain = field(source, 'type') === 'text' ? textsOf(source, ['data']) : []
+    const texts = [...textsOf(part, TEXTS_OF_PART), ...jsonOf(part, ['input']), ...plain]
+    const inner = field(part, 'content')
+    into.texts.push(...texts)
+    if (inner !== undefined) readContent(inner, into)
+    else if (texts.length === 0) into.media++
+  }
 }
 
 /** Counts the token ids of one list, or of several. */

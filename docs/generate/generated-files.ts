@@ -1,6 +1,7 @@
 import { schema } from '../../core/cli/config/schema.ts'
 import { dashboardJson } from '../../deploy/grafana/dashboard-json.ts'
 import { DASHBOARDS } from '../../deploy/grafana/dashboards.ts'
+import { chainPluginsPage } from './chain-plugins.ts'
 import { managementApiTypes } from './management-api-types.ts'
 import { pluginApiPage } from './plugin-api.ts'
 import { providersPage } from './providers.ts'
@@ -14,6 +15,7 @@ export interface GeneratedFile {
 
 /** The files that `npm run docs` writes. */
 export const GENERATED_FILES: readonly GeneratedFile[] = [
+  { path: 'docs/chain-plugins.md', content: chainPluginsPage },
   { path: 'docs/plugin-api.md', content: pluginApiPage },
   { path: 'docs/providers.md', content: providersPage },
   { path: 'docs/routes.schema.json', content: routesSchema },

@@ -7,7 +7,7 @@ const namesOf = (table: readonly { readonly name: string }[]) => table.map(({ na
 
 describe('the command line of the benchmark', () => {
   it('measures all scenarios five times, and no peers, unless told otherwise', () => {
-    expect(readOptions([])).to.deep.equal({ rounds: 5, scenarios: SCENARIOS, idleStreams: true, peers: [] })
+    expect(readOptions([])).to.deep.equal({ rounds: 5, scenarios: SCENARIOS, idleStreams: true, limits: false, peers: [] })
   })
 
   it('measures the scenarios that are named, in that order', () => {
@@ -23,6 +23,10 @@ describe('the command line of the benchmark', () => {
 
   it('measures the peers that are named with --peers=', () => {
     expect(namesOf(readOptions(['--peers=litellm,envoy']).peers)).to.deep.equal(['litellm', 'envoy'])
+  })
+
+  it('measures gateways with other limits with --limits', () => {
+    expect(readOptions(['--limits', '--rounds', '1'])).to.include({ rounds: 1, limits: true })
   })
 
   const wrong: readonly (readonly [args: readonly string[], complaint: string])[] = [

@@ -186,6 +186,21 @@ describeInBrowser('the pages of the console', (open) => {
     )
   })
 
+  it('sets how many keys an account may have', async () => {
+    await admin.goto(fixture.address('/accounts'))
+    await admin.getByRole('button', { name: 'Edit Field team' }).click()
+    const most = admin.getByRole('textbox', { name: 'Most keys' })
+    expect(await most.inputValue()).to.equal('100')
+    await most.fill('2000000')
+    await admin.getByRole('button', { name: 'Save' }).click()
+    await admin.getByText('give a whole number up to 1000000').waitFor()
+    await most.fill('250')
+    await admin.getByRole('button', { name: 'Save' }).click()
+    await admin.getByRole('dialog').waitFor({ state: 'detached' })
+    await admin.getByRole('button', { name: 'Edit Field team' }).click()
+    expect(await most.inputValue()).to.equal('250')
+  })
+
   it('sets budgets, and shows what is left of them', async () => {
     await admin.goto(fixture.address('/accounts'))
     await admin.getByRole('button', { name: 'Edit Field team' }).click()

@@ -20,6 +20,11 @@ describe('/console', () => {
 
   const get = (path: string, init?: RequestInit) => fetch(gateway.url + path, init)
 
+  it('is where / leads', async () => {
+    const response = await get('/', { redirect: 'manual' })
+    expect([response.status, response.headers.get('location')]).to.deep.equal([302, '/console'])
+  })
+
   for (const path of ['/console', '/console/', '/console/keys', '/console/requests/req_0', '/console/some.thing/deep'])
     it(`serves the index at ${path}`, async () => {
       const response = await get(path)

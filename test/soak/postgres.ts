@@ -1,9 +1,9 @@
 import { chmod, chown, glob, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import type { Processes, Service } from '../../bench/processes.ts'
 import { freePort } from '../../bench/subjects.ts'
+import { stopProcess } from './stop-process.ts'
 
 /** A temporary PostgreSQL server, which can be stopped and started again. */
 export interface Postgres {
@@ -58,10 +58,7 @@ export async function startPostgres({
     )
   }
 
-  async function stop(): Promise<void> {
-    process.kill(service!.pid, 'SIGINT')
-    while (isThere(service!.pid)) await delay(20)
-  }
+  const stop = (): Promise<void> => stopProcess(service!.pid, 'SIGINT')
 
   async function query<Row extends object>(statement: string): Promise<readonly Row[]> {
     const client = new Client({ connectionString: url })
@@ -83,13 +80,4 @@ async function binaries(): Promise<string> {
   const newest = found.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)
   if (newest === undefined) throw new Error('PostgreSQL is not installed: apt-get install -y postgresql')
   return dirname(newest)
-}
-
-function isThere(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }

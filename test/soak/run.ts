@@ -10,6 +10,7 @@ import { findingTable, type ScenarioReport } from './report.ts'
 import type { Scenario } from './scenario.ts'
 import { aborts } from './scenarios/aborts.ts'
 import { amplification } from './scenarios/amplification.ts'
+import { authorityAway } from './scenarios/authority-away.ts'
 import { bulkhead } from './scenarios/bulkhead.ts'
 import { crash } from './scenarios/crash.ts'
 import { database } from './scenarios/database.ts'
@@ -21,6 +22,7 @@ import { leak } from './scenarios/leak.ts'
 import { locked } from './scenarios/locked.ts'
 import { names } from './scenarios/names.ts'
 import { queries } from './scenarios/queries.ts'
+import { quota } from './scenarios/quota.ts'
 import { reload } from './scenarios/reload.ts'
 import { slowReaders } from './scenarios/slow-readers.ts'
 import { sockets } from './scenarios/sockets.ts'
@@ -42,6 +44,8 @@ const SCENARIOS: readonly Scenario[] = [
   crash,
   hostilePlugin,
   database,
+  quota,
+  authorityAway,
 ]
 
 const USAGE = `usage: npm run soak -- [--only ${SCENARIOS.map(({ name }) => name).join(',')}]`

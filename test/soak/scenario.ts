@@ -28,6 +28,11 @@ export function atMost(limit: number, unit: string, what: string, measured: numb
   return { what, measured: `${rounded(measured)} ${unit}`, allowed: `at most ${limit} ${unit}`, met: measured <= limit }
 }
 
+/** A value of at least `limit`. NaN does not reach it. */
+export function atLeast(limit: number, unit: string, what: string, measured: number): Finding {
+  return { what, measured: `${rounded(measured)} ${unit}`, allowed: `at least ${limit} ${unit}`, met: measured >= limit }
+}
+
 /** A value that must equal `expected`. */
 export function exactly(expected: number, what: string, measured: number): Finding {
   return { what, measured: rounded(measured), allowed: rounded(expected), met: measured === expected }

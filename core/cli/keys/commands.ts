@@ -4,6 +4,7 @@ import type { CommandIo } from '../output.ts'
 
 // Loaded when a command runs: help does not need it.
 const keys = () => import('./keys.ts')
+const declared = () => import('./declared.ts')
 
 /** Adds `umg keys …`. */
 export function addKeyCommands(umg: Command, io: CommandIo): void {
@@ -52,6 +53,25 @@ export function addKeyCommands(umg: Command, io: CommandIo): void {
     .addHelpText('after', examples(['umg keys revoke key_7Fq2mN4x']))
     .action(async (id: string, options) => {
       process.exitCode = await (await keys()).revokeKeyCommand({ ...options, id }, io)
+    })
+
+  parent
+    .command('generate')
+    .description('make a key for keys: of routes.yaml, and print its secret, once; nothing is stored')
+    .option('--json', 'print JSON')
+    .option('--test', 'a test key: answered by the sandbox, free')
+    .addHelpText('after', examples(['umg keys generate > nightly.key', 'umg keys generate --test']))
+    .action(async (options) => {
+      process.exitCode = (await declared()).generateKeyCommand(options, io)
+    })
+
+  parent
+    .command('hash')
+    .description('read the secret of a key from stdin, and print its hash for keys: of routes.yaml')
+    .option('--json', 'print JSON')
+    .addHelpText('after', examples(['umg keys hash < nightly.key']))
+    .action(async (options) => {
+      process.exitCode = await (await declared()).hashKeyCommand(options, process.stdin, io)
     })
 }
 

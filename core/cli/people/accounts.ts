@@ -49,12 +49,23 @@ export async function editAccountCommand(options: ObjectOptions & AccountSetting
     const account = await editAccount(store, { id, ...settings }, COMMAND_LINE)
     if (options.json) return writeJson(toJson(account), io)
     io.stderr.write(`Changed the account ${id} (${account.name}). Running gateways apply it within a second.\n`)
-    warnUncheckedClass(rateClass, io)
+    if (account.declaredAt !== undefined) warnDeclared(account.declaredAt, options, io)
+    else warnUncheckedClass(rateClass, io)
   })
 }
 
+/** Names the settings that have no effect, since the file declares the account. */
+function warnDeclared(place: string, { models, class: rateClass, budget }: AccountSettingsOptions, { stderr }: CommandIo): void {
+  const settings = Object.entries({ models, class: rateClass, budget })
+  const ignored = settings.filter(([, value]) => value !== undefined).map(([name]) => `--${name}`)
+  if (ignored.length === 0) return
+  stderr.write(
+    `But ${place} declares this account, and rules: while it does, ${ignored.join(', ')} have no effect. Change it there.\n`,
+  )
+}
+
 /** An account as `--json` prints it. */
-const toJson = ({ id, name, models, rateClass, maxKeys, budgets, createdAt, keys, users }: Account) => ({
+const toJson = ({ id, name, models, rateClass, maxKeys, budgets, createdAt, keys, users, declaredAt }: Account) => ({
   id,
   name,
   models,
@@ -64,6 +75,7 @@ const toJson = ({ id, name, models, rateClass, maxKeys, budgets, createdAt, keys
   keys,
   maxKeys,
   users,
+  source: declaredAt ?? 'database',
 })
 
 const TABLE: TableFormat<Account> = {
@@ -76,6 +88,7 @@ const TABLE: TableFormat<Account> = {
     USERS: ({ users }) => String(users),
     CREATED: ({ createdAt }) => formatTime(createdAt),
     BUDGETS: ({ budgets }) => budgets.join(', '),
+    SOURCE: ({ declaredAt }) => declaredAt ?? 'database',
   },
   empty: 'There are no accounts.',
 }

@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { createSetupToken } from '../../accounts/setup.ts'
 import { setupLink } from '../../accounts/tokens.ts'
+import { CONSOLE } from '../../control/console.ts'
 import type { Urls } from '../../control/services.ts'
 import type { Gateway } from '../../gateway/gateway.ts'
 import type { Generation } from '../../http/generation.ts'
@@ -40,11 +41,13 @@ async function createTestKey(store: Store, { live }: Pick<Gateway, 'live'>): Pro
   return { secret, firstCall: chooseFirstCall(live.generation, principal) }
 }
 
-/** The text that shows the secrets and how to use them. Empty if there are none. */
-export function formatWelcome({ testKey, setupLink }: FirstAccess, { clients }: Urls): string {
+/** The text that shows the secrets and how to use them; if there are none, where keys come from. */
+export function formatWelcome({ testKey, setupLink }: FirstAccess, { clients, people }: Urls): string {
   const setup =
-    setupLink === undefined ? '' : `  Console    ${setupLink}\n             (makes the first admin; works once, for an hour)\n`
-  if (testKey === undefined) return setup === '' ? '' : `\n${setup}\n`
+    setupLink === undefined
+      ? `  Console    ${people}${CONSOLE}\n`
+      : `  Console    ${setupLink}\n             (makes the first admin; works once, for an hour)\n`
+  if (testKey === undefined) return `\n${setup}  Keys       ${UMG} keys create --name "my app"\n\n`
   return `
   Base URL   ${clients}/v1
   Test key   ${testKey.secret}   (shown this once${formatServer(testKey.firstCall)})

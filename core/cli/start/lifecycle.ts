@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { DrainTimes } from '../../gateway/gateway.ts'
 import type { Listen } from '../../http/listen.ts'
@@ -37,6 +38,9 @@ export interface StartOptions {
   readonly version: string
 }
 
+/** The folder of the journals of calls. */
+export const journalsIn = ({ data }: Pick<StartOptions, 'data'>): string => join(data, 'journal')
+
 /** Sets V8's flags, and creates the log. */
 export function prepareProcess({ logLevel }: Pick<StartOptions, 'logLevel'>): Log {
   // Without it, every 64 MB of buffers start a collection of the whole heap: docs/decisions/buffers-are-memory.md.
@@ -48,11 +52,11 @@ export function prepareProcess({ logLevel }: Pick<StartOptions, 'logLevel'>): Lo
 interface Started {
   readonly url: string
   readonly notices: readonly string[]
-  /** Empty except at the first start. */
+  /** How to use the gateway. */
   readonly welcome: string
 }
 
-/** Prints where the gateway listens, its notices, and at the first start how to use it. */
+/** Prints where the gateway listens, its notices, and how to use it. */
 export function printStarted({ url, notices, welcome }: Started, options: StartOptions, { stdout, stderr }: CommandIo): void {
   for (const notice of notices) stderr.write(`note: ${notice}\n`)
   if (hasOpenMetrics(options)) stderr.write(OPEN_METRICS)
@@ -116,7 +120,11 @@ interface Ending {
  * Drains the gateway on SIGTERM; on SIGINT without the delay for load balancers; a second signal ends open calls at once, with an error.
  * Reloads on SIGHUP.
  */
-export function untilSignal(gateway: Signalled, { drainDelay, grace }: Pick<StartOptions, 'drainDelay' | 'grace'>): Ending {
+export function untilSignal(
+  gateway: Signalled,
+  { drainDelay, grace }: Pick<StartOptions, 'drainDelay' | 'grace'>,
+  log: Log,
+): Ending {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   let drainingSince: number | undefined
   let exitCode = 0
@@ -127,6 +135,7 @@ export function untilSignal(gateway: Signalled, { drainDelay, grace }: Pick<Star
     if (drainingSince !== undefined) return
     drainingSince = Date.now()
     exitCode = code
+    log.info({ delay_s: delay, grace_s: grace }, 'draining: open calls may end, a second signal ends them now')
     drainWithin({ delay: delay * 1000, grace: grace * 1000 })
   }
   const onSignal = (signal: NodeJS.Signals): void => {

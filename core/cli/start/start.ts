@@ -8,7 +8,7 @@ import { ConfigError } from '../../text/diagnostic.ts'
 import type { CommandIo } from '../output.ts'
 import { printConfigError } from '../validation-report.ts'
 import { createFirstAccess, type FirstAccess, formatWelcome } from './first-start.ts'
-import { prepareProcess, printStartError, printStarted, type StartOptions, untilSignal } from './lifecycle.ts'
+import { journalsIn, prepareProcess, printStartError, printStarted, type StartOptions, untilSignal } from './lifecycle.ts'
 
 /** `umg start` in one process: serves until a signal ends it. Resolves to the exit code. */
 export async function start(options: StartOptions, io: CommandIo): Promise<number> {
@@ -27,7 +27,7 @@ export async function start(options: StartOptions, io: CommandIo): Promise<numbe
     return error instanceof ConfigError ? printConfigError(error, options.routes, io) : printStartError(error, options, io)
   }
   // Before anything is printed: a reader of the output may send a signal at once.
-  const ended = untilSignal(gateway, options)
+  const ended = untilSignal(gateway, options, log)
   process.on('uncaughtException', (err) => {
     log.fatal({ err }, 'uncaught exception, shutting down')
     ended.drain(0, 1)
@@ -54,6 +54,7 @@ export function gatewayOptions(store: Store, log: Log, options: StartOptions, io
     retention: { requests: options.keepRequests, usage: options.keepUsage },
     ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
     management: managementOf(options),
+    journals: journalsIn(options),
   }
 }
 

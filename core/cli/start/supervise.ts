@@ -6,7 +6,7 @@ import { prepareProcess, printStartError, printStarted, type StartOptions, until
 export async function supervise(options: StartOptions, io: CommandIo): Promise<number> {
   const log = prepareProcess(options)
   const supervisor = new Supervisor({ workers: options.workers, listen: options, adminListen: options.adminListen, log })
-  const ending = untilSignal({ reload: () => supervisor.reload(), drain: (times) => supervisor.stop(times) }, options)
+  const ending = untilSignal({ reload: () => supervisor.reload(), drain: (times) => supervisor.stop(times) }, options, log)
   try {
     const { clients, welcome } = await supervisor.start()
     printStarted({ url: clients, notices: welcome.notices, welcome: welcome.text }, options, io)

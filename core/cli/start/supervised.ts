@@ -4,7 +4,7 @@ import type { Log } from '../../observe/log.ts'
 import { ConfigError } from '../../text/diagnostic.ts'
 import type { CommandIo } from '../output.ts'
 import { printConfigError } from '../validation-report.ts'
-import { prepareProcess, printStartError, type StartOptions } from './lifecycle.ts'
+import { journalsIn, prepareProcess, printStartError, type StartOptions } from './lifecycle.ts'
 
 /**
  * How long a proxy that must end still serves its connections, in milliseconds: its replies tell clients to close them. Closing a connection
@@ -86,6 +86,7 @@ async function proxy(assignment: Assignment, options: StartOptions, { io, log }:
     process: assignment.process,
     folder,
     adminListen: adminListen !== undefined,
+    journals: journalsIn(options),
   })
   return { connection: running.accept, drain: (times) => running.drain(times) }
 }

@@ -4,7 +4,7 @@ import { formatPath, type Path } from '../file/path.ts'
 import { asMap, asStrings, type RawConfig } from '../file/raw-config.ts'
 import type { ModelNames } from './model-names.ts'
 
-/** Finds entries that are there twice: targets of a curated model, expectations, names and hashes of keys, and budgets of a key. */
+/** Finds entries that are there twice: targets of a curated model, expectations, names and hashes of keys, and budgets of a key or an account. */
 export function findDuplicates(raw: RawConfig, names: ModelNames): readonly Problem[] {
   return [...duplicateTargets(names), ...duplicateExpectations(raw), ...duplicateKeys(raw), ...duplicateBudgets(raw)].map(
     ([path, why]) => ({
@@ -54,15 +54,18 @@ function duplicateKeys(raw: RawConfig): readonly Duplicate[] {
   )
 }
 
-/** Budgets of one key for the same unit: the larger one would have no effect. */
+/** Budgets of one key or account for the same unit: the larger one would have no effect. */
 function duplicateBudgets({ values }: RawConfig): readonly Duplicate[] {
-  return Object.entries(asMap(asMap(values).keys)).flatMap(([key, entry]) => {
-    const budgets = asStrings(asMap(entry).budget)
+  const { keys, accounts } = asMap(values)
+  const ofKeys = Object.entries(asMap(keys)).map(([index, key]) => [['keys', Number(index), 'budget'], key] as const)
+  const ofAccounts = Object.entries(asMap(accounts)).map(([id, account]) => [['accounts', id, 'budget'], account] as const)
+  return [...ofKeys, ...ofAccounts].flatMap(([path, owner]) => {
+    const budgets = asStrings(asMap(owner).budget)
     const unitOf = (budget: string) => budget.split('/')[1]
     return budgets.flatMap(([index, budget]): readonly Duplicate[] => {
       const first = budgets.find(([, other]) => unitOf(other) === unitOf(budget))!
       if (first[0] === index) return []
-      return [[['keys', Number(key), 'budget', index], `is per ${unitOf(budget)}, as is [${first[0]}]; keep one of them`]]
+      return [[[...path, index], `is per ${unitOf(budget)}, as is [${first[0]}]; keep one of them`]]
     })
   })
 }

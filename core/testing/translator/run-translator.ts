@@ -11,7 +11,7 @@ import {
   type Usage,
 } from '../../sdk/api.ts'
 import { refusalError } from '../../upstream/failures.ts'
-import { TranslatedReader } from '../../upstream/readers/translated.ts'
+import { ChunkWriter, TranslatedReader } from '../../upstream/readers/translated.ts'
 import { VerbatimReader } from '../../upstream/readers/verbatim.ts'
 import { WholeReader } from '../../upstream/readers/whole.ts'
 import { testAttempt, testCall } from '../gateway/doubles.ts'
@@ -117,7 +117,7 @@ function readerFor({ call, translator }: StreamedCall, stream: CollectingSink, p
     ...plan,
     translator: events.length === 0 ? translator : withEvents(events, translator),
     call: { model: call.model.id, includeUsage: call.includeUsage, choices: call.choices },
-    done: chatReply.done ?? '',
+    writer: new ChunkWriter(),
   })
 }
 

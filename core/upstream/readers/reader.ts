@@ -45,8 +45,15 @@ export function transformChunk(
   }
 }
 
-/** The completion as JSON, after every link with a completion transform. Throws `plugin_error` if one throws or returns none. */
-export function transformCompletion(completion: ChatCompletion, transforms: readonly LinkTransform[]): Buffer {
+/**
+ * The completion as JSON, after every link with a completion transform. Throws `plugin_error` if one throws or returns none. `encode`: to
+ * the client's protocol.
+ */
+export function transformCompletion(
+  completion: ChatCompletion,
+  transforms: readonly LinkTransform[],
+  encode: (completion: ChatCompletion) => object = (sent) => sent,
+): Buffer {
   let result = completion
   let last: string | undefined
   try {
@@ -57,7 +64,7 @@ export function transformCompletion(completion: ChatCompletion, transforms: read
       if (!hasChoices(returned)) throw violationBy(returned, 'NOT_A_COMPLETION')
       result = returned
     }
-    return Buffer.from(JSON.stringify(result))
+    return Buffer.from(JSON.stringify(encode(result)))
   } catch (thrown) {
     throw last === undefined ? thrown : pluginError(last, 'reply', thrown)
   }

@@ -1,6 +1,7 @@
 import { isAscii } from 'node:buffer'
 import type { ErrorName } from '../../error-table.ts'
 import { GatewayError, UpstreamFailure } from '../../errors.ts'
+import type { ReplyWriter } from '../../protocol/client-protocol.ts'
 import { StreamNormaliser } from '../../protocol/normalise.ts'
 import { frame, SseReader } from '../../protocol/sse.ts'
 import {
@@ -23,7 +24,7 @@ export interface TranslatedPlan {
   readonly stream: EventSink
   readonly transforms: readonly LinkTransform[]
   readonly hold: boolean
-  readonly done: string
+  readonly writer: ReplyWriter
 }
 
 /** Reads a stream in an upstream's own protocol: decoder → translator → normaliser → transforms → stream. */
@@ -31,7 +32,6 @@ export class TranslatedReader implements BodyReader {
   readonly #plan: TranslatedPlan
   readonly #decoder: UpstreamDecoder
   readonly #normaliser: StreamNormaliser
-  readonly #writer = new ChunkWriter()
   #passed = 0
 
   constructor(plan: TranslatedPlan) {
@@ -59,7 +59,7 @@ export class TranslatedReader implements BodyReader {
   }
 
   #finish(): void {
-    const { translator, stream, done } = this.#plan
+    const { translator, stream, writer } = this.#plan
     // If the translator rejects the end, the stream was cut.
     this.#guarded('upstream_disconnected', () => {
       for (const part of translator.end?.() ?? []) this.#send(this.#normaliser.push(part))
@@ -67,7 +67,7 @@ export class TranslatedReader implements BodyReader {
       if (last === undefined) throw new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('STREAM_CUT') })
       this.#send(last)
     })
-    stream.end(done)
+    stream.end(writer.end())
   }
 
   #translate(events: Iterable<UpstreamEvent>): void {
@@ -77,12 +77,12 @@ export class TranslatedReader implements BodyReader {
   }
 
   #send(chunks: Iterable<ChatChunk>): void {
-    const { stream, transforms, hold } = this.#plan
+    const { stream, transforms, hold, writer } = this.#plan
     for (const chunk of chunks) {
       this.#passed++
       const meaningful = stream.begun || !hold || isMeaningful(chunk)
-      const sent = transforms.length === 0 ? this.#writer.write(chunk) : transformChunk(chunk, transforms, this.#writer)
-      if (sent !== undefined) stream.push(frame(sent), meaningful)
+      const sent = transforms.length === 0 ? writer.write(chunk) : transformChunk(chunk, transforms, writer)
+      if (sent !== undefined && sent !== '') stream.push(sent, meaningful)
     }
   }
 
@@ -162,17 +162,21 @@ const utf8 = (latin1: string): string => (ASCII.test(latin1) ? latin1 : Buffer.f
 const ASCII = /^[\0-\x7f]*$/
 
 /**
- * Writes the chunks of one stream as `JSON.stringify` would. Serialises the members that nearly all chunks share only once
+ * Writes the chunks of one stream as events, with the JSON that `JSON.stringify` would make. Serialises the members that nearly all chunks share only once
  * (docs/decisions/text-of-translated-streams.md).
  */
-export class ChunkWriter {
+export class ChunkWriter implements ReplyWriter {
   #first: ChatChunk | undefined
   #head = ''
 
   write(chunk: ChatChunk): string {
     this.#first ??= this.#begin(chunk)
-    if (!isLike(chunk, this.#first)) return JSON.stringify(chunk)
-    return `${this.#head}${choicesText(chunk.choices)}${chunk.usage === null ? ',"usage":null}' : '}'}`
+    if (!isLike(chunk, this.#first)) return frame(JSON.stringify(chunk))
+    return frame(`${this.#head}${choicesText(chunk.choices)}${chunk.usage === null ? ',"usage":null}' : '}'}`)
+  }
+
+  end(): string {
+    return 'data: [DONE]\n\n'
   }
 
   #begin(chunk: ChatChunk): ChatChunk {

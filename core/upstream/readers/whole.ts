@@ -16,6 +16,8 @@ export interface WholePlan {
   readonly transforms: readonly LinkTransform[]
   /** True if only the connection's close ends the body: then a lost connection looks like an end. */
   readonly closeDelimited: boolean
+  /** Converts a completion to the client's protocol. Absent: the client knows completions. */
+  readonly encode?: ((completion: ChatCompletion) => object) | undefined
 }
 
 /** Reads a reply that is not a stream. Its bytes stay unchanged unless a translator or a transform applies. */
@@ -44,12 +46,12 @@ export class WholeReader implements BodyReader {
 
   end(): void {
     const bytes = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
-    const { translator, transforms } = this.#plan
+    const { translator, transforms, encode } = this.#plan
     if (translator === undefined) this.#check(bytes)
     const completion = translator === undefined ? undefined : this.#translate(translator, bytes)
     this.body = transforms.some(({ transform }) => transform.completion)
-      ? transformCompletion(completion ?? (this.#parse(bytes) as ChatCompletion), transforms)
-      : encode(completion, bytes)
+      ? transformCompletion(completion ?? (this.#parse(bytes) as ChatCompletion), transforms, encode)
+      : toBytes(completion && encode ? encode(completion) : completion, bytes)
   }
 
   #check(bytes: Buffer): void {
@@ -87,5 +89,5 @@ export class WholeReader implements BodyReader {
   }
 }
 
-const encode = (completion: ChatCompletion | undefined, bytes: Buffer): Buffer =>
-  completion === undefined ? bytes : Buffer.from(JSON.stringify(completion))
+const toBytes = (reply: object | undefined, bytes: Buffer): Buffer =>
+  reply === undefined ? bytes : Buffer.from(JSON.stringify(reply))

@@ -24,7 +24,7 @@ const Config = Type.Object(
   { additionalProperties: false },
 )
 
-/** Identifies each call by its API key (`Authorization: Bearer sk-live-…`) and refuses what it cannot identify. */
+/** Identifies each call by its API key (`Authorization: Bearer sk-live-…`, or `x-api-key`) and refuses what it cannot identify. */
 export default defineChain({
   apiVersion: 1,
   name: 'auth',
@@ -44,7 +44,7 @@ export default defineChain({
     return {
       async handle(ctx, next) {
         const credential = readCredential(ctx.req.rawHeaders)
-        if (credential.kind === 'bearer')
+        if (credential.kind === 'key')
           ctx.state.principal = (await host.keys.verify(credential.token)) ?? refuse('unknown', credential.token)
         else if (credential.kind === 'missing' && withoutKey !== undefined) ctx.state.principal = withoutKey
         else refuse(credential.kind)
@@ -59,30 +59,33 @@ function anonymousPrincipal(models: readonly string[], rateClass: string | undef
   return Object.freeze({ keyId: 'anonymous', name: 'anonymous', kind: 'live', account: 'anonymous', models: [models], rateClass })
 }
 
-/** The credential of a request: absent, malformed, or a Bearer token. */
-export type Credential = { readonly kind: 'missing' | 'malformed' } | { readonly kind: 'bearer'; readonly token: string }
+/** The credential of a request: absent, malformed, or a key. */
+export type Credential = { readonly kind: 'missing' | 'malformed' } | { readonly kind: 'key'; readonly token: string }
 
 const MISSING: Credential = { kind: 'missing' }
 const MALFORMED: Credential = { kind: 'malformed' }
 
 /**
  * Reads the credential of a request from `req.rawHeaders`, where nothing was merged or dropped: of two Authorization headers Node's
- * `headers` keeps the first, and a proxy before us may have judged the second. An x-api-key beside it is refused for the same reason.
+ * `headers` keeps the first, and a proxy before us may have judged the second. An x-api-key beside it is refused for the same reason;
+ * alone it is the key, as Anthropic's SDKs send it.
  */
 export function readCredential(rawHeaders: readonly string[]): Credential {
   let authorization: string | undefined
-  let rival = false
+  let apiKey: string | undefined
+  let credentials = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!.toLowerCase()
-    if (name === 'authorization') {
-      rival ||= authorization !== undefined
-      authorization = rawHeaders[i + 1]!
-    } else if (name === 'x-api-key') rival = true
+    if (name === 'authorization') authorization = rawHeaders[i + 1]!
+    else if (name === 'x-api-key') apiKey = rawHeaders[i + 1]!
+    else continue
+    credentials++
   }
-  if (authorization === undefined) return MISSING
+  if (credentials === 0) return MISSING
+  if (credentials > 1) return MALFORMED
   // RFC 6750 §2.1; the scheme's case does not matter (RFC 9110 §11.1). Printable ASCII only.
-  const token = /^bearer +([!-~]+)$/i.exec(authorization)?.[1]
-  return token === undefined || rival ? MALFORMED : { kind: 'bearer', token }
+  const token = apiKey === undefined ? /^bearer +([!-~]+)$/i.exec(authorization!)?.[1] : /^[!-~]+$/.exec(apiKey)?.[0]
+  return token === undefined ? MALFORMED : { kind: 'key', token }
 }
 
 /** Masks a token, so that its owner can still recognise it: `sk-li***wjh3`. A short one is masked completely. */

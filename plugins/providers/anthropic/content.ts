@@ -1,5 +1,12 @@
-import { type ChatMessage, type ContentPart, invalidValue, readDataUrl, unsupportedParameter } from 'unified-model-gateway/plugin'
-import type { ContentBlock, DocumentBlock, DocumentSource, ImageType, Source, TextBlock } from './wire.ts'
+import {
+  type ChatMessage,
+  type ContentPart,
+  invalidValue,
+  isRecord,
+  readDataUrl,
+  unsupportedParameter,
+} from 'unified-model-gateway/plugin'
+import type { CacheMark, ContentBlock, DocumentBlock, DocumentSource, ImageType, Source, TextBlock } from './wire.ts'
 
 const IMAGES: ReadonlyMap<string, ImageType> = new Map([
   ['image/jpeg', 'image/jpeg'],
@@ -16,7 +23,8 @@ export function toBlocks(content: ChatMessage['content'], path: string): Content
   if (typeof content === 'string') return toText(content)
   return (content ?? []).flatMap((part, index) => {
     const blocks = toBlock(part, `${path}[${index}]`)
-    return isMarked(part) ? blocks.map((block) => ({ ...block, cache_control: { type: 'ephemeral' } })) : blocks
+    const mark = markOf(part)
+    return mark ? blocks.map((block) => ({ ...block, cache_control: mark })) : blocks
   })
 }
 
@@ -25,9 +33,11 @@ export function toText(text: string | null | undefined): TextBlock[] {
   return text == null || text.trim() === '' ? [] : [{ type: 'text', text }]
 }
 
-/** Whether a client marks the part as the end of a prefix to cache (`prompt_cache_breakpoint`). */
-function isMarked(part: ContentPart): boolean {
-  return 'prompt_cache_breakpoint' in part && part.prompt_cache_breakpoint != null
+/** The mark of a part, a tool or a tool call as the end of a prefix to cache: OpenAI's (`prompt_cache_breakpoint`) or Anthropic's own. */
+export function markOf(part: object): CacheMark | undefined {
+  const { cache_control: own, prompt_cache_breakpoint: breakpoint } = part as Readonly<Record<string, unknown>>
+  if (isRecord(own)) return { type: 'ephemeral', ...((own.ttl === '5m' || own.ttl === '1h') && { ttl: own.ttl }) }
+  return breakpoint == null ? undefined : { type: 'ephemeral' }
 }
 
 function toBlock(part: ContentPart, path: string): ContentBlock[] {

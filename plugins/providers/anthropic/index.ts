@@ -1,6 +1,7 @@
 import {
   API_VERSION,
   defineProvider,
+  type EndpointOperation,
   factsOption,
   type Host,
   type Provider,
@@ -40,18 +41,28 @@ const schema = Type.Object(
   { additionalProperties: false },
 )
 
-/** Anthropic's Messages API. The support of each parameter: docs/providers/anthropic.md. */
+/** Anthropic's Messages API, whose own clients' bytes are passed on. The support of each parameter: docs/providers/anthropic.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'anthropic', schema, create })
 
 function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<typeof schema>, host: Host): Provider {
   const { origin, path } = parseBaseUrl(baseUrl, { endpoint: '/v1/messages', omit: /\/v1$/, example: BASE_URL })
   const credentials = { 'x-api-key': apiKey, 'anthropic-version': VERSION }
+  const verbatim = (endpoint: string): EndpointOperation => ({
+    parameters: 'verbatim',
+    request: (call, { model }) => ({
+      origin,
+      path: path + endpoint,
+      headers: { ...call.headers, ...credentials },
+      body: call.splice({ model }),
+    }),
+  })
   return {
     parameters,
     async request(call, { model }) {
       const { body, dropped } = await host.compute(call, messagesBody, { model, facts: factsOf(model, facts), maxTokens })
       return { origin, path: `${path}/v1/messages`, headers: { ...call.headers, ...credentials }, body, dropped }
     },
+    endpoints: { messages: verbatim('/v1/messages'), 'messages.count_tokens': verbatim('/v1/messages/count_tokens') },
     translator: createTranslator,
     error: toRefusal,
     models: (signal) =>

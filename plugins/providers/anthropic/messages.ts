@@ -11,7 +11,7 @@ import {
   unsupportedParameter,
   walkConversation,
 } from 'unified-model-gateway/plugin'
-import { toBlocks, toText } from './content.ts'
+import { markOf, toBlocks, toText } from './content.ts'
 import { readThinkingState } from './reasoning.ts'
 import type { Block, Message, MessagesRequest, TextBlock, ToolUseBlock } from './wire.ts'
 
@@ -23,10 +23,10 @@ export interface Conversation {
 
 /**
  * Translates a conversation for `model`. Throws `GatewayError` (400) for content that Claude cannot read, and if a tool call has no result
- * or a result no call.
+ * or a result no call. `maxMarks`: the most cache marks, those of tools excluded.
  */
-export function toConversation(messages: readonly ChatMessage[], model: string): Conversation {
-  const builder = new ConversationBuilder(model)
+export function toConversation(messages: readonly ChatMessage[], model: string, maxMarks = MAX_MARKS): Conversation {
+  const builder = new ConversationBuilder(model, maxMarks)
   walkConversation(messages, builder)
   return builder.build()
 }
@@ -39,12 +39,14 @@ const IDS: IdRule = {
 
 class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
   readonly #model: string
+  readonly #maxMarks: number
   readonly #system: TextBlock[] = []
   readonly #turns: Turn<Message['role'], Block>[] = []
   readonly #ids = new ToolIds(IDS)
 
-  constructor(model: string) {
+  constructor(model: string, maxMarks: number) {
     this.#model = model
+    this.#maxMarks = maxMarks
   }
 
   system(message: ChatMessage, path: string): void {
@@ -82,7 +84,7 @@ class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
   build(): Conversation {
     const [system, turns] = [this.#system, this.#turns]
     this.#trimLastText()
-    keepLatestMarks([system, ...turns.map(({ content }) => content)])
+    keepLatestMarks([system, ...turns.map(({ content }) => content)], this.#maxMarks)
     if (turns.length > 0) return { ...(system.length > 0 && { system: toSystem(system) }), messages: turns }
     // Anthropic requires a message: instructions alone are sent as the user's.
     if (system.length === 0) throw invalidValue('messages', 'every message is empty')
@@ -90,7 +92,14 @@ class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
   }
 
   #toToolUse(call: FunctionToolCall): ToolUseBlock {
-    return { type: 'tool_use', id: this.#ids.take(call.id), name: call.function.name, input: argumentsOf(call) }
+    const mark = markOf(call)
+    return {
+      type: 'tool_use',
+      id: this.#ids.take(call.id),
+      name: call.function.name,
+      input: argumentsOf(call),
+      ...(mark && { cache_control: mark }),
+    }
   }
 
   /** Anthropic continues a last assistant message, and answers 400 if it ends in white space. */
@@ -108,14 +117,14 @@ function toSystem(blocks: readonly TextBlock[]): NonNullable<Conversation['syste
 }
 
 /** The most cache marks of a request: Anthropic answers 400 to more. OpenAI takes any number and uses the latest four. */
-const MAX_MARKS = 4
+export const MAX_MARKS = 4
 
 /** Removes the earliest cache marks above the maximum. `contents`: in the order in which the model reads them. */
-function keepLatestMarks(contents: readonly Block[][]): void {
+function keepLatestMarks(contents: readonly Block[][], most: number): void {
   let kept = 0
   for (const content of contents.toReversed()) {
     for (const [index, block] of [...content.entries()].reverse()) {
-      if (!('cache_control' in block) || ++kept <= MAX_MARKS) continue
+      if (!('cache_control' in block) || ++kept <= most) continue
       const { cache_control: _, ...unmarked } = block
       content[index] = unmarked
     }

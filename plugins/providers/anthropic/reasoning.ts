@@ -1,4 +1,4 @@
-import { invalidValue, isRecord, type ToolCall } from 'unified-model-gateway/plugin'
+import { invalidValue, isRecord, type ToolCall, textOf } from 'unified-model-gateway/plugin'
 import type { ModelFacts } from './models.ts'
 import type { Effort, Message, ReplyBlock, ThinkingBlock, ThinkingConfig } from './wire.ts'
 
@@ -101,11 +101,14 @@ export function toThinkingState(model: string, thinking: readonly ThinkingBlock[
   return thinking.length > 0 ? { extra_content: { anthropic: { model, thinking } } } : undefined
 }
 
-/** The thinking in a client's tool call. Empty if another model made it: a model answers 400 to another's signature. */
+/**
+ * The thinking in a client's tool call. Empty if another model made it: a model answers 400 to another's signature. Clients of the Messages
+ * API do not say which model made it; Anthropic itself gets it from them as it is.
+ */
 export function readThinkingState(call: ToolCall, model: string): ThinkingBlock[] {
   const { extra_content: extra } = call
   const state = isRecord(extra) && isRecord(extra.anthropic) ? extra.anthropic : {}
-  if (typeof state.model !== 'string' || undated(state.model) !== undated(model)) return []
+  if (state.model !== undefined && undated(textOf(state.model)) !== undated(model)) return []
   return Array.isArray(state.thinking) ? state.thinking.flatMap(toThinkingBlock) : []
 }
 

@@ -1,15 +1,14 @@
 import {
-  countOf,
   type FinishReason,
   isRecord,
   type ToolCall,
   type TranslatedCompletion,
   textOf,
-  type Usage,
+  usageOfMessages,
 } from 'unified-model-gateway/plugin'
 import { toThinkingBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
-import type { MessageReply, ReplyBlock, ThinkingBlock, WireError, WireUsage } from './wire.ts'
+import type { MessageReply, ReplyBlock, ThinkingBlock, WireError } from './wire.ts'
 
 /** Translates a whole message to a completion. Throws `UpstreamError` for an error, `Error` for any other body. */
 export function toCompletion(body: unknown): TranslatedCompletion {
@@ -33,7 +32,7 @@ export function toCompletion(body: unknown): TranslatedCompletion {
         finish_reason: toFinishReason(reply.stop_reason),
       },
     ],
-    usage: toUsage(reply.usage ?? {}),
+    usage: usageOfMessages(reply.usage ?? {}),
   }
 }
 
@@ -69,26 +68,4 @@ const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map([
 /** Anthropic's `stop_reason` as OpenAI's `finish_reason`; an unknown reason is `stop`. */
 export function toFinishReason(stopReason: unknown): FinishReason {
   return FINISH_REASONS.get(stopReason) ?? 'stop'
-}
-
-/** Anthropic's `input_tokens` exclude cached tokens; OpenAI's `prompt_tokens` include them. Undefined if no counts were reported. */
-export function toUsage(usage: WireUsage): Usage | undefined {
-  if (usage.input_tokens === undefined && usage.output_tokens === undefined) return undefined
-  const cached = countOf(usage.cache_read_input_tokens)
-  const written = countOf(usage.cache_creation_input_tokens)
-  const writtenForHour = countOf(usage.cache_creation?.ephemeral_1h_input_tokens)
-  const prompt = countOf(usage.input_tokens) + cached + written
-  const completion = countOf(usage.output_tokens)
-  const thinking = usage.output_tokens_details?.thinking_tokens
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-    prompt_tokens_details: {
-      cached_tokens: cached,
-      cache_write_tokens: written,
-      ...(writtenForHour > 0 && { cache_write_1h_tokens: writtenForHour }),
-    },
-    ...(thinking !== undefined && { completion_tokens_details: { reasoning_tokens: countOf(thinking) } }),
-  }
 }

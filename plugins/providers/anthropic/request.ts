@@ -9,11 +9,12 @@ import {
   refused,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
-import { toConversation } from './messages.ts'
+import { markOf } from './content.ts'
+import { MAX_MARKS, toConversation } from './messages.ts'
 import type { ModelFacts } from './models.ts'
 import { toReasoning, withoutThinking } from './reasoning.ts'
 import { toStrictSchema } from './schema.ts'
-import { isForced, toToolset } from './tools.ts'
+import { isForced, marksIn, toToolset } from './tools.ts'
 import type { MessagesRequest, OutputFormat } from './wire.ts'
 
 const NO_LOGPROBS = 'Anthropic gives no log probabilities.'
@@ -34,6 +35,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   parallel_tool_calls: mapped('tool_choice.disable_parallel_tool_use'),
   response_format: mapped('output_config.format'),
   reasoning_effort: mapped('thinking, output_config.effort'),
+  cache_control: mapped('cache_control, also of parts, tools and tool calls'),
 
   frequency_penalty: dropped,
   presence_penalty: dropped,
@@ -72,13 +74,18 @@ export const messagesBody = defineCallFunction(import.meta.url, 'messagesBody', 
 export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): Translated {
   const { facts } = target
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? target.maxTokens ?? facts.maxTokens
-  const { messages, ...instructions } = toConversation(body.messages, target.model)
   const toolset = toToolset(body, facts)
+  const { messages, ...instructions } = toConversation(
+    body.messages,
+    target.model,
+    MAX_MARKS - marksIn(toolset.tools) - (markOf(body) ? 1 : 0),
+  )
   const forced = isForced(toolset.tool_choice)
   const reasoning = toReasoning(body.reasoning_effort ?? undefined, facts, { maxTokens, forced, messages })
   const format = toFormat(body, facts)
   const sampling = toSampling(body, facts.sampling && !reasoning.on)
   const stop = toStop(body)
+  const mark = markOf(body)
   return {
     request: {
       model: target.model,
@@ -90,6 +97,7 @@ export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): 
       ...((reasoning.effort || format) && {
         output_config: { ...(reasoning.effort && { effort: reasoning.effort }), ...(format && { format }) },
       }),
+      ...(mark && { cache_control: mark }),
       ...sampling.sent,
       ...(stop.sent.length > 0 && { stop_sequences: stop.sent }),
       ...(body.stream && { stream: true }),

@@ -1,8 +1,17 @@
-import { chunk, KeptText, type TranslatedChunk, type Translator, textOf, type UpstreamEvent } from 'unified-model-gateway/plugin'
+import {
+  chunk,
+  KeptText,
+  type MessagesUsage,
+  type TranslatedChunk,
+  type Translator,
+  textOf,
+  type UpstreamEvent,
+  usageOfMessages,
+} from 'unified-model-gateway/plugin'
 import { toThinkingBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
-import { toCompletion, toFinishReason, toUsage } from './reply.ts'
-import type { MessageReply, ReplyBlock, ReplyDelta, StreamEvent, ThinkingBlock, WireUsage } from './wire.ts'
+import { toCompletion, toFinishReason } from './reply.ts'
+import type { MessageReply, ReplyBlock, ReplyDelta, StreamEvent, ThinkingBlock } from './wire.ts'
 
 /** Translates the reply to `POST /v1/messages`, whole or streamed. */
 export function createTranslator(): Translator {
@@ -31,7 +40,7 @@ class MessageStream {
   #calls = 0
   #hasContent = false
   #stopReason: unknown
-  #usage: WireUsage = {}
+  #usage: MessagesUsage = {}
   #over = false
 
   /** Whether message_stop has arrived. */
@@ -143,7 +152,7 @@ class MessageStream {
   #finish(): readonly TranslatedChunk[] {
     if (!this.#hasContent && this.#stopReason == null) throw new Error('The message has neither content nor a stop reason.')
     const finish = chunk.finish(toFinishReason(this.#stopReason))
-    const usage = toUsage(this.#usage)
+    const usage = usageOfMessages(this.#usage)
     return usage === undefined ? [finish] : [finish, chunk.usage(usage)]
   }
 }
@@ -156,6 +165,6 @@ function continueCall(block: OpenBlock | undefined, json: string): readonly Tran
 }
 
 /** Usage is cumulative: later counts replace earlier ones, null replaces nothing. */
-function updateUsage(usage: WireUsage, later: WireUsage | undefined): WireUsage {
+function updateUsage(usage: MessagesUsage, later: MessagesUsage | undefined): MessagesUsage {
   return { ...usage, ...Object.fromEntries(Object.entries(later ?? {}).filter(([, value]) => value !== null)) }
 }

@@ -5,6 +5,7 @@ import {
   readToolChoice,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
+import { markOf } from './content.ts'
 import type { ModelFacts } from './models.ts'
 import { toStrictSchema } from './schema.ts'
 import type { Tool, ToolChoice } from './wire.ts'
@@ -29,6 +30,9 @@ export function toToolset(body: Readonly<ChatRequest>, facts: ModelFacts): Tools
   return { tools, ...(choice && { tool_choice: choice }) }
 }
 
+/** The number of tools with a cache mark. */
+export const marksIn = (tools: readonly Tool[] = []): number => tools.filter(({ cache_control }) => cache_control).length
+
 /** Whether the model must use a tool. */
 export function isForced(choice: ToolChoice | undefined): boolean {
   return choice?.type === 'any' || choice?.type === 'tool'
@@ -37,11 +41,13 @@ export function isForced(choice: ToolChoice | undefined): boolean {
 function toTool(tool: ChatTool, path: string, facts: ModelFacts): Tool {
   if (tool.type !== 'function') throw unsupportedParameter(path, 'Anthropic takes tools of type `function` only.')
   const { name, description, parameters, strict } = tool.function
+  const mark = markOf(tool)
   // Anthropic requires a type, OpenAI does not.
   const schema = { properties: {}, ...parameters, type: 'object' as const }
   return {
     name,
     ...(description && { description }),
+    ...(mark && { cache_control: mark }),
     ...(strict && facts.structuredOutputs
       ? { input_schema: { ...toStrictSchema(schema), type: schema.type }, strict }
       : { input_schema: schema }),

@@ -2,6 +2,7 @@
  * The wire types of Anthropic's Messages API that this provider uses: version 2023-06-01, from the types of @anthropic-ai/sdk 1.11
  * (`resources/messages/messages.d.ts`), against which a test compiles them.
  */
+import type { MessagesUsage } from 'unified-model-gateway/plugin'
 
 /** The body of `POST /v1/messages`. */
 export interface MessagesRequest {
@@ -15,6 +16,8 @@ export interface MessagesRequest {
   readonly stop_sequences?: readonly string[]
   readonly tools?: readonly Tool[]
   readonly tool_choice?: ToolChoice
+  /** Of the last block. */
+  readonly cache_control?: CacheMark
   readonly thinking?: ThinkingConfig
   readonly output_config?: { readonly effort?: Effort; readonly format?: OutputFormat }
 }
@@ -33,7 +36,13 @@ export type ContentBlock = TextBlock | ImageBlock | DocumentBlock
 
 /** Marks the end of a prefix to cache ("Prompt caching", platform.claude.com); four blocks at most. */
 export interface Cacheable {
-  readonly cache_control?: { readonly type: 'ephemeral' }
+  readonly cache_control?: CacheMark
+}
+
+/** How long the prefix is kept; five minutes if it does not say. */
+export interface CacheMark {
+  readonly type: 'ephemeral'
+  readonly ttl?: '5m' | '1h'
 }
 
 /** A text; a blank one is a 400. */
@@ -69,7 +78,7 @@ export type DocumentSource =
   | { readonly type: 'text'; readonly media_type: 'text/plain'; readonly data: string }
 
 /** The model's call of a tool. `id`: `^[a-zA-Z0-9_-]+$`. */
-export interface ToolUseBlock {
+export interface ToolUseBlock extends Cacheable {
   readonly type: 'tool_use'
   readonly id: string
   readonly name: string
@@ -89,7 +98,7 @@ export type ThinkingBlock =
   | { readonly type: 'redacted_thinking'; readonly data: string }
 
 /** A tool of the client's. */
-export interface Tool {
+export interface Tool extends Cacheable {
   readonly name: string
   readonly description?: string
   readonly input_schema: { readonly type: 'object'; readonly [key: string]: unknown }
@@ -126,7 +135,7 @@ export interface MessageReply {
   readonly model?: unknown
   readonly content?: unknown
   readonly stop_reason?: unknown
-  readonly usage?: WireUsage
+  readonly usage?: MessagesUsage
 }
 
 /** A block of a reply. Blocks of other types, such as server tools and citations, are ignored. */
@@ -155,19 +164,8 @@ export interface StreamEvent {
   readonly message?: MessageReply
   readonly content_block?: ReplyBlock
   readonly delta?: ReplyDelta
-  readonly usage?: WireUsage
+  readonly usage?: MessagesUsage
   readonly error?: WireError
-}
-
-/** Numbers of tokens. `input_tokens` excludes those read from or written to the cache; in a stream all are cumulative. */
-export interface WireUsage {
-  readonly input_tokens?: unknown
-  readonly output_tokens?: unknown
-  readonly cache_read_input_tokens?: unknown
-  /** All of them; `cache_creation` has those of each lifetime. */
-  readonly cache_creation_input_tokens?: unknown
-  readonly cache_creation?: { readonly ephemeral_1h_input_tokens?: unknown } | null
-  readonly output_tokens_details?: { readonly thinking_tokens?: unknown } | null
 }
 
 /** The `error` of an error body and of an error event. */

@@ -6,6 +6,7 @@ import {
   readDataUrl,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
+import { markOf } from '../anthropic/content.ts'
 import type { AudioFormat, Block, Bytes, CachePoint, DocumentBlock, DocumentFormat, ImageFormat, TextBlock } from './wire.ts'
 
 const IMAGES: ReadonlyMap<string, ImageFormat> = new Map([
@@ -68,9 +69,10 @@ function toBlock(part: ContentPart, path: string, { names }: ContentOptions): Bl
   }
 }
 
-/** A cache point if a client marks the part as the end of a prefix to cache (`prompt_cache_breakpoint`). */
-function toCachePoint(part: ContentPart): CachePoint[] {
-  return 'prompt_cache_breakpoint' in part && part.prompt_cache_breakpoint != null ? [{ cachePoint: { type: 'default' } }] : []
+/** A cache point if a client marks the part, tool or tool call as the end of a prefix to cache. */
+export function toCachePoint(part: object): CachePoint[] {
+  const mark = markOf(part)
+  return mark ? [{ cachePoint: { type: 'default', ...(mark.ttl && { ttl: mark.ttl }) } }] : []
 }
 
 function toImage(url: string, path: string): { format: ImageFormat; source: Bytes } {

@@ -12,10 +12,10 @@ import {
   unsupportedParameter,
   walkConversation,
 } from 'unified-model-gateway/plugin'
-import { type ContentOptions, DocumentNames, toBlocks, toText } from './content.ts'
+import { type ContentOptions, DocumentNames, toBlocks, toCachePoint, toText } from './content.ts'
 import type { ModelFacts } from './models.ts'
 import { readThinkingState } from './reasoning.ts'
-import type { Block, Message, ResultContent, SystemBlock, ToolUseBlock } from './wire.ts'
+import type { Block, CachePoint, Message, ResultContent, SystemBlock, ToolUseBlock } from './wire.ts'
 
 /** A conversation for Converse: roles alternate, beginning with the user, and the tool results of a step come before any text. */
 export interface Conversation {
@@ -25,12 +25,17 @@ export interface Conversation {
 
 /**
  * Translates a conversation for `model`. Throws `GatewayError` (400) for content that Converse does not take, and if a tool call has no
- * result or a result no call.
+ * result or a result no call. `end`: a cache point after the last turn, for a model that takes any.
  */
-export function toConversation(messages: readonly ChatMessage[], model: string, facts: ModelFacts): Conversation {
+export function toConversation(
+  messages: readonly ChatMessage[],
+  model: string,
+  facts: ModelFacts,
+  end: readonly CachePoint[] = [],
+): Conversation {
   const builder = new ConversationBuilder(model, facts)
   walkConversation(messages, builder)
-  return builder.build()
+  return builder.build(facts.caching ? end : [])
 }
 
 /** The ids of tool calls that Bedrock takes (`ToolUseBlock.toolUseId`). */
@@ -81,7 +86,8 @@ class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
     const uses = calls.map((call) => this.#toToolUse(call))
     appendToTurns(this.#turns, 'assistant', [...(reasoning[0] ?? []), ...text])
     for (const [index, use] of uses.entries()) {
-      appendToTurns(this.#turns, 'assistant', [...(index > 0 ? reasoning[index]! : []), use])
+      const cachePoint = this.#options.caching ? toCachePoint(calls[index]!) : []
+      appendToTurns(this.#turns, 'assistant', [...(index > 0 ? reasoning[index]! : []), use, ...cachePoint])
     }
     return uses
   }
@@ -95,9 +101,12 @@ class ConversationBuilder implements ConversationVisitor<ToolUseBlock> {
     appendToTurns(this.#turns, 'user', [{ toolResult }, ...(cachePoint ? [cachePoint] : [])])
   }
 
-  build(): Conversation {
+  /** `end`: the cache point after the last turn. */
+  build(end: readonly CachePoint[]): Conversation {
     const [system, turns] = [this.#system, this.#turns]
     this.#trimLastText()
+    const last = turns.at(-1)?.content
+    if (last && !('cachePoint' in last.at(-1)!)) last.push(...end)
     keepLatestCachePoints([system, ...turns.map(({ content }) => content)])
     if (turns[0]?.role === 'assistant') turns.unshift({ role: 'user', content: toText(PLACEHOLDER) })
     if (turns.length > 0) return { system, messages: turns }

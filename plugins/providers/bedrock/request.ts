@@ -10,6 +10,7 @@ import {
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
 import { toStrictSchema } from '../anthropic/schema.ts'
+import { toCachePoint } from './content.ts'
 import { toConversation } from './messages.ts'
 import type { ModelFacts } from './models.ts'
 import { toReasoning, withoutReasoning } from './reasoning.ts'
@@ -34,6 +35,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   parallel_tool_calls: mapped('additionalModelRequestFields.tool_choice'),
   response_format: mapped('outputConfig.textFormat'),
   reasoning_effort: mapped('additionalModelRequestFields'),
+  cache_control: mapped('cachePoint, also of parts and tool calls'),
 
   frequency_penalty: dropped,
   presence_penalty: dropped,
@@ -69,7 +71,7 @@ export const converseBody = defineCallFunction(import.meta.url, 'converseBody', 
 
 /** Translates a chat completion request for Converse. Throws `GatewayError` (400) for parameters that Bedrock cannot honour. */
 export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, guardrail }: Target): Translated {
-  const { system, messages } = toConversation(body.messages, model, facts)
+  const { system, messages } = toConversation(body.messages, model, facts, toCachePoint(body))
   const toolset = toToolset(body, messages, facts)
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined
   const reasoning = toReasoning(body.reasoning_effort ?? undefined, facts, { maxTokens, forced: toolset.forced, messages })
@@ -89,8 +91,22 @@ export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, g
       ...(textFormat && { outputConfig: { textFormat } }),
       ...(Object.keys(fields).length > 0 && { additionalModelRequestFields: fields }),
     },
-    dropped: [...toolset.dropped, ...sampling.dropped, ...stop.dropped, ...(reasoning.dropped ? ['reasoning_effort'] : [])],
+    dropped: [
+      ...toolset.dropped,
+      ...sampling.dropped,
+      ...stop.dropped,
+      ...(reasoning.dropped ? ['reasoning_effort'] : []),
+      ...(losesMarks(body, facts) ? ['cache_control'] : []),
+    ],
   }
+}
+
+/** Whether a mark of the client's has no cache point: none of a model that takes none, and none after a tool, which Nova does not take. */
+function losesMarks({ messages, tools }: Readonly<ChatRequest>, { caching }: ModelFacts): boolean {
+  if ((tools ?? []).some((tool) => 'cache_control' in tool)) return true
+  const isMarked = (part: object): boolean => 'cache_control' in part
+  const hasMarks = (content: unknown): boolean => Array.isArray(content) && content.some(isMarked)
+  return !caching && messages.some(({ content, tool_calls: calls }) => hasMarks(content) || hasMarks(calls))
 }
 
 /** The parameters of a request that are sent, and the names of those that the model does not take. */

@@ -42,7 +42,7 @@ export interface TextBlock {
 
 /** The end of a prefix to cache. */
 export interface CachePoint {
-  readonly cachePoint: { readonly type: 'default' }
+  readonly cachePoint: { readonly type: 'default'; readonly ttl?: '5m' | '1h' }
 }
 
 /** An image. */

@@ -1,15 +1,9 @@
 import {
-  type ChunkChoice,
-  isRecord,
   type Model,
+  openaiTranslator,
   type Provider,
   readRefusal,
-  refusalOf,
-  type TranslatedChunk,
-  type TranslatedCompletion,
   type Translator,
-  UpstreamError,
-  type UpstreamEvent,
   type UpstreamRefusal,
 } from 'unified-model-gateway/plugin'
 import type { Quirk } from './quirks/quirk.ts'
@@ -19,56 +13,11 @@ export const needsTranslator = (quirks: readonly Quirk[]): boolean =>
   quirks.some(({ stream, completion }) => stream !== undefined || completion !== undefined)
 
 /** Applies the quirks to OpenAI's replies; unknown members are kept. */
-export function createTranslator(quirks: readonly Quirk[]): Translator {
-  const streamSteps = quirks.flatMap(({ stream }) => stream?.() ?? [])
-  const completionSteps = quirks.flatMap(({ completion }) => completion ?? [])
-  let over = false
-  return {
-    completion: (body) => completionSteps.reduce((completion, step) => step(completion), readCompletion(body)),
-    event({ data }: UpstreamEvent) {
-      const text = data.trim()
-      over ||= text === '[DONE]'
-      if (text === '' || over) return []
-      return [streamSteps.reduce((chunk, step) => step(chunk), readChunk(text))]
-    },
-    get over() {
-      return over
-    },
-  }
-}
-
-/** Reads a chunk, and checks the members that quirks and core use. */
-function readChunk(data: string): TranslatedChunk {
-  const { choices = [], usage, ...rest } = readObject(JSON.parse(data))
-  return {
-    ...rest,
-    choices: readList(choices).map((choice) => ({
-      ...choice,
-      ...(isRecord(choice.delta) ? {} : { delta: {} }),
-    })) as Partial<ChunkChoice>[],
-    ...(isRecord(usage) && { usage }),
-  } as TranslatedChunk
-}
-
-function readCompletion(body: unknown): TranslatedCompletion {
-  const { choices, usage, ...rest } = readObject(body)
-  const list = readList(choices)
-  if (list.length === 0 || !list.every(({ message }) => isRecord(message))) throw new Error('a completion without messages')
-  return { ...rest, choices: list, ...(isRecord(usage) && { usage }) } as unknown as TranslatedCompletion
-}
-
-/** Throws `UpstreamError` for an object with an `error`. Google's is in an array. */
-function readObject(json: unknown): Readonly<Record<string, unknown>> {
-  const value: unknown = Array.isArray(json) ? json[0] : json
-  if (!isRecord(value)) throw new Error('not a JSON object')
-  if (value.error != null) throw new UpstreamError(refusalOf(value))
-  return value
-}
-
-function readList(value: unknown): readonly Readonly<Record<string, unknown>>[] {
-  if (!Array.isArray(value) || !value.every(isRecord)) throw new Error('choices that are not a list of objects')
-  return value
-}
+export const createTranslator = (quirks: readonly Quirk[]): Translator =>
+  openaiTranslator({
+    stream: quirks.flatMap(({ stream }) => stream?.() ?? []),
+    completion: quirks.flatMap(({ completion }) => completion ?? []),
+  })
 
 type ReadError = NonNullable<Provider['error']>
 

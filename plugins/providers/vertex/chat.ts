@@ -13,6 +13,7 @@ import { toRefusal as toGoogleRefusal } from '../gemini/refusal.ts'
 import { generateMethod, toGenerateRequest } from '../gemini/request.ts'
 import { createTranslator as createGeminiTranslator } from '../gemini/stream.ts'
 import type { Publisher, VertexModel } from './address.ts'
+import { CLAUDE_VERSION } from './messages.ts'
 import { claudeFacts, type FactsTable, geminiFacts } from './models.ts'
 
 /** A model, and the operator's facts about models. */
@@ -36,9 +37,6 @@ export const encode = ({ method, request, dropped = [] }: ModelRequest) => ({
   body: Buffer.from(JSON.stringify(request)),
   dropped,
 })
-
-/** The version of the Messages API on Vertex AI, in the body instead of Anthropic's header. */
-const CLAUDE_VERSION = 'vertex-2023-10-16'
 
 /** A chat completion request to its publisher's. */
 export const chatRequest = defineCallFunction(import.meta.url, 'chatRequest', (call, { model, own }: Target) =>

@@ -3,6 +3,7 @@ import {
   type Attempt,
   type Call,
   defineProvider,
+  type EndpointOperation,
   GatewayError,
   type Host,
   type Provider,
@@ -16,6 +17,7 @@ import { addressesOf, publisherOf, readModel } from './address.ts'
 import { chatRequest, createTranslator, toRefusal } from './chat.ts'
 import { GoogleCredentials } from './credentials.ts'
 import { embeddingParameters, embeddingRequest, toEmbeddingReply } from './embeddings.ts'
+import { countRequest, messagesRequest } from './messages.ts'
 import { factsSchema, listModels } from './models.ts'
 
 const schema = Type.Object(
@@ -61,12 +63,25 @@ function create({ project, region = 'global', credentials, baseUrl, facts = {} }
     return { origin: addresses.origin, path, headers, body, dropped }
   }
 
+  /** The client's own bytes, with what Vertex AI has in place of a header and of the model's name. */
+  const claudeOperation = (toRequest: typeof messagesRequest): EndpointOperation => ({
+    parameters: 'verbatim',
+    serves: (model) => publisherOf(model) === 'anthropic',
+    async request(call, attempt) {
+      const { name, method, body } = toRequest(call, readModel(attempt.model)!)
+      const headers = { ...call.headers, ...(await google.forCall(call, attempt)) }
+      return { origin: addresses.origin, path: addresses.path({ publisher: 'anthropic', name }, method), headers, body }
+    },
+  })
+
   return {
     parameters: (model) => (publisherOf(model) === 'anthropic' ? claudeParameters : geminiParameters),
     refreshes: true,
     request: sender(chatRequest),
     endpoints: {
       embeddings: { parameters: embeddingParameters, request: sender(embeddingRequest), reply: toEmbeddingReply },
+      messages: claudeOperation(messagesRequest),
+      'messages.count_tokens': claudeOperation(countRequest),
     },
     translator: (call, { model }) => createTranslator(call, publisherOf(model)),
     error: (reply) => toRefusal(reply, project),

@@ -1,4 +1,5 @@
 import { expect } from 'chai'
+import { noteDeclaredAccounts } from '../../../core/accounts/accounts.ts'
 import { listAudit } from '../../../core/accounts/audit.ts'
 import { acceptInvitation } from '../../../core/accounts/invitations.ts'
 import { createKeyCommand } from '../../../core/cli/keys/keys.ts'
@@ -12,7 +13,7 @@ import { storesIn } from '../store/stores.ts'
 const CONSOLE = 'https://llm.example.com'
 
 onEachDatabase('umg accounts', (database) => {
-  const { url } = storesIn(database)
+  const { url, open } = storesIn(database)
   const at = () => ({ data: 'unused', database: url() })
   const create = (options: object = {}) =>
     runCommand((io) => createAccountCommand({ ...at(), name: 'Acme', models: ['openai/*'], ...options }, io))
@@ -31,7 +32,7 @@ onEachDatabase('umg accounts', (database) => {
       .trim()
       .split('\n')
       .map((line) => line.split(/ {2,}/))
-    expect(headings).to.deep.equal(['ID', 'NAME', 'MODELS', 'CLASS', 'KEYS', 'USERS', 'CREATED', 'BUDGETS'])
+    expect(headings).to.deep.equal(['ID', 'NAME', 'MODELS', 'CLASS', 'KEYS', 'USERS', 'CREATED', 'BUDGETS', 'SOURCE'])
     expect(rows.map((row) => row.slice(0, 3))).to.deep.equal([
       ['default', 'default', '*'],
       [id, 'Acme Ltd', '*'],
@@ -41,6 +42,19 @@ onEachDatabase('umg accounts', (database) => {
     expect(accounts[1]).to.deep.include(created)
     await edit(id, { budget: ['none'] })
     expect(JSON.parse((await list({ json: true })).stdout)[1].budgets).to.deep.equal([])
+  })
+
+  it('says which settings of an account of routes.yaml have no effect, with its line', async () => {
+    const store = await open()
+    await noteDeclaredAccounts(store, new Map([['research', 'routes.yaml:71']]))
+    const { code, stderr } = await edit('research', { name: 'Research', class: 'batch', budget: ['5 USD/day'] })
+    expect(code).to.equal(0)
+    expect(stderr).to.include('But routes.yaml:71 declares this account').and.include('--class, --budget have no effect')
+    expect((await edit('research', { name: 'Lab', maxKeys: 3 })).stderr).to.not.include('routes.yaml')
+    expect((await list()).stdout).to.match(/^research .*routes\.yaml:71$/m)
+    await noteDeclaredAccounts(store, new Map())
+    expect((await edit('research', { models: ['*'] })).stderr).to.not.include('routes.yaml:71')
+    expect(JSON.parse((await list({ json: true })).stdout)[1]).to.include({ id: 'research', source: 'database' })
   })
 
   it('sets how many keys an account may have, and umg keys create says when it has as many', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai'
 import { GATEWAY } from '../../../core/accounts/audit.ts'
 import { spentOf } from '../../../core/budgets/ledger.ts'
 import { createKey, rotateKey } from '../../../core/keys/keys.ts'
-import { budgetCounter } from '../../../core/quota/budgets.ts'
+import { asBudgetCounter, budgetCounter } from '../../../core/quota/budgets.ts'
 import { boundsOf } from '../../../core/quota/window.ts'
 import { openStore, type Store } from '../../../core/store/database.ts'
 import { parseBudget } from '../../../core/text/budgets.ts'
@@ -28,7 +28,7 @@ onEachDatabase('what was spent of a budget', (create) => {
   for (const timeZone of ['UTC', 'America/New_York', 'Asia/Kathmandu'])
     it(`is the cost of all calls since its day, week or month began in ${timeZone}`, async () => {
       const counters = (['day', 'week', 'month'] as const).map((per) =>
-        budgetCounter({ kind: 'account', id: 'acc_a' }, parseBudget(`1 USD/${per}`), timeZone),
+        budgetCounter({ kind: 'account', id: 'acc_a', account: 'acc_a' }, parseBudget(`1 USD/${per}`), timeZone),
       )
       const now = Date.now()
       const starts = counters.map(({ window }) => boundsOf(window, now).start)
@@ -49,6 +49,18 @@ onEachDatabase('what was spent of a budget', (create) => {
       }
     })
 
+  it('of a key of routes.yaml is what it has cost in its account', async () => {
+    const at = Date.now()
+    const costs = { default: 1, research: 20 }
+    await write(...Object.entries(costs).map(([account, nanoUsd]) => ({ at, account, key: 'routes:a/b', nanoUsd })))
+    const counters = Object.keys(costs).map((account) =>
+      budgetCounter({ kind: 'key', id: 'routes:a/b', account }, parseBudget('1 USD/month'), 'UTC'),
+    )
+    const spent = await spentOf(store, counters)
+    expect(counters.map((counter) => spent.get(counter))).to.deep.equal([1, 20])
+    for (const counter of counters) expect(asBudgetCounter({ ...counter })).to.deep.equal(counter)
+  })
+
   it('of a key includes that of the keys that it replaces, and of none of their account', async () => {
     const first = await createKey(store, { name: 'ci', kind: 'live' })
     const second = await rotateKey(store, { id: first.key.id, overlap: 0 }, GATEWAY)
@@ -62,8 +74,8 @@ onEachDatabase('what was spent of a budget', (create) => {
       key: 'routes:nightly',
       nanoUsd: 50_000,
     })
-    const counterOf = (id: string) => budgetCounter({ kind: 'key', id }, parseBudget('1 USD/month'), 'UTC')
-    const counters = [first.key.id, other.key.id, 'routes:nightly', 'key_unused'].map(counterOf)
+    const counterOf = (id: string) => budgetCounter({ kind: 'key', id, account: 'default' }, parseBudget('1 USD/month'), 'UTC')
+    const counters = [first.key.id, other.key.id, 'routes:nightly', 'key_unused'].map((id) => counterOf(id))
     const spent = await spentOf(store, counters)
     expect(counters.map((counter) => spent.get(counter))).to.deep.equal([111, 1000, 50_000, 0])
   })

@@ -6,7 +6,7 @@ import { MemoryStorage } from '../../../core/quota/memory-storage.ts'
 import { parseBudget } from '../../../core/text/budgets.ts'
 
 describe('a budget per month', () => {
-  const owner = { kind: 'account', id: 'acc_1' } as const
+  const owner = { kind: 'account', id: 'acc_1', account: 'acc_1' } as const
   const counter = budgetCounter(owner, parseBudget('1 USD/month'), 'Europe/Berlin')
   const charge = { counter, amount: 250_000_000, onOutage: 'serve' } as const
   let now: number

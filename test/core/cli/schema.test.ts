@@ -16,9 +16,13 @@ const read = (name: string): string => readFileSync(new URL(name, PROJECT), 'utf
 
 /** Compiles a schema as an editor does, without knowledge of the gateway. */
 const compile = (text: string): ValidateFunction =>
-  new Ajv2020({ strict: true, strictTypes: false, strictRequired: false, allErrors: true, formats: { instant: true } }).compile(
-    JSON.parse(text),
-  )
+  new Ajv2020({
+    strict: true,
+    strictTypes: false,
+    strictRequired: false,
+    allErrors: true,
+    formats: { instant: true, 'time-zone': true },
+  }).compile(JSON.parse(text))
 
 describe('umg schema', () => {
   let folder: TemporaryFolder

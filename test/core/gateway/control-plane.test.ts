@@ -27,7 +27,10 @@ class MemoryControl implements ControlPlane {
   readonly recorded: CallRecord[] = []
   readonly used: string[] = []
   readonly authority = new StoredAuthority(new MemoryStorage())
-  readonly recorder = { record: (record: CallRecord) => void this.recorded.push(record) }
+  readonly recorder = {
+    record: (record: CallRecord) => void this.recorded.push(record),
+    written: async () => undefined,
+  }
   readonly #watchers = new Set<KeyWatcher>()
   readonly keys = {
     find: async (digest: string) => {

@@ -37,7 +37,7 @@ describe('the relay of a stream', () => {
       heard.push('head')
       head.resolve()
     }
-    const relay = new Relay(heartbeat, { onHeadDue, onFirstByte: () => heard.push('first byte') })
+    const relay = new Relay(heartbeat, { onHeadDue, onEnd: () => undefined, onFirstByte: () => heard.push('first byte') })
     open.push(relay)
     relay.attach(source, 'utf8')
     return { relay, client, source, heard, head: head.promise }
@@ -193,6 +193,7 @@ describe('the relay of a stream', () => {
     say(relay, Buffer.from('Grüß dich 🌍').toString('latin1'))
     relay.open(client.response)
     relay.end(Buffer.from('§').toString('latin1'))
+    relay.finish()
     expect(client.text).to.equal('Grüß dich 🌍§')
   })
 

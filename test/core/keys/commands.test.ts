@@ -214,5 +214,5 @@ onEachDatabase('umg keys', (database, databaseKind) => {
   })
 })
 
-const SETTINGS = { models: '["*"]', rate_class: null, max_keys: 100, budgets: '[]' }
+const SETTINGS = { models: '["*"]', rate_class: null, max_keys: 100, budgets: '[]', declared_at: null }
 const ACME = { id: 'acc_acme', name: 'Acme', ...SETTINGS, created_at: 1 }

@@ -91,6 +91,24 @@ describe('the leases of a counter', () => {
     expect(storage.ask('two', counter, { need: 1 })).to.include({ remaining: 99 })
   })
 
+  it('of ended holders are what the ledger says, without the reservations of their last calls and with those of others', () => {
+    const counter: Counter = { id: 'budget', limit: 100, window: { kind: 'fixed', ms: 3_600_000 } }
+    const { windowEnd } = storage.ask('ended', counter, { need: 40 })
+    storage.ask('ended', counter, { windowEnd, spent: 35, reserved: 15, keep: 5 })
+    const askOther = () => storage.ask('other', counter, { windowEnd, spent: 18, reserved: 8, keep: 2 })
+    storage.now += 30_000
+    askOther()
+    // Silent for less than a minute: its last calls may not be in the ledger yet.
+    storage.state = reconcile(storage.state!, 30, storage.now)
+    expect(storage.ask('third', counter, { need: 41 })).to.include({ granted: false, remaining: 40 })
+    storage.now += LEASE_MS + 60_000
+    askOther()
+    // In the ledger are 22 of the ended one and 10 of the other one, which has reserved 8 and holds 2.
+    storage.state = reconcile(storage.state!, 32, storage.now)
+    expect(storage.ask('third', counter, { need: 59 })).to.include({ granted: false, remaining: 58 })
+    expect(storage.ask('third', counter, { need: 58 })).to.include({ granted: true, remaining: 0 })
+  })
+
   it('of a day are remembered in total, however many holders had them', () => {
     const counter: Counter = { id: 'day', limit: 1_000, window: { kind: 'fixed', ms: 86_400_000 } }
     for (let holder = 0; holder < 100; holder++) {

@@ -1,43 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
-import { StoredAuthority } from '../../../core/quota/authority.ts'
-import type { Counter, LeaseRequest } from '../../../core/quota/counter.ts'
-import { AuthorityUnavailable, type Charge, Leases, type Taken } from '../../../core/quota/leases.ts'
-import { MemoryStorage } from '../../../core/quota/memory-storage.ts'
-
-const MINUTE = { kind: 'fixed', ms: 60_000 } as const
-const requests = (limit: number): Counter => ({ id: 'requests', limit, window: MINUTE })
-const places = (limit: number): Counter => ({ id: 'places', limit, window: undefined })
-const one = (counter: Counter, onOutage: Charge['onOutage'] = 'serve'): Charge => ({ counter, amount: 1, onOutage })
-
-/** An authority that several processes use, and that can be away, or forget all. */
-class SharedAuthority {
-  isAway = false
-  asked = 0
-  #authority = new StoredAuthority(new MemoryStorage())
-  readonly #processes: Leases[] = []
-
-  /** The leases of one more process. */
-  process(): Leases {
-    const holder = `process-${this.#processes.length}`
-    const renew = async (asked: readonly LeaseRequest[]) => {
-      this.asked += 1
-      if (this.isAway) throw new Error('away')
-      return this.#authority.renew(holder, asked)
-    }
-    const leases = new Leases({ renew, onAsked: () => undefined })
-    this.#processes.push(leases)
-    return leases
-  }
-
-  forget(): void {
-    this.#authority = new StoredAuthority(new MemoryStorage())
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#processes.map((leases) => leases.close()))
-  }
-}
+import { AuthorityUnavailable, type Charge } from '../../../core/quota/leases.ts'
+import { one, places, requests, SharedAuthority, take, takeAll } from './shared-authority.ts'
 
 describe('leases of several processes', () => {
   let authority: SharedAuthority
@@ -47,16 +11,6 @@ describe('leases of several processes', () => {
   })
 
   afterEach(() => authority?.close())
-
-  const take = async (leases: Leases, charge: Charge): Promise<Taken | undefined> => {
-    const result = await leases.take([charge])
-    return 'refused' in result ? undefined : result
-  }
-
-  /** Takes one after the other until it is refused. Returns how often it was granted. */
-  async function takeAll(leases: Leases, charge: Charge): Promise<number> {
-    for (let count = 0; ; count++) if ((await take(leases, charge)) === undefined) return count
-  }
 
   it('spend a limit exactly, whichever process gets the calls', async () => {
     const processes = Array.from({ length: 6 }, () => authority.process())
@@ -74,6 +28,12 @@ describe('leases of several processes', () => {
   it('ask the authority at most once in twenty calls, far from the limit', async () => {
     const leases = authority.process()
     for (let call = 0; call < 2000; call++) expect(await take(leases, one(requests(1_000_000)))).to.not.equal(undefined)
+    expect(authority.asked).to.be.at.most(100)
+  })
+
+  it('ask less often the faster the calls come', async () => {
+    const leases = authority.process()
+    for (let call = 0; call < 50_000; call++) await leases.take([one(requests(1_000_000_000))])
     expect(authority.asked).to.be.at.most(100)
   })
 
@@ -144,22 +104,12 @@ describe('leases of several processes', () => {
       const error = await take(leases, one(requests(10), 'refuse')).catch((thrown: unknown) => thrown)
       expect(error).to.be.instanceOf(AuthorityUnavailable)
     })
-
-    it('remember what was served, and the authority learns it afterwards', async () => {
-      const [here, there] = [authority.process(), authority.process()]
-      authority.isAway = true
-      for (let call = 0; call < 7; call++) await take(here, one(requests(10)))
-      authority.isAway = false
-      // The next question tells of it.
-      await take(here, one(requests(10)))
-      expect(await takeAll(there, one(requests(10)))).to.equal(2)
-    })
   })
 
   it('tell an authority that has forgotten everything what was spent', async () => {
     const [here, there] = [authority.process(), authority.process()]
     for (let call = 0; call < 6; call++) await take(here, one(requests(10)))
-    authority.forget()
+    authority.restore()
     await takeAll(here, { ...one(requests(10)), amount: 4 })
     expect(await takeAll(there, one(requests(10)))).to.equal(0)
   })

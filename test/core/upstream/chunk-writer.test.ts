@@ -38,7 +38,8 @@ describe('a written chunk', () => {
     fc.assert(
       fc.property(fc.array(chunk, { maxLength: 6 }), (chunks) => {
         const writer = new ChunkWriter()
-        for (const one of chunks) expect(JSON.parse(writer.write(one))).to.deep.equal(JSON.parse(JSON.stringify(one)))
+        for (const one of chunks)
+          expect(JSON.parse(writer.write(one).slice('data: '.length))).to.deep.equal(JSON.parse(JSON.stringify(one)))
       }),
       { numRuns: 500 },
     )

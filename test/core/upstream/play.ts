@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../core/errors.ts'
 import { Relay } from '../../../core/http/relay.ts'
+import { type ClientWire, OPENAI_WIRE } from '../../../core/protocol/client-protocol.ts'
 import { UpstreamError } from '../../../core/sdk/api.ts'
 import { refusalError } from '../../../core/upstream/failures.ts'
 import type { BodyReader } from '../../../core/upstream/readers/reader.ts'
@@ -19,9 +20,13 @@ export type MakeReader = (relay: Relay) => BodyReader
 const HEARTBEAT_MS = 60_000
 
 /** Reads a body in these pieces, to an end that HTTP takes for one, and sends its stream to a client whose head goes out at the first commit. */
-export function play(make: MakeReader, pieces: Iterable<Buffer>): Heard {
+export function play(make: MakeReader, pieces: Iterable<Buffer>, wire: ClientWire = OPENAI_WIRE): Heard {
   const client = new FakeClient()
-  const relay = new Relay(HEARTBEAT_MS, { onHeadDue: () => undefined, onFirstByte: () => undefined })
+  const relay = new Relay(
+    HEARTBEAT_MS,
+    { onHeadDue: () => undefined, onEnd: () => undefined, onFirstByte: () => undefined },
+    wire,
+  )
   const reader = make(relay)
   const commit = (stream: Relay): void => {
     stream.commit()
@@ -34,6 +39,7 @@ export function play(make: MakeReader, pieces: Iterable<Buffer>): Heard {
     }
     if (!relay.ended) reader.end()
     if (!relay.opened) relay.open(client.response)
+    else if (relay.ended && client.ending === 'open') relay.finish()
     return { text: client.text, ending: client.ending }
   } catch (thrown) {
     const context = { asked: 'open/m', passedThrough: undefined, hidden: [] }

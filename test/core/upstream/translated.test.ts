@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
-import { TranslatedReader } from '../../../core/upstream/readers/translated.ts'
+import { ChunkWriter, TranslatedReader } from '../../../core/upstream/readers/translated.ts'
 import { documentedEvents } from '../../fixtures/documented.ts'
 import { edgesOf, eventsIn } from '../../fixtures/openai-streams.ts'
 import { anthropic } from '../../plugins/providers/anthropic/support.ts'
@@ -24,7 +24,7 @@ const reading: MakeReader = (relay) => {
     stream: relay,
     transforms: [],
     hold: false,
-    done: 'data: [DONE]\n\n',
+    writer: new ChunkWriter(),
   })
 }
 

@@ -32,7 +32,7 @@ const ELSEWHERE = [
   '/metrics/',
   '/livez;x',
   '/admin/keys',
-  '/',
+  '/index.html',
 ]
 
 const CHAT_ELSEWHERE = ['/v1/chat/completions#', '/v1/chat/completions/', '/v1/chat\\completions#x', '/v1/chat%2Fcompletions']

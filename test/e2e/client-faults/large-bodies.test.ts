@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { WireReply } from '../../support/raw-connection.ts'
+import { watchParsing } from '../../support/watch-parsing.ts'
 import { COMPLETION, expectError, type Fixture, startFixture } from './fixture.ts'
 
 /** Characters. Of a large body members of at most 1 KiB are parsed, one by one. */
@@ -18,23 +19,10 @@ const LIMIT = 32 << 20
 
 describe('The event loop', () => {
   let fixture: Fixture
-  const { parse } = JSON
-  let longest = 0
+  const parsing = watchParsing()
 
   before(async () => {
     fixture = await startFixture()
-  })
-
-  beforeEach(() => {
-    longest = 0
-    JSON.parse = (text, reviver) => {
-      longest = Math.max(longest, text.length)
-      return parse(text, reviver)
-    }
-  })
-
-  afterEach(() => {
-    JSON.parse = parse
   })
 
   after(() => fixture?.stop())
@@ -59,7 +47,7 @@ describe('The event loop', () => {
   ] as const) {
     it(`is not blocked by ${name}, which are refused without being parsed`, async () => {
       const refused = await send(body)
-      expect(longest).to.be.below(SMALL)
+      expect(parsing.longest).to.be.below(SMALL)
       expectError(refused, { status: 400, code })
     })
   }
@@ -70,7 +58,7 @@ describe('The event loop', () => {
   ] as const) {
     it(`is not blocked by ${name}, which are forwarded without being parsed`, async () => {
       const reply = await send(body)
-      expect(longest).to.be.below(SMALL)
+      expect(parsing.longest).to.be.below(SMALL)
       expect(reply).to.include({ status: 200, body: JSON.stringify(COMPLETION) })
       const sent = Buffer.from(body.replace('up/some-model', 'some-model'))
       expect(fixture.upstream.requests.at(-1)!.body.equals(sent)).to.equal(true)

@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { watchParsing } from '../../support/watch-parsing.ts'
 import { COMPLETION, expectError, type Fixture, startFixture } from './fixture.ts'
 
 const LIMIT = 1 << 20
@@ -53,10 +54,9 @@ describe('a body of a test key', () => {
 })
 
 describe('a body for the sandbox', () => {
-  const { parse } = JSON
+  const parsing = watchParsing()
   let gateway: TestGateway
   let upstream: ScriptedUpstream
-  let longest = 0
 
   before(async () => {
     upstream = await scriptedUpstream()
@@ -75,18 +75,6 @@ describe('a body for the sandbox', () => {
     })
   })
 
-  beforeEach(() => {
-    longest = 0
-    JSON.parse = (text, reviver) => {
-      longest = Math.max(longest, text.length)
-      return parse(text, reviver)
-    }
-  })
-
-  afterEach(() => {
-    JSON.parse = parse
-  })
-
   after(async () => {
     await gateway?.stop()
     await upstream?.close()
@@ -102,21 +90,21 @@ describe('a body for the sandbox', () => {
 
   it('of a live key is taken up to 1 MiB, and refused beyond without being parsed', async () => {
     expect(await send('sandbox/echo', LIMIT)).to.include({ status: 200 })
-    longest = 0
+    parsing.reset()
     const { message, ...refused } = await send('sandbox/echo', LIMIT + 1)
     expect(refused).to.deep.equal(TOO_LARGE)
     expect(message).to.include(`${LIMIT} bytes`)
-    expect(longest).to.be.below(1024)
+    expect(parsing.longest).to.be.below(1024)
   })
 
   it('with more than 8,192 objects is refused without being parsed', async () => {
     const messages = Array.from({ length: 8192 }, () => ({ role: 'user', content: '' }))
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify({ model: 'sandbox/echo', messages })
-    longest = 0
+    parsing.reset()
     const reply = await gateway.fetch('/v1/chat/completions', { method: 'POST', body, headers })
     expect(reply.status).to.equal(400)
-    expect(longest).to.be.below(1024)
+    expect(parsing.longest).to.be.below(1024)
     const { error } = (await reply.json()) as { error: { param: string; message: string } }
     expect(error).to.include({ param: 'messages' })
     expect(error.message).to.include('8,192 objects')
@@ -124,7 +112,7 @@ describe('a body for the sandbox', () => {
 
   it('of a test key is refused without being parsed where other models of the same key may have larger ones', async () => {
     expect(await send('open/some-model', LIMIT + 1, gateway.testKey)).to.include(TOO_LARGE)
-    expect(longest).to.be.below(1024)
+    expect(parsing.longest).to.be.below(1024)
     expect(await send('shared/some-model', LIMIT + 1, gateway.testKey)).to.include({ status: 200 })
   })
 

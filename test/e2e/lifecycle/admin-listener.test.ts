@@ -22,7 +22,7 @@ const addresses = (rows: typeof OPERATIONS, prefix: string) =>
 const OPERATORS: readonly { readonly method: string; readonly path: string }[] = [
   ...addresses(OPERATIONS, API_BASE),
   ...addresses(lifecycleOperations, LIFECYCLE_BASE),
-  ...['/livez', '/readyz', '/readyz?verbose', '/metrics', '/console', '/console/', '/console/keys', '/console/mark.svg'].map(
+  ...['/', '/livez', '/readyz', '/readyz?verbose', '/metrics', '/console', '/console/', '/console/keys', '/console/mark.svg'].map(
     (path) => ({ method: 'GET', path }),
   ),
 ]

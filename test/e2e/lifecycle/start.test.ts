@@ -56,8 +56,11 @@ describe('umg start', () => {
     expect(ended.stderr).to.not.contain('warning')
 
     const second = await home.start()
+    await second.umg.prints(/Keys {7}npx umg keys create --name "my app"\n/)
     second.umg.signal('SIGINT')
-    expect((await second.umg.ended).stdout).to.not.contain('sk-test-')
+    const { stdout: again } = await second.umg.ended
+    expect(again).to.not.contain('sk-test-')
+    expect(again).to.contain('draining: open calls may end, a second signal ends them now')
   })
 
   it('in one process exits on an uncaught exception without printing its message', async () => {

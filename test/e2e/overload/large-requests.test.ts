@@ -1,6 +1,7 @@
 import { expect } from 'chai'
 import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
+import { watchParsing } from '../../support/watch-parsing.ts'
 import { anthropic } from '../sdk/anthropic-dialect.ts'
 import { openai } from '../sdk/openai-dialect.ts'
 
@@ -13,10 +14,9 @@ const MANY = Array.from({ length: 20_000 }, () => message('Hi'))
 const SMALL = 64 * 1024
 
 describe('A request that is large', () => {
-  const { parse } = JSON
+  const parsing = watchParsing()
   let gateway: TestGateway
   let upstream: ScriptedUpstream
-  let longest = 0
 
   before(async () => {
     upstream = await scriptedUpstream()
@@ -36,18 +36,6 @@ describe('A request that is large', () => {
     expect((await send({ model: 'claude/m', messages: LONG })).status).to.equal(200)
   })
 
-  beforeEach(() => {
-    longest = 0
-    JSON.parse = (text, reviver) => {
-      longest = Math.max(longest, text.length)
-      return parse(text, reviver)
-    }
-  })
-
-  afterEach(() => {
-    JSON.parse = parse
-  })
-
   after(async () => {
     await gateway?.stop()
     await upstream?.close()
@@ -56,12 +44,12 @@ describe('A request that is large', () => {
   async function send(body: object) {
     const reply = await gateway.fetch('/v1/chat/completions', { json: body })
     const text = await reply.text()
-    const { error } = parse(text) as { error?: { code: string; param: string; message: string } }
+    const { error } = parsing.parse(text) as { error?: { code: string; param: string; message: string } }
     return { status: reply.status, error, headers: reply.headers, text }
   }
 
   /** The body of the last request that the upstream got. */
-  const received = () => parse(upstream.requests.at(-1)!.body.toString())
+  const received = () => parsing.parse(upstream.requests.at(-1)!.body.toString())
 
   for (const [name, messages] of [
     ['2 MB of ordinary messages', LONG],
@@ -70,7 +58,7 @@ describe('A request that is large', () => {
     it(`by ${name} is translated without being parsed on the event loop`, async () => {
       const { status, text, headers } = await send({ model: 'claude/m', max_tokens: 5, seed: 7, messages })
       expect(status, text).to.equal(200)
-      expect(longest).to.be.below(SMALL)
+      expect(parsing.longest).to.be.below(SMALL)
       expect(headers.get('x-umg-params-dropped')).to.equal('seed')
       const { model, max_tokens, messages: sent } = received()
       expect([model, max_tokens]).to.deep.equal(['m', 5])
@@ -85,7 +73,7 @@ describe('A request that is large', () => {
     const headers = { 'content-type': 'application/json' }
     const reply = await gateway.fetch('/v1/chat/completions', { method: 'POST', body: bytes, headers })
     expect(reply.status, await reply.text()).to.equal(200)
-    expect(longest).to.be.below(SMALL)
+    expect(parsing.longest).to.be.below(SMALL)
     const expected = bytes.replace('mistral/m', 'm').replace('"developer"', '"system"')
     expect(upstream.requests.at(-1)!.body.toString()).to.equal(expected)
   })
@@ -110,6 +98,6 @@ describe('A request that is large', () => {
   it('is refused for a parameter that the model cannot honour', async () => {
     const { status, error } = await send({ model: 'claude/m', n: 2, messages: LONG })
     expect([status, error?.code, error?.param]).to.deep.equal([400, 'unsupported_parameter', 'n'])
-    expect(longest).to.be.below(SMALL)
+    expect(parsing.longest).to.be.below(SMALL)
   })
 })

@@ -84,6 +84,21 @@ export class Cluster {
   }
 }
 
+/** Returns what starts the cluster of a test, which ends with the test. Called in a suite. */
+export function clusterPerTest(): (files?: Readonly<Record<string, string>>) => Promise<Cluster> {
+  let cluster: Cluster | undefined
+
+  afterEach(async () => {
+    await cluster?.stop()
+    cluster = undefined
+  })
+
+  return async (files) => {
+    cluster = await Cluster.start(files)
+    return cluster
+  }
+}
+
 interface CallOptions {
   readonly model?: string
   readonly stream?: boolean

@@ -1,18 +1,8 @@
 import { expect } from 'chai'
-import { CARELESS, Cluster, until, withNamespace } from './cluster.ts'
+import { CARELESS, clusterPerTest, until, withNamespace } from './cluster.ts'
 
 describe('a process that hangs', () => {
-  let cluster: Cluster | undefined
-
-  afterEach(async () => {
-    await cluster?.stop()
-    cluster = undefined
-  })
-
-  const start = async (files?: Readonly<Record<string, string>>): Promise<Cluster> => {
-    cluster = await Cluster.start(files)
-    return cluster
-  }
+  const start = clusterPerTest()
 
   it('is replaced if it is a proxy that a plugin blocks for ever: no other call fails', async () => {
     const gateway = await start({ 'routes.yaml': withNamespace('sandbox'), 'careless.ts': CARELESS })

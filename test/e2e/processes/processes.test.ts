@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { expect } from 'chai'
-import { CARELESS, Cluster, until, withNamespace } from './cluster.ts'
+import { CARELESS, clusterPerTest, until, withNamespace } from './cluster.ts'
 
 const LIMITED = `version: 1
 chain:
@@ -12,17 +12,7 @@ namespaces:
 `
 
 describe('a gateway of several processes', () => {
-  let cluster: Cluster | undefined
-
-  afterEach(async () => {
-    await cluster?.stop()
-    cluster = undefined
-  })
-
-  const start = async (files?: Readonly<Record<string, string>>): Promise<Cluster> => {
-    cluster = await Cluster.start(files)
-    return cluster
-  }
+  const start = clusterPerTest()
 
   it('adds up the metrics of all processes, and no counter goes back when a process is replaced', async () => {
     const gateway = await start()

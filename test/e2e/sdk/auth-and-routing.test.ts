@@ -103,7 +103,7 @@ describe('The gateway, called by the SDK and curl,', () => {
     expect(error).to.have.property('message').which.includes('Not allowed to GET on /v1/chat/completions')
   })
 
-  for (const path of ['/v1/nope', '/v1/completions', '/v1/messages', '/v1/chat/completions/', '/v1//models', '/']) {
+  for (const path of ['/v1/nope', '/v1/completions', '/v1/messages', '/v1/chat/completions/', '/v1//models', '/nope']) {
     it(`answers 404 at ${path}`, async () => {
       const reply = await post(good(), path)
       expect([reply.status, reply.headers['content-type']]).to.deep.equal([404, 'application/json'])
@@ -113,6 +113,16 @@ describe('The gateway, called by the SDK and curl,', () => {
         param: null,
         code: null,
       })
+    })
+  }
+
+  for (const path of ['/v1', '/v1/', '/chat/completions']) {
+    it(`says at ${path} what a base URL is`, async () => {
+      const reply = await post(good(), path)
+      expect(reply.status).to.equal(404)
+      expect((await reply.error()).message).to.equal(
+        `Invalid URL (POST ${path}). The base URL of an SDK ends in /v1; calls go to paths below it, such as /v1/chat/completions.`,
+      )
     })
   }
 

@@ -70,7 +70,8 @@ describe('Request validation', () => {
     it(`answers 404 to the model ${JSON.stringify(model)}`, async () => {
       const { status, code, param, message } = await refused(fixture, ask(openai, { model }))
       expect({ status, code, param }).to.deep.equal({ status: 404, code: 'model_not_found', param: 'model' })
-      expect(message).to.equal(`The model \`${model}\` does not exist or you do not have access to it.`)
+      const hint = model === 'noslash' ? ' Names look like `<namespace>/<model>`; GET /v1/models lists those of your key.' : ''
+      expect(message).to.equal(`The model \`${model}\` does not exist or you do not have access to it.${hint}`)
     })
   }
 

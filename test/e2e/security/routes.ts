@@ -17,6 +17,13 @@ export const KEYED: readonly Route[] = [
   { ...CHAT, name: 'a completion', body: BODY },
   { ...CHAT, name: 'a stream', body: BODY.replace('{', '{"stream":true,') },
   { name: 'embeddings', method: 'POST', path: '/v1/embeddings', body: '{"model":"up/some-model","input":"Hi"}' },
+  { name: 'a message', method: 'POST', path: '/v1/messages', body: BODY.replace('{', '{"max_tokens":9,') },
+  {
+    name: 'a count of tokens',
+    method: 'POST',
+    path: '/v1/messages/count_tokens',
+    body: BODY,
+  },
   { name: 'a response', method: 'POST', path: '/v1/responses', body: '{"model":"up/some-model","input":"Hi"}' },
   { name: 'the models', method: 'GET', path: '/v1/models' },
   { name: 'a model', method: 'GET', path: '/v1/models/*id', target: '/v1/models/up%2Fsome-model' },

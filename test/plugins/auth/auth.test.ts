@@ -85,6 +85,8 @@ describe('auth', () => {
     `AUTHORIZATION: BEARER ${KEY}`,
     `authorization:  Bearer   ${KEY}  `,
     `authorization: Bearer ${KEY}\t`,
+    `x-api-key: ${KEY}`,
+    `X-Api-Key:  ${KEY} `,
   ]) {
     it(`identifies the owner of a key: ${JSON.stringify(header)}`, async () => {
       const { status, body } = await gateway.get([header])
@@ -105,7 +107,6 @@ describe('auth', () => {
   for (const [what, headers, target] of [
     ['the query', [], `/v1/models?api_key=${KEY}&access_token=${KEY}`],
     ['a cookie', [`cookie: authorization=Bearer ${KEY}`], '/v1/models'],
-    ['an x-api-key header', [`x-api-key: ${KEY}`], '/v1/models'],
     ['a proxy-authorization header', [`proxy-authorization: Bearer ${KEY}`], '/v1/models'],
     ['an address of another host', [], `http://Bearer:${KEY}@gateway/v1/models`],
   ] satisfies [string, string[], string][]) {
@@ -132,6 +133,9 @@ describe('auth', () => {
     ['a good key twice', `authorization: Bearer ${KEY}`, `authorization: Bearer ${KEY}`],
     ['a good key and a bad one', `authorization: Bearer ${KEY}`, 'Authorization: Bearer sk-live-other'],
     ['a good key and an empty header', `authorization: Bearer ${KEY}`, 'authorization:'],
+    ['an empty x-api-key header', 'x-api-key:'],
+    ['two x-api-key headers', `x-api-key: ${KEY}`, `x-api-key: ${KEY}`],
+    ['a key with a scheme in an x-api-key header', `x-api-key: Bearer ${KEY}`],
     ['an x-api-key header after a good key', `authorization: Bearer ${KEY}`, `x-api-key: ${KEY}`],
     ['an x-api-key header before a good key', 'X-Api-Key: other', `authorization: Bearer ${KEY}`],
   ] satisfies [string, ...string[]][]) {

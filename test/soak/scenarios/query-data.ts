@@ -50,6 +50,7 @@ async function insertKeys(db: Kysely<Schema>): Promise<void> {
     max_keys: 100,
     budgets: '[]',
     created_at: Date.now(),
+    declared_at: null,
   }))
   await db.insertInto('accounts').values(accounts).execute()
   for (let from = 0; from < KEYS; from += CHUNK)

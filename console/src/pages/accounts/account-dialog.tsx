@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core'
+import { NumberInput, TextInput } from '@mantine/core'
 import { type Account, useCreateAccount, useEditAccount } from '../../api/accounts.ts'
 import { BudgetsField } from '../../ui/budgets-field.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
@@ -19,14 +19,16 @@ export function AccountDialog({ account, onClose }: { readonly account?: Account
       name: account?.name ?? '',
       models: account?.models ?? ALL,
       rate_class: account?.rate_class ?? '',
+      max_keys: account?.max_keys ?? ('' as const),
       budgets: account?.budgets ?? [],
     },
     error,
   )
 
   function submit(): void {
-    const { name, models, rate_class, budgets } = values
-    const fields = { name, models: models.length === 0 ? ALL : models, rate_class: rate_class || null, budgets }
+    const { name, models, rate_class, max_keys, budgets } = values
+    const settings = { name, models: models.length === 0 ? ALL : models, rate_class: rate_class || null, budgets }
+    const fields = { ...settings, ...(max_keys !== '' && { max_keys }) }
     if (account === undefined) create.mutate(fields, { onSuccess: onClose })
     else edit.mutate({ id: account.id, ...fields }, { onSuccess: onClose })
   }
@@ -48,6 +50,16 @@ export function AccountDialog({ account, onClose }: { readonly account?: Account
         error={atField(error, 'models')}
       />
       <RateClassField none="Default" {...text('rate_class')} />
+      <NumberInput
+        label="Most keys"
+        description="Revoked, expired and rotated keys do not count"
+        placeholder="100"
+        min={0}
+        allowDecimal={false}
+        value={values.max_keys}
+        onChange={(most) => set('max_keys', typeof most === 'number' ? most : '')}
+        error={atField(error, 'max_keys')}
+      />
       <BudgetsField
         value={values.budgets}
         onChange={(budgets) => set('budgets', budgets)}

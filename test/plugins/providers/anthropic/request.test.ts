@@ -35,6 +35,7 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
     { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
   ],
   reasoning_effort: [{ reasoning_effort: 'low', max_tokens: 10_000 }, { thinking: { type: 'enabled', budget_tokens: 2000 } }],
+  cache_control: [{ cache_control: { type: 'ephemeral', ttl: '1h' } }, { cache_control: { type: 'ephemeral', ttl: '1h' } }],
 }
 
 const named = (support: ParameterSupport['support']) =>

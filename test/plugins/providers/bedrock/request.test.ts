@@ -34,6 +34,10 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
     { reasoning_effort: 'low' },
     { additionalModelRequestFields: { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } } },
   ],
+  cache_control: [
+    { cache_control: { type: 'ephemeral', ttl: '1h' } },
+    { messages: [{ role: 'user', content: [{ text: 'Hello' }, { cachePoint: { type: 'default', ttl: '1h' } }] }] },
+  ],
 }
 
 /** The expected part of the path. */

@@ -44,7 +44,7 @@ describe('cohere: embeddings', () => {
   })
 
   it('of texts that are too long are refused with the param input', async () => {
-    const read = operationOf(await cohere(), 'embeddings')!.error!
+    const read = operationOf(await cohere(), 'embeddings', 'embed-v4.0')!.error!
     const body = JSON.stringify({ message: 'too many tokens: size limit exceeded by 1200 tokens.' })
     expect(read({ status: 400, headers: {}, body })).to.include({ code: 'context_length_exceeded', param: 'input' })
   })

@@ -1,0 +1,190 @@
+import { ContractViolation } from '../plugins/faults.ts'
+import type { Call, CallFunction, ChatRequest, EndpointName, ModelId } from '../sdk/api.ts'
+import { type BodyScanner, bodyIncludes, type CallContext, ClientCall, largeCall, resolveModel } from './call.ts'
+import { chatCompletions } from './chat-completions.ts'
+import { type ChatSource, ChatView, sourceOf } from './chat-view.ts'
+import type { ChatTranslation, ClientProtocol, Profile } from './client-protocol.ts'
+import { fitChat } from './fit-chat.ts'
+import { setPointer } from './json.ts'
+
+/** A call as an upstream gets it. */
+export interface FittedCall {
+  readonly call: Call
+  /** Parameters left out, by their names in chat completions or the client's. */
+  readonly dropped: readonly string[]
+}
+
+/** The services that translate large calls off the event loop. */
+export interface CallWorkers extends BodyScanner {
+  compute<Input, Result>(call: Call, fn: CallFunction<Input, Result>, input: Input): Promise<Result>
+}
+
+/** The forms of a call of another protocol than chat completions; undefined for other calls. */
+export function formsOf(call: Call): CallForms | undefined {
+  const source = sourceOf(call)
+  return source instanceof CallForms ? source : undefined
+}
+
+/**
+ * The forms of a call of another protocol: the client's own bytes, for upstreams that speak the protocol, and chat completion requests,
+ * for links and all other upstreams. Each is made when it is first needed.
+ */
+export class CallForms implements ChatSource {
+  readonly protocol: ClientProtocol
+  readonly client: ClientCall
+  readonly #context: CallContext
+  readonly #view = new ChatView(this)
+  readonly #fitted = new Map<Profile, FittedCall>()
+  readonly #translated = new Remade(() => this.protocol.toChat(this.client.body))
+  #edited: { readonly model: ModelId; readonly chat: ChatTranslation } | undefined
+  #native: FittedCall | undefined
+  #needsChat = false
+
+  constructor(client: ClientCall, protocol: ClientProtocol, context: CallContext) {
+    this.client = client
+    this.protocol = protocol
+    this.#context = context
+  }
+
+  /** The call as links see it. */
+  get view(): Call {
+    return this.#view
+  }
+
+  get endpoint(): EndpointName {
+    return this.client.endpoint
+  }
+
+  get model(): ModelId {
+    return this.#edited?.model ?? this.client.model
+  }
+
+  /** Without those of the client's protocol. */
+  get headers(): Readonly<Record<string, string>> {
+    const { clientHeaders = {} } = this.#context
+    return Object.fromEntries(Object.entries(this.client.headers).filter(([name]) => !Object.hasOwn(clientHeaders, name)))
+  }
+
+  get body(): Readonly<ChatRequest> {
+    return this.#chat.body
+  }
+
+  member(key: string): unknown {
+    const own = this.#edited === undefined && Object.hasOwn(this.protocol.sameAs, key) ? this.protocol.sameAs[key]! : undefined
+    if (own !== undefined) return this.client.member(own)
+    return Object.hasOwn(this.body, key) ? this.body[key] : undefined
+  }
+
+  edit(pointer: string, value: unknown): void {
+    if (this.#context.decided) throw new ContractViolation('EDIT_AFTER_NEXT')
+    const body = structuredClone(this.body) as ChatRequest
+    setPointer(body, pointer, value)
+    chatCompletions.check(body)
+    const model = body.model === this.body.model ? this.model : resolveModel(body.model, this.#context)
+    this.#edited = { model, chat: { ...this.#chat, body } }
+  }
+
+  /** The client's own call; undefined if a link has edited it. */
+  get unedited(): ClientCall | undefined {
+    return this.#edited === undefined ? this.client : undefined
+  }
+
+  /** The reply must pass links as a chat completion: then no upstream gets the client's own bytes. */
+  needChat(): void {
+    this.#needsChat = true
+  }
+
+  /**
+   * The call for an upstream of the client's protocol. Undefined if links change the call or its reply. Throws `GatewayError` (400) for
+   * members that no upstream may get.
+   */
+  get native(): FittedCall | undefined {
+    if (this.#edited !== undefined || this.#needsChat) return undefined
+    this.#native ??= this.#toNative()
+    return this.#native
+  }
+
+  /** The call for any other upstream. Throws `GatewayError` (400) for what only an upstream of the client's protocol serves. */
+  chatFor(profile: Profile): FittedCall {
+    const known = this.#fitted.get(profile)
+    if (known !== undefined) return known
+    const chat = new Remade(() => fitChat(this.#chat, profile))
+    const { dropped } = chat.value
+    const fitted = { call: new ChatView(new FittedSource(this, chat)), dropped }
+    this.#fitted.set(profile, fitted)
+    return fitted
+  }
+
+  /** Translates a large call in a thread, before `chatFor` is called with these profiles. */
+  async prepare(profiles: Iterable<Profile>, workers: CallWorkers): Promise<void> {
+    if (!this.client.large || this.#edited !== undefined) return
+    const { clientHeaders: _, ...context } = this.#context
+    for (const profile of profiles) {
+      if (this.#fitted.has(profile)) continue
+      const { bytes, dropped } = await workers.compute(this.client, this.protocol.toChatBytes, { profile })
+      const chat = { ...context, endpoint: chatCompletions.name, check: chatCompletions.check }
+      this.#fitted.set(profile, { call: await largeCall(Buffer.from(bytes.buffer), chat, workers), dropped })
+    }
+  }
+
+  get #chat(): ChatTranslation {
+    return this.#edited?.chat ?? this.#translated.value
+  }
+
+  #toNative(): FittedCall {
+    const { client, protocol } = this
+    if (!bodyIncludes(client, protocol.suspicious)) return { call: client, dropped: NONE }
+    const { changes, dropped } = protocol.cleaned(client.body)
+    const isClean = Object.keys(changes).length === 0
+    return { call: isClean ? client : new ClientCall(client.splice(changes), this.#context), dropped }
+  }
+}
+
+const NONE: readonly string[] = []
+
+/** A value that can be made again. It is held weakly: a call may wait for minutes. */
+class Remade<Value extends object> {
+  readonly #make: () => Value
+  #held: WeakRef<Value> | undefined
+
+  constructor(make: () => Value) {
+    this.#make = make
+  }
+
+  get value(): Value {
+    const known = this.#held?.deref()
+    if (known !== undefined) return known
+    const made = this.#make()
+    this.#held = new WeakRef(made)
+    return made
+  }
+}
+
+/** What a provider of chat completions gets. */
+class FittedSource implements ChatSource {
+  readonly endpoint = chatCompletions.name
+  readonly model: ModelId
+  readonly headers: Readonly<Record<string, string>>
+  readonly client: ClientCall
+  readonly #chat: Remade<{ readonly body: ChatRequest }>
+
+  constructor({ model, headers, client }: CallForms, chat: Remade<{ readonly body: ChatRequest }>) {
+    this.model = model
+    this.headers = headers
+    this.client = client
+    this.#chat = chat
+  }
+
+  get body(): Readonly<ChatRequest> {
+    return this.#chat.value.body
+  }
+
+  member(key: string): unknown {
+    const { body } = this
+    return Object.hasOwn(body, key) ? body[key] : undefined
+  }
+
+  edit(): never {
+    throw new ContractViolation('EDIT_AFTER_NEXT')
+  }
+}

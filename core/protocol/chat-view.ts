@@ -1,0 +1,82 @@
+import { closeFacade } from '../plugins/facade.ts'
+import type { Call, ChatRequest, EndpointName, ModelId } from '../sdk/api.ts'
+
+/** What a `ChatView` shows. */
+export interface ChatSource {
+  readonly endpoint: EndpointName
+  readonly model: ModelId
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Readonly<ChatRequest>
+  /** The client's own call. */
+  readonly client: Pick<Call, 'id' | 'stream' | 'size' | 'large'>
+  /** A top-level member of `body`. */
+  member(key: string): unknown
+  /** As `Call.edit`. */
+  edit(pointer: string, value: unknown): void
+}
+
+let reveal: (call: Call) => ChatSource | undefined
+
+/** The source of a call that is a `ChatView`; undefined for any other. */
+export const sourceOf = (call: Call): ChatSource | undefined => reveal(call)
+
+/** The call of a client of another protocol, as a chat completion request. */
+export class ChatView implements Call {
+  static {
+    reveal = (call) => (#source in call ? call.#source : undefined)
+  }
+
+  readonly #source: ChatSource
+
+  constructor(source: ChatSource) {
+    this.#source = source
+  }
+
+  get id(): string {
+    return this.#source.client.id
+  }
+  get endpoint(): EndpointName {
+    return this.#source.endpoint
+  }
+  get model(): ModelId {
+    return this.#source.model
+  }
+  get stream(): boolean {
+    return this.#source.client.stream
+  }
+  get includeUsage(): boolean {
+    return this.stream
+  }
+  get choices(): number {
+    return 1
+  }
+  get size(): number {
+    return this.#source.client.size
+  }
+  get large(): boolean {
+    return this.#source.client.large
+  }
+  get keys(): readonly string[] {
+    return Object.keys(this.#source.body)
+  }
+  get headers(): Readonly<Record<string, string>> {
+    return this.#source.headers
+  }
+  get body(): Readonly<ChatRequest> {
+    return this.#source.body
+  }
+
+  member(key: string): unknown {
+    return this.#source.member(key)
+  }
+
+  splice(members: Readonly<Record<string, unknown>>): Buffer {
+    return Buffer.from(JSON.stringify({ ...this.#source.body, ...members }))
+  }
+
+  edit(pointer: string, value: unknown): void {
+    this.#source.edit(pointer, value)
+  }
+}
+
+closeFacade(ChatView)

@@ -1,0 +1,109 @@
+import type { GatewayError } from '../errors.ts'
+import {
+  type Call,
+  type CallFunction,
+  type ChatChunk,
+  type ChatCompletion,
+  type ChatRequest,
+  promptEstimate,
+} from '../sdk/api.ts'
+
+/**
+ * What clients of an endpoint get from the gateway itself: errors, and signs of life in a silent stream. The replies of upstreams are the
+ * matter of `ReplyFormat`, and of `ClientProtocol` where they are translated.
+ */
+export interface ClientWire {
+  /** The body of an error reply. */
+  error(error: GatewayError): object
+  /** The frame that ends a broken stream. */
+  errorFrame(error: GatewayError): string
+  /** A frame that clients ignore. It stands in streams that have begun. */
+  readonly heartbeat: string
+  /** A second header for the request's id, which the SDKs of the protocol read. */
+  readonly requestIdHeader?: string
+}
+
+/** OpenAI's: of all endpoints that do not say otherwise. */
+export const OPENAI_WIRE: ClientWire = {
+  error: (error) => error.toJSON(),
+  errorFrame: (error) => `data: ${JSON.stringify(error)}\n\n`,
+  heartbeat: ': keep-alive\n\n',
+}
+
+/** A request of a protocol as a chat completion request. */
+export interface ChatTranslation {
+  readonly body: ChatRequest
+  /** Members, by the client's names, that chat completions have no place for and that are harmless to leave out. */
+  readonly dropped: readonly string[]
+  /** True if parts, tools or tool calls have `cache_control`, which few upstreams take. */
+  readonly hasCacheMarks: boolean
+  /** The first thing that only an upstream of the client's own protocol can serve. It stands in `body` too, for links to see. */
+  readonly foreign?: { readonly param: string; readonly hint: string }
+}
+
+/** Changes to a client's body. */
+export interface CleanedBody {
+  /** The members to replace, or by `undefined` to remove. */
+  readonly changes: Readonly<Record<string, unknown>>
+  /** Members that are left out, by the client's names. */
+  readonly dropped: readonly string[]
+}
+
+/** The call that a reply belongs to. */
+export interface RepliedCall {
+  /** The requested model. */
+  readonly model: string
+  /** Tokens of the prompt if the upstream does not report them. */
+  readonly promptEstimate: number
+}
+
+/** What the reply of a protocol needs to know of its call. */
+export const repliedCall = (call: Call): RepliedCall => ({ model: call.model.id, promptEstimate: promptEstimate(call) })
+
+/** Writes a stream of chunks as a client's events. */
+export interface ReplyWriter {
+  /** The frames of a chunk: '' if none are due yet. */
+  write(chunk: ChatChunk): string
+  /** The frames that end a complete stream. */
+  end(): string
+}
+
+/** Input of a protocol's `toChat`. */
+export interface ToChatInput {
+  readonly profile: Profile
+}
+
+/** The chat completion request that an upstream gets, as JSON. */
+export interface ChatBytes {
+  readonly bytes: Uint8Array
+  readonly dropped: readonly string[]
+}
+
+/**
+ * How an upstream that speaks no protocol of its own takes a chat completion request: `verbatim` as it is, `caching` with marks for its
+ * cache, `plain` without them.
+ */
+export type Profile = 'verbatim' | 'caching' | 'plain'
+
+/**
+ * A protocol that clients speak beside chat completions, as pure functions to and from them: links, providers and translators know chat
+ * completions only (docs/decisions/client-protocols.md).
+ */
+export interface ClientProtocol {
+  /** Throws `GatewayError` (400) for a request that is invalid by its own rules. */
+  toChat(body: Readonly<Record<string, unknown>>): ChatTranslation
+  /** `fitted(toChat(body))` of a large call, for a worker thread. */
+  readonly toChatBytes: CallFunction<ToChatInput, ChatBytes>
+  /** Parameters of chat completions that have the same value under the client's name. */
+  readonly sameAs: Readonly<Record<string, string>>
+  /** The client's names of other parameters, for errors and `x-umg-params-dropped`. */
+  readonly namesOf: Readonly<Record<string, string>>
+  /** Headers of the request that an upstream of this protocol gets. */
+  readonly headers: readonly string[]
+  /** Text in a body that must not reach an upstream of this protocol unchanged. */
+  readonly suspicious: readonly string[]
+  /** What to change in such a body. Throws `GatewayError` (400) for what no upstream may get. */
+  cleaned(body: Readonly<Record<string, unknown>>): CleanedBody
+  reply(completion: ChatCompletion, call: RepliedCall): object
+  writer(call: RepliedCall): ReplyWriter
+}

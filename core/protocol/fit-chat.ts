@@ -1,0 +1,61 @@
+import type { ChatMessage, ChatRequest, ChatTool, ContentPart, ParameterTable } from '../sdk/api.ts'
+import { unsupportedParameter } from '../sdk/parameters.ts'
+import type { ChatTranslation, Profile } from './client-protocol.ts'
+
+/** Translated members that OpenAI does not know: upstreams that get the body as it is would refuse them. */
+const NOT_OPENAI = ['top_k', 'cache_control'] as const
+
+/** How an upstream with this table takes a chat completion request. */
+export function profileOf(table: ParameterTable): Profile {
+  if (table === 'verbatim') return table
+  return table.cache_control?.support === 'mapped' ? 'caching' : 'plain'
+}
+
+/**
+ * A translated request as an upstream takes it, and the parameters left out, by their names in chat completions or the client's. Throws
+ * `GatewayError` (400) for what only an upstream of the client's protocol serves.
+ */
+export function fitChat(
+  { body, dropped, hasCacheMarks, foreign }: ChatTranslation,
+  profile: Profile,
+): { readonly body: ChatRequest; readonly dropped: readonly string[] } {
+  if (foreign !== undefined) throw unsupportedParameter(foreign.param, foreign.hint)
+  const left = profile === 'verbatim' ? leftOut(body) : []
+  const isUnmarked = hasCacheMarks && profile !== 'caching'
+  if (left.length === 0 && !isUnmarked) return { body, dropped }
+  const fitted: ChatRequest = { ...body, ...(isUnmarked && withoutMarks(body)) }
+  for (const name of left) delete fitted[name]
+  return { body: fitted, dropped: [...dropped, ...left, ...(isUnmarked ? ['cache_control'] : [])] }
+}
+
+/** Of an upstream whose models are not known, one that does not reason answers 400 to `reasoning_effort: none`. */
+function leftOut(body: ChatRequest): string[] {
+  const unknown = NOT_OPENAI.filter((name) => body[name] !== undefined)
+  return body.reasoning_effort === 'none' ? [...unknown, 'reasoning_effort'] : unknown
+}
+
+const withoutMarks = ({ messages, tools }: ChatRequest) => ({
+  messages: messages.map(withoutMessageMarks),
+  ...(tools && { tools: tools.map((tool) => unmarked(tool) as ChatTool) }),
+})
+
+function withoutMessageMarks(message: ChatMessage): ChatMessage {
+  const { content, tool_calls: calls } = message
+  return {
+    ...message,
+    ...(Array.isArray(content) && { content: plainest(content.map(unmarked)) }),
+    ...(calls && { tool_calls: calls.map(unmarked) }),
+  }
+}
+
+/** Texts alone as one text, which every upstream takes. */
+export const plainest = (parts: readonly ContentPart[]): string | ContentPart[] =>
+  parts.every((part) => part.type === 'text' && !('cache_control' in part))
+    ? parts.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n')
+    : [...parts]
+
+function unmarked<Part extends object>(part: Part): Part {
+  if (!('cache_control' in part)) return part
+  const { cache_control: _, ...rest } = part
+  return rest as Part
+}

@@ -1,0 +1,98 @@
+import type { EndpointName, UpstreamRefusal, Usage } from '../../sdk/api.ts'
+import { isRecord, parseRecord } from '../../sdk/json.ts'
+import { type MessagesUsage, usageOfMessages } from '../../sdk/messages-usage.ts'
+import { refusalOf } from '../../sdk/refusals.ts'
+import type { EventKind, EventReader, ReplyFormat, WholeReply } from '../format.ts'
+
+/** Replies of upstreams that speak the Messages API, as they reach the client. */
+export const messagesReply: ReplyFormat = {
+  endpoint: 'messages',
+  reader: () => new MessageEventReader(),
+  typed: true,
+  // The last event ends the stream; no marker follows.
+  done: '',
+  whole: (bytes) => readWhole(bytes, ({ type, usage }) => (type === 'message' ? { usage: usageOf(usage) } : undefined)),
+  usage: (reply) => usageOf((reply as { readonly usage?: unknown }).usage),
+  normalise: (translated) => translated,
+  generates: true,
+}
+
+const NO_TOKENS: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+
+/** The replies of an endpoint that counts tokens and uses none. */
+export const countReply = (endpoint: EndpointName): ReplyFormat => ({
+  endpoint,
+  whole: (bytes) =>
+    readWhole(bytes, ({ input_tokens: count }) => (Number.isSafeInteger(count) ? { usage: NO_TOKENS } : undefined)),
+  usage: () => NO_TOKENS,
+  normalise: (translated) => translated,
+  generates: false,
+})
+
+type Members = Readonly<Record<string, unknown>>
+
+function readWhole(bytes: Buffer, read: (reply: Members) => WholeReply | undefined): WholeReply | undefined {
+  const reply = parseRecord(bytes.toString('utf8'))
+  if (reply === undefined) return undefined
+  return reply.error == null ? read(reply) : { refusal: refusalOf(reply) }
+}
+
+/** Events before the first one with content. */
+const PRELUDE: ReadonlySet<string> = new Set(['message_start', 'ping'])
+/** Events that are parsed: the others only pass. */
+const READ: ReadonlySet<string> = new Set(['message_start', 'message_delta', 'error'])
+
+/** Reads the events of a streamed message; parses those that have usage or an error. */
+class MessageEventReader implements EventReader {
+  finished = false
+  refusal: UpstreamRefusal | undefined
+  #usage: MessagesUsage = {}
+
+  get usage(): Usage | undefined {
+    return usageOfMessages(this.#usage)
+  }
+
+  read(data: string, named: string): EventKind {
+    if (data.trim() === '') return 'drop'
+    if (!data.startsWith('{')) return 'malformed'
+    const type = typeOf(data, named)
+    if (type === 'message_stop') {
+      this.finished = true
+      return 'last'
+    }
+    if (type !== undefined && !READ.has(type)) return 'pass'
+    const event = parse(data)
+    if (event === undefined) return 'malformed'
+    if (event.error != null) {
+      this.refusal = refusalOf(event)
+      return 'error'
+    }
+    this.#count(isRecord(event.message) ? event.message.usage : event.usage)
+    return 'pass'
+  }
+
+  isMeaningful(data: string, named: string): boolean {
+    return !PRELUDE.has(typeOf(data, named) ?? '')
+  }
+
+  /** Usage is cumulative: later counts replace earlier ones, null replaces nothing. */
+  #count(usage: unknown): void {
+    if (!isRecord(usage)) return
+    this.#usage = { ...this.#usage, ...Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null)) }
+  }
+}
+
+/** Anthropic writes an event's type first. Anchored, so that text inside the event cannot match. */
+const TYPE_FIRST = /^\{\s*"type"\s*:\s*"(\w+)"/
+
+/** An event's type, from SSE's `event:` or from its data; undefined if both lack it. */
+function typeOf(data: string, named: string): string | undefined {
+  if (named !== '') return named
+  const type = TYPE_FIRST.exec(data)?.[1] ?? parse(data)?.type
+  return typeof type === 'string' ? type : undefined
+}
+
+/** Bytes as latin1, as the relay keeps them. */
+const parse = (data: string): Members | undefined => parseRecord(Buffer.from(data, 'latin1').toString('utf8'))
+
+const usageOf = (usage: unknown): Usage | undefined => (isRecord(usage) ? usageOfMessages(usage) : undefined)

@@ -1,0 +1,28 @@
+/** What a translation finds in a request that chat completions, or most upstreams, have no place for. */
+export class Notes {
+  readonly #dropped = new Set<string>()
+  hasCacheMarks = false
+  foreign: { readonly param: string; readonly hint: string } | undefined
+
+  /** Something harmless is left out. `name`: of the member, as `x-umg-params-dropped` shows it. */
+  drop(name: string): void {
+    this.#dropped.add(name)
+  }
+
+  /** Only an upstream with the Messages API can serve it. `param`: its place in the client's body. */
+  refuse(param: string, hint: string): void {
+    this.foreign ??= { param, hint }
+  }
+
+  get dropped(): readonly string[] {
+    return [...this.#dropped]
+  }
+
+  /** The `cache_control` of a block, for the part that it becomes. */
+  marksOf(block: { readonly cache_control?: unknown }): { readonly cache_control?: object } {
+    const { cache_control: mark } = block
+    if (typeof mark !== 'object' || mark === null) return {}
+    this.hasCacheMarks = true
+    return { cache_control: mark }
+  }
+}

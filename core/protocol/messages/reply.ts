@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto'
+import type { ChatCompletion, FinishReason, ToolCall } from '../../sdk/api.ts'
+import { parseRecord, textOf } from '../../sdk/json.ts'
+import type { RepliedCall } from '../client-protocol.ts'
+import { REASONING_FIELDS, type ReasoningField, writeState } from './state.ts'
+import { estimatedUsage, toWholeUsage } from './usage.ts'
+import type { Message, ReplyBlock, StopReason } from './wire.ts'
+
+/** A completion as a message. Reasoning comes first, text before tool calls. */
+export function toMessage(completion: ChatCompletion, { model, promptEstimate }: RepliedCall): Message {
+  const [choice] = completion.choices
+  const { message, finish_reason } = choice ?? { message: {}, finish_reason: 'stop' as const }
+  const calls = Array.isArray(message.tool_calls) ? message.tool_calls : []
+  const texts = [message.content, message.refusal].map(textOf).filter((text) => text !== '')
+  const content = [...toThinking(message, calls[0]), ...texts.map(textBlock), ...calls.flatMap(toToolUse)]
+  const usage = completion.usage ?? estimatedUsage(promptEstimate, JSON.stringify(content).length)
+  return {
+    ...emptyMessage(completion.id, model),
+    content,
+    stop_reason: toStopReason(finish_reason, textOf(message.refusal) !== ''),
+    usage: toWholeUsage(usage),
+  }
+}
+
+/** A message before its content. `id`: of the completion. */
+export function emptyMessage(id: string, model: string): Message {
+  return {
+    id: toMessageId(id),
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    stop_details: null,
+    container: null,
+    diagnostics: null,
+    usage: toWholeUsage({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }),
+  }
+}
+
+const toMessageId = (id: unknown): string => {
+  const own = textOf(id) || randomUUID()
+  return own.startsWith('msg_') ? own : `msg_${own.replace(/^chatcmpl-/, '')}`
+}
+
+/** An id for a tool call without one. */
+export const newToolId = (): string => `toolu_${randomUUID().replaceAll('-', '')}`
+
+/** A block of text. */
+export const textBlock = (text: string): ReplyBlock => ({ type: 'text', text, citations: null })
+
+/** A block of a tool call without its input. */
+export const toolBlock = (id: string, name: string, input: unknown = {}): ReplyBlock => ({
+  type: 'tool_use',
+  id,
+  name,
+  input,
+  caller: { type: 'direct' },
+})
+
+/** The member of a message or a delta that has reasoning, and the reasoning. */
+export function readReasoning(
+  message: Readonly<Record<string, unknown>>,
+): { readonly field: ReasoningField; readonly text: string } | undefined {
+  const field = REASONING_FIELDS.find((name) => textOf(message[name]) !== '')
+  return field && { field, text: textOf(message[field]) }
+}
+
+/** The block of reasoning, with the state of the first tool call. */
+function toThinking(message: Readonly<Record<string, unknown>>, first: ToolCall | undefined): ReplyBlock[] {
+  const reasoning = readReasoning(message)
+  const extra = first?.extra_content
+  if (reasoning !== undefined) {
+    const signature = writeState({ field: reasoning.field, ...(extra && { extra }) })
+    return [{ type: 'thinking', thinking: reasoning.text, signature }]
+  }
+  return extra ? [{ type: 'redacted_thinking', data: writeState({ extra }) }] : []
+}
+
+/** The block of a call; before a call that is not the first, the block with its state. */
+function toToolUse(call: ToolCall, index: number): ReplyBlock[] {
+  const { name, arguments: text } = call.function ?? { name: '', arguments: '' }
+  const state: ReplyBlock[] =
+    index > 0 && call.extra_content ? [{ type: 'redacted_thinking', data: writeState({ extra: call.extra_content }) }] : []
+  return [...state, toolBlock(textOf(call.id) || newToolId(), textOf(name), toInput(textOf(text)))]
+}
+
+/** Arguments that are no JSON object, such as those that were cut, are kept as text. */
+const toInput = (text: string): unknown => (text.trim() === '' ? {} : (parseRecord(text) ?? { arguments: text }))
+
+const STOP_REASONS: Readonly<Record<FinishReason, StopReason>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  function_call: 'tool_use',
+  content_filter: 'refusal',
+}
+
+/** Why a message ended. `refused`: the model refused in words. */
+export const toStopReason = (reason: FinishReason | null, refused: boolean): StopReason =>
+  refused ? 'refusal' : (STOP_REASONS[reason ?? 'stop'] ?? 'end_turn')

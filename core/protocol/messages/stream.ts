@@ -1,0 +1,182 @@
+import type { ChatChunk, ChatDelta, FinishReason, ToolCallDelta, Usage } from '../../sdk/api.ts'
+import { parseRecord, textOf } from '../../sdk/json.ts'
+import { KeptText } from '../../sdk/translated.ts'
+import type { RepliedCall, ReplyWriter } from '../client-protocol.ts'
+import { emptyMessage, newToolId, readReasoning, textBlock, toolBlock, toStopReason } from './reply.ts'
+import { type ReasoningField, type UpstreamState, writeState } from './state.ts'
+import { estimatedUsage, toDeltaUsage } from './usage.ts'
+import type { BlockDelta, ReplyBlock, StreamEvent } from './wire.ts'
+
+/** One event as a frame. */
+export const frameOf = (event: StreamEvent | { readonly type: 'ping' } | { readonly type: 'error' }): string =>
+  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+
+/** The block that has begun and not ended. */
+type OpenBlock =
+  | { readonly kind: 'text' }
+  | { readonly kind: 'thinking'; readonly field: ReasoningField }
+  | { readonly kind: 'tool'; readonly call: number; json: string }
+
+/** A call whose parts wait until the open one is complete: blocks do not overlap. */
+interface WaitingCall {
+  readonly call: number
+  readonly parts: ToolCallDelta[]
+}
+
+/**
+ * Writes chunks as the events of a message: message_start, then per block its start, deltas and stop, then message_delta and message_stop
+ * (platform.claude.com, "Streaming messages").
+ */
+export class MessageStreamWriter implements ReplyWriter {
+  readonly #call: RepliedCall
+  readonly #kept = new KeptText()
+  readonly #waiting: WaitingCall[] = []
+  /** Texts and thoughts that wait for the open call. */
+  readonly #waitingWords: (() => void)[] = []
+  #out = ''
+  #hasBegun = false
+  #index = -1
+  #open: OpenBlock | undefined
+  #finish: FinishReason | null = null
+  #isRefused = false
+  #usage: Usage | undefined
+  #length = 0
+
+  constructor(call: RepliedCall) {
+    this.#call = call
+  }
+
+  write(chunk: ChatChunk): string {
+    if (!this.#hasBegun) {
+      this.#hasBegun = true
+      this.#send({ type: 'message_start', message: emptyMessage(chunk.id, this.#call.model) })
+    }
+    this.#usage = chunk.usage ?? this.#usage
+    const choice = chunk.choices.find(({ index }) => (index ?? 0) === 0)
+    if (choice !== undefined) {
+      this.#read(choice.delta ?? {})
+      this.#finish = choice.finish_reason ?? this.#finish
+    }
+    return this.#take()
+  }
+
+  end(): string {
+    if (!this.#hasBegun) this.#send({ type: 'message_start', message: emptyMessage('', this.#call.model) })
+    this.#close()
+    for (const write of this.#waitingWords) write()
+    for (const { call, parts } of this.#waiting) {
+      this.#close()
+      for (const part of parts) this.#tool(call, part)
+    }
+    this.#close()
+    const usage = this.#usage ?? estimatedUsage(this.#call.promptEstimate, this.#length)
+    const delta = {
+      stop_reason: toStopReason(this.#finish, this.#isRefused),
+      stop_sequence: null,
+      stop_details: null,
+      container: null,
+    }
+    this.#send({ type: 'message_delta', delta, usage: toDeltaUsage(usage) })
+    this.#send({ type: 'message_stop' })
+    return this.#take()
+  }
+
+  #read(delta: ChatDelta): void {
+    const reasoning = readReasoning(delta)
+    if (reasoning !== undefined) this.#say(reasoning.text, (text) => this.#think(reasoning.field, text))
+    this.#say(textOf(delta.content), (text) => this.#text(text))
+    const refusal = textOf(delta.refusal)
+    this.#isRefused ||= refusal !== ''
+    this.#say(refusal, (text) => this.#text(text))
+    for (const part of Array.isArray(delta.tool_calls) ? delta.tool_calls : []) this.#readCall(part)
+  }
+
+  #say(text: string, write: (text: string) => void): void {
+    if (text === '') return
+    if (!this.#isBusy()) write(text)
+    else {
+      this.#kept.add(text)
+      this.#waitingWords.push(() => write(text))
+    }
+  }
+
+  #readCall(part: ToolCallDelta): void {
+    const call = part.index ?? 0
+    const waiting = this.#waiting.find((one) => one.call === call)
+    if (waiting === undefined && ((this.#open?.kind === 'tool' && this.#open.call === call) || !this.#isBusy())) {
+      this.#tool(call, part)
+      return
+    }
+    this.#kept.add(part.function?.arguments)
+    if (waiting === undefined) this.#waiting.push({ call, parts: [part] })
+    else waiting.parts.push(part)
+  }
+
+  /** Whether a tool call is open whose input is not complete, or something waits already: the order is kept. */
+  #isBusy(): boolean {
+    if (this.#waiting.length > 0 || this.#waitingWords.length > 0) return true
+    return this.#open?.kind === 'tool' && parseRecord(this.#open.json) === undefined
+  }
+
+  #think(field: ReasoningField, text: string): void {
+    if (this.#open?.kind !== 'thinking')
+      this.#start({ kind: 'thinking', field }, { type: 'thinking', thinking: '', signature: '' })
+    this.#delta({ type: 'thinking_delta', thinking: text }, text)
+  }
+
+  #text(text: string): void {
+    if (this.#open?.kind !== 'text') this.#start({ kind: 'text' }, textBlock(''))
+    this.#delta({ type: 'text_delta', text }, text)
+  }
+
+  #tool(call: number, part: ToolCallDelta): void {
+    if (this.#open?.kind !== 'tool' || this.#open.call !== call) this.#startTool(call, part)
+    const json = textOf(part.function?.arguments)
+    if (json === '' || this.#open?.kind !== 'tool') return
+    this.#open.json += this.#kept.add(json)
+    this.#delta({ type: 'input_json_delta', partial_json: json }, json)
+  }
+
+  /** The state of the call is the signature of the thinking before it, or a block of its own. */
+  #startTool(call: number, { id, function: called, extra_content: extra }: ToolCallDelta): void {
+    if (extra !== undefined && this.#open?.kind === 'thinking') this.#close({ extra })
+    else if (extra !== undefined) {
+      this.#start(undefined, { type: 'redacted_thinking', data: writeState({ extra }) })
+      this.#send({ type: 'content_block_stop', index: this.#index })
+    }
+    this.#start({ kind: 'tool', call, json: '' }, toolBlock(textOf(id) || newToolId(), textOf(called?.name)))
+  }
+
+  #start(block: OpenBlock | undefined, content: ReplyBlock): void {
+    this.#close()
+    this.#open = block
+    this.#send({ type: 'content_block_start', index: ++this.#index, content_block: content })
+  }
+
+  #delta(delta: BlockDelta, text: string): void {
+    this.#length += text.length
+    this.#send({ type: 'content_block_delta', index: this.#index, delta })
+  }
+
+  /** Ends the open block. `state`: of the tool call that follows thinking. */
+  #close(state: UpstreamState = {}): void {
+    const open = this.#open
+    if (open === undefined) return
+    this.#open = undefined
+    if (open.kind === 'thinking') {
+      const signature = writeState({ field: open.field, ...state })
+      this.#send({ type: 'content_block_delta', index: this.#index, delta: { type: 'signature_delta', signature } })
+    }
+    this.#send({ type: 'content_block_stop', index: this.#index })
+  }
+
+  #send(event: StreamEvent): void {
+    this.#out += frameOf(event)
+  }
+
+  #take(): string {
+    const out = this.#out
+    this.#out = ''
+    return out
+  }
+}

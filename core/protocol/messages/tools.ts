@@ -1,0 +1,44 @@
+import type { ChatRequest, ChatTool } from '../../sdk/api.ts'
+import { isRecord, textOf } from '../../sdk/json.ts'
+import type { Notes } from './notes.ts'
+
+/** Members of a tool that change how Anthropic offers it, not what it does. */
+const HINTS = ['input_examples', 'defer_loading', 'allowed_callers', 'eager_input_streaming'] as const
+
+/** The tools of a request, and their choice. */
+export function toToolset(tools: unknown, choice: unknown, notes: Notes): Partial<ChatRequest> {
+  const list = Array.isArray(tools) ? tools.filter(isRecord) : []
+  if (list.length === 0) return {}
+  return { tools: list.map((tool, index) => toTool(tool, `tools[${index}]`, notes)), ...toChoice(choice) }
+}
+
+function toTool(tool: Readonly<Record<string, unknown>>, path: string, notes: Notes): ChatTool {
+  const { type, name, description, input_schema: schema, strict } = tool
+  if (type != null && type !== 'custom') {
+    notes.refuse(`${path}.type`, `Only an upstream with Anthropic's Messages API has the tool '${textOf(type)}'.`)
+    return tool as unknown as ChatTool
+  }
+  for (const hint of HINTS) if (tool[hint] != null) notes.drop(`tools[].${hint}`)
+  const own = {
+    name: textOf(name),
+    ...(typeof description === 'string' && { description }),
+    ...(isRecord(schema) && { parameters: schema }),
+    ...(typeof strict === 'boolean' && { strict }),
+  }
+  return { type: 'function', function: own, ...notes.marksOf(tool) }
+}
+
+function toChoice(choice: unknown): Partial<ChatRequest> {
+  if (!isRecord(choice)) return {}
+  const single = choice.disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {}
+  switch (choice.type) {
+    case 'any':
+      return { tool_choice: 'required', ...single }
+    case 'tool':
+      return { tool_choice: { type: 'function', function: { name: textOf(choice.name) } }, ...single }
+    case 'none':
+      return { tool_choice: 'none' }
+    default:
+      return single
+  }
+}

@@ -1,0 +1,66 @@
+import { formsOf } from '../protocol/call-forms.ts'
+import type { ClientProtocol, Profile } from '../protocol/client-protocol.ts'
+import { profileOf } from '../protocol/fit-chat.ts'
+import type { Call } from '../sdk/api.ts'
+import { type Operation, operationOf, tableFor, withDefaults } from './operation.ts'
+import type { Candidate } from './route.ts'
+
+/** How a candidate serves a call. */
+export interface Serving {
+  readonly operation: Operation
+  /** The call as the provider gets it, with the route's default parameters. */
+  readonly call: Call
+  /** Parameters that its translation leaves out. */
+  readonly dropped: readonly string[]
+  /** The client's protocol, if the provider serves the call as a chat completion. */
+  readonly protocol: ClientProtocol | undefined
+}
+
+/**
+ * How a candidate serves a call; undefined if it does not. `standIn`: serves the calls of an endpoint that the candidate's provider lacks.
+ * Throws `GatewayError` (400) for what only an upstream of the client's protocol serves.
+ */
+export function servingOf({ target, defaults }: Candidate, call: Call, standIn?: Operation): Serving | undefined {
+  const { model } = target.served
+  const forms = formsOf(call)
+  const own = operationOf(target.provider, call.endpoint, model) ?? standIn
+  if (forms === undefined) {
+    return own && { operation: own, call: defaults ? withDefaults(call, defaults) : call, dropped: NONE, protocol: undefined }
+  }
+  const native = own && forms.native
+  const missing = missingIn(call, defaults)
+  const { sameAs } = forms.protocol
+  if (native !== undefined && missing.every(([name]) => Object.hasOwn(sameAs, name))) {
+    const filled = withMembers(
+      native.call,
+      missing.map(([name, value]) => [sameAs[name], value]),
+    )
+    return { operation: own!, call: filled, dropped: native.dropped, protocol: undefined }
+  }
+  const chat = forms.chatFor(profileOf(tableFor(target.provider, model)))
+  const filled = withMembers(chat.call, missing)
+  if (standIn !== undefined) return { operation: standIn, call: filled, dropped: NONE, protocol: undefined }
+  return { operation: target.provider, call: filled, dropped: chat.dropped, protocol: forms.protocol }
+}
+
+/** The profiles in which candidates take a call that they cannot serve in the client's own protocol. */
+export function profilesFor(candidates: Iterable<Candidate>, call: Call): Set<Profile> {
+  const native = formsOf(call)?.native
+  const profiles = new Set<Profile>()
+  for (const { target } of candidates) {
+    const { model } = target.served
+    if (native !== undefined && operationOf(target.provider, call.endpoint, model) !== undefined) continue
+    profiles.add(profileOf(tableFor(target.provider, model)))
+  }
+  return profiles
+}
+
+/** The defaults of a route that the client did not send. */
+const missingIn = (call: Call, defaults: Candidate['defaults']): readonly (readonly [string, unknown])[] =>
+  defaults === undefined ? NO_MEMBERS : Object.entries(defaults).filter(([name]) => call.member(name) == null)
+
+const withMembers = (call: Call, members: readonly (readonly [string | undefined, unknown])[]): Call =>
+  members.length === 0 ? call : withDefaults(call, Object.fromEntries(members))
+
+const NONE: readonly string[] = []
+const NO_MEMBERS: readonly (readonly [string, unknown])[] = []

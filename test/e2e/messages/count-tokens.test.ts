@@ -1,0 +1,55 @@
+import Anthropic from '@anthropic-ai/sdk'
+import { expect } from 'chai'
+import { json } from '../../../core/testing/kit.ts'
+import { type Fixture, startFixture } from './fixture.ts'
+
+const ASKED = { messages: [{ role: 'user' as const, content: 'How is the weather in Ulm today?' }] }
+
+describe('POST /v1/messages/count_tokens', () => {
+  let fixture: Fixture
+
+  before(async () => {
+    fixture = await startFixture()
+  })
+  after(() => fixture?.stop())
+
+  it('is answered by Anthropic for its own models, and costs nothing', async () => {
+    const { client, claude, gateway } = fixture
+    const asked = claude.reply(json({ input_tokens: 14 }))
+    const { data, request_id: id } = await client.messages.countTokens({ model: 'claude/claude-x', ...ASKED }).withResponse()
+    expect(data).to.deep.equal({ input_tokens: 14 })
+    const { path, json: body } = await asked
+    expect([path, body()]).to.deep.equal(['/v1/messages/count_tokens', { model: 'claude-x', ...ASKED }])
+    const line = await gateway.logged((one) => one.id === id)
+    expect(line).to.deep.include({ endpoint: 'messages.count_tokens', outcome: 'ok' })
+    expect(line.tokens).to.deep.equal({ input: 0, output: 0 })
+  })
+
+  it('is estimated by the gateway for all others, without an upstream', async () => {
+    const { client, open } = fixture
+    const { input_tokens: few } = await client.messages.countTokens({ model: 'open/gpt', ...ASKED })
+    expect(few).to.be.within(10, 20)
+    const content = [
+      { type: 'thinking' as const, thinking: 'Let me see what the weather is like there.', signature: 's' },
+      { type: 'tool_use' as const, id: 't', name: 'weather', input: { city: 'Ulm on the river Danube' } },
+    ]
+    const result = {
+      type: 'tool_result' as const,
+      tool_use_id: 't',
+      content: [{ type: 'text' as const, text: 'Sun, all day long.' }],
+    }
+    const { input_tokens: more } = await client.messages.countTokens({
+      model: 'open/gpt',
+      system: 'Answer in one short sentence.',
+      messages: [...ASKED.messages, { role: 'assistant', content }, { role: 'user', content: [result] }],
+      tools: [{ name: 'weather', input_schema: { type: 'object' } }],
+    })
+    expect(more).to.be.within(few + 30, few + 90)
+    expect(open.requests).to.have.length(0)
+  })
+
+  it('knows only models that the key may call', async () => {
+    const error = await fixture.client.messages.countTokens({ model: 'nope/x', ...ASKED }).catch((thrown: unknown) => thrown)
+    expect(error).to.be.instanceOf(Anthropic.NotFoundError)
+  })
+})
