@@ -1,9 +1,9 @@
 import { ContractViolation, pluginError, violationBy } from '../plugins/faults.ts'
 import { formsOf } from '../protocol/call-forms.ts'
 import { type ReplyWriter, repliedCall } from '../protocol/client-protocol.ts'
+import { frame } from '../protocol/sse.ts'
 import type { ChatChunk, ChatCompletion } from '../sdk/api.ts'
 import { hasChoices, transformChunk, transformCompletion } from '../upstream/readers/reader.ts'
-import { ChunkWriter } from '../upstream/readers/translated.ts'
 import { requirePrincipal } from './endpoints.ts'
 import type { Exchange, LinkReply } from './exchange.ts'
 import type { Relay } from './relay.ts'
@@ -27,7 +27,7 @@ export async function sendLinkReply(exchange: Exchange): Promise<void> {
     if (reply == null || isChunks(reply) !== call.stream || (isChunks(reply) ? !isChat : isChat && !hasChoices(reply)))
       throw violationBy(reply, 'REPLY_OF_OTHER_KIND')
     if (isChunks(reply)) {
-      const writer = protocol?.writer(replied) ?? new ChunkWriter()
+      const writer = protocol?.writer(replied) ?? AS_THEY_ARE
       await sendChunks(exchange, link, { chunks: call.includeUsage ? reply : withoutUsage(reply), writer })
     } else {
       const encode = isChat && protocol ? (completion: ChatCompletion) => protocol.reply(completion, replied) : undefined
@@ -41,6 +41,9 @@ export async function sendLinkReply(exchange: Exchange): Promise<void> {
 type Chunks = Iterable<ChatChunk> | AsyncIterable<ChatChunk>
 
 const isChunks = (reply: LinkReply['reply']): reply is Chunks => Symbol.iterator in reply || Symbol.asyncIterator in reply
+
+/** The chunks of a link, for a client of chat completions. */
+const AS_THEY_ARE: ReplyWriter = { write: (chunk) => frame(JSON.stringify(chunk)), end: () => 'data: [DONE]\n\n' }
 
 /** A link's stream, and how the client gets it. */
 interface LinkStream {

@@ -81,7 +81,7 @@ describe('the monitoring endpoints', () => {
       await expectNowhere(gateway.url, path)
       expect((await get(path, `Bearer ${TOKEN}`, gateway.adminUrl)).status).to.equal(200)
     }
-    await expectNowhere(gateway.adminUrl, '/')
+    await expectNowhere(gateway.adminUrl, '/nowhere')
   })
 
   it('refuse on the admin listener what the public one refuses', async () => {

@@ -95,6 +95,22 @@ export interface Refusal {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** Expects an error in the shape of Anthropic's Messages API with a request id in the headers. Returns its message. */
+export function expectMessagesError(
+  { status, headers, body }: WireReply,
+  refusal: Pick<Refusal, 'status' | 'headers'>,
+  type: string,
+): string {
+  expect(status, body).to.equal(refusal.status)
+  expect(headers).to.include({ 'content-type': 'application/json', ...refusal.headers })
+  expect(headers['x-request-id']).to.match(/^req_[0-9a-f]{32}$/)
+  const { error, ...others } = JSON.parse(body)
+  expect(others).to.deep.equal({ type: 'error', request_id: null })
+  expect(error).to.have.all.keys('message', 'type').and.include({ type })
+  expect(error.message).to.be.a('string').which.is.not.equal('')
+  return error.message
+}
+
 /** Expects an error in OpenAI's shape with a request id, and nothing else. Returns its message. */
 export function expectError({ status, headers, body }: WireReply, refusal: Refusal): string {
   expect(status, body).to.equal(refusal.status)

@@ -103,7 +103,7 @@ describe('The gateway, called by the SDK and curl,', () => {
     expect(error).to.have.property('message').which.includes('Not allowed to GET on /v1/chat/completions')
   })
 
-  for (const path of ['/v1/nope', '/v1/completions', '/v1/messages', '/v1/chat/completions/', '/v1//models', '/nope']) {
+  for (const path of ['/v1/nope', '/v1/completions', '/v1/chat/completions/', '/v1//models', '/nope']) {
     it(`answers 404 at ${path}`, async () => {
       const reply = await post(good(), path)
       expect([reply.status, reply.headers['content-type']]).to.deep.equal([404, 'application/json'])

@@ -19,8 +19,10 @@ const UNMET: readonly ErrorName[] = [
   'storage_full',
   'storage_damaged',
 ]
-/** Those of upstreams that fail again and again, and those of people who sign in: other tests look after them. */
+/** Those of upstreams that fail again and again, those of budgets, and those of people who sign in: other tests look after them. */
 const ELSEWHERE: readonly ErrorName[] = [
+  'budget_exhausted',
+  'price_unknown',
   'upstream_busy',
   'namespace_limit_reached',
   'upstream_circuit_open',

@@ -4,7 +4,8 @@ import { type ApiServices, apiRoutes } from '../../../core/http/app.ts'
 import { listKeys } from '../../../core/keys/api-key.ts'
 import { createSecret } from '../../../core/keys/format.ts'
 import { digestOf } from '../../../core/text/ids.ts'
-import { expectError, type Fixture, startFixture } from '../client-faults/fixture.ts'
+import type { WireReply } from '../../support/raw-connection.ts'
+import { expectError, expectMessagesError, type Fixture, type Refusal, startFixture } from '../client-faults/fixture.ts'
 import { KEYED, type Route, SYSTEM } from './routes.ts'
 
 /** What a request offers in place of a valid key in its Authorization header. */
@@ -30,7 +31,7 @@ const MISSING: readonly Offer[] = [
   },
   { name: 'a valid key in a cookie', lines: (key) => [`Cookie: authorization=Bearer ${key}; api_key=${key}`] },
   { name: 'a valid key in the body', members: (key) => `"api_key":"${key}","authorization":"Bearer ${key}",` },
-  ...['X-Api-Key', 'Api-Key', 'X-Goog-Api-Key', 'Proxy-Authorization', 'X-Authorization', 'HTTP_AUTHORIZATION'].map(header),
+  ...['Api-Key', 'X-Goog-Api-Key', 'Proxy-Authorization', 'X-Authorization', 'HTTP_AUTHORIZATION'].map(header),
 ]
 
 const INJECTIONS = [
@@ -93,6 +94,10 @@ export default defineChain({
 })
 `
 
+/** Expects the error of a route in the shape of its protocol. */
+const expectRefused = (path: string, reply: WireReply, refusal: Refusal): string =>
+  path.startsWith('/v1/messages') ? expectMessagesError(reply, refusal, 'authentication_error') : expectError(reply, refusal)
+
 describe('Without auth', () => {
   for (const [what, chain] of [
     ['and without any link', []],
@@ -103,7 +108,7 @@ describe('Without auth', () => {
       for (const { method, path, target = path, body = '' } of KEYED) {
         const connection = await fixture.connect()
         connection.write(fixture.call({ requestLine: `${method} ${target} HTTP/1.1`, body }))
-        expectError(await connection.reply(), { status: 401, code: null })
+        expectRefused(path, await connection.reply(), { status: 401, code: null })
         connection.socket.destroy()
       }
       expect(fixture.upstream.requests).to.have.length(0)
@@ -132,7 +137,7 @@ describe('Without a valid key', () => {
     connection.write(fixture.call({ ...changes, requestLine }))
     const reply = await connection.reply()
     connection.socket.destroy()
-    const message = expectError(reply, { status: 401, code, headers: { 'www-authenticate': 'Bearer' } })
+    const message = expectRefused(route.path, reply, { status: 401, code, headers: { 'www-authenticate': 'Bearer' } })
     expect(message).to.match(code === null ? /^You didn't provide an API key\./ : /^Incorrect API key provided: \S{3,12}\. /)
     expect(upstream.requests, 'requests that reached the upstream').to.have.length(0)
   }
