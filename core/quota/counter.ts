@@ -66,6 +66,8 @@ export interface HolderState {
   /** The part of `spent` that calls under way have reserved. Absent: 0. */
   readonly reserved?: number
   readonly held: number
+  /** When it last told of calls that had ended, in milliseconds since 1970. Absent: long ago. */
+  readonly endedAt?: number
   /** Milliseconds since 1970. A holder that is silent for so long has ended. */
   readonly expiresAt: number
 }
@@ -115,7 +117,15 @@ export function grant(
   const held = granted ? extended(request, keep, available, holders) : Math.min(keep, available)
   const before = current.leases[holder]
   const reserved = isCurrent ? request.reserved : undefined
-  const lease: HolderState = { spent, ...(reserved && { reserved }), held, expiresAt: now + LEASE_MS }
+  const isSame = before !== undefined && settledOf(before) === spent - (reserved ?? 0)
+  const endedAt = isSame ? before.endedAt : now
+  const lease: HolderState = {
+    spent,
+    ...(reserved && { reserved }),
+    held,
+    ...(endedAt && { endedAt }),
+    expiresAt: now + LEASE_MS,
+  }
   const mine = spent + held === 0 ? [] : [[holder, lease] as const]
   return {
     state: {
@@ -144,6 +154,11 @@ function extended({ need, want }: LeaseRequest, keep: number, available: number,
 
 /** A holder that is silent for so long has reported all its calls, in milliseconds: the ledger says what it has spent. */
 const REPORTED_MS = 60_000
+/** The rows of calls that a holder has told of are in the ledger after so long, in milliseconds. */
+const RECORDED_MS = 3_000
+
+/** What the calls of a holder have cost that have ended. */
+const settledOf = ({ spent, reserved = 0 }: HolderState): number => spent - reserved
 
 /** Whether a counter has leases of holders that have ended, and of which the ledger knows all that they have spent. */
 export const hasEndedLeases = (state: CounterState | undefined, now: number): boolean =>
@@ -152,14 +167,17 @@ export const hasEndedLeases = (state: CounterState | undefined, now: number): bo
 /**
  * Compares the truth of a counter with what the ledger says was spent in its window, which is right if more: an authority may have been
  * restored from an old copy. If holders have ended, the ledger is right also if less: it knows what they have spent, and neither what they
- * held nor what their last calls had reserved. All that the ledger says counts, and in addition what the others have reserved.
+ * held nor what their last calls had reserved. All that the ledger says counts, and in addition what the others have reserved. That waits
+ * until the ledger knows the last calls of the others too.
  */
 export function reconcile(state: CounterState, recorded: number, now: number): CounterState {
   if (state.windowEnd <= now) return state
   const least = Math.max(recorded, state.least ?? 0)
   if (!hasEndedLeases(state, now)) return { ...state, least }
   const leases = splitByAge(state, now - REPORTED_MS)[1]
-  const settled = Object.values(leases).reduce((sum, { spent, reserved = 0 }) => sum + spent - reserved, 0)
+  const others = Object.values(leases)
+  if (others.some(({ endedAt = 0 }) => endedAt > now - RECORDED_MS)) return { ...state, least }
+  const settled = others.reduce((sum, lease) => sum + settledOf(lease), 0)
   return { windowEnd: state.windowEnd, used: Math.max(0, recorded - settled), least, leases }
 }
 

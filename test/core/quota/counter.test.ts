@@ -109,6 +109,21 @@ describe('the leases of a counter', () => {
     expect(storage.ask('third', counter, { need: 58 })).to.include({ granted: true, remaining: 0 })
   })
 
+  it('of ended holders count until the ledger knows the last calls of the others', () => {
+    const counter: Counter = { id: 'budget', limit: 100, window: { kind: 'fixed', ms: 3_600_000 } }
+    const { windowEnd } = storage.ask('ended', counter, { need: 40 })
+    storage.ask('ended', counter, { windowEnd, spent: 40 })
+    storage.now += LEASE_MS + 60_000
+    storage.ask('other', counter, { windowEnd, spent: 30 })
+    // The row of the last call of the other one, 10, is not written yet.
+    storage.state = reconcile(storage.state!, 60, storage.now)
+    expect(storage.ask('third', counter, { need: 31 })).to.include({ granted: false, remaining: 30 })
+    storage.now += 5_000
+    storage.state = reconcile(storage.state!, 70, storage.now)
+    expect(storage.ask('third', counter, { need: 31 })).to.include({ granted: false, remaining: 30 })
+    expect(storage.ask('third', counter, { need: 30 })).to.include({ granted: true })
+  })
+
   it('of a day are remembered in total, however many holders had them', () => {
     const counter: Counter = { id: 'day', limit: 1_000, window: { kind: 'fixed', ms: 86_400_000 } }
     for (let holder = 0; holder < 100; holder++) {
