@@ -1,5 +1,4 @@
 import {
-  countOf,
   type FinishReason,
   isRecord,
   type ToolCall,
@@ -7,6 +6,7 @@ import {
   textOf,
   UpstreamError,
   type Usage,
+  usageOfMessages,
 } from 'unified-model-gateway/plugin'
 import { toReasoningBlock, toThinkingState } from './reasoning.ts'
 import type { ConverseReply, ReasoningBlock, ReplyBlock, WireUsage } from './wire.ts'
@@ -80,20 +80,12 @@ export function toFinishReason(stopReason: unknown, called: boolean): FinishReas
 
 /** Bedrock's `inputTokens` exclude cached tokens; OpenAI's `prompt_tokens` include them. Undefined if no counts were reported. */
 export function toUsage(usage: WireUsage | null | undefined): Usage | undefined {
-  if (usage?.inputTokens === undefined && usage?.outputTokens === undefined) return undefined
-  const cached = countOf(usage.cacheReadInputTokens)
-  const written = countOf(usage.cacheWriteInputTokens)
-  const writtenForHour = countOf(usage.cacheDetails?.find(({ ttl }) => ttl === '1h')?.inputTokens)
-  const prompt = countOf(usage.inputTokens) + cached + written
-  const completion = countOf(usage.outputTokens)
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-    prompt_tokens_details: {
-      cached_tokens: cached,
-      cache_write_tokens: written,
-      ...(writtenForHour > 0 && { cache_write_1h_tokens: writtenForHour }),
-    },
-  }
+  if (usage == null) return undefined
+  return usageOfMessages({
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cache_read_input_tokens: usage.cacheReadInputTokens,
+    cache_creation_input_tokens: usage.cacheWriteInputTokens,
+    cache_creation: { ephemeral_1h_input_tokens: usage.cacheDetails?.find(({ ttl }) => ttl === '1h')?.inputTokens },
+  })
 }
