@@ -44,7 +44,7 @@ export interface BudgetAlertsOptions {
   settings(): BudgetsConfig
 }
 
-/** The most thresholds that are remembered as told of: the database knows all of them. */
+/** The most thresholds that are remembered as reported: the database has all of them. */
 const MAX_TOLD = 10_000
 
 /**
@@ -109,7 +109,7 @@ export class BudgetAlerts {
     }
   }
 
-  /** Resolves to false if another gateway, or this one before a restart, has told of it. */
+  /** Resolves to false if another gateway, or this one before a restart, has reported it. */
   #write({ counter, windowEnd }: BudgetState, threshold: number, message: BudgetMessage): Promise<boolean> {
     const { store, settings } = this.#options
     const { scope, id, name, budget, spent_usd, renews_at } = message.data

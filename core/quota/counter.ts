@@ -66,7 +66,7 @@ export interface HolderState {
   /** The part of `spent` that calls under way have reserved. Absent: 0. */
   readonly reserved?: number
   readonly held: number
-  /** When it last told of calls that had ended, in milliseconds since 1970. Absent: long ago. */
+  /** When it last reported calls that had ended, in milliseconds since 1970. Absent: long ago. */
   readonly endedAt?: number
   /** Milliseconds since 1970. A holder that is silent for so long has ended. */
   readonly expiresAt: number
@@ -154,7 +154,7 @@ function extended({ need, want }: LeaseRequest, keep: number, available: number,
 
 /** A holder that is silent for so long has reported all its calls, in milliseconds: the ledger says what it has spent. */
 const REPORTED_MS = 60_000
-/** The rows of calls that a holder has told of are in the ledger after so long, in milliseconds. */
+/** The rows of calls that a holder has reported are in the ledger after so long, in milliseconds. */
 const RECORDED_MS = 3_000
 
 /** What the calls of a holder have cost that have ended. */

@@ -70,14 +70,14 @@ export class HeldLease {
     return this.#free > 0 && unusedMs > (this.#free >= this.#remaining ? IDLE_MS : LONG_IDLE_MS)
   }
 
-  /** Whether the authority must be told of it: so that it does not expire, or since the authority knows something else. */
+  /** Whether it must be reported to the authority: so that it does not expire, or since the authority knows something else. */
   get mustBeTold(): boolean {
     const { spent, reserved, held } = this.#known
     if (this.#isPlaces) return this.#taken + this.#free > 0 || held > 0
     return this.#free > 0 || held > 0 || spent !== this.#taken || reserved !== this.#reserved
   }
 
-  /** Whether an authority that has forgotten everything must be told of it. */
+  /** Whether it must be reported to an authority that has forgotten everything. */
   isWorthTelling(now: number): boolean {
     return this.#isPlaces ? this.mustBeTold : this.#endsAt > now && (this.#taken !== 0 || this.#free > 0)
   }

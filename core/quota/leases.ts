@@ -9,7 +9,7 @@ const ANSWER_MS = 1000
 const TELL_MS = 2000
 /** How often unused leases are looked for, and an authority that is away is asked again, in milliseconds. */
 const IDLE_CHECK_MS = 250
-/** How often the authority is told of all that was spent, in milliseconds: it must not take this process for ended. */
+/** How often all that was spent is reported to the authority, in milliseconds: it must not take this process for ended. */
 const TELL_ALL_MS = REMEMBERED_MS / 3
 /** The most leases in one request. */
 const MAX_TOLD = 500
@@ -60,7 +60,7 @@ export class Leases {
   readonly #options: LeasesOptions
   readonly #clock: () => number
   readonly #leases = new Map<string, HeldLease>()
-  /** Those that the authority may have to be told of. The others are only remembered. */
+  /** Those that may have to be reported to the authority. The others are only remembered. */
   readonly #active = new Set<HeldLease>()
   #sweepAt = MIN_SWEEP
   /** Why the authority did not answer the last request. Until it answers again, no call waits for it. */

@@ -10,7 +10,7 @@ export interface Position {
   readonly column: number
 }
 
-/** A position as people and the database are told of it, without the folder: `routes.yaml:71`. */
+/** A position as people and the database get it, without the folder: `routes.yaml:71`. */
 export const placeOf = ({ file, line }: Position): string => `${basename(file)}:${line}`
 
 /** One problem of routes.yaml, for its author. Holds no secret. */

@@ -33,7 +33,7 @@ const MODELS: Readonly<Record<string, readonly string[]>> = {
 
 const INTRODUCTION = `# Providers
 
-What becomes of each parameter of a chat completion request. Every provider has a page of its own, which says more.
+How each provider handles each parameter of a chat completion request. Every provider has a page of its own, which says more.
 
 A name is what the parameter becomes in the upstream's request. Parameters that are **dropped** are harmless to leave out: the reply names
 them in \`x-umg-params-dropped\`. Those that are **refused**, where they ask for something, are answered 400 \`unsupported_parameter\`,

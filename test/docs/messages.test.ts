@@ -9,7 +9,7 @@ import { readText } from '../support/sources.ts'
 const PAGE = readText('docs/messages.md')
 
 describe('docs/messages.md', () => {
-  it('tells what becomes of each member of a request', () => expectParametersOn(PAGE, MEMBERS))
+  it('says how each member of a request is handled', () => expectParametersOn(PAGE, MEMBERS))
 
   it('has the type of every error', () => {
     const types = new Map<string, string>()

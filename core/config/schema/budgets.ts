@@ -49,7 +49,7 @@ export const budgets = Type.Object(
       Type.Array(Type.Integer({ minimum: 1, maximum: 1000 }), {
         uniqueItems: true,
         default: [50, 80, 100],
-        description: 'The parts of a budget, in per cent, that are told of when they are spent. Absent: 50, 80 and 100.',
+        description: 'The parts of a budget, in per cent, at which an alert is sent. Absent: 50, 80 and 100.',
         examples: [[50, 80, 100]],
       }),
     ),

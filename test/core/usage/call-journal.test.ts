@@ -147,7 +147,7 @@ describe('the journal of calls', () => {
     expect(await readdir(folder)).to.deep.equal([])
   })
 
-  it('that cannot be written fails no call, and is told of once', async () => {
+  it('that cannot be written fails no call, and is logged once', async () => {
     const file = join(folder, 'file')
     await writeFile(file, '')
     const nowhere = new CallJournal({ folder: join(file, 'journal'), log })

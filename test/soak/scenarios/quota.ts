@@ -36,7 +36,7 @@ const { table, keys } = limitedRoutes({
   day: `{ requests: ${DAY}/d }`,
 })
 
-/** Three gateways of two proxies share limits, by PostgreSQL and by Redis: whoever keeps asking gets all of a limit, and nobody more. */
+/** Three gateways of two proxies share limits, by PostgreSQL and by Redis: clients that keep asking get all of a limit, and no more. */
 export const quota: Scenario = {
   name: 'quota',
   notWithWorkers: 'it starts gateways of several processes in any case',
