@@ -1,12 +1,15 @@
 import { join } from 'node:path'
 import { accepts, freePort, type GatewaySettings, type Place, type Subject, startGateway } from './subjects.ts'
 
-/** A gateway that is measured to show what it costs where something is kept. */
+/** A gateway that is measured to show what limits and budgets cost. */
 interface LimitGateway {
   readonly name: string
   /** Starts what it needs. Resolves to its settings. */
   prepare(place: Place): Promise<Omit<GatewaySettings, 'name'>>
 }
+
+/** A budget of the key, beside its limits, that the benchmark does not spend. */
+const BUDGET = { ofKey: ['--budget', '1000000 USD/month'] }
 
 /** What the comparisons are made with. The subject `gateway` is another one: its limits are in its database. */
 export const LIMIT_GATEWAYS: readonly LimitGateway[] = [
@@ -15,6 +18,8 @@ export const LIMIT_GATEWAYS: readonly LimitGateway[] = [
     prepare: async () => ({ env: { NODE_OPTIONS: `--import=${new URL('limits-in-memory.ts', import.meta.url)}` } }),
   },
   { name: 'limits-redis', prepare: async (place) => ({ flags: ['--redis', await startRedis(place)] }) },
+  { name: 'budget', prepare: async () => BUDGET },
+  { name: 'budget-redis', prepare: async (place) => ({ ...BUDGET, flags: ['--redis', await startRedis(place)] }) },
 ]
 
 /** How much of another subject's CPU a subject may use. */
@@ -25,8 +30,8 @@ export interface Comparison {
   readonly mostTimes: number
 }
 
-/** What limits may cost that are shared, beside limits in memory. */
-export const LIMIT_COMPARISONS: readonly Comparison[] = ['gateway', 'limits-redis'].map((subject) => ({
+/** What shared limits and a budget may cost, beside limits in memory. */
+export const LIMIT_COMPARISONS: readonly Comparison[] = ['gateway', 'limits-redis', 'budget', 'budget-redis'].map((subject) => ({
   scenario: 'small',
   subject,
   reference: 'limits-memory',

@@ -77,6 +77,8 @@ export interface GatewaySettings {
   readonly name: string
   /** Further options of `umg start`. */
   readonly flags?: readonly string[]
+  /** Further options of `umg keys create`. */
+  readonly ofKey?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
 }
 
@@ -84,10 +86,10 @@ export interface GatewaySettings {
 export async function startGateway(
   { processes, scratch, cores }: Place,
   upstream: number,
-  { name, flags = [], env: more }: GatewaySettings,
+  { name, flags = [], ofKey = [], env: more }: GatewaySettings,
 ): Promise<{ readonly subject: Subject & { readonly key: string }; readonly service: Service }> {
   const data = ['--data', join(scratch, name)]
-  const created = await processes.run(umg('umg keys create', ['keys', 'create', '--name', 'bench', '--json', ...data]))
+  const created = await processes.run(umg('umg keys create', ['keys', 'create', '--name', 'bench', '--json', ...ofKey, ...data]))
   const { secret: key } = JSON.parse(created) as { secret: string }
 
   const routes = fileURLToPath(new URL('routes.yaml', import.meta.url))

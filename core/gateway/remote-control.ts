@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { withTimeout } from '../async/timeout.ts'
 import type { KeySource, KeyWatcher } from '../keys/source.ts'
 import type { Lease, LeaseRequest } from '../quota/counter.ts'
 import type { CallsTable } from '../store/schema.ts'
@@ -17,6 +18,8 @@ const MAX_BATCH = 500
 const MAX_WAITING = 10_000
 /** The pause between attempts to reach control, in milliseconds. */
 const RECONNECT_MS = 50
+/** How long a look-up waits, in milliseconds: longer than it takes to replace a control process that has ended. */
+const LOOK_UP_MS = 5_000
 /** Without control for so long, cached keys may no longer be used: revocations could not be seen. */
 const KEYS_LOST_MS = 5 * 60_000
 
@@ -42,6 +45,8 @@ export class RemoteControl implements ControlPlane {
   readonly #closing = new AbortController()
   readonly #connecting: Promise<void>
   #channel: Channel<ControlMessages> | undefined
+  /** Resolves when control is connected. */
+  #connected = Promise.withResolvers<Channel<ControlMessages>>()
   #isClosing = false
   #waiting: CallRecord[] = []
   #usedKeys = new Set<string>()
@@ -52,8 +57,8 @@ export class RemoteControl implements ControlPlane {
   constructor(options: RemoteControlOptions) {
     this.#options = options
     this.keys = {
-      find: async (digest) => (await this.#reachable().call('findKey', digest)) ?? undefined,
-      findAccount: async (id) => (await this.#reachable().call('findAccount', id)) ?? undefined,
+      find: (digest) => this.#lookUp((channel) => channel.call('findKey', digest)),
+      findAccount: (id) => this.#lookUp((channel) => channel.call('findAccount', id)),
       used: (keyId) => void this.#usedKeys.add(keyId),
       watch: (watcher) => {
         this.#watchers.add(watcher)
@@ -108,15 +113,33 @@ export class RemoteControl implements ControlPlane {
     this.#channel = channel
     // Changes may have been missed meanwhile.
     for (const { changed } of this.#watchers) changed()
+    this.#connected.resolve(channel)
     if (this.#waiting.length > 0) this.#schedule()
     await new Promise<void>((resolve) => {
       if (channel.closed.aborted) resolve()
       else channel.closed.addEventListener('abort', () => resolve())
     })
     this.#channel = undefined
+    this.#connected = Promise.withResolvers()
     this.#lostTimer = setTimeout(() => {
       for (const { lost } of this.#watchers) lost()
     }, KEYS_LOST_MS).unref()
+  }
+
+  #lookUp<Found>(ask: (channel: Channel<ControlMessages>) => Promise<Found | null>): Promise<Found | undefined> {
+    return withTimeout(LOOK_UP_MS, this.#askAnyControl(ask))
+  }
+
+  /** While control is replaced, waits for its successor. */
+  async #askAnyControl<Found>(ask: (channel: Channel<ControlMessages>) => Promise<Found | null>): Promise<Found | undefined> {
+    for (;;) {
+      const channel = await this.#connected.promise
+      try {
+        return (await ask(channel)) ?? undefined
+      } catch (error) {
+        if (!channel.closed.aborted) throw error
+      }
+    }
   }
 
   #reachable(): Channel<ControlMessages> {

@@ -8,8 +8,7 @@ import { GatewayError } from '../errors.ts'
  */
 const FRESH_MS = 10_000
 
-/** The longest wait of a call for the source, and of a call whose entry was known before the last change. Milliseconds. */
-const LOOK_UP_MS = 900
+/** The longest wait of a call whose entry was known before the last change. Milliseconds. */
 const STALE_LOOK_UP_MS = 80
 
 /** The most cached entries, of known and of unknown names each. */
@@ -35,7 +34,7 @@ export class LookUps<Found> {
   readonly #find: (name: string) => Promise<Found | undefined>
   #cache = emptyCache<Found>()
 
-  /** `find`: asks the source. */
+  /** `find`: asks the source, which limits how long that takes. */
   constructor(find: (name: string) => Promise<Found | undefined>) {
     this.#find = find
   }
@@ -77,7 +76,8 @@ export class LookUps<Found> {
     const refusedAt = cache.unknown.get(name)
     if (refusedAt !== undefined && refusedAt > now - FRESH_MS) return undefined
     try {
-      return await withTimeout(cache.stale.has(name) ? STALE_LOOK_UP_MS : LOOK_UP_MS, this.#lookUpOnce(cache, name))
+      const lookUp = this.#lookUpOnce(cache, name)
+      return await (cache.stale.has(name) ? withTimeout(STALE_LOOK_UP_MS, lookUp) : lookUp)
     } catch (cause) {
       const found = cache.stale.get(name)
       if (found === undefined) throw new GatewayError('storage_unavailable', { headers: { 'retry-after': '1' }, cause })

@@ -1,11 +1,12 @@
+import { withTimeout } from '../async/timeout.ts'
 import type { Store } from '../store/database.ts'
 import { type AccountHolder, findAccountHolder, findHolder, type KeyHolder, LAST_USED_RESOLUTION_MS } from './principal.ts'
 
 /** Where a key directory finds keys, and learns that they changed: the store, or the process that has it. */
 export interface KeySource {
-  /** Finds the holder of a key by the digest of its secret. Rejects if the store fails or cannot be reached. */
+  /** Finds the holder of a key by the digest of its secret. Rejects, within seconds, if the store fails or cannot be reached. */
   find(digest: string): Promise<KeyHolder | undefined>
-  /** Finds an account by its id. Rejects if the store fails or cannot be reached. */
+  /** Finds an account by its id. Rejects as `find` does. */
   findAccount(id: string): Promise<AccountHolder | undefined>
   /** Notes that a key was used: the time is stored about once a minute. */
   used(keyId: string): void
@@ -35,11 +36,11 @@ export class StoredKeys implements KeySource {
   }
 
   find(digest: string): Promise<KeyHolder | undefined> {
-    return findHolder(this.#store, digest)
+    return withTimeout(LOOK_UP_MS, findHolder(this.#store, digest))
   }
 
   findAccount(id: string): Promise<AccountHolder | undefined> {
-    return findAccountHolder(this.#store, id)
+    return withTimeout(LOOK_UP_MS, findAccountHolder(this.#store, id))
   }
 
   used(keyId: string): void {
@@ -78,6 +79,9 @@ export class StoredKeys implements KeySource {
     return () => clearInterval(timer)
   }
 }
+
+/** The longest wait for the store, in milliseconds. */
+const LOOK_UP_MS = 900
 
 /** A revocation by another process takes effect within a second: four polls. */
 const POLL_MS = 250

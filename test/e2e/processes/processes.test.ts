@@ -53,6 +53,15 @@ describe('a gateway of several processes', () => {
     await until(async () => (await fetch(`${gateway.url}/console/`)).status === 200)
   })
 
+  it('serves a key that no process has seen as soon as control is replaced', async () => {
+    const gateway = await start()
+    const created = await gateway.home.run(['keys', 'create', '--name', 'new', '--test', '--json']).ended
+    const { secret } = JSON.parse(created.stdout) as { readonly secret: string }
+    process.kill(gateway.pids.get('control')!, 'SIGKILL')
+    const reply = await gateway.call('Hello!', { headers: { authorization: `Bearer ${secret}` } })
+    expect(reply.status, await reply.text()).to.equal(200)
+  })
+
   it('loses one proxy only when a plugin loses an error', async () => {
     const gateway = await start({ 'routes.yaml': withNamespace('sandbox'), 'careless.ts': CARELESS })
     const before = gateway.pids
