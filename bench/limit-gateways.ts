@@ -9,7 +9,7 @@ interface LimitGateway {
 }
 
 /** A budget of the key, beside its limits, that the benchmark does not spend. */
-const BUDGET = { ofKey: ['--budget', '1000000 USD/month'] }
+const BUDGET = { ofKey: ['--budget', '100000 USD/month'] }
 
 /** What the comparisons are made with. The subject `gateway` is another one: its limits are in its database. */
 export const LIMIT_GATEWAYS: readonly LimitGateway[] = [

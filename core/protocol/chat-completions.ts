@@ -4,7 +4,7 @@ import type { EventKind, EventReader, ModelEndpoint, ReplyFormat, WholeReply } f
 import { ScanError, scanObject } from './json.ts'
 import { normaliseCompletion } from './normalise.ts'
 import { readUsage } from './usage.ts'
-import { compileCheck } from './validation.ts'
+import { checkOf } from './validation.ts'
 
 const string = { type: 'string' }
 const boolean = { type: 'boolean' }
@@ -246,6 +246,6 @@ function readMembers(bytes: Buffer): LooseChunk {
 export const chatCompletions: ModelEndpoint = {
   name: 'chat.completions',
   path: '/v1/chat/completions',
-  check: compileCheck(chatRequestSchema),
+  check: checkOf(chatRequestSchema),
   reply: chatReply,
 }

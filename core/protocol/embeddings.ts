@@ -1,7 +1,7 @@
 import { type Call, promptEstimate, type TranslatedEmbeddings, type Usage } from '../sdk/api.ts'
 import { refusalOf } from '../sdk/refusals.ts'
 import type { ModelEndpoint, WholeReply } from './format.ts'
-import { compileCheck } from './validation.ts'
+import { checkOf } from './validation.ts'
 
 /** `CreateEmbeddingRequest` of openai-openapi: only rules that hold for any provider. Providers limit the number of inputs. */
 const schema = {
@@ -25,7 +25,7 @@ const schema = {
 export const embeddings: ModelEndpoint = {
   name: 'embeddings',
   path: '/v1/embeddings',
-  check: compileCheck(schema),
+  check: checkOf(schema),
   reply: { endpoint: 'embeddings', whole, usage: usageOf, normalise, generates: false },
 }
 

@@ -2,7 +2,7 @@ import type { UpstreamRefusal, Usage } from '../sdk/api.ts'
 import { refusalOf } from '../sdk/refusals.ts'
 import type { EventKind, EventReader, ModelEndpoint, ReplyFormat, WholeReply } from './format.ts'
 import { readUsage } from './usage.ts'
-import { compileCheck } from './validation.ts'
+import { checkOf } from './validation.ts'
 
 /** `CreateResponse` of openai-openapi: only rules for any upstream. A stored prompt or conversation may replace `input`. */
 const schema = {
@@ -36,7 +36,7 @@ interface Event {
 export const responses: ModelEndpoint = {
   name: 'responses',
   path: '/v1/responses',
-  check: compileCheck(schema),
+  check: checkOf(schema),
   reply: {
     endpoint: 'responses',
     reader: () => new ResponseStreamReader(),

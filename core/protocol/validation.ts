@@ -1,21 +1,24 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import { GatewayError } from '../errors.ts'
 
 /** Checks a value against a request schema; throws OpenAI's 400 error, naming the field. */
 export type RequestCheck = (body: Readonly<Record<string, unknown>>) => void
 
-/** Compiles a request schema. Top-level members that are null count as absent. */
-export function compileCheck(schema: object): RequestCheck {
-  const validate: ValidateFunction = new Ajv({
-    strict: false,
-    // Compiling the meta-schema takes as long as compiling all requests.
-    meta: false,
-    validateSchema: false,
-    strictNumbers: true,
-    allowUnionTypes: true,
-    verbose: true,
-  }).compile(schema)
+const OPTIONS = {
+  strict: false,
+  // Compiling the meta-schema takes as long as compiling all requests.
+  meta: false,
+  validateSchema: false,
+  strictNumbers: true,
+  allowUnionTypes: true,
+  verbose: true,
+} satisfies Options
+
+/** Returns the check of a request schema, which is compiled at its first use. Top-level members that are null count as absent. */
+export function checkOf(schema: object): RequestCheck {
+  let validate: ValidateFunction | undefined
   return function check(body) {
+    validate ??= new Ajv(OPTIONS).compile(schema)
     if (validate(withoutNulls(body))) return
     // `if` reports only that its branch failed; the branch reports why.
     throw explain(validate.errors!.find((error) => error.keyword !== 'if')!)

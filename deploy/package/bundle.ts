@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
+import http from 'node:http'
 import { join } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
 import { builtPath, keepModuleUrls } from './module-urls.ts'
@@ -32,7 +33,7 @@ export async function bundle(folder: string): Promise<Bundle> {
     external: EXTERNAL,
     experimental: { nativeMagicString: true },
     checks: { pluginTimings: false },
-    plugins: [ownSeam, piscinaThread, keepModuleUrls({ entries, files })],
+    plugins: [ownSeam, piscinaThread, httpWithoutWebSocket, keepModuleUrls({ entries, files })],
     onLog(level, log, next) {
       // Of npm packages: nothing here can change them.
       if (log.code !== 'EVAL' && log.code !== 'CIRCULAR_DEPENDENCY') next(level, log)
@@ -84,6 +85,24 @@ const piscinaThread: Plugin = {
       this.emitFile({ type: 'chunk', id: id.replace('index.js', 'worker.js'), fileName: PISCINA_THREAD })
       magicString!.overwrite(at, at + path.length, `"package-path:${PISCINA_THREAD}"`)
       return { code: magicString! }
+    },
+  },
+}
+
+const HTTP = '\0http'
+
+/** As an ES module, `node:http` loads its WebSocket client at once: 45 ms and 12 MiB for each process, for what nothing here uses. */
+const httpWithoutWebSocket: Plugin = {
+  name: 'http-without-websocket',
+  resolveId: {
+    filter: { id: /^(?:node:)?http$/ },
+    handler: (_id, _importer, { kind }) => (kind === 'require-call' ? null : HTTP),
+  },
+  load: {
+    filter: { id: /^\0http$/ },
+    handler() {
+      const names = Object.keys(http).filter((name) => !['WebSocket', 'CloseEvent', 'MessageEvent'].includes(name))
+      return `const http = process.getBuiltinModule('node:http')\nexport default http\nexport const { ${names.join(', ')} } = http`
     },
   },
 }

@@ -1,6 +1,6 @@
 import type { ClientProtocol } from '../client-protocol.ts'
 import type { ModelEndpoint } from '../format.ts'
-import { compileCheck } from '../validation.ts'
+import { checkOf } from '../validation.ts'
 import { MESSAGES_WIRE } from './errors.ts'
 import { NAMES, SAME } from './names.ts'
 import { countReply, messagesReply } from './native-reply.ts'
@@ -64,7 +64,7 @@ const protocol: ClientProtocol = {
 export const messages: ModelEndpoint = {
   name: 'messages',
   path: '/v1/messages',
-  check: compileCheck(schema),
+  check: checkOf(schema),
   reply: messagesReply,
   protocol,
   wire: MESSAGES_WIRE,
@@ -74,7 +74,7 @@ export const messages: ModelEndpoint = {
 export const countTokens: ModelEndpoint = {
   name: 'messages.count_tokens',
   path: '/v1/messages/count_tokens',
-  check: compileCheck({
+  check: checkOf({
     type: 'object',
     required: ['model', 'messages'],
     properties: { ...members, stream: { enum: [false] } },

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import { GatewayError } from '../../../core/errors.ts'
 import { chatCompletions } from '../../../core/protocol/chat-completions.ts'
-import { compileCheck } from '../../../core/protocol/validation.ts'
+import { checkOf } from '../../../core/protocol/validation.ts'
 
 const HELLO = { role: 'user', content: 'Hello' }
 const request = (members: object): Record<string, unknown> => ({ model: 'a/b', messages: [HELLO], ...members })
@@ -148,7 +148,7 @@ describe('a chat completion request', () => {
   })
 
   it('is refused with the path of keys that contain slashes, tildes and dots', () => {
-    const check = compileCheck({ properties: { 'a/b~c': { properties: { d: { type: 'string' } } } } })
+    const check = checkOf({ properties: { 'a/b~c': { properties: { d: { type: 'string' } } } } })
     expect(() => check({ 'a/b~c': { d: 1 } })).to.throw("Invalid type for 'a/b~c.d'")
   })
 
