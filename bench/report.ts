@@ -8,7 +8,7 @@ export interface Verdict {
   readonly scenario: Scenario
   /** What may use how many times the CPU of what. */
   readonly target: Pick<Comparison, 'subject' | 'reference' | 'mostTimes'>
-  /** The subject's CPU as a multiple of the reference's, medians over all rounds. */
+  /** The subject's CPU as a multiple of the reference's in the same round, the median over all rounds. */
   readonly times: number
   readonly met: boolean
 }
@@ -29,7 +29,7 @@ export function judge(measurements: readonly Measurement[], comparisons: readonl
       ...comparisons.filter((comparison) => comparison.scenario === name),
     ]
     return targets.map((target) => {
-      const times = medianCpu(measurements, scenario, target.subject) / medianCpu(measurements, scenario, target.reference)
+      const times = timesOf(measurements, scenario, target)
       return { scenario, target, times, met: times <= target.mostTimes }
     })
   })
@@ -40,7 +40,7 @@ export function resultTable(measurements: readonly Measurement[]): string {
   const rows = Map.groupBy(measurements, ({ scenario, subject }) => `${scenario.name} ${subject}`)
   return table(
     ['scenario', 'through', 'CPU', 'lowest to highest', 'x nginx', 'waited', 'per second', 'p50', 'p99', 'first byte p50'],
-    Array.from(rows.values(), (rounds) => resultRow(rounds, medianCpu(measurements, rounds[0]!.scenario, 'nginx'))),
+    Array.from(rows.values(), (rounds) => resultRow(rounds, measurements)),
   )
 }
 
@@ -88,16 +88,17 @@ export function warnOfBusyMachine(measurements: readonly Measurement[]): string 
   return `The machine was busy: nginx waited ${percent(waited)} of its time for its core. Trust no verdict of this run; repeat it on a quiet machine.`
 }
 
-function resultRow(rounds: readonly Measurement[], nginxCpu: number): string[] {
+function resultRow(rounds: readonly Measurement[], measurements: readonly Measurement[]): string[] {
   const { scenario, subject } = rounds[0]!
   const cpu = rounds.flatMap((round) => round.cpu ?? [])
+  const times = timesOf(measurements, scenario, { subject, reference: 'nginx' })
   const values = (name: 'waited' | 'perSecond' | 'p50' | 'p99' | 'firstByte') => rounds.flatMap((round) => round[name] ?? [])
   return [
     scenario.name,
     subject,
     cell(median(cpu), ` / ${scenario.unit}`),
     cpu.length > 0 ? `${cell(Math.min(...cpu))} to ${cell(Math.max(...cpu))}` : '-',
-    cpu.length > 0 ? (median(cpu) / nginxCpu).toFixed(2) : '-',
+    Number.isNaN(times) ? '-' : times.toFixed(2),
     percent(median(values('waited'))),
     cell(median(values('perSecond'))),
     cell(median(values('p50'))),
@@ -106,10 +107,16 @@ function resultRow(rounds: readonly Measurement[], nginxCpu: number): string[] {
   ]
 }
 
-function medianCpu(measurements: readonly Measurement[], scenario: Scenario, subject: Measurement['subject']): number {
-  return median(
-    measurements.filter((one) => one.scenario === scenario && one.subject === subject).flatMap(({ cpu }) => cpu ?? []),
-  )
+/** Pairs within a round: what slows the machine for some seconds slows both. NaN where one of the two was not measured. */
+function timesOf(
+  measurements: readonly Measurement[],
+  scenario: Scenario,
+  { subject, reference }: Pick<Comparison, 'subject' | 'reference'>,
+): number {
+  const cpuOf = (name: string) =>
+    measurements.filter((one) => one.scenario === scenario && one.subject === name).flatMap(({ cpu }) => cpu ?? [])
+  const references = cpuOf(reference)
+  return median(cpuOf(subject).flatMap((cpu, round) => (references[round] === undefined ? [] : cpu / references[round])))
 }
 
 /** NaN where there is nothing. */
