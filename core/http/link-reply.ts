@@ -1,6 +1,6 @@
 import { ContractViolation, pluginError, violationBy } from '../plugins/faults.ts'
 import { formsOf } from '../protocol/call-forms.ts'
-import { type ReplyWriter, repliedCall } from '../protocol/client-protocol.ts'
+import type { ReplyWriter } from '../protocol/client-protocol.ts'
 import { frame } from '../protocol/sse.ts'
 import type { ChatChunk, ChatCompletion } from '../sdk/api.ts'
 import { hasChoices, transformChunk, transformCompletion } from '../upstream/readers/reader.ts'
@@ -21,16 +21,15 @@ export async function sendLinkReply(exchange: Exchange): Promise<void> {
   exchange.generation!.table.route(call.model, principal)
   const { link, reply } = linkReply
   try {
-    const protocol = formsOf(call)?.protocol
-    const isChat = call.endpoint === 'chat.completions' || (protocol !== undefined && call.endpoint !== 'messages.count_tokens')
-    const replied = repliedCall(call)
+    const forms = formsOf(call)
+    const isChat = call.endpoint === 'chat.completions' || (forms !== undefined && call.endpoint !== 'messages.count_tokens')
     if (reply == null || isChunks(reply) !== call.stream || (isChunks(reply) ? !isChat : isChat && !hasChoices(reply)))
       throw violationBy(reply, 'REPLY_OF_OTHER_KIND')
     if (isChunks(reply)) {
-      const writer = protocol?.writer(replied) ?? AS_THEY_ARE
+      const writer = forms?.writer() ?? AS_THEY_ARE
       await sendChunks(exchange, link, { chunks: call.includeUsage ? reply : withoutUsage(reply), writer })
     } else {
-      const encode = isChat && protocol ? (completion: ChatCompletion) => protocol.reply(completion, replied) : undefined
+      const encode = isChat && forms ? (completion: ChatCompletion) => forms.reply(completion) : undefined
       exchange.body = transformCompletion(copy(reply, exchange), exchange.transforms, encode)
     }
   } catch (thrown) {

@@ -32,6 +32,8 @@ export class Relay implements StreamSink {
   readonly #wire: ClientWire
   #state: 'held' | 'begun' | 'committed' | 'ended' = 'held'
   #pending = ''
+  /** Of the frames so far. */
+  #last = ''
   #encoding: 'latin1' | 'utf8' = 'utf8'
   #source: PausableSource | undefined
   #paused = false
@@ -63,6 +65,7 @@ export class Relay implements StreamSink {
     this.#source = source
     this.#encoding = encoding
     this.#pending = ''
+    this.#last = ''
     this.#paused = false
     this.#state = 'held'
   }
@@ -70,6 +73,7 @@ export class Relay implements StreamSink {
   push(frame: string, meaningful: boolean): void {
     if (this.#state === 'ended') return
     this.#pending += frame
+    this.#last = frame
     if (meaningful && this.#state === 'held') this.#state = 'begun'
   }
 
@@ -108,7 +112,7 @@ export class Relay implements StreamSink {
     clearTimeout(this.#silence)
     const response = this.#response!
     if (this.#pending !== '') response.write(this.#pending, this.#encoding)
-    response.write(this.#wire.errorFrame(error))
+    response.write(this.#wire.errorFrame(error, this.#last))
     // destroySoon, not destroy: the frame must arrive, but no clean end (SDKs would read it as success).
     response.socket?.destroySoon()
   }

@@ -1,9 +1,17 @@
 import { ContractViolation } from '../plugins/faults.ts'
-import type { Call, CallFunction, ChatRequest, EndpointName, ModelId } from '../sdk/api.ts'
+import {
+  type Call,
+  type CallFunction,
+  type ChatCompletion,
+  type ChatRequest,
+  type EndpointName,
+  type ModelId,
+  promptEstimate,
+} from '../sdk/api.ts'
 import { type BodyScanner, bodyIncludes, type CallContext, ClientCall, largeCall, resolveModel } from './call.ts'
 import { chatCompletions } from './chat-completions.ts'
 import { type ChatSource, ChatView, sourceOf } from './chat-view.ts'
-import type { ChatTranslation, ClientProtocol, Profile } from './client-protocol.ts'
+import type { ChatTranslation, ClientProtocol, ClientReplies, Profile, RepliedCall, ReplyWriter } from './client-protocol.ts'
 import { fitChat } from './fit-chat.ts'
 import { setPointer } from './json.ts'
 
@@ -29,7 +37,7 @@ export function formsOf(call: Call): CallForms | undefined {
  * The forms of a call of another protocol: the client's own bytes, for upstreams that speak the protocol, and chat completion requests,
  * for links and all other upstreams. Each is made when it is first needed.
  */
-export class CallForms implements ChatSource {
+export class CallForms implements ChatSource, ClientReplies {
   readonly protocol: ClientProtocol
   readonly client: ClientCall
   readonly #context: CallContext
@@ -124,6 +132,24 @@ export class CallForms implements ChatSource {
       const { bytes, dropped } = await workers.compute(this.client, this.protocol.toChatBytes, { profile })
       const chat = { ...context, endpoint: chatCompletions.name, check: chatCompletions.check }
       this.#fitted.set(profile, { call: await largeCall(Buffer.from(bytes.buffer), chat, workers), dropped })
+    }
+  }
+
+  reply(completion: ChatCompletion): object {
+    return this.protocol.reply(completion, this.#replied)
+  }
+
+  writer(): ReplyWriter {
+    return this.protocol.writer(this.#replied)
+  }
+
+  get #replied(): RepliedCall {
+    const { client, model } = this
+    return {
+      model: model.id,
+      promptEstimate: promptEstimate(client),
+      large: client.large,
+      member: (name) => client.member(name),
     }
   }
 

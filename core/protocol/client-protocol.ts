@@ -1,12 +1,5 @@
 import type { GatewayError } from '../errors.ts'
-import {
-  type Call,
-  type CallFunction,
-  type ChatChunk,
-  type ChatCompletion,
-  type ChatRequest,
-  promptEstimate,
-} from '../sdk/api.ts'
+import type { CallFunction, ChatChunk, ChatCompletion, ChatRequest } from '../sdk/api.ts'
 
 /**
  * What clients of an endpoint get from the gateway itself: errors, and signs of life in a silent stream. The replies of upstreams are the
@@ -15,8 +8,8 @@ import {
 export interface ClientWire {
   /** The body of an error reply. */
   error(error: GatewayError): object
-  /** The frame that ends a broken stream. */
-  errorFrame(error: GatewayError): string
+  /** The frame that ends a broken stream. `last`: the frames before it, or the last of them; '' if there are none. */
+  errorFrame(error: GatewayError, last: string): string
   /** A frame that clients ignore. It stands in streams that have begun. */
   readonly heartbeat: string
   /** A second header for the request's id, which the SDKs of the protocol read. */
@@ -49,16 +42,17 @@ export interface CleanedBody {
   readonly dropped: readonly string[]
 }
 
-/** The call that a reply belongs to. */
+/** What the reply of a protocol needs to know of its call. */
 export interface RepliedCall {
   /** The requested model. */
   readonly model: string
   /** Tokens of the prompt if the upstream does not report them. */
   readonly promptEstimate: number
+  /** Whether the body is large. */
+  readonly large: boolean
+  /** A top-level member of the client's body. */
+  member(name: string): unknown
 }
-
-/** What the reply of a protocol needs to know of its call. */
-export const repliedCall = (call: Call): RepliedCall => ({ model: call.model.id, promptEstimate: promptEstimate(call) })
 
 /** Writes a stream of chunks as a client's events. */
 export interface ReplyWriter {
@@ -66,6 +60,12 @@ export interface ReplyWriter {
   write(chunk: ChatChunk): string
   /** The frames that end a complete stream. */
   end(): string
+}
+
+/** The replies to one call, in its client's protocol. */
+export interface ClientReplies {
+  reply(completion: ChatCompletion): object
+  writer(): ReplyWriter
 }
 
 /** Input of a protocol's `toChat`. */
@@ -80,10 +80,10 @@ export interface ChatBytes {
 }
 
 /**
- * How an upstream that speaks no protocol of its own takes a chat completion request: `verbatim` as it is, `caching` with marks for its
- * cache, `plain` without them.
+ * How an upstream that speaks no protocol of its own takes a chat completion request: `verbatim` as it is, `openai` as it is with what only
+ * OpenAI knows, `caching` with marks for its cache, `plain` without them.
  */
-export type Profile = 'verbatim' | 'caching' | 'plain'
+export type Profile = 'verbatim' | 'openai' | 'caching' | 'plain'
 
 /**
  * A protocol that clients speak beside chat completions, as pure functions to and from them: links, providers and translators know chat

@@ -3,11 +3,14 @@ import { unsupportedParameter } from '../sdk/parameters.ts'
 import type { ChatTranslation, Profile } from './client-protocol.ts'
 
 /** Translated members that OpenAI does not know: upstreams that get the body as it is would refuse them. */
-const NOT_OPENAI = ['top_k', 'cache_control'] as const
+const NOT_OPENAI = ['top_k', 'cache_control']
 
-/** How an upstream with this table takes a chat completion request. */
-export function profileOf(table: ParameterTable): Profile {
-  if (table === 'verbatim') return table
+/** What an upstream of unknown kind may not take either: hints that only OpenAI knows, which are harmless to leave out. */
+const HINTS = ['prompt_cache_key', 'prompt_cache_retention', 'prompt_cache_options', 'safety_identifier']
+
+/** How an upstream with this table takes a chat completion request. `isOpenai`: it has other endpoints of OpenAI too. */
+export function profileOf(table: ParameterTable, isOpenai: boolean): Profile {
+  if (table === 'verbatim') return isOpenai ? 'openai' : table
   return table.cache_control?.support === 'mapped' ? 'caching' : 'plain'
 }
 
@@ -20,7 +23,7 @@ export function fitChat(
   profile: Profile,
 ): { readonly body: ChatRequest; readonly dropped: readonly string[] } {
   if (foreign !== undefined) throw unsupportedParameter(foreign.param, foreign.hint)
-  const left = profile === 'verbatim' ? leftOut(body) : []
+  const left = leftOut(body, profile)
   const isUnmarked = hasCacheMarks && profile !== 'caching'
   if (left.length === 0 && !isUnmarked) return { body, dropped }
   const fitted: ChatRequest = { ...body, ...(isUnmarked && withoutMarks(body)) }
@@ -29,9 +32,11 @@ export function fitChat(
 }
 
 /** Of an upstream whose models are not known, one that does not reason answers 400 to `reasoning_effort: none`. */
-function leftOut(body: ChatRequest): string[] {
-  const unknown = NOT_OPENAI.filter((name) => body[name] !== undefined)
-  return body.reasoning_effort === 'none' ? [...unknown, 'reasoning_effort'] : unknown
+function leftOut(body: ChatRequest, profile: Profile): string[] {
+  if (profile === 'caching' || profile === 'plain') return []
+  const isUnknown = profile === 'verbatim'
+  const unknown = (isUnknown ? [...NOT_OPENAI, ...HINTS] : NOT_OPENAI).filter((name) => body[name] !== undefined)
+  return isUnknown && body.reasoning_effort === 'none' ? [...unknown, 'reasoning_effort'] : unknown
 }
 
 const withoutMarks = ({ messages, tools }: ChatRequest) => ({

@@ -13,6 +13,15 @@ export function readUsage(value: unknown): Usage | undefined {
   return isCount(total) ? (value as Usage) : { ...(value as Usage), total_tokens: prompt + completion }
 }
 
+/** Characters of a token, for an upstream that reports no usage. */
+const CHARACTERS_PER_TOKEN = 4
+
+/** The usage of a reply whose upstream reports none: clients rely on it. `length`: of the reply, in characters. */
+export function estimatedUsage(promptTokens: number, length: number): Usage {
+  const completion = Math.ceil(length / CHARACTERS_PER_TOKEN)
+  return { prompt_tokens: promptTokens, completion_tokens: completion, total_tokens: promptTokens + completion }
+}
+
 /** Tokens by type, with OpenTelemetry's names; cached ones are part of the input, reasoning is part of the output. */
 export interface Tokens {
   readonly input: number | undefined

@@ -1,6 +1,6 @@
 import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
-import type { ClientProtocol } from '../protocol/client-protocol.ts'
+import type { CallForms } from '../protocol/call-forms.ts'
 import type { Call, RouteTrace } from '../sdk/api.ts'
 import { type LimitReached, limitError } from './limit-share.ts'
 import { droppedParameters, type Operation, parameterSupport, parametersOf, tableFor } from './operation.ts'
@@ -17,8 +17,8 @@ export interface PlannedAttempt {
   readonly operation: Operation
   /** The call, with the route's default parameters. */
   readonly call: Call
-  /** The client's protocol, if the attempt is a chat completion in place of it. */
-  readonly protocol: ClientProtocol | undefined
+  /** The client's own call, if the attempt is a chat completion in place of it. */
+  readonly forms: CallForms | undefined
   /** Parameters that the provider leaves out. */
   readonly dropped: readonly string[]
   /** Milliseconds to wait before. */
@@ -277,11 +277,11 @@ const isSooner = (first: LimitedAttempt, second: LimitedAttempt): boolean =>
   first.limited.retryAfterMs <= second.limited.retryAfterMs
 
 /** The parameters that a candidate drops, by the client's names. */
-function droppedBy({ operation, call, dropped, protocol }: Serving, { target }: Candidate): readonly string[] {
+function droppedBy({ operation, call, dropped, forms }: Serving, { target }: Candidate): readonly string[] {
   const parameters = tableFor(operation, target.served.model)
   if (parameters === 'verbatim' && dropped.length === 0) return dropped
   const names = [...dropped, ...(parameters === 'verbatim' ? [] : droppedParameters(parametersOf(call), parameters))]
-  return protocol === undefined ? names : [...new Set(names.map((name) => protocol.namesOf[name] ?? name))]
+  return forms === undefined ? names : [...new Set(names.map((name) => forms.protocol.namesOf[name] ?? name))]
 }
 
 const NONE_LIMITED: readonly LimitedAttempt[] = []

@@ -229,7 +229,7 @@ export class Dispatch implements AttemptListener, Expiring {
     this.#plan()
   }
 
-  #start({ candidate, operation, call, protocol, fresh, credentialRefused, hold }: PlannedAttempt): void {
+  #start({ candidate, operation, call, forms, fresh, credentialRefused, hold }: PlannedAttempt): void {
     const { target, timeouts, strict } = candidate
     this.#pause = undefined
     if (this.#ended !== undefined) {
@@ -248,8 +248,8 @@ export class Dispatch implements AttemptListener, Expiring {
       number: ++this.#number,
       credentialRefused,
       strict,
-      format: protocol === undefined ? format : chatReply,
-      protocol,
+      format: forms === undefined ? format : chatReply,
+      replies: forms,
       limits: timeouts,
       stream,
       transforms,
@@ -276,10 +276,10 @@ export class Dispatch implements AttemptListener, Expiring {
   }
 
   #serve(body: Buffer | undefined): void {
-    const { candidate, dropped, protocol } = this.#planned!
+    const { candidate, dropped, forms } = this.#planned!
     const late = this.#attempt!.dropped
     if (this.#ended === undefined) {
-      const names = late.map((name) => protocol?.namesOf[name] ?? name)
+      const names = late.map((name) => forms?.protocol.namesOf[name] ?? name)
       this.#listener.onServed(candidate.target.served, names.length === 0 ? dropped : [...dropped, ...names])
     }
     this.#served.resolve(body)

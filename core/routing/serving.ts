@@ -1,5 +1,5 @@
-import { formsOf } from '../protocol/call-forms.ts'
-import type { ClientProtocol, Profile } from '../protocol/client-protocol.ts'
+import { type CallForms, formsOf } from '../protocol/call-forms.ts'
+import type { Profile } from '../protocol/client-protocol.ts'
 import { profileOf } from '../protocol/fit-chat.ts'
 import type { Call } from '../sdk/api.ts'
 import { type Operation, operationOf, tableFor, withDefaults } from './operation.ts'
@@ -12,8 +12,8 @@ export interface Serving {
   readonly call: Call
   /** Parameters that its translation leaves out. */
   readonly dropped: readonly string[]
-  /** The client's protocol, if the provider serves the call as a chat completion. */
-  readonly protocol: ClientProtocol | undefined
+  /** The client's own call, if the provider serves it as a chat completion. */
+  readonly forms: CallForms | undefined
 }
 
 /**
@@ -25,7 +25,7 @@ export function servingOf({ target, defaults }: Candidate, call: Call, standIn?:
   const forms = formsOf(call)
   const own = operationOf(target.provider, call.endpoint, model) ?? standIn
   if (forms === undefined) {
-    return own && { operation: own, call: defaults ? withDefaults(call, defaults) : call, dropped: NONE, protocol: undefined }
+    return own && { operation: own, call: defaults ? withDefaults(call, defaults) : call, dropped: NONE, forms: undefined }
   }
   const native = own && forms.native
   const missing = missingIn(call, defaults)
@@ -35,12 +35,12 @@ export function servingOf({ target, defaults }: Candidate, call: Call, standIn?:
       native.call,
       missing.map(([name, value]) => [sameAs[name], value]),
     )
-    return { operation: own!, call: filled, dropped: native.dropped, protocol: undefined }
+    return { operation: own!, call: filled, dropped: native.dropped, forms: undefined }
   }
-  const chat = forms.chatFor(profileOf(tableFor(target.provider, model)))
+  const chat = forms.chatFor(profileOf(tableFor(target.provider, model), own !== undefined))
   const filled = withMembers(chat.call, missing)
-  if (standIn !== undefined) return { operation: standIn, call: filled, dropped: NONE, protocol: undefined }
-  return { operation: target.provider, call: filled, dropped: chat.dropped, protocol: forms.protocol }
+  if (standIn !== undefined) return { operation: standIn, call: filled, dropped: NONE, forms: undefined }
+  return { operation: target.provider, call: filled, dropped: chat.dropped, forms }
 }
 
 /** The profiles in which candidates take a call that they cannot serve in the client's own protocol. */
@@ -49,8 +49,8 @@ export function profilesFor(candidates: Iterable<Candidate>, call: Call): Set<Pr
   const profiles = new Set<Profile>()
   for (const { target } of candidates) {
     const { model } = target.served
-    if (native !== undefined && operationOf(target.provider, call.endpoint, model) !== undefined) continue
-    profiles.add(profileOf(tableFor(target.provider, model)))
+    const hasEndpoint = operationOf(target.provider, call.endpoint, model) !== undefined
+    if (native === undefined || !hasEndpoint) profiles.add(profileOf(tableFor(target.provider, model), hasEndpoint))
   }
   return profiles
 }

@@ -9,6 +9,7 @@ import { describeMessages } from './conformance/cases/messages.ts'
 import { describeParameters } from './conformance/cases/parameters.ts'
 import { describePrivacy } from './conformance/cases/privacy.ts'
 import { describeReplies } from './conformance/cases/replies.ts'
+import { describeResponses } from './conformance/cases/responses.ts'
 import { describeTools } from './conformance/cases/tools.ts'
 import { type Harness, startHarness } from './conformance/harness.ts'
 import { type Absent, isAbsent, type ProviderUnderTest } from './conformance/provider-under-test.ts'
@@ -56,11 +57,17 @@ export function describeProvider(subject: ProviderUnderTest): void {
         subject.embeddings === undefined,
         'a provider with an embeddings endpoint has an `embeddings` fixture, and no other has',
       )
+      assert.equal(
+        provider.endpoints?.responses === undefined,
+        subject.responses === undefined,
+        'a provider with a responses endpoint says that `responses` are absent, and no other does',
+      )
     })
 
     describeReplies(suite)
     describeTools(suite)
     describeMessages(suite)
+    describeResponses(suite)
     describeErrors(suite)
     describeDiscovery(suite)
     describeEmbeddings(suite)
@@ -73,8 +80,8 @@ export function describeProvider(subject: ProviderUnderTest): void {
   })
 }
 
-function exceptions({ scenarios, errors, midStreamError, discovery, embeddings, local }: ProviderUnderTest): string {
-  const more = { midStreamError, discovery, ...(embeddings && { embeddings }) }
+function exceptions({ scenarios, errors, midStreamError, discovery, embeddings, responses, local }: ProviderUnderTest): string {
+  const more = { midStreamError, discovery, ...(embeddings && { embeddings }), ...(responses && { responses }) }
   const fixtures: Readonly<Record<string, object>> = { ...scenarios, ...errors, ...more }
   const absent = Object.entries(fixtures)
     .filter((entry): entry is [string, Absent] => isAbsent(entry[1]))

@@ -3,7 +3,7 @@ import type { ErrorName } from '../error-table.ts'
 import { asGatewayError, GatewayError, UpstreamFailure } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { callProvider, type PluginTimer, pluginError } from '../plugins/faults.ts'
-import { type ClientProtocol, repliedCall } from '../protocol/client-protocol.ts'
+import type { ClientReplies } from '../protocol/client-protocol.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
 import {
   type Call,
@@ -41,8 +41,8 @@ export interface AttemptOptions {
   /** Whether a parameter that the provider drops fails the attempt. */
   readonly strict: boolean
   readonly format: ReplyFormat
-  /** The client's protocol, if the reply is a chat completion that it does not know. */
-  readonly protocol: ClientProtocol | undefined
+  /** The replies in the client's protocol, if the reply is a chat completion that it does not know. */
+  readonly replies: ClientReplies | undefined
   readonly limits: PhaseLimits
   /** The sink of a streamed reply; undefined for a whole reply. */
   readonly stream: StreamSink | undefined
@@ -253,21 +253,21 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
   }
 
   #readerFor(status: number, headers: Readonly<Record<string, string>>): BodyReader {
-    const { operation, call, format, protocol, served, stream, transforms, hold } = this.#options
+    const { operation, call, format, replies, served, stream, transforms, hold } = this.#options
     if (status !== 200) return new RefusalReader({ status, headers }, operation, served.provider)
     const own = operation.translator && callProvider(served.provider, () => operation.translator!(call, this.#view))
-    const translator = own ?? (protocol && openaiTranslator())
+    const translator = own ?? (replies && openaiTranslator())
     // A provider with its own decoder reads a stream of any content type.
     const isNone = translator?.decoder === undefined && /^(?:application\/json|text\/html)\b/.test(headers['content-type'] ?? '')
     if (stream === undefined || isNone) {
       const closeDelimited = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
-      const encode = protocol && ((completion: ChatCompletion) => protocol.reply(completion, repliedCall(call)))
+      const encode = replies && ((completion: ChatCompletion) => replies.reply(completion))
       return new WholeReader({ format, call, headers, translator, transforms, closeDelimited, encode })
     }
     stream.attach(this, translator === undefined ? 'latin1' : 'utf8')
     if (translator === undefined) return new VerbatimReader({ format, call, stream, transforms, hold })
     const chunkOptions = { model: call.model.id, includeUsage: call.includeUsage, choices: call.choices }
-    const writer = protocol?.writer(repliedCall(call)) ?? new ChunkWriter()
+    const writer = replies?.writer() ?? new ChunkWriter()
     return new TranslatedReader({ translator, call: chunkOptions, stream, transforms, hold, writer })
   }
 

@@ -4,7 +4,7 @@ import { ClientCall, UNCOUNTED } from '../protocol/call.ts'
 import { chatCompletions } from '../protocol/chat-completions.ts'
 import { embeddings } from '../protocol/embeddings.ts'
 import { countTokens, messages } from '../protocol/messages/endpoint.ts'
-import { responses } from '../protocol/responses.ts'
+import { responses } from '../protocol/responses/endpoint.ts'
 import type { Call, CallFunction } from '../sdk/api.ts'
 import { moved } from './moved.ts'
 

@@ -1,6 +1,6 @@
 import type { ContentPart } from '../../sdk/api.ts'
 import { isRecord, textOf } from '../../sdk/json.ts'
-import type { Notes } from './notes.ts'
+import type { Notes } from '../notes.ts'
 import type { Block } from './wire.ts'
 
 /** The content of a message or of a tool's result as parts. `path`: its place in the client's body. */

@@ -1,9 +1,11 @@
 import type { ChatMessage, ContentPart, FunctionToolCall } from '../../sdk/api.ts'
 import { textOf } from '../../sdk/json.ts'
+import { AssistantTurn } from '../assistant-turn.ts'
 import { plainest } from '../fit-chat.ts'
+import type { Notes } from '../notes.ts'
+import { readState } from '../state.ts'
+import { toToolResult } from '../tool-result.ts'
 import { blocksOf, toParts } from './content.ts'
-import type { Notes } from './notes.ts'
-import { type ReasoningField, readState } from './state.ts'
 import type { Block, MessageParam } from './wire.ts'
 
 /** The instructions and the turns of a request as messages of a chat completion. */
@@ -39,73 +41,42 @@ function toUser(content: MessageParam['content'], path: string, notes: Notes): C
   return parts.length === 0 && results.length > 0 ? results : [...results, { role: 'user', content: plainest(parts) }]
 }
 
-/** Most upstreams take only text as a tool's result. */
 function toResult(block: Block, path: string, notes: Notes): { readonly message: ChatMessage; readonly files: ContentPart[] } {
   const id = textOf(block.tool_use_id)
-  const all = toParts(block.content ?? [], path, notes)
-  const texts = all.filter(({ type }) => type === 'text')
-  const files = all.filter(({ type }) => type !== 'text')
+  const { texts, files } = toToolResult(id, toParts(block.content ?? [], path, notes))
   const failed: ContentPart[] = block.is_error === true ? [{ type: 'text', text: 'The tool failed:' }] : []
-  const note: ContentPart[] = files.length > 0 ? [{ type: 'text', text: `The result of the tool call ${id} continues:` }] : []
   const parts: ContentPart[] = [...failed, ...texts]
   const mark = notes.marksOf(block)
   const last = parts.pop() ?? { type: 'text', text: '' }
   const content = plainest([...parts, 'cache_control' in mark ? { ...last, ...mark } : last])
-  return { message: { role: 'tool', tool_call_id: id, content }, files: [...note, ...files] }
-}
-
-/** What is collected of an assistant's turn. */
-interface Thinking {
-  /** Anthropic's own blocks. */
-  signed: Block[]
-  /** The state of the next tool call. */
-  extra: Readonly<Record<string, unknown>> | undefined
-  field: ReasoningField | undefined
-  text: string
+  return { message: { role: 'tool', tool_call_id: id, content }, files }
 }
 
 function toAssistant(content: MessageParam['content'], path: string, notes: Notes): ChatMessage {
-  const thinking: Thinking = { signed: [], extra: undefined, field: undefined, text: '' }
-  const calls: FunctionToolCall[] = []
-  const rest: ContentPart[] = []
+  const turn = new AssistantTurn()
+  let signed: Block[] = []
   for (const [index, block] of blocksOf(content).entries()) {
-    if (block.type === 'thinking' || block.type === 'redacted_thinking') collect(block, thinking)
-    else if (block.type === 'tool_use') calls.push(toCall(block, thinking, notes))
-    else rest.push(...toParts([block], `${path}[${index}]`, notes))
+    if (block.type === 'thinking' || block.type === 'redacted_thinking') {
+      const state = readState(block.type === 'thinking' ? block.signature : block.data)
+      if (state === undefined) signed.push(withoutMark(block))
+      else turn.recall(state, textOf(block.thinking))
+    } else if (block.type === 'tool_use') {
+      turn.call(toCall(block, signed, notes))
+      signed = []
+    } else turn.say(toParts([block], `${path}[${index}]`, notes))
   }
-  const spoken = plainest(rest)
-  return {
-    role: 'assistant',
-    content: spoken === '' && calls.length > 0 ? null : spoken,
-    ...(calls.length > 0 && { tool_calls: calls }),
-    // Upstreams that want it back want it with the calls that it led to.
-    ...(calls.length > 0 && thinking.field && { [thinking.field]: thinking.text }),
-  }
+  return turn.message
 }
 
-function collect(block: Block, thinking: Thinking): void {
-  const state = readState(block.type === 'thinking' ? block.signature : block.data)
-  if (state === undefined) {
-    const { cache_control: _, ...signed } = block
-    thinking.signed.push(signed as Block)
-    return
-  }
-  thinking.extra = state.extra ?? thinking.extra
-  if (state.field === undefined) return
-  thinking.field = state.field
-  thinking.text += textOf(block.thinking)
-}
+const withoutMark = ({ cache_control: _, ...block }: Block): Block => block as Block
 
-function toCall(block: Block, thinking: Thinking, notes: Notes): FunctionToolCall {
-  const { signed, extra } = thinking
-  thinking.signed = []
-  thinking.extra = undefined
-  const own = signed.length > 0 ? { anthropic: { thinking: signed } } : undefined
+/** `signed`: Anthropic's own thinking before the call. */
+function toCall(block: Block, signed: readonly Block[], notes: Notes): FunctionToolCall {
   return {
     id: textOf(block.id),
     type: 'function',
     function: { name: textOf(block.name), arguments: JSON.stringify(block.input ?? {}) },
-    ...((extra || own) && { extra_content: { ...own, ...extra } }),
+    ...(signed.length > 0 && { extra_content: { anthropic: { thinking: signed } } }),
     ...notes.marksOf(block),
   }
 }

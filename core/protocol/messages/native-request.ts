@@ -1,8 +1,8 @@
 import { isRecord } from '../../sdk/json.ts'
 import { unsupportedParameter } from '../../sdk/parameters.ts'
 import type { CleanedBody } from '../client-protocol.ts'
+import { readState, STATE_PREFIX } from '../state.ts'
 import { blocksOf } from './content.ts'
-import { readState, STATE_PREFIX } from './state.ts'
 import type { Block, MessageParam } from './wire.ts'
 
 /** Texts of a body that may not reach Anthropic as it is: the state of another upstream, and members that choose another model. */

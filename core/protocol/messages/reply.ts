@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { ChatCompletion, FinishReason, ToolCall } from '../../sdk/api.ts'
 import { parseRecord, textOf } from '../../sdk/json.ts'
 import type { RepliedCall } from '../client-protocol.ts'
-import { REASONING_FIELDS, type ReasoningField, writeState } from './state.ts'
-import { estimatedUsage, toWholeUsage } from './usage.ts'
+import { readReasoning } from '../reply-sequence.ts'
+import { writeState } from '../state.ts'
+import { estimatedUsage } from '../usage.ts'
+import { toWholeUsage } from './usage.ts'
 import type { Message, ReplyBlock, StopReason } from './wire.ts'
 
 /** A completion as a message. Reasoning comes first, text before tool calls. */
@@ -58,14 +60,6 @@ export const toolBlock = (id: string, name: string, input: unknown = {}): ReplyB
   input,
   caller: { type: 'direct' },
 })
-
-/** The member of a message or a delta that has reasoning, and the reasoning. */
-export function readReasoning(
-  message: Readonly<Record<string, unknown>>,
-): { readonly field: ReasoningField; readonly text: string } | undefined {
-  const field = REASONING_FIELDS.find((name) => textOf(message[name]) !== '')
-  return field && { field, text: textOf(message[field]) }
-}
 
 /** The block of reasoning, with the state of the first tool call. */
 function toThinking(message: Readonly<Record<string, unknown>>, first: ToolCall | undefined): ReplyBlock[] {

@@ -4,8 +4,8 @@ import { defineCallFunction } from '../../sdk/call-function.ts'
 import { isRecord } from '../../sdk/json.ts'
 import type { ChatBytes, ChatTranslation, ToChatInput } from '../client-protocol.ts'
 import { fitChat } from '../fit-chat.ts'
+import { Notes } from '../notes.ts'
 import { toChatMessages } from './conversation.ts'
-import { Notes } from './notes.ts'
 import { toToolset } from './tools.ts'
 import type { MessageParam } from './wire.ts'
 
@@ -42,7 +42,7 @@ export const MEMBERS: Readonly<Record<string, ParameterSupport>> = {
 /** A request of the Messages API as a chat completion request. Members that are not known are left out, and named. */
 export function toChat(body: Readonly<Record<string, unknown>>): ChatTranslation {
   const notes = new Notes()
-  for (const [name, value] of Object.entries(body)) if (value != null) noteMember(name, notes)
+  for (const [name, value] of Object.entries(body)) if (value != null) notes.member(name, MEMBERS)
   const { model, max_tokens, stream, temperature, top_p, top_k, stop_sequences: stop, metadata } = body
   const { service_tier: tier, cache_control: mark } = body
   const user = isRecord(metadata) ? metadata.user_id : undefined
@@ -70,12 +70,6 @@ export const toChatBytes = defineCallFunction(import.meta.url, 'toChatBytes', (c
   const fitted = fitChat(toChat(call.body), profile)
   return { bytes: Buffer.from(JSON.stringify(fitted.body)), dropped: fitted.dropped }
 })
-
-function noteMember(name: string, notes: Notes): void {
-  const support = Object.hasOwn(MEMBERS, name) ? MEMBERS[name]! : dropped
-  if (support.support === 'dropped') notes.drop(name)
-  if (support.support === 'refused') notes.refuse(name, support.why ?? '')
-}
 
 /** From so many tokens of thinking on, an effort is of this level: Gemini's table of budgets ("OpenAI compatibility", ai.google.dev). */
 const BUDGETS = [

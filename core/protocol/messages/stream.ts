@@ -1,10 +1,11 @@
-import type { ChatChunk, ChatDelta, FinishReason, ToolCallDelta, Usage } from '../../sdk/api.ts'
-import { parseRecord, textOf } from '../../sdk/json.ts'
-import { KeptText } from '../../sdk/translated.ts'
+import type { ChatChunk, FinishReason, ToolCallDelta, Usage } from '../../sdk/api.ts'
+import { textOf } from '../../sdk/json.ts'
 import type { RepliedCall, ReplyWriter } from '../client-protocol.ts'
-import { emptyMessage, newToolId, readReasoning, textBlock, toolBlock, toStopReason } from './reply.ts'
-import { type ReasoningField, type UpstreamState, writeState } from './state.ts'
-import { estimatedUsage, toDeltaUsage } from './usage.ts'
+import { type ReplyParts, ReplySequence } from '../reply-sequence.ts'
+import { type ReasoningField, type UpstreamState, writeState } from '../state.ts'
+import { estimatedUsage } from '../usage.ts'
+import { emptyMessage, newToolId, textBlock, toolBlock, toStopReason } from './reply.ts'
+import { toDeltaUsage } from './usage.ts'
 import type { BlockDelta, ReplyBlock, StreamEvent } from './wire.ts'
 
 /** One event as a frame. */
@@ -15,13 +16,7 @@ export const frameOf = (event: StreamEvent | { readonly type: 'ping' } | { reado
 type OpenBlock =
   | { readonly kind: 'text' }
   | { readonly kind: 'thinking'; readonly field: ReasoningField }
-  | { readonly kind: 'tool'; readonly call: number; json: string }
-
-/** A call whose parts wait until the open one is complete: blocks do not overlap. */
-interface WaitingCall {
-  readonly call: number
-  readonly parts: ToolCallDelta[]
-}
+  | { readonly kind: 'tool'; readonly call: number }
 
 /**
  * Writes chunks as the events of a message: message_start, then per block its start, deltas and stop, then message_delta and message_stop
@@ -29,10 +24,7 @@ interface WaitingCall {
  */
 export class MessageStreamWriter implements ReplyWriter {
   readonly #call: RepliedCall
-  readonly #kept = new KeptText()
-  readonly #waiting: WaitingCall[] = []
-  /** Texts and thoughts that wait for the open call. */
-  readonly #waitingWords: (() => void)[] = []
+  readonly #sequence: ReplySequence
   #out = ''
   #hasBegun = false
   #index = -1
@@ -44,30 +36,23 @@ export class MessageStreamWriter implements ReplyWriter {
 
   constructor(call: RepliedCall) {
     this.#call = call
+    this.#sequence = new ReplySequence(this.#parts())
   }
 
   write(chunk: ChatChunk): string {
-    if (!this.#hasBegun) {
-      this.#hasBegun = true
-      this.#send({ type: 'message_start', message: emptyMessage(chunk.id, this.#call.model) })
-    }
+    this.#begin(chunk.id)
     this.#usage = chunk.usage ?? this.#usage
     const choice = chunk.choices.find(({ index }) => (index ?? 0) === 0)
     if (choice !== undefined) {
-      this.#read(choice.delta ?? {})
+      this.#sequence.read(choice.delta ?? {})
       this.#finish = choice.finish_reason ?? this.#finish
     }
     return this.#take()
   }
 
   end(): string {
-    if (!this.#hasBegun) this.#send({ type: 'message_start', message: emptyMessage('', this.#call.model) })
-    this.#close()
-    for (const write of this.#waitingWords) write()
-    for (const { call, parts } of this.#waiting) {
-      this.#close()
-      for (const part of parts) this.#tool(call, part)
-    }
+    this.#begin('')
+    this.#sequence.end()
     this.#close()
     const usage = this.#usage ?? estimatedUsage(this.#call.promptEstimate, this.#length)
     const delta = {
@@ -81,41 +66,23 @@ export class MessageStreamWriter implements ReplyWriter {
     return this.#take()
   }
 
-  #read(delta: ChatDelta): void {
-    const reasoning = readReasoning(delta)
-    if (reasoning !== undefined) this.#say(reasoning.text, (text) => this.#think(reasoning.field, text))
-    this.#say(textOf(delta.content), (text) => this.#text(text))
-    const refusal = textOf(delta.refusal)
-    this.#isRefused ||= refusal !== ''
-    this.#say(refusal, (text) => this.#text(text))
-    for (const part of Array.isArray(delta.tool_calls) ? delta.tool_calls : []) this.#readCall(part)
+  /** `id`: of the completion. */
+  #begin(id: string): void {
+    if (this.#hasBegun) return
+    this.#hasBegun = true
+    this.#send({ type: 'message_start', message: emptyMessage(id, this.#call.model) })
   }
 
-  #say(text: string, write: (text: string) => void): void {
-    if (text === '') return
-    if (!this.#isBusy()) write(text)
-    else {
-      this.#kept.add(text)
-      this.#waitingWords.push(() => write(text))
+  #parts(): ReplyParts {
+    return {
+      think: (text, field) => this.#think(field, text),
+      text: (text) => this.#text(text),
+      refuse: (text) => {
+        this.#isRefused = true
+        this.#text(text)
+      },
+      tool: (call, part) => this.#tool(call, part),
     }
-  }
-
-  #readCall(part: ToolCallDelta): void {
-    const call = part.index ?? 0
-    const waiting = this.#waiting.find((one) => one.call === call)
-    if (waiting === undefined && ((this.#open?.kind === 'tool' && this.#open.call === call) || !this.#isBusy())) {
-      this.#tool(call, part)
-      return
-    }
-    this.#kept.add(part.function?.arguments)
-    if (waiting === undefined) this.#waiting.push({ call, parts: [part] })
-    else waiting.parts.push(part)
-  }
-
-  /** Whether a tool call is open whose input is not complete, or something waits already: the order is kept. */
-  #isBusy(): boolean {
-    if (this.#waiting.length > 0 || this.#waitingWords.length > 0) return true
-    return this.#open?.kind === 'tool' && parseRecord(this.#open.json) === undefined
   }
 
   #think(field: ReasoningField, text: string): void {
@@ -132,9 +99,7 @@ export class MessageStreamWriter implements ReplyWriter {
   #tool(call: number, part: ToolCallDelta): void {
     if (this.#open?.kind !== 'tool' || this.#open.call !== call) this.#startTool(call, part)
     const json = textOf(part.function?.arguments)
-    if (json === '' || this.#open?.kind !== 'tool') return
-    this.#open.json += this.#kept.add(json)
-    this.#delta({ type: 'input_json_delta', partial_json: json }, json)
+    if (json !== '') this.#delta({ type: 'input_json_delta', partial_json: json }, json)
   }
 
   /** The state of the call is the signature of the thinking before it, or a block of its own. */
@@ -144,7 +109,7 @@ export class MessageStreamWriter implements ReplyWriter {
       this.#start(undefined, { type: 'redacted_thinking', data: writeState({ extra }) })
       this.#send({ type: 'content_block_stop', index: this.#index })
     }
-    this.#start({ kind: 'tool', call, json: '' }, toolBlock(textOf(id) || newToolId(), textOf(called?.name)))
+    this.#start({ kind: 'tool', call }, toolBlock(textOf(id) || newToolId(), textOf(called?.name)))
   }
 
   #start(block: OpenBlock | undefined, content: ReplyBlock): void {

@@ -1,6 +1,6 @@
 import type { ChatRequest, ChatTool } from '../../sdk/api.ts'
 import { isRecord, textOf } from '../../sdk/json.ts'
-import type { Notes } from './notes.ts'
+import type { Notes } from '../notes.ts'
 
 /** Members of a tool that change how Anthropic offers it, not what it does. */
 const HINTS = ['input_examples', 'defer_loading', 'allowed_callers', 'eager_input_streaming'] as const

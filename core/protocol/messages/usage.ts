@@ -31,12 +31,3 @@ export function toWholeUsage(usage: Usage): WholeUsage {
     speed: null,
   }
 }
-
-/** Characters of a token, for an upstream that reports no usage. */
-const CHARACTERS_PER_TOKEN = 4
-
-/** The usage of a reply whose upstream reports none: clients rely on it. `length`: of the reply, in characters. */
-export function estimatedUsage(promptTokens: number, length: number): Usage {
-  const completion = Math.ceil(length / CHARACTERS_PER_TOKEN)
-  return { prompt_tokens: promptTokens, completion_tokens: completion, total_tokens: promptTokens + completion }
-}

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFrames } from './read-frames.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
@@ -26,20 +27,9 @@ export interface ReadStream extends ReadMessage {
  * of the rest; pings anywhere.
  */
 export function readMessageStream(text: string): ReadStream {
-  assert.ok(text.endsWith('\n\n'), `a stream ends with a whole frame: ${JSON.stringify(text.slice(-80))}`)
-  const frames = text.split('\n\n').slice(0, -1)
   const reader = new StreamReader()
-  // Comments keep a connection open, and clients ignore them.
-  for (const frame of frames.filter((one) => !one.startsWith(':'))) reader.read(readFrame(frame))
+  for (const event of readFrames(text)) reader.read(event)
   return reader.end()
-}
-
-function readFrame(frame: string): Members {
-  const [, type, data] = /^event: (\w+)\ndata: (\{[^\n]*\})$/.exec(frame) ?? []
-  assert.ok(data !== undefined, `an event is its type and one line of JSON: ${frame}`)
-  const event = JSON.parse(data)
-  assert.equal(event.type, type, 'the type of an event is that of its data')
-  return event
 }
 
 /** The types of deltas that a block takes, and the members that they extend. */

@@ -30,6 +30,12 @@ const schema = Type.Object(
       }),
     ),
     apiKey: Type.Optional(secret({ description: 'Sent as Authorization: Bearer.' })),
+    responses: Type.Optional(
+      Type.Boolean({
+        description:
+          "Whether the upstream has OpenAI's Responses API. If not, it gets such calls as chat completions. Absent: as the preset says; without a preset, it has not.",
+      }),
+    ),
     headers: Type.Optional(
       Type.Record(Type.String(), Type.String(), { description: 'Sent with every request to this vendor, discovery included.' }),
     ),
@@ -43,7 +49,7 @@ export default defineProvider({
   name: 'openai-compatible',
   schema,
 
-  create({ preset: name, baseUrl, apiKey, headers = {} }, host) {
+  create({ preset: name, baseUrl, apiKey, responses, headers = {} }, host) {
     const preset: Preset | undefined = name && PRESETS[name]
     const address = baseUrl ?? preset?.baseUrl
     if (address === undefined) throw new Error('name the upstream: set preset to a known vendor, or baseUrl to an address')
@@ -69,7 +75,10 @@ export default defineProvider({
       request: changesRequests(quirks)
         ? async (call, { model }) => post('/chat/completions', call, await host.compute(call, presetBody, { model, name: name! }))
         : (call, attempt) => post('/chat/completions', call, splicedBody(call, attempt)),
-      endpoints: { embeddings: verbatim('/embeddings'), responses: verbatim('/responses') },
+      endpoints: {
+        embeddings: verbatim('/embeddings'),
+        ...((responses ?? preset?.responses) && { responses: verbatim('/responses') }),
+      },
       ...(needsTranslator(quirks) && { translator: () => createTranslator(quirks) }),
       ...(error && { error }),
       models: async (signal) => readModels(await host.getJson(`${origin}${base}/models`, { headers: own, signal })),

@@ -9,6 +9,11 @@ export interface Preset {
   readonly baseUrl: string
   /** The usual environment variable of its key, for the docs. Absent: a local server without a key. */
   readonly keyVariable?: string
+  /**
+   * The vendor has OpenAI's Responses API, and keeps responses or refuses to refer to them: some ignore `previous_response_id`, which gives wrong
+   * answers.
+   */
+  readonly responses?: true
   /** Without any, replies reach the client byte for byte. */
   readonly quirks: readonly Quirk[]
   /** The page that states the base URL. */
@@ -22,6 +27,7 @@ export const PRESETS = {
   openai: {
     baseUrl: 'https://api.openai.com/v1',
     keyVariable: 'OPENAI_API_KEY',
+    responses: true, // platform.openai.com/docs/api-reference/responses
     quirks: [],
     source: 'https://platform.openai.com/docs/api-reference/introduction',
   },
@@ -60,6 +66,7 @@ export const PRESETS = {
   fireworks: {
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     keyVariable: 'FIREWORKS_API_KEY',
+    responses: true, // docs.fireworks.ai/guides/response-api
     quirks: [],
     source: 'https://github.com/vercel/ai/tree/main/packages/fireworks',
   },
@@ -141,6 +148,7 @@ export const PRESETS = {
   xai: {
     baseUrl: 'https://api.x.ai/v1',
     keyVariable: 'XAI_API_KEY',
+    responses: true, // github.com/vercel/ai, packages/xai
     quirks: [
       uncountedReasoning, // recorded (github.com/vercel/ai, packages/xai): 12 + 1 + 290 reasoning = 303
     ],
@@ -158,6 +166,7 @@ export const PRESETS = {
   },
   'lm-studio': {
     baseUrl: 'http://127.0.0.1:1234/v1',
+    responses: true, // lmstudio.ai/docs/developer/api-changelog, 0.3.29
     quirks: [],
     source: 'https://lmstudio.ai/docs/developer/openai-compat',
   },
@@ -171,6 +180,7 @@ export const PRESETS = {
   },
   vllm: {
     baseUrl: 'http://127.0.0.1:8000/v1',
+    responses: true, // docs.vllm.ai/en/latest/serving/openai_compatible_server.html
     quirks: [],
     source: 'https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html',
   },

@@ -29,7 +29,7 @@ describe('An upstream without the requested endpoint', () => {
     upstream = await scriptedUpstream()
     const at = (path: string, more: object = {}) => ({
       provider: 'openai-compatible',
-      config: { baseUrl: `${upstream.origin}${path}`, ...more },
+      config: { baseUrl: `${upstream.origin}${path}`, responses: true, ...more },
     })
     gateway = await startTestGateway({
       routes: {

@@ -32,7 +32,7 @@ describe('POST /v1/messages, to Anthropic', () => {
 
   before(async () => {
     fixture = await startFixture({
-      namespaces: {
+      namespaces: () => ({
         acme: {
           models: {
             smart: { targets: [{ model: 'open/gpt' }], fallbacks: ['claude/claude-x'] },
@@ -40,7 +40,7 @@ describe('POST /v1/messages, to Anthropic', () => {
             seeded: { targets: [{ model: 'claude/claude-x' }], fallbacks: ['open/gpt'], defaults: { seed: 7 } },
           },
         },
-      },
+      }),
     })
   })
   after(() => fixture?.stop())

@@ -11,6 +11,7 @@ const resource = {
   errors,
   midStreamError,
   embeddings,
+  responses: { absent: 'a resource has it' },
   discovery: { absent: 'a resource tells which models it could have, not which deployments it has' },
 }
 

@@ -35,10 +35,11 @@ describe('openai-compatible: the presets', () => {
   }
 
   it('are the table of docs/presets.md', () => {
-    const expected = presets.map(([name, { baseUrl, keyVariable, quirks, source }]) => [
+    const expected = presets.map(([name, { baseUrl, keyVariable, responses, quirks, source }]) => [
       `[\`${name}\`](${source})`,
       baseUrl,
       keyVariable === undefined ? '' : `\`${keyVariable}\``,
+      responses ? 'yes' : '',
       quirks.map((quirk) => `\`${quirk.name}\``).join(', '),
     ])
     const documented = docs

@@ -59,12 +59,16 @@ describe('POST /v1/responses', () => {
 
   before(async () => {
     upstream = await scriptedUpstream()
-    const second = { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${upstream.origin}/v2` } }
+    const second = {
+      provider: 'openai-compatible',
+      breaker: false,
+      config: { baseUrl: `${upstream.origin}/v2`, responses: true },
+    }
     gateway = await startTestGateway({
       routes: {
         chain: [{ plugin: 'auth' }],
         namespaces: {
-          open: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${upstream.origin}/v1` } },
+          open: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${upstream.origin}/v1`, responses: true } },
           second,
           acme: { models: { smart: { targets: [{ model: 'open/a' }], fallbacks: ['second/b'] } } },
         },

@@ -1,3 +1,5 @@
+import { dropped, type ParameterSupport } from '../sdk/parameters.ts'
+
 /** What a translation finds in a request that chat completions, or most upstreams, have no place for. */
 export class Notes {
   readonly #dropped = new Set<string>()
@@ -9,9 +11,16 @@ export class Notes {
     this.#dropped.add(name)
   }
 
-  /** Only an upstream with the Messages API can serve it. `param`: its place in the client's body. */
+  /** Only an upstream of the client's protocol can serve it. `param`: its place in the client's body. */
   refuse(param: string, hint: string): void {
     this.foreign ??= { param, hint }
+  }
+
+  /** A member of the request, by the table of its protocol. A member that is not in it is left out. */
+  member(name: string, table: Readonly<Record<string, ParameterSupport>>): void {
+    const support = Object.hasOwn(table, name) ? table[name]! : dropped
+    if (support.support === 'dropped') this.drop(name)
+    if (support.support === 'refused') this.refuse(name, support.why ?? '')
   }
 
   get dropped(): readonly string[] {

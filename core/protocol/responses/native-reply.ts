@@ -1,24 +1,7 @@
-import type { UpstreamRefusal, Usage } from '../sdk/api.ts'
-import { refusalOf } from '../sdk/refusals.ts'
-import type { EventKind, EventReader, ModelEndpoint, ReplyFormat, WholeReply } from './format.ts'
-import { readUsage } from './usage.ts'
-import { checkOf } from './validation.ts'
-
-/** `CreateResponse` of openai-openapi: only rules for any upstream. A stored prompt or conversation may replace `input`. */
-const schema = {
-  type: 'object',
-  required: ['model'],
-  properties: {
-    model: { type: 'string' },
-    input: { type: ['string', 'array'] },
-    stream: { type: 'boolean' },
-    max_output_tokens: { type: 'integer', minimum: 0 },
-    temperature: { type: 'number' },
-    top_p: { type: 'number' },
-    tools: { type: 'array' },
-    user: { type: 'string' },
-  },
-}
+import type { UpstreamRefusal, Usage } from '../../sdk/api.ts'
+import { refusalOf } from '../../sdk/refusals.ts'
+import type { EventKind, EventReader, ReplyFormat, WholeReply } from '../format.ts'
+import { readUsage } from '../usage.ts'
 
 interface Response {
   readonly object?: unknown
@@ -32,22 +15,17 @@ interface Event {
   readonly error?: unknown
 }
 
-/** `POST /v1/responses`: OpenAI's newer API, for upstreams that support it. */
-export const responses: ModelEndpoint = {
-  name: 'responses',
-  path: '/v1/responses',
-  check: checkOf(schema),
-  reply: {
-    endpoint: 'responses',
-    reader: () => new ResponseStreamReader(),
-    typed: true,
-    // The last event ends the stream; no marker follows.
-    done: '',
-    whole,
-    usage: usageOf,
-    normalise: (translated) => translated,
-    generates: true,
-  } satisfies ReplyFormat,
+/** Replies of upstreams that speak the Responses API, as they reach the client. */
+export const responsesReply: ReplyFormat = {
+  endpoint: 'responses',
+  reader: () => new ResponseStreamReader(),
+  typed: true,
+  // The last event ends the stream; no marker follows.
+  done: '',
+  whole,
+  usage: usageOf,
+  normalise: (translated) => translated,
+  generates: true,
 }
 
 /** Events that end a stream; each contains the whole response. */

@@ -1,0 +1,94 @@
+import type { ChatDelta, ToolCallDelta } from '../sdk/api.ts'
+import { parseRecord, textOf } from '../sdk/json.ts'
+import { KeptText } from '../sdk/translated.ts'
+import { REASONING_FIELDS, type ReasoningField } from './state.ts'
+
+/** Receives the parts of a streamed reply, one after the other. */
+export interface ReplyParts {
+  think(text: string, field: ReasoningField): void
+  text(text: string): void
+  refuse(text: string): void
+  /** A part of a tool call. `call`: its number in the reply. */
+  tool(call: number, part: ToolCallDelta): void
+}
+
+/** A call whose parts wait until the open one is complete. */
+interface WaitingCall {
+  readonly call: number
+  readonly parts: ToolCallDelta[]
+}
+
+/**
+ * Puts the parts of a streamed reply in an order in which no part stands inside a tool call, for protocols whose parts do not overlap: what an
+ * upstream sends before the open call is complete waits.
+ */
+export class ReplySequence {
+  readonly #to: ReplyParts
+  readonly #kept = new KeptText()
+  readonly #waiting: WaitingCall[] = []
+  /** Texts and thoughts that wait for the open call. */
+  readonly #waitingWords: (() => void)[] = []
+  /** The call of the last part, and its arguments so far. */
+  #open: { readonly call: number; json: string } | undefined
+
+  constructor(to: ReplyParts) {
+    this.#to = to
+  }
+
+  read(delta: ChatDelta): void {
+    const reasoning = readReasoning(delta)
+    if (reasoning !== undefined) this.#say(reasoning.text, (text) => this.#to.think(text, reasoning.field))
+    this.#say(textOf(delta.content), (text) => this.#to.text(text))
+    this.#say(textOf(delta.refusal), (text) => this.#to.refuse(text))
+    for (const part of Array.isArray(delta.tool_calls) ? delta.tool_calls : []) this.#readCall(part)
+  }
+
+  /** The reply is complete: passes on what waits. */
+  end(): void {
+    for (const write of this.#waitingWords) write()
+    for (const { call, parts } of this.#waiting) for (const part of parts) this.#to.tool(call, part)
+  }
+
+  #say(text: string, write: (text: string) => void): void {
+    if (text === '') return
+    if (this.#isBusy()) {
+      this.#kept.add(text)
+      this.#waitingWords.push(() => write(text))
+      return
+    }
+    this.#open = undefined
+    write(text)
+  }
+
+  #readCall(part: ToolCallDelta): void {
+    const call = part.index ?? 0
+    const waiting = this.#waiting.find((one) => one.call === call)
+    if (waiting === undefined && (this.#open?.call === call || !this.#isBusy())) {
+      this.#tool(call, part)
+      return
+    }
+    this.#kept.add(part.function?.arguments)
+    if (waiting === undefined) this.#waiting.push({ call, parts: [part] })
+    else waiting.parts.push(part)
+  }
+
+  #tool(call: number, part: ToolCallDelta): void {
+    if (this.#open?.call !== call) this.#open = { call, json: '' }
+    this.#open.json += this.#kept.add(part.function?.arguments)
+    this.#to.tool(call, part)
+  }
+
+  /** Whether a tool call is open whose arguments are not complete, or something waits already: the order is kept. */
+  #isBusy(): boolean {
+    if (this.#waiting.length > 0 || this.#waitingWords.length > 0) return true
+    return this.#open !== undefined && parseRecord(this.#open.json) === undefined
+  }
+}
+
+/** The member of a message or a delta that has reasoning, and the reasoning. */
+export function readReasoning(
+  message: Readonly<Record<string, unknown>>,
+): { readonly field: ReasoningField; readonly text: string } | undefined {
+  const field = REASONING_FIELDS.find((name) => textOf(message[name]) !== '')
+  return field && { field, text: textOf(message[field]) }
+}

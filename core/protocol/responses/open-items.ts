@@ -1,0 +1,188 @@
+import { randomUUID } from 'node:crypto'
+import type { ToolCallDelta } from '../../sdk/api.ts'
+import { textOf } from '../../sdk/json.ts'
+import { type ReasoningField, type UpstreamState, writeState } from '../state.ts'
+import { type ClientTool, readCustomInput } from './tools.ts'
+import type { EventBody, ItemStatus, Logprob, MessagePart, OutputItem, UrlCitation } from './wire.ts'
+
+/** Sends an event. */
+export type Emit = (event: EventBody) => void
+
+/** An item that has begun. */
+export interface OpenItem {
+  /** Ends the item, and returns it. */
+  close(status: ItemStatus): OutputItem
+}
+
+/** An id of an item. */
+export const newItemId = (prefix: string): string => `${prefix}_${randomUUID().replaceAll('-', '')}`
+
+/** A message: its parts come one after the other. */
+export class OpenMessage implements OpenItem {
+  readonly #emit: Emit
+  readonly #place: { readonly item_id: string; readonly output_index: number }
+  readonly #content: MessagePart[] = []
+  #part: MessagePart | undefined
+
+  constructor(index: number, emit: Emit) {
+    this.#emit = emit
+    this.#place = { item_id: newItemId('msg'), output_index: index }
+    emit({ type: 'response.output_item.added', output_index: index, item: this.#item('in_progress') })
+  }
+
+  text(delta: string, logprobs: Logprob[]): void {
+    let part = this.#part
+    if (part?.type !== 'output_text') part = this.#begin({ type: 'output_text', text: '', annotations: [], logprobs: [] })
+    this.#part = { ...part, text: part.text + delta }
+    part.logprobs.push(...logprobs)
+    this.#emit({ type: 'response.output_text.delta', ...this.#at(), delta, logprobs })
+  }
+
+  refuse(delta: string): void {
+    let part = this.#part
+    if (part?.type !== 'refusal') part = this.#begin({ type: 'refusal', refusal: '' })
+    this.#part = { ...part, refusal: part.refusal + delta }
+    this.#emit({ type: 'response.refusal.delta', ...this.#at(), delta })
+  }
+
+  annotate(annotation: UrlCitation): void {
+    if (this.#part?.type !== 'output_text') return
+    const { annotations } = this.#part
+    const event = { type: 'response.output_text.annotation.added' as const, ...this.#at() }
+    this.#emit({ ...event, annotation_index: annotations.length, annotation })
+    annotations.push(annotation)
+  }
+
+  close(status: ItemStatus): OutputItem {
+    this.#endPart()
+    const item = this.#item(status)
+    this.#emit({ type: 'response.output_item.done', output_index: this.#place.output_index, item })
+    return item
+  }
+
+  #begin<Part extends MessagePart>(part: Part): Part {
+    this.#endPart()
+    this.#part = part
+    // The event shows the empty part, which then grows.
+    this.#emit({ type: 'response.content_part.added', ...this.#at(), part: structuredClone(part) })
+    return part
+  }
+
+  #endPart(): void {
+    const part = this.#part
+    if (part === undefined) return
+    if (part.type === 'refusal') this.#emit({ type: 'response.refusal.done', ...this.#at(), refusal: part.refusal })
+    else this.#emit({ type: 'response.output_text.done', ...this.#at(), text: part.text, logprobs: part.logprobs })
+    this.#emit({ type: 'response.content_part.done', ...this.#at(), part })
+    this.#content.push(part)
+    this.#part = undefined
+  }
+
+  #at() {
+    return { ...this.#place, content_index: this.#content.length }
+  }
+
+  #item(status: ItemStatus): OutputItem {
+    return { id: this.#place.item_id, type: 'message', status, role: 'assistant', content: [...this.#content] }
+  }
+}
+
+/** Reasoning, with the state of its upstream. */
+export class OpenReasoning implements OpenItem {
+  readonly #emit: Emit
+  readonly #place: { readonly item_id: string; readonly output_index: number }
+  #state: UpstreamState = {}
+  #text = ''
+
+  constructor(index: number, emit: Emit) {
+    this.#emit = emit
+    this.#place = { item_id: newItemId('rs'), output_index: index }
+    emit({ type: 'response.output_item.added', output_index: index, item: this.#item('in_progress') })
+  }
+
+  think(delta: string, field: ReasoningField): void {
+    if (this.#text === '') {
+      this.#state = { ...this.#state, field }
+      this.#emit({ type: 'response.reasoning_summary_part.added', ...this.#at(), part: { type: 'summary_text', text: '' } })
+    }
+    this.#text += delta
+    this.#emit({ type: 'response.reasoning_summary_text.delta', ...this.#at(), delta })
+  }
+
+  /** What the upstream wants back with the call that follows. */
+  keep(extra: UpstreamState['extra'] & object): void {
+    this.#state = { ...this.#state, extra }
+  }
+
+  close(status: ItemStatus): OutputItem {
+    const [part] = this.#summary
+    if (part !== undefined) {
+      this.#emit({ type: 'response.reasoning_summary_text.done', ...this.#at(), text: part.text })
+      this.#emit({ type: 'response.reasoning_summary_part.done', ...this.#at(), part })
+    }
+    const item = this.#item(status)
+    this.#emit({ type: 'response.output_item.done', output_index: this.#place.output_index, item })
+    return item
+  }
+
+  get #summary() {
+    return this.#text === '' ? [] : [{ type: 'summary_text' as const, text: this.#text }]
+  }
+
+  #at() {
+    return { ...this.#place, summary_index: 0 }
+  }
+
+  #item(status: ItemStatus): OutputItem {
+    const { item_id: id } = this.#place
+    const summary = status === 'in_progress' ? [] : this.#summary
+    return { id, type: 'reasoning', status, summary, encrypted_content: writeState(this.#state) }
+  }
+}
+
+/** A call of a tool. The input of a custom tool comes in one piece: its upstream wraps it in JSON. */
+export class OpenCall implements OpenItem {
+  /** Its number in the completion. */
+  readonly call: number
+  readonly #emit: Emit
+  readonly #tool: ClientTool
+  readonly #place: { readonly item_id: string; readonly output_index: number }
+  readonly #callId: string
+  #arguments = ''
+
+  constructor(call: number, part: ToolCallDelta, { tool, index, emit }: { tool: ClientTool; index: number; emit: Emit }) {
+    this.call = call
+    this.#emit = emit
+    this.#tool = tool
+    this.#place = { item_id: newItemId(tool.type === 'custom' ? 'ctc' : 'fc'), output_index: index }
+    this.#callId = textOf(part.id) || newItemId('call')
+    emit({ type: 'response.output_item.added', output_index: index, item: this.#item('in_progress') })
+  }
+
+  add(delta: string): void {
+    if (delta === '') return
+    this.#arguments += delta
+    if (this.#tool.type === 'function') this.#emit({ type: 'response.function_call_arguments.delta', ...this.#place, delta })
+  }
+
+  close(status: ItemStatus): OutputItem {
+    const item = this.#item(status)
+    if (item.type === 'function_call') {
+      const { name, arguments: text } = item
+      this.#emit({ type: 'response.function_call_arguments.done', ...this.#place, name, arguments: text })
+    } else if (item.type === 'custom_tool_call') {
+      const { input } = item
+      if (input !== '') this.#emit({ type: 'response.custom_tool_call_input.delta', ...this.#place, delta: input })
+      this.#emit({ type: 'response.custom_tool_call_input.done', ...this.#place, input })
+    }
+    this.#emit({ type: 'response.output_item.done', output_index: this.#place.output_index, item })
+    return item
+  }
+
+  #item(status: ItemStatus): OutputItem {
+    const { type, ...named } = this.#tool
+    const own = { id: this.#place.item_id, status, call_id: this.#callId, ...named }
+    if (type === 'function') return { ...own, type: 'function_call', arguments: this.#arguments }
+    return { ...own, type: 'custom_tool_call', input: readCustomInput(this.#arguments) }
+  }
+}

@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto'
+import type { ChatChunk, ChatCompletion, ChunkChoice, FinishReason, ToolCallDelta, Usage } from '../../sdk/api.ts'
+import { textOf } from '../../sdk/json.ts'
+import { KeptText } from '../../sdk/translated.ts'
+import type { RepliedCall } from '../client-protocol.ts'
+import { ReplySequence } from '../reply-sequence.ts'
+import { estimatedUsage } from '../usage.ts'
+import { readAnnotations, readLogprobs } from './annotations.ts'
+import { echoOf } from './echo.ts'
+import { type Emit, OpenCall, type OpenItem, OpenMessage, OpenReasoning } from './open-items.ts'
+import { type ClientTool, clientTools } from './tools.ts'
+import { toResponseUsage } from './usage.ts'
+import type { ItemStatus, OutputItem, OwnResponse, Response } from './wire.ts'
+
+/** A completion as a response. */
+export function toResponse(completion: ChatCompletion, call: RepliedCall): Response {
+  const builder = new ResponseBuilder(call, () => undefined)
+  builder.begin(completion)
+  const [choice] = completion.choices
+  if (choice !== undefined) {
+    const { message, finish_reason, ...rest } = choice
+    const calls = Array.isArray(message.tool_calls) ? message.tool_calls : []
+    const delta = { ...message, tool_calls: calls.map((one, index) => ({ ...one, index })) }
+    builder.read({ ...completion, choices: [{ ...rest, delta, finish_reason }] } as unknown as ChatChunk)
+  }
+  return builder.end()
+}
+
+/** Why a response is incomplete, by the finish of its completion. */
+const INCOMPLETE: Partial<Readonly<Record<FinishReason, 'max_output_tokens' | 'content_filter'>>> = {
+  length: 'max_output_tokens',
+  content_filter: 'content_filter',
+}
+
+/** Makes a response of chunks, and tells each step as an event. Its items come one after the other. */
+export class ResponseBuilder {
+  readonly #call: RepliedCall
+  readonly #emit: Emit
+  readonly #sequence: ReplySequence
+  readonly #kept = new KeptText()
+  readonly #output: OutputItem[] = []
+  #own: Pick<OwnResponse, 'id' | 'created_at'> | undefined
+  #tools: ReadonlyMap<string, ClientTool> | undefined
+  #open: OpenItem | undefined
+  /** The choice that is being read, until its annotations and log probabilities are taken. */
+  #choice: ChunkChoice | undefined
+  #finish: FinishReason | null = null
+  #usage: Usage | undefined
+  #length = 0
+
+  constructor(call: RepliedCall, emit: Emit) {
+    this.#call = call
+    this.#emit = emit
+    this.#sequence = new ReplySequence({
+      think: (text, field) => this.#reasoning().think(this.#keep(text), field),
+      text: (text) => this.#text(this.#keep(text)),
+      refuse: (text) => this.#message().refuse(this.#keep(text)),
+      tool: (number, part) => this.#toolCall(number, part).add(this.#keep(textOf(part.function?.arguments))),
+    })
+  }
+
+  /** Called before `read`; later calls do nothing. */
+  begin({ id, created }: Partial<Pick<ChatChunk, 'id' | 'created'>>): void {
+    if (this.#own !== undefined) return
+    this.#own = { id: toResponseId(id), created_at: created ?? unixSeconds() }
+    const response = this.#response('in_progress')
+    this.#emit({ type: 'response.created', response })
+    this.#emit({ type: 'response.in_progress', response })
+  }
+
+  read(chunk: ChatChunk): void {
+    this.#usage = chunk.usage ?? this.#usage
+    const choice = chunk.choices.find(({ index }) => (index ?? 0) === 0)
+    if (choice === undefined) return
+    this.#choice = choice
+    this.#sequence.read(choice.delta ?? {})
+    if (this.#open instanceof OpenMessage) this.#annotate(this.#open)
+    this.#finish = choice.finish_reason ?? this.#finish
+  }
+
+  end(): Response {
+    this.begin({})
+    this.#sequence.end()
+    const reason = INCOMPLETE[this.#finish ?? 'stop']
+    this.#close(reason === undefined ? 'completed' : 'incomplete')
+    const usage = this.#usage ?? estimatedUsage(this.#call.promptEstimate, this.#length)
+    const response: Response = {
+      ...this.#response(reason === undefined ? 'completed' : 'incomplete'),
+      completed_at: reason === undefined ? unixSeconds() : null,
+      incomplete_details: reason === undefined ? null : { reason },
+      usage: toResponseUsage(usage),
+    }
+    this.#emit({ type: reason === undefined ? 'response.completed' : 'response.incomplete', response })
+    return response
+  }
+
+  #reasoning(): OpenReasoning {
+    if (this.#open instanceof OpenReasoning) return this.#open
+    return this.#begin(new OpenReasoning(this.#next(), this.#emit))
+  }
+
+  #message(): OpenMessage {
+    if (this.#open instanceof OpenMessage) return this.#open
+    return this.#begin(new OpenMessage(this.#next(), this.#emit))
+  }
+
+  /** The state of a call is that of the reasoning before it, or of an item of its own. */
+  #toolCall(call: number, part: ToolCallDelta): OpenCall {
+    if (this.#open instanceof OpenCall && this.#open.call === call) return this.#open
+    if (part.extra_content !== undefined) this.#reasoning().keep(part.extra_content)
+    return this.#begin(new OpenCall(call, part, { tool: this.#toolOf(part), index: this.#next(), emit: this.#emit }))
+  }
+
+  #toolOf({ function: called }: ToolCallDelta): ClientTool {
+    this.#tools ??= clientTools(this.#call.member('tools'))
+    const name = textOf(called?.name)
+    return this.#tools.get(name) ?? { type: 'function', name }
+  }
+
+  /** Ends the open item. Returns the place of the next one. */
+  #next(): number {
+    this.#close('completed')
+    return this.#output.length
+  }
+
+  #begin<Item extends OpenItem>(item: Item): Item {
+    this.#open = item
+    return item
+  }
+
+  #close(status: ItemStatus): void {
+    if (this.#open !== undefined) this.#output.push(this.#open.close(status))
+    this.#open = undefined
+  }
+
+  #text(text: string): void {
+    const message = this.#message()
+    message.text(text, readLogprobs(this.#choice?.logprobs))
+    this.#annotate(message)
+  }
+
+  #annotate(message: OpenMessage): void {
+    for (const annotation of readAnnotations(this.#choice?.delta?.annotations)) message.annotate(annotation)
+    this.#choice = undefined
+  }
+
+  /** The events at the end repeat all that was said. */
+  #keep(text: string): string {
+    this.#length += text.length
+    return this.#kept.add(text)
+  }
+
+  #response(status: OwnResponse['status']): Response {
+    return {
+      ...this.#own!,
+      object: 'response',
+      status,
+      completed_at: null,
+      access_programs: null,
+      background: false,
+      conversation: null,
+      error: null,
+      incomplete_details: null,
+      model: this.#call.model,
+      output: [...this.#output],
+      previous_response_id: null,
+      store: false,
+      ...echoOf(this.#call),
+    }
+  }
+}
+
+const toResponseId = (id: unknown): string => {
+  const own = textOf(id) || randomUUID().replaceAll('-', '')
+  return own.startsWith('resp_') ? own : `resp_${own.replace(/^chatcmpl-/, '')}`
+}
+
+const unixSeconds = (): number => Math.floor(Date.now() / 1000)
