@@ -93,10 +93,17 @@ for (const workers of ['1', '2']) {
       expect((await fetch(`${gateway.url}/livez`)).status).to.equal(200)
     })
 
-    it('is found by umg healthcheck with the variables of umg start', async () => {
+    it('is found by umg healthcheck and umg reload with the variables of umg start', async () => {
       const env = { UMG_TLS_CERT: 'gateway.crt', UMG_PORT: String(gateway.port), UMG_HOST: '0.0.0.0' }
       const { code, stdout } = await gateway.home.run(['healthcheck'], { env }).ended
       expect({ code, stdout }).to.deep.equal({ code: 0, stdout: `${gateway.url} is ready\n` })
+      const key = (await gateway.home.run(['keys', 'create', '--admin', '--name', 'one']).ended).stdout.trim()
+      const reload = () => gateway.home.run(['reload'], { env: { ...env, UMG_ADMIN_KEY: key } }).ended
+      expect(await reload()).to.include({ code: 0, stdout: 'nothing has changed\n' })
+      // Whoever answers has another key than that of the file: the admin key is not sent.
+      await gateway.home.write('other.crt', second.cert)
+      env.UMG_TLS_CERT = 'other.crt'
+      expect(await reload()).to.include({ code: 2 })
     })
   })
 }
