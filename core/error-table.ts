@@ -168,6 +168,11 @@ export const ERRORS = {
     'foreign_origin',
     "This request does not come from the console's own pages. Programs authenticate by an admin key, not by a cookie.",
   ),
+  foreign_host: caller(
+    403,
+    'foreign_host',
+    'The metrics are not served to {host}, a name that is not of this machine: a page of another site could read them by it. Ask by 127.0.0.1 or localhost, or set UMG_METRICS_TOKEN.',
+  ),
   object_not_found: caller(404, 'not_found', 'There is no {what} with this id.'),
   conflict: caller(409, 'conflict', '{detail}'),
   openid_failed: upstream(

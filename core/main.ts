@@ -6,6 +6,7 @@ import { addGatewayCommands } from './cli/gateway/commands.ts'
 import { addKeyCommands } from './cli/keys/commands.ts'
 import { addPeopleCommands } from './cli/people/commands.ts'
 import { addProjectCommands } from './cli/project/commands.ts'
+import { readSecretFiles, SecretFileError } from './cli/secret-files.ts'
 import { addStartCommand } from './cli/start/commands.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
@@ -15,7 +16,10 @@ const ENDED_BY_SIGPIPE = 141
 /** The exit code for a command that was not written correctly; 1 is a command's negative result. */
 const USAGE_ERROR = 2
 
-const io = { env: process.env, stdout: process.stdout, stderr: process.stderr }
+const secrets = secretsOrEnd()
+// Here commander finds the variables of options.
+Object.assign(process.env, secrets)
+const io = { env: { ...process.env }, stdout: process.stdout, stderr: process.stderr }
 
 /** The streams that still have a reader. */
 const outputs = new Set([process.stdout, process.stderr])
@@ -36,6 +40,8 @@ const umg = new Command('umg')
   .exitOverride()
   .hook('preAction', (_, command) => {
     isGateway = command.name() === 'start'
+    // Other processes read the files themselves, and plugins need not see what is in them.
+    for (const name in secrets) delete process.env[name]
   })
 
 addStartCommand(umg, io, end)
@@ -51,6 +57,17 @@ try {
 } catch (error) {
   if (!(error instanceof CommanderError)) throw error
   process.exitCode = error.exitCode === 0 ? 0 : USAGE_ERROR
+}
+
+/** The variables that files hold. Ends the process if one of them cannot be read. */
+function secretsOrEnd(): Readonly<Record<string, string>> {
+  try {
+    return readSecretFiles(process.env)
+  } catch (error) {
+    if (!(error instanceof SecretFileError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exit(USAGE_ERROR)
+  }
 }
 
 /** Ends the process once its output is written. Without it, timers and sockets that plugins left open would keep the process alive. */

@@ -4,9 +4,12 @@ import { formatBudget, parseBudgets } from '../text/budgets.ts'
 /** Characters. */
 const MAX_TEXT = 100
 
-/** Throws `invalid_value` for a name that is blank, too long, or has control characters, which could forge a log line or move a cursor. */
+/**
+ * Throws `invalid_value` for a name that is blank, too long, or has control characters, which could forge a log line, move a cursor, or
+ * show a text in another order.
+ */
 export function checkText(param: string, text: string): void {
-  const invalid = text.trim() === '' || [...text].length > MAX_TEXT || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)
+  const invalid = text.trim() === '' || [...text].length > MAX_TEXT || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(text)
   if (!invalid) return
   const detail = `it must have 1 to ${MAX_TEXT} characters and no control characters; choose another one`
   throw new GatewayError('invalid_value', { param, values: { detail } })

@@ -29,7 +29,7 @@ export async function withGeneration<Result>(
   use: (generation: Generation) => Result | Promise<Result>,
 ): Promise<Result> {
   const log = createLog({ level: 'silent' })
-  const services = openServices({ control: NO_CALLS, log, metrics: new Metrics(), version: 'inspection', workerThreads: 1 })
+  const services = openServices({ control: NO_CALLS, log, metrics: new Metrics(), version: 'inspection', workerThreads: 1, env })
   try {
     const options = { routes, env, services, pool: new InstancePool(log), loadTimeout: LOAD_TIMEOUT_MS }
     const generation = await loadGeneration(options, new FilesRead())

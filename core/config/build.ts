@@ -82,7 +82,7 @@ interface NamespaceContext {
 
 function buildNamespace(
   name: string,
-  { models, timeouts, testKeys, breaker, concurrency, limits }: NamespaceValues,
+  { models, timeouts, testKeys, breaker, concurrency, limits, tls }: NamespaceValues,
   { file, resolution: { providers, dormant } }: NamespaceContext,
 ): NamespaceConfig {
   const { plugin, config } = providers.get(name)!
@@ -103,6 +103,7 @@ function buildNamespace(
       },
     }),
     ...(limits && { limits: buildLimits(limits) }),
+    ...(tls && { tls }),
     ...(missing && { dormant: [...new Set(missing)].join(', ') }),
     at: file.position(file.keySpan(['namespaces', name])),
   }

@@ -3,6 +3,7 @@ import type { MoneyBudget } from '../text/budgets.ts'
 import type { Position } from '../text/diagnostic.ts'
 import type { Digests } from './digests.ts'
 import type { BudgetsValues } from './schema/budgets.ts'
+import type { TlsValues } from './schema/namespace.ts'
 import type { PricesValues } from './schema/prices.ts'
 import type { AssumedCause, RetryCause } from './schema/retry-causes.ts'
 
@@ -64,6 +65,8 @@ export interface NamespaceConfig {
   readonly concurrency?: ConcurrencyConfig
   /** Those that all processes and gateways share. Absent: no limit. */
   readonly limits?: LimitsConfig
+  /** Absent: it is connected to as Node does by default. */
+  readonly tls?: TlsValues
   /** Why an `optional: true` namespace is left out: the names of the variables and files that are not set. Absent: it is not. */
   readonly dormant?: string
   readonly at: Position

@@ -1,15 +1,22 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
 import { Router } from '@koa/router'
 import { GatewayError } from '../errors.ts'
+import { isLoopback } from '../http/listen.ts'
 import type { RenderedMetrics } from '../observe/metrics.ts'
 import type { TargetReport } from '../routing/upstream-state.ts'
 import type { Secret } from '../sdk/api.ts'
+import { clientAddress } from './origin.ts'
+import type { Urls } from './services.ts'
 
 /** What the monitoring endpoints report. */
 export interface MonitoringServices {
   readonly metrics: { render(): Promise<RenderedMetrics> }
   /** Required by `/metrics`, if set. */
   readonly metricsToken: Secret | undefined
+  /** Its public origins. */
+  urls(): Urls
   /** The state of all targets. */
   targets(): Promise<readonly TargetReport[]>
   /** False after SIGTERM: load balancers should stop sending calls. */
@@ -30,19 +37,22 @@ export function healthRouter(ready: () => boolean): Router {
   return router
 }
 
-/** Creates the router of `/readyz?verbose` and `/metrics`. */
-export function monitoringRouter({ metrics, metricsToken, targets, ready }: MonitoringServices): Router {
-  const checkToken = (authorization: string): void => {
-    if (metricsToken !== undefined && !bears(authorization, metricsToken)) throw new GatewayError('metrics_token_required')
+/** Creates the router of `/readyz?verbose` and `/metrics`. Without a token, they are served to whoever can reach them. */
+export function monitoringRouter({ metrics, metricsToken, urls, targets, ready }: MonitoringServices): Router {
+  const addressOf = clientAddress([])
+  const check = (request: IncomingMessage): void => {
+    const { host = '', authorization = '' } = request.headers
+    if (metricsToken === undefined) checkHost(host, addressOf(request), urls())
+    else if (!bears(authorization, metricsToken)) throw new GatewayError('metrics_token_required')
   }
   const router = new Router({ strict: true, sensitive: true })
   router.get('/readyz', async (ctx) => {
-    checkToken(ctx.get('authorization'))
+    check(ctx.req)
     ctx.status = ready() ? 200 : 503
     ctx.body = `${ready() ? 'ready' : 'draining'}\n${(await targets()).map(targetLine).join('')}`
   })
   router.get('/metrics', async (ctx) => {
-    checkToken(ctx.get('authorization'))
+    check(ctx.req)
     const { contentType, text } = await metrics.render()
     ctx.set('content-type', contentType)
     ctx.body = text
@@ -61,6 +71,17 @@ function targetLine({ namespace, model, breaker, availability, availableInMs, bu
     ...(latency === 0 ? [] : [`${Math.round(latency)} ms to the first byte`]),
   ]
   return `[${availability === 'available' ? '+' : '-'}] ${namespace}/${model}: ${facts.join(', ')}\n`
+}
+
+/**
+ * Refuses a request of this machine by a name that is not its own: a page whose site gives its name the address 127.0.0.1 could read the
+ * reply (DNS rebinding). Throws `foreign_host`.
+ */
+function checkHost(host: string, client: string, urls: Urls): void {
+  const name = host.replace(/:\d*$/, '')
+  if (!isLoopback(client) || name === '' || isIP(name.replace(/^\[|\]$/g, '')) !== 0 || /(?:^|\.)localhost$/i.test(name)) return
+  if ([urls.clients, urls.people].some((url) => URL.parse(url)?.hostname === name.toLowerCase())) return
+  throw new GatewayError('foreign_host', { values: { host: name } })
 }
 
 function bears(authorization: string, token: Secret): boolean {

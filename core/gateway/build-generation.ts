@@ -1,3 +1,4 @@
+import type { SecureContext } from 'node:tls'
 import type { Config, LinkConfig, NamespaceConfig } from '../config/config.ts'
 import { type ChainLink, composeChain, type LinkGuard } from '../http/chain.ts'
 import { Generation } from '../http/generation.ts'
@@ -10,9 +11,14 @@ import { type NamedProvider, type Namespace, RoutingTable } from '../routing/tab
 import type { Protection, UpstreamState, UpstreamStates } from '../routing/upstream-state.ts'
 import type { Principal, Provider, ProviderPlugin } from '../sdk/api.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
+import { type Connector, UpstreamClient } from '../upstream/client.ts'
+import { getJsonBy } from '../upstream/get-json.ts'
+import { secureContextOf, type UpstreamTls } from '../upstream/tls.ts'
 
 /** The services that a Generation is built with. */
 export interface GenerationServices extends HostServices {
+  /** Opens connections to an upstream. `context`: by its own settings of TLS. */
+  connector(context?: SecureContext): Connector
   readonly states: UpstreamStates
   readonly linkGuard: LinkGuard
 }
@@ -89,13 +95,14 @@ class GenerationBuilder {
   }
 
   async createNamespace(entry: NamespaceConfig): Promise<Namespace> {
-    const { name, plugin, config, models, timeouts, testKeys, dormant, at } = entry
+    const { name, plugin, config, models, timeouts, testKeys, tls, dormant, at } = entry
     const common = { name, models, timeouts, testKeys }
     if (dormant !== undefined)
       return { ...common, upstream: undefined, catalogue: new ModelDiscovery(undefined, this.#services.log) }
-    const { provider, catalogue } = await this.#createProvider({ plugin, place: `namespace ${name}`, config, at })
+    const created = await this.#createProvider({ plugin, place: `namespace ${name}`, config, at }, tls)
+    const { provider, catalogue, client } = created
     const state = this.#stateOf(name, provider, entry)
-    return { ...common, upstream: { name: plugin.name, provider, state }, catalogue }
+    return { ...common, upstream: { name: plugin.name, provider, state, client }, catalogue }
   }
 
   /** Creates the sandbox that serves test keys, whether or not routes.yaml has one. */
@@ -113,17 +120,24 @@ class GenerationBuilder {
     return state
   }
 
-  /** Creates a provider and the discovery of its models. Both outlive a reload that does not change their config. */
-  #createProvider(identity: InstanceIdentity & { readonly plugin: ProviderPlugin }) {
+  /** Creates a provider, the discovery of its models, and its own client if it has `tls`. They outlive a reload that does not change them. */
+  #createProvider(identity: InstanceIdentity & { readonly plugin: ProviderPlugin }, tls?: UpstreamTls) {
     const { plugin, config } = identity
-    return this.#instances.take(identity, async (context) => {
-      const host = createHost(this.#services, context)
+    return this.#instances.take(tls === undefined ? identity : { ...identity, config: { config, tls } }, async (context) => {
+      const connector = tls && this.#services.connector(secureContextOf(tls))
+      const services = connector === undefined ? this.#services : { ...this.#services, getJson: getJsonBy(connector) }
+      const client = connector && new UpstreamClient(connector)
+      const host = createHost(services, context)
       const provider = await plugin.create(config as never, host)
       if (typeof provider?.request !== 'function') throw new Error('create() must return a provider: { request(call) { … } … }')
       return {
         provider,
         catalogue: new ModelDiscovery(provider, host.log),
-        close: () => provider.close?.(),
+        client,
+        async close() {
+          await provider.close?.()
+          await client?.close()
+        },
       }
     })
   }

@@ -20,7 +20,7 @@ import { openServices } from './services.ts'
 import { openStoredControl } from './stored-control.ts'
 
 /** The options of the control process. */
-export interface ControlOptions extends Omit<GatewayOptions, 'listen' | 'adminListen'> {
+export interface ControlOptions extends Omit<GatewayOptions, 'listen' | 'adminListen' | 'certificate'> {
   /** The identity of the process; no other one ever has it. */
   readonly process: string
   readonly folder: RunFolder

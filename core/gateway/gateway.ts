@@ -3,9 +3,11 @@ import type { Middleware } from 'koa'
 import type { Config } from '../config/config.ts'
 import type { ReloadOutcome, ReloadTrigger, Urls } from '../control/services.ts'
 import { apiRoutes } from '../http/app.ts'
+import type { CertificateWatch } from '../http/certificate.ts'
 import type { Generation } from '../http/generation.ts'
-import type { Listen } from '../http/listen.ts'
+import { type Listen, reachable } from '../http/listen.ts'
 import { openListeners } from '../http/server.ts'
+import { TlsTermination } from '../http/tls.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { CallJournal } from '../usage/call-journal.ts'
 import { type OperatorOptions, operatorPaths } from './operators.ts'
@@ -24,6 +26,8 @@ export interface GatewayOptions
   readonly listen: Listen
   /** A second listener, for all paths. The first one then serves only `/v1`. */
   readonly adminListen?: Listen
+  /** Closed by the gateway. Absent: clients connect without TLS. */
+  readonly certificate?: CertificateWatch | undefined
 }
 
 /** The phases of a shutdown, in milliseconds. */
@@ -45,7 +49,7 @@ export interface Gateway {
   readonly notices: readonly string[]
   /** The generation that serves new calls. */
   readonly live: { readonly generation: Generation }
-  /** Reloads routes.yaml. */
+  /** Reloads routes.yaml, and the certificate. */
   reload(trigger: ReloadTrigger): Promise<ReloadOutcome>
   /** Shuts the gateway down: refuses new calls, waits for open ones, and closes everything. */
   drain(times: DrainTimes): Promise<void>
@@ -57,8 +61,9 @@ export interface Gateway {
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
+  const { journals: folder, log, certificate } = options
+  opened.defer(() => certificate?.close())
   const metrics = new Metrics()
-  const { journals: folder, log } = options
   const journal = folder === undefined ? undefined : opened.adopt(new CallJournal({ folder, log }), (each) => each.close())
   const control = opened.adopt(await openStoredControl({ ...options, metrics, journal }), (each) => each.close())
   const services = opened.adopt(openServices({ ...options, metrics, control, journal }), (each) => each.close())
@@ -68,13 +73,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { live } = reloader
   control.watchBudgets(() => live.generation.config.budgets)
   const targets = async () => services.states.report(performance.now())
-  const urls = () => ({ clients: listeners.url, people: listeners.adminUrl, ...options.management?.urls })
+  const urls = () => ({ clients: reachable(listeners.url), people: reachable(listeners.adminUrl), ...options.management?.urls })
   const operators = operatorPaths(options, { services, control, reloader, metrics, targets, urls })
-  const listeners = await openListeners(
-    services,
-    { clients: [apiRoutes({ ...services, live }).routes() as Middleware], operators },
-    options,
-  )
+  const tls = certificate && new TlsTermination()
+  certificate?.follow((each) => tls!.use(each))
+  const paths = { clients: [apiRoutes({ ...services, live }).routes() as Middleware], operators }
+  const listeners = await openListeners(services, paths, { ...options, tls })
 
   const running = opened.move()
   async function drain({ delay: notice, grace }: DrainTimes): Promise<void> {
@@ -85,5 +89,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     await running.disposeAsync()
   }
 
-  return { ...listeners, urls: urls(), notices: reloader.notices, live, reload: (trigger) => reloader.reload(trigger), drain }
+  return {
+    ...listeners,
+    urls: urls(),
+    notices: reloader.notices,
+    live,
+    reload(trigger) {
+      certificate?.check()
+      return reloader.reload(trigger)
+    },
+    drain,
+  }
 }

@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net'
 import { connectionLimit } from '../http/connections.ts'
-import { type Listen, type ListenerName, listen } from '../http/listen.ts'
+import { type Listen, type ListenerName, listen, type Scheme } from '../http/listen.ts'
 import type { SupervisedProcess } from './supervised-process.ts'
 
 /** The share of this process's descriptors for connections that no proxy has taken yet. It needs few others. */
@@ -26,9 +26,9 @@ export class Handover {
   #lastId = 0
 
   /** Starts listening. Resolves to the base URL. Rejects if the address is not available. */
-  async listen(listener: ListenerName, address: Listen): Promise<string> {
+  async listen(listener: ListenerName, address: Listen, scheme: Scheme): Promise<string> {
     const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#accept(listener, socket))
-    const url = await listen(server, address)
+    const url = await listen(server, address, scheme)
     this.#servers.push(server)
     return url
   }

@@ -46,6 +46,7 @@ export function operatorPaths(options: OperatorOptions, parts: OperatedParts): r
     metrics,
     targets,
     metricsToken: options.metricsToken,
+    urls,
     ready: () => !services.lifecycle.draining,
   }
   const routers = [

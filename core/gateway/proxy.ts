@@ -3,9 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Middleware } from 'koa'
 import { healthRouter } from '../control/monitoring.ts'
 import { apiRoutes } from '../http/app.ts'
+import type { Certificate } from '../http/certificate.ts'
 import { forwardTo } from '../http/forward.ts'
 import type { ListenerName } from '../http/listen.ts'
 import { openListeners } from '../http/server.ts'
+import { TlsTermination } from '../http/tls.ts'
 import { METRICS } from '../observe/metric-definitions.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { CallJournal } from '../usage/call-journal.ts'
@@ -25,6 +27,8 @@ export interface ProxyOptions extends Omit<ServiceOptions, 'control' | 'metrics'
   readonly folder: RunFolder
   /** Whether operators have a listener of their own. */
   readonly adminListen: boolean
+  /** Whether clients connect by TLS. */
+  readonly tls: boolean
   /** The folder of the journals of all processes. */
   readonly journals: string
 }
@@ -33,6 +37,8 @@ export interface ProxyOptions extends Omit<ServiceOptions, 'control' | 'metrics'
 export interface Proxy {
   /** Serves a connection that the supervisor accepted. */
   accept(listener: ListenerName, socket: Socket): void
+  /** Ends TLS with this certificate. Called before the first connection is accepted. */
+  useCertificate(certificate: Certificate): void
   /** Refuses new calls, waits for open ones, and closes everything. */
   drain(times: DrainTimes): Promise<void>
 }
@@ -64,16 +70,19 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
     clients: [apiRoutes({ ...services, live }).routes() as Middleware],
     operators: [health, forwardTo(folder.console)],
   }
+  const tls = options.tls ? new TlsTermination() : undefined
   const ownSocket = (name: ListenerName) => ({ path: folder.listener(process, name) })
   const listen = ownSocket('clients')
   const listeners = await openListeners(services, paths, {
     listen,
     ...(options.adminListen && { adminListen: ownSocket('operators') }),
+    tls,
   })
 
   const running = opened.move()
   return {
     accept: listeners.accept,
+    useCertificate: (certificate) => tls?.use(certificate),
     async drain({ delay: notice, grace }) {
       services.lifecycle.draining = true
       await delay(notice)

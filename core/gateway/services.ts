@@ -13,8 +13,9 @@ import type { Metrics } from '../observe/metrics.ts'
 import { Leases } from '../quota/leases.ts'
 import { LeasedLimits } from '../quota/limits.ts'
 import { UpstreamStates } from '../routing/upstream-state.ts'
-import { UpstreamClient } from '../upstream/client.ts'
-import { getJson } from '../upstream/get-json.ts'
+import { connectorWith, UpstreamClient } from '../upstream/client.ts'
+import { getJsonBy } from '../upstream/get-json.ts'
+import { throughProxy } from '../upstream/through-proxy.ts'
 import type { CallJournal } from '../usage/call-journal.ts'
 import { createWorkers, type Workers } from '../workers/pool.ts'
 import type { LiveServices } from './live-generation.ts'
@@ -42,6 +43,8 @@ export interface ServiceOptions {
   /** The version of the package. */
   readonly version: string
   readonly workerThreads: number
+  /** Names the proxy to upstreams. */
+  readonly env: NodeJS.ProcessEnv
   readonly times?: Partial<ServingTimes>
   /** Processes that share the memory of the container or machine. Default: 1. */
   readonly processes?: number
@@ -66,12 +69,13 @@ export interface Services extends LiveServices, AppServices, ExchangeServices {
 }
 
 /** Opens the services that all generations of a process share. */
-export function openServices({ control, log, metrics, version, workerThreads, ...options }: ServiceOptions): Services {
+export function openServices({ control, log, metrics, version, workerThreads, env, ...options }: ServiceOptions): Services {
   const times = { ...TIMES, ...options.times }
   const admission = new Admission({ metrics, processes: options.processes ?? 1, limits: options.admission })
   const workers = createWorkers({ threads: workerThreads, overloaded: () => admission.shed('threads') })
   const keys = new KeyDirectory(control.keys)
-  const upstreams = new UpstreamClient()
+  const connector: Services['connector'] = (context) => throughProxy(connectorWith(context), env)
+  const upstreams = new UpstreamClient(connector())
   const calls = new CallMetrics(metrics)
   const plugins = new PluginMetrics(metrics)
   const authority = new AuthorityMetrics(metrics, log)
@@ -98,7 +102,8 @@ export function openServices({ control, log, metrics, version, workerThreads, ..
     }),
     limits,
     budgets: new Budgets(leases, { countTokens: (call) => workers.countTokens(call), log }),
-    getJson,
+    connector,
+    getJson: getJsonBy(connector()),
     linkGuard: new LinkGuard(plugins, times.link),
     gateway: new GatewayMetrics(metrics, { version, workers }),
     settlement: new Settlement({ calls, plugins, log, recorder: control.recorder, hookTimeout: times.link }),

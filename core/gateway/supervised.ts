@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Urls } from '../control/services.ts'
+import type { Certificate } from '../http/certificate.ts'
 import type { ListenerName } from '../http/listen.ts'
 import type { DrainTimes } from './gateway.ts'
 
@@ -23,6 +24,8 @@ export interface Assignment {
 export type Order =
   /** With the socket. A proxy serves it, and answers `accepted`. */
   | { readonly type: 'connection'; readonly id: number; readonly listener: ListenerName }
+  /** Before any connection, and when it changes, if clients connect by TLS: a proxy ends TLS with it. */
+  | { readonly type: 'certificate'; readonly certificate: Certificate }
   | { readonly type: 'drain'; readonly times: DrainTimes }
   | { readonly type: 'reload' }
   /** All processes serve, for the first time: control creates what is shown once, and answers `welcome`. */
@@ -41,6 +44,7 @@ export type Report =
 /** What a process does on the supervisor's orders. */
 export interface Orders {
   connection?(listener: ListenerName, socket: Socket): void
+  certificate?(certificate: Certificate): void
   /** Ends the process's work. It may be called again, with less time. */
   drain(times: DrainTimes): Promise<void>
   reload?(): void
@@ -89,7 +93,8 @@ export function serveSupervised(orders: Orders, grace: number): Supervised {
     if (order.type === 'connection' && socket !== undefined) {
       report({ type: 'accepted', id: order.id })
       orders.connection!(order.listener, socket)
-    } else if (order.type === 'drain') drain(order.times)
+    } else if (order.type === 'certificate') orders.certificate?.(order.certificate)
+    else if (order.type === 'drain') drain(order.times)
     else if (order.type === 'reload') orders.reload?.()
     else if (order.type === 'replaced') orders.replaced?.(order.role)
     else if (order.type === 'started') void orders.started?.().then((welcome) => report({ type: 'welcome', ...welcome }), reject)

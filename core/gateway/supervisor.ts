@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Urls } from '../control/services.ts'
-import type { Listen } from '../http/listen.ts'
+import type { CertificateWatch } from '../http/certificate.ts'
+import { type Listen, reachable } from '../http/listen.ts'
 import type { Log } from '../observe/log.ts'
 import type { DrainTimes } from './gateway.ts'
 import { Handover } from './handover.ts'
@@ -14,6 +15,8 @@ export interface SupervisorOptions {
   readonly workers: number
   readonly listen: Listen
   readonly adminListen?: Listen
+  /** Closed by the supervisor. Absent: clients connect without TLS. */
+  readonly certificate?: CertificateWatch | undefined
   readonly log: Log
 }
 
@@ -73,19 +76,21 @@ export class Supervisor {
   }
 
   /** Resolves once all processes serve. Rejects with StartFailed, or with the error of the address to listen on. */
-  async start(): Promise<Urls & { readonly welcome: Welcome }> {
-    const { listen, adminListen, workers } = this.#options
+  async start(): Promise<{ readonly url: string; readonly welcome: Welcome }> {
+    const { listen, adminListen, certificate, workers } = this.#options
     try {
-      const clients = await this.#handover.listen('clients', listen)
-      const people = adminListen === undefined ? clients : await this.#handover.listen('operators', adminListen)
-      this.#urls = { clients, people }
+      const scheme = certificate === undefined ? 'http' : 'https'
+      const url = await this.#handover.listen('clients', listen, scheme)
+      const people = adminListen === undefined ? url : await this.#handover.listen('operators', adminListen, scheme)
+      this.#urls = { clients: reachable(url), people: reachable(people) }
+      certificate?.follow((current) => this.#send('proxy', { type: 'certificate', certificate: current }))
       this.#startProcess('control', 0)
       for (let slot = 1; slot <= workers; slot++) this.#startProcess('proxy', slot)
       await this.#started.promise
       this.#send('control', { type: 'started' })
       const welcome = await this.#welcome.promise
       this.#isStarted = true
-      return { ...this.#urls, welcome }
+      return { url, welcome }
     } catch (error) {
       await this.stop({ delay: 0, grace: 0 })
       throw error
@@ -97,8 +102,9 @@ export class Supervisor {
     return Object.fromEntries(Array.from(this.#processes, ({ id, pid }) => [id, pid]))
   }
 
-  /** Reloads routes.yaml. */
+  /** Reloads routes.yaml, and the certificate. */
   reload(): void {
+    this.#options.certificate?.check()
     this.#send('control', { type: 'reload' })
   }
 
@@ -113,6 +119,7 @@ export class Supervisor {
     for (const process of this.#of('control')) process.send({ type: 'drain', times: { delay: 0, grace } })
     await this.#untilEnded('control', END_MS)
     clearInterval(this.#checks)
+    this.#options.certificate?.close()
     this.#folder.remove()
   }
 
@@ -125,7 +132,9 @@ export class Supervisor {
     }
     const process = new SupervisedProcess(assignment, slot, listener)
     this.#processes.add(process)
-    if (isSuccessor) this.#options.log.info({ process: process.id, pid: process.pid }, 'process started')
+    const { certificate, log } = this.#options
+    if (role === 'proxy' && certificate !== undefined) process.send({ type: 'certificate', certificate: certificate.current })
+    if (isSuccessor) log.info({ process: process.id, pid: process.pid }, 'process started')
   }
 
   #onReport(process: SupervisedProcess, report: Report): void {

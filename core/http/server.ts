@@ -12,6 +12,7 @@ import { type AppServices, createApp } from './app.ts'
 import { type Connection, Connections, connectionLimit } from './connections.ts'
 import type { Exchange } from './exchange.ts'
 import { type Listen, type ListenerName, type ListenPath, listen } from './listen.ts'
+import { isInHandshake, serveTls, type TlsTermination } from './tls.ts'
 
 const OPTIONS: ServerOptions = {
   noDelay: true,
@@ -29,6 +30,8 @@ export interface HttpServerOptions {
   readonly connections: Connections
   /** Milliseconds without reads before a client is disconnected that has a reply to read. */
   readonly writeStall: number
+  /** Absent: clients connect without TLS. */
+  readonly tls?: TlsTermination | undefined
   /** Called for input refused before it became a request, with its request id. */
   onRefused(id: string, error: GatewayError): void
 }
@@ -37,7 +40,10 @@ export interface HttpServerOptions {
  * An HTTP server that refuses even invalid HTTP with OpenAI's JSON and a request id. It serves the pipelined requests of a connection one
  * after the other.
  */
-export function createHttpServer(listener: RequestListener, { connections, writeStall, onRefused }: HttpServerOptions): Server {
+export function createHttpServer(
+  listener: RequestListener,
+  { connections, writeStall, tls, onRefused }: HttpServerOptions,
+): Server {
   const arrived = new Batch<ServerResponse>((response) => {
     const { req } = response
     // The client has disconnected, or already got an error because invalid HTTP followed the head.
@@ -70,7 +76,7 @@ export function createHttpServer(listener: RequestListener, { connections, write
   server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, socket: Socket) => {
     const error = new GatewayError(CLIENT_ERRORS[code] ?? 'malformed_http')
     const { reply } = connections.of(socket)
-    if (!socket.writable) socket.destroy()
+    if (!socket.writable || isInHandshake(socket)) socket.destroy()
     else if (reply !== undefined && isReplied(reply)) socket.destroySoon()
     else if (reply?.hasHeader('x-request-id') && !reply.writableFinished)
       sendRawReply(socket, error, String(reply.getHeader('x-request-id')))
@@ -80,6 +86,7 @@ export function createHttpServer(listener: RequestListener, { connections, write
   // readBody sends 100 when the body is first read, after auth and the length check.
   server.on('checkContinue', serve)
   server.on('checkExpectation', serve)
+  if (tls !== undefined) serveTls(server, tls)
   return server
 }
 
@@ -129,6 +136,8 @@ export interface Paths {
 export interface ListenerOptions {
   readonly listen: Listen | ListenPath
   readonly adminListen?: Listen | ListenPath
+  /** Of all listeners. */
+  readonly tls?: TlsTermination | undefined
 }
 
 /** The gateway's open listeners. */
@@ -146,20 +155,21 @@ export interface Listeners {
 export async function openListeners(
   services: AppServices,
   paths: Paths,
-  { listen: address, adminListen }: ListenerOptions,
+  { listen: address, adminListen, tls }: ListenerOptions,
 ): Promise<Listeners> {
   const connections = new Connections(connectionLimit(), services.metrics.declare(METRICS.shed))
   const onRefused = (id: string, error: GatewayError): void => services.settlement.refused(id, error)
   const serve = (served: readonly Middleware[]) =>
-    createHttpServer(createApp(services, served).callback(), { connections, writeStall: services.writeStall, onRefused })
+    createHttpServer(createApp(services, served).callback(), { connections, writeStall: services.writeStall, tls, onRefused })
   const everything = [...paths.clients, ...paths.operators]
   const front = serve(adminListen === undefined ? everything : paths.clients)
-  const url = await listen(front, address)
+  const scheme = tls === undefined ? 'http' : 'https'
+  const url = await listen(front, address, scheme)
   const back = adminListen === undefined ? front : serve(everything)
   const adminUrl =
     adminListen === undefined
       ? url
-      : await listen(back, adminListen).catch((error: unknown) => {
+      : await listen(back, adminListen, scheme).catch((error: unknown) => {
           front.close()
           throw error
         })

@@ -259,7 +259,7 @@ export class Dispatch implements AttemptListener, Expiring {
       timer,
       listener: this,
     })
-    this.#attempt.start(client)
+    this.#attempt.start(target.client ?? client)
   }
 
   /** Settles the share of an attempt that reached its upstream. What is not settled is kept for the same attempt, or cancelled. */

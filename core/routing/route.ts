@@ -1,6 +1,7 @@
 import type { Timeouts } from '../config/config.ts'
 import type { RetryCause } from '../config/schema/retry-causes.ts'
 import type { Provider, Served } from '../sdk/api.ts'
+import type { UpstreamClient } from '../upstream/client.ts'
 import type { TargetHealth } from './protection.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
@@ -11,6 +12,8 @@ export interface Target {
   readonly served: Served
   readonly provider: Provider
   readonly upstream: UpstreamState
+  /** Sends its calls; absent: the client of all upstreams without settings of TLS. */
+  readonly client?: UpstreamClient | undefined
   readonly health: TargetHealth
   /** True if routes.yaml does not name the model: if it does not exist upstream, that is the client's error. */
   readonly passedThrough: boolean

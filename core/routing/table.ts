@@ -4,6 +4,7 @@ import type { RetryCause } from '../config/schema/retry-causes.ts'
 import { modelNotFound } from '../protocol/call.ts'
 import type { ModelId, Principal, Provider } from '../sdk/api.ts'
 import { matchesGlob } from '../text/glob.ts'
+import type { UpstreamClient } from '../upstream/client.ts'
 import type { ModelDiscovery } from './discovery.ts'
 import { type Branch, type Candidate, type Choice, candidatesOf, type Route, type Target } from './route.ts'
 import type { UpstreamState } from './upstream-state.ts'
@@ -13,6 +14,8 @@ export interface NamedProvider {
   readonly name: string
   readonly provider: Provider
   readonly state: UpstreamState
+  /** Its own, if it has settings of TLS. */
+  readonly client?: UpstreamClient | undefined
 }
 
 /** One namespace and its upstream. */
@@ -137,13 +140,14 @@ export class RoutingTable {
     const namespace = this.namespaces.get(model.namespace)
     const upstream = namespace && this.#upstreamOf(namespace, kind)
     if (upstream === undefined) return undefined
-    const { name, provider, state } = upstream
+    const { name, provider, state, client } = upstream
     const isNamed = namespace!.models?.includes(model.model) ?? false
     const target: Target = {
       id: model.id,
       served: { namespace: model.namespace, model: model.model, provider: name },
       provider,
       upstream: state,
+      client,
       health: isNamed ? state.named(model.model) : state.of(model.model),
       passedThrough: !isNamed,
     }

@@ -4,6 +4,7 @@ import { Client, type ClientConfig, Pool, types } from 'pg'
 import { withTimeout } from '../async/timeout.ts'
 import type { Backend } from './backend.ts'
 import { migrate } from './migrate.ts'
+import { explainTls, readPostgresTls } from './postgres-tls.ts'
 import { StoreError } from './unavailable.ts'
 
 /** Connections of one gateway: for short queries, and for queries over many rows, which must not delay the short ones. */
@@ -45,9 +46,11 @@ export async function openPostgres(url: string): Promise<Backend> {
   }
 }
 
-function configOf(url: string): ClientConfig {
+function configOf(text: string): ClientConfig {
+  const { url, ssl } = readPostgresTls(text)
   return {
     connectionString: url,
+    ...(ssl !== undefined && { ssl }),
     connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     application_name: 'unified-model-gateway',
@@ -79,8 +82,9 @@ function explain(error: unknown, config: ClientConfig): StoreError {
     [PASSWORD_REFUSED]: `${place} refuses the user or the password. Correct them in the database URL.`,
     [NO_DATABASE]: `${place} does not exist. Create it (createdb ${database}), or correct the database URL.`,
   }
+  const tls = explainTls(error as Error, place)
   const otherwise = `${place} cannot be opened: ${message || code}. Start its server, or correct the database URL.`
-  return new StoreError(words[code] ?? otherwise, { cause: error })
+  return new StoreError(words[code] ?? tls ?? otherwise, { cause: error })
 }
 
 /** SQLSTATEs (https://www.postgresql.org/docs/current/errcodes-appendix.html). */

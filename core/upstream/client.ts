@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici'
 import { Batch } from '../async/event-loop.ts'
 import { Secret, type UpstreamRequest } from '../sdk/api.ts'
@@ -26,12 +27,18 @@ export interface Sending {
 
 /** Pooled HTTP/1.1 client, one pool per origin. No redirects, no retries, no decoding, no request timeouts. */
 export class UpstreamClient {
+  readonly #connect: Connector
   readonly #pools = new Map<string, Pool>()
+
+  /** `connect`: opens its connections. */
+  constructor(connect = connectorWith()) {
+    this.#connect = connect
+  }
 
   /** Sends a request. `fresh`: on a new connection, closed afterwards. */
   send(request: UpstreamRequest, receiver: Receiver, fresh: boolean): Sending {
     const handler = new Handler(receiver)
-    const dispatcher = fresh ? new Connection(request.origin, CONNECTION) : this.#pool(request.origin)
+    const dispatcher = fresh ? new Connection(request.origin, CONNECTION, this.#connect) : this.#pool(request.origin)
     dispatcher.dispatch(
       {
         method: 'POST',
@@ -59,7 +66,7 @@ export class UpstreamClient {
       pool = new Pool(origin, {
         ...CONNECTION,
         connections: null,
-        factory: (url, options) => new Connection(url, options as Client.Options),
+        factory: (url, options) => new Connection(url, options as Client.Options, this.#connect),
       })
       this.#pools.set(origin, pool)
     }
@@ -67,8 +74,14 @@ export class UpstreamClient {
   }
 }
 
-/** Opens connections to upstreams. */
-export const connector = buildConnector({ timeout: 60_000, allowH2: false, keepAlive: true, autoSelectFamily: true, lookup })
+/** Opens connections. */
+export type Connector = buildConnector.connector
+
+/** The connector to upstreams. `secureContext`: whom it trusts and what it shows, if not what Node does by default. */
+export function connectorWith(secureContext?: SecureContext): Connector {
+  const options = { timeout: 60_000, allowH2: false, keepAlive: true, autoSelectFamily: true, lookup }
+  return buildConnector({ ...options, ...(secureContext && { secureContext }) })
+}
 
 const CONNECTION: Client.Options = {
   pipelining: 1,
@@ -82,8 +95,8 @@ const CONNECTION: Client.Options = {
 class Connection extends Client {
   readonly #line: Line
 
-  constructor(origin: string | URL, options: Client.Options) {
-    const line = new Line()
+  constructor(origin: string | URL, options: Client.Options, connect: Connector) {
+    const line = new Line(connect)
     super(origin, { ...options, connect: line.connect })
     this.#line = line
   }
@@ -96,15 +109,20 @@ class Connection extends Client {
 
 /** A connection's socket: undici creates a new one after the old one closes. */
 class Line {
+  readonly #connector: Connector
   #socket: Socket | undefined
   #served = 0
   #readBefore = 0
   #readAtClose = 0
 
-  readonly connect: buildConnector.connector = (target, done) => {
+  constructor(connect: Connector) {
+    this.#connector = connect
+  }
+
+  readonly connect: Connector = (target, done) => {
     this.#served = 0
     // undici's types omit the returned socket.
-    const socket = connector(target, done) as unknown as Socket
+    const socket = this.#connector(target, done) as unknown as Socket
     this.#socket = socket
     // An unused connection may live forever: release its closed socket and the socket's unread data.
     socket.once('close', () => {

@@ -1,20 +1,25 @@
 import { Agent, type Dispatcher, request } from 'undici'
-import { readRefusal, Secret, UpstreamError, type UpstreamHeaders } from '../sdk/api.ts'
-import { connector } from './client.ts'
+import { type Host, readRefusal, Secret, UpstreamError, type UpstreamHeaders } from '../sdk/api.ts'
+import { connectorWith } from './client.ts'
 import { clean, valuesSent } from './failures.ts'
 
 /** Size limits of a document and of a refusal, in bytes. */
 const MAX_DOCUMENT = 4 << 20
 const MAX_REFUSAL = 64 << 10
 
-const dispatcher = new Agent({ connect: connector })
-
 /**
- * GETs a JSON document. Follows no redirect: it would forward the credential. Throws an Error that says what is wrong with the
- * reply and contains no secret. The cause of a refusal is an `UpstreamError` with the upstream's message, filtered by `clean`.
+ * Returns what GETs a JSON document by connections that `connect` opens. It follows no redirect, which would forward the credential. It
+ * throws an Error that says what is wrong with the reply and contains no secret. The cause of a refusal is an `UpstreamError` with the
+ * upstream's message, filtered by `clean`.
  */
-export async function getJson(
+export function getJsonBy(connect = connectorWith()): Host['getJson'] {
+  const dispatcher = new Agent({ connect })
+  return (url, options) => get(url, dispatcher, options)
+}
+
+async function get(
   url: string,
+  dispatcher: Dispatcher,
   { headers, signal }: { readonly headers: UpstreamHeaders; readonly signal: AbortSignal },
 ): Promise<unknown> {
   const plainHeaders = Object.fromEntries(

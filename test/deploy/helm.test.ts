@@ -124,6 +124,31 @@ describeWith('helm', 'the Helm chart', () => {
     for (const service of Service!) expect(at(service, 'spec.ports')).to.have.length(1)
   })
 
+  it('speaks https on both ports with a Secret of TLS: to clients, probes and Prometheus', async () => {
+    const tlsConfig = { serverName: 'llm.example.com' }
+    const values = { tls: { secretName: 'umg-tls' }, serviceMonitor: { enabled: true, tlsConfig } }
+    const { Deployment, ServiceMonitor } = await render(values)
+    const pod = at<Fields>(Deployment![0], 'spec.template.spec')
+    const env = at<{ name: string; value: string }[]>(pod, 'containers.0.env')
+    const variables = Object.fromEntries(env.map(({ name, value }) => [name, value]))
+    expect(variables).to.include({ UMG_TLS_CERT: '/tls/tls.crt', UMG_TLS_KEY: '/tls/tls.key' })
+    expect(startOptions().variables).to.include.members(['UMG_TLS_CERT', 'UMG_TLS_KEY'])
+    for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
+      expect(at(pod, `containers.0.${probe}.httpGet.scheme`)).to.equal('HTTPS')
+    expect(at<Fields[]>(pod, 'containers.0.volumeMounts')).to.deep.include({ name: 'tls', mountPath: '/tls', readOnly: true })
+    const volume = at<Fields[]>(pod, 'volumes').find((each) => at(each, 'name') === 'tls')
+    expect(at(volume, 'secret.secretName')).to.equal('umg-tls')
+    expect(at(ServiceMonitor![0], 'spec.endpoints.0')).to.deep.include({ scheme: 'https', tlsConfig })
+  })
+
+  it('takes secrets of umg start as files', async () => {
+    const env = { UMG_DATABASE_URL_FILE: '/secrets/database_url' }
+    const { Deployment } = await render({ replicas: 2, secretFiles: 'umg', env })
+    const container = at<Fields>(Deployment![0], 'spec.template.spec.containers.0')
+    expect(at<Fields[]>(container, 'env')).to.deep.include({ name: 'UMG_DATABASE_URL_FILE', value: '/secrets/database_url' })
+    expect(container).not.to.have.property('envFrom')
+  })
+
   it('lets a pod drain before it is killed', async () => {
     const pod = at<Fields>((await render({ drainDelay: 20, grace: 300 })).Deployment![0], 'spec.template.spec')
     const env = at<{ name: string; value: string }[]>(pod, 'containers.0.env')

@@ -50,7 +50,8 @@ describe('the YAML in the docs', () => {
 
   /** Writes the files that a table refers to, and gives the variables. */
   function surround(table: string): NodeJS.ProcessEnv {
-    folder.write('secret', 'value')
+    // A few fields take only the text of a certificate or of its key.
+    folder.write('secret', 'value -----BEGIN CERTIFICATE----- -----BEGIN PRIVATE KEY-----')
     for (const [, kind, path = ''] of table.matchAll(/(plugin|provider): (\.[\w./-]+)/g))
       folder.write(path, kind === 'plugin' ? LINK : PROVIDER)
     return Object.fromEntries([...table.matchAll(/\$\{env:(\w+)/g)].map(([, name]) => [name, 'value']))

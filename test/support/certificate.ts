@@ -1,4 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
+import { isIPv4 } from 'node:net'
 
 /** A self-signed certificate and its key, as `tls.createServer` takes them. */
 export interface Certificate {
@@ -8,8 +9,10 @@ export interface Certificate {
 
 /** Contents of a certificate. */
 export interface CertificateOptions {
-  /** The host name. */
+  /** The host name, or an IPv4 address. */
   readonly name: string
+  /** Default: `name`. Verifiers find the certificate of an issuer by its subject: two that are trusted need two. */
+  readonly subject?: string
   /** Default: from yesterday until tomorrow. */
   readonly validFrom?: Date
   readonly validTo?: Date
@@ -19,11 +22,16 @@ const DAY_MS = 24 * 60 * 60 * 1000
 export const daysFromNow = (days: number): Date => new Date(Date.now() + days * DAY_MS)
 
 /** Creates a certificate (RFC 5280, ECDSA P-256). Generated, because a committed one would expire. */
-export function selfSigned({ name, validFrom = daysFromNow(-1), validTo = daysFromNow(1) }: CertificateOptions): Certificate {
+export function selfSigned({
+  name,
+  subject: common = name,
+  validFrom = daysFromNow(-1),
+  validTo = daysFromNow(1),
+}: CertificateOptions): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = sequence(ECDSA_WITH_SHA256)
-  const subject = sequence(der(SET, sequence(COMMON_NAME, der(UTF8_STRING, name))))
-  const alternativeName = sequence(SUBJECT_ALT_NAME, der(OCTET_STRING, sequence(der(DNS_NAME, name))))
+  const subject = sequence(der(SET, sequence(COMMON_NAME, der(UTF8_STRING, common))))
+  const alternativeName = sequence(SUBJECT_ALT_NAME, der(OCTET_STRING, sequence(subjectOf(name))))
   const content = sequence(
     der(VERSION, der(INTEGER, [2])),
     der(INTEGER, [1]),
@@ -49,6 +57,7 @@ const UTC_TIME = 0x17
 const SEQUENCE = 0x30
 const SET = 0x31
 const DNS_NAME = 0x82
+const IP_ADDRESS = 0x87
 const VERSION = 0xa0
 const EXTENSIONS = 0xa3
 
@@ -64,6 +73,8 @@ function der(tag: number, ...parts: readonly (Buffer | string | readonly number[
   const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]
   return Buffer.concat([Buffer.from([tag, ...size]), content])
 }
+
+const subjectOf = (name: string): Buffer => (isIPv4(name) ? der(IP_ADDRESS, name.split('.').map(Number)) : der(DNS_NAME, name))
 
 const sequence = (...parts: readonly Buffer[]): Buffer => der(SEQUENCE, ...parts)
 

@@ -47,6 +47,12 @@ const REQUIREMENTS = {
     missing: 'no helm on the PATH: go install helm.sh/helm/v3/cmd/helm@v3.22.0',
     find: () => onPath('helm'),
   },
+  nginx: {
+    tests: 'nginx in front of the gateway',
+    missing: 'no nginx on the PATH or in /usr/sbin',
+    // Debian keeps it where only root's PATH looks.
+    find: () => onPath('nginx') ?? ['/usr/sbin/nginx'].find(isExecutable),
+  },
   systemd: {
     tests: 'the unit of systemd',
     missing: 'no systemd-analyze on the PATH',

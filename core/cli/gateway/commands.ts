@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { reachable } from '../../http/listen.ts'
 import { examples, toHttpUrl } from '../options.ts'
 import type { CommandIo } from '../output.ts'
 
@@ -44,12 +45,10 @@ export function addGatewayCommands(umg: Command, io: CommandIo, end: (code: numb
  * The URL of the management API on this machine, from the variables of `umg start`: in the container of a gateway no option is
  * needed.
  */
-export function defaultUrl({ UMG_ADMIN_LISTEN, UMG_HOST, UMG_PORT, PORT }: NodeJS.ProcessEnv): string {
+export function defaultUrl({ UMG_ADMIN_LISTEN, UMG_HOST, UMG_PORT, PORT, UMG_TLS_CERT }: NodeJS.ProcessEnv): string {
   const [, host = UMG_HOST ?? '127.0.0.1', port = UMG_PORT ?? PORT ?? '8080'] = /^(.+):(\d+)$/.exec(UMG_ADMIN_LISTEN ?? '') ?? []
   const bare = host.replace(/^\[|\]$/g, '')
-  // A listener on all addresses also listens on loopback.
-  if (bare === '0.0.0.0' || bare === '::') return `http://127.0.0.1:${port}`
-  return `http://${bare.includes(':') ? `[${bare}]` : bare}:${port}`
+  return reachable(`${UMG_TLS_CERT ? 'https' : 'http'}://${bare.includes(':') ? `[${bare}]` : bare}:${port}`)
 }
 
 const RELOAD_EXAMPLES = examples(

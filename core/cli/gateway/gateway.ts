@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../../text/diagnostic.ts'
 import type { CommandIo } from '../output.ts'
 import { printReport, reportOf } from '../validation-report.ts'
+import { fetchFrom } from './own-certificate.ts'
 
 /** The options of the commands that call a running gateway. */
 export interface AdminOptions {
@@ -50,7 +51,7 @@ export async function diff(file: string, { url }: AdminOptions, io: CommandIo): 
 /** `umg healthcheck`: prints in one line whether a gateway is ready. Resolves to the exit code: 0 if it is, else 1. */
 export async function healthcheck({ url }: AdminOptions, io: CommandIo): Promise<number> {
   const code = await orCallFailed(io, async () => {
-    const reply = await send(new URL('/readyz', url), {}, HEALTHCHECK_TIMEOUT_MS)
+    const reply = await send(new URL('/readyz', url), {}, { env: io.env, timeoutMs: HEALTHCHECK_TIMEOUT_MS })
     io.stdout.write(`${url} is ${(await reply.text()).split('\n', 1)[0]}\n`)
     return reply.ok ? 0 : 1
   })
@@ -88,14 +89,12 @@ interface AdminCall {
 }
 
 /** Calls the management API of a running gateway with the key of `UMG_ADMIN_KEY`. Resolves to the body. Throws a CallError. */
-async function callAsAdmin(
-  url: string,
-  { method, path }: AdminCall,
-  { UMG_ADMIN_KEY: key }: NodeJS.ProcessEnv,
-): Promise<unknown> {
+async function callAsAdmin(url: string, { method, path }: AdminCall, env: NodeJS.ProcessEnv): Promise<unknown> {
+  const key = env.UMG_ADMIN_KEY
   if (!key) throw new CallError('set UMG_ADMIN_KEY to an admin key; "umg keys create --admin --name operations" creates one')
   const headers = { authorization: `Bearer ${key}`, ...(method === 'POST' && { 'content-type': 'application/json' }) }
-  const reply = await send(new URL(path, url), { method, headers, ...(method === 'POST' && { body: '{}' }) }, CALL_TIMEOUT_MS)
+  const init = { method, headers, ...(method === 'POST' && { body: '{}' }) }
+  const reply = await send(new URL(path, url), init, { env, timeoutMs: CALL_TIMEOUT_MS })
   const body: unknown = await reply.json().catch(() => undefined)
   if (reply.status === 401 || reply.status === 403) {
     throw new CallError(`${url} refuses the key of UMG_ADMIN_KEY; "umg keys create --admin --name operations" creates another`)
@@ -106,10 +105,15 @@ async function callAsAdmin(
   return body
 }
 
+interface SendOptions {
+  readonly env: NodeJS.ProcessEnv
+  readonly timeoutMs: number
+}
+
 /** Sends a request. Throws a CallError if there is no reply in time. */
-async function send(url: URL, init: RequestInit, timeoutMs: number): Promise<Response> {
+async function send(url: URL, init: RequestInit, { env, timeoutMs }: SendOptions): Promise<Response> {
   try {
-    return await fetch(url, { ...init, signal: AbortSignal.timeout(timeoutMs) })
+    return await (await fetchFrom(url, env))(url, { ...init, signal: AbortSignal.timeout(timeoutMs) })
   } catch (error) {
     throw new CallError(
       `${url.origin} does not answer (${reasonOf(error)}): is the gateway running? Name the URL of its management API with --url`,

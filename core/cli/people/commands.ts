@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { defaultUrl } from '../gateway/commands.ts'
 import { addStoreCommand, examples, toCount, toInstant } from '../options.ts'
 import type { CommandIo } from '../output.ts'
 
@@ -69,7 +70,7 @@ function addUserCommands(parent: Command, io: CommandIo): void {
   addStoreCommand(parent, 'invite <email>', 'create an invitation and print its link, once; the link works once')
     .addOption(new Option('--role <role>').choices(['admin', 'member']).default('member'))
     .option('--account <id>', 'the account of the new user', 'default')
-    .addOption(new Option('--console-url <url>', 'URL of the console').env('UMG_CONSOLE_URL').default('http://127.0.0.1:8080'))
+    .addOption(new Option('--console-url <url>', 'URL of the console').env('UMG_CONSOLE_URL').default(defaultUrl(io.env)))
     .addHelpText('after', INVITE_EXAMPLES)
     .action(async (email: string, options) => {
       process.exitCode = await (await invitations()).inviteCommand({ ...options, email }, io)

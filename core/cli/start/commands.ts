@@ -27,6 +27,7 @@ export function addStartCommand(umg: Command, io: CommandIo, end: (code: number)
   for (const option of [...gatewayOptions(env), ...consoleOptions()]) command.addOption(option)
   command.addHelpText('after', START_EXAMPLES).action(async (options) => {
     if (command.getOptionValueSource('routes') === 'default' && writeStarterRoutes(options.routes)) io.stderr.write(WROTE_ROUTES)
+    for (const name of SECRET_URLS) if (command.getOptionValueSource(name) === 'cli') warnOfPassword(name, options[name], io)
     const secrets = { metricsToken: env.UMG_METRICS_TOKEN, oidcClientSecret: env.UMG_OIDC_CLIENT_SECRET }
     const workerThreads = Math.max(1, Math.floor(availableParallelism() / options.workers))
     await end(await run({ ...options, ...secrets, workerThreads, version: umg.version()! }, io))
@@ -34,6 +35,18 @@ export function addStartCommand(umg: Command, io: CommandIo, end: (code: number)
 }
 
 const WROTE_ROUTES = 'note: there was no routes.yaml here, so one was written, with comments; the gateway follows its changes\n'
+
+/** The options whose URLs may hold a password. */
+const SECRET_URLS = ['database', 'redis'] as const
+
+/** Warns that the list of processes shows the password of an option, unless a supervisor has done so. */
+function warnOfPassword(name: (typeof SECRET_URLS)[number], url: string, { env, stderr }: CommandIo): void {
+  if (!URL.parse(url)?.password || assignmentOf(env) !== undefined) return
+  const variable = name === 'database' ? 'UMG_DATABASE_URL' : 'UMG_REDIS'
+  stderr.write(
+    `warning: other users of this machine can read the password of --${name} in the list of processes: set ${variable} or ${variable}_FILE instead.\n`,
+  )
+}
 
 /** Imports only what this process needs: a supervisor is small. */
 async function run(options: StartOptions, io: CommandIo): Promise<number> {
@@ -65,6 +78,8 @@ const gatewayOptions = (env: NodeJS.ProcessEnv): readonly Option[] => [
   new Option('--admin-listen <host:port>', 'a second listener, for all paths; the first one then serves only /v1')
     .env('UMG_ADMIN_LISTEN')
     .argParser(toListen),
+  new Option('--tls-cert <file>', 'certificate, with its chain, in PEM: clients connect by https').env('UMG_TLS_CERT'),
+  new Option('--tls-key <file>', 'private key of the certificate, in PEM').env('UMG_TLS_KEY'),
   new Option('--drain-delay <seconds>', 'after SIGTERM, how long new connections are still accepted')
     .env('UMG_DRAIN_DELAY')
     .argParser(toSeconds)

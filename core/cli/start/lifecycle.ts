@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import type { DrainTimes } from '../../gateway/gateway.ts'
+import { CertificateWatch } from '../../http/certificate.ts'
 import type { Listen } from '../../http/listen.ts'
 import { createLog, type Log, type LogLevel } from '../../observe/log.ts'
 import type { CommandIo } from '../output.ts'
+import { exposures } from './exposure.ts'
 
 /** The options of `umg start`. */
 export interface StartOptions {
@@ -18,6 +20,8 @@ export interface StartOptions {
   /** Worker threads of each process. */
   readonly workerThreads: number
   readonly adminListen?: Listen
+  readonly tlsCert?: string
+  readonly tlsKey?: string
   /** Seconds. */
   readonly drainDelay: number
   /** Seconds. */
@@ -41,11 +45,23 @@ export interface StartOptions {
 /** The folder of the journals of calls. */
 export const journalsIn = ({ data }: Pick<StartOptions, 'data'>): string => join(data, 'journal')
 
-/** Sets V8's flags, and creates the log. */
+/** Sets V8's flags, ignores SIGUSR1, and creates the log. */
 export function prepareProcess({ logLevel }: Pick<StartOptions, 'logLevel'>): Log {
   // Without it, every 64 MB of buffers start a collection of the whole heap: docs/decisions/buffers-are-memory.md.
   setFlagsFromString('--external-memory-accounted-in-global-limit')
+  // Without a listener Node opens its inspector, which runs any code, to all users of this machine.
+  process.on('SIGUSR1', () => undefined)
   return createLog({ level: logLevel })
+}
+
+/**
+ * The certificate of the gateway; undefined if clients connect without TLS. Throws an error that says what to do if the files cannot be used.
+ */
+export function openCertificate({ tlsCert: cert, tlsKey: key }: StartOptions, log: Log): CertificateWatch | undefined {
+  if (cert === undefined && key === undefined) return undefined
+  if (cert === undefined) throw new Error('--tls-key needs --tls-cert, the file of the certificate that the key belongs to.')
+  if (key === undefined) throw new Error('--tls-cert needs --tls-key, the file of the private key of the certificate.')
+  return new CertificateWatch({ cert, key }, log)
 }
 
 /** What is printed when the gateway serves. */
@@ -59,24 +75,10 @@ interface Started {
 /** Prints where the gateway listens, its notices, and how to use it. */
 export function printStarted({ url, notices, welcome }: Started, options: StartOptions, { stdout, stderr }: CommandIo): void {
   for (const notice of notices) stderr.write(`note: ${notice}\n`)
-  if (hasOpenMetrics(options)) stderr.write(OPEN_METRICS)
+  for (const warning of exposures(options)) stderr.write(`warning: ${warning}\n`)
   stdout.write(`listening on ${url}\n`)
   stdout.write(welcome)
 }
-
-/** Whether other machines can read `/metrics` without a token. */
-export function hasOpenMetrics({
-  host,
-  adminListen,
-  metricsToken,
-}: Pick<StartOptions, 'host' | 'adminListen' | 'metricsToken'>): boolean {
-  return metricsToken === undefined && !LOOPBACK.test(adminListen?.host ?? host)
-}
-
-const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|::1)$/i
-
-const OPEN_METRICS =
-  'warning: other machines can read /metrics without a token. Set UMG_METRICS_TOKEN, or serve it on --admin-listen 127.0.0.1:9090.\n'
 
 /** Prints why the gateway cannot start, and what to do. Returns the exit code. */
 export function printStartError(error: unknown, options: StartOptions, io: CommandIo): number {

@@ -8,7 +8,15 @@ import { ConfigError } from '../../text/diagnostic.ts'
 import type { CommandIo } from '../output.ts'
 import { printConfigError } from '../validation-report.ts'
 import { createFirstAccess, type FirstAccess, formatWelcome } from './first-start.ts'
-import { journalsIn, prepareProcess, printStartError, printStarted, type StartOptions, untilSignal } from './lifecycle.ts'
+import {
+  journalsIn,
+  openCertificate,
+  prepareProcess,
+  printStartError,
+  printStarted,
+  type StartOptions,
+  untilSignal,
+} from './lifecycle.ts'
 
 /** `umg start` in one process: serves until a signal ends it. Resolves to the exit code. */
 export async function start(options: StartOptions, io: CommandIo): Promise<number> {
@@ -16,8 +24,9 @@ export async function start(options: StartOptions, io: CommandIo): Promise<numbe
   let gateway: Gateway
   let access: FirstAccess
   try {
+    const certificate = openCertificate(options, log)
     const store = await openStore(databaseUrl(options))
-    gateway = await startGateway(gatewayOptions(store, log, options, io)).catch(async (error: unknown) => {
+    gateway = await startGateway({ ...gatewayOptions(store, log, options, io), certificate }).catch(async (error: unknown) => {
       await store.close()
       throw error
     })

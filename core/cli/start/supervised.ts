@@ -86,7 +86,8 @@ async function proxy(assignment: Assignment, options: StartOptions, { io, log }:
     process: assignment.process,
     folder,
     adminListen: adminListen !== undefined,
+    tls: options.tlsCert !== undefined,
     journals: journalsIn(options),
   })
-  return { connection: running.accept, drain: (times) => running.drain(times) }
+  return { connection: running.accept, certificate: running.useCertificate, drain: (times) => running.drain(times) }
 }

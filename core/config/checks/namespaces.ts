@@ -36,6 +36,7 @@ const REMEDIES: Readonly<Record<(typeof UPSTREAM_FIELDS)[number], string>> = {
   breaker: IN_TARGETS,
   concurrency: IN_TARGETS,
   limits: IN_TARGETS,
+  tls: IN_TARGETS,
   optional: IN_TARGETS,
 }
 

@@ -1,4 +1,5 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import { secret } from '../../sdk/secrets.ts'
 import { type CuratedModels, curatedModels } from './curated-models.ts'
 import { defaulted, duration, globs, pluginConfig, rate } from './fields.ts'
 
@@ -36,6 +37,35 @@ const limits = Type.Object(
   },
   { description: 'What all calls, processes and gateways together may use of this upstream. Absent: no limit.' },
 )
+
+const pem = (description: string, example: string) =>
+  Type.String({
+    title: 'the text of certificates in PEM',
+    pattern: '-----BEGIN CERTIFICATE-----',
+    description,
+    examples: [`\${file:${example}}`],
+  })
+
+const tls = Type.Object(
+  {
+    ca: Type.Optional(
+      pem('The certificates that the upstream is trusted by, instead of those that Node trusts.', '/etc/umg/ca.pem'),
+    ),
+    cert: Type.Optional(pem('The certificate that the upstream asks for, and then its chain.', '/etc/umg/client.pem')),
+    key: Type.Optional(
+      Type.Unsafe<Static<ReturnType<typeof secret>>>({
+        ...secret({ description: 'The private key of `cert`.' }),
+        title: 'the text of a private key in PEM',
+        examples: [`\${file:/etc/umg/client.key}`],
+        pattern: '-----BEGIN [A-Z ]*PRIVATE KEY-----',
+      }),
+    ),
+  },
+  { minProperties: 1, description: 'How the gateway connects to an https upstream.' },
+)
+
+/** The validated value of `tls`. */
+export type TlsValues = Static<typeof tls>
 
 const allowList = globs({ description: 'The models that clients may call.', examples: [['gpt-5.5', 'o4-*']] })
 
@@ -80,6 +110,7 @@ export const namespace = Type.Object({
   ),
   concurrency: Type.Optional(concurrency),
   limits: Type.Optional(limits),
+  tls: Type.Optional(tls),
   optional: defaulted(
     Type.Boolean({
       default: false,
@@ -89,4 +120,4 @@ export const namespace = Type.Object({
 })
 
 /** The fields of a namespace that configure its upstream: a namespace with curated models has none of them. */
-export const UPSTREAM_FIELDS = ['config', 'timeouts', 'testKeys', 'breaker', 'concurrency', 'limits', 'optional'] as const
+export const UPSTREAM_FIELDS = ['config', 'timeouts', 'testKeys', 'breaker', 'concurrency', 'limits', 'tls', 'optional'] as const

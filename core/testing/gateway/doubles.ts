@@ -3,7 +3,7 @@ import { ClientCall, UNCOUNTED } from '../../protocol/call.ts'
 import { chatCompletions } from '../../protocol/chat-completions.ts'
 import { memoryLimits } from '../../quota/limits.ts'
 import type { Attempt, Call, Host, ModelId, Provider, ProviderPlugin } from '../../sdk/api.ts'
-import { getJson } from '../../upstream/get-json.ts'
+import { getJsonBy } from '../../upstream/get-json.ts'
 import { type PluginConfig, replaceSecrets } from './plugin-gateway.ts'
 
 /**
@@ -69,7 +69,7 @@ export function testHost(overrides: Partial<Host> = {}): Host {
     countTokens: async () => 10,
     compute: async (call, fn, input) => fn.run(call, input),
     offload: async (module, exportName, input) => (await import(module.href))[exportName](structuredClone(input)),
-    getJson,
+    getJson: getJsonBy(),
     signal: new AbortController().signal,
     ...overrides,
   }

@@ -14,6 +14,10 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end }}
 
+{{- define "umg.scheme" -}}
+{{ empty .Values.tls.secretName | ternary "HTTP" "HTTPS" }}
+{{- end }}
+
 {{- define "umg.many" -}}
 {{- if or .Values.autoscaling.enabled (gt (int .Values.replicas) 1) }}true{{ end }}
 {{- end }}

@@ -11,7 +11,11 @@ const PROJECT = new URL('../../../', import.meta.url)
 const DOC = readFileSync(new URL('docs/routes.md', PROJECT), 'utf8')
 
 /** The variables in the examples. */
-const KEYS = { OPENAI_API_KEY: 'a-key', ANTHROPIC_API_KEY: 'a-key', UMG_WEBHOOK_SECRET: `whsec_${'A'.repeat(44)}` }
+const KEYS = {
+  OPENAI_API_KEY: 'a-key',
+  ANTHROPIC_API_KEY: 'a-key',
+  UMG_WEBHOOK_SECRET: `whsec_${'A'.repeat(44)}`,
+}
 
 type Fields = Readonly<Record<string, Field>>
 
@@ -41,6 +45,7 @@ const SECTIONS: Readonly<Record<string, Field>> = {
   '### timeouts': namespace.properties!.timeouts!,
   '### concurrency': namespace.properties!.concurrency!,
   '### limits': namespace.properties!.limits!,
+  '### tls': namespace.properties!.tls!,
   '## Curated models': route,
   '### Targets': route.properties!.targets!.items!,
   '### Retries': route.properties!.retry!,

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { selfSigned } from '../../support/certificate.ts'
 
 /** The path of a test plugin. */
 export const plugin = (name: string): string => fileURLToPath(new URL(`plugins/${name}.ts`, import.meta.url))
@@ -42,6 +43,10 @@ namespaces:
       tokens: 2M/day
       concurrent: 50
       wait: 3s
+    tls:
+      ca: "\${env:UPSTREAM_CA}"
+      cert: "\${env:CLIENT_CERTIFICATE}"
+      key: "\${env:CLIENT_KEY}"
     optional: true
   west:
     provider: ${plugin('upstream')}
@@ -131,5 +136,13 @@ expect:
       to: west/mistral
 `
 
+const client = selfSigned({ name: 'gateway.internal' })
+
 /** The environment of `FULL_CONFIG`. */
-export const FULL_ENV = { UPSTREAM_KEY: 'value-of-the-variable', WEBHOOK_SECRET: `whsec_${'Secret0+'.repeat(5)}` }
+export const FULL_ENV = {
+  UPSTREAM_KEY: 'value-of-the-variable',
+  WEBHOOK_SECRET: `whsec_${'Secret0+'.repeat(5)}`,
+  UPSTREAM_CA: client.cert,
+  CLIENT_CERTIFICATE: client.cert,
+  CLIENT_KEY: client.key,
+}

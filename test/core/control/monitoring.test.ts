@@ -5,7 +5,7 @@ import { healthRouter } from '../../../core/control/monitoring.ts'
 import { listen } from '../../../core/http/listen.ts'
 import { expectError } from '../../e2e/client-faults/fixture.ts'
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from '../../support/gateway.ts'
-import { rawConnection } from '../../support/raw-connection.ts'
+import { rawConnection, type WireReply } from '../../support/raw-connection.ts'
 
 const TOKEN = 'the-token-of-the-operator'
 const ROUTES = { chain: [{ plugin: 'auth' }], namespaces: { sandbox: { provider: 'sandbox' } } }
@@ -47,6 +47,21 @@ describe('the monitoring endpoints', () => {
     for (const path of ENDPOINTS) expect((await get(path)).headers.get('x-request-id')).to.match(/^req_[0-9a-f]{32}$/)
     expect(await gateway.metric('umg_requests_total')).to.equal(0)
     expect(gateway.log.filter(({ msg }) => msg === 'call')).to.deep.equal([])
+  })
+
+  it('are not served without a token to a page of another site, by a name that it gave this machine', async () => {
+    await start({ management: { urls: { people: 'https://console.example' } } })
+    const ask = async (path: string, host: string): Promise<WireReply> => {
+      const connection = await rawConnection(gateway.url)
+      connection.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      return connection.reply()
+    }
+    for (const path of ['/metrics', '/readyz?verbose']) {
+      expectError(await ask(path, 'evil.example:8080'), { status: 403, code: 'foreign_host' })
+      for (const own of ['localhost:8080', 'gateway.localhost', '127.0.0.1', '[::1]:80', 'console.example'])
+        expect((await ask(path, own)).status, own).to.equal(200)
+    }
+    for (const path of ['/livez', '/readyz']) expect((await ask(path, 'evil.example')).status).to.equal(200)
   })
 
   it('require the token for metrics, if one is set', async () => {

@@ -11,12 +11,13 @@ import {
   type Step,
   scriptedUpstream,
 } from '../../../core/testing/kit.ts'
-import { getJson } from '../../../core/upstream/get-json.ts'
+import { getJsonBy } from '../../../core/upstream/get-json.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 import { dnsServer } from '../../support/dns-server.ts'
 import { itWith } from '../../support/requirements.ts'
 
 const KEY = 'sk-canary-1'
+const getJson = getJsonBy()
 
 describe('a JSON document of an upstream', () => {
   let upstream: ScriptedUpstream

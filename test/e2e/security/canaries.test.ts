@@ -33,6 +33,7 @@ const ELSEWHERE: readonly ErrorName[] = [
   'too_many_sign_in_attempts',
   'admin_required',
   'foreign_origin',
+  'foreign_host',
   'object_not_found',
   'conflict',
   'openid_failed',

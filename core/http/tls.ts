@@ -1,0 +1,40 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
+import type { Certificate } from './certificate.ts'
+
+/** SDKs speak HTTP/1.1; so does the gateway. */
+const ALPN = ['http/1.1']
+
+/** Ends TLS on the connections of clients, from TLS 1.2 on, with the certificate that it was given last. */
+export class TlsTermination {
+  #context: SecureContext | undefined
+
+  /** New connections get this certificate. Those that are open keep theirs. */
+  use({ cert, key }: Certificate): void {
+    this.#context = createSecureContext({ cert, key, minVersion: 'TLSv1.2' })
+  }
+
+  /** The other end of a connection, decrypted. */
+  secure(socket: Socket): Socket {
+    return new TLSSocket(socket, { isServer: true, secureContext: this.#context, ALPNProtocols: ALPN })
+  }
+}
+
+/**
+ * Lets a server get its connections decrypted. Unlike with `https.Server`, a connection is the server's from its first byte on: limits on
+ * connections, and on the time for a request's head, hold for the handshake too.
+ */
+export function serveTls(server: Server, tls: TlsTermination): void {
+  const listeners = server.listeners('connection')
+  server.removeAllListeners('connection')
+  server.on('connection', (socket: Socket) => {
+    const decrypted = tls.secure(socket)
+    for (const listener of listeners) listener.call(server, decrypted)
+  })
+}
+
+/** Whether nothing can be written yet, because the client has not ended the handshake. */
+export function isInHandshake(socket: Socket): boolean {
+  return socket instanceof TLSSocket && socket.getPeerFinished() === undefined
+}
