@@ -277,10 +277,9 @@ export class Dispatch implements AttemptListener, Expiring {
 
   #serve(body: Buffer | undefined): void {
     const { candidate, dropped, forms } = this.#planned!
-    const late = this.#attempt!.dropped
+    const late = this.#attempt!.dropped.map((name) => forms?.protocol.namesOf[name] ?? name)
     if (this.#ended === undefined) {
-      const names = late.map((name) => forms?.protocol.namesOf[name] ?? name)
-      this.#listener.onServed(candidate.target.served, names.length === 0 ? dropped : [...dropped, ...names])
+      this.#listener.onServed(candidate.target.served, late.length === 0 ? dropped : [...new Set([...dropped, ...late])])
     }
     this.#served.resolve(body)
   }

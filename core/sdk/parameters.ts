@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { GatewayError } from '../errors.ts'
 import { matchesGlob } from '../text/glob.ts'
+import type { ChatMessage, ChatRequest, ChatTool } from './chat.ts'
 
 /** How a provider supports a chat parameter. */
 export type ParameterSupport =
@@ -43,6 +44,47 @@ export const onlyOpenai: Readonly<Record<string, ParameterSupport>> = {
   function_call: USE_TOOLS,
   web_search_options: refused('This provider does not search the web.'),
   moderation: refused('This provider does not moderate.'),
+  'messages.name': dropped,
+  'image_url.detail': dropped,
+  'tools.strict': dropped,
+  prompt_cache_breakpoint: dropped,
+}
+
+/**
+ * The parameters inside messages and tools that a table drops: `messages.name`, `image_url.detail`, `tools.strict`,
+ * `prompt_cache_breakpoint`, and the `cache_control` of parts, tools and tool calls. A table lists them beside those of the request itself;
+ * a provider names them in `dropped` of its upstream request.
+ */
+export function droppedInside(
+  { messages, tools }: Readonly<ChatRequest>,
+  table: Readonly<Record<string, ParameterSupport>>,
+): readonly string[] {
+  const found = new Set<string>()
+  for (const message of messages) noteMessage(message, found)
+  for (const tool of tools ?? []) noteTool(tool, found)
+  return [...found].filter((name) => table[name]?.support !== 'mapped')
+}
+
+function noteMessage({ role, name, content, tool_calls: calls }: ChatMessage, found: Set<string>): void {
+  // A tool's result is the tool's by the id of its call.
+  if (name && role !== 'tool') found.add('messages.name')
+  for (const call of calls ?? []) noteMarks(call, found)
+  if (!Array.isArray(content)) return
+  for (const part of content) {
+    noteMarks(part, found)
+    if (part.type === 'image_url' && (part.image_url.detail ?? 'auto') !== 'auto') found.add('image_url.detail')
+  }
+}
+
+function noteTool(tool: ChatTool, found: Set<string>): void {
+  noteMarks(tool, found)
+  if (tool.type === 'function' && tool.function.strict === true) found.add('tools.strict')
+}
+
+const MARKS = ['cache_control', 'prompt_cache_breakpoint'] as const
+
+function noteMarks(part: object, found: Set<string>): void {
+  for (const mark of MARKS) if ((part as Readonly<Record<string, unknown>>)[mark] != null) found.add(mark)
 }
 
 /**

@@ -52,6 +52,24 @@ export const CHAT_PARAMETERS: Readonly<Record<string, Asked>> = {
   moderation: { moderation: { model: 'omni-moderation-latest' } },
 }
 
+const PIXEL =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+const text = { type: 'text', text: 'Hello' }
+const parameters = { type: 'object', properties: { at: { type: 'string' } }, required: ['at'], additionalProperties: false }
+
+const asks = (content: unknown, more: object = {}): Asked => ({ messages: [{ role: 'user', content, ...more }] })
+const shows = (more: object = {}): Asked => asks([text, { type: 'image_url', image_url: { url: PIXEL, ...more } }])
+const offers = (more: object = {}): Asked => ({ tools: [{ type: 'function', function: { name: 'look', parameters, ...more } }] })
+
+/** The parameters inside messages and tools: the fields of a request with the parameter, and of the same request without it. */
+export const INNER_PARAMETERS: Readonly<Record<string, { readonly with: Asked; readonly without: Asked }>> = {
+  'messages.name': { with: asks('Hello', { name: 'Ann' }), without: asks('Hello') },
+  'image_url.detail': { with: shows({ detail: 'low' }), without: shows() },
+  'tools.strict': { with: offers({ strict: true }), without: offers() },
+  cache_control: { with: asks([{ ...text, cache_control: { type: 'ephemeral' } }]), without: asks([text]) },
+  prompt_cache_breakpoint: { with: asks([{ ...text, prompt_cache_breakpoint: { mode: 'explicit' } }]), without: asks([text]) },
+}
+
 /** Parameters at values that mean the same as their absence. Many clients and frameworks send them by default. */
 export const NEUTRAL_PARAMETERS: Asked = {
   n: 1,

@@ -2,6 +2,7 @@ import {
   type ChatRequest,
   defineCallFunction,
   dropped,
+  droppedInside,
   mapped,
   onlyOpenai,
   type ParameterSupport,
@@ -47,6 +48,9 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   logit_bias: refused('Anthropic takes no logit biases.'),
 
   ...onlyOpenai,
+
+  'tools.strict': mapped('tools.strict'),
+  prompt_cache_breakpoint: mapped('cache_control'),
 }
 
 /** The model of a request. */
@@ -102,7 +106,12 @@ export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): 
       ...(stop.sent.length > 0 && { stop_sequences: stop.sent }),
       ...(body.stream && { stream: true }),
     },
-    dropped: [...sampling.dropped, ...stop.dropped, ...(reasoning.dropped ? ['reasoning_effort'] : [])],
+    dropped: [
+      ...sampling.dropped,
+      ...stop.dropped,
+      ...(reasoning.dropped ? ['reasoning_effort'] : []),
+      ...droppedInside(body, { ...parameters, ...(!facts.structuredOutputs && { 'tools.strict': dropped }) }),
+    ],
   }
 }
 

@@ -2,6 +2,7 @@ import {
   type ChatRequest,
   defineCallFunction,
   dropped,
+  droppedInside,
   mapped,
   onlyOpenai,
   type ParameterSupport,
@@ -47,6 +48,9 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   logit_bias: refused('Converse takes no logit biases.'),
 
   ...onlyOpenai,
+
+  'tools.strict': mapped('toolConfig.tools[].toolSpec.strict'),
+  prompt_cache_breakpoint: mapped('cachePoint'),
 }
 
 /** The model of a request. */
@@ -96,17 +100,20 @@ export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, g
       ...sampling.dropped,
       ...stop.dropped,
       ...(reasoning.dropped ? ['reasoning_effort'] : []),
-      ...(losesMarks(body, facts) ? ['cache_control'] : []),
+      ...lostInside(body, facts),
     ],
   }
 }
 
-/** Whether a mark of the client's has no cache point: none of a model that takes none, and none after a tool, which Nova does not take. */
-function losesMarks({ messages, tools }: Readonly<ChatRequest>, { caching }: ModelFacts): boolean {
-  if ((tools ?? []).some((tool) => 'cache_control' in tool)) return true
-  const isMarked = (part: object): boolean => 'cache_control' in part
-  const hasMarks = (content: unknown): boolean => Array.isArray(content) && content.some(isMarked)
-  return !caching && messages.some(({ content, tool_calls: calls }) => hasMarks(content) || hasMarks(calls))
+/** What is lost inside the request: Converse has no cache point after a tool that all models take, and none for models that do not cache. */
+function lostInside(body: Readonly<ChatRequest>, { caching, strictTools }: ModelFacts): readonly string[] {
+  const table = {
+    ...parameters,
+    ...(!caching && { cache_control: dropped, prompt_cache_breakpoint: dropped }),
+    ...(!strictTools && { 'tools.strict': dropped }),
+  }
+  const isLost = (body.tools ?? []).some((tool) => 'cache_control' in tool) || (!caching && body.cache_control != null)
+  return [...new Set([...droppedInside(body, table), ...(isLost ? ['cache_control'] : [])])]
 }
 
 /** The parameters of a request that are sent, and the names of those that the model does not take. */

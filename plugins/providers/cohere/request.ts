@@ -3,6 +3,7 @@ import {
   type ChatTool,
   defineCallFunction,
   dropped,
+  droppedInside,
   invalidValue,
   mapped,
   onlyOpenai,
@@ -39,6 +40,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   reasoning_effort: mapped('thinking'),
 
   parallel_tool_calls: dropped,
+  cache_control: dropped,
 
   n: refused('Cohere gives one choice a call; call it several times.'),
   logprobs: refused(NO_LOGPROBS),
@@ -46,6 +48,8 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   logit_bias: refused('Cohere takes no logit biases.'),
 
   ...onlyOpenai,
+
+  'image_url.detail': mapped('image_url.detail'),
 }
 
 /** The model of a request. */
@@ -88,7 +92,7 @@ export function toChatBody(body: Readonly<ChatRequest>, { model, facts }: Target
       ...(format && { response_format: format }),
       ...(reasoning.thinking && { thinking: reasoning.thinking }),
     },
-    dropped: [...sampling.dropped, ...(reasoning.dropped ? ['reasoning_effort'] : [])],
+    dropped: [...sampling.dropped, ...(reasoning.dropped ? ['reasoning_effort'] : []), ...droppedInside(body, parameters)],
   }
 }
 

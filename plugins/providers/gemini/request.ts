@@ -3,6 +3,7 @@ import {
   type ChatRequest,
   defineCallFunction,
   dropped,
+  droppedInside,
   mapped,
   onlyOpenai,
   type ParameterSupport,
@@ -40,10 +41,13 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   reasoning_effort: mapped('generationConfig.thinkingConfig'),
 
   parallel_tool_calls: dropped,
+  cache_control: dropped,
 
   logit_bias: refused('Gemini takes no logit biases.'),
 
   ...onlyOpenai,
+
+  'tools.strict': mapped('toolConfig.functionCallingConfig.mode'),
 }
 
 /** The method of a call, the last segment of its path after the model's name and a colon. */
@@ -84,7 +88,13 @@ export function toGenerateRequest(body: Readonly<ChatRequest>, target: Target): 
         ...(thinkingConfig && { thinkingConfig }),
       },
     },
-    dropped: [...sampling.dropped, ...stop.dropped, ...format.dropped, ...(noReasoning ? ['reasoning_effort'] : [])],
+    dropped: [
+      ...sampling.dropped,
+      ...stop.dropped,
+      ...format.dropped,
+      ...(noReasoning ? ['reasoning_effort'] : []),
+      ...droppedInside(body, parameters),
+    ],
   }
 }
 

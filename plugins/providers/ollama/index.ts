@@ -1,6 +1,7 @@
 import {
   API_VERSION,
   bearer,
+  type ChatRequest,
   defineProvider,
   type Host,
   isRecord,
@@ -15,6 +16,7 @@ import {
 import { toRefusal } from './refusal.ts'
 import { chatBody, parameters } from './request.ts'
 import { createTranslator } from './stream.ts'
+import { requiredCall } from './tools.ts'
 
 const BASE_URL = 'http://127.0.0.1:11434'
 
@@ -51,13 +53,11 @@ function create({ baseUrl = BASE_URL, apiKey, options, keepAlive }: Static<typeo
   const credentials: UpstreamHeaders = apiKey ? { authorization: bearer(apiKey) } : {}
   return {
     parameters,
-    request: async (call, { model }) => ({
-      origin,
-      path: `${path}/api/chat`,
-      headers: { ...call.headers, ...credentials },
-      body: await host.compute(call, chatBody, { model, options, keepAlive }),
-    }),
-    translator: createTranslator,
+    async request(call, { model }) {
+      const { body, dropped } = await host.compute(call, chatBody, { model, options, keepAlive })
+      return { origin, path: `${path}/api/chat`, headers: { ...call.headers, ...credentials }, body, dropped }
+    },
+    translator: (call) => createTranslator(requiredCall(call.member('tool_choice') as ChatRequest['tool_choice'])),
     error: toRefusal,
     models: async (signal) => readModels(await host.getJson(`${origin}${path}/api/tags`, { headers: credentials, signal })),
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import {
   type FinishReason,
   isRecord,
+  parseRecord,
   type TokenLogprob,
   type TranslatedCompletion,
   textOf,
@@ -10,12 +11,14 @@ import {
   type Usage,
 } from 'unified-model-gateway/plugin'
 import { meaningOf } from './refusal.ts'
+import type { RequiredCall } from './tools.ts'
 import type { ChatReply } from './wire.ts'
 
-/** Translates a whole reply to a completion. Throws `UpstreamError` for an error, `Error` for any other body. */
-export function toCompletion(body: unknown): TranslatedCompletion {
+/** Translates a whole reply to a completion; `required`: the call that it must be. Throws `UpstreamError` for an error, `Error` for any other body. */
+export function toCompletion(body: unknown, required?: RequiredCall): TranslatedCompletion {
   const reply = readReply(body)
-  const { content, thinking, calls } = readMessage(reply)
+  const message = readMessage(reply)
+  const { content, thinking, calls } = required ? asCall(message, required) : message
   const tokens = toTokens(reply.logprobs)
   return {
     choices: [
@@ -70,9 +73,26 @@ function readCall(value: unknown): readonly Call[] {
   const { arguments: values } = value.function
   const name = textOf(value.function.name)
   if (name === '') return []
-  const id = textOf(value.id) || `call_${randomUUID()}`
+  const id = textOf(value.id) || newCallId()
   return [{ id, name, json: JSON.stringify(isRecord(values) ? values : {}) }]
 }
+
+/** A message whose content is the call that the request required. A content that was cut before its name is left as it is. */
+function asCall(message: ReplyMessage, required: RequiredCall): ReplyMessage {
+  const call = readRequired(message.content, required)
+  return call === undefined ? message : { ...message, content: '', calls: [call] }
+}
+
+/** The call in the content of a reply to a request that requires one; undefined if there is none. */
+export function readRequired(content: string, { name }: RequiredCall): Call | undefined {
+  const id = newCallId()
+  if (name !== undefined) return content === '' ? undefined : { id, name, json: content }
+  const { name: chosen, arguments: values } = parseRecord(content) ?? {}
+  return typeof chosen === 'string' && isRecord(values) ? { id, name: chosen, json: JSON.stringify(values) } : undefined
+}
+
+/** An id for a call to which Ollama gives none. */
+export const newCallId = (): string => `call_${randomUUID()}`
 
 /** Ollama's `done_reason` as OpenAI's `finish_reason`: `stop` also ends a reply with tool calls, and an unknown reason is `stop`. */
 export function toFinishReason({ done_reason: reason }: ChatReply, calls: number): FinishReason {

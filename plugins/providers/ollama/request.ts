@@ -1,19 +1,18 @@
 import {
   type ChatRequest,
-  type ChatTool,
   defineCallFunction,
   dropped,
+  droppedInside,
   invalidValue,
   mapped,
   onlyOpenai,
   type ParameterSupport,
   readResponseFormat,
-  readToolChoice,
   refused,
-  unsupportedParameter,
 } from 'unified-model-gateway/plugin'
 import { toMessages } from './messages.ts'
-import type { ChatBody, Think, Tool } from './wire.ts'
+import { toToolset } from './tools.ts'
+import type { ChatBody, Think } from './wire.ts'
 
 /** The support of each field of a chat completion request. docs/providers/ollama.md is compared with it by a test. */
 export const parameters: Readonly<Record<string, ParameterSupport>> = {
@@ -35,11 +34,12 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   logprobs: mapped('logprobs'),
   top_logprobs: mapped('top_logprobs'),
   tools: mapped('tools'),
-  tool_choice: mapped('tools: none of them, or those that are allowed'),
+  tool_choice: mapped('tools, format'),
   response_format: mapped('format'),
   reasoning_effort: mapped('think'),
 
   parallel_tool_calls: dropped,
+  cache_control: dropped,
 
   n: refused('Ollama gives one choice a call; call it several times.'),
   logit_bias: refused('Ollama takes no logit biases.'),
@@ -56,27 +56,40 @@ export interface Target {
   readonly keepAlive?: string | number
 }
 
-/** The body of `POST /api/chat`. */
-export const chatBody = defineCallFunction(import.meta.url, 'chatBody', (call, target: Target) =>
-  Buffer.from(JSON.stringify(toChatBody(call.body, target))),
-)
+/** An upstream request, and the parameters that are left out. */
+export interface Translated {
+  readonly request: ChatBody
+  readonly dropped: readonly string[]
+}
+
+/** The body of `POST /api/chat`, and the parameters that are left out. */
+export const chatBody = defineCallFunction(import.meta.url, 'chatBody', (call, target: Target) => {
+  const { request, dropped } = toChatBody(call.body, target)
+  return { body: Buffer.from(JSON.stringify(request)), dropped }
+})
 
 /** Translates a chat completion request for `POST /api/chat`. Throws `GatewayError` (400) for parameters that Ollama cannot honour. */
-export function toChatBody(body: Readonly<ChatRequest>, { model, options: own, keepAlive }: Target): ChatBody {
-  const tools = toTools(body)
-  const format = toFormat(body)
+export function toChatBody(body: Readonly<ChatRequest>, { model, options: own, keepAlive }: Target): Translated {
+  const { tools, required } = toToolset(body)
+  const asked = toFormat(body)
+  const format = required?.format ?? asked
+  const messages = toMessages(body.messages)
   const think = toThink(body.reasoning_effort ?? undefined)
   const options = { ...own, ...toOptions(body) }
   return {
-    model,
-    messages: toMessages(body.messages),
-    stream: body.stream === true,
-    ...(tools.length > 0 && { tools }),
-    ...(format !== undefined && { format }),
-    ...(think !== undefined && { think }),
-    ...toLogprobs(body),
-    ...(Object.keys(options).length > 0 && { options }),
-    ...(keepAlive !== undefined && { keep_alive: keepAlive }),
+    request: {
+      model,
+      messages: required ? [required.instruction, ...messages] : messages,
+      stream: body.stream === true,
+      ...(tools.length > 0 && { tools }),
+      ...(format !== undefined && { format }),
+      ...(think !== undefined && { think }),
+      ...toLogprobs(body),
+      ...(Object.keys(options).length > 0 && { options }),
+      ...(keepAlive !== undefined && { keep_alive: keepAlive }),
+    },
+    // A required call is no answer to format.
+    dropped: [...(required && asked !== undefined ? ['response_format'] : []), ...droppedInside(body, parameters)],
   }
 }
 
@@ -125,28 +138,4 @@ function toLogprobs({ logprobs, top_logprobs: top }: Readonly<ChatRequest>): Pic
 function toFormat(body: Readonly<ChatRequest>): ChatBody['format'] {
   const format = readResponseFormat(body.response_format)
   return format?.type === 'json_object' ? 'json' : format?.schema
-}
-
-/** The allowed tools. Throws `GatewayError` (400) for custom tools, and for a required tool, which Ollama cannot enforce. */
-function toTools(body: Readonly<ChatRequest>): readonly Tool[] {
-  const tools = (body.tools ?? []).map((tool, index) => toTool(tool, `tools[${index}]`))
-  const { mode, names } = readToolChoice(body.tool_choice)
-  switch (mode) {
-    case 'none':
-      return []
-    case 'auto':
-      return names ? tools.filter((tool) => names.has(tool.function.name)) : tools
-    case 'required':
-      throw unsupportedParameter('tool_choice', 'Send `auto`, and say in the prompt that the tool is to be used.')
-  }
-}
-
-function toTool(tool: ChatTool, path: string): Tool {
-  if (tool.type !== 'function') throw unsupportedParameter(path, 'Ollama takes tools of type `function` only.')
-  const { name, description, parameters } = tool.function
-  return {
-    type: 'function',
-    // Ollama requires parameters, OpenAI does not.
-    function: { name, ...(description && { description }), parameters: { type: 'object', properties: {}, ...parameters } },
-  }
 }

@@ -1,24 +1,47 @@
 import {
   chunk,
+  KeptText,
   type TranslatedChunk,
   type Translator,
   type UpstreamDecoder,
   type UpstreamEvent,
 } from 'unified-model-gateway/plugin'
-import { type Call, readMessage, readReply, toCompletion, toFinishReason, toTokens, toUsage } from './reply.ts'
+import {
+  type Call,
+  newCallId,
+  readMessage,
+  readReply,
+  readRequired,
+  toCompletion,
+  toFinishReason,
+  toTokens,
+  toUsage,
+} from './reply.ts'
+import type { RequiredCall } from './tools.ts'
 import type { ChatReply } from './wire.ts'
 
-/** Translates the reply to `POST /api/chat`, whole or streamed. */
-export function createTranslator(): Translator {
-  return Object.assign(new ChatStream(), { completion: toCompletion, decoder: () => new LineDecoder() })
+/** Translates the reply to `POST /api/chat`, whole or streamed. `required`: the call that it must be. */
+export function createTranslator(required?: RequiredCall): Translator {
+  return Object.assign(new ChatStream(required), {
+    completion: (body: unknown) => toCompletion(body, required),
+    decoder: () => new LineDecoder(),
+  })
 }
 
 /** Translates the lines of a streamed reply. Each has a piece of the message or whole tool calls; the last has `done`. */
 class ChatStream {
+  readonly #required: RequiredCall | undefined
+  /** The content that is to be a call, of a tool that it names. */
+  #content = ''
+  readonly #kept = new KeptText()
   #calls = 0
   #over = false
   /** Log probabilities of tokens whose text Ollama holds back until it knows whether they are a tool call. */
   #tokens: ReturnType<typeof toTokens> = []
+
+  constructor(required: RequiredCall | undefined) {
+    this.#required = required
+  }
 
   /** Whether the last line has arrived. */
   get over(): boolean {
@@ -32,7 +55,7 @@ class ChatStream {
     const { content, thinking, calls } = readMessage(reply)
     this.#tokens = [...this.#tokens, ...toTokens(reply.logprobs)]
     if (thinking) yield chunk.reasoning(thinking)
-    if (content) yield this.#withLogprobs(chunk.content(content))
+    if (content) yield* this.#addContent(content)
     for (const call of calls) yield* this.#call(call)
     if (reply.done === true) yield* this.#finish(reply)
   }
@@ -43,6 +66,15 @@ class ChatStream {
     return []
   }
 
+  *#addContent(content: string): Generator<TranslatedChunk> {
+    if (this.#required === undefined) yield this.#withLogprobs(chunk.content(content))
+    else if (this.#required.name === undefined) this.#content += this.#kept.add(content)
+    else {
+      if (this.#calls === 0) yield chunk.toolCall({ index: this.#calls++, id: newCallId(), name: this.#required.name })
+      yield this.#withLogprobs(chunk.toolArguments(0, content))
+    }
+  }
+
   *#call({ id, name, json }: Call): Generator<TranslatedChunk> {
     const index = this.#calls++
     yield chunk.toolCall({ index, id, name })
@@ -51,6 +83,9 @@ class ChatStream {
 
   *#finish(reply: ChatReply): Generator<TranslatedChunk> {
     this.#over = true
+    const call = this.#content === '' ? undefined : readRequired(this.#content, this.#required!)
+    if (call !== undefined) yield* this.#call(call)
+    else if (this.#content !== '') yield this.#withLogprobs(chunk.content(this.#content))
     yield this.#withLogprobs(chunk.finish(toFinishReason(reply, this.#calls)))
     const usage = toUsage(reply)
     if (usage) yield chunk.usage(usage)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { tableFor } from '../../../routing/operation.ts'
 import type { ParameterSupport } from '../../../sdk/api.ts'
 import type { Asked } from '../../translator/run-translator.ts'
-import { CHAT_PARAMETERS, NEUTRAL_PARAMETERS } from '../chat-parameters.ts'
+import { CHAT_PARAMETERS, INNER_PARAMETERS, NEUTRAL_PARAMETERS } from '../chat-parameters.ts'
 import type { Suite } from '../harness.ts'
 import { request } from '../requests.ts'
 import { wholeScript } from '../scripts.ts'
@@ -10,7 +10,8 @@ import { wholeScript } from '../scripts.ts'
 /** Cases for the parameter table: the provider treats each parameter as its table says. */
 export function describeParameters(suite: Suite): void {
   const { subject } = suite
-  const asks = { ...CHAT_PARAMETERS, ...subject.parameters }
+  const inner = Object.entries(INNER_PARAMETERS).map(([name, asked]) => [name, asked.with])
+  const asks: Readonly<Record<string, Asked>> = { ...CHAT_PARAMETERS, ...Object.fromEntries(inner), ...subject.parameters }
 
   /** Sends a request. Resolves to the reply and the upstream request; `sent` is undefined if there was none. */
   async function send(asked: Asked) {
@@ -46,15 +47,14 @@ export function describeParameters(suite: Suite): void {
       const parameters = tableFor(suite.harness.provider, subject.model)
       if (parameters === 'verbatim') return
       assert.deepEqual(
-        Object.keys(CHAT_PARAMETERS).filter((name) => !Object.hasOwn(parameters, name)),
+        Object.keys({ ...CHAT_PARAMETERS, ...INNER_PARAMETERS }).filter((name) => !Object.hasOwn(parameters, name)),
         [],
       )
     })
 
     it('whose mapped parameters change the upstream request', () =>
       each(named('mapped'), async (name, asked) => {
-        const { [name]: _, ...others } = asked
-        const [without, withIt] = [await send(others), await send(asked)]
+        const [without, withIt] = [await send(withoutIt(name, asked)), await send(asked)]
         if (withIt.sent === undefined) return `it is refused: ${withIt.text}`
         if (withIt.sent === without.sent) return 'the upstream request is the same without it'
         return droppedBy(withIt.reply).includes(name) ? 'the reply says that it was dropped' : undefined
@@ -62,8 +62,9 @@ export function describeParameters(suite: Suite): void {
 
     it('whose dropped parameters change nothing and are named in the reply', () =>
       each(named('dropped'), async (name, asked) => {
-        const { [name]: _, ...others } = asked
-        const [without, withIt] = [await send(others), await send(asked)]
+        const [without, withIt] = [await send(withoutIt(name, asked)), await send(asked)]
+        // The provider takes no such part, such as an image.
+        if (without.sent === undefined && Object.hasOwn(INNER_PARAMETERS, name)) return undefined
         if (withIt.sent !== without.sent) return `the upstream request changes: ${withIt.sent ?? withIt.text}`
         return droppedBy(withIt.reply).includes(name) ? undefined : 'the reply does not say that it was dropped'
       }))
@@ -85,6 +86,12 @@ export function describeParameters(suite: Suite): void {
 }
 
 const droppedBy = (reply: Response): readonly string[] => reply.headers.get('x-umg-params-dropped')?.split(', ') ?? []
+
+function withoutIt(name: string, asked: Asked): Asked {
+  if (Object.hasOwn(INNER_PARAMETERS, name)) return INNER_PARAMETERS[name]!.without
+  const { [name]: _, ...others } = asked
+  return others
+}
 
 /** Parameters of every call, which other cases cover. */
 const STRUCTURE = new Set(['model', 'messages', 'stream', 'stream_options'])

@@ -6,11 +6,11 @@ import {
   defineCallFunction,
   defineProvider,
   dropped,
+  droppedInside,
   GatewayError,
   type Model,
   mapped,
   type ParameterSupport,
-  type ParameterTable,
   refused,
   secret,
   type TranslatedChunk,
@@ -24,12 +24,13 @@ import {
 
 const supports = (names: string, support: ParameterSupport) => Object.fromEntries(names.split(' ').map((name) => [name, support]))
 
-const parameters: ParameterTable = {
+const parameters: Readonly<Record<string, ParameterSupport>> = {
   temperature: mapped('creativity'),
   ...supports('max_tokens max_completion_tokens', mapped('words')),
   ...supports('seed top_p frequency_penalty presence_penalty reasoning_effort verbosity prediction', dropped),
   ...supports('service_tier store metadata user safety_identifier', dropped),
   ...supports('prompt_cache_key prompt_cache_retention prompt_cache_options', dropped),
+  ...supports('messages.name image_url.detail tools.strict cache_control prompt_cache_breakpoint', dropped),
   ...supports('tools tool_choice parallel_tool_calls functions function_call', refused('Acme calls no tools.')),
   ...supports('n stop logprobs top_logprobs logit_bias response_format', refused('Acme has no such thing.')),
   ...supports('modalities audio web_search_options moderation', refused('Acme has no such thing.')),
@@ -66,7 +67,7 @@ export default defineProvider({
 
 export const speakBody = defineCallFunction(import.meta.url, 'speakBody', ({ body }) => ({
   body: Buffer.from(JSON.stringify(speakRequest(body))),
-  ...(body.messages.some(({ name }) => name) && { dropped: ['messages.name'] }),
+  dropped: droppedInside(body, parameters),
 }))
 
 const speakRequest = ({ messages, temperature, max_tokens, max_completion_tokens, stream }: Readonly<ChatRequest>) => ({

@@ -8,7 +8,7 @@ import { expectParametersOn, namesIn, providerPage } from '../../../support/prov
 import { translate, upstream } from './support.ts'
 
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }
-const SCHEMA = { type: 'object', properties: {}, additionalProperties: false }
+const SCHEMA = { type: 'object' as const, properties: {}, additionalProperties: false }
 
 /** Per mapped parameter: a request that uses it, and the expected members. */
 const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, expected: Partial<MessagesRequest>]>> = {
@@ -35,6 +35,14 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
     { output_config: { format: { type: 'json_schema', schema: SCHEMA } } },
   ],
   reasoning_effort: [{ reasoning_effort: 'low', max_tokens: 10_000 }, { thinking: { type: 'enabled', budget_tokens: 2000 } }],
+  'tools.strict': [
+    { tools: [{ ...TOOL, function: { ...TOOL.function, strict: true } }] },
+    { tools: [{ name: 'look', input_schema: SCHEMA, strict: true }] },
+  ],
+  prompt_cache_breakpoint: [
+    { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', prompt_cache_breakpoint: { mode: 'explicit' } }] }] },
+    { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', cache_control: { type: 'ephemeral' } }] }] },
+  ],
   cache_control: [{ cache_control: { type: 'ephemeral', ttl: '1h' } }, { cache_control: { type: 'ephemeral', ttl: '1h' } }],
 }
 
@@ -106,6 +114,26 @@ describe('anthropic: sampling', () => {
       expect(dropped).to.deep.equal(['temperature', 'top_p'])
     })
   }
+})
+
+describe('anthropic: what is inside messages and tools', () => {
+  it('is named in the reply where it is left out', async () => {
+    const content = [{ type: 'image_url', image_url: { url: 'https://images.example/a.png', detail: 'low' } }]
+    const { dropped } = await sent({ messages: [{ role: 'user', name: 'Ann', content }] })
+    expect(dropped).to.deep.equal(['messages.name', 'image_url.detail'])
+  })
+
+  it('is not named if it asks for nothing', async () => {
+    const content = [{ type: 'image_url', image_url: { url: 'https://images.example/a.png', detail: 'auto' } }]
+    const { dropped } = await sent({ tools: [TOOL], messages: [{ role: 'user', name: null, content }] })
+    expect(dropped).to.deep.equal([])
+  })
+
+  it('such as strict is named for a model that does not take it', async () => {
+    const strict = { ...TOOL, function: { ...TOOL.function, strict: true } }
+    expect((await sent({ model: 'claude/claude-3-7-sonnet', tools: [strict] })).dropped).to.deep.equal(['tools.strict'])
+    expect((await sent({ tools: [strict] })).dropped).to.deep.equal([])
+  })
 })
 
 describe('anthropic: stop sequences', () => {

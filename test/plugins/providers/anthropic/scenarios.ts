@@ -75,5 +75,4 @@ export const midStreamError: ProviderUnderTest['midStreamError'] = {
 export const parameters: NonNullable<ProviderUnderTest['parameters']> = {
   // Enough for the smallest budget of 1024 tokens.
   reasoning_effort: { reasoning_effort: 'low', max_tokens: 10_000 },
-  cache_control: { cache_control: { type: 'ephemeral' } },
 }

@@ -147,8 +147,6 @@ describeProvider({
     code: 'upstream_overloaded',
   },
 
-  parameters: { cache_control: { cache_control: { type: 'ephemeral' } } },
-
   discovery: { answers: listed, lists: ['amazon.nova-pro-v1:0', 'us.amazon.nova-pro-v1:0'] },
 
   embeddings: {

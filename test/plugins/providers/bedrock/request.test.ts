@@ -34,6 +34,14 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
     { reasoning_effort: 'low' },
     { additionalModelRequestFields: { thinking: { type: 'adaptive', display: 'summarized' }, output_config: { effort: 'low' } } },
   ],
+  'tools.strict': [
+    { tools: [{ ...TOOL, function: { ...TOOL.function, strict: true } }] },
+    { toolConfig: { tools: [{ toolSpec: { name: 'look', inputSchema: { json: SCHEMA }, strict: true } }] } },
+  ],
+  prompt_cache_breakpoint: [
+    { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi', prompt_cache_breakpoint: { mode: 'explicit' } }] }] },
+    { messages: [{ role: 'user', content: [{ text: 'Hi' }, { cachePoint: { type: 'default' } }] }] },
+  ],
   cache_control: [
     { cache_control: { type: 'ephemeral', ttl: '1h' } },
     { messages: [{ role: 'user', content: [{ text: 'Hello' }, { cachePoint: { type: 'default', ttl: '1h' } }] }] },
@@ -61,6 +69,28 @@ describe('bedrock: parameters', () => {
   })
 
   it('are on the docs page with their support', () => expectParametersOn(providerPage('bedrock'), parameters))
+})
+
+describe('bedrock: what is inside messages and tools', () => {
+  const dropped = async (body: Readonly<Record<string, unknown>>) => (await upstream(body)).dropped
+
+  it('is named in the reply where the model does not take it', async () => {
+    const content = [{ type: 'text', text: 'Hi', prompt_cache_breakpoint: { mode: 'explicit' } }]
+    const tools = [{ ...TOOL, function: { ...TOOL.function, strict: true } }]
+    const body = { messages: [{ role: 'user', name: 'Ann', content }], tools }
+    expect(await dropped({ model: 'meta.llama3-70b', ...body })).to.deep.equal([
+      'messages.name',
+      'prompt_cache_breakpoint',
+      'tools.strict',
+    ])
+    expect(await dropped(body)).to.deep.equal(['messages.name'])
+  })
+
+  it('and a mark of the whole request is named for a model that does not cache', async () => {
+    const body = { cache_control: { type: 'ephemeral' } }
+    expect(await dropped({ model: 'meta.llama3-70b', ...body })).to.deep.equal(['cache_control'])
+    expect(await dropped(body)).to.deep.equal([])
+  })
 })
 
 const schema = { type: 'object', properties: { age: { type: 'integer', minimum: 0 } }, required: ['age'] }

@@ -4,6 +4,7 @@ import { expectParametersOn, providerPage } from '../../../support/provider-page
 import { refusalOf, translate, upstream } from './support.ts'
 
 const TOOL = { type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }
+const IMAGE = { type: 'image_url', image_url: { url: 'https://images.example/a.png', detail: 'low' } }
 const SCHEMA = { type: 'object', properties: {}, additionalProperties: false }
 
 /** Per mapped parameter: a request that uses it, and the expected members. */
@@ -29,6 +30,7 @@ const ARRIVES: Readonly<Record<string, readonly [body: Record<string, unknown>, 
     { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: SCHEMA } } },
     { response_format: { type: 'json_object', json_schema: SCHEMA } },
   ],
+  'image_url.detail': [{ messages: [{ role: 'user', content: [IMAGE] }] }, { messages: [{ role: 'user', content: [IMAGE] }] }],
   reasoning_effort: [{ reasoning_effort: 'low', max_tokens: 1000 }, { thinking: { type: 'enabled', token_budget: 200 } }],
 }
 

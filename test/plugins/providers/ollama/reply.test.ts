@@ -147,3 +147,52 @@ describe('ollama: a streamed reply', () => {
     expect(failure).to.include({ row: 'upstream_invalid_response' })
   })
 })
+
+describe('ollama: the reply to a request that requires a tool', () => {
+  const NAMED = {
+    tools: [{ type: 'function', function: { name: 'look' } }],
+    tool_choice: { type: 'function', function: { name: 'look' } },
+  }
+  const ANY = { ...NAMED, tool_choice: 'required' }
+  const PIECES = ['{"name": "look", ', '"arguments": {"at":', ' "sea"}}']
+
+  it('is a call of the named tool', async () => {
+    const { choices } = await complete(reply([{ content: '{"at":"sea"}' }]).whole, NAMED)
+    expect(choices[0]).to.deep.include({ finish_reason: 'tool_calls' })
+    const { content, tool_calls: calls } = choices[0]!.message
+    expect({ content, called: calls!.map((one) => one.function) }).to.deep.equal({
+      content: null,
+      called: [{ name: 'look', arguments: '{"at":"sea"}' }],
+    })
+    expect(calls![0]!.id).to.match(/^call_/)
+  })
+
+  it('streams the arguments of the named tool as they come', async () => {
+    const { chunks } = await listen(reply([{ content: '{"at":' }, { content: '"sea"}' }]).stream, NAMED)
+    const { tools, content, finish } = gather(chunks).choices[0]!
+    expect({ content, finish }).to.deep.equal({ content: '', finish: 'tool_calls' })
+    expect(tools.map(({ name, arguments: values }) => ({ name, values }))).to.deep.equal([
+      { name: 'look', values: '{"at":"sea"}' },
+    ])
+    expect(chunks.flatMap(({ choices }) => choices[0]?.delta.tool_calls ?? []).length).to.be.greaterThan(2)
+  })
+
+  it('is a call of the tool that the model chose', async () => {
+    const { choices } = await complete(reply([{ content: PIECES.join('') }]).whole, ANY)
+    expect(choices[0]!.message.tool_calls![0]!.function).to.deep.equal({ name: 'look', arguments: '{"at":"sea"}' })
+    const { chunks } = await listen(reply(PIECES.map((content) => ({ content }))).stream, ANY)
+    const { tools, content, finish } = gather(chunks).choices[0]!
+    expect(tools.map(({ name, arguments: values }) => ({ name, values }))).to.deep.equal([
+      { name: 'look', values: '{"at":"sea"}' },
+    ])
+    expect({ content, finish }).to.deep.equal({ content: '', finish: 'tool_calls' })
+  })
+
+  it('that was cut is not lost', async () => {
+    const cut = reply([{ content: '{"name": "lo' }], { done_reason: 'length' })
+    const { choices } = await complete(cut.whole, ANY)
+    expect(choices[0]).to.deep.include({ finish_reason: 'length' })
+    expect(choices[0]!.message.content).to.equal('{"name": "lo')
+    expect(gather((await listen(cut.stream, ANY)).chunks).choices[0]).to.include({ content: '{"name": "lo', finish: 'length' })
+  })
+})

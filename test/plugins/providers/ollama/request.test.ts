@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { refusalOf, translate } from './ollama.ts'
+import { refusalOf, translate, upstream } from './ollama.ts'
 
 const tool = (name: string, more: object = {}) => ({ type: 'function', function: { name, ...more } })
 const wire = (name: string, more: object = {}) => ({
@@ -108,13 +108,51 @@ describe('ollama: tools', () => {
     expect(await choose(allow('auto', 'listen'))).to.deep.equal(['listen'])
   })
 
-  for (const tool_choice of ['required', tool('look'), allow('required', 'look')]) {
-    it(`cannot be required (${JSON.stringify(tool_choice)}): the error says what to do instead`, async () => {
-      const refusal = await refusalOf({ tools, tool_choice })
-      expect(refusal).to.include({ code: 'unsupported_parameter', param: 'tool_choice' })
-      expect(refusal.message).to.contain('Send `auto`')
+  it('that is required by its name makes its schema the format of the answer', async () => {
+    const named = { ...tool('add', { description: 'Adds.', parameters: schema }) }
+    for (const tool_choice of [tool('add'), allow('required', 'add')]) {
+      const { tools: sent, format, messages } = await translate({ tools: [...tools, named], tool_choice })
+      expect({ sent, format }).to.deep.equal({ sent: undefined, format: schema })
+      const [instruction, asked] = messages
+      expect(instruction!.role).to.equal('system')
+      expect(instruction!.content).to.contain('`add`').and.contain('"description":"Adds."')
+      expect(asked).to.deep.equal({ role: 'user', content: 'Hello' })
+    }
+  })
+
+  it('of which any is required make a format of names and arguments', async () => {
+    const pair = {
+      type: 'object',
+      properties: { next: { $ref: '#' }, at: { $ref: '#/$defs/at' } },
+      $defs: { at: { type: 'string' } },
+    }
+    const { format } = await translate({ tools: [tool('look', { parameters: pair }), tool('listen')], tool_choice: 'required' })
+    const call = (name: string) => ({
+      type: 'object',
+      properties: { name: { const: name }, arguments: { $ref: `#/$defs/${name}` } },
+      required: ['name', 'arguments'],
+      additionalProperties: false,
     })
-  }
+    const next = { $ref: '#/$defs/look' }
+    const at = { $ref: '#/$defs/look/$defs/at' }
+    expect(format).to.deep.equal({
+      anyOf: [call('look'), call('listen')],
+      $defs: {
+        look: { type: 'object', properties: { next, at }, $defs: { at: { type: 'string' } } },
+        listen: { type: 'object', properties: {} },
+      },
+    })
+  })
+
+  it('that are required and do not exist are refused', async () => {
+    expect(await refusalOf({ tools, tool_choice: tool('smell') })).to.include({ code: 'invalid_value', param: 'tool_choice' })
+    expect(await refusalOf({ tool_choice: 'required' })).to.include({ code: 'invalid_value', param: 'tool_choice' })
+  })
+
+  it('leave no answer to format if one is required: response_format is dropped', async () => {
+    const body = { tools, tool_choice: 'required', response_format: { type: 'json_object' } }
+    expect((await upstream(body)).dropped).to.deep.equal(['response_format'])
+  })
 
   it('of other types are refused and their path is named', async () => {
     expect(await refusalOf({ tools: [...tools, { type: 'custom', custom: { name: 'x' } }] })).to.include({ param: 'tools[2]' })

@@ -28,7 +28,7 @@ export default defineProvider({
         origin,
         path: `${path}/v1/talk`,
         headers: { ...call.headers, authorization },
-        body: await host.compute(call, talkBody, model),
+        ...(await host.compute(call, talkBody, model)),
       }),
 
       translator: createTranslator,

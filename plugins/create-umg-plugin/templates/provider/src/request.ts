@@ -5,6 +5,7 @@ import {
   type ChatTool,
   defineCallFunction,
   dropped,
+  droppedInside,
   mapped,
   onlyOpenai,
   type ParameterSupport,
@@ -33,6 +34,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   top_p: dropped,
   seed: dropped,
   reasoning_effort: dropped,
+  cache_control: dropped,
 
   n: refused('Parrot gives one choice a call.'),
   stop: refused('Parrot takes no stop sequences.'),
@@ -48,9 +50,10 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
 }
 
 /** The body of a request. A worker thread calls it for large requests, so that they do not block the gateway. */
-export const talkBody = defineCallFunction(import.meta.url, 'talkBody', (call, engine: string) =>
-  Buffer.from(JSON.stringify(toTalkRequest(call.body, engine))),
-)
+export const talkBody = defineCallFunction(import.meta.url, 'talkBody', (call, engine: string) => ({
+  body: Buffer.from(JSON.stringify(toTalkRequest(call.body, engine))),
+  dropped: droppedInside(call.body, parameters),
+}))
 
 /** Translates a chat completion request to Parrot's. Throws a `GatewayError` (400) for content that Parrot does not take. */
 export function toTalkRequest(body: Readonly<ChatRequest>, engine: string): TalkRequest {
