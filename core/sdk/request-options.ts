@@ -1,4 +1,5 @@
 import { GatewayError } from '../errors.ts'
+import type { Call } from './call.ts'
 import type { ResponseFormat, ToolChoice } from './chat.ts'
 import { isRecord } from './json.ts'
 import { invalidValue, unsupportedParameter } from './parameters.ts'
@@ -46,6 +47,12 @@ export function readResponseFormat(format: ResponseFormat | null | undefined): J
   const { name, description, schema } = format.json_schema
   if (!isRecord(schema)) throw new GatewayError('missing_required_parameter', { param: 'response_format.json_schema.schema' })
   return { type: 'json_schema', name, ...(description && { description }), schema }
+}
+
+/** Whether a call asks for a JSON object without a schema. */
+export const asksForJsonObject = (call: Pick<Call, 'member'>): boolean => {
+  const format = call.member('response_format')
+  return isRecord(format) && format.type === 'json_object'
 }
 
 type JsonSchema = Readonly<Record<string, unknown>>

@@ -1,5 +1,6 @@
 import {
   API_VERSION,
+  asksForJsonObject,
   defineProvider,
   type EndpointOperation,
   factsOption,
@@ -10,6 +11,7 @@ import {
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
+import { onlyJsonObject } from './json-object.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
 import { messagesBody, parameters } from './request.ts'
@@ -63,7 +65,7 @@ function create({ apiKey, baseUrl = BASE_URL, maxTokens, facts = {} }: Static<ty
       return { origin, path: `${path}/v1/messages`, headers: { ...call.headers, ...credentials }, body, dropped }
     },
     endpoints: { messages: verbatim('/v1/messages'), 'messages.count_tokens': verbatim('/v1/messages/count_tokens') },
-    translator: createTranslator,
+    translator: (call) => (asksForJsonObject(call) ? onlyJsonObject(createTranslator()) : createTranslator()),
     error: toRefusal,
     models: (signal) =>
       listModels((query) =>

@@ -20,6 +20,7 @@ export function toCompletion(body: unknown): TranslatedCompletion {
   const calls = toToolCalls(blocks, String(reply.model))
   const text = joinTexts(blocks, 'text')
   const thinking = joinTexts(blocks, 'thinking')
+  const refusal = toExplanation(reply.stop_details)
   return {
     ...(typeof reply.id === 'string' && { id: reply.id }),
     choices: [
@@ -27,6 +28,7 @@ export function toCompletion(body: unknown): TranslatedCompletion {
         message: {
           content: text === '' && calls.length > 0 ? null : text,
           ...(thinking && { reasoning_content: thinking }),
+          ...(refusal && { refusal }),
           ...(calls.length > 0 && { tool_calls: calls }),
         },
         finish_reason: toFinishReason(reply.stop_reason),
@@ -34,6 +36,11 @@ export function toCompletion(body: unknown): TranslatedCompletion {
     ],
     usage: usageOfMessages(reply.usage ?? {}),
   }
+}
+
+/** Why the model refused, in words; '' if it did not, or gives no reason (`RefusalStopDetails`). */
+export function toExplanation(details: unknown): string {
+  return isRecord(details) ? textOf(details.explanation) : ''
 }
 
 /** The texts of all blocks of one type, without separators. */

@@ -11,6 +11,7 @@ import {
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
 import { markOf } from './content.ts'
+import { askForJsonObject } from './json-object.ts'
 import { MAX_MARKS, toConversation } from './messages.ts'
 import type { ModelFacts } from './models.ts'
 import { toReasoning, withoutThinking } from './reasoning.ts'
@@ -34,7 +35,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   tools: mapped('tools'),
   tool_choice: mapped('tool_choice'),
   parallel_tool_calls: mapped('tool_choice.disable_parallel_tool_use'),
-  response_format: mapped('output_config.format'),
+  response_format: mapped('output_config.format, system for json_object'),
   reasoning_effort: mapped('thinking, output_config.effort'),
   cache_control: mapped('cache_control, also of parts, tools and tool calls'),
 
@@ -80,7 +81,7 @@ export function toMessagesRequest(body: Readonly<ChatRequest>, target: Target): 
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? target.maxTokens ?? facts.maxTokens
   const toolset = toToolset(body, facts)
   const { messages, ...instructions } = toConversation(
-    body.messages,
+    body.response_format?.type === 'json_object' ? askForJsonObject(body.messages) : body.messages,
     target.model,
     MAX_MARKS - marksIn(toolset.tools) - (markOf(body) ? 1 : 0),
   )
@@ -134,10 +135,7 @@ function toStop(body: Readonly<ChatRequest>) {
 
 function toFormat(body: Readonly<ChatRequest>, facts: ModelFacts): OutputFormat | undefined {
   const format = readResponseFormat(body.response_format)
-  if (format === undefined) return undefined
-  if (format.type !== 'json_schema') {
-    throw unsupportedParameter('response_format', 'Claude writes JSON by a schema: send `json_schema`.')
-  }
+  if (format?.type !== 'json_schema') return undefined
   if (!facts.structuredOutputs) throw unsupportedParameter('response_format', 'Claude follows a schema from version 4.1 on.')
   const { schema, description } = format
   return { type: 'json_schema', schema: toStrictSchema({ ...(description && { description }), ...schema }) }

@@ -10,7 +10,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { toThinkingBlock, toThinkingState } from './reasoning.ts'
 import { toUpstreamError } from './refusal.ts'
-import { toCompletion, toFinishReason } from './reply.ts'
+import { toCompletion, toExplanation, toFinishReason } from './reply.ts'
 import type { MessageReply, ReplyBlock, ReplyDelta, StreamEvent, ThinkingBlock } from './wire.ts'
 
 /** Translates the reply to `POST /v1/messages`, whole or streamed. */
@@ -40,6 +40,8 @@ class MessageStream {
   #calls = 0
   #hasContent = false
   #stopReason: unknown
+  #refusal = ''
+  #begun: { readonly id: unknown } | undefined
   #usage: MessagesUsage = {}
   #over = false
 
@@ -66,6 +68,7 @@ class MessageStream {
       case 'message_delta':
         this.#usage = updateUsage(this.#usage, event.usage)
         this.#stopReason = event.delta?.stop_reason ?? this.#stopReason
+        this.#refusal ||= toExplanation(event.delta?.stop_details)
         return []
       case 'message_stop':
         this.#over = true
@@ -89,6 +92,8 @@ class MessageStream {
   }
 
   #startMessage({ id, model, usage }: MessageReply): readonly TranslatedChunk[] {
+    if (this.#begun !== undefined && this.#begun.id !== id) throw new Error('Another message begins within the stream.')
+    this.#begun = { id }
     this.#usage = updateUsage(this.#usage, usage)
     this.#model = String(model)
     return typeof id === 'string' ? [{ id, choices: [] }] : []
@@ -151,9 +156,12 @@ class MessageStream {
 
   #finish(): readonly TranslatedChunk[] {
     if (!this.#hasContent && this.#stopReason == null) throw new Error('The message has neither content nor a stop reason.')
-    const finish = chunk.finish(toFinishReason(this.#stopReason))
     const usage = usageOfMessages(this.#usage)
-    return usage === undefined ? [finish] : [finish, chunk.usage(usage)]
+    return [
+      ...chunk.fromText(chunk.refusal, this.#refusal),
+      chunk.finish(toFinishReason(this.#stopReason)),
+      ...(usage === undefined ? [] : [chunk.usage(usage)]),
+    ]
   }
 }
 

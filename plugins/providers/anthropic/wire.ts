@@ -135,6 +135,7 @@ export interface MessageReply {
   readonly model?: unknown
   readonly content?: unknown
   readonly stop_reason?: unknown
+  readonly stop_details?: unknown
   readonly usage?: MessagesUsage
 }
 
@@ -155,6 +156,7 @@ export interface ReplyDelta extends ReplyBlock {
   readonly partial_json?: unknown
   /** In message_delta. */
   readonly stop_reason?: unknown
+  readonly stop_details?: unknown
 }
 
 /** One event of a stream: the fields of all its types. */

@@ -1,6 +1,7 @@
 import {
   API_VERSION,
   type Attempt,
+  asksForJsonObject,
   type Call,
   defineProvider,
   factsOption,
@@ -11,6 +12,7 @@ import {
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
+import { onlyJsonObject } from '../anthropic/json-object.ts'
 import { createAuthenticator } from './credentials.ts'
 import { embeddingParameters, invokeBody, toInvokeReply } from './embeddings.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
@@ -92,7 +94,8 @@ function create(
         reply: toInvokeReply,
       },
     },
-    translator: (_, { model }) => createTranslator(model),
+    translator: (call, { model }) =>
+      asksForJsonObject(call) ? onlyJsonObject(createTranslator(model)) : createTranslator(model),
     error: toRefusal,
     models: (signal) =>
       listModels((list) => async (query) => {

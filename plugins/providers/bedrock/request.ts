@@ -10,6 +10,7 @@ import {
   refused,
   unsupportedParameter,
 } from 'unified-model-gateway/plugin'
+import { askForJsonObject } from '../anthropic/json-object.ts'
 import { toStrictSchema } from '../anthropic/schema.ts'
 import { toCachePoint } from './content.ts'
 import { toConversation } from './messages.ts'
@@ -34,7 +35,7 @@ export const parameters: Readonly<Record<string, ParameterSupport>> = {
   tools: mapped('toolConfig.tools'),
   tool_choice: mapped('toolConfig.toolChoice'),
   parallel_tool_calls: mapped('additionalModelRequestFields.tool_choice'),
-  response_format: mapped('outputConfig.textFormat'),
+  response_format: mapped('outputConfig.textFormat, system for json_object'),
   reasoning_effort: mapped('additionalModelRequestFields'),
   cache_control: mapped('cachePoint, also of parts and tool calls'),
 
@@ -75,7 +76,8 @@ export const converseBody = defineCallFunction(import.meta.url, 'converseBody', 
 
 /** Translates a chat completion request for Converse. Throws `GatewayError` (400) for parameters that Bedrock cannot honour. */
 export function toConverseRequest(body: Readonly<ChatRequest>, { model, facts, guardrail }: Target): Translated {
-  const { system, messages } = toConversation(body.messages, model, facts, toCachePoint(body))
+  const asked = body.response_format?.type === 'json_object' ? askForJsonObject(body.messages) : body.messages
+  const { system, messages } = toConversation(asked, model, facts, toCachePoint(body))
   const toolset = toToolset(body, messages, facts)
   const maxTokens = body.max_completion_tokens ?? body.max_tokens ?? undefined
   const reasoning = toReasoning(body.reasoning_effort ?? undefined, facts, { maxTokens, forced: toolset.forced, messages })
@@ -146,10 +148,7 @@ function toStop(body: Readonly<ChatRequest>): Split {
 
 function toTextFormat(body: Readonly<ChatRequest>, facts: ModelFacts): TextFormat | undefined {
   const format = readResponseFormat(body.response_format)
-  if (format === undefined) return undefined
-  if (format.type !== 'json_schema') {
-    throw unsupportedParameter('response_format', 'Bedrock writes JSON by a schema: send `json_schema`.')
-  }
+  if (format?.type !== 'json_schema') return undefined
   if (!facts.schemas) throw unsupportedParameter('response_format', 'On Bedrock this model does not follow a schema.')
   const { type, schema, ...rest } = format
   return { type, structure: { jsonSchema: { schema: JSON.stringify(toStrictSchema(schema)), ...rest } } }

@@ -1,4 +1,5 @@
 import {
+  asksForJsonObject,
   type Call,
   defineCallFunction,
   isRecord,
@@ -6,6 +7,7 @@ import {
   type Translator,
   type UpstreamRefusal,
 } from 'unified-model-gateway/plugin'
+import { onlyJsonObject } from '../anthropic/json-object.ts'
 import { toRefusal as toClaudeRefusal } from '../anthropic/refusal.ts'
 import { toMessagesRequest } from '../anthropic/request.ts'
 import { createTranslator as createClaudeTranslator } from '../anthropic/stream.ts'
@@ -59,7 +61,8 @@ export function toChatRequest(call: Call, { publisher, name }: VertexModel, own:
 
 /** Translates a publisher's reply to a chat completion request. */
 export function createTranslator(call: Call, publisher: Publisher): Translator {
-  return publisher === 'anthropic' ? createClaudeTranslator() : createGeminiTranslator(call)
+  if (publisher !== 'anthropic') return createGeminiTranslator(call)
+  return asksForJsonObject(call) ? onlyJsonObject(createClaudeTranslator()) : createClaudeTranslator()
 }
 
 /** Reads an error reply: a Claude's errors are Anthropic's, all others are Google's. */

@@ -87,6 +87,14 @@ describe('anthropic: a whole reply', () => {
     })
   }
 
+  it('has the explanation of a refusal', () => {
+    const explain = (stop_details: unknown) => complete({ stop_reason: 'refusal', stop_details }).choices[0]!.message.refusal
+    expect(explain({ type: 'refusal', category: 'bio', explanation: 'This could do harm.' })).to.equal('This could do harm.')
+    for (const details of [{ type: 'refusal', category: null, explanation: null }, null, 'words', {}]) {
+      expect(explain(details)).to.equal(undefined)
+    }
+  })
+
   it('includes cached tokens in the prompt tokens', () => {
     const usage = {
       input_tokens: 10,

@@ -87,6 +87,16 @@ describe('anthropic: a streamed reply', () => {
     expect((await hearFixture('max-tokens')).finishes).to.deep.equal(['length'])
   })
 
+  it('has the explanation of a refusal', async () => {
+    const stop_details = { type: 'refusal', category: 'cyber', explanation: 'This could do harm.' }
+    const events = [{ type: 'message_delta', delta: { stop_reason: 'refusal', stop_details } }, { type: 'message_stop' }]
+    const chunks = await play(events.map(event))
+    expect(chunks).to.deep.equal([
+      { choices: [{ index: 0, delta: { refusal: 'This could do harm.' } }] },
+      { choices: [{ index: 0, delta: {}, finish_reason: 'content_filter' }] },
+    ])
+  })
+
   it('keeps its stop reason after later usage', async () => {
     const deltas = [{ stop_reason: 'max_tokens' }, { stop_reason: null }, {}].map((delta) => ({ type: 'message_delta', delta }))
     expect(hear(await play([...deltas, { type: 'message_stop' }].map(event))).finishes).to.deep.equal(['length'])
@@ -148,6 +158,13 @@ describe('anthropic: a stream that fails', () => {
     for (const one of [told, words]) {
       expect(hear(await play([one, event({ type: 'message_stop' })])).finishes).to.deep.equal(['stop'])
     }
+  })
+
+  it('fails if another message begins within it', async () => {
+    const begin = (id: string) => event({ type: 'message_start', message: { id, model: 'm' } })
+    const [first, ...rest] = fixture('text')
+    expect(String(await failureOf(play([first!, begin('msg_other'), ...rest])))).to.contain('Another message begins')
+    expect(hear(await play([begin('msg_01'), begin('msg_01'), ...rest])).content).to.equal('Hello!')
   })
 
   it('cut at any event is incomplete', async () => {

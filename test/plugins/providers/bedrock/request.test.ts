@@ -120,8 +120,13 @@ describe('bedrock: response_format', () => {
     expect(await translate({ response_format: { type: 'text' } })).not.to.have.property('outputConfig')
   })
 
+  it('is served for json_object by any model, by an instruction', async () => {
+    const { system, outputConfig } = await translate({ model: 'amazon.nova-pro-v1:0', response_format: { type: 'json_object' } })
+    expect(JSON.stringify(system)).to.contain('Answer with a single JSON object')
+    expect(outputConfig).to.equal(undefined)
+  })
+
   it('is refused without a schema, and for a model without structured outputs', async () => {
-    expect(await refusalOf({ response_format: { type: 'json_object' } })).to.contain('send `json_schema`')
     expect(await refusalOf(asked({ name: 'person' }))).to.contain('response_format.json_schema.schema')
     expect(await refusalOf({ model: 'amazon.nova-pro-v1:0', ...asked({ name: 'person', schema }) })).to.contain(
       'this model does not follow a schema',

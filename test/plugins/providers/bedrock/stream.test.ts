@@ -97,6 +97,14 @@ describe('bedrock: a streamed reply', () => {
     expect(usage).to.include({ total_tokens: 2 })
   })
 
+  it('has the JSON object alone, if the client asks for one', async () => {
+    const words = ['```json\n', '{"a":', ' 1}', '\n```'].map((text) =>
+      event({ contentBlockDelta: { contentBlockIndex: 0, delta: { text } } }),
+    )
+    const { content, finish, usage } = await hear([START, ...words, ...END], { response_format: { type: 'json_object' } })
+    expect({ content, finish, tokens: usage?.total_tokens }).to.deep.equal({ content: '{"a": 1}', finish: 'stop', tokens: 2 })
+  })
+
   it('ignores events after its end', async () => {
     const late = event({ contentBlockDelta: { contentBlockIndex: 9, delta: { text: '?' } } })
     expect((await hear([...fixture('text'), late])).content).to.equal('Hello, 世界 👋')
