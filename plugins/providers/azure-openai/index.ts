@@ -12,10 +12,14 @@ import {
   Type,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
-import { splicedBody } from '../openai-compatible/index.ts'
+import { refuseMembers, splicedBody } from '../openai-compatible/index.ts'
+import { memberOptions, refusedMembers } from '../openai-compatible/members.ts'
 import { addressOf, type Operation } from './address.ts'
 import { EntraCredentials, keyCredentials } from './credentials.ts'
 import { createAzureTranslator, toRefusal } from './reply.ts'
+
+/** Azure searches these stores with its own identity, which may see more than the caller ("Azure OpenAI On Your Data", learn.microsoft.com). */
+const STORES = ['data_sources'] as const
 
 const schema = Type.Object(
   {
@@ -35,6 +39,7 @@ const schema = Type.Object(
         description: 'The version of the API of deployments, 2024-10-21 or later. Absent: /openai/v1, which has none.',
       }),
     ),
+    ...memberOptions(STORES),
   },
   { additionalProperties: false },
 )
@@ -42,11 +47,13 @@ const schema = Type.Object(
 /** Azure OpenAI: models are the deployments of a resource. It receives the client's own bytes: docs/providers/azure-openai.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'azure-openai', schema, create })
 
-function create({ baseUrl, apiKey, apiVersion }: Static<typeof schema>, host: Host): Provider {
+function create({ baseUrl, apiKey, apiVersion, ...members }: Static<typeof schema>, host: Host): Provider {
   const address = addressOf(baseUrl, apiVersion)
+  const refused = refusedMembers(STORES, members)
   const credentials = apiKey ? keyCredentials(apiKey) : new EntraCredentials(address.scope)
 
   async function toHead(operation: Operation, call: Call, attempt: Attempt): Promise<Omit<UpstreamRequest, 'body'>> {
+    refuseMembers(call, refused)
     const path = address.path(operation, attempt.model)
     if (path === undefined) throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
     return { origin: address.origin, path, headers: { ...call.headers, ...(await credentials.forCall(call, attempt)) } }

@@ -12,7 +12,9 @@ import {
   Type,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
+import { CHOOSING, memberOptions, type RefusedMembers, refusedMembers, refuseMember } from './members.ts'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
+import { QUIRKS } from './quirks/named.ts'
 import type { Quirk } from './quirks/quirk.ts'
 import { createTranslator, needsTranslator, readEndpointRefusal, readModels } from './reply.ts'
 
@@ -29,6 +31,12 @@ const schema = Type.Object(
         examples: ['http://127.0.0.1:11434/v1'],
       }),
     ),
+    quirks: Type.Optional(
+      Type.Array(Type.Enum([...QUIRKS.keys()]), {
+        description: 'Differences of the upstream from OpenAI, which the gateway corrects, beside those of the preset.',
+        examples: [['developer-role', 'max-tokens']],
+      }),
+    ),
     apiKey: Type.Optional(secret({ description: 'Sent as Authorization: Bearer.' })),
     responses: Type.Optional(
       Type.Boolean({
@@ -39,6 +47,7 @@ const schema = Type.Object(
     headers: Type.Optional(
       Type.Record(Type.String(), Type.String(), { description: 'Sent with every request to this vendor, discovery included.' }),
     ),
+    ...memberOptions(CHOOSING),
   },
   { additionalProperties: false },
 )
@@ -49,21 +58,22 @@ export default defineProvider({
   name: 'openai-compatible',
   schema,
 
-  create({ preset: name, baseUrl, apiKey, responses, headers = {} }, host) {
+  create({ preset: name, baseUrl, quirks: own = [], apiKey, responses, headers = {}, ...members }, host) {
     const preset: Preset | undefined = name && PRESETS[name]
     const address = baseUrl ?? preset?.baseUrl
     if (address === undefined) throw new Error('name the upstream: set preset to a known vendor, or baseUrl to an address')
     const { origin, path: base } = parseBaseUrl(address, { endpoint: '/chat/completions', example: PRESETS.openai.baseUrl })
-    const own = { ...checkHeaders(headers), ...(apiKey && { authorization: bearer(apiKey) }) }
-    const quirks = preset?.quirks ?? []
+    const credentials = { ...checkHeaders(headers), ...(apiKey && { authorization: bearer(apiKey) }) }
+    const shipped: readonly Quirk[] = preset?.quirks ?? []
+    const quirks = [...shipped, ...own.map((quirk) => QUIRKS.get(quirk)!).filter((quirk) => !shipped.includes(quirk))]
+    const requestQuirks = quirks.filter(({ request }) => request !== undefined).map((quirk) => quirk.name)
+    const refused = refusedMembers(CHOOSING, members)
     const error = quirks.find((quirk) => quirk.error)?.error
 
-    const post = (path: string, call: Call, body: Uint8Array): UpstreamRequest => ({
-      origin,
-      path: base + path,
-      headers: { ...call.headers, ...own },
-      body,
-    })
+    const post = (path: string, call: Call, body: Uint8Array): UpstreamRequest => {
+      refuseMembers(call, refused)
+      return { origin, path: base + path, headers: { ...call.headers, ...credentials }, body }
+    }
     const verbatim = (path: string): EndpointOperation => ({
       parameters: 'verbatim',
       request: (call, { model }) => post(path, call, call.splice({ model })),
@@ -72,36 +82,40 @@ export default defineProvider({
 
     return {
       parameters: 'verbatim',
-      request: changesRequests(quirks)
-        ? async (call, { model }) => post('/chat/completions', call, await host.compute(call, presetBody, { model, name: name! }))
-        : (call, attempt) => post('/chat/completions', call, splicedBody(call, attempt)),
+      request:
+        requestQuirks.length > 0
+          ? async (call, { model }) =>
+              post('/chat/completions', call, await host.compute(call, quirkBody, { model, quirks: requestQuirks }))
+          : (call, attempt) => post('/chat/completions', call, splicedBody(call, attempt)),
       endpoints: {
         embeddings: verbatim('/embeddings'),
         ...((responses ?? preset?.responses) && { responses: verbatim('/responses') }),
       },
       ...(needsTranslator(quirks) && { translator: () => createTranslator(quirks) }),
       ...(error && { error }),
-      models: async (signal) => readModels(await host.getJson(`${origin}${base}/models`, { headers: own, signal })),
+      models: async (signal) => readModels(await host.getJson(`${origin}${base}/models`, { headers: credentials, signal })),
     }
   },
 })
 
-const changesRequests = (quirks: readonly Quirk[]): boolean => quirks.some(({ request }) => request !== undefined)
+/** Throws `GatewayError` (400) for a call with a member that its namespace refuses. */
+export function refuseMembers(call: Call, refused: RefusedMembers): void {
+  for (const key of call.keys) if (refused.pattern.test(key)) refuseMember(call, key, refused)
+}
 
 /** The client's own bytes with the members that differ for every vendor. The body is not parsed. */
 export function splicedBody(call: Call, { model }: Pick<Attempt, 'model'>): Buffer {
   return call.splice({ model, ...usageOptions(call) })
 }
 
-/** The client's own bytes with the members that differ for the vendor of a preset. */
-export const presetBody = defineCallFunction(
+/** The client's own bytes with the members that differ for a vendor; `quirks`: the names of those that change requests. */
+export const quirkBody = defineCallFunction(
   import.meta.url,
-  'presetBody',
-  (call, { model, name }: { readonly model: string; readonly name: PresetName }) => {
-    const { quirks }: Preset = PRESETS[name]
+  'quirkBody',
+  (call, { model, quirks }: { readonly model: string; readonly quirks: readonly string[] }) => {
     let members: Readonly<Record<string, unknown>> = { model, ...usageOptions(call) }
-    for (const quirk of quirks) {
-      if (quirk.request) members = { ...members, ...quirk.request({ ...call.body, ...members } as ChatRequest) }
+    for (const name of quirks) {
+      members = { ...members, ...QUIRKS.get(name)!.request!({ ...call.body, ...members } as ChatRequest) }
     }
     return call.splice(members)
   },

@@ -1,6 +1,6 @@
 import { googleError, mistralError } from './quirks/errors.ts'
 import type { Quirk } from './quirks/quirk.ts'
-import { finishReasons, thinkingParts, uncountedReasoning, usageInsideChunks } from './quirks/replies.ts'
+import { cachedTokens, finishReasons, thinkingParts, uncountedReasoning, usageInsideChunks } from './quirks/replies.ts'
 import { developerRole, maxTokens, noReasoningHistory, noStreamOptions } from './quirks/requests.ts'
 import { toolCallParts, toolFinish } from './quirks/tool-calls.ts'
 
@@ -115,6 +115,7 @@ export const PRESETS = {
     keyVariable: 'MOONSHOT_API_KEY',
     quirks: [
       usageInsideChunks, // inside the choice: github.com/earendil-works/pi/issues/2017
+      cachedTokens, // beside the counts: github.com/vercel/ai, packages/moonshotai, convert-moonshotai-chat-usage.ts
     ],
     source: 'https://github.com/vercel/ai/tree/main/packages/moonshotai',
   },

@@ -80,6 +80,21 @@ function liftUsage(chunk: TranslatedChunk): TranslatedChunk {
 const isCharged = (choice: TranslatedChoice): choice is TranslatedChoice & { usage: Usage } =>
   typeof choice.usage === 'object' && choice.usage !== null
 
+/** The vendor reports the cached tokens of the prompt beside the counts, instead of in their details. */
+export const cachedTokens: Quirk = {
+  name: 'cached-tokens',
+
+  stream: () => moveCachedTokens,
+  completion: moveCachedTokens,
+}
+
+function moveCachedTokens<Reply extends { readonly usage?: Usage }>(reply: Reply): Reply {
+  const { usage } = reply
+  if (typeof usage?.cached_tokens !== 'number' || usage.prompt_tokens_details?.cached_tokens !== undefined) return reply
+  const details = { ...usage.prompt_tokens_details, cached_tokens: usage.cached_tokens }
+  return { ...reply, usage: { ...usage, prompt_tokens_details: details } }
+}
+
 /** The vendor's `completion_tokens` exclude reasoning, which OpenAI's include. The total shows whether a usage does. */
 export const uncountedReasoning: Quirk = {
   name: 'uncounted-reasoning',

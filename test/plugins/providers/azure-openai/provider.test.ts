@@ -73,8 +73,19 @@ describe('azure-openai: embeddings and responses', () => {
 
 describe('azure-openai: a request', () => {
   it("has the client's own bytes, including large numbers and unknown fields", async () => {
-    const { body } = await upstream({ seed: 7, data_sources: [{ type: 'azure_search' }], top_k: 3 })
-    expect(JSON.parse(String(body))).to.deep.include({ seed: 7, data_sources: [{ type: 'azure_search' }], top_k: 3 })
+    const { body } = await upstream({ seed: 7, top_k: 3, user_security_context: { application_name: 'a' } })
+    const expected = { seed: 7, top_k: 3, user_security_context: { application_name: 'a' } }
+    expect(JSON.parse(String(body))).to.deep.include(expected)
+  })
+
+  it("cannot make Azure search the operator's stores, unless the operator allows it", async () => {
+    const searching = { data_sources: [{ type: 'azure_search' }] }
+    expect(await upstream(searching).catch((error: unknown) => error)).to.include({
+      code: 'unsupported_parameter',
+      param: 'data_sources',
+    })
+    const { body } = await upstream(searching, { allow: ['data_sources'] })
+    expect(JSON.parse(String(body))).to.deep.include(searching)
   })
 
   it('of a stream requests usage', async () => {

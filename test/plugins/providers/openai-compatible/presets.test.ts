@@ -59,6 +59,13 @@ describe('openai-compatible: the presets', () => {
     expect(rowsBelow('Quirks').map(([name]) => name)).to.have.members([...names])
   })
 
+  it('may be joined by any quirk that docs/presets.md explains, but for one with a table of the vendor', () => {
+    const accepts = new Ajv({ strict: false }).compile(plugin.schema)
+    const own = rowsBelow('Quirks').map(([name]) => name!.replaceAll('`', ''))
+    const taken = own.filter((quirk) => accepts({ baseUrl: 'http://127.0.0.1:9/v1', quirks: [quirk] }))
+    expect(taken).to.have.members(own.filter((quirk) => quirk !== 'finish-reasons'))
+  })
+
   it('are what the schema accepts, and nothing else', () => {
     const accepts = new Ajv({ strict: false }).compile(plugin.schema)
     for (const [name] of presets) expect(accepts({ preset: name })).to.equal(true)

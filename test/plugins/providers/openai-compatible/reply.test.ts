@@ -271,6 +271,41 @@ describe('openai-compatible: error replies in other formats', () => {
   })
 })
 
+describe('openai-compatible: cached tokens beside the counts', () => {
+  const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, cached_tokens: 80 }
+
+  it('are counted as cached, whole and streamed', () => {
+    const details = { cached_tokens: 80 }
+    const whole = { id: 'c1', choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }], usage }
+    expect(translatorOf('moonshot').completion(whole).usage).to.deep.include({ prompt_tokens_details: details })
+    const [last] = translate('moonshot', [{ ...chunk({}, 'stop'), usage }])
+    expect(last!.usage).to.deep.include({ prompt_tokens_details: details })
+  })
+
+  it('stay as they are in the details', () => {
+    const both = { ...usage, prompt_tokens_details: { cached_tokens: 70 } }
+    const [last] = translate('moonshot', [{ ...chunk({}, 'stop'), usage: both }])
+    expect(last!.usage).to.deep.equal(both)
+  })
+})
+
+describe('openai-compatible: tool calls of an own baseUrl', () => {
+  it('are numbered from 0, if its namespace names the quirk', async () => {
+    const config = { baseUrl: 'http://127.0.0.1:9/v1', quirks: ['tool-call-parts'] }
+    const translator = createProvider(config).translator!(...fakeCallAndAttempt())
+    const normaliser = new StreamNormaliser({ model: 'local/m', includeUsage: false, choices: 1 })
+    const part = (more: object) => chunk({ tool_calls: [{ index: 1, ...more }] })
+    const events = [
+      part({ id: 'a', type: 'function', function: { name: 'look', arguments: '' } }),
+      part({ function: { arguments: '{}' } }),
+      chunk({}, 'tool_calls'),
+    ]
+    const chunks = events.flatMap((event) => [...translator.event({ type: '', data: JSON.stringify(event) })])
+    const parts = chunks.flatMap((one) => normaliser.push(one)).flatMap(({ choices }) => choices[0]!.delta.tool_calls ?? [])
+    expect(parts.map(({ index }) => index)).to.deep.equal([0, 0])
+  })
+})
+
 describe('openai-compatible: vendors without quirks', () => {
   for (const config of [
     { preset: 'openai' },

@@ -116,6 +116,18 @@ describe('openai-compatible: requests to vendors with quirks', () => {
     expect(messages).to.deep.equal([system, user, { role: 'assistant', content: '4' }, user])
   })
 
+  it('an own baseUrl has the quirks that its namespace names', async () => {
+    const config = { baseUrl: 'http://127.0.0.1:9/v1', quirks: ['developer-role', 'max-tokens'] }
+    const body = await sent(config, { messages: [developer, user], max_completion_tokens: 7 })
+    expect(body.messages).to.deep.equal([system, user])
+    expect(body).to.include({ max_tokens: 7 }).and.not.have.property('max_completion_tokens')
+  })
+
+  it('a preset has the quirks that its namespace names beside its own', async () => {
+    const body = await sent({ preset: 'groq', quirks: ['max-tokens'] }, { max_completion_tokens: 7 })
+    expect(body).to.include({ max_tokens: 7 })
+  })
+
   it('other bytes are unchanged', async () => {
     const body =
       '{"model":"deepseek/chat","seed":9223372036854775807,"messages":[{"role":"user","content":"hi"}],"max_completion_tokens":3}'

@@ -1,0 +1,23 @@
+import { googleError, mistralError } from './errors.ts'
+import type { Quirk } from './quirk.ts'
+import { cachedTokens, thinkingParts, uncountedReasoning, usageInsideChunks } from './replies.ts'
+import { developerRole, maxTokens, noReasoningHistory, noStreamOptions } from './requests.ts'
+import { toolCallParts, toolFinish } from './tool-calls.ts'
+
+/** The quirks that a namespace may name for its own `baseUrl`: all but those with a table of the vendor's. */
+export const QUIRKS: ReadonlyMap<string, Quirk> = new Map(
+  [
+    developerRole,
+    maxTokens,
+    noStreamOptions,
+    noReasoningHistory,
+    toolCallParts,
+    toolFinish,
+    usageInsideChunks,
+    uncountedReasoning,
+    cachedTokens,
+    thinkingParts,
+    googleError,
+    mistralError,
+  ].map((quirk) => [quirk.name, quirk]),
+)
