@@ -19,7 +19,7 @@ const PARTS: readonly (readonly [file: RegExp, title: string])[] = [
   [/sdk\/chunk\./, 'The parts of a translated stream'],
   [/sdk\/(?:secrets|template)\./, 'Secrets and templates'],
   [/sdk\/upstream-api\./, 'Addresses and lists of upstreams'],
-  [/sdk\/[\w-]+\.ts$/, 'For translating requests'],
+  [/sdk\/[\w-]+\.ts$|^core\/text\/glob\./, 'For translating requests'],
   [/testing\/(?:conformance\/|describe-provider\.)/, 'The suite of a provider'],
   [/testing\/translator\//, 'Running translators'],
   [/testing\/(?:link\/|gateway\/client-reply\.)/, 'Running links'],

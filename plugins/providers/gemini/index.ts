@@ -12,6 +12,7 @@ import {
   secret,
   Type,
 } from 'unified-model-gateway/plugin'
+import { addressesOption } from './addresses.ts'
 import { batchEmbedBody, embeddingParameters, toBatchEmbeddings } from './embeddings.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
@@ -31,6 +32,7 @@ const schema = Type.Object(
       }),
     ),
     facts: factsOption(factsRow),
+    addresses: addressesOption,
   },
   { additionalProperties: false },
 )
@@ -38,7 +40,7 @@ const schema = Type.Object(
 /** Google's Gemini API, with a key of AI Studio. The support of each parameter: docs/providers/gemini.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'gemini', schema, create })
 
-function create({ apiKey, baseUrl = BASE_URL, facts = {} }: Static<typeof schema>, host: Host): Provider {
+function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Static<typeof schema>, host: Host): Provider {
   const { origin, path: base } = parseBaseUrl(baseUrl, { endpoint: '/models', example: BASE_URL })
   const prefix = /\/v\d\w*$/.test(base) ? base : `${base}/v1beta`
   const credentials = { 'x-goog-api-key': apiKey }
@@ -46,7 +48,7 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {} }: Static<typeof schema
     parameters,
     async request(call, attempt) {
       const path = `${prefix}/models/${modelOf(call, attempt)}:${generateMethod(call)}`
-      const target = { facts: factsOf(attempt.model, facts), callIds: true }
+      const target = { facts: factsOf(attempt.model, facts), callIds: true, addresses }
       const { body, dropped } = await host.compute(call, generateBody, target)
       return { origin, path, headers: { ...call.headers, ...credentials }, body, dropped }
     },

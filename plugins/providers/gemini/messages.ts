@@ -7,6 +7,7 @@ import {
   unsupportedParameter,
   walkConversation,
 } from 'unified-model-gateway/plugin'
+import type { Addresses } from './addresses.ts'
 import { toParts, toText } from './content.ts'
 import type { ModelFacts } from './models.ts'
 import { signaturesOf } from './reasoning.ts'
@@ -23,6 +24,8 @@ export interface Target {
   readonly facts: ModelFacts
   /** Whether the API takes ids of function calls: the Gemini API does, Vertex AI does not. */
   readonly callIds: boolean
+  /** The addresses that Google may read beside public ones. */
+  readonly addresses: Addresses
 }
 
 /**
@@ -54,18 +57,18 @@ class ConversationBuilder implements ConversationVisitor<CallWithOutput> {
   }
 
   system(message: ChatMessage, path: string): void {
-    for (const part of toParts(message.content, `${path}.content`)) {
+    for (const part of this.#partsOf(message, path)) {
       if (!('text' in part)) throw unsupportedParameter(`${path}.content`, 'Gemini takes instructions as text.')
       this.#system.push(part.text)
     }
   }
 
   user(message: ChatMessage, path: string): void {
-    this.#append('user', toParts(message.content, `${path}.content`))
+    this.#append('user', this.#partsOf(message, path))
   }
 
   assistant(message: ChatMessage, path: string, calls: readonly FunctionToolCall[]): readonly CallWithOutput[] {
-    this.#append('model', [...toParts(message.content, `${path}.content`), ...toText(message.refusal)])
+    this.#append('model', [...this.#partsOf(message, path), ...toText(message.refusal)])
     if (calls.length === 0) return []
     this.#calls = calls.map((call) => ({ call: this.#toCall(call) }))
     this.#unanswered = calls.length
@@ -80,7 +83,7 @@ class ConversationBuilder implements ConversationVisitor<CallWithOutput> {
 
   /** Google requires all results in the turn after the calls, as many as there are calls and, without ids, in their order. */
   tool(message: ChatMessage, path: string, call: CallWithOutput): void {
-    const texts = toParts(message.content, `${path}.content`).map((part) => {
+    const texts = this.#partsOf(message, path).map((part) => {
       if (!('text' in part)) throw unsupportedParameter(`${path}.content`, 'Gemini takes the results of tools as text.')
       return part.text
     })
@@ -96,6 +99,10 @@ class ConversationBuilder implements ConversationVisitor<CallWithOutput> {
     // Google requires a turn: instructions alone are sent as the user's.
     if (system === '') throw invalidValue('messages', 'every message is empty')
     return { contents: [{ role: 'user', parts: toText(system) }] }
+  }
+
+  #partsOf({ content }: ChatMessage, path: string): Part[] {
+    return toParts(content, `${path}.content`, this.#target.addresses)
   }
 
   #toCall(call: FunctionToolCall): FunctionCall {

@@ -11,6 +11,7 @@ import { onlyJsonObject } from '../anthropic/json-object.ts'
 import { toRefusal as toClaudeRefusal } from '../anthropic/refusal.ts'
 import { toMessagesRequest } from '../anthropic/request.ts'
 import { createTranslator as createClaudeTranslator } from '../anthropic/stream.ts'
+import type { Addresses } from '../gemini/addresses.ts'
 import { toRefusal as toGoogleRefusal } from '../gemini/refusal.ts'
 import { generateMethod, toGenerateRequest } from '../gemini/request.ts'
 import { createTranslator as createGeminiTranslator } from '../gemini/stream.ts'
@@ -18,10 +19,12 @@ import type { Publisher, VertexModel } from './address.ts'
 import { CLAUDE_VERSION } from './messages.ts'
 import { claudeFacts, type FactsTable, geminiFacts } from './models.ts'
 
-/** A model, and the operator's facts about models. */
+/** A model, and the operator's settings. */
 export interface Target {
   readonly model: VertexModel
   readonly own: FactsTable
+  /** The addresses that Google may read beside public ones. */
+  readonly addresses: Addresses
 }
 
 /** A request to a model's address. */
@@ -41,14 +44,14 @@ export const encode = ({ method, request, dropped = [] }: ModelRequest) => ({
 })
 
 /** A chat completion request to its publisher's. */
-export const chatRequest = defineCallFunction(import.meta.url, 'chatRequest', (call, { model, own }: Target) =>
-  encode(toChatRequest(call, model, own)),
+export const chatRequest = defineCallFunction(import.meta.url, 'chatRequest', (call, target: Target) =>
+  encode(toChatRequest(call, target)),
 )
 
 /** Translates a chat completion request to its publisher's. Throws `GatewayError` (400) for parameters that the model cannot honour. */
-export function toChatRequest(call: Call, { publisher, name }: VertexModel, own: FactsTable): ModelRequest {
+export function toChatRequest(call: Call, { model: { publisher, name }, own, addresses }: Target): ModelRequest {
   if (publisher === 'google') {
-    const target = { facts: geminiFacts(name, own), callIds: false }
+    const target = { facts: geminiFacts(name, own), callIds: false, addresses }
     return { method: generateMethod(call), ...toGenerateRequest(call.body, target) }
   }
   // Anthropic, and Claude's replies, write the date after a dash.

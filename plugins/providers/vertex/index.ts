@@ -12,6 +12,7 @@ import {
   Type,
 } from 'unified-model-gateway/plugin'
 import { parameters as claudeParameters } from '../anthropic/request.ts'
+import { addressesOption } from '../gemini/addresses.ts'
 import { parameters as geminiParameters } from '../gemini/request.ts'
 import { addressesOf, publisherOf, readModel } from './address.ts'
 import { chatRequest, createTranslator, toRefusal } from './chat.ts'
@@ -43,6 +44,7 @@ const schema = Type.Object(
       }),
     ),
     facts: Type.Optional(factsSchema),
+    addresses: addressesOption,
   },
   { additionalProperties: false },
 )
@@ -50,14 +52,17 @@ const schema = Type.Object(
 /** Google's Vertex AI: Gemini and Claude. The support of each parameter: docs/providers/vertex.md. */
 export default defineProvider({ apiVersion: API_VERSION, name: 'vertex', schema, create })
 
-function create({ project, region = 'global', credentials, baseUrl, facts = {} }: Static<typeof schema>, host: Host): Provider {
+function create(
+  { project, region = 'global', credentials, baseUrl, facts = {}, addresses: allowed = [] }: Static<typeof schema>,
+  host: Host,
+): Provider {
   const addresses = addressesOf({ project, region, ...(baseUrl && { baseUrl }) })
   const google = new GoogleCredentials(project, credentials)
 
   const sender = (translate: typeof chatRequest) => async (call: Call, attempt: Attempt) => {
     const model = readModel(attempt.model)
     if (!model) throw new GatewayError('model_not_found', { param: 'model', values: { model: call.model.id } })
-    const { method, body, dropped } = await host.compute(call, translate, { model, own: facts })
+    const { method, body, dropped } = await host.compute(call, translate, { model, own: facts, addresses: allowed })
     const headers = { ...call.headers, ...(await google.forCall(call, attempt)) }
     const path = addresses.path(model, method)
     return { origin: addresses.origin, path, headers, body, dropped }

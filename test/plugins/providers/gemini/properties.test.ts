@@ -9,7 +9,7 @@ import { event } from './generate-content.ts'
 
 const image = (url: string) => ({ type: 'image_url', image_url: { url } })
 const file = (file_data: string) => ({ type: 'file', file: { file_data } })
-const URLS = ['https://a/b.png', 'gs://a/b', 'data:image/png;base64,QQ==']
+const URLS = ['https://a.example/b.png', 'gs://a/b', 'data:image/png;base64,QQ==']
 
 const request = anyRequest({
   models: [
