@@ -40,11 +40,41 @@ export const PRESETS = {
     ],
     source: 'https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope',
   },
+  baidu: {
+    baseUrl: 'https://qianfan.baidubce.com/v2',
+    keyVariable: 'BAIDU_API_KEY',
+    quirks: [],
+    source: 'https://github.com/vercel/ai/tree/main/packages/baidu',
+  },
+  baseten: {
+    baseUrl: 'https://inference.baseten.co/v1',
+    keyVariable: 'BASETEN_API_KEY',
+    quirks: [],
+    source: 'https://ai-sdk.dev/providers/ai-sdk-providers/baseten',
+  },
   cerebras: {
     baseUrl: 'https://api.cerebras.ai/v1',
     keyVariable: 'CEREBRAS_API_KEY',
     quirks: [],
     source: 'https://inference-docs.cerebras.ai/resources/openai',
+  },
+  chutes: {
+    baseUrl: 'https://llm.chutes.ai/v1',
+    keyVariable: 'CHUTES_API_KEY',
+    quirks: [],
+    source: 'https://github.com/BerriAI/litellm/blob/main/litellm/llms/openai_like/providers.json',
+  },
+  coreweave: {
+    baseUrl: 'https://api.inference.wandb.ai/v1',
+    keyVariable: 'WANDB_API_KEY',
+    quirks: [],
+    source: 'https://docs.coreweave.com/products/inference/serverless',
+  },
+  crusoe: {
+    baseUrl: 'https://api.inference.crusoecloud.com/v1',
+    keyVariable: 'CRUSOE_API_KEY',
+    quirks: [],
+    source: 'https://docs.crusoecloud.com/quickstart/getting-started-with-serverless-inference',
   },
   deepinfra: {
     baseUrl: 'https://api.deepinfra.com/v1/openai',
@@ -63,12 +93,24 @@ export const PRESETS = {
     ],
     source: 'https://api-docs.deepseek.com/',
   },
+  digitalocean: {
+    baseUrl: 'https://inference.do-ai.run/v1',
+    keyVariable: 'MODEL_ACCESS_KEY',
+    quirks: [],
+    source: 'https://digitalocean.com/community/tutorials/migrating-from-openai-api-to-do-serverless-inference',
+  },
   fireworks: {
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     keyVariable: 'FIREWORKS_API_KEY',
     responses: true, // docs.fireworks.ai/guides/response-api
     quirks: [],
     source: 'https://github.com/vercel/ai/tree/main/packages/fireworks',
+  },
+  friendli: {
+    baseUrl: 'https://api.friendli.ai/serverless/v1',
+    keyVariable: 'FRIENDLI_TOKEN',
+    quirks: [],
+    source: 'https://friendli.ai/docs/guides/serverless_endpoints/introduction',
   },
   gemini: {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
@@ -79,6 +121,12 @@ export const PRESETS = {
       toolFinish, // github.com/googleapis/python-genai/issues/2868
     ],
     source: 'https://ai.google.dev/gemini-api/docs/openai',
+  },
+  gmi: {
+    baseUrl: 'https://api.gmi-serving.com/v1',
+    keyVariable: 'GMI_API_KEY',
+    quirks: [],
+    source: 'https://github.com/BerriAI/litellm/blob/main/litellm/llms/openai_like/providers.json',
   },
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
@@ -93,6 +141,18 @@ export const PRESETS = {
     keyVariable: 'HF_TOKEN',
     quirks: [],
     source: 'https://github.com/vercel/ai/tree/main/packages/huggingface',
+  },
+  hyperbolic: {
+    baseUrl: 'https://api.hyperbolic.xyz/v1',
+    keyVariable: 'HYPERBOLIC_API_KEY',
+    quirks: [],
+    source: 'https://docs.litellm.ai/docs/providers/hyperbolic',
+  },
+  minimax: {
+    baseUrl: 'https://api.minimax.io/v1',
+    keyVariable: 'MINIMAX_API_KEY',
+    quirks: [],
+    source: 'https://platform.minimax.io/docs/api-reference/text-openai-api',
   },
   mistral: {
     baseUrl: 'https://api.mistral.ai/v1',
@@ -119,6 +179,18 @@ export const PRESETS = {
     ],
     source: 'https://github.com/vercel/ai/tree/main/packages/moonshotai',
   },
+  nebius: {
+    baseUrl: 'https://api.tokenfactory.nebius.com/v1',
+    keyVariable: 'NEBIUS_API_KEY',
+    quirks: [],
+    source: 'https://docs.tokenfactory.nebius.com/api-reference/introduction',
+  },
+  novita: {
+    baseUrl: 'https://api.novita.ai/openai/v1',
+    keyVariable: 'NOVITA_API_KEY',
+    quirks: [],
+    source: 'https://www.promptfoo.dev/docs/providers/novita/',
+  },
   nvidia: {
     baseUrl: 'https://integrate.api.nvidia.com/v1',
     keyVariable: 'NVIDIA_API_KEY',
@@ -131,6 +203,18 @@ export const PRESETS = {
     quirks: [],
     source: 'https://openrouter.ai/docs/quickstart',
   },
+  ovhcloud: {
+    baseUrl: 'https://oai.endpoints.kepler.ai.cloud.ovh.net/v1',
+    keyVariable: 'OVH_AI_ENDPOINTS_ACCESS_TOKEN',
+    quirks: [],
+    source: 'https://strandsagents.com/docs/community/model-providers/ovhcloud-ai-endpoints/',
+  },
+  parasail: {
+    baseUrl: 'https://api.parasail.io/v1',
+    keyVariable: 'PARASAIL_API_KEY',
+    quirks: [],
+    source: 'https://github.com/vercel/ai/tree/main/packages/parasail',
+  },
   perplexity: {
     baseUrl: 'https://api.perplexity.ai',
     keyVariable: 'PERPLEXITY_API_KEY',
@@ -140,11 +224,53 @@ export const PRESETS = {
     ],
     source: 'https://docs.perplexity.ai/guides/chat-completions-guide',
   },
+  poe: {
+    baseUrl: 'https://api.poe.com/v1',
+    keyVariable: 'POE_API_KEY',
+    quirks: [],
+    source: 'https://github.com/BerriAI/litellm/blob/main/litellm/llms/openai_like/providers.json',
+  },
+  sambanova: {
+    baseUrl: 'https://api.sambanova.ai/v1',
+    keyVariable: 'SAMBANOVA_API_KEY',
+    quirks: [],
+    source: 'https://docs.pipecat.ai/api-reference/server/services/llm/sambanova',
+  },
+  scaleway: {
+    baseUrl: 'https://api.scaleway.ai/v1',
+    keyVariable: 'SCW_SECRET_KEY',
+    quirks: [],
+    source: 'https://scaleway.com/en/docs/ai-data/generative-apis/api-cli/using-chat-api',
+  },
+  siliconflow: {
+    baseUrl: 'https://api.siliconflow.com/v1',
+    keyVariable: 'SILICONFLOW_API_KEY',
+    quirks: [],
+    source: 'https://www.siliconflow.com/blog/openai-sdk-siliconflow-compatibility-checks',
+  },
   together: {
     baseUrl: 'https://api.together.ai/v1',
     keyVariable: 'TOGETHER_API_KEY',
     quirks: [],
     source: 'https://docs.together.ai/docs/inference/openai-compatibility',
+  },
+  venice: {
+    baseUrl: 'https://api.venice.ai/api/v1',
+    keyVariable: 'VENICE_API_KEY',
+    quirks: [],
+    source: 'https://github.com/BerriAI/litellm/blob/main/litellm/llms/openai_like/providers.json',
+  },
+  vercel: {
+    baseUrl: 'https://ai-gateway.vercel.sh/v1',
+    keyVariable: 'AI_GATEWAY_API_KEY',
+    quirks: [],
+    source: 'https://docs.litellm.ai/docs/providers/vercel_ai_gateway',
+  },
+  volcengine: {
+    baseUrl: 'https://ark.cn-beijing.volces.com/api/v3',
+    keyVariable: 'ARK_API_KEY',
+    quirks: [],
+    source: 'https://cloudwego.io/docs/eino/ecosystem/chat_model/chat_model_ark',
   },
   xai: {
     baseUrl: 'https://api.x.ai/v1',
@@ -154,6 +280,12 @@ export const PRESETS = {
       uncountedReasoning, // recorded (github.com/vercel/ai, packages/xai): 12 + 1 + 290 reasoning = 303
     ],
     source: 'https://docs.x.ai/api/integrations',
+  },
+  xiaomi: {
+    baseUrl: 'https://api.xiaomimimo.com/v1',
+    keyVariable: 'XIAOMI_MIMO_API_KEY',
+    quirks: [],
+    source: 'https://github.com/BerriAI/litellm/blob/main/litellm/llms/openai_like/providers.json',
   },
   zai: {
     baseUrl: 'https://api.z.ai/api/paas/v4',
@@ -178,6 +310,11 @@ export const PRESETS = {
       maxTokens, // not a field of its request: github.com/ollama/ollama, openai/openai.go
     ],
     source: 'https://docs.ollama.com/api/openai-compatibility',
+  },
+  sglang: {
+    baseUrl: 'http://127.0.0.1:30000/v1',
+    quirks: [],
+    source: 'https://mintlify.com/sgl-project/sglang/quickstart',
   },
   vllm: {
     baseUrl: 'http://127.0.0.1:8000/v1',
