@@ -37,6 +37,7 @@ describe('openai-compatible: a request that chooses a model beside `model`', () 
         chain: [{ plugin: 'auth' }],
         namespaces: {
           local: namespace({}),
+          native: namespace({ responses: true }),
           router: namespace({ preset: 'openrouter', allow: ['models', 'route'] }),
           strict: namespace({ refuse: ['plugins', 'transforms.deep'] }),
         },
@@ -73,7 +74,7 @@ describe('openai-compatible: a request that chooses a model beside `model`', () 
 
   for (const path of ['/v1/responses', '/v1/embeddings']) {
     it(`is refused at ${path} too`, async () => {
-      expect((await ask('local/m', { models: ['secret-model'] }, path)).status).to.equal(400)
+      expect((await ask('native/m', { models: ['secret-model'] }, path)).status).to.equal(400)
     })
   }
 
