@@ -1,9 +1,9 @@
 import { FilesRead } from '../config/file/files-read.ts'
-import { loadGeneration } from '../gateway/load.ts'
+import { loadGeneration, startOf } from '../gateway/load.ts'
 import type { ControlPlane } from '../gateway/planes.ts'
-import { openServices } from '../gateway/services.ts'
+import { openServices, type Services } from '../gateway/services.ts'
 import type { Generation } from '../http/generation.ts'
-import { createLog } from '../observe/log.ts'
+import { createLog, type Log } from '../observe/log.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { InstancePool } from '../plugins/instances.ts'
 import { ConfigError } from '../text/diagnostic.ts'
@@ -29,7 +29,7 @@ export async function withGeneration<Result>(
   use: (generation: Generation) => Result | Promise<Result>,
 ): Promise<Result> {
   const log = createLog({ level: 'silent' })
-  const services = openServices({ control: NO_CALLS, log, metrics: new Metrics(), version: 'inspection', workerThreads: 1, env })
+  const services = openOwnServices(routes, env, log)
   try {
     const options = { routes, env, services, pool: new InstancePool(log), loadTimeout: LOAD_TIMEOUT_MS }
     const generation = await loadGeneration(options, new FilesRead())
@@ -40,6 +40,15 @@ export async function withGeneration<Result>(
     }
   } finally {
     await services.close()
+  }
+}
+
+/** Throws a ConfigError for what the environment says of upstreams, too: it belongs to no line. */
+function openOwnServices(routes: string, env: NodeJS.ProcessEnv, log: Log): Services {
+  try {
+    return openServices({ control: NO_CALLS, log, metrics: new Metrics(), version: 'inspection', workerThreads: 1, env })
+  } catch (error) {
+    throw new ConfigError([{ ...startOf({ routes }), message: (error as Error).message, frame: '' }])
   }
 }
 

@@ -68,14 +68,16 @@ export interface Services extends LiveServices, AppServices, ExchangeServices {
   close(): Promise<void>
 }
 
-/** Opens the services that all generations of a process share. */
+/** Opens the services that all generations of a process share. Throws an Error if the environment names a proxy that cannot be used. */
 export function openServices({ control, log, metrics, version, workerThreads, env, ...options }: ServiceOptions): Services {
+  const connector: Services['connector'] = (context) => throughProxy(connectorWith(context), env)
+  // Before anything is opened: it throws if the proxy cannot be used.
+  const connect = connector()
   const times = { ...TIMES, ...options.times }
   const admission = new Admission({ metrics, processes: options.processes ?? 1, limits: options.admission })
   const workers = createWorkers({ threads: workerThreads, overloaded: () => admission.shed('threads') })
   const keys = new KeyDirectory(control.keys)
-  const connector: Services['connector'] = (context) => throughProxy(connectorWith(context), env)
-  const upstreams = new UpstreamClient(connector())
+  const upstreams = new UpstreamClient(connect)
   const calls = new CallMetrics(metrics)
   const plugins = new PluginMetrics(metrics)
   const authority = new AuthorityMetrics(metrics, log)
@@ -103,7 +105,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     limits,
     budgets: new Budgets(leases, { countTokens: (call) => workers.countTokens(call), log }),
     connector,
-    getJson: getJsonBy(connector()),
+    getJson: getJsonBy(connect),
     linkGuard: new LinkGuard(plugins, times.link),
     gateway: new GatewayMetrics(metrics, { version, workers }),
     settlement: new Settlement({ calls, plugins, log, recorder: control.recorder, hookTimeout: times.link }),

@@ -37,7 +37,7 @@ export function throughProxy(direct: Connector, env: NodeJS.ProcessEnv): Connect
 
 function parseProxy(text: string): URL {
   // curl takes an address without a scheme.
-  const url = URL.parse(/^[a-z]+:\/\//i.test(text) ? text : `http://${text}`)
+  const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`)
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new Error('HTTPS_PROXY must be the URL of an HTTP proxy, such as http://proxy.example.com:3128.')
   return url

@@ -38,7 +38,7 @@ export function manifest(): object {
       './package.json': './package.json',
     },
     // Not the compile cache, which a gateway that ran from the folder has left there.
-    files: ['console', 'core', 'docs', 'plugins', 'types', 'routes.yaml', 'CHANGELOG.md', 'THIRD-PARTY.txt'],
+    files: ['console', 'core', 'docs', 'plugins', 'types', 'routes.yaml', 'CHANGELOG.md', 'SECURITY.md', 'THIRD-PARTY.txt'],
     peerDependencies,
     peerDependenciesMeta: Object.fromEntries(Object.keys(peerDependencies).map((peer) => [peer, { optional: true }])),
     optionalDependencies,

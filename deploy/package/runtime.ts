@@ -12,6 +12,7 @@ const COPIED = [
   'CHANGELOG.md',
   'LICENSE',
   'README.md',
+  'SECURITY.md',
   'routes.yaml',
   ...globSync('docs/{*.md,*.json,providers/*.md}', { cwd: ROOT, exclude: ['docs/soak.md'] }),
   'core/cli/project/template',

@@ -61,6 +61,7 @@ describe('The npm package', function () {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'SECURITY.md',
       'THIRD-PARTY.txt',
       'console/dist/index.html',
       'core/main.js.map',

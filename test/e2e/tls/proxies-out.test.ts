@@ -6,6 +6,7 @@ import { selfSigned } from '../../support/certificate.ts'
 import { dnsServer } from '../../support/dns-server.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { itWith } from '../../support/requirements.ts'
+import { Home } from '../lifecycle/umg.ts'
 import { trust } from './fixture.ts'
 import { type SecureUpstream, secureUpstream } from './secure-upstream.ts'
 
@@ -76,6 +77,20 @@ describe('HTTPS_PROXY', () => {
     expect(await statusOf(at)).to.equal(502)
     const line = await at.logged((each) => JSON.stringify(each).includes('PROXY_STATUS_407'))
     expect(JSON.stringify(line)).to.include('upstream_unreachable')
+  })
+
+  it('that cannot be used is named by umg start and umg validate', async () => {
+    const home = await Home.create({ 'routes.yaml': 'version: 1\nchain: []\nnamespaces: { sandbox: { provider: sandbox } }\n' })
+    try {
+      for (const command of [['start', '--port', '0'], ['validate']]) {
+        const { code, stderr } = await home.run(command, { env: { HTTPS_PROXY: 'socks5://127.0.0.1:1080' } }).ended
+        expect(code).to.equal(1)
+        expect(stderr).to.include('HTTPS_PROXY must be the URL of an HTTP proxy, such as http://proxy.example.com:3128.')
+        expect(stderr).not.to.include('    at ')
+      }
+    } finally {
+      await home.remove()
+    }
   })
 
   it('is not used for upstreams on this machine', async () => {
