@@ -77,6 +77,7 @@ const requestSchema = Type.Object(
       'What the tokens cost; null without tokens, and if no price of the model is known.',
     ),
     tags: record(Type.String()),
+    trace_id: nullable(Type.String(), 'The trace that the call belongs to; null if calls are not traced.'),
   },
   { title: 'Request', description: 'A call, without its content. Durations are in milliseconds.' },
 )

@@ -28,6 +28,7 @@ import type {
   Usage,
 } from '../sdk/api.ts'
 import { newRequestId } from '../text/ids.ts'
+import type { CallTrace, Tracer } from '../tracing/call-trace.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { CallJournal } from '../usage/call-journal.ts'
 import type { BudgetCharge } from './budgets.ts'
@@ -92,6 +93,8 @@ export interface ExchangeServices extends BodyServices {
   readonly heartbeat: number
   /** Where calls are noted as soon as their cost is known. */
   readonly journal?: CallJournal | undefined
+  /** Absent: calls are not traced. */
+  readonly tracer?: Tracer | undefined
 }
 
 /** One request and its reply: core's state of them, from the first byte until settled. */
@@ -106,6 +109,7 @@ export class Exchange implements DispatchListener, Linked {
   /** The request's endpoint of `/v1` and its generation; undefined if it reached no endpoint. */
   endpoint: Endpoint | undefined
   generation: HeldGeneration | undefined
+  trace: CallTrace | undefined
 
   /** The running link, to attribute replies and hooks. */
   currentLink = 'core'
@@ -159,6 +163,7 @@ export class Exchange implements DispatchListener, Linked {
     this.generation = generation
     this.#services = services
     this.#requestBody = new CallBody(this, ctx, services)
+    this.trace = services.tracer?.begin(ctx.req.headers)
   }
 
   get endpointName(): Outcome['endpoint'] {
@@ -237,7 +242,7 @@ export class Exchange implements DispatchListener, Linked {
     this.#dispatch = dispatch
   }
 
-  get trace(): RouteTrace | undefined {
+  get routeTrace(): RouteTrace | undefined {
     return this.#dispatch?.trace
   }
 
@@ -250,12 +255,14 @@ export class Exchange implements DispatchListener, Linked {
   }
 
   onWait(): void {
+    this.trace?.begins(this.upstreamHeaders)
     this.times.waits()
   }
 
   onAttemptEnded(record: AttemptRecord, tokens: Tokens | undefined): void {
     this.attempts.push(record)
     this.times.waited()
+    this.trace?.ended(tokens !== undefined)
     if (tokens === undefined) return
     this.charge = { ...tokens, cost: this.#costOf(record, tokens.usage) }
     this.#services?.journal?.note(this, record)

@@ -13,6 +13,8 @@ export interface LoggedCall {
   readonly tags: Readonly<Record<string, string>>
   /** The client's headers, of which only the retry count and the client's request id are logged. */
   readonly headers: IncomingHttpHeaders
+  /** The ids of its trace and of its span, if calls are traced. */
+  readonly trace?: { readonly traceId: string; readonly spanId: string } | undefined
 }
 
 const LEVELS: Readonly<Record<OutcomeKind, CallLine['level']>> = {
@@ -63,6 +65,9 @@ export function callLine(outcome: Outcome, call: LoggedCall): CallLine {
     estimated: usage && usageEstimated,
     costUsd: cost && cost.nanoUsd / NANO_USD,
     tags: isEmpty(call.tags) ? undefined : call.tags,
+    // The names by which collectors of logs find traces.
+    trace_id: call.trace?.traceId,
+    span_id: call.trace?.spanId,
     clientRetry: retryCount(headers['x-stainless-retry-count']),
     clientRequestId: clientRequestId(headers['x-client-request-id'] ?? headers['x-request-id']),
   }

@@ -192,6 +192,8 @@ export interface CallsTable {
   readonly price: string | null
   /** JSON object of texts. */
   readonly tags: string
+  /** 32 hexadecimal digits; null if calls are not traced, and in rows from before migration 0011. */
+  readonly trace_id: string | null
 }
 
 /** Totals of calls by hour and by day, so that charts and bills need not read each call. */

@@ -108,6 +108,8 @@ export interface CallView {
     readonly price: string
   } | null
   readonly tags: Readonly<Record<string, string>>
+  /** Null if calls are not traced. */
+  readonly trace_id: string | null
 }
 
 /** Converts rows to views, with the names of keys and accounts. */
@@ -138,6 +140,7 @@ function view(call: CallsTable, owners: Pick<CallView, 'key' | 'account'>): Call
     tokens: tokensOf(call),
     cost: call.cost === null ? null : { usd: formatUsd(call.cost), price: call.price ?? '' },
     tags: JSON.parse(call.tags),
+    trace_id: call.trace_id,
   }
 }
 

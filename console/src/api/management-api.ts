@@ -1742,6 +1742,8 @@ export interface components {
       readonly tags: {
         [key: string]: string;
       };
+      /** @description The trace that the call belongs to; null if calls are not traced. */
+      readonly trace_id: string | null;
     };
     readonly AuditEntry: {
       readonly id: string;
