@@ -18,6 +18,7 @@ const FOLDERS = [
   'config',
   'prices',
   'store',
+  'tracing',
   'accounts',
   'keys',
   'usage',

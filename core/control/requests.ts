@@ -18,7 +18,14 @@ const target = {
 }
 
 const attemptSchema = Type.Object(
-  { ...target, result: Type.String({ description: '`ok`, or the name of an error.' }), ms: Type.Number() },
+  {
+    ...target,
+    result: Type.String({ description: '`ok`, or the name of an error.' }),
+    start: Type.Optional(
+      Type.Number({ description: 'Milliseconds from the arrival of the request to its start; absent in old records.' }),
+    ),
+    ms: Type.Number(),
+  },
   { title: 'Attempt' },
 )
 
@@ -70,6 +77,7 @@ const requestSchema = Type.Object(
       'What the tokens cost; null without tokens, and if no price of the model is known.',
     ),
     tags: record(Type.String()),
+    trace_id: nullable(Type.String(), 'The trace that the call belongs to; null if calls are not traced.'),
   },
   { title: 'Request', description: 'A call, without its content. Durations are in milliseconds.' },
 )

@@ -13,6 +13,8 @@ import type { Metrics } from '../observe/metrics.ts'
 import { Leases } from '../quota/leases.ts'
 import { LeasedLimits } from '../quota/limits.ts'
 import { UpstreamStates } from '../routing/upstream-state.ts'
+import { Tracer } from '../tracing/call-trace.ts'
+import type { TracingSettings } from '../tracing/settings.ts'
 import { connectorWith, UpstreamClient } from '../upstream/client.ts'
 import { getJsonBy } from '../upstream/get-json.ts'
 import { throughProxy } from '../upstream/through-proxy.ts'
@@ -52,6 +54,8 @@ export interface ServiceOptions {
   readonly admission?: Partial<AdmissionLimits>
   /** Absent: what calls cost is only in memory until it is recorded. */
   readonly journal?: CallJournal | undefined
+  /** Absent: calls are not traced. */
+  readonly tracing?: TracingSettings | undefined
 }
 
 /** The services that all generations of a process share. They outlive reloads. */
@@ -114,6 +118,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     heartbeat: times.heartbeat,
     writeStall: times.writeStall,
     journal: options.journal,
+    tracer: options.tracing && new Tracer(options.tracing.sampling),
     lifecycle: { draining: false },
     async close() {
       admission.close()

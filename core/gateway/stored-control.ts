@@ -10,6 +10,8 @@ import { DatabaseStorage } from '../quota/database-storage.ts'
 import type { Store } from '../store/database.ts'
 import { placeOf } from '../text/diagnostic.ts'
 import { newId } from '../text/ids.ts'
+import type { SpanExport, SpanExportOptions } from '../tracing/export.ts'
+import type { TracingSettings } from '../tracing/settings.ts'
 import type { CallJournal } from '../usage/call-journal.ts'
 import { type CallRecorder, openUsage } from '../usage/recorder.ts'
 import { DEFAULT_RETENTION, type Retention } from '../usage/retention.ts'
@@ -28,6 +30,10 @@ export interface StoredControlOptions {
   readonly journals?: string
   /** The journal of this process, if it serves calls. */
   readonly journal?: CallJournal | undefined
+  /** The version of the package. */
+  readonly version: string
+  /** Absent: calls are not traced. */
+  readonly tracing?: TracingSettings | undefined
 }
 
 /** The control plane of the process that has the database. */
@@ -51,16 +57,20 @@ export async function openStoredControl({
   retention = DEFAULT_RETENTION,
   journals,
   journal,
+  version,
+  tracing,
 }: StoredControlOptions): Promise<StoredControl> {
   const keys = new StoredKeys(store)
   const storage = redis === undefined ? new DatabaseStorage(store) : await openRedis(redis, log)
   const authority = new BudgetWatch({ store, log, metrics, authority: new StoredAuthority(storage, ledgerOf(store)) })
   const holder = newId('prc')
+  const spans = tracing && (await openSpans({ settings: tracing, version, log, metrics }))
   const usage = openUsage({
     store,
     log,
     metrics,
     retention,
+    spans,
     ...(journals !== undefined && { journals }),
     ...(journal && { journal }),
   })
@@ -78,9 +88,16 @@ export async function openStoredControl({
       await keys.close()
       await authority.close()
       await usage.close()
+      await spans?.close()
       await store.close()
     },
   }
+}
+
+/** Imported here: most gateways are not traced. */
+async function openSpans(options: SpanExportOptions): Promise<SpanExport> {
+  const { SpanExport } = await import('../tracing/export.ts')
+  return new SpanExport(options)
 }
 
 /** Imported here: most gateways need no client of Redis. */

@@ -88,7 +88,7 @@ export class LinkState implements CallState {
   }
 
   get trace(): RouteTrace | undefined {
-    return this.#exchange.trace
+    return this.#exchange.routeTrace
   }
 
   get failure(): GatewayError | undefined {

@@ -3,6 +3,7 @@ import type { ParameterizedContext } from 'koa'
 import type { Linked } from '../async/event-loop.ts'
 import type { Config } from '../config/config.ts'
 import { asGatewayError, GatewayError } from '../errors.ts'
+import { outcomeKind } from '../observe/call-log.ts'
 import { ContractViolation, PluginFailure } from '../plugins/faults.ts'
 import type { PriceList } from '../prices/price-list.ts'
 import { type ClientProtocol, type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
@@ -20,7 +21,6 @@ import type {
   LinkRecord,
   ModelId,
   Outcome,
-  OutcomeKind,
   Principal,
   ReplyTransform,
   RouteTrace,
@@ -28,6 +28,7 @@ import type {
   Usage,
 } from '../sdk/api.ts'
 import { newRequestId } from '../text/ids.ts'
+import type { CallTrace, Tracer } from '../tracing/call-trace.ts'
 import type { LinkTransform } from '../upstream/readers/reader.ts'
 import type { CallJournal } from '../usage/call-journal.ts'
 import type { BudgetCharge } from './budgets.ts'
@@ -92,6 +93,8 @@ export interface ExchangeServices extends BodyServices {
   readonly heartbeat: number
   /** Where calls are noted as soon as their cost is known. */
   readonly journal?: CallJournal | undefined
+  /** Absent: calls are not traced. */
+  readonly tracer?: Tracer | undefined
 }
 
 /** One request and its reply: core's state of them, from the first byte until settled. */
@@ -106,6 +109,7 @@ export class Exchange implements DispatchListener, Linked {
   /** The request's endpoint of `/v1` and its generation; undefined if it reached no endpoint. */
   endpoint: Endpoint | undefined
   generation: HeldGeneration | undefined
+  trace: CallTrace | undefined
 
   /** The running link, to attribute replies and hooks. */
   currentLink = 'core'
@@ -159,6 +163,7 @@ export class Exchange implements DispatchListener, Linked {
     this.generation = generation
     this.#services = services
     this.#requestBody = new CallBody(this, ctx, services)
+    this.trace = services.tracer?.begin(ctx.req.headers)
   }
 
   get endpointName(): Outcome['endpoint'] {
@@ -237,7 +242,7 @@ export class Exchange implements DispatchListener, Linked {
     this.#dispatch = dispatch
   }
 
-  get trace(): RouteTrace | undefined {
+  get routeTrace(): RouteTrace | undefined {
     return this.#dispatch?.trace
   }
 
@@ -250,12 +255,14 @@ export class Exchange implements DispatchListener, Linked {
   }
 
   onWait(): void {
+    this.trace?.begins(this.upstreamHeaders)
     this.times.waits()
   }
 
   onAttemptEnded(record: AttemptRecord, tokens: Tokens | undefined): void {
     this.attempts.push(record)
     this.times.waited()
+    this.trace?.ended(tokens !== undefined)
     if (tokens === undefined) return
     this.charge = { ...tokens, cost: this.#costOf(record, tokens.usage) }
     this.#services?.journal?.note(this, record)
@@ -276,7 +283,7 @@ export class Exchange implements DispatchListener, Linked {
   /** The ended attempts, and the one that is streaming. */
   get attemptsSoFar(): readonly AttemptRecord[] {
     if (this.served === undefined || this.stream === undefined || this.stream.ended) return [...this.attempts]
-    return [...this.attempts, { ...this.served, result: 'ok', ms: this.#servedMs }]
+    return [...this.attempts, { ...this.served, result: 'ok', start: this.#dispatch!.attemptStart, ms: this.#servedMs }]
   }
 
   /** Fails the call; the first error is kept. If its head is sent, a stream ends with an error frame. */
@@ -303,7 +310,7 @@ export class Exchange implements DispatchListener, Linked {
     this.#abort?.abort()
     const now = performance.now()
     return {
-      kind: disconnected ? 'client_closed' : kindOf(this.failure),
+      kind: disconnected ? 'client_closed' : outcomeKind(this.failure),
       status: disconnected ? 499 : response.statusCode,
       error: this.failure,
       endpoint: this.endpointName,
@@ -337,13 +344,4 @@ export class Exchange implements DispatchListener, Linked {
     this.body = undefined
     this.stream = undefined
   }
-}
-
-/** The kind of a call's outcome in metrics and log. */
-function kindOf(error: GatewayError | undefined): OutcomeKind {
-  if (error === undefined) return 'ok'
-  if (error.row === 'upstream_timeout') return 'timeout'
-  if (error.status === 429) return 'rate_limited'
-  if (error.fault === 'upstream') return 'upstream_error'
-  return error.fault === 'gateway' ? 'gateway_error' : 'client_error'
 }

@@ -67,9 +67,9 @@ export class Settlement implements HookRunner {
   /** `headers`: the request's. */
   #report(exchange: Exchange, outcome: Outcome, headers: IncomingHttpHeaders): void {
     const { calls, plugins, recorder, log } = this.#options
-    const { id, principal, tags } = exchange
+    const { id, principal, tags, trace } = exchange
     calls.settled(outcome)
-    recorder.record(callRecord(outcome, { id, principal, tags, headers }))
+    recorder.record(callRecord(outcome, { id, principal, tags, headers, trace }))
     for (const failure of exchange.pluginFailures) {
       plugins.failed(failure.plugin, failure.phase)
       // The call's log line has only the call's own failure.

@@ -6,8 +6,8 @@ import { type Gauge, OTHER } from './instruments.ts'
 import { METRICS } from './metric-definitions.ts'
 import type { Metrics } from './metrics.ts'
 
-/** `gen_ai_operation_name` of each endpoint, by OpenTelemetry's conventions. The other endpoints generate nothing. */
-const OPERATIONS: { readonly [Endpoint in Outcome['endpoint']]?: string } = {
+/** The operation of each endpoint, by OpenTelemetry's conventions. The other endpoints generate nothing. */
+export const OPERATIONS: { readonly [Endpoint in Outcome['endpoint']]?: string } = {
   'chat.completions': 'chat',
   messages: 'chat',
   responses: 'chat',

@@ -217,6 +217,12 @@ export const METRICS = {
     help: 'Calls without a usage row, because the database was unavailable for too long.',
     labels: [],
   },
+  traceSpans: {
+    name: 'umg_trace_spans_total',
+    type: 'counter',
+    help: 'Spans of calls that are traced, by what became of them: exported, failed or dropped.',
+    labels: ['result'],
+  },
   metricsOverflow: {
     name: 'umg_metrics_overflow_total',
     type: 'counter',

@@ -190,15 +190,20 @@ class Remade<Value extends object> {
 class FittedSource implements ChatSource {
   readonly endpoint = chatCompletions.name
   readonly model: ModelId
-  readonly headers: Readonly<Record<string, string>>
   readonly client: ClientCall
+  readonly #forms: CallForms
   readonly #chat: Remade<{ readonly body: ChatRequest }>
 
-  constructor({ model, headers, client }: CallForms, chat: Remade<{ readonly body: ChatRequest }>) {
-    this.model = model
-    this.headers = headers
-    this.client = client
+  constructor(forms: CallForms, chat: Remade<{ readonly body: ChatRequest }>) {
+    this.model = forms.model
+    this.client = forms.client
+    this.#forms = forms
     this.#chat = chat
+  }
+
+  /** Each attempt may have others. */
+  get headers(): Readonly<Record<string, string>> {
+    return this.#forms.headers
   }
 
   get body(): Readonly<ChatRequest> {

@@ -3,6 +3,7 @@ import { MAX_TOKENS, tokensOf } from '../protocol/usage.ts'
 import type { AttemptRecord, LinkRecord, Outcome, Principal } from '../sdk/api.ts'
 import type { CallsTable } from '../store/schema.ts'
 import { timeOfRequest } from '../text/ids.ts'
+import type { CallTrace, TraceRecord } from '../tracing/call-trace.ts'
 
 /** What is written down of a call, made once where it settles. It is JSON: another process may write it. */
 export interface CallRecord {
@@ -10,6 +11,8 @@ export interface CallRecord {
   readonly line?: CallLine
   /** Absent: the request reached no endpoint of `/v1`. */
   readonly row?: CallsTable
+  /** Absent: the call is not traced. */
+  readonly trace?: TraceRecord
 }
 
 /** Writes calls to the log and the database, in this process or another. */
@@ -18,10 +21,18 @@ export interface CallSink {
   record(record: CallRecord): void
 }
 
+/** What the record of a call has beside its outcome. */
+interface EndedCall extends LoggedCall {
+  readonly trace?: CallTrace | undefined
+}
+
 /** Makes the record of a call that has ended. */
-export function callRecord(outcome: Outcome, call: LoggedCall): CallRecord {
+export function callRecord(outcome: Outcome, call: EndedCall): CallRecord {
   const line = callLine(outcome, call)
-  return outcome.endpoint === 'none' ? { line } : { line, row: callRow(outcome, call) }
+  if (outcome.endpoint === 'none') return { line }
+  const row = callRow(outcome, call)
+  const trace = call.trace?.record
+  return trace === undefined ? { line, row } : { line, row, trace }
 }
 
 /** Each tag adds usage rows of its own. */
@@ -31,13 +42,14 @@ const MAX_LINKS = 100
 /** What the row of a call has beside its outcome. */
 export interface RowCall extends Pick<LoggedCall, 'id' | 'tags'> {
   readonly principal: Pick<Principal, 'account' | 'keyId' | 'tags'> | undefined
+  readonly trace?: Pick<CallTrace, 'traceId'> | undefined
 }
 
 /**
  * The row of a call. Every database accepts its fields, whatever values a plugin has set. It references nothing of the call but
  * strings: rows wait for a while, and the garbage collector would have to copy all that they reference.
  */
-export function callRow(outcome: Outcome, { id, principal, tags }: RowCall): CallsTable {
+export function callRow(outcome: Outcome, { id, principal, tags, trace }: RowCall): CallsTable {
   const { kind, error, served, attempts, links, usage, cost, times } = outcome
   const tokens = usage && tokensOf(usage)
   return {
@@ -70,11 +82,13 @@ export function callRow(outcome: Outcome, { id, principal, tags }: RowCall): Cal
     price: cost === undefined ? null : storable(cost.price),
     // The call's tags, set by the operator, override those of the key.
     tags: tagsText(principal?.tags === undefined ? tags : { ...principal.tags, ...tags }),
+    trace_id: trace?.traceId ?? null,
   }
 }
 
-function attemptFields({ namespace, model, provider, result, ms }: AttemptRecord): AttemptRecord {
-  return { namespace, model: storable(model), provider, result, ms: microseconds(ms) / 1000 }
+function attemptFields({ namespace, model, provider, result, start, ms }: AttemptRecord): AttemptRecord {
+  const times = { start: microseconds(start) / 1000, ms: microseconds(ms) / 1000 }
+  return { namespace, model: storable(model), provider, result, ...times }
 }
 
 function linkFields({ name, ms }: LinkRecord): LinkRecord {

@@ -71,6 +71,9 @@ function filtered(calls: CallQuery, { account, from, to, q, model, key, status, 
   return query.where('id', '>=', prefix).where('id', '<', prefix + AFTER_ALL)
 }
 
+/** An attempt as it is stored: rows of older versions lack the start. */
+export type StoredAttempt = Omit<AttemptRecord, 'start'> & Partial<Pick<AttemptRecord, 'start'>>
+
 /** A call as the management API and the command line show it. */
 export interface CallView {
   readonly id: string
@@ -86,7 +89,7 @@ export interface CallView {
   readonly outcome: string
   readonly fault: Fault | null
   readonly error: { readonly code: string | null; readonly row: string } | null
-  readonly attempts: readonly AttemptRecord[]
+  readonly attempts: readonly StoredAttempt[]
   readonly links: readonly LinkRecord[]
   /** Milliseconds. */
   readonly ms: { readonly total: number; readonly first_byte: number | null; readonly overhead: number }
@@ -105,6 +108,8 @@ export interface CallView {
     readonly price: string
   } | null
   readonly tags: Readonly<Record<string, string>>
+  /** Null if calls are not traced. */
+  readonly trace_id: string | null
 }
 
 /** Converts rows to views, with the names of keys and accounts. */
@@ -116,7 +121,7 @@ export async function viewCalls(store: Store, calls: readonly CallsTable[]): Pro
 }
 
 function view(call: CallsTable, owners: Pick<CallView, 'key' | 'account'>): CallView {
-  const attempts = JSON.parse(call.attempts) as AttemptRecord[]
+  const attempts = JSON.parse(call.attempts) as StoredAttempt[]
   return {
     id: call.id,
     at: new Date(call.at).toISOString(),
@@ -135,11 +140,12 @@ function view(call: CallsTable, owners: Pick<CallView, 'key' | 'account'>): Call
     tokens: tokensOf(call),
     cost: call.cost === null ? null : { usd: formatUsd(call.cost), price: call.price ?? '' },
     tags: JSON.parse(call.tags),
+    trace_id: call.trace_id,
   }
 }
 
 /** The target of the last attempt: none follows a successful one. */
-function servedBy(last: AttemptRecord | undefined): Served | null {
+function servedBy(last: StoredAttempt | undefined): Served | null {
   return last === undefined ? null : { namespace: last.namespace, model: last.model, provider: last.provider }
 }
 

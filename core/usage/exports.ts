@@ -36,6 +36,7 @@ const COLUMNS: Readonly<Record<string, (call: CallView) => Cell>> = {
   cost_usd: ({ cost }) => cost?.usd,
   price: ({ cost }) => cost?.price,
   tags: ({ tags }) => JSON.stringify(tags),
+  trace_id: ({ trace_id }) => trace_id,
 }
 
 /** Calls as CSV with a header line, newest first, page by page. */

@@ -7,6 +7,7 @@ import type { HostCounter } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 import type { CallsTable } from '../store/schema.ts'
 import { storageError } from '../store/unavailable.ts'
+import type { TraceRecord } from '../tracing/call-trace.ts'
 import type { CallJournal } from './call-journal.ts'
 import type { CallRecord, CallSink } from './call-record.ts'
 import { type CallWriter, createCallWriter } from './call-writer.ts'
@@ -43,6 +44,13 @@ interface CallRecorderOptions {
   readonly failures: HostCounter
   /** Called with the rows that are written, and with those that are lost. */
   onWritten?(rows: readonly CallsTable[]): void
+  /** Takes the calls that are traced; absent: none is. */
+  readonly spans?: SpanSink | undefined
+}
+
+/** Makes the spans of calls. */
+interface SpanSink {
+  add(call: { readonly row: CallsTable; readonly trace: TraceRecord }): void
 }
 
 /** Writes calls to the log as they end, and to the database in batches: no call waits for the database or fails with it. */
@@ -52,6 +60,7 @@ export class CallRecorder implements CallSink {
   readonly #dropped: HostCounter
   readonly #failures: HostCounter
   readonly #onWritten: CallRecorderOptions['onWritten']
+  readonly #spans: CallRecorderOptions['spans']
   readonly #listeners = new Set<(call: CallsTable) => void>()
   readonly #ending = new AbortController()
   /** Calls that are not written yet, oldest first. */
@@ -66,20 +75,22 @@ export class CallRecorder implements CallSink {
   #failure: ErrorName | undefined
   #closing = false
 
-  constructor({ writer, log, dropped, failures, onWritten }: CallRecorderOptions) {
+  constructor({ writer, log, dropped, failures, onWritten, spans }: CallRecorderOptions) {
     this.#writer = writer
     this.#log = log
     this.#dropped = dropped
     this.#failures = failures
     this.#onWritten = onWritten
+    this.#spans = spans
     dropped.add(0)
     for (const error of FAILURES) failures.add(0, error)
   }
 
-  record({ line, row }: CallRecord): void {
+  record({ line, row, trace }: CallRecord): void {
     if (line !== undefined) this.#log.writeLine(line.level, line.fields, 'call')
     if (row === undefined) return
     for (const listener of this.#listeners) listener(row)
+    if (trace !== undefined) this.#spans?.add({ row, trace })
     if (this.#waiting.length >= MAX_WAITING) {
       this.#dropped.add(1)
       this.#onWritten?.([row])
@@ -180,10 +191,11 @@ interface UsageServiceOptions {
   readonly journals?: string
   /** The journal of this process, if it serves calls. */
   readonly journal?: Pick<CallJournal, 'done'>
+  readonly spans?: SpanSink | undefined
 }
 
 /** Creates the recorder of calls, and removes rows after their retention. */
-export function openUsage({ store, log, metrics, retention, journals, journal }: UsageServiceOptions): {
+export function openUsage({ store, log, metrics, retention, journals, journal, spans }: UsageServiceOptions): {
   readonly recorder: CallRecorder
   close(): Promise<void>
 } {
@@ -191,7 +203,7 @@ export function openUsage({ store, log, metrics, retention, journals, journal }:
   const dropped = metrics.declare(METRICS.usageRowsDropped)
   const failures = metrics.declare(METRICS.usageWriteFailures)
   const onWritten = journal && ((rows: readonly CallsTable[]) => journal.done(rows))
-  const recorder = new CallRecorder({ writer, log, dropped, failures, ...(onWritten && { onWritten }) })
+  const recorder = new CallRecorder({ writer, log, dropped, failures, spans, ...(onWritten && { onWritten }) })
   const written = () => recorder.written()
   const replay = journals === undefined ? undefined : new JournalReplay({ folder: journals, writer, written, log })
   const stopRetention = startRetention(retention, { writer, log })

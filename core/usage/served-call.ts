@@ -33,6 +33,7 @@ type Fields = readonly [
   estimated: boolean,
   cost: Cost | null,
   total: number,
+  traceId: string | null,
 ]
 
 /** A call as one line of text. `attempt`: the one that has ended, which has used tokens. */
@@ -56,6 +57,7 @@ export function lineOf(call: ServedCall, attempt: AttemptRecord): string {
     estimated,
     cost ?? null,
     call.times.elapsed().total,
+    call.trace?.traceId ?? null,
   ]
   return JSON.stringify(fields)
 }
@@ -63,7 +65,7 @@ export function lineOf(call: ServedCall, attempt: AttemptRecord): string {
 /** The row of a served call, by its line: as if the call had ended then. If no attempt has served it, the gateway has failed it. */
 export function rowOfLine(line: string): CallsTable {
   const [id, account, keyId, keyTags, tags, endpoint, model, stream, attempt, ...charged] = JSON.parse(line) as Fields
-  const [prompt, completion, cached, reasoning, usageEstimated, cost, total] = charged
+  const [prompt, completion, cached, reasoning, usageEstimated, cost, total, traceId] = charged
   const isServed = attempt.result === 'ok'
   const outcome: Outcome = {
     ...(isServed
@@ -87,5 +89,5 @@ export function rowOfLine(line: string): CallsTable {
   }
   const principal =
     account === null || keyId === null ? undefined : { account, keyId, ...(keyTags !== null && { tags: keyTags }) }
-  return callRow(outcome, { id, principal, tags })
+  return callRow(outcome, { id, principal, tags, ...(traceId !== null && { trace: { traceId } }) })
 }

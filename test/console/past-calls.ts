@@ -65,6 +65,7 @@ function pastCall(index: number, keys: readonly string[]): CallsTable {
     ...costOf(answered, chance),
     estimated: chance % 5 === 0 ? 1 : 0,
     tags: JSON.stringify({ team: from(TEAMS, chance) }),
+    trace_id: null,
   }
 }
 

@@ -11,6 +11,7 @@ import { createKey } from '../../core/keys/keys.ts'
 import { createLog } from '../../core/observe/log.ts'
 import { Secret } from '../../core/sdk/api.ts'
 import { openStore, type Store } from '../../core/store/database.ts'
+import type { TracingSettings } from '../../core/tracing/settings.ts'
 
 /** Settings of a test gateway. */
 export interface TestGatewayOptions {
@@ -28,6 +29,7 @@ export interface TestGatewayOptions {
   readonly management?: ManagementOptions
   /** The URL of a Redis server for limits. */
   readonly redis?: string
+  readonly tracing?: TracingSettings
 }
 
 /** A real gateway on a free port, with its own folder, one live and one test key. */
@@ -78,6 +80,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     log: createLog({ level: 'info', stream: log }),
     version: 'test',
     ...(options.redis !== undefined && { redis: options.redis }),
+    tracing: options.tracing,
     workerThreads: 1,
     ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
     ...(options.times && { times: options.times }),

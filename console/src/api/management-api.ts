@@ -1669,6 +1669,8 @@ export interface components {
       readonly provider: string;
       /** @description `ok`, or the name of an error. */
       readonly result: string;
+      /** @description Milliseconds from the arrival of the request to its start; absent in old records. */
+      readonly start?: number;
       readonly ms: number;
     };
     readonly LinkTime: {
@@ -1740,6 +1742,8 @@ export interface components {
       readonly tags: {
         [key: string]: string;
       };
+      /** @description The trace that the call belongs to; null if calls are not traced. */
+      readonly trace_id: string | null;
     };
     readonly AuditEntry: {
       readonly id: string;

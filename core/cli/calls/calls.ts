@@ -106,6 +106,7 @@ function propertiesOf(call: CallView): [name: string, text: string][] {
     ['first byte', ms.first_byte === null ? '-' : `after ${ms.first_byte} ms`],
     ['tokens', tokens === null ? '-' : formatTokens(tokens)],
     ['cost', cost === null ? (tokens === null ? '-' : 'unknown: its model has no price') : `${cost.usd} USD, by ${cost.price}`],
+    ['trace', call.trace_id ?? '-'],
     ...Object.entries(tags).map(([tag, value]): [string, string] => [`tag ${tag}`, value]),
   ]
 }

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
 import { assignmentOf } from '../../gateway/supervised.ts'
+import { type TracingSettings, tracingSettings } from '../../tracing/settings.ts'
 import { DEFAULT_RETENTION } from '../../usage/retention.ts'
 import {
   databaseOption,
@@ -30,8 +31,18 @@ export function addStartCommand(umg: Command, io: CommandIo, end: (code: number)
     for (const name of SECRET_URLS) if (command.getOptionValueSource(name) === 'cli') warnOfPassword(name, options[name], io)
     const secrets = { metricsToken: env.UMG_METRICS_TOKEN, oidcClientSecret: env.UMG_OIDC_CLIENT_SECRET }
     const workerThreads = Math.max(1, Math.floor(availableParallelism() / options.workers))
-    await end(await run({ ...options, ...secrets, workerThreads, version: umg.version()! }, io))
+    const tracing = tracingOf(command, env)
+    await end(await run({ ...options, ...secrets, tracing, workerThreads, version: umg.version()! }, io))
   })
+}
+
+/** OpenTelemetry's variables are no options: their names are the same for all programs. */
+function tracingOf(command: Command, env: NodeJS.ProcessEnv): TracingSettings | undefined {
+  try {
+    return tracingSettings(env)
+  } catch (error) {
+    return command.error(`error: ${(error as Error).message}`)
+  }
 }
 
 const WROTE_ROUTES = 'note: there was no routes.yaml here, so one was written, with comments; the gateway follows its changes\n'
@@ -126,4 +137,5 @@ const START_EXAMPLES = examples([
   'umg start --port 9000 --routes ./routes.yaml',
   'umg start --host 0.0.0.0 --admin-listen 127.0.0.1:9090',
   'umg start --database postgres://umg@db.internal/umg --public-url https://llm.example.com',
+  'OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318 umg start',
 ])

@@ -74,7 +74,7 @@ async function control(assignment: Assignment, options: StartOptions, { io, log 
 
 async function proxy(assignment: Assignment, options: StartOptions, { io, log }: Surroundings): Promise<Orders> {
   const { startProxy } = await import('../../gateway/proxy.ts')
-  const { version, workerThreads, routes, adminListen } = options
+  const { version, workerThreads, routes, adminListen, tracing } = options
   const folder = new RunFolder(assignment.folder)
   const running = await startProxy({
     log,
@@ -88,6 +88,7 @@ async function proxy(assignment: Assignment, options: StartOptions, { io, log }:
     adminListen: adminListen !== undefined,
     tls: options.tlsCert !== undefined,
     journals: journalsIn(options),
+    tracing,
   })
   return { connection: running.accept, certificate: running.useCertificate, drain: (times) => running.drain(times) }
 }

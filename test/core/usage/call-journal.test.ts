@@ -17,7 +17,14 @@ const USAGE: Usage = {
 }
 const COST = { nanoUsd: 123_456, price: 'routes.yaml up/m' }
 
-const attempt = (result: string): AttemptRecord => ({ namespace: 'up', model: 'm', provider: 'openai-compatible', result, ms: 7 })
+const attempt = (result: string): AttemptRecord => ({
+  namespace: 'up',
+  model: 'm',
+  provider: 'openai-compatible',
+  result,
+  start: 1,
+  ms: 7,
+})
 
 const call = (id: string): ServedCall => ({
   id,
@@ -28,6 +35,7 @@ const call = (id: string): ServedCall => ({
   stream: {},
   charge: { usage: USAGE, estimated: false, cost: COST },
   times: { elapsed: () => ({ total: 9 }) },
+  trace: { traceId: '4bf92f3577b34da6a3ce929d0e0e4736' },
 })
 
 /** A process that had the id of this one, and has ended. */
@@ -98,6 +106,7 @@ describe('the journal of calls', () => {
       currency: 'USD',
       price: 'routes.yaml up/m',
       total_us: 9000,
+      trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
     })
     expect(JSON.parse(row!.tags)).to.deep.equal({ team: 'search', tier: 'gold' })
     expect(await replayed()).to.deep.equal([])

@@ -109,7 +109,9 @@ function callsOf({ begin, count, random }: Day): CallsTable[] {
       fault: failure,
       error: failure && 'upstream_error',
       error_code: failure && 'upstream_error',
-      attempts: JSON.stringify([{ namespace: 'open', model: 'gpt', provider: 'openai-compatible', result: 'ok', ms: 812.5 }]),
+      attempts: JSON.stringify([
+        { namespace: 'open', model: 'gpt', provider: 'openai-compatible', result: 'ok', start: 1.5, ms: 812.5 },
+      ]),
       links: '[{"name":"auth","ms":0.042},{"name":"rate-tagging","ms":0.061},{"name":"header-stamping","ms":0.019}]',
       served: 1,
       total_us: 812_500,
@@ -124,6 +126,7 @@ function callsOf({ begin, count, random }: Day): CallsTable[] {
       currency: 'USD',
       price: 'routes.yaml input=1 output=7',
       tags: `{"team":"team ${key % 12}"}`,
+      trace_id: null,
     }
   })
 }

@@ -37,7 +37,7 @@ export function RequestDetails({ row }: { readonly row: RequestRow }) {
 }
 
 function factsOf(row: RequestRow): readonly (readonly [string, ReactNode])[] {
-  const { at, key, account, endpoint, model, served, stream, ms, tags } = row
+  const { at, key, account, endpoint, model, served, stream, ms, tags, trace_id } = row
   return [
     ['Time', absoluteTime(at)],
     ['Status', <StatusCell key="status" row={row} />],
@@ -59,7 +59,17 @@ function factsOf(row: RequestRow): readonly (readonly [string, ReactNode])[] {
             .map(([tag, value]) => `${tag}=${value}`)
             .join(', '),
     ],
+    ...(trace_id === null ? [] : [['Trace', <TraceId key="trace" id={trace_id} />] as const]),
   ]
+}
+
+function TraceId({ id }: { readonly id: string }) {
+  return (
+    <Group gap={4} wrap="nowrap">
+      <Code>{id}</Code>
+      <CopyButton text={id} what="trace id" />
+    </Group>
+  )
 }
 
 function KeyLink({ name }: { readonly name: string }) {

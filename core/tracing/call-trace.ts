@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Sampling } from './settings.ts'
+import { isSampled, type ParentSpan, parentOf, traceparentOf } from './trace-context.ts'
+
+/** What the row of a call lacks for its spans. It is JSON: another process may make them. */
+export interface TraceRecord {
+  readonly traceId: string
+  /** Of the call itself. */
+  readonly spanId: string
+  /** The client's span. */
+  readonly parentId?: string
+  /** The header `tracestate` of the request. */
+  readonly state?: string
+  /** The span ids of the attempts, in their order. */
+  readonly attempts: readonly string[]
+  /** The index of the attempt whose tokens the row has. */
+  readonly charged?: number
+}
+
+/** Begins the traces of calls. */
+export class Tracer {
+  readonly #sampling: Sampling
+
+  constructor(sampling: Sampling) {
+    this.#sampling = sampling
+  }
+
+  /** Begins the trace of a call, or continues its client's. `headers`: the request's. */
+  begin(headers: IncomingHttpHeaders): CallTrace {
+    const parent = parentOf(headers)
+    const traceId = parent?.traceId ?? randomUUID().replaceAll('-', '')
+    return new CallTrace({ traceId, parent, isSampled: isSampled(this.#sampling, traceId, parent) })
+  }
+}
+
+interface TraceStart {
+  readonly traceId: string
+  readonly parent: ParentSpan | undefined
+  readonly isSampled: boolean
+}
+
+/** The trace of one call: its ids, and those of its attempts. */
+export class CallTrace {
+  readonly traceId: string
+  readonly spanId = newSpanId()
+  readonly #parent: ParentSpan | undefined
+  readonly #isSampled: boolean
+  readonly #attempts: string[] = []
+  #current = ''
+  #charged: number | undefined
+
+  constructor({ traceId, parent, isSampled }: TraceStart) {
+    this.traceId = traceId
+    this.#parent = parent
+    this.#isSampled = isSampled
+  }
+
+  /** An attempt is about to begin. `headers`: those of its request to the upstream, which gets the context. */
+  begins(headers: Record<string, string>): void {
+    this.#current = this.#isSampled ? newSpanId() : this.spanId
+    headers.traceparent = traceparentOf(this.traceId, this.#current, this.#isSampled)
+    const state = this.#parent?.state
+    if (state !== undefined) headers.tracestate = state
+  }
+
+  /** The attempt has ended. `isCharged`: it used tokens. */
+  ended(isCharged: boolean): void {
+    if (isCharged) this.#charged = this.#attempts.length
+    this.#attempts.push(this.#current)
+  }
+
+  /** The record of a call that has ended; undefined if the call is not sampled. */
+  get record(): TraceRecord | undefined {
+    if (!this.#isSampled) return undefined
+    const { traceId, spanId } = this
+    return {
+      traceId,
+      spanId,
+      ...(this.#parent && { parentId: this.#parent.spanId }),
+      ...(this.#parent?.state !== undefined && { state: this.#parent.state }),
+      attempts: this.#attempts,
+      ...(this.#charged !== undefined && { charged: this.#charged }),
+    }
+  }
+}
+
+/** Of a UUID, for which Node draws random bytes in advance: its last half has 62 random bits, and is never 0. */
+function newSpanId(): string {
+  const random = randomUUID()
+  return random.slice(19, 23) + random.slice(24)
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import {
+  detectResources,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceNameEnvDetector,
+} from '@opentelemetry/resources'
+import { withTimeout } from '../async/timeout.ts'
+import type { Log } from '../observe/log.ts'
+import { METRICS } from '../observe/metric-definitions.ts'
+import type { Metrics } from '../observe/metrics.ts'
+import type { HostCounter } from '../sdk/api.ts'
+import type { TracingSettings } from './settings.ts'
+import { countSpans, type SpanOrigin, spansOf, type TracedCall } from './spans.ts'
+
+/** Calls in one export. Making and encoding their spans takes a millisecond or two of the event loop. */
+const MAX_BATCH = 128
+/** Calls in memory, some 4 MB. The spans of further calls are dropped. */
+const MAX_WAITING = 4096
+/** Deadline of the last exports, when the gateway ends. */
+const LAST_EXPORT_MS = 5000
+
+const NAME = 'unified-model-gateway'
+
+/** The options of a `SpanExport`. */
+export interface SpanExportOptions {
+  readonly settings: TracingSettings
+  /** The version of the package. */
+  readonly version: string
+  readonly log: Pick<Log, 'info' | 'warn'>
+  readonly metrics: Metrics
+}
+
+/** Sends the spans of calls to a collector by OTLP, in batches: no call waits for the collector or fails with it. */
+export class SpanExport {
+  readonly #exporter: OTLPTraceExporter
+  readonly #origin: SpanOrigin
+  readonly #delayMs: number
+  readonly #log: SpanExportOptions['log']
+  readonly #spans: HostCounter
+  #waiting: TracedCall[] = []
+  #timer: NodeJS.Timeout | undefined
+  #exporting: Promise<void> | undefined
+  #isLosing = false
+  #isClosing = false
+
+  constructor({ settings, version, log, metrics }: SpanExportOptions) {
+    this.#exporter = new OTLPTraceExporter({ url: settings.url })
+    this.#origin = originOf(version)
+    this.#delayMs = settings.delayMs
+    this.#log = log
+    this.#spans = metrics.declare(METRICS.traceSpans)
+    for (const result of ['exported', 'failed', 'dropped']) this.#spans.add(0, result)
+  }
+
+  /** Exports the spans of a call that has ended, a moment later. */
+  add(call: TracedCall): void {
+    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(call)
+    else this.#lose([call], 'dropped', new Error('the collector is too slow'))
+    this.#schedule()
+  }
+
+  /** Exports what waits, if the collector answers in time. No call may be added after this. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    clearTimeout(this.#timer)
+    await withTimeout(LAST_EXPORT_MS, this.#exportRest()).catch(() => undefined)
+    if (this.#waiting.length > 0) this.#lose(this.#waiting, 'dropped', new Error('the gateway has ended'))
+    await withTimeout(LAST_EXPORT_MS, this.#exporter.shutdown()).catch(() => undefined)
+  }
+
+  #schedule(): void {
+    if (this.#exporting !== undefined || this.#isClosing || this.#waiting.length === 0) return
+    if (this.#waiting.length >= MAX_BATCH) this.#export()
+    else this.#timer ??= setTimeout(() => this.#export(), this.#delayMs).unref()
+  }
+
+  /** One batch at a time: a slow collector is not flooded. */
+  #export(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#exporting = this.#exportBatch().finally(() => {
+      this.#exporting = undefined
+      this.#schedule()
+    })
+  }
+
+  async #exportRest(): Promise<void> {
+    await this.#exporting
+    while (this.#waiting.length > 0) await this.#exportBatch()
+  }
+
+  async #exportBatch(): Promise<void> {
+    const batch = this.#waiting.splice(0, MAX_BATCH)
+    const spans = batch.flatMap((call) => spansOf(call, this.#origin))
+    const error = await new Promise<Error | undefined>((resolve) =>
+      this.#exporter.export(spans, ({ code, error: cause }) =>
+        resolve(code === SUCCESS ? undefined : (cause ?? new Error('the export failed'))),
+      ),
+    )
+    if (error !== undefined) {
+      this.#lose(batch, 'failed', error)
+      return
+    }
+    this.#spans.add(spans.length, 'exported')
+    if (this.#isLosing) this.#log.info({}, 'spans are exported again')
+    this.#isLosing = false
+  }
+
+  #lose(calls: readonly TracedCall[], result: 'failed' | 'dropped', err: Error): void {
+    this.#spans.add(
+      calls.reduce((sum, call) => sum + countSpans(call), 0),
+      result,
+    )
+    if (!this.#isLosing) this.#log.warn({ err }, 'spans are lost: they cannot be exported to the collector of traces')
+    this.#isLosing = true
+  }
+}
+
+/** `ExportResultCode.SUCCESS`. */
+const SUCCESS = 0
+
+/** `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` override the gateway's own attributes. */
+function originOf(version: string): SpanOrigin {
+  const own = { 'service.name': NAME, 'service.version': version, 'service.instance.id': randomUUID() }
+  const configured = detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] })
+  const resource = resourceFromAttributes(own).merge(configured)
+  return { resource, instrumentationScope: { name: NAME, version } }
+}
