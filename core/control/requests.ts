@@ -18,7 +18,14 @@ const target = {
 }
 
 const attemptSchema = Type.Object(
-  { ...target, result: Type.String({ description: '`ok`, or the name of an error.' }), ms: Type.Number() },
+  {
+    ...target,
+    result: Type.String({ description: '`ok`, or the name of an error.' }),
+    start: Type.Optional(
+      Type.Number({ description: 'Milliseconds from the arrival of the request to its start; absent in old records.' }),
+    ),
+    ms: Type.Number(),
+  },
   { title: 'Attempt' },
 )
 

@@ -1,6 +1,7 @@
 /** The times of one call, in milliseconds since its request arrived. */
 export class CallTimes {
-  readonly #startedAt = performance.now()
+  /** When the request arrived, in monotonic milliseconds. */
+  readonly startedAt = performance.now()
   /** Milliseconds spent waiting for upstreams, without the current wait. */
   #waitedMs = 0
   #waitingSince: number | undefined
@@ -28,12 +29,12 @@ export class CallTimes {
 
   /** The first byte of a stream was sent. */
   firstByte(): void {
-    this.#firstByteMs = performance.now() - this.#startedAt
+    this.#firstByteMs = performance.now() - this.startedAt
   }
 
   /** The time until now, and the gateway's own part of it until the reply's head. */
   elapsed(): { readonly total: number; readonly overhead: number; readonly firstByte: number | undefined } {
-    const total = performance.now() - this.#startedAt
+    const total = performance.now() - this.startedAt
     const overhead = this.#overheadAtHead ?? Math.max(total - this.#waitedMs - this.#wait, 0)
     return { total, overhead, firstByte: this.#firstByteMs }
   }

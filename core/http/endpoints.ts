@@ -56,6 +56,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
       ...(standIn && { standIn }),
       client,
       timer,
+      receivedAt: exchange.times.startedAt,
       selection: { key: principal.keyId, random: Math.random },
     }
     if (call.stream) await dispatchStream(exchange, request)

@@ -3,6 +3,7 @@ import type { ParameterizedContext } from 'koa'
 import type { Linked } from '../async/event-loop.ts'
 import type { Config } from '../config/config.ts'
 import { asGatewayError, GatewayError } from '../errors.ts'
+import { outcomeKind } from '../observe/call-log.ts'
 import { ContractViolation, PluginFailure } from '../plugins/faults.ts'
 import type { PriceList } from '../prices/price-list.ts'
 import { type ClientProtocol, type ClientWire, OPENAI_WIRE } from '../protocol/client-protocol.ts'
@@ -20,7 +21,6 @@ import type {
   LinkRecord,
   ModelId,
   Outcome,
-  OutcomeKind,
   Principal,
   ReplyTransform,
   RouteTrace,
@@ -276,7 +276,7 @@ export class Exchange implements DispatchListener, Linked {
   /** The ended attempts, and the one that is streaming. */
   get attemptsSoFar(): readonly AttemptRecord[] {
     if (this.served === undefined || this.stream === undefined || this.stream.ended) return [...this.attempts]
-    return [...this.attempts, { ...this.served, result: 'ok', ms: this.#servedMs }]
+    return [...this.attempts, { ...this.served, result: 'ok', start: this.#dispatch!.attemptStart, ms: this.#servedMs }]
   }
 
   /** Fails the call; the first error is kept. If its head is sent, a stream ends with an error frame. */
@@ -303,7 +303,7 @@ export class Exchange implements DispatchListener, Linked {
     this.#abort?.abort()
     const now = performance.now()
     return {
-      kind: disconnected ? 'client_closed' : kindOf(this.failure),
+      kind: disconnected ? 'client_closed' : outcomeKind(this.failure),
       status: disconnected ? 499 : response.statusCode,
       error: this.failure,
       endpoint: this.endpointName,
@@ -337,13 +337,4 @@ export class Exchange implements DispatchListener, Linked {
     this.body = undefined
     this.stream = undefined
   }
-}
-
-/** The kind of a call's outcome in metrics and log. */
-function kindOf(error: GatewayError | undefined): OutcomeKind {
-  if (error === undefined) return 'ok'
-  if (error.row === 'upstream_timeout') return 'timeout'
-  if (error.status === 429) return 'rate_limited'
-  if (error.fault === 'upstream') return 'upstream_error'
-  return error.fault === 'gateway' ? 'gateway_error' : 'client_error'
 }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { GatewayError } from '../errors.ts'
 import { tokensOf } from '../protocol/usage.ts'
 import type { AttemptRecord, Outcome, OutcomeKind, Principal } from '../sdk/api.ts'
 import { NANO_USD } from '../text/money.ts'
@@ -68,8 +69,17 @@ export function callLine(outcome: Outcome, call: LoggedCall): CallLine {
   return { level: LEVELS[kind], fields }
 }
 
-function attemptFields({ namespace, model, result, ms }: AttemptRecord): object {
-  return { to: `${namespace}/${model}`.slice(0, MAX_MODEL), result, ms: rounded(ms) }
+/** The kind of a call's outcome in metrics and log. `error`: undefined if it succeeded. */
+export function outcomeKind(error: GatewayError | undefined): OutcomeKind {
+  if (error === undefined) return 'ok'
+  if (error.row === 'upstream_timeout') return 'timeout'
+  if (error.status === 429) return 'rate_limited'
+  if (error.fault === 'upstream') return 'upstream_error'
+  return error.fault === 'gateway' ? 'gateway_error' : 'client_error'
+}
+
+function attemptFields({ namespace, model, result, start, ms }: AttemptRecord): object {
+  return { to: `${namespace}/${model}`.slice(0, MAX_MODEL), result, start: rounded(start), ms: rounded(ms) }
 }
 
 /** Whether the attempts say more than the field `served`: a single successful attempt does not. */

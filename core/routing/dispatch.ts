@@ -27,6 +27,8 @@ export interface DispatchRequest {
   readonly standIn?: Operation
   readonly client: UpstreamClient
   readonly timer: PluginTimer
+  /** When the client's request arrived, in monotonic milliseconds. */
+  readonly receivedAt: number
 }
 
 /** Receives the reply of a call and the progress of its attempts. */
@@ -114,6 +116,11 @@ export class Dispatch implements AttemptListener, Expiring {
     return this.#planner.trace
   }
 
+  /** When the last attempt began, in milliseconds since the request arrived. */
+  get attemptStart(): number {
+    return this.#startedAt - this.#request.receivedAt
+  }
+
   onCommitted(): void {
     this.#serve(undefined)
   }
@@ -133,7 +140,7 @@ export class Dispatch implements AttemptListener, Expiring {
     }
     if (!attempt.stale) this.#recordHealth(target, end, now)
     const { namespace, model, provider } = target.served
-    const record = { namespace, model, provider, result, ms: now - this.#startedAt }
+    const record = { namespace, model, provider, result, start: this.attemptStart, ms: now - this.#startedAt }
     this.#listener.onAttemptEnded(record, tokens)
     if (committed) {
       this.#finish()

@@ -116,6 +116,8 @@ export interface Served {
 export interface AttemptRecord extends Served {
   /** `ok`, or the name of the error that ended it. */
   readonly result: string
+  /** Milliseconds from the arrival of the request to the start of the attempt. */
+  readonly start: number
   /** Milliseconds from its start to its end. */
   readonly ms: number
 }

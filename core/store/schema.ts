@@ -168,7 +168,7 @@ export interface CallsTable {
   /** The name of the error, and the `code` in the client's reply. */
   readonly error: string | null
   readonly error_code: string | null
-  /** JSON array of the attempts: namespace, model, provider, result, ms. */
+  /** JSON array of the attempts: namespace, model, provider, result, start, ms. In rows of older versions they have no start. */
   readonly attempts: string
   /** JSON array of the links that ran: name, ms. Empty in rows from before migration 0004. */
   readonly links: string

@@ -73,8 +73,9 @@ export function callRow(outcome: Outcome, { id, principal, tags }: RowCall): Cal
   }
 }
 
-function attemptFields({ namespace, model, provider, result, ms }: AttemptRecord): AttemptRecord {
-  return { namespace, model: storable(model), provider, result, ms: microseconds(ms) / 1000 }
+function attemptFields({ namespace, model, provider, result, start, ms }: AttemptRecord): AttemptRecord {
+  const times = { start: microseconds(start) / 1000, ms: microseconds(ms) / 1000 }
+  return { namespace, model: storable(model), provider, result, ...times }
 }
 
 function linkFields({ name, ms }: LinkRecord): LinkRecord {

@@ -71,6 +71,9 @@ function filtered(calls: CallQuery, { account, from, to, q, model, key, status, 
   return query.where('id', '>=', prefix).where('id', '<', prefix + AFTER_ALL)
 }
 
+/** An attempt as it is stored: rows of older versions lack the start. */
+export type StoredAttempt = Omit<AttemptRecord, 'start'> & Partial<Pick<AttemptRecord, 'start'>>
+
 /** A call as the management API and the command line show it. */
 export interface CallView {
   readonly id: string
@@ -86,7 +89,7 @@ export interface CallView {
   readonly outcome: string
   readonly fault: Fault | null
   readonly error: { readonly code: string | null; readonly row: string } | null
-  readonly attempts: readonly AttemptRecord[]
+  readonly attempts: readonly StoredAttempt[]
   readonly links: readonly LinkRecord[]
   /** Milliseconds. */
   readonly ms: { readonly total: number; readonly first_byte: number | null; readonly overhead: number }
@@ -116,7 +119,7 @@ export async function viewCalls(store: Store, calls: readonly CallsTable[]): Pro
 }
 
 function view(call: CallsTable, owners: Pick<CallView, 'key' | 'account'>): CallView {
-  const attempts = JSON.parse(call.attempts) as AttemptRecord[]
+  const attempts = JSON.parse(call.attempts) as StoredAttempt[]
   return {
     id: call.id,
     at: new Date(call.at).toISOString(),
@@ -139,7 +142,7 @@ function view(call: CallsTable, owners: Pick<CallView, 'key' | 'account'>): Call
 }
 
 /** The target of the last attempt: none follows a successful one. */
-function servedBy(last: AttemptRecord | undefined): Served | null {
+function servedBy(last: StoredAttempt | undefined): Served | null {
   return last === undefined ? null : { namespace: last.namespace, model: last.model, provider: last.provider }
 }
 

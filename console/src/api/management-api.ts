@@ -1669,6 +1669,8 @@ export interface components {
       readonly provider: string;
       /** @description `ok`, or the name of an error. */
       readonly result: string;
+      /** @description Milliseconds from the arrival of the request to its start; absent in old records. */
+      readonly start?: number;
       readonly ms: number;
     };
     readonly LinkTime: {

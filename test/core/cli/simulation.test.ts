@@ -59,7 +59,7 @@ describe('umg explain', () => {
   async function dispatch(route: Route, call: Call, selection: SelectionContext): Promise<Simulation> {
     const attempts: Simulation['attempts'][number][] = []
     const dispatched = new Dispatch(
-      { call, route, selection, format: chatReply, client, timer: { ran: () => undefined } },
+      { call, route, selection, format: chatReply, client, timer: { ran: () => undefined }, receivedAt: 0 },
       {
         transforms: [],
         stream: undefined,

@@ -79,10 +79,13 @@ describe('The log line of a call', () => {
   })
 
   it('has every attempt if there were several, or the only one failed', () => {
-    const attempts = [attempt({ namespace: 'local', model: 'qwen', result: 'upstream_timeout', ms: 5 }), attempt({ ms: 7 })]
+    const attempts = [
+      attempt({ namespace: 'local', model: 'qwen', result: 'upstream_timeout', ms: 5 }),
+      attempt({ start: 6, ms: 7 }),
+    ]
     expect(logged(outcome({ attempts })).attempts).to.deep.equal([
-      { to: 'local/qwen', result: 'upstream_timeout', ms: 5 },
-      { to: 'openai/gpt-5.5', result: 'ok', ms: 7 },
+      { to: 'local/qwen', result: 'upstream_timeout', start: 1, ms: 5 },
+      { to: 'openai/gpt-5.5', result: 'ok', start: 6, ms: 7 },
     ])
     expect(logged(outcome({ attempts: attempts.slice(0, 1) })).attempts).to.have.length(1)
   })

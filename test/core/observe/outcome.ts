@@ -2,7 +2,7 @@ import type { AttemptRecord, Outcome } from '../../../core/sdk/api.ts'
 
 /** A successful attempt at gpt-5.5, with other fields as given. */
 export function attempt(parts: Partial<AttemptRecord> = {}): AttemptRecord {
-  return { namespace: 'openai', model: 'gpt-5.5', provider: 'openai-compatible', result: 'ok', ms: 900, ...parts }
+  return { namespace: 'openai', model: 'gpt-5.5', provider: 'openai-compatible', result: 'ok', start: 1, ms: 900, ...parts }
 }
 
 /** A successful stream from openai/gpt-5.5, with other fields as given. */

@@ -17,7 +17,14 @@ const USAGE: Usage = {
 }
 const COST = { nanoUsd: 123_456, price: 'routes.yaml up/m' }
 
-const attempt = (result: string): AttemptRecord => ({ namespace: 'up', model: 'm', provider: 'openai-compatible', result, ms: 7 })
+const attempt = (result: string): AttemptRecord => ({
+  namespace: 'up',
+  model: 'm',
+  provider: 'openai-compatible',
+  result,
+  start: 1,
+  ms: 7,
+})
 
 const call = (id: string): ServedCall => ({
   id,

@@ -37,7 +37,7 @@ export function outcomeOf({ model = 'openai/gpt-5.5', error, outcome }: CallFiel
     model: { id: model, namespace, model: rest.join('/') },
     stream: true,
     served: TARGET,
-    attempts: [{ ...TARGET, result: error ?? 'ok', ms: 90.5 }],
+    attempts: [{ ...TARGET, result: error ?? 'ok', start: 1.25, ms: 90.5 }],
     links: LINKS,
     usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
     usageEstimated: false,

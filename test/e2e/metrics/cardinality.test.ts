@@ -125,7 +125,7 @@ function anyOutcome(): Outcome {
     model: { id: `${namespace}/${model}`, namespace, model },
     stream: Math.random() < 0.5,
     served,
-    attempts: [{ ...served, result: oneOf(['ok', ...ROWS]), ms: Math.random() * 1e6 }],
+    attempts: [{ ...served, result: oneOf(['ok', ...ROWS]), start: 1, ms: Math.random() * 1e6 }],
     links: [{ name: random(), ms: Math.random() }],
     usage: { prompt_tokens: tokens, completion_tokens: tokens, total_tokens: 2 * tokens },
     usageEstimated: Math.random() < 0.5,

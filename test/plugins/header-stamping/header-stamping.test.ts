@@ -4,7 +4,14 @@ import headerStamping from '../../../plugins/chain/header-stamping/index.ts'
 import type { FakeStateOptions } from '../../support/fake-state.ts'
 import { type LinkReply, type LinkServer, serveLink } from '../../support/link-server.ts'
 
-const ATTEMPT: AttemptRecord = { namespace: 'openai', model: 'gpt-5.5', provider: 'openai-compatible', result: 'ok', ms: 1 }
+const ATTEMPT: AttemptRecord = {
+  namespace: 'openai',
+  model: 'gpt-5.5',
+  provider: 'openai-compatible',
+  result: 'ok',
+  start: 0,
+  ms: 1,
+}
 const FAILED: AttemptRecord = { ...ATTEMPT, result: 'upstream_error' }
 const SERVED: FakeStateOptions = {
   body: { model: 'acme/smart' },
