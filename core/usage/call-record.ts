@@ -47,6 +47,7 @@ export function callRow(outcome: Outcome, { id, principal, tags }: RowCall): Cal
     key_id: textOrNull(principal?.keyId),
     endpoint: outcome.endpoint,
     model: textOrNull(outcome.model?.id),
+    alias: textOrNull(outcome.model?.alias),
     stream: outcome.stream ? 1 : 0,
     status: outcome.status,
     outcome: kind,
@@ -73,9 +74,9 @@ export function callRow(outcome: Outcome, { id, principal, tags }: RowCall): Cal
   }
 }
 
-function attemptFields({ namespace, model, provider, result, start, ms }: AttemptRecord): AttemptRecord {
+function attemptFields({ namespace, model, provider, result, start, ms, status }: AttemptRecord): AttemptRecord {
   const times = { start: microseconds(start) / 1000, ms: microseconds(ms) / 1000 }
-  return { namespace, model: storable(model), provider, result, ...times }
+  return { namespace, model: storable(model), provider, result, ...times, ...(status !== undefined && { status }) }
 }
 
 function linkFields({ name, ms }: LinkRecord): LinkRecord {
