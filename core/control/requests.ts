@@ -90,7 +90,9 @@ const requestQuery = Type.Object({
   q: Type.Optional(
     Type.String({ minLength: 1, maxLength: 100, description: 'The first characters of the id, or at least four of the last.' }),
   ),
-  model: Type.Optional(Type.String({ maxLength: 300, description: 'The requested model.' })),
+  model: Type.Optional(
+    Type.String({ maxLength: 300, description: 'The requested model: its id, or the alias that the client wrote.' }),
+  ),
   key_id: Type.Optional(Type.String({ maxLength: 300 })),
   account_id: Type.Optional(Type.String({ maxLength: 300 })),
   status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),

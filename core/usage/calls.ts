@@ -15,6 +15,7 @@ export interface CallFilter {
   readonly to?: number
   /** The first characters of the id, with or without `req_`, or at least four of the last. */
   readonly q?: string
+  /** The id of a model, or an alias without a slash. */
   readonly model?: string
   readonly key?: string
   readonly status?: number
@@ -61,7 +62,8 @@ function filtered(store: Store, calls: CallQuery, { account, from, to, q, model,
   let query = calls
   if (account !== undefined) query = query.where('account_id', '=', account)
   if (key !== undefined) query = query.where('key_id', '=', key)
-  if (model !== undefined) query = query.where('model', '=', model)
+  // A name without a namespace is none of a model.
+  if (model !== undefined) query = query.where(model.includes('/') ? 'model' : 'alias', '=', model)
   if (fault !== undefined) query = query.where('fault', '=', fault)
   if (status !== undefined) query = query.where('status', '=', status)
   // Every such call has a fault; with this condition the database can use the index of failed calls.
