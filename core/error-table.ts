@@ -204,7 +204,7 @@ export const ERRORS = {
   storage_unavailable: gateway(
     503,
     'storage_unavailable',
-    'The key store cannot be reached right now. Your key was not refused; retry shortly.',
+    'The database of the gateway cannot be reached right now. Nothing was refused; retry shortly.',
   ),
   storage_busy: gateway(
     503,

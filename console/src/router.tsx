@@ -2,13 +2,14 @@ import type { ComponentType } from 'react'
 import { createBrowserRouter, Navigate, type RouteObject } from 'react-router'
 import { AdminsOnly } from './shell/admins-only.tsx'
 import { Guard } from './shell/guard.tsx'
+import { loadPage } from './shell/load-page.ts'
 import { NotFound } from './shell/not-found.tsx'
 import { PageError } from './shell/page-error.tsx'
 
 /** A route whose code is loaded on the first visit. */
 const page = (path: string, load: () => Promise<ComponentType>): RouteObject => ({
   path,
-  lazy: async () => ({ Component: await load() }),
+  lazy: async () => ({ Component: await loadPage(load) }),
 })
 
 /** The routes of the console. */

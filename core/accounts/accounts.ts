@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
-import { mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
+import { contains, mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
 import type { AccountsTable, Schema } from '../store/schema.ts'
 import { newId } from '../text/ids.ts'
 import { type Actor, audit, changesBetween, GATEWAY } from './audit.ts'
@@ -117,10 +117,20 @@ export async function editAccount(
   return findAccount(store, id)
 }
 
-/** Lists accounts, newest first. `account`: the id of the only one to list. */
-export async function listAccounts(store: Store, filter: PageQuery & { readonly account?: string } = {}): Promise<Page<Account>> {
-  const { account } = filter
-  const rows = selectAccounts(store.db).$if(account !== undefined, (all) => all.where('id', '=', account!))
+/** Selects accounts. */
+export interface AccountFilter extends PageQuery {
+  /** The id of the only one to list. */
+  readonly account?: string
+  /** Part of the name, or the id. */
+  readonly q?: string
+}
+
+/** Lists accounts, newest first. */
+export async function listAccounts(store: Store, filter: AccountFilter = {}): Promise<Page<Account>> {
+  const { account, q } = filter
+  const rows = selectAccounts(store.db)
+    .$if(account !== undefined, (all) => all.where('id', '=', account!))
+    .$if(q !== undefined, (all) => all.where((row) => row.or([contains('name', q!), row('id', '=', q!)])))
   return mapPage(await readPage(store, rows, filter), accountOf)
 }
 

@@ -31,6 +31,7 @@ export type AuditAction =
   | 'account.create'
   | 'account.edit'
   | 'budget.alert'
+  | 'config.refuse'
   | 'config.reload'
   | 'invitation.accept'
   | 'invitation.create'

@@ -3,10 +3,11 @@ import { type Account, createAccount, editAccount, findAccount, findOwner, listA
 import { GatewayError } from '../errors.ts'
 import { formatBudget } from '../text/budgets.ts'
 import { didYouMean } from '../text/suggestions.ts'
+import { recentCosts } from '../usage/recent-costs.ts'
 import { budgetTexts, spendingField, spendingOf } from './budgets.ts'
 import { accountScope } from './caller.ts'
 import { changedInFile, source, sourceOf } from './declared.ts'
-import { globs, page, pageQuery, rateClass, tags, time, toTime } from './fields.ts'
+import { globs, page, pageQuery, rateClass, recentCost, tags, time, toTime } from './fields.ts'
 import { type Operation, operation } from './operation.ts'
 import type { ManagementServices } from './services.ts'
 
@@ -26,6 +27,7 @@ const accountSchema = Type.Object(
     id: Type.String(),
     ...settings,
     spending: spendingField,
+    cost: recentCost,
     created_at: time('When it was created.'),
     keys: Type.Integer({ description: 'The number of its keys that are not revoked.' }),
     users: Type.Integer({ description: 'The number of users who sign in to it.' }),
@@ -43,6 +45,10 @@ async function accountViews(accounts: readonly Account[], services: ManagementSe
     budgets: declaredAccounts.get(id)?.budgets.map(formatBudget) ?? budgets,
   }))
   const spending = await spendingOf(budgeted, services)
+  const costs = await recentCosts(
+    services.store,
+    accounts.map(({ id }) => ({ account: id })),
+  )
   return accounts.map((account, index) => {
     const { id, name, models, rateClass, maxKeys, createdAt, keys, users } = account
     const declared = declaredAccounts.get(id)
@@ -54,6 +60,7 @@ async function accountViews(accounts: readonly Account[], services: ManagementSe
       max_keys: maxKeys,
       budgets: budgeted[index]!.budgets,
       spending: spending[index]!,
+      cost: costs[index]!,
       created_at: toTime(createdAt),
       keys,
       users,
@@ -72,7 +79,10 @@ export const accountOperations: readonly Operation[] = [
     path: '/accounts',
     access: 'member',
     summary: 'List accounts, newest first; a member sees their own',
-    query: Type.Object(pageQuery),
+    query: Type.Object({
+      ...pageQuery,
+      q: Type.Optional(Type.String({ maxLength: 100, description: 'Part of the name, or the id.' })),
+    }),
     reply: page(accountSchema),
     async handle({ caller, query }, services) {
       const { data, next_cursor } = await listAccounts(services.store, { ...query, account: accountScope(caller) })

@@ -10,7 +10,12 @@ import type { ReloadOutcome } from './services.ts'
 const difference = Type.Array(Type.String(), { description: 'A line for each change.' })
 
 const diagnosticSchema = Type.Object(
-  { line: Type.Integer(), column: Type.Integer(), message: Type.String() },
+  {
+    line: Type.Integer(),
+    column: Type.Integer(),
+    message: Type.String(),
+    frame: Type.String({ description: 'The lines of the refused text around it.' }),
+  },
   { title: 'Diagnostic', description: 'An error in routes.yaml; lines and columns count from 1.' },
 )
 
@@ -60,7 +65,7 @@ export const configOperations: readonly Operation[] = [
 const reloadView = ({ at, ok, diagnostics, difference }: ReloadOutcome) => ({
   at: toTime(at),
   ok,
-  diagnostics: diagnostics.map(({ line, column, message }) => ({ line, column, message })),
+  diagnostics: diagnostics.map(({ line, column, message, frame }) => ({ line, column, message, frame })),
   difference,
 })
 

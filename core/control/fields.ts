@@ -31,6 +31,12 @@ export const usd = Type.String({
 /** How many of some requests have an unknown cost. */
 export const unpriced = Type.Integer({ description: 'The requests whose cost is unknown, because no price of their model is.' })
 
+/** What the calls of an object have cost lately. */
+export const recentCost = Type.Object(
+  { usd: nullable(usd, 'Null if no cost is known.'), unpriced },
+  { title: 'RecentCost', description: 'What its calls have cost in the last thirty days, today included, in days of UTC.' },
+)
+
 /** Totals of calls. */
 export const usageTotals = Type.Object(
   {

@@ -5,9 +5,10 @@ import { firstKeyId } from '../keys/principal.ts'
 import type { BudgetOwner } from '../quota/budgets.ts'
 import { formatBudget } from '../text/budgets.ts'
 import { type Named, namesOf } from '../usage/names.ts'
+import { recentCosts } from '../usage/recent-costs.ts'
 import { budgetTexts, spendingField, spendingOf } from './budgets.ts'
 import { source, sourceOf } from './declared.ts'
-import { globs, named, nullable, oneOf, rateClass, tags, timeOrNull, toTime, toTimeOrNull } from './fields.ts'
+import { globs, named, nullable, oneOf, rateClass, recentCost, tags, timeOrNull, toTime, toTimeOrNull } from './fields.ts'
 import type { ManagementServices } from './services.ts'
 
 /** The kind of a key. */
@@ -26,6 +27,7 @@ const fields = {
   rate_class: rateClass("Null: the account's, else the default one."),
   budgets: budgetTexts('What it may spend, beside what its account may; empty: no budget.'),
   spending: spendingField,
+  cost: recentCost,
   tags,
   created_at: timeOrNull('Null for a key of routes.yaml.'),
   created_by: nullable(named, 'Null for a key of routes.yaml.'),
@@ -51,7 +53,11 @@ export const createdKeySchema = Type.Object(
 export async function keyViews(keys: readonly ApiKey[], services: ManagementServices) {
   const budgeted = keys.map(async (key) => ({ owner: await ownerOf(key, services), budgets: key.budgets }))
   const spending = await spendingOf(await Promise.all(budgeted), services)
-  return keys.map((key, index) => ({ ...viewOf(key), spending: spending[index]! }))
+  const costs = await recentCosts(
+    services.store,
+    keys.map(({ id, account }) => ({ key: id, account: account.id })),
+  )
+  return keys.map((key, index) => ({ ...viewOf(key), spending: spending[index]!, cost: costs[index]! }))
 }
 
 /** A key of the store, as the API shows it. */
@@ -96,7 +102,11 @@ export async function declaredKeyViews(keys: readonly DeclaredKey[], services: M
     views.map(({ id, budgets, account }) => ({ owner: { kind: 'key', id, account: account.id }, budgets })),
     services,
   )
-  return views.map((view, index) => ({ ...view, spending: spending[index]! }))
+  const costs = await recentCosts(
+    services.store,
+    views.map(({ id, account }) => ({ key: id, account: account.id })),
+  )
+  return views.map((view, index) => ({ ...view, spending: spending[index]!, cost: costs[index]! }))
 }
 
 /** Only the digest of the secret is known. */

@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { GatewayError } from '../errors.ts'
-import { type ApiKey, listKeys } from '../keys/api-key.ts'
+import { type ApiKey, countKeys, KEY_SORTS, listKeys } from '../keys/api-key.ts'
 import { type CreatedKey, createKey, editKey, findKey, revokeKey, rotateKey } from '../keys/keys.ts'
 import { checkRateClassDeclared } from './accounts.ts'
 import { budgetTexts, checkBudgetsOfKey } from './budgets.ts'
 import { accountScope, type Caller } from './caller.ts'
 import { changedInFile } from './declared.ts'
-import { fromTime, globs, page, pageQuery, rateClass, tags, timeOrNull } from './fields.ts'
+import { fromTime, globs, oneOf, page, pageQuery, rateClass, tags, timeOrNull } from './fields.ts'
 import { createdKeySchema, declaredKeyViews, keyKind, keySchema, keyStatus, keyView, keyViews } from './key-view.ts'
 import { type Operation, operation } from './operation.ts'
 import type { ManagementServices } from './services.ts'
@@ -25,11 +25,16 @@ const settings = Type.Partial(
 const keyQuery = Type.Object({
   ...pageQuery,
   q: Type.Optional(
-    Type.String({ maxLength: 100, description: 'Part of the name or of the first characters, or the last four characters.' }),
+    Type.String({
+      maxLength: 100,
+      description:
+        'Part of the name or of the first characters, the last four, the masked key, the id of a key or of its rotation, or a tag as `team=search`.',
+    }),
   ),
   status: Type.Optional(keyStatus),
   kind: Type.Optional(keyKind),
   account_id: Type.Optional(Type.String({ maxLength: 100 })),
+  sort: Type.Optional(oneOf([...KEY_SORTS], 'Newest first, by name, last used first, or next to expire first.')),
 })
 
 /** API keys. */
@@ -38,15 +43,20 @@ export const keyOperations: readonly Operation[] = [
     method: 'GET',
     path: '/keys',
     access: 'member',
-    summary: 'List keys, newest first, those of routes.yaml before all others',
+    summary: 'List keys, those of routes.yaml before all others',
     query: keyQuery,
-    reply: page(keySchema),
+    reply: Type.Object({
+      ...page(keySchema).properties,
+      total: Type.Integer({ description: 'The number of keys of all pages.' }),
+    }),
     async handle({ caller, query }, services) {
       const account = accountScope(caller, query.account_id)
       const filter = { ...query, account, withoutAdminKeys: caller.role !== 'admin' }
       const { data, next_cursor } = await listKeys(services.store, filter)
-      const declared = query.cursor === undefined ? await declaredKeys(caller, services, query) : []
-      return { data: [...declared, ...(await keyViews(data, services))], next_cursor }
+      const declared = await declaredKeys(caller, services, query)
+      const total = declared.length + (await countKeys(services.store, filter))
+      const first = query.cursor === undefined ? declared : []
+      return { data: [...first, ...(await keyViews(data, services))], next_cursor, total }
     },
   }),
   operation({
@@ -185,5 +195,9 @@ async function declaredKeys(caller: Caller, services: ManagementServices, filter
   return views
     .filter((key) => status === undefined || key.status === status)
     .filter((key) => kind === undefined || key.kind === kind)
-    .filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()))
+    .filter(({ name, id, masked, tags }) =>
+      [name, id, masked, ...Object.entries(tags).map(([tag, value]) => `${tag}=${value}`)].some((text) =>
+        text.toLowerCase().includes(q.toLowerCase()),
+      ),
+    )
 }

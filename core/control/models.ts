@@ -4,9 +4,12 @@ import type { Config } from '../config/config.ts'
 import type { Generation } from '../http/generation.ts'
 import { listModels } from '../routing/listing.ts'
 import type { Principal } from '../sdk/api.ts'
+import type { Store } from '../store/database.ts'
 import { matchesGlob } from '../text/glob.ts'
 import { formatUsd } from '../text/money.ts'
-import { nullable, usd } from './fields.ts'
+import { stepsOf } from '../usage/time-range.ts'
+import { groupRows } from '../usage/usage-report.ts'
+import { nullable, time, toTime, usd } from './fields.ts'
 import { type Operation, operation } from './operation.ts'
 
 const priceSchema = Type.Object(
@@ -27,6 +30,12 @@ const modelSchema = Type.Object(
     curated: Type.Boolean({ description: 'A route of routes.yaml, with targets.' }),
     price: nullable(priceSchema, 'Null if none is known, and for a curated model, which costs what its targets cost.'),
     available: Type.Boolean(),
+    recent: Type.Optional(
+      Type.Object(
+        { since: time('When they began.'), requests: Type.Integer(), errors: Type.Integer() },
+        { description: 'The calls of your account since the last whole hour but one; absent if there were none.' },
+      ),
+    ),
     why: Type.Optional(Type.String({ description: 'Why it is not available.' })),
   },
   { title: 'Model' },
@@ -44,13 +53,17 @@ export const modelOperations: readonly Operation[] = [
       const account = await findOwner(store.db, caller.account.id)
       const { config, table } = live.generation
       const models = await listModels(table, principalOf(account))
+      const recent = await recentCalls(store, account)
       const available = models.map(({ id, owned_by, context_length }) => {
         const namespace = id.slice(0, id.indexOf('/'))
+        const context = context_length ?? contextOf(id, live.generation)
+        const calls = recent.get(id)
         return {
           id,
           namespace,
           owned_by,
-          ...(context_length !== undefined && { context_length }),
+          ...(context !== undefined && { context_length: context }),
+          ...(calls && { recent: calls }),
           curated: config.curated.has(namespace),
           price: viewPrice(id, live.generation),
           available: true,
@@ -70,6 +83,27 @@ function viewPrice(id: string, { prices, table }: Pick<Generation, 'prices' | 't
   const { input, output } = price.tiers.at(-1)!.rates
   return { name: price.name, input_usd: perMillion(input), output_usd: perMillion(output) }
 }
+
+/** The context window of a model of an upstream, where the upstream does not say. */
+function contextOf(id: string, { prices, table }: Pick<Generation, 'prices' | 'table'>): number | undefined {
+  const model = table.resolve(id)
+  return model && prices.contextLengthOf(model)
+}
+
+/** The calls of an account in this hour and the one before, by model. */
+async function recentCalls(store: Store, { id }: Owner) {
+  const hours = stepsOf({ from: Date.now() - HOUR_MS, to: Date.now() + 1, step: 'hour' })
+  const rows = groupRows(store, { group: 'model', step: 'hour', account: id }, hours).select(['name', 'requests', 'errors'])
+  const since = toTime(hours[0]!)
+  const recent = new Map<string, { since: string; requests: number; errors: number }>()
+  for (const { name, requests, errors } of await store.read(rows)) {
+    const before = recent.get(name) ?? { since, requests: 0, errors: 0 }
+    recent.set(name, { since, requests: before.requests + requests, errors: before.errors + errors })
+  }
+  return recent
+}
+
+const HOUR_MS = 3_600_000
 
 /** Micro-dollars per million tokens in US dollars. */
 const perMillion = (micros: number | undefined): string | null => (micros === undefined ? null : formatUsd(micros * 1000))

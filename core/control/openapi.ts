@@ -74,6 +74,7 @@ function operationObject(operation: Operation, components: Components): object {
   return {
     summary,
     description: ACCESS[access],
+    'x-access': access,
     tags: [path.split(/[/.]/)[1]],
     security: access === 'public' ? [] : [{ session: [] }, { admin_key: [] }],
     parameters: [...pathParameters(path), ...queryParameters(query)],

@@ -25,6 +25,7 @@ const attemptSchema = Type.Object(
       Type.Number({ description: 'Milliseconds from the arrival of the request to its start; absent in old records.' }),
     ),
     ms: Type.Number(),
+    status: Type.Optional(Type.Integer({ description: 'The status with which the upstream refused the request, if it did.' })),
   },
   { title: 'Attempt' },
 )
@@ -53,6 +54,7 @@ const requestSchema = Type.Object(
     account: nullable(named),
     endpoint: Type.String(),
     model: nullable(Type.String(), 'The requested model, aliases resolved; null if the call ended before it was known.'),
+    alias: nullable(Type.String(), 'The alias that the client wrote; null if it wrote the id of the model.'),
     served: nullable(Type.Object(target), 'The target that served the reply.'),
     stream: Type.Boolean(),
     status: Type.Integer({ description: 'The HTTP status sent; 499 if the client left first.' }),
@@ -62,6 +64,7 @@ const requestSchema = Type.Object(
       Type.Object({
         code: nullable(Type.String(), 'The `error.code` that the client received.'),
         row: Type.String({ description: "The error's name." }),
+        message: nullable(Type.String(), 'What it means, without the words of this one call.'),
       }),
     ),
     attempts: Type.Array(attemptSchema),
@@ -85,8 +88,12 @@ const requestSchema = Type.Object(
 const requestQuery = Type.Object({
   from: Type.Optional(time('The earliest time.')),
   to: Type.Optional(time('The latest time, exclusive.')),
-  q: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'A prefix of the id; `req_` may be left out.' })),
-  model: Type.Optional(Type.String({ maxLength: 300, description: 'The requested model.' })),
+  q: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: 'The first characters of the id, or at least four of the last.' }),
+  ),
+  model: Type.Optional(
+    Type.String({ maxLength: 300, description: 'The requested model: its id, or the alias that the client wrote.' }),
+  ),
   key_id: Type.Optional(Type.String({ maxLength: 300 })),
   account_id: Type.Optional(Type.String({ maxLength: 300 })),
   status: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),

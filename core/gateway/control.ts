@@ -90,6 +90,7 @@ export async function startControl(options: ControlOptions): Promise<Control> {
     services,
     followers: proxies,
     onActive: (config) => control.declareAccounts(config),
+    onReload: (reload) => control.auditReload(reload),
     loadTimeout: services.times.load,
     ...(files && { files }),
   })

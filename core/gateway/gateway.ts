@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Middleware } from 'koa'
-import type { Config } from '../config/config.ts'
 import type { ReloadOutcome, ReloadTrigger, Urls } from '../control/services.ts'
 import { apiRoutes } from '../http/app.ts'
 import type { CertificateWatch } from '../http/certificate.ts'
@@ -67,8 +66,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const journal = folder === undefined ? undefined : opened.adopt(new CallJournal({ folder, log }), (each) => each.close())
   const control = opened.adopt(await openStoredControl({ ...options, metrics, journal }), (each) => each.close())
   const services = opened.adopt(openServices({ ...options, metrics, control, journal }), (each) => each.close())
-  const onActive = (config: Config) => control.declareAccounts(config)
-  const loading = Reloader.start({ ...options, services, onActive, loadTimeout: services.times.load })
+  const loading = Reloader.start({
+    ...options,
+    services,
+    onActive: (config) => control.declareAccounts(config),
+    onReload: (reload) => control.auditReload(reload),
+    loadTimeout: services.times.load,
+  })
   const reloader = opened.adopt(await loading, (each) => each.close())
   const { live } = reloader
   control.watchBudgets(() => live.generation.config.budgets)

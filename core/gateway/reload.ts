@@ -19,12 +19,23 @@ export interface Followers {
   discard(): void
 }
 
+/** A reload that has ended. */
+export interface Reload extends Pick<ReloadOutcome, 'ok' | 'diagnostics'> {
+  readonly trigger: ReloadTrigger
+  /** Absolute path. */
+  readonly file: string
+  /** Of the texts in use before and after it. */
+  readonly sha256: readonly [before: string, after: string]
+}
+
 /** The options of a Reloader. */
 export interface ReloadOptions extends Omit<LoadOptions, 'pool'> {
   readonly services: LiveServices
   readonly followers?: Followers
   /** Called with each version that is put in use. Never rejects. */
   readonly onActive: (config: Config) => Promise<void>
+  /** Called after each reload. Never rejects. */
+  readonly onReload: (reload: Reload) => Promise<void>
   /** Files to start with, instead of those on disk: what other processes serve by already. */
   readonly files?: FileTexts
 }
@@ -120,6 +131,7 @@ export class Reloader {
   async #reload(trigger: ReloadTrigger): Promise<ReloadOutcome> {
     const files = new FilesRead()
     const at = Date.now()
+    const { sha256: before } = this.state
     let outcome: ReloadOutcome
     try {
       const generation = await this.#loadEverywhere(files)
@@ -135,6 +147,8 @@ export class Reloader {
     }
     this.#lastReload = outcome
     this.#report(trigger, outcome)
+    const { file, sha256 } = this.state
+    await this.#options.onReload({ ...outcome, trigger, file, sha256: [before, sha256] })
     this.#watchFiles(files)
     return outcome
   }

@@ -1,4 +1,6 @@
+import { basename } from 'node:path'
 import { noteDeclaredAccounts } from '../accounts/accounts.ts'
+import { audit, type Changes, GATEWAY } from '../accounts/audit.ts'
 import { ledgerOf } from '../budgets/ledger.ts'
 import { BudgetWatch } from '../budgets/watch.ts'
 import type { BudgetsConfig, Config } from '../config/config.ts'
@@ -16,6 +18,7 @@ import type { CallJournal } from '../usage/call-journal.ts'
 import { type CallRecorder, openUsage } from '../usage/recorder.ts'
 import { DEFAULT_RETENTION, type Retention } from '../usage/retention.ts'
 import type { ControlPlane } from './planes.ts'
+import type { Reload } from './reload.ts'
 
 /** The options of `openStoredControl`. */
 export interface StoredControlOptions {
@@ -42,6 +45,8 @@ export interface StoredControl extends ControlPlane {
   readonly authority: QuotaAuthority
   /** Notes the accounts of routes.yaml in the database. Logs a failure: the next reload tries again. */
   declareAccounts(config: Pick<Config, 'accounts'>): Promise<void>
+  /** Adds a reload to the audit trail. Logs a failure. */
+  auditReload(reload: Reload): Promise<void>
   /** Begins to watch budgets. `settings`: those in use. */
   watchBudgets(settings: () => BudgetsConfig): void
   /** Writes what waits, and closes the store. */
@@ -82,6 +87,8 @@ export async function openStoredControl({
       noteDeclaredAccounts(store, new Map(Array.from(accounts, ([id, { at }]) => [id, placeOf(at)]))).catch((err: unknown) =>
         log.warn({ err, accounts: [...accounts.keys()] }, 'the accounts of routes.yaml are not in the database yet'),
       ),
+    auditReload: (reload) =>
+      auditReload(store, reload).catch((err: unknown) => log.warn({ err }, 'a reload is not in the audit trail')),
     watchBudgets: (settings) => authority.start(settings),
     renewLeases: (requests) => authority.renew(holder, requests),
     async close() {
@@ -98,6 +105,15 @@ export async function openStoredControl({
 async function openSpans(options: SpanExportOptions): Promise<SpanExport> {
   const { SpanExport } = await import('../tracing/export.ts')
   return new SpanExport(options)
+}
+
+/** A reload by request that succeeds is recorded where it is requested, with who did so. */
+async function auditReload({ db }: Store, { trigger, ok, file, sha256, diagnostics }: Reload): Promise<void> {
+  if (ok && trigger === 'request') return
+  const object = { type: 'config', id: null, name: basename(file) } as const
+  const errors = diagnostics.map(({ line, message }) => `line ${line}: ${message}`)
+  const changes: Changes = ok ? { sha256 } : { errors: [null, errors] }
+  await audit(db, GATEWAY, { action: ok ? 'config.reload' : 'config.refuse', object, changes })
 }
 
 /** Imported here: most gateways need no client of Redis. */

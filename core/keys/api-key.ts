@@ -1,6 +1,6 @@
-import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely'
+import { type Expression, type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely'
 import type { Store } from '../store/database.ts'
-import { contains, mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
+import { contains, mapPage, type Page, type PageOrder, type PageQuery, readPage } from '../store/page.ts'
 import type { KeysTable, Schema } from '../store/schema.ts'
 import type { KeyKind } from './format.ts'
 
@@ -74,33 +74,76 @@ export function statusOf(key: Pick<ApiKey, 'revokedAt' | 'expiresAt'>): KeyStatu
 
 /** Selects keys. */
 export interface KeyFilter extends PageQuery {
-  /** Part of the name or of the first characters, or the last four characters. */
+  /**
+   * Part of the name or of the first characters; the last four; both with `…` between them; an id, which finds the rotations of the key
+   * too; or a tag as `team=search`.
+   */
   readonly q?: string
   readonly status?: KeyStatus
   readonly kind?: KeyKind
   /** The id of the owning account. */
   readonly account?: string
+  readonly sort?: KeySort
   /** Leaves admin keys out, which only admins may see. */
   readonly withoutAdminKeys?: boolean
 }
 
-/** Lists keys, revoked and expired ones too, newest first. */
+/** How a list of keys can be sorted: newest first, by name, last used first, next to expire first. */
+export const KEY_SORTS = ['created', 'name', 'last_used', 'expires'] as const
+
+type KeySort = (typeof KEY_SORTS)[number]
+
+/** Later than any time of a key, in milliseconds since 1970. */
+const NEVER = 900_000_000_000_000
+
+/** What the other sorts compare. A key that was never used, or never expires, comes last. */
+const ORDERS: Readonly<Record<Exclude<KeySort, 'created'>, Omit<PageOrder, 'column'> & { readonly by: RawBuilder<unknown> }>> = {
+  name: { by: sql`lower(keys.name)`, type: 'text', direction: 'asc' },
+  last_used: { by: sql`coalesce(keys.last_used_at, 0)`, type: 'number', direction: 'desc' },
+  expires: { by: sql`coalesce(keys.expires_at, ${NEVER})`, type: 'number', direction: 'asc' },
+}
+
+/** Lists keys, revoked and expired ones too, newest first if no other order is asked for. */
 export async function listKeys(store: Store, filter: KeyFilter = {}): Promise<Page<ApiKey>> {
+  const { sort = 'created' } = filter
   const rows = selectKeys(store.db).where((row) => row.and(conditions(row, filter)))
-  return mapPage(await readPage(store, rows, filter), apiKeyOf)
+  if (sort === 'created') return mapPage(await readPage(store, rows, filter), apiKeyOf)
+  const { by, ...order } = ORDERS[sort]
+  return mapPage(await readPage(store, rows.select(by.as('sorted')), filter, { ...order, column: 'sorted' }), apiKeyOf)
+}
+
+/** The number of keys that a filter selects, of all pages. */
+export async function countKeys(store: Store, filter: KeyFilter = {}): Promise<number> {
+  const counted = store.db.selectFrom('keys').where((row) => row.and(conditions(row, filter)))
+  const [row] = await store.read(counted.select(({ fn }) => fn.countAll<number | string>().as('count')))
+  return Number(row!.count)
 }
 
 type Keys = ExpressionBuilder<Schema, 'keys'>
 
 function conditions(row: Keys, { q, status, kind, account, withoutAdminKeys }: KeyFilter): Expression<SqlBool>[] {
   return [
-    ...(q === undefined
-      ? []
-      : [row.or([contains('keys.name', q), contains('keys.prefix_shown', q), row('keys.last_four', '=', q)])]),
+    ...(q === undefined ? [] : [row.or(matches(row, q))]),
     ...(status === undefined ? [] : [hasStatus(row, status)]),
     ...(kind === undefined ? [] : [row('keys.kind', '=', kind)]),
     ...(account === undefined ? [] : [row('keys.account_id', '=', account)]),
     ...(withoutAdminKeys ? [row('keys.kind', '!=', 'admin')] : []),
+  ]
+}
+
+/** What a search finds: whatever of a key is shown. */
+function matches(row: Keys, q: string): Expression<SqlBool>[] {
+  const [first, last] = q.split('…', 2)
+  const [tag, value] = q.split(/=(.*)/s, 2)
+  const ofId = (['keys.id', 'keys.replaces', 'keys.replaced_by'] as const).map((column) => row(column, '=', q))
+  return [
+    contains('keys.name', q),
+    contains('keys.prefix_shown', q),
+    row('keys.last_four', '=', q),
+    ...(last === undefined ? [] : [row.and([row('keys.prefix_shown', '=', first!), row('keys.last_four', '=', last)])]),
+    // The tags are JSON as the gateway writes it.
+    ...(value === undefined ? [] : [contains('keys.tags', `${JSON.stringify(tag)}:${JSON.stringify(value).slice(0, -1)}`)]),
+    ...ofId,
   ]
 }
 

@@ -12,6 +12,8 @@ export interface CataloguePrice {
 export interface Catalogue {
   /** The price of a model at a time; undefined if the vendor has no such model, or no price for its tokens. `model`: the vendor's name. */
   find(vendor: string, model: string, now: number): CataloguePrice | undefined
+  /** The context window of a model in tokens; undefined if it is not known. `model`: the vendor's name. */
+  contextLengthOf(vendor: string, model: string): number | undefined
   /** Whether the catalogue has a vendor. */
   has(vendor: string): boolean
 }
@@ -24,6 +26,8 @@ export async function loadCatalogue(): Promise<Catalogue> {
   const library: typeof GenaiPrices = await import('@pydantic/genai-prices')
   return {
     has: (vendor) => library.findProvider({ providerId: vendor })?.id === vendor,
+    contextLengthOf: (vendor, model) =>
+      library.calcPrice({ input_tokens: 0 }, model, { providerId: vendor })?.model.context_window,
     find(vendor, model, now) {
       const found = library.calcPrice({ input_tokens: 0 }, model, { providerId: vendor, timestamp: new Date(now) })
       if (found === null) return undefined

@@ -78,6 +78,12 @@ export class PriceList {
     return found.price
   }
 
+  /** The context window of a model in tokens; undefined if the catalogue does not have it. */
+  contextLengthOf({ namespace, model }: Pick<Served, 'namespace' | 'model'>): number | undefined {
+    const vendor = this.#vendors.get(namespace)
+    return vendor === undefined ? undefined : this.#catalogue!.contextLengthOf(vendor, model)
+  }
+
   /** The cost of a model's usage; undefined if no price is known. */
   costOf(served: Served, usage: Usage): Cost | undefined {
     const price = this.priceOf(served)

@@ -4,7 +4,7 @@ import { GatewayError } from '../errors.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
 import { chatReply } from '../protocol/chat-completions.ts'
 import type { ReplyFormat } from '../protocol/format.ts'
-import type { AttemptRecord, Call, RouteTrace, Served } from '../sdk/api.ts'
+import { type AttemptRecord, type Call, type RouteTrace, type Served, UpstreamError } from '../sdk/api.ts'
 import { type AttemptEnd, type AttemptListener, UpstreamAttempt } from '../upstream/attempt.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import { timeoutError } from '../upstream/failures.ts'
@@ -140,7 +140,8 @@ export class Dispatch implements AttemptListener, Expiring {
     }
     if (!attempt.stale) this.#recordHealth(target, end, now)
     const { namespace, model, provider } = target.served
-    const record = { namespace, model, provider, result, start: this.attemptStart, ms: now - this.#startedAt }
+    const refused = error?.cause instanceof UpstreamError && { status: error.cause.refusal.status }
+    const record = { namespace, model, provider, result, start: this.attemptStart, ms: now - this.#startedAt, ...refused }
     this.#listener.onAttemptEnded(record, tokens)
     if (committed) {
       this.#finish()

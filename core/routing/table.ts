@@ -81,10 +81,11 @@ export class RoutingTable {
 
   /** The model id of a name; undefined if it is neither an alias nor `<namespace>/<model>` of a known namespace. */
   resolve(name: string): ModelId | undefined {
-    const id = this.#aliases.get(name) ?? name
+    const target = this.#aliases.get(name)
+    const id = target ?? name
     const slash = id.indexOf('/')
     if (slash < 1 || slash === id.length - 1 || id.length > MAX_ID || CONTROL.test(id)) return undefined
-    const model = split(id)
+    const model = target === undefined ? split(id) : { ...split(id), alias: name }
     return this.namespaces.has(model.namespace) || this.curated.has(model.namespace) ? model : undefined
   }
 

@@ -12,6 +12,8 @@ export interface ModelId {
   readonly id: string
   readonly namespace: string
   readonly model: string
+  /** The alias that the client wrote; absent if it wrote the id. */
+  readonly alias?: string
 }
 
 /** The API key and the account of a call. `auth` sets it; core refuses a call without one. */
@@ -120,6 +122,8 @@ export interface AttemptRecord extends Served {
   readonly start: number
   /** Milliseconds from its start to its end. */
   readonly ms: number
+  /** The status with which the upstream refused the request, if it did. */
+  readonly status?: number
 }
 
 /** The time that one link took of a call. */

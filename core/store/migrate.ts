@@ -11,6 +11,7 @@ import * as keysOfAccounts from './migrations/0008-keys-of-accounts.ts'
 import * as budgets from './migrations/0009-budgets.ts'
 import * as declaredAccounts from './migrations/0010-declared-accounts.ts'
 import * as traces from './migrations/0011-traces.ts'
+import * as aliasesOfCalls from './migrations/0012-aliases-of-calls.ts'
 import type { Schema } from './schema.ts'
 import { StoreError } from './unavailable.ts'
 
@@ -27,6 +28,7 @@ const MIGRATIONS: Record<string, Migration> = {
   '0009-budgets': budgets,
   '0010-declared-accounts': declaredAccounts,
   '0011-traces': traces,
+  '0012-aliases-of-calls': aliasesOfCalls,
 }
 
 const NEWER =

@@ -22,23 +22,38 @@ interface PagedRow {
   readonly created_at: number
 }
 
+/** The order of a list. Rows with the same value are in the order of their ids. */
+export interface PageOrder {
+  /** A column that the query selects; never null. */
+  readonly column: string
+  readonly type: 'number' | 'text'
+  readonly direction: 'asc' | 'desc'
+}
+
+/** Newest first. */
+const NEWEST: PageOrder = { column: 'created_at', type: 'number', direction: 'desc' }
+
 const DEFAULT_LIMIT = 50
 
 /**
- * Reads a page of the rows that a query selects, newest first. Unlike an offset, a cursor costs the same on every page, and skips
+ * Reads a page of the rows that a query selects, by default newest first. Unlike an offset, a cursor costs the same on every page, and skips
  * nothing when rows are added between two pages. Throws `invalid_value` for a malformed cursor, and what the database throws.
  */
 export async function readPage<Row extends PagedRow>(
   store: Backend,
   rows: Expression<Row>,
   { limit = DEFAULT_LIMIT, cursor }: PageQuery,
+  order = NEWEST,
 ): Promise<Page<Row>> {
-  const after = cursor === undefined ? sql`true` : sql`(created_at, id) < (${sql.join(readCursor(cursor))})`
+  const { column, direction } = order
+  const key = sql.ref(column)
+  const [way, beyond] = direction === 'desc' ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`]
+  const after = cursor === undefined ? sql`true` : sql`(${key}, id) ${beyond} (${sql.join(readCursor(cursor, order))})`
   // One row more than the page holds shows whether there is a next page.
-  const page = sql<Row>`select * from (${rows}) as listed where ${after} order by created_at desc, id desc limit ${limit + 1}`
+  const page = sql<Row>`select * from (${rows}) as listed where ${after} order by ${key} ${way}, id ${way} limit ${limit + 1}`
   const found = await store.read({ compile: () => page.compile(store.db) })
   const data = found.slice(0, limit)
-  return { data, next_cursor: found.length > limit ? cursorOf(data.at(-1)!) : null }
+  return { data, next_cursor: found.length > limit ? cursorOf(data.at(-1)!, order) : null }
 }
 
 /** Converts each row of a page. */
@@ -58,13 +73,15 @@ export async function everyPage<Item>(list: (page: PageQuery) => Promise<Page<It
   return items
 }
 
-function cursorOf({ created_at, id }: PagedRow): string {
-  return Buffer.from(`${created_at} ${id}`).toString('base64url')
+function cursorOf<Row extends PagedRow>(row: Row, { column }: PageOrder): string {
+  return Buffer.from(`${row[column as keyof Row]} ${row.id}`).toString('base64url')
 }
 
-function readCursor(cursor: string): readonly [at: number, id: string] {
-  const [, at, id] = /^(\d{1,15}) (\w+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
-  if (at !== undefined && id !== undefined) return [Number(at), id]
+/** The value and the id of the last row of a page. */
+function readCursor(cursor: string, { type }: PageOrder): readonly [at: number | string, id: string] {
+  const [, value, id] = /^(.{0,400}) (\w+)$/su.exec(Buffer.from(cursor, 'base64url').toString()) ?? []
+  if (value !== undefined && id !== undefined && (type === 'text' || /^\d{1,15}$/.test(value)))
+    return [type === 'text' ? value : Number(value), id]
   throw new GatewayError('invalid_value', { param: 'cursor', values: { detail: 'it must be the `next_cursor` of a page' } })
 }
 

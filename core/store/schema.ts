@@ -158,6 +158,8 @@ export interface CallsTable {
   readonly endpoint: string
   /** The requested model, aliases resolved; null if the call ended before it was known. */
   readonly model: string | null
+  /** The alias that the client wrote; null if it wrote the model's id, and in rows from before migration 0011. */
+  readonly alias: string | null
   /** 0 or 1. */
   readonly stream: number
   /** The HTTP status sent; 499 if the client closed the connection first. */
@@ -168,7 +170,7 @@ export interface CallsTable {
   /** The name of the error, and the `code` in the client's reply. */
   readonly error: string | null
   readonly error_code: string | null
-  /** JSON array of the attempts: namespace, model, provider, result, start, ms. In rows of older versions they have no start. */
+  /** JSON array of the attempts: namespace, model, provider, result, start, ms, status. In rows of older versions they have no start. */
   readonly attempts: string
   /** JSON array of the links that ran: name, ms. Empty in rows from before migration 0004. */
   readonly links: string

@@ -59,6 +59,7 @@ export function callRow(outcome: Outcome, { id, principal, tags, trace }: RowCal
     key_id: textOrNull(principal?.keyId),
     endpoint: outcome.endpoint,
     model: textOrNull(outcome.model?.id),
+    alias: textOrNull(outcome.model?.alias),
     stream: outcome.stream ? 1 : 0,
     status: outcome.status,
     outcome: kind,
@@ -86,9 +87,9 @@ export function callRow(outcome: Outcome, { id, principal, tags, trace }: RowCal
   }
 }
 
-function attemptFields({ namespace, model, provider, result, start, ms }: AttemptRecord): AttemptRecord {
+function attemptFields({ namespace, model, provider, result, start, ms, status }: AttemptRecord): AttemptRecord {
   const times = { start: microseconds(start) / 1000, ms: microseconds(ms) / 1000 }
-  return { namespace, model: storable(model), provider, result, ...times }
+  return { namespace, model: storable(model), provider, result, ...times, ...(status !== undefined && { status }) }
 }
 
 function linkFields({ name, ms }: LinkRecord): LinkRecord {

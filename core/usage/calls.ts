@@ -1,5 +1,5 @@
-import type { SelectQueryBuilder } from 'kysely'
-import type { Fault } from '../error-table.ts'
+import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely'
+import { ERRORS, type ErrorName, type Fault } from '../error-table.ts'
 import type { AttemptRecord, LinkRecord, Served } from '../sdk/api.ts'
 import type { Store } from '../store/database.ts'
 import type { CallsTable, Schema } from '../store/schema.ts'
@@ -13,8 +13,9 @@ export interface CallFilter {
   /** Milliseconds since 1970; `to` is exclusive. */
   readonly from?: number
   readonly to?: number
-  /** A prefix of the id, with or without `req_`. */
+  /** The first characters of the id, with or without `req_`, or at least four of the last. */
   readonly q?: string
+  /** The id of a model, or an alias without a slash. */
   readonly model?: string
   readonly key?: string
   readonly status?: number
@@ -31,7 +32,7 @@ export async function findCalls(
   { limit, before }: { readonly limit: number; readonly before?: string },
 ): Promise<readonly CallsTable[]> {
   const newest = store.db.selectFrom('calls').selectAll().orderBy('id', 'desc').limit(limit)
-  const query = filtered(newest, filter)
+  const query = filtered(store, newest, filter)
   return store.read(before === undefined ? query : query.where('id', '<', before))
 }
 
@@ -53,13 +54,16 @@ export async function* allCalls(store: Store, filter: CallFilter): AsyncGenerato
 
 const PAGE = 500
 
+type CallExpressions = ExpressionBuilder<Schema, 'calls'>
+
 type CallQuery = SelectQueryBuilder<Schema, 'calls', CallsTable>
 
-function filtered(calls: CallQuery, { account, from, to, q, model, key, status, fault }: CallFilter): CallQuery {
+function filtered(store: Store, calls: CallQuery, { account, from, to, q, model, key, status, fault }: CallFilter): CallQuery {
   let query = calls
   if (account !== undefined) query = query.where('account_id', '=', account)
   if (key !== undefined) query = query.where('key_id', '=', key)
-  if (model !== undefined) query = query.where('model', '=', model)
+  // A name without a namespace is none of a model.
+  if (model !== undefined) query = query.where(model.includes('/') ? 'model' : 'alias', '=', model)
   if (fault !== undefined) query = query.where('fault', '=', fault)
   if (status !== undefined) query = query.where('status', '=', status)
   // Every such call has a fault; with this condition the database can use the index of failed calls.
@@ -67,9 +71,17 @@ function filtered(calls: CallQuery, { account, from, to, q, model, key, status, 
   if (from !== undefined) query = query.where('id', '>=', firstRequestId(from))
   if (to !== undefined) query = query.where('id', '<', firstRequestId(to))
   if (q === undefined) return query
-  const prefix = q.startsWith('req_') ? q : `req_${q}`
-  return query.where('id', '>=', prefix).where('id', '<', prefix + AFTER_ALL)
+  // The console shows `req_…41c2a8f3`.
+  const text = q.replace(/^req_…?|^…/, '')
+  const begins = (row: CallExpressions) => row.and([row('id', '>=', `req_${text}`), row('id', '<', `req_${text}${AFTER_ALL}`)])
+  if (!LAST_CHARACTERS.test(text)) return query.where(begins)
+  // A query of its own reads the index of ids only.
+  const ends = store.db.selectFrom('calls').select('id').where('id', 'like', `%${text}`).orderBy('id', 'desc').limit(PAGE)
+  return query.where((row) => row.or([begins(row), row('id', 'in', ends)]))
 }
+
+/** Ids end with hexadecimal digits. */
+const LAST_CHARACTERS = /^[0-9a-f]{4,}$/
 
 /** An attempt as it is stored: rows of older versions lack the start. */
 export type StoredAttempt = Omit<AttemptRecord, 'start'> & Partial<Pick<AttemptRecord, 'start'>>
@@ -83,12 +95,15 @@ export interface CallView {
   readonly account: Named | null
   readonly endpoint: string
   readonly model: string | null
+  /** The alias that the client wrote. */
+  readonly alias: string | null
   readonly served: Served | null
   readonly stream: boolean
   readonly status: number
   readonly outcome: string
   readonly fault: Fault | null
-  readonly error: { readonly code: string | null; readonly row: string } | null
+  /** `message`: null if its words are those of one call only. */
+  readonly error: { readonly code: string | null; readonly row: string; readonly message: string | null } | null
   readonly attempts: readonly StoredAttempt[]
   readonly links: readonly LinkRecord[]
   /** Milliseconds. */
@@ -128,12 +143,13 @@ function view(call: CallsTable, owners: Pick<CallView, 'key' | 'account'>): Call
     ...owners,
     endpoint: call.endpoint,
     model: call.model,
+    alias: call.alias,
     served: call.served === 1 ? servedBy(attempts.at(-1)) : null,
     stream: call.stream === 1,
     status: call.status,
     outcome: call.outcome,
     fault: call.fault as Fault | null,
-    error: call.error === null ? null : { code: call.error_code, row: call.error },
+    error: call.error === null ? null : { code: call.error_code, row: call.error, message: messageOf(call.error) },
     attempts,
     links: JSON.parse(call.links),
     ms: { total: call.total_us / 1000, first_byte: milliseconds(call.first_byte_us), overhead: call.overhead_us / 1000 },
@@ -142,6 +158,21 @@ function view(call: CallsTable, owners: Pick<CallView, 'key' | 'account'>): Call
     tags: JSON.parse(call.tags),
     trace_id: call.trace_id,
   }
+}
+
+/** What errors mean whose message is only of one call. */
+const MEANINGS: Partial<Record<ErrorName, string>> = {
+  invalid_body: 'The body of the request was not acceptable.',
+  rate_limit_requests: 'A limit of requests was reached.',
+  rate_limit_tokens: 'A limit of tokens was reached.',
+  budget_exhausted: 'A budget was exhausted.',
+}
+
+/** The message of an error, without the values of the call: they may be the client's or the upstream's own words. */
+function messageOf(error: string): string | null {
+  const { message = '' } = ERRORS[error as ErrorName] ?? {}
+  const words = message.replace(/\s*\{detail\}/g, '').replace(/\{\w+\}/g, '…')
+  return MEANINGS[error as ErrorName] ?? (/\w/.test(words) ? words : null)
 }
 
 /** The target of the last attempt: none follows a successful one. */

@@ -14,6 +14,7 @@ const COLUMNS: Readonly<Record<string, (call: CallView) => Cell>> = {
   key: ({ key }) => key?.name,
   endpoint: ({ endpoint }) => endpoint,
   model: ({ model }) => model,
+  alias: ({ alias }) => alias,
   served_namespace: ({ served }) => served?.namespace,
   served_model: ({ served }) => served?.model,
   served_provider: ({ served }) => served?.provider,

@@ -12,9 +12,13 @@ describe('the sources of the console', () => {
     expect(outside).to.deep.equal([])
   })
 
-  it('send requests in one place, except the playground', () => {
+  it('send requests in one place, except the playground, and the check for a newer console', () => {
     const fetching = SOURCES.filter(({ code }) => /\bfetch\(/.test(code)).map(({ path }) => path)
-    expect(fetching).to.have.members(['console/src/api/http.ts', 'console/src/pages/playground/use-answer.ts'])
+    expect(fetching).to.have.members([
+      'console/src/api/http.ts',
+      'console/src/pages/playground/use-conversation.ts',
+      'console/src/shell/load-page.ts',
+    ])
   })
 
   it('never insert HTML', () => {

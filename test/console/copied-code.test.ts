@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { expect } from 'chai'
+import { CLIENTS } from '../../console/src/pages/connect/clients.ts'
 import { curlLine } from '../../console/src/pages/keys/curl-line.ts'
 import { codeFor } from '../../console/src/pages/playground/code.ts'
 
@@ -14,7 +15,7 @@ const BODY = {
 /** The arguments that a shell makes of a curl command. */
 function argumentsOf(command: string): string[] {
   const script = command.replace(/^curl/, "printf '%s\\0'")
-  const env = { PATH: process.env.PATH, OPENAI_API_KEY: 'sk-test' }
+  const env = { PATH: process.env.PATH, UMG_API_KEY: 'sk-test' }
   return execFileSync('sh', ['-c', script], { encoding: 'utf8', env }).split('\0').slice(0, -1)
 }
 
@@ -23,6 +24,32 @@ describe('code to copy in the console', () => {
     const given = argumentsOf(codeFor('curl', 'https://gateway.example/v1', BODY))
     expect(given).to.include('authorization: Bearer sk-test').and.include('https://gateway.example/v1/chat/completions')
     expect(JSON.parse(given.at(-1)!)).to.deep.equal(BODY)
+  })
+
+  // C11
+  it('says which variable is missing, rather than send a request without a key', () => {
+    const curl = CLIENTS[0]!.snippet({ baseUrl: 'https://gateway.example/v1', model: 'acme/smart' })
+    for (const command of [curl, codeFor('curl', 'https://gateway.example/v1', BODY)]) {
+      const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8', env: { PATH: process.env.PATH } })
+      expect(stderr).to.include('UMG_API_KEY: set it first: export UMG_API_KEY=sk-live-…')
+      expect(status).to.not.equal(0)
+    }
+  })
+
+  // C11
+  it('leaves alone the variable that may hold a key of OpenAI', () => {
+    const lines = CLIENTS.flatMap(({ setKey = '', snippet }) => [
+      setKey,
+      snippet({ baseUrl: 'https://gateway.example/v1', model: 'm' }),
+    ])
+    expect(lines.join('\n')).to.not.match(/export OPENAI_API_KEY|environ\["OPENAI|env\.OPENAI|\$OPENAI/)
+  })
+
+  // C11
+  it('reaches a gateway of this machine from a container', () => {
+    const openWebUi = CLIENTS.find(({ id }) => id === 'open-webui')!
+    expect(openWebUi.snippet({ baseUrl: 'http://127.0.0.1:8080/v1', model: 'm' })).to.include('--network host')
+    expect(openWebUi.snippet({ baseUrl: 'https://gateway.example/v1', model: 'm' })).to.not.include('--network')
   })
 
   it('is a curl command that works as pasted, for a new key', () => {

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { createAccount } from '../../core/accounts/accounts.ts'
 import { GATEWAY } from '../../core/accounts/audit.ts'
 import { describeInBrowser } from './browser.ts'
-import { type ConsoleFixture, PUBLIC_URL, startConsole } from './fixture.ts'
+import { type ConsoleFixture, startConsole } from './fixture.ts'
 import { signInAsAdmin, signInAsMember } from './management.ts'
 
 describeInBrowser('the pages of the console', (open) => {
@@ -40,48 +40,6 @@ describeInBrowser('the pages of the console', (open) => {
     await writeFile(file, text)
     await fixture.gateway.reload()
   }
-
-  describe('the playground', () => {
-    const write = async (text: string): Promise<void> => {
-      await member.getByRole('textbox', { name: 'Message', exact: true }).fill(text)
-      await member.keyboard.press('Enter')
-    }
-
-    it('calls with a pasted key, which is not in the DOM', async () => {
-      await member.goto(fixture.address('/playground?model=sandbox/echo'))
-      await member.getByRole('textbox', { name: 'Or paste a key' }).fill(fixture.gateway.liveKey)
-      await write('Just an echo')
-      await member.getByText('Served by sandbox/echo').waitFor()
-      expect(await member.getByText('Just an echo').count()).to.be.at.least(2)
-      expect(await member.content()).to.not.include(fixture.gateway.liveKey)
-    })
-
-    it('shows the raw events, and the request as code without the key', async () => {
-      await member.getByRole('tab', { name: 'Raw' }).click()
-      const raw = member.getByRole('region', { name: 'raw reply' })
-      expect(await raw.textContent())
-        .to.match(/^data: \{.*\}\n\n/)
-        .and.match(/data: \[DONE\]\n\n$/)
-      await member.getByRole('tab', { name: 'Code' }).click()
-      await member.getByText('Python').click()
-      const code = await member.getByRole('region', { name: 'Python code' }).textContent()
-      expect(code).to.include(`base_url="${PUBLIC_URL}/v1"`).and.include('stream=True').and.not.include('sk-live')
-      await member.getByRole('tab', { name: 'Conversation' }).click()
-    })
-
-    it('stops a reply', async () => {
-      await write('sandbox: stall=1')
-      await member.getByRole('button', { name: 'Stop' }).click()
-      await member.getByText('Stopped.').waitFor()
-      await fixture.gateway.logged(({ outcome }) => outcome === 'client_closed')
-    })
-
-    it("shows the gateway's message for a refused call", async () => {
-      await write('sandbox: status=429')
-      await member.getByRole('alert').getByText(/./).last().waitFor()
-      await member.getByText('Status 429').waitFor()
-    })
-  })
 
   it('follows calls as they end', async () => {
     await admin.goto(fixture.address('/requests?live=1'))
@@ -243,6 +201,14 @@ describeInBrowser('the pages of the console', (open) => {
           .getByText(/did you mean "?optional/)
           .first()
           .waitFor()
+        // C9
+        expect(
+          await admin
+            .getByRole('region', { name: /^refused text around line/ })
+            .first()
+            .textContent(),
+        ).to.include('optinal')
+        expect(await admin.getByRole('region', { name: 'routes.yaml' }).textContent()).to.not.include('optinal')
       },
     )
   })

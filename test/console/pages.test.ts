@@ -14,6 +14,7 @@ import { beyondTab } from './tab-stops.ts'
 const SCREENSHOTS = process.env.UMG_TEST_SCREENSHOTS
 
 const DESKTOP = { width: 1440, height: 900 }
+const TABLET = { width: 768, height: 1024 }
 const PHONE = { width: 390, height: 844 }
 const TOO_WIDE = 'document.documentElement.scrollWidth - innerWidth'
 
@@ -48,13 +49,17 @@ describeInBrowser('each page of the console', (open) => {
   after(() => fixture?.stop())
 
   for (const shown of [...ENTRANCES, ...PAGES])
-    it(`(${shown.name}) is accessible in light and dark, reachable by keyboard, and fits a phone`, async () => {
+    it(`(${shown.name}) is accessible in light and dark, reachable by keyboard, and fits a tablet and a phone`, async () => {
       const page = ENTRANCES.includes(shown) ? stranger : admin
       await visit(page, shown)
       await show(page, shown, 'light')
       expect(await accessibilityViolations(page, 'all'), 'light').to.deep.equal([])
       await show(page, shown, 'dark')
       expect(await accessibilityViolations(page, 'colors'), 'dark').to.deep.equal([])
+      // C4
+      await page.setViewportSize(TABLET)
+      expect(await page.evaluate(TOO_WIDE), 'pixels too wide for a tablet').to.be.at.most(0)
+      await show(page, shown, 'dark')
       await page.setViewportSize(PHONE)
       expect(await page.evaluate(TOO_WIDE), 'pixels too wide').to.be.at.most(0)
       await show(page, shown, 'dark')

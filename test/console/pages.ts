@@ -27,6 +27,19 @@ async function chooseFromMenu(page: Page, item: string): Promise<void> {
   await page.getByRole('dialog').waitFor()
 }
 
+/** C3: its list is longer than it is high. */
+async function openJumps(page: Page): Promise<void> {
+  await page.keyboard.press('Control+k')
+  await page.locator('[aria-label="Go to"]:focus').waitFor()
+}
+
+/** C1 */
+async function askAboutUser(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Actions for Mo Tester' }).click()
+  await page.getByRole('menuitem', { name: 'Make an admin' }).click()
+  await dialog(page, 'Make Mo Tester an admin')
+}
+
 async function ask(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Create a key for one hour' }).click()
   await page.getByText('A key for one hour').waitFor()
@@ -59,6 +72,7 @@ export const PAGES: readonly ConsolePage[] = [
   { name: 'keys-rotate', path: '/keys?q=search', shows: 'search service', prepare: (page) => chooseFromMenu(page, 'Rotate') },
   { name: 'keys-revoke', path: '/keys?q=search', shows: 'search service', prepare: (page) => chooseFromMenu(page, 'Revoke') },
   { name: 'keys-none', path: '/keys?q=nothing+is+called+that', shows: 'No matching keys' },
+  { name: 'jumps', path: '/keys', shows: 'search service', prepare: openJumps },
   { name: 'connect', path: '/connect?client=node&model=acme/smart', shows: 'In your code' },
   { name: 'models', path: '/models', shows: 'openai/gpt-5.5' },
   { name: 'playground', path: '/playground?model=acme/smart', shows: 'Send a message', prepare: ask },
@@ -68,6 +82,7 @@ export const PAGES: readonly ConsolePage[] = [
   { name: 'requests-live', path: '/requests?live=1', shows: 'Following' },
   { name: 'accounts', path: '/accounts', shows: 'Field team' },
   { name: 'users', path: '/accounts?tab=users', shows: 'ada@example.com' },
+  { name: 'user-question', path: '/accounts?tab=users', shows: 'ada@example.com', prepare: askAboutUser },
   { name: 'invitations', path: '/accounts?tab=invitations', shows: 'lin@example.com' },
   { name: 'routes', path: '/routes', shows: 'acme/smart' },
   { name: 'config', path: '/config', shows: 'in use since' },

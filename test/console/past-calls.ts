@@ -50,6 +50,7 @@ function pastCall(index: number, keys: readonly string[]): CallsTable {
     key_id: from(keys, chance),
     endpoint: 'chat.completions',
     model,
+    alias: model === 'acme/smart' && chance % 3 === 0 ? 'gpt-4o' : null,
     stream: chance % 2,
     ...end,
     attempts: JSON.stringify(end.fault === 'policy' ? [] : attemptsOf({ serves, ms, answered, retried: chance % 7 === 0 })),
@@ -96,9 +97,11 @@ interface Attempts {
 function attemptsOf({ serves, ms, answered, retried }: Attempts): object[] {
   const target = { namespace: 'openai', model: serves, provider: 'openai-compatible' }
   const result = answered ? 'ok' : 'upstream_error'
-  if (!retried) return [{ ...target, result, ms: ms * 0.98 }]
+  const refused = answered ? {} : { status: 502 }
+  if (!retried) return [{ ...target, result, ...refused, ms: ms * 0.98, start: ms * 0.01 }]
+  // A pause between both.
   return [
-    { ...target, result: 'upstream_timeout', ms: ms * 0.38 },
-    { ...target, result, ms: ms * 0.6 },
+    { ...target, result: 'upstream_timeout', ms: ms * 0.38, start: ms * 0.01 },
+    { ...target, result, ...refused, ms: ms * 0.5, start: ms * 0.49 },
   ]
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai'
-import { CUSTOM, spanOf, stepOf } from '../../console/src/ui/ranges.ts'
+import { barSpanOf, CUSTOM, spanOf, stepOf } from '../../console/src/ui/ranges.ts'
 
 const NOW = Date.parse('2026-11-20T15:04:05.678Z')
 const NO_DAYS = { from: '', to: '' }
@@ -22,6 +22,24 @@ describe('a time range of the console', () => {
 
   it('is a week if the URL has an unknown one', () => {
     expect(spanOf({ range: 'fortnight', ...NO_DAYS }, NOW).from).to.equal('2026-11-13T15:04:00.000Z')
+  })
+
+  // C7
+  for (const { range, from, bars, step } of [
+    { range: '24h', from: '2026-11-19T16:00:00.000Z', bars: 24, step: 3_600_000 },
+    { range: '7d', from: '2026-11-14T00:00:00.000Z', bars: 7, step: 86_400_000 },
+    { range: '30d', from: '2026-10-22T00:00:00.000Z', bars: 30, step: 86_400_000 },
+  ])
+    it(`of ${range} is a chart of ${bars} bars`, () => {
+      const span = barSpanOf({ range, ...NO_DAYS }, NOW)
+      expect(span).to.deep.equal({ from })
+      expect(Math.ceil((NOW - Date.parse(span.from)) / step)).to.equal(bars)
+    })
+
+  // C7
+  it('between two days is a chart of these days, which are counted in UTC', () => {
+    const days = { range: CUSTOM, from: '2026-11-01', to: '2026-11-07' }
+    expect(barSpanOf(days, NOW)).to.deep.equal({ from: '2026-11-01T00:00:00.000Z', to: '2026-11-08T00:00:00.000Z' })
   })
 
   it('has steps of an hour up to three days', () => {

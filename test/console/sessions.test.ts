@@ -51,19 +51,21 @@ describeInBrowser('signing in and out of the console', (open) => {
     expect(await alert.textContent()).to.match(/Request req_[0-9a-f]{32}/)
   })
 
-  it('redirects to sign in after the session has ended', async () => {
+  // C5
+  it('asks to sign in again after the session has ended, above the page', async () => {
     await page.goto(fixture.address('/keys'))
     await signIn()
     await page.getByRole('heading', { name: 'API keys' }).waitFor()
     await fixture.gateway.store.db.deleteFrom('sessions').execute()
     await page.getByRole('link', { name: 'Models' }).click()
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    expect(new URL(page.url()).searchParams.get('next')).to.equal('/models')
+    await page.getByRole('dialog', { name: 'Your session has expired' }).waitFor()
+    await page.getByRole('textbox', { name: 'Password' }).fill(MEMBER.password)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('cell', { name: 'acme/smart' }).first().waitFor()
+    expect(new URL(page.url()).pathname).to.equal('/console/models')
   })
 
   it('changes the password', async () => {
-    await signIn()
-    await page.getByRole('heading', { name: 'Models' }).waitFor()
     await page.goto(fixture.address('/profile'))
     await page.getByRole('textbox', { name: 'Current password' }).fill('not the password')
     await page.getByRole('textbox', { name: 'New password' }).fill('another staple entirely')
@@ -84,6 +86,8 @@ describeInBrowser('signing in and out of the console', (open) => {
 
   it('ends every session at once', async () => {
     await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+    await page.getByRole('dialog', { name: 'Sign out everywhere' }).getByText(MEMBER.email).waitFor()
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect(await fixture.gateway.store.db.selectFrom('sessions').select('user_id').execute()).to.deep.equal([])
     await signIn('another staple entirely')

@@ -42,6 +42,24 @@ describe('the waterfall of a call', () => {
       call(10, { links: [audit], attempts: [attempt('ok', 9.5)] }),
       [['audit', 'link', 0, 4], gateway(4, 4), ['openai/gpt-5.5', 'attempt 1, ok', 0.5, 10]],
     ],
+    // C8
+    [
+      'shows each attempt at its own time, the pause between two, and the status of a refusal',
+      call(100, {
+        links: [audit],
+        attempts: [
+          { ...attempt('upstream_error', 20), start: 10, status: 503 },
+          { ...attempt('ok', 30), start: 60 },
+        ],
+      }),
+      [
+        ['audit', 'link', 0, 4],
+        gateway(4, 10),
+        ['openai/gpt-5.5', 'attempt 1, upstream_error, status 503', 10, 30],
+        ['Pause', 'before the next attempt', 30, 60],
+        ['openai/gpt-5.5', 'attempt 2, ok', 60, 90],
+      ],
+    ],
     ['shows a call of zero duration', call(0, { links: [auth] }), [['auth', 'link', 0, 0], gateway(0, 0)]],
   ] as const)
     it(what, () => {

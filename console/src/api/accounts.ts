@@ -1,5 +1,6 @@
+import { useQuery } from '@tanstack/react-query'
 import { useChange } from './change.ts'
-import { type BodyOf, type Schemas, send } from './http.ts'
+import { type BodyOf, get, type QueryOf, type Schemas, send } from './http.ts'
 import { useList } from './list.ts'
 
 /** An account: it owns keys, and limits them. */
@@ -14,8 +15,17 @@ export type Invitation = Schemas['Invitation']
 /** A new invitation, with its link. */
 export type CreatedInvitation = Schemas['CreatedInvitation']
 
-/** All accounts; for a member, their own. */
-export const useAccounts = (limit?: number) => useList('/accounts', { limit })
+/** Accounts; for a member, their own. */
+export const useAccounts = (filters: QueryOf<'/accounts'> = {}) => useList('/accounts', filters)
+
+/** One account; '': none. */
+export function useAccount(id: string) {
+  return useQuery({
+    queryKey: ['/accounts', id],
+    queryFn: ({ signal }) => get('/accounts/{id}', { id, signal }),
+    enabled: id !== '',
+  })
+}
 
 /** All users. */
 export const useUsers = () => useList('/users', {})

@@ -71,12 +71,21 @@ export function get<P extends PathOf<'get'>>(
 export function send<M extends Exclude<Method, 'get'>, P extends PathOf<M>>(
   method: M,
   path: P,
-  { id, body }: IdOf<P> & (BodyOf<M, P> extends undefined ? { readonly body?: undefined } : { readonly body: BodyOf<M, P> }),
+  {
+    id,
+    body,
+    keepalive = false,
+  }: IdOf<P> &
+    (BodyOf<M, P> extends undefined ? { readonly body?: undefined } : { readonly body: BodyOf<M, P> }) & {
+      /** The request outlives the page. */
+      readonly keepalive?: boolean
+    },
 ): Promise<ReplyOf<M, P>> {
   return call(BASE + withId(path, id), {
     method: method.toUpperCase(),
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body ?? {}),
+    keepalive,
   })
 }
 

@@ -1,5 +1,6 @@
+import { useQuery } from '@tanstack/react-query'
 import { useChange } from './change.ts'
-import { type BodyOf, type QueryOf, type Schemas, send } from './http.ts'
+import { type BodyOf, get, type QueryOf, type Schemas, send } from './http.ts'
 import { useList } from './list.ts'
 
 /** An API key without its secret. */
@@ -19,6 +20,32 @@ export type NewApiKey = BodyOf<'post', '/keys'>
 
 /** The keys that the user may see. */
 export const useKeys = (filters: QueryOf<'/keys'> = {}) => useList('/keys', filters)
+
+/** One key, read anew: a list may be older. */
+export function useKey(id: string) {
+  return useQuery({
+    queryKey: ['/keys', id],
+    queryFn: ({ signal }) => get('/keys/{id}', { id, signal }),
+    enabled: id !== '',
+    staleTime: 0,
+  })
+}
+
+/** The time of a key's last call: of the record of calls, which is seconds old, or of the key, which is up to a minute old. */
+export function useLastUse({ id, last_used_at }: Pick<ApiKey, 'id' | 'last_used_at'>) {
+  return useQuery({
+    queryKey: ['last-use', id],
+    queryFn: async ({ signal }) => {
+      const [key, calls] = await Promise.all([
+        get('/keys/{id}', { id, signal }),
+        get('/requests', { query: { key_id: id, limit: 1 }, signal }),
+      ])
+      return [key.last_used_at ?? '', last_used_at ?? '', calls.data[0]?.at ?? ''].toSorted().at(-1) || null
+    },
+    gcTime: 0,
+    staleTime: 0,
+  })
+}
 
 /** Creates a key. */
 export const useCreateKey = () => useChange((body: NewApiKey) => send('post', '/keys', { body }), '/keys')

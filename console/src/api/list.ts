@@ -1,13 +1,12 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { get, type PathOf, type QueryOf, type ReplyOf } from './http.ts'
 
-/** The most rows of a page: for fields to choose from. */
-export const MAX_CHOICES = 200
-
 interface Page<Row> {
   readonly data: readonly Row[]
   /** Null: it was the last page. */
   readonly next_cursor: string | null
+  /** The number of rows of all pages, of lists that count them. */
+  readonly total?: number
 }
 
 /** The paths of lists. */
@@ -21,6 +20,8 @@ export interface List<Row> {
   /** Undefined until the first page is read. */
   readonly rows: readonly Row[] | undefined
   readonly error: Error | null
+  /** The number of rows of all pages, if it is known. */
+  readonly total?: number | undefined
   /** The rows are those of the previous filters. */
   readonly stale: boolean
   /** Reads the next page; undefined after the last. */
@@ -29,11 +30,12 @@ export interface List<Row> {
   readonly retry: () => void
 }
 
-/** How often the first page of a growing list is read again: sooner while it is empty. */
-const REFRESH_MS = { empty: 2_000, filled: 10_000 }
+/** How often the first page of a list is read again, since others change it: a growing one sooner, and while it is empty. */
+const REFRESH_MS = { empty: 2_000, growing: 10_000, other: 20_000 }
 
 /**
- * Reads a list page by page. `growing`: new rows appear by themselves while only the first page is shown. When filters change, the
+ * Reads a list page by page. Changes of others appear by themselves while only the first page is shown: sooner in
+ * a `growing` list. When filters change, the
  * previous rows stay until the new ones are read, so that nothing jumps.
  */
 export function useList<P extends ListPath>(path: P, query: QueryOf<P>, growing = false): List<RowOf<P>> {
@@ -43,11 +45,12 @@ export function useList<P extends ListPath>(path: P, query: QueryOf<P>, growing 
     initialPageParam: '',
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => growing && refreshMs(state.data?.pages),
+    refetchInterval: ({ state }) => refreshMs(state.data?.pages, growing),
   })
   return {
     rows: pages.data?.pages.flatMap((page) => page.data),
     error: pages.error,
+    total: pages.data?.pages[0]?.total,
     stale: pages.isPlaceholderData,
     more: pages.hasNextPage ? () => void pages.fetchNextPage() : undefined,
     loadingMore: pages.isFetchingNextPage,
@@ -59,8 +62,11 @@ export function useList<P extends ListPath>(path: P, query: QueryOf<P>, growing 
 const readPage = <P extends ListPath>(path: P, query: object, signal: AbortSignal) =>
   get<ListPath>(path, { query: query as QueryOf<ListPath>, signal }) as Promise<Page<RowOf<P>>>
 
-function refreshMs(pages: readonly Page<unknown>[] = []): number | false {
-  return pages.length === 1 && REFRESH_MS[pages[0]!.data.length === 0 ? 'empty' : 'filled']
+/** A list that was read on is left as it is. */
+function refreshMs(pages: readonly Page<unknown>[] = [], growing: boolean): number | false {
+  if (pages.length !== 1) return false
+  if (!growing) return REFRESH_MS.other
+  return REFRESH_MS[pages[0]!.data.length === 0 ? 'empty' : 'growing']
 }
 
 /** A list that is read at once. */

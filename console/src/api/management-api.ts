@@ -385,6 +385,7 @@ export interface paths {
         query?: {
           limit?: number;
           cursor?: string;
+          q?: string;
         };
       };
       responses: {
@@ -608,7 +609,7 @@ export interface paths {
   };
   "/keys": {
     /**
-     * List keys, newest first, those of routes.yaml before all others
+     * List keys, those of routes.yaml before all others
      * @description All users; a member sees what belongs to their account.
      */
     get: {
@@ -620,6 +621,7 @@ export interface paths {
           status?: "active" | "expired" | "revoked";
           kind?: "live" | "test" | "admin";
           account_id?: string;
+          sort?: "created" | "name" | "last_used" | "expires";
         };
       };
       responses: {
@@ -630,6 +632,8 @@ export interface paths {
               readonly data: readonly components["schemas"]["ApiKey"][];
               /** @description The `cursor` of the next page; null on the last page. */
               readonly next_cursor: string | null;
+              /** @description The number of keys of all pages. */
+              readonly total: number;
             };
           };
         };
@@ -1192,12 +1196,12 @@ export interface paths {
     get: {
       parameters: {
         query?: {
-          limit?: number;
-          cursor?: string;
           action?: string;
           actor?: string;
           from?: string;
           to?: string;
+          limit?: number;
+          cursor?: string;
         };
       };
       responses: {
@@ -1209,6 +1213,36 @@ export interface paths {
               /** @description The `cursor` of the next page; null on the last page. */
               readonly next_cursor: string | null;
             };
+          };
+        };
+        /** @description An error; docs/errors.md lists them all. */
+        default: {
+          content: {
+            readonly "application/json": components["schemas"]["Error"];
+          };
+        };
+      };
+    };
+  };
+  "/audit.csv": {
+    /**
+     * Export the audit trail of the filter as CSV
+     * @description Admins.
+     */
+    get: {
+      parameters: {
+        query?: {
+          action?: string;
+          actor?: string;
+          from?: string;
+          to?: string;
+        };
+      };
+      responses: {
+        /** @description Success. */
+        200: {
+          content: {
+            readonly "text/csv; charset=utf-8": unknown;
           };
         };
         /** @description An error; docs/errors.md lists them all. */
@@ -1409,6 +1443,13 @@ export interface components {
        */
       readonly renews_at: string;
     };
+    /** @description What its calls have cost in the last thirty days, today included, in days of UTC. */
+    readonly RecentCost: {
+      /** @description Null if no cost is known. */
+      readonly usd: string | null;
+      /** @description The requests whose cost is unknown, because no price of their model is. */
+      readonly unpriced: number;
+    };
     readonly Account: {
       readonly id: string;
       readonly name: string;
@@ -1422,6 +1463,7 @@ export interface components {
       readonly budgets: readonly string[];
       /** @description What was spent of each budget: calls that have ended. */
       readonly spending: readonly components["schemas"]["Spending"][];
+      readonly cost: components["schemas"]["RecentCost"];
       /**
        * Format: date-time
        * @description When it was created.
@@ -1477,6 +1519,7 @@ export interface components {
       readonly budgets: readonly string[];
       /** @description What was spent of each budget: calls that have ended. */
       readonly spending: readonly components["schemas"]["Spending"][];
+      readonly cost: components["schemas"]["RecentCost"];
       /** @description Labels for usage and metrics: at most ten, their names in lower case. */
       readonly tags: {
         [key: string]: string;
@@ -1519,6 +1562,7 @@ export interface components {
       readonly budgets: readonly string[];
       /** @description What was spent of each budget: calls that have ended. */
       readonly spending: readonly components["schemas"]["Spending"][];
+      readonly cost: components["schemas"]["RecentCost"];
       /** @description Labels for usage and metrics: at most ten, their names in lower case. */
       readonly tags: {
         [key: string]: string;
@@ -1563,6 +1607,16 @@ export interface components {
       /** @description Null if none is known, and for a curated model, which costs what its targets cost. */
       readonly price: components["schemas"]["ModelPrice"] | null;
       readonly available: boolean;
+      /** @description The calls of your account since the last whole hour but one; absent if there were none. */
+      readonly recent?: {
+        /**
+         * Format: date-time
+         * @description When they began.
+         */
+        readonly since: string;
+        readonly requests: number;
+        readonly errors: number;
+      };
       /** @description Why it is not available. */
       readonly why?: string;
     };
@@ -1672,6 +1726,8 @@ export interface components {
       /** @description Milliseconds from the arrival of the request to its start; absent in old records. */
       readonly start?: number;
       readonly ms: number;
+      /** @description The status with which the upstream refused the request, if it did. */
+      readonly status?: number;
     };
     readonly LinkTime: {
       /** @description The plugin's name. */
@@ -1693,6 +1749,8 @@ export interface components {
       readonly endpoint: string;
       /** @description The requested model, aliases resolved; null if the call ended before it was known. */
       readonly model: string | null;
+      /** @description The alias that the client wrote; null if it wrote the id of the model. */
+      readonly alias: string | null;
       /** @description The target that served the reply. */
       readonly served: {
         readonly namespace: string;
@@ -1711,6 +1769,8 @@ export interface components {
         readonly code: string | null;
         /** @description The error's name. */
         readonly row: string;
+        /** @description What it means, without the words of this one call. */
+        readonly message: string | null;
       }) | null;
       readonly attempts: readonly components["schemas"]["Attempt"][];
       /** @description The links that ran, in the chain's order. */
@@ -1766,12 +1826,18 @@ export interface components {
       readonly changes: {
         [key: string]: readonly [unknown, unknown];
       };
+      /** @description The names of the accounts that `changes` has by id. */
+      readonly accounts: {
+        [key: string]: string;
+      };
     };
     /** @description An error in routes.yaml; lines and columns count from 1. */
     readonly Diagnostic: {
       readonly line: number;
       readonly column: number;
       readonly message: string;
+      /** @description The lines of the refused text around it. */
+      readonly frame: string;
     };
     readonly Config: {
       /** @description The file's name. */

@@ -29,6 +29,8 @@ export interface Operation {
   readonly summary: string
   readonly description?: string
   readonly tag: string
+  /** Who may call it. */
+  readonly 'x-access': 'public' | 'member' | 'admin'
   readonly parameters: readonly {
     readonly name: string
     readonly in: string

@@ -5,9 +5,6 @@ import { useList } from './list.ts'
 /** A line of the audit trail. */
 export type AuditEntry = Schemas['AuditEntry']
 
-/** An error in routes.yaml. */
-export type Diagnostic = Schemas['Diagnostic']
-
 /** The routes.yaml in use, and the outcome of the last reload. */
 export type Config = Schemas['Config']
 

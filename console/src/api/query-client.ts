@@ -1,10 +1,10 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
 import { ApiError } from './http.ts'
-import { SESSION } from './session.ts'
+import { expireSession } from './session.ts'
 
 const MAX_RETRIES = 2
 
-/** The cache of queries. An error `not_signed_in` of any request ends the session: the shell then redirects to the sign-in. */
+/** The cache of queries. An error `not_signed_in` of any request means that the session has expired: the shell then asks to sign in. */
 export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: endSession }),
   mutationCache: new MutationCache({ onError: endSession }),
@@ -14,7 +14,7 @@ export const queryClient: QueryClient = new QueryClient({
 })
 
 function endSession(error: unknown): void {
-  if (error instanceof ApiError && error.code === 'not_signed_in') queryClient.setQueryData(SESSION, null)
+  if (error instanceof ApiError && error.code === 'not_signed_in') expireSession(queryClient)
 }
 
 /** Whether a request that failed may succeed when it is retried. */

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ApiError, type BodyOf, get, type Schemas, send } from './http.ts'
 
 /** The user, their account, and the gateway. */
@@ -10,12 +10,36 @@ export type Role = Session['user']['role']
 /** The cache key of the session. */
 export const SESSION = ['session'] as const
 
-/** The cached queries that belong to no user. */
-const PUBLIC: readonly unknown[] = [SESSION[0], 'sign-in', 'invited-person']
+/** The cache key of whether the session has expired while its pages are open. */
+const EXPIRED = ['session-expired'] as const
 
-/** The session; null: not signed in. */
+/** The cached queries that belong to no user. */
+const PUBLIC: readonly unknown[] = [SESSION[0], EXPIRED[0], 'sign-in', 'invited-person']
+
+/** The session; null: not signed in. One that expires stays, and with it what its pages hold: see `useSessionExpired`. */
 export function useSession() {
-  return useQuery({ queryKey: SESSION, queryFn: readSession, staleTime: 60_000 })
+  const client = useQueryClient()
+  return useQuery({
+    queryKey: SESSION,
+    queryFn: async () => {
+      const session = await readSession()
+      const before = client.getQueryData<Session | null>(SESSION)
+      const expired = session === null && before != null
+      client.setQueryData(EXPIRED, expired)
+      return expired ? before : session
+    },
+    staleTime: 60_000,
+  })
+}
+
+/** Marks the session as expired, if there is one. */
+export function expireSession(client: QueryClient): void {
+  if (client.getQueryData(SESSION) != null) client.setQueryData(EXPIRED, true)
+}
+
+/** Whether the session has expired while its pages are open. */
+export function useSessionExpired(): boolean {
+  return useQuery({ queryKey: EXPIRED, queryFn: () => false, staleTime: Infinity }).data ?? false
 }
 
 /** The session, on pages for signed-in users. */
@@ -47,6 +71,7 @@ function useSessionChange<Input extends object>(change: (input: Input) => Promis
     gcTime: 0,
     onSuccess: async () => {
       const session = await readSession()
+      client.setQueryData(EXPIRED, false)
       client.removeQueries({ predicate: ({ queryKey }) => !PUBLIC.includes(queryKey[0]) })
       client.setQueryData(SESSION, session)
     },
@@ -55,6 +80,21 @@ function useSessionChange<Input extends object>(change: (input: Input) => Promis
 
 /** Signs in by password. */
 export const useSignIn = () => useSessionChange((body: BodyOf<'post', '/session'>) => send('post', '/session', { body }))
+
+/** Signs the user of an expired session in again. Another user begins with a new page. */
+export function useSignInAgain() {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (body: BodyOf<'post', '/session'>) => send('post', '/session', { body }),
+    gcTime: 0,
+    onSuccess: async (session) => {
+      if (session.user.id !== client.getQueryData<Session>(SESSION)?.user.id) return window.location.reload()
+      client.setQueryData(SESSION, session)
+      client.setQueryData(EXPIRED, false)
+      await client.invalidateQueries()
+    },
+  })
+}
 
 /** Signs out: here, or everywhere. */
 export const useSignOut = () =>

@@ -1,12 +1,17 @@
 import { Center, Container, Loader } from '@mantine/core'
 import { Navigate, useLocation } from 'react-router'
-import { useSession } from '../api/session.ts'
+import { useSession, useSessionExpired } from '../api/session.ts'
 import { Failure } from '../ui/failure.tsx'
 import { Shell } from './shell.tsx'
+import { SignInAgain } from './sign-in-again.tsx'
 
-/** Shows pages to signed-in users only; others are redirected to sign in, and back after it. */
+/**
+ * Shows pages to signed-in users only; others are redirected to sign in, and back after it. If the session expires, the page stays as it
+ * is, below a dialog to sign in again.
+ */
 export function Guard() {
   const { data: session, error, isPending, refetch } = useSession()
+  const expired = useSessionExpired()
   const { pathname, search } = useLocation()
   if (isPending)
     return (
@@ -21,5 +26,10 @@ export function Guard() {
         {error !== null && <Failure error={error} title="The console cannot start" onRetry={() => void refetch()} />}
       </Container>
     )
-  return <Shell />
+  return (
+    <>
+      <Shell />
+      {expired && <SignInAgain session={session} />}
+    </>
+  )
 }

@@ -50,7 +50,7 @@ function Jumps() {
   }
   return (
     <Combobox store={combobox} onOptionSubmit={go}>
-      <Combobox.EventsTarget>
+      <Combobox.EventsTarget withExpandedAttribute>
         <TextInput
           data-autofocus
           aria-label="Go to"
@@ -65,7 +65,7 @@ function Jumps() {
           onChange={({ currentTarget }) => setText(currentTarget.value)}
         />
       </Combobox.EventsTarget>
-      <Combobox.Options className={styles.options} aria-label="Go to">
+      <Combobox.Options className={styles.options} aria-label="Go to" tabIndex={0}>
         {jumps.map(({ path, name, icon: Icon, hint }) => (
           <Combobox.Option key={path} value={path}>
             <Group gap="sm">

@@ -1,17 +1,31 @@
 import { Button, Container, Stack } from '@mantine/core'
+import { useEffect } from 'react'
 import { useRouteError } from 'react-router'
 import { Failure } from '../ui/failure.tsx'
+import { isReplaced, PageFilesMissing } from './load-page.ts'
 
-/** Shown when a page throws, or its code cannot be loaded (as after an update of the gateway), which reloading usually fixes. */
+const reload = (): void => window.location.reload()
+
+/**
+ * Shown when a page throws, or its code cannot be loaded. If the gateway was replaced since the console was opened, the console is
+ * loaded anew, at this address.
+ */
 export function PageError() {
   const thrown = useRouteError()
   const error = thrown instanceof Error ? thrown : new Error('The page could not be shown.')
+  useEffect(() => {
+    if (!(error instanceof PageFilesMissing)) return
+    isReplaced().then(
+      (replaced) => replaced && reload(),
+      () => undefined,
+    )
+  }, [error])
   return (
     <Container size="xs" pt="20vh">
       <Stack align="flex-start">
         <Failure error={error} title="This page failed to load" />
-        <Button variant="default" onClick={() => window.location.reload()}>
-          Reload
+        <Button variant="default" onClick={reload}>
+          Try again
         </Button>
       </Stack>
     </Container>

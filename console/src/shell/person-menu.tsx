@@ -11,6 +11,7 @@ import {
 import { IconLogout, IconSelector, IconUser } from '@tabler/icons-react'
 import { Link } from 'react-router'
 import { useSignedIn, useSignOut } from '../api/session.ts'
+import { endHeldKey } from '../pages/playground/key-memory.ts'
 import styles from './person-menu.module.css'
 
 const SCHEMES = [
@@ -58,7 +59,7 @@ export function PersonMenu() {
           aria-label="Color scheme"
         />
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => signOut.mutate({})}>
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void endHeldKey().then(() => signOut.mutate({}))}>
           Sign out
         </Menu.Item>
       </Menu.Dropdown>

@@ -4,6 +4,7 @@ import { useEffect } from 'react'
 import { Outlet, ScrollRestoration, useLocation } from 'react-router'
 import { Brand } from './brand.tsx'
 import { JumpList } from './jump-list.tsx'
+import { NoticeBar } from './notice-bar.tsx'
 import { ReloadBanner } from './reload-banner.tsx'
 import styles from './shell.module.css'
 import { Sidebar } from './sidebar.tsx'
@@ -12,18 +13,18 @@ import { Sidebar } from './sidebar.tsx'
 export function Shell() {
   const [open, { toggle, close }] = useDisclosure()
   const { pathname } = useLocation()
-  // On a phone the navigation closes after a page was chosen.
+  // On a phone or a tablet the navigation closes after a page was chosen.
   useEffect(close, [pathname])
   return (
     <AppShell
-      header={{ height: { base: 52, sm: 0 } }}
-      navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !open } }}
-      padding={{ base: 'md', sm: 'xl' }}
+      header={{ height: { base: 52, md: 0 } }}
+      navbar={{ width: 232, breakpoint: 'md', collapsed: { mobile: !open } }}
+      padding={{ base: 'md', md: 'xl' }}
     >
       <a className={styles.skip} href="#page">
         Skip to content
       </a>
-      <AppShell.Header hiddenFrom="sm">
+      <AppShell.Header hiddenFrom="md">
         <Group h="100%" px="md" justify="space-between">
           <Brand />
           <Burger opened={open} onClick={toggle} size="sm" aria-label={open ? 'Close navigation' : 'Open navigation'} />
@@ -36,6 +37,7 @@ export function Shell() {
         <ReloadBanner />
         <Outlet />
       </AppShell.Main>
+      <NoticeBar />
       <JumpList />
       <ScrollRestoration />
     </AppShell>

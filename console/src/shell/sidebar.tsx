@@ -16,7 +16,7 @@ export function Sidebar() {
   const mac = useOs() === 'macos'
   return (
     <>
-      <AppShell.Section p="md" pb="xs" visibleFrom="sm">
+      <AppShell.Section p="md" pb="xs" visibleFrom="md">
         <Brand />
       </AppShell.Section>
       <AppShell.Section px="sm" py="xs">

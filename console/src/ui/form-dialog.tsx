@@ -1,8 +1,10 @@
-import { Button, Group, Modal, Stack } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Dialog } from './dialog.tsx'
 import { Failure } from './failure.tsx'
+import styles from './form-dialog.module.css'
 
-/** A form in a dialog. It is mounted only while open, so that it starts empty each time. */
+/** A form in a dialog. */
 export interface FormDialogProps {
   readonly title: string
   /** The label of the submit button. */
@@ -17,30 +19,31 @@ export interface FormDialogProps {
   readonly children: ReactNode
 }
 
-/** A dialog with a form, its errors, and the buttons to cancel and to submit. */
+/** A dialog with a form, its errors, and the buttons to cancel and to submit, which stay visible however long the form is. */
 export function FormDialog(props: FormDialogProps) {
   const { title, action, danger = false, disabled = false, pending, refusal, onSubmit, onClose, children } = props
   return (
-    <Modal opened title={title} onClose={onClose} size="md">
+    <Dialog title={title} onClose={onClose} size="md">
       <form
         onSubmit={(event) => {
           event.preventDefault()
           onSubmit()
         }}
       >
-        <Stack>
-          {children}
+        <Stack>{children}</Stack>
+        <div className={styles.foot}>
           {refusal !== null && <Failure error={refusal} />}
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
+            {/* The focus begins here if no field before has asked for it: never on a button that changes something. */}
+            <Button variant="default" data-autofocus onClick={onClose}>
               Cancel
             </Button>
-            <Button type="submit" color={danger ? 'red' : undefined} loading={pending} disabled={disabled}>
+            <Button type="submit" color={danger ? 'red.9' : undefined} loading={pending} disabled={disabled}>
               {action}
             </Button>
           </Group>
-        </Stack>
+        </div>
       </form>
-    </Modal>
+    </Dialog>
   )
 }

@@ -49,6 +49,19 @@ export function spanOf({ range, from, to }: Time, now: number): Span {
   return { from: new Date(Math.floor((now - ms) / MINUTE) * MINUTE).toISOString() }
 }
 
+/** The span of whole hours or days, in UTC as usage is counted, for a chart: "Last 7 days" are today and the six days before. */
+export function barSpanOf(time: Time, now: number): Span {
+  const span = spanOf(time, now)
+  const step = stepOf(span, now) === 'hour' ? HOUR : DAY
+  if (span.to !== undefined && step === DAY) return { from: `${time.from}T00:00:00.000Z`, to: endOfDay(time.to) }
+  const from = Date.parse(span.from)
+  // The step of now is the last one.
+  const first = span.to === undefined ? Math.floor(now / step) * step + step - (Math.floor(now / MINUTE) * MINUTE - from) : from
+  return { ...span, from: new Date(Math.floor(first / step) * step).toISOString() }
+}
+
+const endOfDay = (day: string): string => new Date(Date.parse(`${day}T00:00:00Z`) + DAY).toISOString()
+
 /** The step of a chart of a span. */
 export function stepOf({ from, to }: Span, now: number): 'hour' | 'day' {
   const end = to === undefined ? now : Date.parse(to)

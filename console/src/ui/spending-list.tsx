@@ -9,6 +9,7 @@ type Spending = Schemas['Spending']
 
 /** What is left of budgets; what was spent and when they renew, on hover. `none`: shown if there are none. */
 export function SpendingList({ spending, none = 'None' }: { readonly spending: readonly Spending[]; readonly none?: string }) {
+  if (spending.length === 0 && none === '') return null
   if (spending.length === 0)
     return (
       <Text size="sm" c="dimmed" span>

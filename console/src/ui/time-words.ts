@@ -13,6 +13,7 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
 const absolute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'long', hourCycle: 'h23' })
+const hour = new Intl.DateTimeFormat('en', { timeStyle: 'short', hourCycle: 'h23' })
 const clock = new Intl.DateTimeFormat('en', { timeStyle: 'medium', hourCycle: 'h23' })
 
 /** "2 min. ago", "in 3 days", "just now". */
@@ -28,6 +29,9 @@ export const absoluteTime = (at: string): string => absolute.format(new Date(at)
 
 /** "13:25:04" */
 export const clockTime = (at: string): string => clock.format(new Date(at))
+
+/** "13:25" */
+export const hourTime = (at: string): string => hour.format(new Date(at))
 
 /** "40 µs", "0.4 ms", "840 ms", "3.2 s", "2.1 min" */
 export function duration(ms: number): string {

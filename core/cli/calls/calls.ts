@@ -92,7 +92,7 @@ function propertiesOf(call: CallView): [name: string, text: string][] {
     ['key', key === null ? '-' : `${key.name} (${key.id})`],
     ['account', account === null ? '-' : `${account.name} (${account.id})`],
     ['endpoint', call.stream ? `${call.endpoint}, streamed` : call.endpoint],
-    ['model', call.model ?? '-'],
+    ['model', call.alias === null ? (call.model ?? '-') : `${call.alias} (an alias of ${call.model})`],
     ['served by', served === null ? '-' : `${served.namespace}/${served.model} (${served.provider})`],
     ['status', `${call.status}, ${call.outcome}`],
     ['fault', call.fault ?? '-'],

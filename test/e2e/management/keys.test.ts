@@ -51,6 +51,7 @@ onEachDatabase('a key', (database) => {
       rate_class: null,
       budgets: [],
       spending: [],
+      cost: { usd: '0.00', unpriced: 0 },
       tags: { team: 'research' },
       created_by: { id: fixture.memberId, name: 'Bob' },
       last_used_at: null,
@@ -103,7 +104,24 @@ onEachDatabase('a key', (database) => {
     expect(await names(fixture.member, `q=${made.secret.slice(-4)}`)).to.include(made.name)
   })
 
-  for (const query of ['limit=0', 'limit=201', 'limit=x', 'status=lost', 'cursor=%00', 'sort=name', 'limit=1&limit=2']) {
+  it('is found by its masked secret, by its id, and by a tag', async () => {
+    const made = await create(fixture.member, { name: unique('shown'), tags: { team: unique('team"%') } })
+    const { masked } = (await fixture.member.get(`/keys/${made.id}`)).body as { masked?: string }
+    for (const q of [masked!, made.id, `team=${(made.tags as { team: string }).team}`])
+      expect(await names(fixture.member, `q=${encodeURIComponent(q)}`), q).to.deep.equal([made.name])
+  })
+
+  it('is listed in the order asked for, page by page, and counted', async () => {
+    const mark = unique('order')
+    for (const name of ['b', 'C', 'a']) await create(fixture.member, { name: `${mark} ${name}` })
+    const first = await fixture.member.get(`/keys?q=${encodeURIComponent(mark)}&sort=name&limit=2`)
+    const { data, next_cursor, total } = first.body as unknown as { data: Made[]; next_cursor: string; total: number }
+    const rest = await names(fixture.member, `q=${encodeURIComponent(mark)}&sort=name&cursor=${next_cursor}`)
+    expect([...data.map(({ name }) => name), ...rest]).to.deep.equal([`${mark} a`, `${mark} b`, `${mark} C`])
+    expect(total).to.equal(3)
+  })
+
+  for (const query of ['limit=0', 'limit=201', 'limit=x', 'status=lost', 'cursor=%00', 'sort=color', 'limit=1&limit=2']) {
     it(`is not listed by the invalid query ?${query}`, async () => {
       expect((await fixture.member.get(`/keys?${query}`)).status).to.equal(400)
     })
@@ -122,6 +140,7 @@ onEachDatabase('a key', (database) => {
         rate_class: 'batch',
         budgets: [],
         spending: [],
+        cost: { usd: '0.00', unpriced: 0 },
         tags: {},
         created_at: null,
         created_by: null,

@@ -56,6 +56,7 @@ const ROLES: Readonly<Record<Access, readonly string[]>> = {
     'PATCH /api/v1/users/:id',
     'POST /api/v1/users/:id/end-sessions',
     'GET /api/v1/audit',
+    'GET /api/v1/audit.csv',
     'GET /api/v1/config',
     'GET /api/v1/routes',
     'POST /-/reload',

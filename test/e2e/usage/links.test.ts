@@ -30,7 +30,7 @@ const CHAIN = [
 ]
 
 /** A row from before migration 0004. */
-const { links: _, cost: __, currency: ___, price: ____, trace_id: _____, ...OLD_CALL } = callRowOf()
+const { links: _, cost: __, currency: ___, price: ____, alias: _____, trace_id: ______, ...OLD_CALL } = callRowOf()
 const BEFORE_LINKS = { '0001-accounts-and-keys': accountsAndKeys, '0002-people': people, '0003-calls': calls }
 
 const namesOf = (links: readonly LinkRecord[]) => links.map(({ name }) => name)

@@ -34,6 +34,12 @@ const known = { model: 'open/gpt-x', account: { id: 'default', name: 'default' }
 const well = { ...known, status: 200, outcome: 'ok', fault: null, error: null, served }
 const tokens = { input: USED.prompt, output: USED.completion, cached: USED.cached, reasoning: USED.reasoning, estimated: false }
 
+/** An error as the look-up shows it. `message`: without the words of the call. */
+const failure = (row: string, message: string) => ({ row, code: row, message })
+
+const NOT_JSON =
+  'We could not parse the JSON body of your request. The gateway expects a JSON object; set the Content-Type header to application/json and send valid JSON.'
+
 const KINDS: readonly Kind[] = [
   {
     name: 'a non-stream reply',
@@ -77,7 +83,12 @@ const KINDS: readonly Kind[] = [
   {
     name: 'an invalid key',
     call: (fixture) => post(fixture, body(), 'sk-live-000000000000000000000000000000000000'),
-    row: { ...refused, ...none, status: 401, error: { row: 'invalid_api_key', code: 'invalid_api_key' } },
+    row: {
+      ...refused,
+      ...none,
+      status: 401,
+      error: failure('invalid_api_key', 'Incorrect API key provided: …. You can create a key with `umg keys create`.'),
+    },
   },
   {
     name: 'a body that is not JSON',
@@ -85,12 +96,16 @@ const KINDS: readonly Kind[] = [
       const reply = await fixture.post('{')
       return String(reply.headers['x-request-id'])
     },
-    row: { ...refused, status: 400, error: { row: 'invalid_json', code: null } },
+    row: { ...refused, status: 400, error: { ...failure('invalid_json', NOT_JSON), code: null } },
   },
   {
     name: 'a model that does not exist',
     call: (fixture) => post(fixture, body({ model: 'nowhere/to-be-found' })),
-    row: { ...refused, status: 404, error: { row: 'model_not_found', code: 'model_not_found' } },
+    row: {
+      ...refused,
+      status: 404,
+      error: failure('model_not_found', 'The model `…` does not exist or you do not have access to it.'),
+    },
   },
   {
     name: 'a rate limit',
@@ -104,7 +119,7 @@ const KINDS: readonly Kind[] = [
       status: 429,
       outcome: 'rate_limited',
       fault: 'policy',
-      error: { row: 'rate_limit_requests', code: 'rate_limit_exceeded' },
+      error: { ...failure('rate_limit_requests', 'A limit of requests was reached.'), code: 'rate_limit_exceeded' },
     },
   },
   {
@@ -150,7 +165,12 @@ const KINDS: readonly Kind[] = [
       const reply = await fixture.post(body({ model: 'faulty/any' }), { 'x-deed': 'throws a text' })
       return String(reply.headers['x-request-id'])
     },
-    row: { status: 500, outcome: 'gateway_error', fault: 'gateway', error: { row: 'plugin_error', code: 'plugin_error' } },
+    row: {
+      status: 500,
+      outcome: 'gateway_error',
+      fault: 'gateway',
+      error: failure('plugin_error', 'A plugin failed. Contact the operator with the x-request-id of this reply.'),
+    },
   },
   {
     name: 'a list of models',
@@ -208,6 +228,26 @@ onEachDatabase('the look-up of a request', (create) => {
     const [call] = [...early.values()].filter(({ tokens }) => tokens?.estimated)
     expect(call?.tokens?.input).to.be.greaterThan(0)
     expect(call?.tokens?.output).to.be.greaterThan(0)
+  })
+
+  it('finds a request by the first or the last characters of its id', async () => {
+    const [id] = early.keys()
+    for (const q of [id!, id!.slice(0, 20), id!.slice(4), id!.slice(-8), `req_…${id!.slice(-8)}`]) {
+      const { json } = await api.get(`/requests?q=${encodeURIComponent(q)}`)
+      expect(
+        (json as { data: CallView[] }).data.map((call) => call.id),
+        q,
+      ).to.include(id)
+    }
+    const { json } = await api.get(`/requests?q=${id!.slice(-12)}`)
+    expect((json as { data: CallView[] }).data).to.have.length(1)
+  })
+
+  it('shows when an attempt began, and how the upstream refused it', async () => {
+    const [call] = [...early.values()].filter(({ attempts }) => attempts.some(({ status }) => status === 500))
+    const { start, ms } = call!.attempts[0]!
+    expect(start).to.be.within(0, call!.ms.total)
+    expect(start! + ms).to.be.at.most(call!.ms.total + 1)
   })
 
   it('finds no request by an unknown id', async () => {

@@ -102,6 +102,7 @@ function callsOf({ begin, count, random }: Day): CallsTable[] {
       account_id: accountOf(key),
       key_id: keyId(key),
       endpoint: 'chat.completions',
+      alias: null,
       model: modelOf(Math.floor(random() * random() * MODELS)),
       stream: 1,
       status: failure === null ? 200 : 502,

@@ -3,6 +3,7 @@ import { type Account, useCreateAccount, useEditAccount } from '../../api/accoun
 import { BudgetsField } from '../../ui/budgets-field.tsx'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { ModelsField } from '../../ui/models-field.tsx'
+import { notify } from '../../ui/notices.ts'
 import { RateClassField } from '../../ui/rate-class-field.tsx'
 import { atField, besidesFields, useFields } from '../../ui/use-fields.ts'
 
@@ -29,8 +30,13 @@ export function AccountDialog({ account, onClose }: { readonly account?: Account
     const { name, models, rate_class, max_keys, budgets } = values
     const settings = { name, models: models.length === 0 ? ALL : models, rate_class: rate_class || null, budgets }
     const fields = { ...settings, ...(max_keys !== '' && { max_keys }) }
-    if (account === undefined) create.mutate(fields, { onSuccess: onClose })
-    else edit.mutate({ id: account.id, ...fields }, { onSuccess: onClose })
+    if (account === undefined) create.mutate(fields, { onSuccess: () => done(`Created the account ${name}.`) })
+    else edit.mutate({ id: account.id, ...fields }, { onSuccess: () => done(`Saved the account ${name}.`) })
+  }
+
+  function done(text: string): void {
+    notify({ text })
+    onClose()
   }
 
   return (

@@ -8,7 +8,7 @@ import { UsersTab } from './users-tab.tsx'
 
 /** Accounts, users and invitations. */
 export function AccountsPage() {
-  const [{ tab, new: creating }, setFilters] = useFilters({ tab: 'accounts', new: '' })
+  const [{ tab, new: creating }, setFilters] = useFilters({ tab: 'accounts', new: '', q: '' })
   const dialog = { creating: creating !== '', onClose: () => setFilters({ new: '' }) }
   return (
     <Page
@@ -26,7 +26,7 @@ export function AccountsPage() {
         )
       }
     >
-      <Tabs value={tab} onChange={(next) => setFilters({ tab: next ?? 'accounts', new: '' })} keepMounted={false}>
+      <Tabs value={tab} onChange={(next) => setFilters({ tab: next ?? 'accounts', new: '', q: '' })} keepMounted={false}>
         <Tabs.List mb="md">
           <Tabs.Tab value="accounts">Accounts</Tabs.Tab>
           <Tabs.Tab value="users">Users</Tabs.Tab>

@@ -4,13 +4,16 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { type Account, useAccounts } from '../../api/accounts.ts'
 import { isDeclared } from '../../api/keys.ts'
+import { CostCell } from '../../ui/cost-cell.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { DeclaredLock } from '../../ui/declared-lock.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
+import { FilterBar } from '../../ui/filter-bar.tsx'
 import { GlobList } from '../../ui/glob-list.tsx'
 import { RowAction } from '../../ui/row-action.tsx'
-import { SpendingList } from '../../ui/spending-list.tsx'
+import { SearchField } from '../../ui/search-field.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
 import { AccountDialog } from './account-dialog.tsx'
 
 /** A dialog that the URL can open. */
@@ -21,13 +24,14 @@ export interface Creation {
 
 /** The accounts. */
 export function AccountsTab({ creating, onClose }: Creation) {
-  const list = useAccounts()
+  const [{ q }, setFilters] = useFilters({ q: '' })
+  const list = useAccounts({ q })
   const [edited, setEdited] = useState<Account>()
   const columns: readonly Column<Account>[] = [
     { header: 'Name', cell: ({ name }) => name },
     { header: 'Models', cell: ({ models }) => <GlobList globs={models} /> },
     { header: 'Rate class', cell: ({ rate_class }) => rate_class ?? 'Default' },
-    { header: 'Budgets', cell: ({ spending }) => <SpendingList spending={spending} /> },
+    { header: 'Cost, 30 days', cell: (account) => <CostCell {...account} /> },
     { header: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
     { header: 'Users', cell: ({ users }) => users },
     { header: 'Keys', cell: (account) => <KeysLink account={account} /> },
@@ -44,14 +48,17 @@ export function AccountsTab({ creating, onClose }: Creation) {
   ]
   return (
     <>
+      <FilterBar>
+        <SearchField label="Search accounts" value={q} onSearch={(text) => setFilters({ q: text.trim() })} />
+      </FilterBar>
       <DataTable
         label="Accounts"
         columns={columns}
         list={list}
         rowKey={({ id }) => id}
         empty={
-          <EmptyMessage icon={IconBuilding} title="No accounts">
-            Create one for each team or customer.
+          <EmptyMessage icon={IconBuilding} title={q === '' ? 'No accounts' : 'No matching accounts'}>
+            {q === '' ? 'Create one for each team or customer.' : 'Search by a part of the name, or by the id.'}
           </EmptyMessage>
         }
       />

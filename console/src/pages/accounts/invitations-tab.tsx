@@ -1,9 +1,10 @@
 import { IconTrash, IconUserPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import { type CreatedInvitation, type Invitation, useInvitations, useWithdrawInvitation } from '../../api/accounts.ts'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
-import { Refusals } from '../../ui/refusals.tsx'
+import { notify } from '../../ui/notices.ts'
 import { RowAction } from '../../ui/row-action.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import type { Creation } from './accounts-tab.tsx'
@@ -13,25 +14,28 @@ import { LinkDialog } from './link-dialog.tsx'
 /** The open invitations. */
 export function InvitationsTab({ creating, onClose }: Creation) {
   const list = useInvitations()
-  const withdraw = useWithdrawInvitation()
+  const [withdrawn, setWithdrawn] = useState<Invitation>()
   const [created, setCreated] = useState<CreatedInvitation>()
   const columns: readonly Column<Invitation>[] = [
     { header: 'E-mail', cell: ({ email }) => email },
     { header: 'Account', cell: ({ account }) => account.name },
     { header: 'Role', cell: ({ role }) => (role === 'admin' ? 'Admin' : 'Member') },
     { header: 'Invited', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
-    { header: 'Expires', cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },
+    { header: 'Expires', cell: ({ expires_at }) => <TimeAgo at={expires_at} planned /> },
     {
       header: '',
       width: 48,
-      cell: ({ id, email }) => (
-        <RowAction icon={IconTrash} label={`Withdraw the invitation for ${email}`} onClick={() => withdraw.mutate({ id })} />
+      cell: (invitation) => (
+        <RowAction
+          icon={IconTrash}
+          label={`Withdraw the invitation for ${invitation.email}`}
+          onClick={() => setWithdrawn(invitation)}
+        />
       ),
     },
   ]
   return (
     <>
-      <Refusals of={[withdraw]} />
       <DataTable
         label="Invitations"
         columns={columns}
@@ -52,7 +56,31 @@ export function InvitationsTab({ creating, onClose }: Creation) {
           onClose={onClose}
         />
       )}
+      {withdrawn !== undefined && <WithdrawDialog invitation={withdrawn} onClose={() => setWithdrawn(undefined)} />}
       {created !== undefined && <LinkDialog invitation={created} onDone={() => setCreated(undefined)} />}
     </>
+  )
+}
+
+function WithdrawDialog({ invitation, onClose }: { readonly invitation: Invitation; readonly onClose: () => void }) {
+  const { id, email, account, role } = invitation
+  const withdraw = useWithdrawInvitation()
+  function done(): void {
+    notify({ text: `Withdrew the invitation for ${email}.` })
+    onClose()
+  }
+  return (
+    <ConfirmDialog
+      title="Withdraw an invitation"
+      action="Withdraw"
+      danger
+      pending={withdraw.isPending}
+      refusal={withdraw.error}
+      onSubmit={() => withdraw.mutate({ id }, { onSuccess: done })}
+      onClose={onClose}
+    >
+      The link that <b>{email}</b> has, to join <b>{account.name}</b> as {role === 'admin' ? 'an admin' : 'a member'}, stops
+      working at once. To invite this person again, create another invitation.
+    </ConfirmDialog>
   )
 }

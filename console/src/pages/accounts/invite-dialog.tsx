@@ -3,6 +3,7 @@ import { useId } from 'react'
 import { type CreatedInvitation, useInvite } from '../../api/accounts.ts'
 import { type Role, useSignedIn } from '../../api/session.ts'
 import { AccountField } from '../../ui/account-field.tsx'
+import { emailNote } from '../../ui/email-note.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
 
@@ -37,7 +38,7 @@ export function InviteDialog({ onInvited, onClose }: InviteDialogProps) {
       onSubmit={() => invite.mutate(values, { onSuccess: onInvited })}
       onClose={onClose}
     >
-      <TextInput label="E-mail" type="email" required data-autofocus {...text('email')} />
+      <TextInput label="E-mail" type="email" required data-autofocus description={emailNote(values.email)} {...text('email')} />
       <AccountField value={values.account_id} onChange={(id) => set('account_id', id)} />
       <Input.Wrapper label="Role" labelElement="div" labelProps={{ id: roleLabel }} description={ABOUT[values.role]}>
         <SegmentedControl

@@ -1,5 +1,6 @@
-import { Alert, Button, Group, Modal, Stack } from '@mantine/core'
+import { Alert, Button, Group, Stack } from '@mantine/core'
 import type { CreatedInvitation } from '../../api/accounts.ts'
+import { Dialog } from '../../ui/dialog.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 
@@ -12,8 +13,7 @@ export interface LinkDialogProps {
 /** Shows the link once. */
 export function LinkDialog({ invitation: { email, link, expires_at }, onDone }: LinkDialogProps) {
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onDone}
       title="Send this link"
       size="lg"
@@ -23,14 +23,14 @@ export function LinkDialog({ invitation: { email, link, expires_at }, onDone }: 
     >
       <Stack>
         <Alert>
-          Anyone who opens it can sign in as {email}: send it to nobody else. It works once, expires <TimeAgo at={expires_at} />,
-          and is not shown again.
+          Anyone who opens it can sign in as {email}: send it to nobody else. It works once, expires{' '}
+          <TimeAgo at={expires_at} planned />, and is not shown again.
         </Alert>
         <SecretField label="Invitation link" secret={link} />
         <Group justify="flex-end">
           <Button onClick={onDone}>Done</Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,18 +1,18 @@
 import { ActionIcon, Badge, Menu, Stack, Text } from '@mantine/core'
 import { IconDots, IconUsers } from '@tabler/icons-react'
-import { type User, useEditUser, useEndSessions, useUsers } from '../../api/accounts.ts'
+import { useState } from 'react'
+import { type User, useUsers } from '../../api/accounts.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
-import { Refusals } from '../../ui/refusals.tsx'
 import { StatusLabel } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
+import { USER_CHANGES, type UserChange, UserChangeDialog } from './user-changes.tsx'
 
 /** The users. */
 export function UsersTab() {
   const list = useUsers()
-  const edit = useEditUser()
-  const endSessions = useEndSessions()
+  const [asked, setAsked] = useState<{ readonly user: User; readonly change: UserChange }>()
   const columns: readonly Column<User>[] = [
     { header: 'Name', cell: (user) => <Person user={user} /> },
     { header: 'Account', cell: ({ account }) => account.name },
@@ -26,12 +26,11 @@ export function UsersTab() {
     {
       header: '',
       width: 48,
-      cell: (user) => <UserMenu user={user} onEdit={edit.mutate} onEndSessions={endSessions.mutate} />,
+      cell: (user) => <UserMenu user={user} onChoose={(change) => setAsked({ user, change })} />,
     },
   ]
   return (
     <>
-      <Refusals of={[edit, endSessions]} />
       <DataTable
         label="Users"
         columns={columns}
@@ -40,6 +39,7 @@ export function UsersTab() {
         muted={({ disabled }) => disabled}
         empty={<EmptyMessage icon={IconUsers} title="No users" />}
       />
+      {asked !== undefined && <UserChangeDialog {...asked} onClose={() => setAsked(undefined)} />}
     </>
   )
 }
@@ -65,16 +65,20 @@ function RoleBadge({ role }: Pick<User, 'role'>) {
   )
 }
 
-/** The actions on a user. */
 interface UserMenuProps {
   readonly user: User
-  readonly onEdit: (change: { readonly id: string; readonly role?: User['role']; readonly disabled?: boolean }) => void
-  readonly onEndSessions: (user: { readonly id: string }) => void
+  readonly onChoose: (change: UserChange) => void
 }
 
-function UserMenu({ user: { id, name, role, disabled }, onEdit, onEndSessions }: UserMenuProps) {
+/** Nobody changes themselves here. */
+function UserMenu({ user: { id, name, role, disabled }, onChoose }: UserMenuProps) {
   const own = useSignedIn().user.id === id
   if (own) return null
+  const item = (change: UserChange) => (
+    <Menu.Item color={USER_CHANGES[change].danger ? 'red' : undefined} onClick={() => onChoose(change)}>
+      {USER_CHANGES[change].item}
+    </Menu.Item>
+  )
   return (
     <Menu>
       <Menu.Target>
@@ -83,14 +87,10 @@ function UserMenu({ user: { id, name, role, disabled }, onEdit, onEndSessions }:
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => onEdit({ id, role: role === 'admin' ? 'member' : 'admin' })}>
-          {role === 'admin' ? 'Make a member' : 'Make an admin'}
-        </Menu.Item>
-        <Menu.Item onClick={() => onEndSessions({ id })}>Sign out everywhere</Menu.Item>
+        {item('sign-out')}
         <Menu.Divider />
-        <Menu.Item color={disabled ? undefined : 'red'} onClick={() => onEdit({ id, disabled: !disabled })}>
-          {disabled ? 'Enable' : 'Disable'}
-        </Menu.Item>
+        {item(role === 'admin' ? 'make-member' : 'make-admin')}
+        {item(disabled ? 'enable' : 'disable')}
       </Menu.Dropdown>
     </Menu>
   )

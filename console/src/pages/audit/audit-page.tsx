@@ -1,5 +1,6 @@
-import { Code, Stack, Text } from '@mantine/core'
-import { IconHistory } from '@tabler/icons-react'
+import { Button, Code, Stack, Text } from '@mantine/core'
+import { IconDownload, IconHistory } from '@tabler/icons-react'
+import { address } from '../../api/http.ts'
 import { type AuditEntry, useAudit } from '../../api/operations.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
@@ -18,7 +19,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
   { header: 'When', cell: ({ at }) => <TimeAgo at={at} /> },
   { header: 'Actor', cell: (row) => <Actor row={row} /> },
   { header: 'Object', cell: ({ object }) => <ObjectCell object={object} /> },
-  { header: 'Changes', width: '42%', cell: ({ changes }) => <Changes changes={changes} /> },
+  { header: 'Changes', width: '42%', cell: ({ changes, accounts }) => <Changes changes={changes} accounts={accounts} /> },
 ]
 
 const RANGE_CHOICES = rangeChoices('24h', '7d', '30d', '90d')
@@ -27,10 +28,25 @@ const RANGE_CHOICES = rangeChoices('24h', '7d', '30d', '90d')
 export function AuditPage() {
   const [filters, setFilters] = useFilters({ range: '30d', from: '', to: '', action: '', actor: '' })
   const { action, actor } = filters
-  const list = useAudit({ action, actor, ...spanOf(filters, useNow()) })
+  const query = { action, actor, ...spanOf(filters, useNow()) }
+  const list = useAudit(query)
   const filtered = action !== '' || actor !== ''
   return (
-    <Page title="Audit" about="Every sign-in and every change, and who made it. Entries cannot be changed or removed.">
+    <Page
+      title="Audit"
+      about="Every sign-in, every change and every reload, and who made it. Entries cannot be changed or removed."
+      actions={
+        <Button
+          component="a"
+          href={address('/audit.csv', query)}
+          download
+          variant="default"
+          leftSection={<IconDownload size={16} />}
+        >
+          CSV
+        </Button>
+      }
+    >
       <FilterBar>
         <SearchField
           label="Action, such as key.create"

@@ -4,8 +4,9 @@ import { absoluteTime } from '../../ui/time-words.ts'
 import styles from './changes.module.css'
 
 /** The changed fields, each with its value before and after; a field that is empty in both is left out. */
-export function Changes({ changes }: Pick<AuditEntry, 'changes'>) {
+export function Changes({ changes, accounts }: Pick<AuditEntry, 'changes' | 'accounts'>) {
   const fields = Object.entries(changes)
+    .map(([field, values]) => [field, field === 'account' ? values.map((id) => accounts[String(id)] ?? id) : values] as const)
     .map(([field, [before, after]]) => ({ field, before: inWords(before), after: inWords(after) }))
     .filter(({ before, after }) => before !== NOTHING || after !== NOTHING)
   if (fields.length === 0) return null

@@ -21,7 +21,7 @@ export function ConfigPage() {
       {data !== undefined && (
         <Stack>
           <ReloadCard config={data} />
-          <YamlView key={line} text={data.text} diagnostics={data.last_reload?.diagnostics ?? []} marked={line} />
+          <YamlView key={line} text={data.text} marked={line} />
         </Stack>
       )}
     </Page>

@@ -1,6 +1,6 @@
-import { Alert, Anchor, Code, Group, List, Paper, Text } from '@mantine/core'
-import { Link } from 'react-router'
+import { Alert, Box, Code, Group, List, Paper, Stack, Text } from '@mantine/core'
 import type { Config } from '../../api/operations.ts'
+import { CodeBlock } from '../../ui/code-block.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { StatusLabel } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
@@ -34,16 +34,20 @@ function Reload({ reload: { at, ok, diagnostics, difference } }: { readonly relo
     return (
       <Alert color="red" mt="md" title="The last change was rejected; the previous configuration stays in use">
         <TimeAgo at={at} />
-        <List size="sm" mt="xs">
-          {diagnostics.map(({ line, column, message }) => (
-            <List.Item key={`${line}:${column} ${message}`}>
-              <Anchor component={Link} to={`/config?line=${line}`} size="sm" underline="always">
-                Line {line}
-              </Anchor>
-              : {message}
-            </List.Item>
+        <Stack gap="sm" mt="xs">
+          {diagnostics.map(({ line, column, message, frame }) => (
+            <div key={`${line}:${column} ${message}`}>
+              <Text size="sm">
+                Line {line} of the refused file: {message}
+              </Text>
+              {frame !== '' && (
+                <Box mt={4}>
+                  <CodeBlock what={`refused text around line ${line}`} text={frame} />
+                </Box>
+              )}
+            </div>
           ))}
-        </List>
+        </Stack>
       </Alert>
     )
   return (

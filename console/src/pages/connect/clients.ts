@@ -1,3 +1,5 @@
+import { KEY_OR_FAIL, SET_KEY } from './key-variable.ts'
+
 /** The values in a snippet. */
 export interface Setting {
   /** Ends in `/v1`. */
@@ -12,6 +14,8 @@ export interface Client {
   readonly name: string
   /** The command that installs it; absent if there is nothing to install. */
   readonly install?: string
+  /** The command that sets the key that the snippet reads; absent if the snippet has a place for it. */
+  readonly setKey?: string
   /** Where the snippet goes. */
   readonly where: string
   readonly snippet: (setting: Setting) => string
@@ -20,9 +24,10 @@ export interface Client {
 const curl: Client = {
   id: 'curl',
   name: 'curl',
+  setKey: SET_KEY,
   where: 'In a terminal',
   snippet: ({ baseUrl, model }) => `curl ${baseUrl}/chat/completions \\
-  -H "authorization: Bearer $OPENAI_API_KEY" \\
+  -H "authorization: Bearer ${KEY_OR_FAIL}" \\
   -H 'content-type: application/json' \\
   -d '{"model":"${model}","messages":[{"role":"user","content":"Hello!"}]}'`,
 }
@@ -30,13 +35,14 @@ const curl: Client = {
 const node: Client = {
   id: 'node',
   name: 'OpenAI for Node.js',
+  setKey: SET_KEY,
   install: 'npm install openai',
   where: 'In your code',
   snippet: ({ baseUrl, model }) => `import OpenAI from 'openai'
 
 const client = new OpenAI({
   baseURL: '${baseUrl}',
-  apiKey: process.env.OPENAI_API_KEY,
+  apiKey: process.env.UMG_API_KEY,
 })
 
 const reply = await client.chat.completions.create({
@@ -49,6 +55,7 @@ console.log(reply.choices[0].message.content)`,
 const python: Client = {
   id: 'python',
   name: 'OpenAI for Python',
+  setKey: SET_KEY,
   install: 'pip install openai',
   where: 'In your code',
   snippet: ({ baseUrl, model }) => `import os
@@ -56,7 +63,7 @@ from openai import OpenAI
 
 client = OpenAI(
     base_url="${baseUrl}",
-    api_key=os.environ["OPENAI_API_KEY"],
+    api_key=os.environ["UMG_API_KEY"],
 )
 
 reply = client.chat.completions.create(
@@ -69,6 +76,7 @@ print(reply.choices[0].message.content)`,
 const aiSdk: Client = {
   id: 'ai-sdk',
   name: 'Vercel AI SDK',
+  setKey: SET_KEY,
   install: 'npm install ai @ai-sdk/openai-compatible',
   where: 'In your code',
   snippet: ({ baseUrl, model }) => `import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
@@ -77,7 +85,7 @@ import { generateText } from 'ai'
 const gateway = createOpenAICompatible({
   name: 'gateway',
   baseURL: '${baseUrl}',
-  apiKey: process.env.OPENAI_API_KEY,
+  apiKey: process.env.UMG_API_KEY,
   includeUsage: true,
 })
 
@@ -91,6 +99,7 @@ console.log(text)`,
 const langchain: Client = {
   id: 'langchain',
   name: 'LangChain for Python',
+  setKey: SET_KEY,
   install: 'pip install langchain-openai',
   where: 'In your code',
   snippet: ({ baseUrl, model }) => `import os
@@ -98,7 +107,7 @@ from langchain_openai import ChatOpenAI
 
 model = ChatOpenAI(
     base_url="${baseUrl}",
-    api_key=os.environ["OPENAI_API_KEY"],
+    api_key=os.environ["UMG_API_KEY"],
     model="${model}",
 )
 print(model.invoke("Hello!").content)`,
@@ -107,13 +116,14 @@ print(model.invoke("Hello!").content)`,
 const langchainJs: Client = {
   id: 'langchain-js',
   name: 'LangChain for Node.js',
+  setKey: SET_KEY,
   install: 'npm install @langchain/openai @langchain/core',
   where: 'In your code',
   snippet: ({ baseUrl, model }) => `import { ChatOpenAI } from '@langchain/openai'
 
 const model = new ChatOpenAI({
   model: '${model}',
-  apiKey: process.env.OPENAI_API_KEY,
+  apiKey: process.env.UMG_API_KEY,
   configuration: { baseURL: '${baseUrl}' },
 })
 const reply = await model.invoke('Hello!')
@@ -139,20 +149,26 @@ models:
 const openWebUi: Client = {
   id: 'open-webui',
   name: 'Open WebUI',
+  setKey: SET_KEY,
   where: 'In a terminal; in a running instance: Admin Panel, Settings, Connections, OpenAI API',
-  snippet: ({ baseUrl }) => `docker run -d -p 3000:8080 \\
+  snippet: ({ baseUrl }) => `docker run -d ${isLocal(baseUrl) ? LOCAL_NETWORK : '-p 3000:8080'} \\
   -e OPENAI_API_BASE_URL=${baseUrl} \\
-  -e OPENAI_API_KEY="$OPENAI_API_KEY" \\
+  -e OPENAI_API_KEY="${KEY_OR_FAIL}" \\
   -v open-webui:/app/backend/data \\
   --name open-webui ghcr.io/open-webui/open-webui:main`,
 }
 
+/** Within a container, 127.0.0.1 is the container itself, unless it has the network of its host. */
+const LOCAL_NETWORK = '--network host -e PORT=3000'
+
+const isLocal = (url: string): boolean => /^(?:localhost|127\.|\[::1\]$)/.test(new URL(url).hostname)
+
 const other: Client = {
   id: 'other',
   name: 'Other clients',
-  where: 'Environment variables that every official OpenAI SDK reads',
-  snippet: ({ baseUrl }) => `export OPENAI_BASE_URL=${baseUrl}
-export OPENAI_API_KEY=sk-live-…`,
+  setKey: SET_KEY,
+  where: 'Every official OpenAI SDK reads these variables; set for one program, they leave your own OpenAI key alone',
+  snippet: ({ baseUrl }) => `OPENAI_BASE_URL=${baseUrl} OPENAI_API_KEY="${KEY_OR_FAIL}" your-program`,
 }
 
 /** Common clients, the simplest first. */

@@ -40,6 +40,9 @@ export function ConnectPage() {
         <Clients chosen={client} onChoose={(next) => setFilters({ client: next })} />
         <Stack gap="md" className={styles.snippet}>
           {client.install !== undefined && <Snippet where="Install it first" what="install command" text={client.install} />}
+          {client.setKey !== undefined && (
+            <Snippet where="Set your key in the terminal, in place of sk-live-…" what="key command" text={client.setKey} />
+          )}
           <Snippet
             where={client.where}
             what={`${client.name} snippet`}

@@ -3,10 +3,12 @@ import { useState } from 'react'
 import { type ApiKey, useEditKey } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
+import { notify } from '../../ui/notices.ts'
 import { absoluteTime } from '../../ui/time-words.ts'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
 import { EXPIRY_CHOICES, expiryOf } from './expiry.ts'
 import { KeyFields, type KeyValues, keyFieldsOf } from './key-fields.tsx'
+import { KeyIdentity } from './key-identity.tsx'
 
 const KEEP = 'keep'
 
@@ -26,7 +28,12 @@ export function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; re
   function submit(): void {
     const expires = expiry === KEEP ? expires_at : expiryOf(expiry)
     const changed = { id, ...keyFieldsOf(fields.values, user.role === 'admin'), expires_at: expires }
-    edit.mutate(changed, { onSuccess: onClose })
+    edit.mutate(changed, { onSuccess: done })
+  }
+
+  function done(key: ApiKey): void {
+    notify({ text: `Saved ${key.name} (${key.masked}).` })
+    onClose()
   }
 
   return (
@@ -38,6 +45,7 @@ export function EditKeyDialog({ apiKey, onClose }: { readonly apiKey: ApiKey; re
       onSubmit={submit}
       onClose={onClose}
     >
+      <KeyIdentity apiKey={apiKey} />
       <KeyFields fields={fields} refusal={edit.error} />
       <Select
         label="Expires"

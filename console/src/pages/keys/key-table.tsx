@@ -3,12 +3,13 @@ import { IconKey, IconPlus } from '@tabler/icons-react'
 import { type ApiKey, isDeclared, type KeyStatus } from '../../api/keys.ts'
 import type { List } from '../../api/list.ts'
 import { useSignedIn } from '../../api/session.ts'
+import { CostCell } from '../../ui/cost-cell.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { GlobList } from '../../ui/glob-list.tsx'
-import { SpendingList } from '../../ui/spending-list.tsx'
 import { StatusLabel, type Tone } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
+import { inChains, KeyChain } from './key-chain.tsx'
 import { KeyMenu, type KeyMenuProps } from './key-menu.tsx'
 import styles from './key-table.module.css'
 import { KINDS } from './kinds.ts'
@@ -29,13 +30,16 @@ export interface KeyTableProps extends Omit<KeyMenuProps, 'apiKey'> {
 export function KeyTable({ list, filtered, onCreate, ...menu }: KeyTableProps) {
   const { user } = useSignedIn()
   const columns: readonly Column<ApiKey>[] = [
-    { header: 'Name', cell: (key) => <KeyName apiKey={key} withAccount={user.role === 'admin'} /> },
+    {
+      header: 'Name',
+      cell: (key) => <KeyName apiKey={key} rows={list.rows ?? []} withAccount={user.role === 'admin'} />,
+    },
     { header: 'Key', cell: (key) => <MaskedKey apiKey={key} /> },
     { header: 'Models', cell: ({ models }) => <GlobList globs={models} /> },
-    { header: 'Budgets', spare: true, cell: ({ spending }) => <SpendingList spending={spending} none="" /> },
-    { header: 'Created', spare: true, cell: ({ created_at }) => <TimeAgo at={created_at} never="" /> },
+    { header: 'Cost, 30 days', spare: true, cell: (key) => <CostCell {...key} /> },
+    { header: 'Created', spare: true, width: 120, cell: (key) => <Created apiKey={key} /> },
     { header: 'Last used', cell: (key) => <TimeAgo at={key.last_used_at} never={isDeclared(key) ? 'Unknown' : 'Never'} /> },
-    { header: 'Expires', cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },
+    { header: 'Expires', cell: ({ expires_at }) => <TimeAgo at={expires_at} planned /> },
     { header: 'Status', cell: ({ status }) => <StatusLabel tone={TONES[status]}>{WORDS[status]}</StatusLabel> },
     { header: '', width: 48, cell: (key) => <KeyMenu apiKey={key} {...menu} /> },
   ]
@@ -43,7 +47,7 @@ export function KeyTable({ list, filtered, onCreate, ...menu }: KeyTableProps) {
     <DataTable
       label="API keys"
       columns={columns}
-      list={list}
+      list={{ ...list, rows: list.rows && inChains(list.rows) }}
       rowKey={({ id }) => id}
       muted={({ status }) => status !== 'active'}
       empty={filtered ? <NoMatches /> : <NoneYet onCreate={onCreate} />}
@@ -51,8 +55,20 @@ export function KeyTable({ list, filtered, onCreate, ...menu }: KeyTableProps) {
   )
 }
 
-function KeyName({ apiKey: { name, account, tags }, withAccount }: { readonly apiKey: ApiKey; readonly withAccount: boolean }) {
-  const details = [...(withAccount ? [account.name] : []), ...Object.entries(tags).map(([tag, value]) => `${tag}=${value}`)]
+interface KeyNameProps {
+  readonly apiKey: ApiKey
+  readonly rows: readonly ApiKey[]
+  readonly withAccount: boolean
+}
+
+function KeyName({ apiKey, rows, withAccount }: KeyNameProps) {
+  const { name, account, tags, rate_class } = apiKey
+  const limits = rate_class === null ? [] : [`class ${rate_class}`]
+  const details = [
+    ...(withAccount ? [account.name] : []),
+    ...limits,
+    ...Object.entries(tags).map(([tag, value]) => `${tag}=${value}`),
+  ]
   return (
     <Stack gap={0}>
       <Text size="sm" fw={500} lineClamp={2}>
@@ -63,6 +79,7 @@ function KeyName({ apiKey: { name, account, tags }, withAccount }: { readonly ap
           {details.join(' · ')}
         </Text>
       )}
+      <KeyChain apiKey={apiKey} rows={rows} />
     </Stack>
   )
 }
@@ -76,6 +93,21 @@ function MaskedKey({ apiKey: { kind, masked } }: { readonly apiKey: ApiKey }) {
       </Badge>
       <Code className={styles.face}>{masked}</Code>
     </Group>
+  )
+}
+
+function Created({ apiKey: { created_at, created_by } }: { readonly apiKey: ApiKey }) {
+  // A key of routes.yaml has neither.
+  if (created_at === null) return null
+  return (
+    <Stack gap={0}>
+      <TimeAgo at={created_at} />
+      {created_by !== null && (
+        <Text size="xs" c="dimmed" lineClamp={1} title={created_by.name}>
+          by {created_by.name}
+        </Text>
+      )}
+    </Stack>
   )
 }
 
@@ -99,7 +131,8 @@ function NoneYet({ onCreate }: { readonly onCreate: () => void }) {
 function NoMatches() {
   return (
     <EmptyMessage icon={IconKey} title="No matching keys">
-      Search by name, by the first characters or by the last four, or choose another status.
+      Search by name, by the first characters or the last four, by a tag such as team=search, or paste a key; or choose another
+      status.
     </EmptyMessage>
   )
 }

@@ -1,10 +1,11 @@
-import { Button, SegmentedControl } from '@mantine/core'
+import { Button, NativeSelect, SegmentedControl, Text } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import { type ApiKey, type CreatedApiKey, useKeys } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { AccountFilter } from '../../ui/account-filter.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
+import { exactly } from '../../ui/numbers.ts'
 import { Page } from '../../ui/page.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
@@ -15,12 +16,20 @@ import styles from './keys-page.module.css'
 import { RevokeKeyDialog } from './revoke-key-dialog.tsx'
 import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 import { SavedKeyDialog } from './saved-key-dialog.tsx'
+import { searchText } from './search-text.ts'
 
 const STATUSES = [
   { value: '', label: 'All' },
   { value: 'active', label: 'Active' },
   { value: 'expired', label: 'Expired' },
   { value: 'revoked', label: 'Revoked' },
+]
+
+const ORDERS = [
+  { value: '', label: 'Newest first' },
+  { value: 'name', label: 'By name' },
+  { value: 'last_used', label: 'Last used first' },
+  { value: 'expires', label: 'Next to expire first' },
 ]
 
 /** The open dialog. A new secret is kept here, in the page's memory, until its dialog is closed. */
@@ -30,7 +39,7 @@ type Open =
 
 /** API keys: find, create, rotate, revoke. */
 export function KeysPage() {
-  const [{ new: creating, ...filters }, setFilters] = useFilters({ q: '', status: '', account_id: '', new: '' })
+  const [{ new: creating, ...filters }, setFilters] = useFilters({ q: '', status: '', account_id: '', sort: '', new: '' })
   const [open, setOpen] = useState<Open>()
   const { user } = useSignedIn()
   const list = useKeys(filters)
@@ -52,14 +61,20 @@ export function KeysPage() {
     >
       <FilterBar>
         <SearchField
-          label="Search by name, first or last characters"
+          label="Search by name, key or team=search"
           value={filters.q}
-          onSearch={(q) => setFilters({ q })}
+          onSearch={(q) => setFilters({ q: searchText(q) })}
           width={300}
         />
         {user.role === 'admin' && (
           <AccountFilter value={filters.account_id} onChange={(account_id) => setFilters({ account_id })} />
         )}
+        <NativeSelect
+          aria-label="Order"
+          data={ORDERS}
+          value={filters.sort}
+          onChange={({ currentTarget }) => setFilters({ sort: currentTarget.value })}
+        />
         <SegmentedControl
           className={styles.status}
           size="xs"
@@ -69,9 +84,14 @@ export function KeysPage() {
           onChange={(status) => setFilters({ status })}
         />
       </FilterBar>
+      {list.total !== undefined && list.total > 0 && (
+        <Text size="sm" c="dimmed" mb="xs">
+          {list.total === 1 ? '1 key' : `${exactly(list.total)} keys`}
+        </Text>
+      )}
       <KeyTable
         list={list}
-        filtered={Object.values(filters).some((value) => value !== '')}
+        filtered={[filters.q, filters.status, filters.account_id].some((value) => value !== '')}
         onCreate={create}
         onEdit={(key) => setOpen({ dialog: 'edit', key })}
         onRotate={(key) => setOpen({ dialog: 'rotate', key })}

@@ -2,6 +2,7 @@ import { Radio, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { type ApiKey, type CreatedApiKey, useRotateKey } from '../../api/keys.ts'
 import { FormDialog } from '../../ui/form-dialog.tsx'
+import { KeyIdentity } from './key-identity.tsx'
 
 const HOUR = 3600
 
@@ -33,13 +34,14 @@ export function RotateKeyDialog({ apiKey, onRotated, onClose }: RotateKeyDialogP
       onSubmit={() => rotate.mutate({ id: apiKey.id, overlap: Number(overlap) }, { onSuccess: onRotated })}
       onClose={onClose}
     >
+      <KeyIdentity apiKey={apiKey} />
       <Text size="sm">
         This creates a new secret with the same name and limits. Switch your clients to it while the old one still works.
       </Text>
       <Radio.Group label="The old secret" value={overlap} onChange={setOverlap}>
         <Stack gap="xs" mt="xs">
           {OVERLAPS.map((choice) => (
-            <Radio key={choice.value} {...choice} />
+            <Radio key={choice.value} {...choice} data-autofocus={choice.value === overlap || undefined} />
           ))}
         </Stack>
       </Radio.Group>

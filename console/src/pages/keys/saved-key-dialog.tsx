@@ -1,10 +1,11 @@
-import { Alert, Button, Checkbox, Group, Modal, Stack, Text } from '@mantine/core'
+import { Alert, Button, Checkbox, Group, Stack, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { CreatedApiKey } from '../../api/keys.ts'
 import { useModels } from '../../api/models.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { SecretField } from '../../ui/secret-field.tsx'
 import { useLeaveGuard } from '../../ui/use-leave-guard.ts'
 import { curlLine } from './curl-line.ts'
@@ -16,8 +17,7 @@ export function SavedKeyDialog({ apiKey, onDone }: { readonly apiKey: CreatedApi
   const { gateway } = useSignedIn()
   const { models } = useModels()
   return (
-    <Modal
-      opened
+    <Dialog
       onClose={onDone}
       title="Save your key"
       size={700}
@@ -50,6 +50,6 @@ export function SavedKeyDialog({ apiKey, onDone }: { readonly apiKey: CreatedApi
           </Button>
         </Group>
       </Stack>
-    </Modal>
+    </Dialog>
   )
 }

@@ -8,17 +8,21 @@ import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
 import { dollars } from '../../ui/money.ts'
+import { exactly } from '../../ui/numbers.ts'
 import { Page } from '../../ui/page.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
-import { StatusLabel } from '../../ui/status-label.tsx'
+import { StatusLabel, type Tone } from '../../ui/status-label.tsx'
+import { hourTime } from '../../ui/time-words.ts'
 import { useFilters } from '../../ui/use-filters.ts'
 
 const tokens = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 
+const CONTEXT: Column<Model> = { header: 'Context', cell: ({ context_length }) => <Context length={context_length} /> }
+
 const COLUMNS: readonly Column<Model>[] = [
   { header: 'Model', cell: ({ id, curated }) => <ModelName id={id} curated={curated} /> },
   { header: 'Owner', cell: ({ owned_by }) => owned_by },
-  { header: 'Context', cell: ({ context_length }) => <Context length={context_length} /> },
+  CONTEXT,
   { header: 'Price per million', cell: (model) => <Price model={model} /> },
   { header: 'Status', cell: (model) => <Availability model={model} /> },
   { header: 'Try', width: 120, cell: ({ id, available }) => available && <TryLink id={id} /> },
@@ -29,6 +33,7 @@ export function ModelsPage() {
   const [{ q }, setFilters] = useFilters({ q: '' })
   const query = useModels()
   const fits = query.data?.data.filter(({ id }) => id.toLowerCase().includes(q.toLowerCase()))
+  const isContextKnown = query.models.some(({ context_length }) => context_length !== undefined)
   return (
     <Page title="Models" about="The models that your account may call. A namespace may accept more models than it lists.">
       <FilterBar>
@@ -36,7 +41,7 @@ export function ModelsPage() {
       </FilterBar>
       <DataTable
         label="Models"
-        columns={COLUMNS}
+        columns={isContextKnown ? COLUMNS : COLUMNS.filter((column) => column !== CONTEXT)}
         list={wholeList(query, fits)}
         rowKey={({ id }) => id}
         muted={({ available }) => !available}
@@ -84,18 +89,34 @@ function Price({ model: { price, curated } }: { readonly model: Model }) {
   return <span title={name}>{amounts.filter((amount) => amount !== '').join(', ')}</span>
 }
 
-function Availability({ model: { available, why } }: { readonly model: Model }) {
+/** Whether a model can be asked for, and how the account's last calls of it went. */
+function Availability({ model }: { readonly model: Model }) {
+  const { available, why, recent } = model
+  const { label, tone } = stateOf(model)
+  const note = why ?? (recent && `${exactly(recent.errors)} of ${calls(recent.requests)} failed since ${hourTime(recent.since)}`)
   return (
     <div>
-      <StatusLabel tone={available ? 'good' : 'quiet'}>{available ? 'Available' : 'Not available'}</StatusLabel>
-      {why !== undefined && (
+      <StatusLabel tone={tone}>{label}</StatusLabel>
+      {note !== undefined && (!available || recent!.errors > 0) && (
         <Text size="xs" c="dimmed">
-          {why}
+          {note}
         </Text>
       )}
     </div>
   )
 }
+
+function stateOf({ available, recent }: Model): { readonly label: string; readonly tone: Tone } {
+  if (!available) return { label: 'Not available', tone: 'quiet' }
+  const { requests, errors } = recent ?? { requests: 0, errors: 0 }
+  if (requests > 0 && errors === requests) return { label: 'Failing', tone: 'bad' }
+  return { label: 'Available', tone: errors * MANY >= requests && errors > 0 ? 'warning' : 'good' }
+}
+
+/** One failure in so many calls is a warning. */
+const MANY = 10
+
+const calls = (count: number): string => (count === 1 ? '1 call' : `${exactly(count)} calls`)
 
 function TryLink({ id }: { readonly id: string }) {
   return (

@@ -1,3 +1,5 @@
+import { KEY_OR_FAIL } from '../connect/key-variable.ts'
+
 /** Languages in which a request can be copied. */
 export const LANGUAGES = ['curl', 'Node.js', 'Python'] as const
 
@@ -13,7 +15,7 @@ const WRITERS: Readonly<Record<Language, (baseUrl: string, body: Readonly<Record
   curl: (baseUrl, body) =>
     [
       `curl ${baseUrl}/chat/completions${body.stream === true ? ' --no-buffer' : ''} \\`,
-      `  -H "authorization: Bearer $OPENAI_API_KEY" \\`,
+      `  -H "authorization: Bearer ${KEY_OR_FAIL}" \\`,
       `  -H 'content-type: application/json' \\`,
       `  -d ${quoted(JSON.stringify(body, null, 2))}`,
     ].join('\n'),
@@ -21,7 +23,7 @@ const WRITERS: Readonly<Record<Language, (baseUrl: string, body: Readonly<Record
     [
       `import OpenAI from 'openai'`,
       '',
-      `const client = new OpenAI({ baseURL: '${baseUrl}', apiKey: process.env.OPENAI_API_KEY })`,
+      `const client = new OpenAI({ baseURL: '${baseUrl}', apiKey: process.env.UMG_API_KEY })`,
       '',
       `const ${body.stream === true ? 'stream' : 'reply'} = await client.chat.completions.create(${JSON.stringify(body, null, 2)})`,
       ...(body.stream === true
@@ -33,7 +35,7 @@ const WRITERS: Readonly<Record<Language, (baseUrl: string, body: Readonly<Record
       'import os',
       'from openai import OpenAI',
       '',
-      `client = OpenAI(base_url="${baseUrl}", api_key=os.environ["OPENAI_API_KEY"])`,
+      `client = OpenAI(base_url="${baseUrl}", api_key=os.environ["UMG_API_KEY"])`,
       '',
       `${body.stream === true ? 'stream' : 'reply'} = client.chat.completions.create(`,
       ...Object.entries(body).map(([name, value]) => `    ${name}=${pythonic(value)},`),

@@ -1,8 +1,9 @@
-import { Anchor, Button, Group, PasswordInput, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Code, Group, PasswordInput, Stack, Text } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
 import { useCreateKey, useRevokeKey } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { Failure } from '../../ui/failure.tsx'
+import { notify } from '../../ui/notices.ts'
 import { holdKey, useHeldKey } from './key-memory.ts'
 
 const HOUR_MS = 3_600_000
@@ -17,11 +18,14 @@ export function KeyChoice() {
     const expires_at = new Date(Date.now() + HOUR_MS).toISOString()
     create.mutate(
       { name: 'Playground', kind: 'live', models: ['*'], tags: {}, expires_at },
-      { onSuccess: ({ id, secret }) => holdKey({ secret, userId: user.id, made: id }) },
+      {
+        onSuccess: ({ id, masked, secret }) =>
+          holdKey({ secret, userId: user.id, made: { id, masked, expiresAt: Date.parse(expires_at) } }),
+      },
     )
   }
 
-  if (held?.made !== undefined) return <MadeKey id={held.made} />
+  if (held?.made !== undefined) return <MadeKey {...held.made} />
   return (
     <Stack gap="xs">
       <Button variant="default" size="sm" leftSection={<IconKey size={16} />} loading={create.isPending} onClick={make}>
@@ -46,18 +50,27 @@ export function KeyChoice() {
   )
 }
 
-function MadeKey({ id }: { readonly id: string }) {
+function MadeKey({ id, masked }: { readonly id: string; readonly masked: string }) {
   const revoke = useRevokeKey()
   function end(): void {
-    revoke.mutate({ id })
-    holdKey(undefined)
+    const done = (): void => {
+      holdKey(undefined)
+      notify({ text: `Revoked the playground's key (${masked}).` })
+    }
+    revoke.mutate({ id }, { onSuccess: done })
   }
   return (
-    <Group justify="space-between" gap="xs">
-      <Text size="sm">A key for one hour, kept in this page only</Text>
-      <Anchor component="button" type="button" size="sm" onClick={end}>
-        Revoke it
-      </Anchor>
-    </Group>
+    <Stack gap={4}>
+      <Group justify="space-between" gap="xs">
+        <Text size="sm">A key for one hour</Text>
+        <Anchor component="button" type="button" size="sm" onClick={end}>
+          Revoke it
+        </Anchor>
+      </Group>
+      <Text size="xs" c="dimmed">
+        <Code>{masked}</Code> is kept in this page only. Closing or reloading the page revokes it.
+      </Text>
+      {revoke.error !== null && <Failure error={revoke.error} />}
+    </Stack>
   )
 }

@@ -4,49 +4,39 @@ import { useSignedIn } from '../../api/session.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { Page } from '../../ui/page.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
+import { NO_ANSWER } from './answer.ts'
 import { AnswerFacts } from './answer-facts.tsx'
 import { CodeTab } from './code-tab.tsx'
 import { Composer } from './composer.tsx'
 import { Conversation } from './conversation.tsx'
 import { useHeldKey } from './key-memory.ts'
 import styles from './playground-page.module.css'
-import { bodyOf, INITIAL_SETTINGS, type Turn } from './settings.ts'
+import { bodyOf, INITIAL_SETTINGS } from './settings.ts'
 import { SettingsPanel } from './settings-panel.tsx'
-import { useAnswer } from './use-answer.ts'
+import { lastTurns, type Question, useConversation } from './use-conversation.ts'
 
 const RAW_HEIGHT = 560
+
+const HELLO = { role: 'user', content: 'Hello!' } as const
 
 /** Calls a model as a client would: shows the streamed reply, its raw events, and the same request as code. */
 export function PlaygroundPage() {
   const [{ model }, setFilters] = useFilters({ model: INITIAL_SETTINGS.model })
   const [others, setOthers] = useState(INITIAL_SETTINGS)
-  const [turns, setTurns] = useState<readonly Turn[]>([])
-  const { answer, running, ask, stop, clear } = useAnswer()
+  const { exchanges, running, send, retry, remove, clear, stop } = useConversation()
   const key = useHeldKey(useSignedIn().user.id)
   const settings = { ...others, model }
+  const answer = exchanges.at(-1)?.answer ?? NO_ANSWER
   const obstacle = key === undefined ? 'Create or paste a key first' : model === '' ? 'Choose a model first' : undefined
-
-  async function send(content: string): Promise<void> {
-    if (key === undefined) return
-    const asked: readonly Turn[] = [...turns, { role: 'user', content }]
-    setTurns(asked)
-    const { text, error } = await ask(key.secret, bodyOf(settings, asked))
-    if (error === undefined) setTurns((now) => (now === asked ? [...asked, { role: 'assistant', content: text }] : now))
-  }
+  const question: Question | undefined =
+    key === undefined || model === '' ? undefined : { secret: key.secret, bodyOf: (turns) => bodyOf(settings, turns) }
 
   return (
     <Page
       title="Playground"
       about="Try a model through the gateway, with a real key, as a client would."
       actions={
-        <Button
-          variant="default"
-          disabled={turns.length === 0}
-          onClick={() => {
-            clear()
-            setTurns([])
-          }}
-        >
+        <Button variant="default" disabled={exchanges.length === 0} onClick={clear}>
           New conversation
         </Button>
       }
@@ -67,9 +57,19 @@ export function PlaygroundPage() {
           </Tabs.List>
           <Tabs.Panel value="conversation">
             <Stack>
-              <Conversation turns={turns} answer={answer} running={running} />
+              <Conversation
+                exchanges={exchanges}
+                running={running}
+                onRetry={question && (() => void retry(question))}
+                onRemove={remove}
+              />
               <AnswerFacts answer={answer} />
-              <Composer running={running} obstacle={obstacle} onSend={(text) => void send(text)} onStop={stop} />
+              <Composer
+                running={running}
+                obstacle={obstacle}
+                onSend={(text) => question && void send(question, text)}
+                onStop={stop}
+              />
             </Stack>
           </Tabs.Panel>
           <Tabs.Panel value="raw">
@@ -82,7 +82,7 @@ export function PlaygroundPage() {
             )}
           </Tabs.Panel>
           <Tabs.Panel value="code">
-            <CodeTab body={bodyOf(settings, turns.length === 0 ? [{ role: 'user', content: 'Hello!' }] : turns)} />
+            <CodeTab body={bodyOf(settings, exchanges.length === 0 ? [HELLO] : lastTurns(exchanges))} />
           </Tabs.Panel>
         </Tabs>
       </Box>

@@ -1,25 +1,29 @@
 import { Alert, Button, DataList, Group, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { useAccounts } from '../../api/accounts.ts'
-import { MAX_CHOICES } from '../../api/list.ts'
+import { useAccount } from '../../api/accounts.ts'
 import { useChangePassword, useSignedIn, useSignOut } from '../../api/session.ts'
+import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Failure } from '../../ui/failure.tsx'
+import { spent } from '../../ui/money.ts'
 import { NewPassword } from '../../ui/new-password.tsx'
 import { Page } from '../../ui/page.tsx'
 import { SpendingList } from '../../ui/spending-list.tsx'
 import { besidesFields, useFields } from '../../ui/use-fields.ts'
+import { endHeldKey } from '../playground/key-memory.ts'
 
 /** The user's profile, password and sessions. */
 export function ProfilePage() {
   const { user, account, gateway } = useSignedIn()
   const signOut = useSignOut()
-  const { rows: accounts = [] } = useAccounts(MAX_CHOICES)
-  const own = accounts.find(({ id }) => id === account.id)
+  const [leaving, setLeaving] = useState(false)
+  const { data: own } = useAccount(account.id)
   const facts: readonly (readonly [name: string, value: ReactNode])[] = [
     ['Name', user.name],
     ['E-mail', user.email],
     ['Role', user.role === 'admin' ? 'Admin' : 'Member'],
     ['Account', account.name],
+    ['Cost', own === undefined ? '' : `${spent({ cost_usd: own.cost.usd, unpriced: own.cost.unpriced })} in the last 30 days`],
+    ['Limits', own === undefined ? '' : `rate class ${own.rate_class ?? 'default'}, at most ${own.max_keys} keys`],
     ['Budgets', <SpendingList key="budgets" spending={own?.spending ?? []} />],
     ['Gateway', `version ${gateway.version}`],
   ]
@@ -42,10 +46,21 @@ export function ProfilePage() {
           <Text size="sm" c="dimmed" mt={4} mb="md">
             Ends all your sessions, including this one. API keys keep working.
           </Text>
-          {signOut.error !== null && <Failure error={signOut.error} />}
-          <Button variant="default" loading={signOut.isPending} onClick={() => signOut.mutate({ everywhere: true })}>
+          <Button variant="default" onClick={() => setLeaving(true)}>
             Sign out everywhere
           </Button>
+          {leaving && (
+            <ConfirmDialog
+              title="Sign out everywhere"
+              action="Sign out"
+              pending={signOut.isPending}
+              refusal={signOut.error}
+              onSubmit={() => void endHeldKey().then(() => signOut.mutate({ everywhere: true }))}
+              onClose={() => setLeaving(false)}
+            >
+              All sessions of <b>{user.email}</b> end, on this computer and on every other.
+            </ConfirmDialog>
+          )}
         </Paper>
       </Stack>
     </Page>

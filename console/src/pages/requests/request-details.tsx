@@ -20,7 +20,15 @@ export function RequestDetails({ row }: { readonly row: RequestRow }) {
       </Group>
       {fault !== null && (
         <Alert color={FAULTS[fault].tone === 'bad' ? 'red' : 'orange'} title={`Fault: ${FAULTS[fault].label.toLowerCase()}`}>
-          {error === null ? row.outcome : <Code>{error.code ?? error.row}</Code>}
+          <Stack gap={4}>
+            <Text size="sm">{sentenceOf(row)}</Text>
+            {error !== null && (
+              <Text size="sm">
+                <Code>{error.code ?? error.row}</Code>
+              </Text>
+            )}
+            <UpstreamStatuses attempts={row.attempts} />
+          </Stack>
         </Alert>
       )}
       <Waterfall row={row} />
@@ -36,15 +44,33 @@ export function RequestDetails({ row }: { readonly row: RequestRow }) {
   )
 }
 
+/** What has happened, for people. */
+function sentenceOf({ outcome, error }: RequestRow): string {
+  if (outcome === 'client_closed') return 'The client closed the connection before the reply was complete.'
+  return error?.message ?? 'The reply to the client had the details, which are not recorded.'
+}
+
+/** How the upstreams refused the attempts. */
+function UpstreamStatuses({ attempts }: Pick<RequestRow, 'attempts'>) {
+  return attempts.map(
+    ({ namespace, model, status }, index) =>
+      status !== undefined && (
+        <Text key={`${index} ${model}`} size="sm">
+          {namespace}/{model} replied with status {status}.
+        </Text>
+      ),
+  )
+}
+
 function factsOf(row: RequestRow): readonly (readonly [string, ReactNode])[] {
-  const { at, key, account, endpoint, model, served, stream, ms, tags, trace_id } = row
+  const { at, key, account, endpoint, model, alias, served, stream, ms, tags, trace_id } = row
   return [
     ['Time', absoluteTime(at)],
     ['Status', <StatusCell key="status" row={row} />],
     ['Key', key === null ? 'None' : <KeyLink key="key" name={key.name} />],
     ['Account', account?.name ?? 'None'],
     ['Endpoint', `${endpoint}${stream ? ', streamed' : ''}`],
-    ['Requested model', model ?? 'None'],
+    ['Requested model', alias === null ? (model ?? 'None') : `${alias} (an alias of ${model})`],
     ['Served by', served === null ? 'None' : `${served.namespace}/${served.model} (${served.provider})`],
     ['First byte', ms.first_byte === null ? 'None' : duration(ms.first_byte)],
     ['Total', duration(ms.total)],

@@ -1,6 +1,4 @@
 import { NativeSelect } from '@mantine/core'
-import { useKeys } from '../../api/keys.ts'
-import { MAX_CHOICES } from '../../api/list.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { AccountFilter } from '../../ui/account-filter.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
@@ -8,6 +6,7 @@ import { ModelFilter } from '../../ui/model-filter.tsx'
 import { RangeField } from '../../ui/range-field.tsx'
 import { rangeChoices, type Time } from '../../ui/ranges.ts'
 import { SearchField } from '../../ui/search-field.tsx'
+import { KeyFilter } from './key-filter.tsx'
 import { FAULTS } from './status-cell.tsx'
 
 /** The filters, as the URL has them. */
@@ -37,17 +36,11 @@ export interface RequestFiltersBarProps {
 /** The filters above the list. */
 export function RequestFiltersBar({ filters, onChange }: RequestFiltersBarProps) {
   const { user } = useSignedIn()
-  const { rows: keys = [] } = useKeys({ limit: MAX_CHOICES })
   return (
     <FilterBar>
-      <SearchField label="Request id" value={filters.q} onSearch={(q) => onChange({ q: q.trim() })} width={240} />
+      <SearchField label="Request id" value={filters.q} onSearch={(q) => onChange({ q: q.trim() })} width={220} />
       <ModelFilter value={filters.model} onChange={(model) => onChange({ model: model.trim() })} />
-      <NativeSelect
-        aria-label="Key"
-        data={[{ value: '', label: 'Any key' }, ...keys.map(({ id, name }) => ({ value: id, label: name }))]}
-        value={filters.key_id}
-        onChange={({ currentTarget }) => onChange({ key_id: currentTarget.value })}
-      />
+      <KeyFilter value={filters.key_id} onChange={(key_id) => onChange({ key_id })} />
       {user.role === 'admin' && <AccountFilter value={filters.account_id} onChange={(account_id) => onChange({ account_id })} />}
       <NativeSelect
         aria-label="Outcome"

@@ -12,6 +12,9 @@ import styles from './request-table.module.css'
 import { shortId } from './short-id.ts'
 import { StatusCell } from './status-cell.tsx'
 
+/** The state of a history entry that a row of the list has made: closing the details goes back to the list. */
+export const FROM_LIST = { fromList: true }
+
 const COLUMNS: readonly Column<RequestRow>[] = [
   { header: 'Request', cell: ({ id }) => <RequestLink id={id} /> },
   { header: 'Time', cell: ({ at }) => <TimeAgo at={at} /> },
@@ -36,6 +39,7 @@ function RequestLink({ id }: { readonly id: string }) {
     <Anchor
       component={Link}
       to={{ pathname: `/requests/${id}`, search }}
+      state={FROM_LIST}
       size="sm"
       ff="monospace"
       title={id}
@@ -46,17 +50,18 @@ function RequestLink({ id }: { readonly id: string }) {
   )
 }
 
-function ModelCell({ row: { model, served, attempts } }: { readonly row: RequestRow }) {
+function ModelCell({ row: { model, alias, served, attempts } }: { readonly row: RequestRow }) {
   const servedAs = served === null ? undefined : `${served.namespace}/${served.model}`
   const fallbacks = attempts.length - 1
   const notes = [
+    ...(alias !== null && model !== null ? [`→ ${model}`] : []),
     ...(servedAs !== undefined && servedAs !== model ? [`→ ${servedAs}`] : []),
     ...(fallbacks > 0 ? [`${attempts.length} attempts`] : []),
   ]
   return (
     <Stack gap={0}>
       <Text size="sm" lineClamp={1}>
-        {model ?? 'None'}
+        {alias ?? model ?? 'None'}
       </Text>
       {notes.length > 0 && (
         <Text size="xs" c="dimmed" lineClamp={1}>

@@ -11,7 +11,7 @@ import { useFilters } from '../../ui/use-filters.ts'
 import { LiveTail } from './live-tail.tsx'
 import { RequestDrawer } from './request-drawer.tsx'
 import { RequestFiltersBar, type RequestsFilters } from './request-filters.tsx'
-import { RequestTable } from './request-table.tsx'
+import { type FROM_LIST, RequestTable } from './request-table.tsx'
 
 const DEFAULTS: RequestsFilters = {
   range: '24h',
@@ -29,9 +29,14 @@ const DEFAULTS: RequestsFilters = {
 export function RequestsPage() {
   const [filters, setFilters] = useFilters(DEFAULTS)
   const { id } = useParams()
-  const { search } = useLocation()
+  const { search, state } = useLocation()
   const navigate = useNavigate()
   const live = filters.live !== ''
+  /** Leaves no entry behind that would open the details again. */
+  function close(): void {
+    if ((state as typeof FROM_LIST | null)?.fromList) void navigate(-1)
+    else void navigate({ pathname: '/requests', search }, { replace: true })
+  }
   return (
     <Page
       title="Requests"
@@ -51,7 +56,7 @@ export function RequestsPage() {
       }
     >
       {live ? <LiveTail /> : <Recorded filters={filters} onChange={setFilters} />}
-      {id !== undefined && <RequestDrawer id={id} onClose={() => void navigate({ pathname: '/requests', search })} />}
+      {id !== undefined && <RequestDrawer id={id} onClose={close} />}
     </Page>
   )
 }
@@ -117,8 +122,8 @@ function NoneYet() {
 function NoMatches() {
   return (
     <EmptyMessage icon={IconActivity} title="No matching calls">
-      Search by a request id or its first characters: it is the x-request-id header of the reply. Calls are kept for a limited
-      time.
+      Search by a request id, or its first or last characters: it is the x-request-id header of the reply. Calls are kept for a
+      limited time.
     </EmptyMessage>
   )
 }

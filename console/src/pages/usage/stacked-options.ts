@@ -49,6 +49,8 @@ export function chartOptions({ width, height, step, format, colors, dark, onPoin
     width,
     height,
     padding: [8, 8, 0, 0],
+    // Days are counted in UTC: their ticks stand where they begin there.
+    ...(step === 'day' && { tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') }),
     legend: { show: false },
     cursor: { points: { show: false }, y: false, drag: { x: false, y: false } },
     scales: {

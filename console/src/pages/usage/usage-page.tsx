@@ -1,14 +1,17 @@
-import { Box, Button, Paper, Skeleton, Stack, useComputedColorScheme } from '@mantine/core'
+import { Box, Button, Paper, Skeleton, Stack, Text, useComputedColorScheme } from '@mantine/core'
 import { IconChartBar, IconDownload } from '@tabler/icons-react'
 import { useMemo } from 'react'
 import { Link } from 'react-router'
+import { useAccount } from '../../api/accounts.ts'
 import { address } from '../../api/http.ts'
+import { useSignedIn } from '../../api/session.ts'
 import { type Usage, useUsage } from '../../api/usage.ts'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Page } from '../../ui/page.tsx'
-import { spanOf, stepOf } from '../../ui/ranges.ts'
+import { barSpanOf, stepOf } from '../../ui/ranges.ts'
+import { SpendingList } from '../../ui/spending-list.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { groupColor } from './colors.ts'
 import { GroupTable } from './group-table.tsx'
@@ -23,7 +26,8 @@ const DEFAULTS: UsageFilters = { range: '7d', from: '', to: '', group: 'model', 
 export function UsagePage() {
   const [filters, setFilters] = useFilters(DEFAULTS)
   const now = useNow()
-  const span = spanOf(filters, now)
+  const { account } = useSignedIn()
+  const span = barSpanOf(filters, now)
   const query = {
     ...span,
     step: stepOf(span, now),
@@ -51,6 +55,7 @@ export function UsagePage() {
       <Stack>
         {error !== null && <Failure error={error} onRetry={() => void refetch()} />}
         <Totals totals={data?.totals} />
+        <BudgetsLeft accountId={filters.account_id || account.id} />
         {data === undefined ? (
           error === null && <Skeleton h={420} />
         ) : (
@@ -63,6 +68,20 @@ export function UsagePage() {
   )
 }
 
+/** What is left of the budgets of an account: of the chosen one, or else of the reader's own. */
+function BudgetsLeft({ accountId }: { readonly accountId: string }) {
+  const { data } = useAccount(accountId)
+  if (data === undefined || data.spending.length === 0) return null
+  return (
+    <Paper withBorder p="md">
+      <Text size="xs" c="dimmed">
+        Budgets of {data.name}
+      </Text>
+      <SpendingList spending={data.spending} />
+    </Paper>
+  )
+}
+
 function Chart({ usage, filters }: { readonly usage: Usage; readonly filters: UsageFilters }) {
   const dark = useComputedColorScheme() === 'dark'
   const metric = metricOf(filters.metric)
@@ -72,13 +91,13 @@ function Chart({ usage, filters }: { readonly usage: Usage; readonly filters: Us
       times: usage.series.map(({ t }) => t),
       rows: usage.groups.map(({ name, label }, index) => ({
         name,
-        label,
+        label: labelOf(name, label, filters.group),
         color: groupColor(index, dark),
         totals: totals[index]!,
         values: usage.series.map(({ values }) => amountOf(values[index], metric)),
       })),
     }
-  }, [usage, metric, dark])
+  }, [usage, metric, dark, filters.group])
   const what = filters.group === 'tag' ? filters.tag : filters.group
   return (
     <Paper withBorder p="md">
@@ -95,6 +114,17 @@ function Chart({ usage, filters }: { readonly usage: Usage; readonly filters: Us
     </Paper>
   )
 }
+
+/** What the calls without a value have in common. */
+const WITHOUT: Readonly<Record<string, string>> = {
+  model: 'No known model (refused before)',
+  key: 'No valid key',
+  account: 'No account',
+  tag: 'Without this tag',
+}
+
+const labelOf = (name: string, label: string, group: string): string =>
+  name === '' ? (WITHOUT[group] ?? label) : name === '*' ? 'All others' : label
 
 function NoUsage() {
   return (

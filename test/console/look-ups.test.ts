@@ -1,0 +1,278 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect } from 'chai'
+import type { Page } from 'playwright-core'
+import { describeInBrowser } from './browser.ts'
+import { type ConsoleFixture, startConsole } from './fixture.ts'
+import { Management, MEMBER, signInAsAdmin, signInAsMember } from './management.ts'
+
+/** More than a field lists at once. */
+const SERVICES = 240
+const LONG = `The account of a customer whose name is as long as ${'a name of a customer may be'.padEnd(46, '!')}`
+
+// The numbers are those of the findings of a review of the console.
+describeInBrowser('what is looked up in the console', (open) => {
+  let fixture: ConsoleFixture
+  let page: Page
+  let member: Page
+  let admin: Management
+
+  before(async () => {
+    fixture = await startConsole()
+    page = await open({ reducedMotion: 'reduce' })
+    member = await open()
+    admin = await signInAsAdmin(page, fixture)
+    await signInAsMember(admin, member, fixture)
+    await admin.patch('/accounts/default', { max_keys: 1000, name: LONG })
+    await admin.post('/accounts', { name: 'Field team', models: ['*'] })
+    await addServices()
+  })
+
+  after(() => fixture?.stop())
+
+  /** With nothing in the browser's cache. */
+  const signInAgain = (fresh: Page) =>
+    new Management(fresh, fixture).post('/session', { email: MEMBER.email, password: MEMBER.password })
+
+  /** Copies a key, directly in the database: each key is as the API would have made it. */
+  async function addServices(): Promise<void> {
+    const { db } = fixture.gateway.store
+    await admin.post('/keys', { name: 'service', kind: 'live', tags: { team: 'search' } })
+    const row = await db.selectFrom('keys').selectAll().where('name', '=', 'service').executeTakeFirstOrThrow()
+    const rows = Array.from({ length: SERVICES }, (_, index) => {
+      const number = String(index).padStart(3, '0')
+      // The oldest first.
+      const at = row.created_at - SERVICES + index
+      return {
+        ...row,
+        id: `key_service${number}`,
+        digest: number.repeat(21),
+        name: `service ${number}`,
+        tags: '{}',
+        created_at: at,
+      }
+    })
+    for (let from = 0; from < SERVICES; from += 60)
+      await db
+        .insertInto('keys')
+        .values(rows.slice(from, from + 60))
+        .execute()
+  }
+
+  async function call(model: string, content = 'Hi'): Promise<string> {
+    const response = await fixture.gateway.fetch('/v1/chat/completions', {
+      json: { model, messages: [{ role: 'user', content }] },
+    })
+    const id = response.headers.get('x-request-id')!
+    const { db } = fixture.gateway.store
+    while ((await db.selectFrom('calls').select('id').where('id', '=', id).execute()).length === 0);
+    return id
+  }
+
+  // C8
+  it('is a request by the last characters of its id, as the table shows them', async () => {
+    const id = await call('acme/fast')
+    await call('acme/fast')
+    await page.goto(fixture.address('/requests'))
+    await page.getByRole('link', { name: `req_…${id.slice(-8)}` }).waitFor()
+    for (const text of [id.slice(-8), `req_…${id.slice(-8)}`, id.slice(0, 20)]) {
+      await page.goto(fixture.address(`/requests?q=${encodeURIComponent(text)}`))
+      await page.getByRole('link', { name: `req_…${id.slice(-8)}` }).waitFor()
+      if (text !== id.slice(0, 20)) expect(await page.getByRole('row').count(), text).to.equal(2)
+    }
+  })
+
+  // C8
+  it('is a request by any of hundreds of keys', async () => {
+    await page.goto(fixture.address('/requests'))
+    await page.getByRole('combobox', { name: 'Key' }).click()
+    await page.getByRole('combobox', { name: 'Key' }).fill('service 003')
+    await page.getByRole('option', { name: 'service 003' }).click()
+    await page.waitForURL('**/requests?key_id=key_service003')
+    await page.getByText('No matching calls').waitFor()
+    await page.reload()
+    await page.locator('input[aria-label="Key"][value="service 003"]').waitFor()
+  })
+
+  // C8
+  it('is a call by the name that the client used', async () => {
+    const id = await call('gpt-4o')
+    await page.goto(fixture.address('/requests?model=gpt-4o'))
+    await page
+      .getByRole('row', { name: /gpt-4o.*→ acme\/smart/ })
+      .first()
+      .waitFor()
+    await page.goto(fixture.address(`/requests/${id}`))
+    await page.getByText('gpt-4o (an alias of acme/smart)').waitFor()
+  })
+
+  // C8
+  it('is why a call failed, in a sentence, with the status of the upstream', async () => {
+    const id = await call('sandbox/hello', 'sandbox: status=503')
+    await page.goto(fixture.address(`/requests/${id}`))
+    const alert = page.getByRole('dialog', { name: 'Request' }).getByRole('alert')
+    await alert.getByText('sandbox/hello replied with status 503.').first().waitFor()
+    expect(await alert.textContent()).to.match(/upstream.*\./i)
+  })
+
+  // C8 and C3
+  it('is closed by Escape: going back does not open it again, and the focus is where it was', async () => {
+    const id = await call('acme/fast')
+    await page.goto(fixture.address('/models'))
+    await page.getByRole('link', { name: 'Requests' }).click()
+    await page.getByRole('link', { name: `req_…${id.slice(-8)}` }).click()
+    await page.getByRole('dialog', { name: 'Request' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await page.evaluate('document.activeElement.textContent')).to.equal(`req_…${id.slice(-8)}`)
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Models' }).waitFor()
+  })
+
+  // C8
+  it('has happened "just now", even if the clock of this computer is behind', async () => {
+    await call('openai/o4-mini')
+    const late = await member.context().newPage()
+    await late.clock.setFixedTime(Date.now() - 30_000)
+    await late.goto(fixture.address('/requests?model=openai/o4-mini&range=30d'))
+    await late.getByRole('row', { name: /just now.*o4-mini/ }).waitFor()
+    await late.close()
+  })
+
+  // C12
+  it('is a key by a whole secret, which is nowhere in the address', async () => {
+    const { secret, masked } = await admin.post<{ secret: string; masked: string }>('/keys', { name: 'leaked', kind: 'live' })
+    await page.goto(fixture.address('/keys'))
+    const stored = await fixture.gateway.store.db.selectFrom('keys').select('id').execute()
+    // And the one of routes.yaml.
+    await page.getByText(`${stored.length + 1} keys`).waitFor()
+    await page.getByRole('searchbox').fill(secret)
+    await page.getByText('1 key', { exact: true }).waitFor()
+    await page.getByRole('cell', { name: masked }).waitFor()
+    expect(page.url()).to.not.include(secret)
+    expect(await page.content()).to.not.include(secret)
+  })
+
+  // C12
+  it('is a key by its tag, and who created it', async () => {
+    await page.goto(fixture.address('/keys?q=team%3Dsearch'))
+    await page.getByText('1 key', { exact: true }).waitFor()
+    await page.getByRole('row', { name: /^service.*team=search.*by Ada Byron/ }).waitFor()
+  })
+
+  // C12
+  it('is in an order of its own: by name, page by page', async () => {
+    await page.goto(fixture.address('/keys'))
+    await page.getByRole('combobox', { name: 'Order' }).selectOption('By name')
+    await page.waitForURL('**/keys?sort=name')
+    await page.getByText('service 000', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Show more' }).click()
+    await page.getByText('service 090', { exact: true }).waitFor()
+    const names = await page.locator('tbody td:first-child').allTextContents()
+    const sorted = names.flatMap((name) => /^service \d{3}/.exec(name) ?? [])
+    expect(sorted.length).to.be.above(90)
+    expect(sorted).to.deep.equal(sorted.toSorted())
+  })
+
+  // C12
+  it('is a reload in the audit trail, with the names of accounts, and as a file', async () => {
+    const file = join(fixture.gateway.folder, 'routes.yaml')
+    const text = await readFile(file, 'utf8')
+    await writeFile(file, text.replace('optional: true', 'optinal: true'))
+    await fixture.gateway.reload()
+    await writeFile(file, text)
+    await fixture.gateway.reload()
+    await page.goto(fixture.address('/audit'))
+    await page
+      .getByRole('row', { name: /config\.refuse.*gateway.*routes\.yaml.*line \d+: .*optinal/ })
+      .first()
+      .waitFor()
+    await page
+      .getByRole('row', { name: new RegExp(`key\\.create.*account ${LONG}`) })
+      .first()
+      .waitFor()
+    const [csv] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'CSV' }).click()])
+    expect(await readFile(await csv.path(), 'utf8')).to.match(/^id,at,actor_id,actor,action,.*\r\n(?:.*\r\n)*.*config\.refuse/)
+  })
+
+  // C12
+  it('is of the API what its reader may call', async () => {
+    await member.goto(fixture.address('/api'))
+    await member.getByRole('button', { name: /List calls/ }).waitFor()
+    expect(await member.getByRole('button', { name: /Create an account/ }).count()).to.equal(0)
+    await page.goto(fixture.address('/api'))
+    await page.getByRole('button', { name: /Create an account/ }).waitFor()
+    await page.getByRole('heading', { name: 'OpenID Connect' }).waitFor()
+  })
+
+  // C9
+  it('is of a model whether its calls succeed', async () => {
+    await call('sandbox/echo', 'sandbox: status=503')
+    await page.goto(fixture.address('/models?q=sandbox/echo'))
+    await page.getByRole('row', { name: /sandbox\/echo.*Failing.*1 of 1 call failed since/ }).waitFor()
+  })
+
+  // C4
+  for (const [width, height] of [
+    [390, 844],
+    [768, 1024],
+    [1440, 900],
+  ] as const)
+    it(`fits a window of ${width} px with hundreds of keys and names of ${LONG.length} characters`, async () => {
+      await page.setViewportSize({ width, height })
+      for (const [path, shows] of Object.entries({
+        '/keys': 'service 239',
+        '/usage': 'Cached input',
+        '/requests': 'acme/fast',
+        '/accounts': 'Field team',
+        '/routes': 'acme/smart',
+      })) {
+        await page.goto(fixture.address(path))
+        await page.getByText(shows).first().waitFor()
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), path).to.be.at.most(0)
+        expect(await page.evaluate(LARGEST_FILTER), `a filter of ${path}`).to.be.at.most(Math.max(340, width - 32))
+      }
+      if (width < 768) return
+      await page.goto(fixture.address('/keys'))
+      await page.getByRole('columnheader', { name: 'Last used' }).waitFor()
+      expect(await page.evaluate('document.documentElement.scrollHeight'), 'a table, not cards').to.be.below(6000)
+    })
+
+  // C12
+  it('is there after a few requests for files', async () => {
+    const fresh = await open()
+    await signInAgain(fresh)
+    const files = new Set<string>()
+    fresh.on('request', (request) => files.add(request.url()))
+    await fresh.goto(fixture.address('/keys'))
+    await fresh.getByRole('cell', { name: 'service 239' }).first().waitFor()
+    expect([...files].filter((url) => url.includes('/assets/')).length).to.be.below(10)
+  })
+
+  // C10
+  it('is a page of a new version, after the gateway was replaced under the console', async () => {
+    let isOld = true
+    await member.goto(fixture.address('/keys'))
+    await member.getByRole('heading', { name: 'API keys' }).waitFor()
+    await member.route('**/assets/connect-page-*', (route) =>
+      isOld ? route.fulfill({ status: 404, body: '' }) : route.continue(),
+    )
+    await member.getByRole('link', { name: 'Connect' }).click()
+    await member.getByText('The files of this page could not be loaded.').waitFor()
+    await member.getByRole('link', { name: 'API keys' }).click()
+    await member.getByRole('heading', { name: 'API keys' }).waitFor()
+    await member.route('**/console/', (route) => {
+      isOld = false
+      return route.fulfill({
+        contentType: 'text/html',
+        body: '<script type="module" src="/console/assets/index-new.js"></script>',
+      })
+    })
+    await member.getByRole('link', { name: 'Connect' }).click()
+    await member.getByRole('heading', { name: 'Connect' }).waitFor()
+    expect(member.url()).to.equal(fixture.address('/connect'))
+  })
+})
+
+/** The width of the widest filter, in pixels. */
+const LARGEST_FILTER = `Math.max(0, ...[...document.querySelectorAll('search > *')].map((filter) => filter.getBoundingClientRect().width))`
