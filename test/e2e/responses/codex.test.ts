@@ -63,7 +63,11 @@ describeWith('codex', 'Codex CLI, at /v1/responses', () => {
     const codex = spawn(
       find('codex')!,
       ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', 'Make made.txt.'],
-      { cwd: folder, env: { ...process.env, CODEX_HOME: folder, UMG_KEY: gateway.liveKey }, stdio: ['ignore', 'pipe', 'pipe'] },
+      {
+        cwd: folder,
+        env: { ...process.env, CODEX_HOME: folder, UMG_KEY: gateway.liveKey, NO_PROXY: '127.0.0.1' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
     )
     const [said, errors] = await Promise.all([text(codex.stdout), text(codex.stderr), once(codex, 'exit')])
     expect(said, errors).to.contain('The file is made.')
