@@ -1,3 +1,4 @@
+import { GatewayError } from '../errors.ts'
 import { ContractViolation } from '../plugins/faults.ts'
 import {
   type Call,
@@ -42,7 +43,7 @@ export class CallForms implements ChatSource, ClientReplies {
   readonly client: ClientCall
   readonly #context: CallContext
   readonly #view = new ChatView(this)
-  readonly #fitted = new Map<Profile, FittedCall>()
+  readonly #fitted = new Map<Profile, FittedCall | GatewayError>()
   readonly #translated = new Remade(() => this.protocol.toChat(this.client.body))
   #edited: { readonly model: ModelId; readonly chat: ChatTranslation } | undefined
   #native: FittedCall | undefined
@@ -115,6 +116,7 @@ export class CallForms implements ChatSource, ClientReplies {
   /** The call for any other upstream. Throws `GatewayError` (400) for what only an upstream of the client's protocol serves. */
   chatFor(profile: Profile): FittedCall {
     const known = this.#fitted.get(profile)
+    if (known instanceof GatewayError) throw known
     if (known !== undefined) return known
     const chat = new Remade(() => fitChat(this.#chat, profile))
     const { dropped } = chat.value
@@ -123,15 +125,26 @@ export class CallForms implements ChatSource, ClientReplies {
     return fitted
   }
 
-  /** Translates a large call in a thread, before `chatFor` is called with these profiles. */
+  /**
+   * Translates a large call in a thread, before `chatFor` is called with these profiles. What cannot be translated is an error of `chatFor`:
+   * another candidate may take the client's own bytes.
+   */
   async prepare(profiles: Iterable<Profile>, workers: CallWorkers): Promise<void> {
     if (!this.client.large || this.#edited !== undefined) return
-    const { clientHeaders: _, ...context } = this.#context
     for (const profile of profiles) {
-      if (this.#fitted.has(profile)) continue
+      if (!this.#fitted.has(profile)) this.#fitted.set(profile, await this.#translateLarge(profile, workers))
+    }
+  }
+
+  async #translateLarge(profile: Profile, workers: CallWorkers): Promise<FittedCall | GatewayError> {
+    const { clientHeaders: _, ...context } = this.#context
+    try {
       const { bytes, dropped } = await workers.compute(this.client, this.protocol.toChatBytes, { profile })
       const chat = { ...context, endpoint: chatCompletions.name, check: chatCompletions.check }
-      this.#fitted.set(profile, { call: await largeCall(Buffer.from(bytes.buffer), chat, workers), dropped })
+      return { call: await largeCall(Buffer.from(bytes.buffer), chat, workers), dropped }
+    } catch (error) {
+      if (error instanceof GatewayError && error.row === 'unsupported_parameter') return error
+      throw error
     }
   }
 

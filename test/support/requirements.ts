@@ -27,6 +27,11 @@ const REQUIREMENTS = {
     missing: 'set UMG_TEST_PYTHON to a Python that has the package openai; the python3 on the PATH has it not',
     find: findPython,
   },
+  codex: {
+    tests: 'Codex CLI',
+    missing: 'no codex on the PATH: npm install --global @openai/codex',
+    find: () => onPath('codex'),
+  },
   promtool: {
     tests: "Prometheus' own linter",
     missing: 'no promtool on the PATH',

@@ -18,7 +18,7 @@ export async function startFixture(options: FixtureOptions = {}): Promise<Respon
     ...options,
     namespaces: ({ open }) => ({ native: native(open.origin), ...options.namespaces?.({ open }) }),
   })
-  return { ...fixture, client: fixture.gateway.openai() }
+  return { ...fixture, client: fixture.gateway.openai().withOptions({ maxRetries: 0 }) }
 }
 
 /** A minimal response of an upstream that has the API. */

@@ -53,7 +53,7 @@ async function raised(stream: AsyncIterable<unknown>): Promise<unknown> {
   return expect.fail('the stream ended as if all were well')
 }
 
-describe('POST /v1/responses', () => {
+describe('POST /v1/responses, to an upstream that has it', () => {
   let gateway: TestGateway
   let upstream: ScriptedUpstream
 

@@ -7,6 +7,7 @@ import type { OpenAI } from 'openai'
 /** What openai-python made of one task. */
 export interface PythonAnswer {
   readonly completion?: OpenAI.ChatCompletion
+  readonly response?: OpenAI.Responses.Response
   readonly requestId?: string
   /** Of a stream, up to its end or to its error. */
   readonly chunks: readonly OpenAI.ChatCompletionChunk[]
@@ -19,6 +20,9 @@ export interface PythonAnswer {
     readonly requestId: string | null
   }
 }
+
+/** Of chat completions, of responses, and of models. */
+type Task = 'create' | 'stream' | 'accumulate' | 'respond' | 'follow' | 'listen' | 'models' | 'retrieve'
 
 /** One openai-python, in a process of its own. */
 export class OpenAIPython {
@@ -34,7 +38,7 @@ export class OpenAIPython {
   }
 
   /** One task at a time. */
-  async do(task: 'create' | 'stream' | 'accumulate' | 'models' | 'retrieve', argument: unknown = null): Promise<PythonAnswer> {
+  async do(task: Task, argument: unknown = null): Promise<PythonAnswer> {
     this.#child.stdin!.write(`${JSON.stringify([task, argument])}\n`)
     const { value, done } = await this.#lines.next()
     if (done) throw new Error('openai-python ended early; what it wrote to stderr says why')

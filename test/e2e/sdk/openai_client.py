@@ -27,6 +27,24 @@ def accumulate(body):
         return {"completion": events.get_final_completion().model_dump()}
 
 
+def respond(body):
+    return {"response": client.responses.create(**body).model_dump()}
+
+
+def follow(body):
+    with client.responses.stream(**body) as events:
+        return {"response": events.get_final_response().model_dump(warnings=False)}
+
+
+def listen(body, seen):
+    for event in client.responses.create(stream=True, **body):
+        seen.append(event.model_dump(warnings=False))
+    return {}
+
+
+STREAMS = {"stream": stream, "listen": listen}
+
+
 def models(_):
     return {"models": [model.model_dump() for model in client.models.list()]}
 
@@ -38,7 +56,7 @@ def retrieve(model):
 def answer(task, argument):
     chunks = []
     try:
-        done = stream(argument, chunks) if task == "stream" else globals()[task](argument)
+        done = STREAMS[task](argument, chunks) if task in STREAMS else globals()[task](argument)
         return {"chunks": chunks, **done}
     except openai.APIError as error:
         described = {"class": type(error).__name__, "message": error.message, "code": error.code}

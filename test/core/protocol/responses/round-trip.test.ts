@@ -1,0 +1,135 @@
+import { expect } from 'chai'
+import fc from 'fast-check'
+import type { RepliedCall } from '../../../../core/protocol/client-protocol.ts'
+import { toResponse } from '../../../../core/protocol/responses/reply.ts'
+import { MEMBERS, toChat } from '../../../../core/protocol/responses/request.ts'
+import type { ChatCompletion, ChatMessage, FunctionToolCall } from '../../../../core/sdk/api.ts'
+
+const TOOLS = [
+  { type: 'function', name: 'look' },
+  { type: 'custom', name: 'shell' },
+  { type: 'namespace', name: 'crm', description: 'Customers.', tools: [{ type: 'function', name: 'find' }] },
+]
+
+const CALL: RepliedCall = { model: 'open/m', promptEstimate: 1, large: false, member: (name) => ({ tools: TOOLS })[name] }
+
+const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+const extra = fc.record({ google: fc.record({ thought_signature: text }) })
+
+const call = fc
+  .record({ name: fc.constantFrom('look', 'shell', 'crm__find'), says: text, extra: fc.option(extra, { nil: undefined }) })
+  .map(({ name, says, extra: state }): FunctionToolCall => {
+    const values = name === 'shell' ? { input: says } : { query: says }
+    return {
+      id: '',
+      type: 'function',
+      function: { name, arguments: JSON.stringify(values) },
+      ...(state && { extra_content: state }),
+    }
+  })
+
+/** What a model says in one turn. */
+const message = fc.record({
+  content: fc.option(text),
+  refusal: fc.option(text),
+  reasoning: fc.option(fc.tuple(fc.constantFrom('reasoning_content', 'reasoning'), text), { nil: undefined }),
+  calls: fc.array(call, { maxLength: 3 }).map((calls) => calls.map((one, index) => ({ ...one, id: `call_${index}` }))),
+})
+
+type Said = typeof message extends fc.Arbitrary<infer Value> ? Value : never
+
+function completionOf({ content, refusal, reasoning, calls }: Said): ChatCompletion {
+  const said = { role: 'assistant' as const, content, refusal, ...(reasoning && { [reasoning[0]]: reasoning[1] }) }
+  const own = { ...said, ...(calls.length > 0 && { tool_calls: calls }) }
+  const choice = { index: 0, message: own, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop', logprobs: null } as const
+  return { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm', choices: [choice] }
+}
+
+/** The message that an upstream gets back: reasoning with the calls that it led to. */
+function expected({ content, refusal, reasoning, calls }: Said): ChatMessage[] {
+  if (content === null && refusal === null && calls.length === 0) return []
+  const plain = refusal === null ? content : undefined
+  const parts = [
+    ...(content === null ? [] : [{ type: 'text' as const, text: content }]),
+    ...(refusal === null ? [] : [{ type: 'refusal' as const, refusal }]),
+  ]
+  return [
+    {
+      role: 'assistant',
+      content: plain === undefined ? parts : plain,
+      ...(calls.length > 0 && { tool_calls: calls }),
+      ...(calls.length > 0 && reasoning && { [reasoning[0]]: reasoning[1] }),
+    },
+  ]
+}
+
+describe('A turn of a model, as items of the Responses API', () => {
+  it('comes back to its upstream as it was', () => {
+    fc.assert(
+      fc.property(message, (said) => {
+        const { output } = toResponse(completionOf(said), CALL)
+        const { body, dropped } = toChat({ model: 'open/m', input: [{ role: 'user', content: 'Hi' }, ...output], tools: TOOLS })
+        expect(body.messages.slice(1)).to.deep.equal(expected(said))
+        expect(dropped).to.deep.equal([])
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+/** A value of each member, that asks for something. */
+const VALUES: Readonly<Record<keyof typeof MEMBERS, unknown>> = {
+  model: 'open/m',
+  input: 'Hi',
+  instructions: 'Be brief.',
+  max_output_tokens: 9,
+  stream: true,
+  stream_options: { include_obfuscation: false },
+  temperature: 0.5,
+  top_p: 0.5,
+  top_logprobs: 2,
+  include: ['message.output_text.logprobs'],
+  tools: TOOLS,
+  tool_choice: 'required',
+  parallel_tool_calls: false,
+  reasoning: { effort: 'low' },
+  text: { verbosity: 'low' },
+  metadata: { a: 'b' },
+  user: 'ada',
+  service_tier: 'flex',
+  safety_identifier: 'ada',
+  prompt_cache_key: 'k',
+  prompt_cache_retention: '24h',
+  prompt_cache_options: { ttl: '30m' },
+  access_programs: { cyber: 'standard' },
+  context_management: [{ type: 'compaction' }],
+  image: { context_compression: 'auto' },
+  max_tool_calls: 3,
+  store: true,
+  truncation: 'auto',
+  background: true,
+  conversation: 'conv_1',
+  moderation: { model: 'omni-moderation-latest' },
+  previous_response_id: 'resp_1',
+  prompt: { id: 'pmpt_1' },
+}
+
+describe('A member of a request of the Responses API', () => {
+  const least = { model: 'open/m', input: 'Hi', tools: [TOOLS[0]] }
+
+  for (const [name, { support }] of Object.entries(MEMBERS)) {
+    it(`is not lost in silence: ${name}, ${support}`, () => {
+      const without: Record<string, unknown> = { ...least }
+      delete without[name]
+      const { body, dropped, foreign } = toChat({ ...least, [name]: VALUES[name] })
+      expect(dropped).to.deep.equal(support === 'dropped' ? [name] : [])
+      expect(foreign?.param).to.equal(support === 'refused' ? name : undefined)
+      const kept = support === 'mapped' && !['stream_options', 'metadata', 'model', 'input'].includes(name)
+      if (kept) expect(body).to.not.deep.equal(toChat({ ...without, input: 'Hi', model: 'open/m' }).body)
+    })
+  }
+
+  it('that is not known is left out, and named', () => {
+    expect(toChat({ ...least, verbosity_level: 3 }).dropped).to.deep.equal(['verbosity_level'])
+  })
+})
