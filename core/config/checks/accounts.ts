@@ -3,9 +3,11 @@ import type { Problem } from '../file/config-file.ts'
 import { formatPath, type Path } from '../file/path.ts'
 import { asMap, type RawConfig } from '../file/raw-config.ts'
 import { DEFAULT_ACCOUNT } from '../schema/default-account.ts'
+import { isMisspelt } from './misspelt.ts'
 
 /** Finds keys whose account is not in the file. Accounts of the database are not known here: only `default` always exists. */
 export function findUnknownAccounts(raw: RawConfig): readonly Problem[] {
+  if (isMisspelt(raw.values, 'accounts')) return []
   const { accounts, keys } = asMap(raw.values)
   const known = [...new Set([...Object.keys(asMap(accounts)), DEFAULT_ACCOUNT])]
   return Object.entries(asMap(keys)).flatMap(([index, key]) => {

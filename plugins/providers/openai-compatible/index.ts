@@ -7,6 +7,8 @@ import {
   defineCallFunction,
   defineProvider,
   type EndpointOperation,
+  type FieldProblem,
+  InvalidConfig,
   parseBaseUrl,
   secret,
   Type,
@@ -52,7 +54,8 @@ export default defineProvider({
   create({ preset: name, baseUrl, apiKey, responses, headers = {} }, host) {
     const preset: Preset | undefined = name && PRESETS[name]
     const address = baseUrl ?? preset?.baseUrl
-    if (address === undefined) throw new Error('name the upstream: set preset to a known vendor, or baseUrl to an address')
+    if (address === undefined)
+      throw new InvalidConfig({ path: [], message: 'names no upstream: set preset to a known vendor, or baseUrl to an address' })
     const { origin, path: base } = parseBaseUrl(address, { endpoint: '/chat/completions', example: PRESETS.openai.baseUrl })
     const own = { ...checkHeaders(headers), ...(apiKey && { authorization: bearer(apiKey) }) }
     const quirks = preset?.quirks ?? []
@@ -137,18 +140,23 @@ const REFUSED_HEADERS: Readonly<Record<string, string>> = {
   upgrade: HOP_BY_HOP,
 }
 
-/** The configured headers, with lower-case names. Throws an Error that says what to correct, without the values. */
+/** The configured headers, with lower-case names. Throws an InvalidConfig that says what to correct, without the values. */
 function checkHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const checked = new Map<string, string>()
+  const problems: FieldProblem[] = []
   for (const [given, value] of Object.entries(headers)) {
     const name = given.toLowerCase()
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw new Error(`headers: '${given}' is not a header name`)
-    if (Object.hasOwn(REFUSED_HEADERS, name)) throw new Error(`headers: '${given}' cannot be set: ${REFUSED_HEADERS[name]}`)
-    if (checked.has(name)) throw new Error(`headers: '${given}' is set twice; header names are case-insensitive`)
-    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-      throw new Error(`headers: the value of '${given}' has a character that no header can hold, such as a line break`)
-    }
-    checked.set(name, value)
+    const message = checked.has(name) ? 'is set twice; header names are case-insensitive' : problemOfHeader(name, value)
+    if (message === undefined) checked.set(name, value)
+    else problems.push({ path: ['headers', given], message })
   }
+  if (problems.length > 0) throw new InvalidConfig(...problems)
   return Object.fromEntries(checked)
+}
+
+function problemOfHeader(name: string, value: string): string | undefined {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'is not a header name'
+  if (Object.hasOwn(REFUSED_HEADERS, name)) return `cannot be set: ${REFUSED_HEADERS[name]}`
+  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return 'has a character that no header can hold, such as a line break'
+  return undefined
 }
