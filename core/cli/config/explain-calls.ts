@@ -9,7 +9,7 @@ import { type ExplainedModel, explainRoute, whyLeftOut } from './explain-route.t
 import { type Quote, RoutesText } from './routes-text.ts'
 import { type Assumptions, createSimulator, type Way } from './simulator.ts'
 
-/** How calls of a model are served. `umg explain --format json` prints it. */
+/** How calls of a model are served. `umg explain --json` prints it. */
 export interface Explanation {
   /** The model as the client names it. */
   readonly asked: string
