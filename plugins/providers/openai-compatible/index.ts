@@ -10,13 +10,21 @@ import {
   type FieldProblem,
   InvalidConfig,
   parseBaseUrl,
+  type Secret,
   secret,
   Type,
+  type UpstreamHeaders,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
 import type { Quirk } from './quirks/quirk.ts'
 import { createTranslator, needsTranslator, readEndpointRefusal, readModels } from './reply.ts'
+
+/** A name of a header that holds a credential: `x-api-key`, `X-Auth-Token`. Patterns of JSON Schema have no flag for upper case. */
+const CREDENTIAL = '(^|-)(auth|(api)?key|token|secret|password|credentials?|cookie|session)(-|$)'.replace(
+  /[a-z]/g,
+  (letter) => `[${letter}${letter.toUpperCase()}]`,
+)
 
 const schema = Type.Object(
   {
@@ -39,7 +47,15 @@ const schema = Type.Object(
       }),
     ),
     headers: Type.Optional(
-      Type.Record(Type.String(), Type.String(), { description: 'Sent with every request to this vendor, discovery included.' }),
+      Type.Unsafe<Readonly<Record<string, string | Secret>>>({
+        type: 'object',
+        patternProperties: {
+          [CREDENTIAL]: secret({ description: 'A header with a credential, by its name.' }),
+          [`^(?!.*${CREDENTIAL})`]: Type.String(),
+        },
+        description:
+          'Sent with every request to this vendor, discovery included. The value of a header whose name has the word key, token, secret, auth, password, credential, cookie or session must be a reference.',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -141,12 +157,14 @@ const REFUSED_HEADERS: Readonly<Record<string, string>> = {
 }
 
 /** The configured headers, with lower-case names. Throws an InvalidConfig that says what to correct, without the values. */
-function checkHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const checked = new Map<string, string>()
+function checkHeaders(headers: UpstreamHeaders): UpstreamHeaders {
+  const checked = new Map<string, string | Secret>()
   const problems: FieldProblem[] = []
   for (const [given, value] of Object.entries(headers)) {
     const name = given.toLowerCase()
-    const message = checked.has(name) ? 'is set twice; header names are case-insensitive' : problemOfHeader(name, value)
+    const message = checked.has(name)
+      ? 'is set twice; header names are case-insensitive'
+      : problemOfHeader(name, typeof value === 'string' ? value : value.reveal())
     if (message === undefined) checked.set(name, value)
     else problems.push({ path: ['headers', given], message })
   }

@@ -173,6 +173,13 @@ const VALUES: readonly Mistake[] = [
     alone: true,
   },
   {
+    mistake: 'a credential in a header',
+    right: 'headers: { x-site: eu }',
+    wrong: 'headers: { X-Api-Key: hunter2 }',
+    says: 'namespaces.openai.config.headers.X-Api-Key is a secret and must not be in this file',
+    alone: true,
+  },
+  {
     mistake: 'a secret in the file',
     right: '"${env:ANTHROPIC_API_KEY}"',
     wrong: 'hunter2',
