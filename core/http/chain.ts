@@ -244,7 +244,8 @@ class LinkRun implements Expiring {
 
   /** The link's own time so far, also if it hangs when its client disconnects. */
   record(now: number): LinkRecord {
-    return { name: this.name, ms: this.#timeAt(now) }
+    const answered = this.#exchange.linkReply !== undefined && this.#inner === undefined
+    return { name: this.name, ms: this.#timeAt(now), ...(answered && { answered }) }
   }
 
   /** Of its own time: none while it waits for `next`. */

@@ -77,8 +77,8 @@ function attemptFields({ namespace, model, provider, result, ms }: AttemptRecord
   return { namespace, model: storable(model), provider, result, ms: microseconds(ms) / 1000 }
 }
 
-function linkFields({ name, ms }: LinkRecord): LinkRecord {
-  return { name: storable(name), ms: microseconds(ms) / 1000 }
+function linkFields({ name, ms, answered }: LinkRecord): LinkRecord {
+  return { name: storable(name), ms: microseconds(ms) / 1000, ...(answered && { answered }) }
 }
 
 /** A third-party link may set values of any type. */

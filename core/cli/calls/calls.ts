@@ -102,7 +102,10 @@ function propertiesOf(call: CallView): [name: string, text: string][] {
     ['status', `${call.status}, ${call.outcome}`],
     ['fault', call.fault ?? '-'],
     ['error', error === null ? '-' : error.row],
-    ...call.links.map(({ name, ms: took }, index): [string, string] => [`link ${index + 1}`, `${name}: ${took} ms`]),
+    ...call.links.map(({ name, ms: took, answered }, index): [string, string] => [
+      `link ${index + 1}`,
+      `${name}: ${took} ms${answered ? ', answered the call' : ''}`,
+    ]),
     ...call.attempts.map(({ namespace, model, result, ms: took }, index): [string, string] => [
       `attempt ${index + 1}`,
       `${namespace}/${model}: ${result}, ${took} ms`,
