@@ -120,6 +120,13 @@ export const METRICS = {
     labels: ['namespace', 'model', 'state'],
     across: 'max',
   },
+  targetCooldown: {
+    name: 'umg_target_cooldown_seconds',
+    type: 'gauge',
+    help: 'Seconds until a target that refused a call is tried in its turn again; until then it is tried last. 0 if it is not cooling down.',
+    labels: ['namespace', 'model'],
+    across: 'max',
+  },
   overhead: {
     name: 'umg_overhead_seconds',
     type: 'histogram',
