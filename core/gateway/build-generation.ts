@@ -65,7 +65,7 @@ class GenerationBuilder {
   async createLink({ plugin, config, when, at }: LinkConfig, index: number): Promise<ChainLink> {
     const link = await this.#creator.createLink({ plugin, place: placeOfLink(plugin), config, at, path: ['chain', index] })
     const explain = link.explain && ((principal: Principal) => link.explain!(principal))
-    return { name: plugin.name, handle: link.handle, explain, namespaces: when === undefined ? 'all' : new Set(when.namespaces) }
+    return { name: plugin.name, handle: link.handle, explain, when }
   }
 
   async createNamespace(entry: NamespaceConfig): Promise<Namespace> {

@@ -18,11 +18,17 @@ export function locateNames(names: readonly NameUse[], base: Path): readonly Loc
 /** The kind of names that plugins have for keys: `routes:NAME` for one of this file, an id for one of the database. */
 const KEY = 'key of this file'
 
-/** The names of the keys of a file, for plugins that refer to keys; none if the section may be misspelt. */
-export function namesOfKeys({ values }: RawConfig): readonly LocatedNames[] {
-  if (isMisspelt(values, 'keys')) return []
-  const names = Object.values(asMap(asMap(values).keys)).map((key) => `routes:${asMap(key).name}`)
-  return [{ kind: KEY, path: ['keys'], declares: true, names }]
+/**
+ * The names of the keys of a file, for what refers to keys; none if they are not all known, because of a mistake that the schema reports,
+ * or may not be shown, because they come from references.
+ */
+export function namesOfKeys(raw: RawConfig): readonly LocatedNames[] {
+  const keys = Object.values(asMap(asMap(raw.values).keys)).map(asMap)
+  const areKnown = keys.every(
+    ({ name }, index) => typeof name === 'string' && raw.quotable(['keys', index, 'name']) !== undefined,
+  )
+  if (!areKnown || isMisspelt(raw.values, 'keys')) return []
+  return [{ kind: KEY, path: ['keys'], declares: true, names: keys.map(({ name }) => `routes:${name}`) }]
 }
 
 /** The declared names of a kind, without duplicates. */
