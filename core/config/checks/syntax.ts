@@ -22,7 +22,7 @@ function firstOfEachLine(file: ConfigFile, errors: readonly YAMLError[]): readon
 }
 
 function unquotedReferences({ text, unquoted }: ConfigFile): readonly Problem[] {
-  const message = 'inside { } and [ ], a reference needs quotes: "${env:NAME}"'
+  const message = `inside { } and [ ], a reference needs quotes: "\${env:NAME}"`
   // A default may be a secret.
   return unquoted.map((span) => ({ span, message, hide: text.slice(...span).includes(':-') ? [span] : [] }))
 }

@@ -103,7 +103,7 @@ namespaces:
   })
 
   it('leaves a file alone that is not YAML, and says where', async () => {
-    const broken = 'version: 1\nnamespaces: { a: ${env:B} }\n'
+    const broken = `version: 1\nnamespaces: { a: \${env:B} }\n`
     const { code, stderr, text } = await fmt(broken)
     expect({ code, text }).to.deep.equal({ code: 2, text: broken })
     expect(stderr).to.contain('routes.yaml:2:18: inside { } and [ ], a reference needs quotes')
