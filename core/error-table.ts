@@ -160,7 +160,7 @@ export const ERRORS = {
     type: 'requests',
     code: 'too_many_sign_in_attempts',
     fault: 'policy',
-    message: 'Too many sign-in attempts. Try again in {minutes} minutes.',
+    message: 'Too many sign-in attempts. Try again in {seconds} seconds.',
   },
   admin_required: { status: 403, type: INVALID, code: 'admin_required', fault: 'policy', message: 'Only an admin may do this.' },
   foreign_origin: caller(

@@ -4,6 +4,7 @@ import type { Store } from '../store/database.ts'
 import type { Schema } from '../store/schema.ts'
 import { exclusively } from '../store/transaction.ts'
 import { type Actor, type AuditEntry, audit } from './audit.ts'
+import { knownDevice } from './known-devices.ts'
 import { checkPassword, hashPassword, verifyPassword } from './password.ts'
 import { beginSession, endSessions } from './sessions.ts'
 import { clearSignInAttempts, countSignInAttempt } from './sign-in-throttle.ts'
@@ -14,6 +15,10 @@ export interface Credentials {
   readonly email: string
   readonly password: string
   readonly address: string
+  /** The cookie of a browser that the user may have signed in with before. */
+  readonly device?: string | undefined
+  /** The digest of the user's open session, if there is one. */
+  readonly session?: string
 }
 
 /** Signs a user in; resolves to the token of a new session. Throws `sign_in_refused` whatever is wrong, or `too_many_sign_in_attempts`. */
@@ -74,21 +79,23 @@ async function verifyCredentials(
   credentials: Credentials,
   { action, signedIn, error }: Refusal,
 ): Promise<AuthenticatedUser> {
-  const { password, address } = credentials
+  const { password, address, device, session } = credentials
   const email = normalizeEmail(credentials.email)
-  await countSignInAttempt(store, { email, address })
   const user = await store.db
     .selectFrom('users')
     .select(['id', 'name', 'password'])
     .where('email', '=', email)
     .where('disabled_at', 'is', null)
     .executeTakeFirst()
+  const own = session ?? knownDevice(device, user)
+  const attempt = { email, address, ...(own !== undefined && { own }) }
+  await countSignInAttempt(store, attempt)
   if (!(await verifyPassword(password, user?.password)) || user === undefined) {
     const object = { type: 'user', id: user?.id ?? null, name: user?.name ?? email } as const
     await audit(store.db, signedIn && user ? actorOf(user, credentials) : { address }, { action, object })
     throw error()
   }
-  await clearSignInAttempts(store, { email, address })
+  await clearSignInAttempts(store, attempt)
   return user
 }
 

@@ -7,7 +7,7 @@ import { createLog, type Log } from '../observe/log.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { InstancePool } from '../plugins/instances.ts'
 import { ConfigError } from '../text/diagnostic.ts'
-import type { CommandIo } from './output.ts'
+import type { CommandIo, JsonOption } from './output.ts'
 import { printConfigError } from './validation-report.ts'
 
 const LOAD_TIMEOUT_MS = 30_000
@@ -55,6 +55,7 @@ function openOwnServices(routes: string, env: NodeJS.ProcessEnv, log: Log): Serv
 /** Like `withGeneration`, but prints the errors of an invalid routes.yaml and resolves to undefined. */
 export async function withValidGeneration<Result>(
   routes: string,
+  options: JsonOption,
   io: CommandIo,
   use: (generation: Generation) => Result | Promise<Result>,
 ): Promise<Result | undefined> {
@@ -62,7 +63,7 @@ export async function withValidGeneration<Result>(
     return await withGeneration(routes, io.env, use)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    printConfigError(error, routes, io)
+    printConfigError(error, routes, io, options)
     return undefined
   }
 }

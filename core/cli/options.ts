@@ -13,14 +13,12 @@ export const dataOption = (): Option =>
 export const databaseOption = (): Option =>
   new Option('--database <url>', 'sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE').env('UMG_DATABASE_URL')
 
+/** The option `--json`. */
+export const jsonOption = (): Option => new Option('--json', 'print JSON')
+
 /** Adds a command for objects of the store, with the options of all such commands. */
 export const addStoreCommand = (parent: Command, usage: string, description: string): Command =>
-  parent
-    .command(usage)
-    .description(description)
-    .option('--json', 'print JSON')
-    .addOption(dataOption())
-    .addOption(databaseOption())
+  parent.command(usage).description(description).addOption(jsonOption()).addOption(dataOption()).addOption(databaseOption())
 
 /** The end of a command's help: examples, and a text below them. */
 export function examples(lines: readonly string[], text?: string): string {

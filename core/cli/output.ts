@@ -14,6 +14,12 @@ export interface CommandIo {
   readonly stderr: Output
 }
 
+/** The option `--json`, which every command that prints a result has. */
+export interface JsonOption {
+  /** Whether the result is printed as JSON. */
+  readonly json?: boolean
+}
+
 /** How a list is printed as a table. */
 export interface TableFormat<Row> {
   /** The text of a row's cell by heading, in the order of the columns. */

@@ -1,11 +1,8 @@
 import { type ConfigError, type Diagnostic, formatDiagnostics } from '../text/diagnostic.ts'
-import { bold, type CommandIo } from './output.ts'
+import { bold, type CommandIo, type JsonOption, writeJson } from './output.ts'
 
 /** The formats of a report: for people, for programs, and for GitHub Actions, which shows it as annotations. */
-export const FORMATS = ['pretty', 'json', 'github'] as const
-
-/** One of `FORMATS`. */
-export type Format = (typeof FORMATS)[number]
+export type Format = 'pretty' | 'json' | 'github'
 
 /** The result of validating routes.yaml. */
 export interface ValidationReport {
@@ -25,9 +22,9 @@ export function printReport(report: ValidationReport, format: Format, io: Comman
   return report.errors.length === 0 ? 0 : 1
 }
 
-/** Prints the errors of an invalid routes.yaml for people. Returns the exit code, 1. */
-export function printConfigError(error: ConfigError, file: string, io: CommandIo): 0 | 1 {
-  return printReport(reportOf(error, file), 'pretty', io)
+/** Prints the errors of an invalid routes.yaml, for people or as JSON. Returns the exit code, 1. */
+export function printConfigError(error: ConfigError, file: string, io: CommandIo, { json }: JsonOption = {}): 0 | 1 {
+  return printReport(reportOf(error, file), json === true ? 'json' : 'pretty', io)
 }
 
 /** The report of an invalid routes.yaml. */
@@ -47,9 +44,9 @@ const PRINTERS: Readonly<Record<Format, (report: ValidationReport, io: CommandIo
     stdout.write(`${file} is valid: ${summary}\n`)
     for (const notice of notices) stdout.write(`note: ${notice}\n`)
   },
-  json({ file, errors, notices }, { stdout }) {
+  json({ file, errors, notices }, io) {
     const located = errors.map(({ file: name, line, column, message }) => ({ file: name, line, column, message }))
-    stdout.write(`${JSON.stringify({ file, valid: errors.length === 0, errors: located, notices }, null, 2)}\n`)
+    writeJson({ file, valid: errors.length === 0, errors: located, notices }, io)
   },
   github({ file, errors, notices }, { stdout }) {
     for (const { file: name, line, column, message } of errors)

@@ -6,6 +6,7 @@ import type { BudgetsValues } from './schema/budgets.ts'
 import type { TlsValues } from './schema/namespace.ts'
 import type { PricesValues } from './schema/prices.ts'
 import type { AssumedCause, RetryCause } from './schema/retry-causes.ts'
+import type { When } from './schema/when.ts'
 
 /** One version of routes.yaml, checked: every value has its type, and every name refers to something that exists. */
 export interface Config {
@@ -44,7 +45,7 @@ export interface LinkConfig {
   /** Validated by the plugin's schema, defaults filled in, secrets sealed. */
   readonly config: unknown
   /** Absent: every call passes the link. */
-  readonly when?: { readonly namespaces: readonly string[] }
+  readonly when?: When
   readonly at: Position
 }
 

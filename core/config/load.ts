@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { ConfigError, UnreadableConfig } from '../text/diagnostic.ts'
+import { ConfigError, type Diagnostic, UnreadableConfig } from '../text/diagnostic.ts'
 import { buildConfig } from './build.ts'
 import { findUnknownAccounts } from './checks/accounts.ts'
 import { findCycles, findTooLarge } from './checks/curated-models.ts'
@@ -8,17 +8,19 @@ import { checkExpectations } from './checks/expectations.ts'
 import { findIneffectiveRules, findIneffectiveTimeouts } from './checks/ineffective.ts'
 import { ModelNames } from './checks/model-names.ts'
 import { checkNamespaces } from './checks/namespaces.ts'
-import { configurePlugins } from './checks/plugins.ts'
+import { type ConfiguredPlugin, configurePlugins } from './checks/plugins.ts'
 import { checkPrices } from './checks/prices.ts'
 import { problemsOf } from './checks/schema-errors.ts'
 import { checkSyntax } from './checks/syntax.ts'
-import { declaredNames, findUndeclaredNames, locateNames } from './checks/undeclared-names.ts'
+import { declaredNames, findUndeclaredNames, locateNames, namesOfKeys } from './checks/undeclared-names.ts'
 import { findUnknownNames } from './checks/unknown-names.ts'
 import { findUnsetReferences } from './checks/unset-references.ts'
+import { noticesOfTags } from './checks/unset-tags.ts'
 import type { Config } from './config.ts'
 import { ConfigFile, type Problem } from './file/config-file.ts'
 import { FilesRead } from './file/files-read.ts'
 import { substitute } from './file/interpolate.ts'
+import type { Path } from './file/path.ts'
 import { RawConfig } from './file/raw-config.ts'
 import { toDiagnostics } from './report.ts'
 import { routesSchema } from './schema/routes-yaml.ts'
@@ -38,15 +40,33 @@ const CHECKS: readonly ((raw: RawConfig, names: ModelNames) => readonly Problem[
   checkExpectations,
 ]
 
-/**
- * Loads routes.yaml and everything it refers to: variables of `env`, files, plugins. ConfigFile → RawConfig → Config. Throws a
- * `ConfigError` with all problems, each with its position. Creates no plugin yet. Adds all files that were read to `files`, also if it
- * throws.
- */
+/** What routes.yaml says, valid or not. Its plugins are loaded, and not created. */
+export interface ReadConfig {
+  readonly file: ConfigFile
+  /** All problems. */
+  readonly diagnostics: readonly Diagnostic[]
+  /** Absent if there are problems. */
+  readonly config?: Config
+  /** The plugins that can be created nevertheless, by the paths of their entries: they may have objections of their own. */
+  readonly links: ReadonlyMap<Path, ConfiguredPlugin<'chain'>>
+  readonly providers: ReadonlyMap<Path, ConfiguredPlugin<'provider'>>
+}
+
+/** Like `readConfig`, but throws a `ConfigError` with all problems. */
 export async function loadConfig(path: string, env: NodeJS.ProcessEnv, files = new FilesRead()): Promise<Config> {
+  const { config, diagnostics } = await readConfig(path, env, files)
+  if (config === undefined) throw new ConfigError(diagnostics)
+  return config
+}
+
+/**
+ * Reads routes.yaml and everything it refers to: variables of `env`, files, plugins. ConfigFile → RawConfig → Config. Creates no plugin.
+ * Adds all files that were read to `files`, also if it throws. Throws an `UnreadableConfig`.
+ */
+export async function readConfig(path: string, env: NodeJS.ProcessEnv, files: FilesRead): Promise<ReadConfig> {
   const file = new ConfigFile(path, await readText(path, files))
   const syntax = checkSyntax(file)
-  if (!syntax.readable) throw new ConfigError(toDiagnostics(file, syntax.problems))
+  if (!syntax.readable) return { file, diagnostics: toDiagnostics(file, syntax.problems), links: new Map(), providers: new Map() }
 
   const { substitutions, problems } = await substitute(file, { env, files })
   const raw = new RawConfig(file, substitutions)
@@ -54,7 +74,7 @@ export async function loadConfig(path: string, env: NodeJS.ProcessEnv, files = n
   const validation = validate(routesSchema, raw.values)
   const links = await configurePlugins('chain', raw, files)
   const providers = await configurePlugins('provider', raw, files)
-  const locatedNames = [...locateNames(validation.names, []), ...links.names, ...providers.names]
+  const locatedNames = [...locateNames(validation.names, []), ...namesOfKeys(raw), ...links.names, ...providers.names]
   const modelNames = new ModelNames(raw)
   const diagnostics = toDiagnostics(file, [
     ...syntax.problems,
@@ -66,14 +86,17 @@ export async function loadConfig(path: string, env: NodeJS.ProcessEnv, files = n
     ...CHECKS.flatMap((check) => check(raw, modelNames)),
     ...findUndeclaredNames(raw, locatedNames),
   ])
-  if (diagnostics.length > 0) throw new ConfigError(diagnostics)
+  const creatable = { links: links.creatable, providers: providers.creatable }
+  if (diagnostics.length > 0) return { file, diagnostics, ...creatable }
   for (const secret of validation.secrets) secret.seal()
-  return buildConfig(raw, {
+  const config = buildConfig(raw, {
     links: links.plugins,
     providers: providers.plugins,
     dormant: unset.dormant,
     rateClasses: declaredNames(locatedNames, 'rate class'),
+    notices: noticesOfTags(raw, declaredNames(locatedNames, 'tag')),
   })
+  return { file, diagnostics, config, ...creatable }
 }
 
 async function readText(path: string, files: FilesRead): Promise<string> {

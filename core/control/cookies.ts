@@ -15,6 +15,9 @@ export const sessionCookie = (urls: Urls): Cookie => cookie(urls, 'umg_session',
  */
 export const signInCookie = (urls: Urls): Cookie => cookie(urls, 'umg_sign_in', 'SameSite=Lax; Max-Age=600')
 
+/** The cookie of a browser that a user has signed in with (`core/accounts/known-devices.ts`): a year, so that it outlives holidays. */
+export const deviceCookie = (urls: Urls): Cookie => cookie(urls, 'umg_device', 'SameSite=Strict; Max-Age=31536000')
+
 /** The value of a `set-cookie` header that sets a cookie, or removes it if `value` is empty. */
 export function setCookie({ name, attributes }: Cookie, value: string): string {
   return `${name}=${value}; ${attributes}${value === '' ? '; Max-Age=0' : ''}`

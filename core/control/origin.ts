@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { BlockList, isIPv6 } from 'node:net'
+import { BlockList, isIP, isIPv6 } from 'node:net'
 import { GatewayError } from '../errors.ts'
 
 /** Determines the client's address. */
@@ -7,7 +7,8 @@ export type ClientAddress = (request: IncomingMessage) => string
 
 /**
  * Creates the function that determines a client's address: that of the connection, or, if that is a trusted proxy, the last address in
- * `X-Forwarded-For` that is not one. The entries before it may be forged. `trusted`: addresses and networks (`10.0.0.0/8`).
+ * `X-Forwarded-For` that is not one. The entries before it may be forged, and so may all of them if one that counts is no address: then it
+ * is that of the connection. `trusted`: addresses and networks (`10.0.0.0/8`).
  */
 export function clientAddress(trusted: readonly string[]): ClientAddress {
   const proxies = new BlockList()
@@ -19,13 +20,20 @@ export function clientAddress(trusted: readonly string[]): ClientAddress {
   const isProxy = (address: string): boolean => proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
   return function addressOf({ socket, headers }) {
     // A proxy process reaches control over a Unix socket, which has no address, and has appended the client's (`core/gateway/forward.ts`).
-    const hops = `${headers['x-forwarded-for'] ?? ''},${socket.remoteAddress ?? ''}`.split(',').map(normalize).filter(Boolean)
-    return hops.findLast((address) => !isProxy(address)) ?? hops[0] ?? ''
+    const own = normalize(socket.remoteAddress ?? '')
+    const hops = `${headers['x-forwarded-for'] ?? ''},${own}`.split(',').map(normalize).filter(Boolean)
+    const client = hops.findLast((address) => !isProxy(address)) ?? hops[0] ?? ''
+    return isIP(client) === 0 ? own : client
   }
 }
 
-/** Trims an address, and unmaps an IPv4-mapped IPv6 address. */
-const normalize = (address: string): string => address.trim().replace(/^::ffff:(?=\d+\.)/, '')
+/** Trims an address, and unmaps an IPv4-mapped IPv6 address. Some proxies add the port, and brackets to IPv6: Azure's, and RFC 7239's. */
+const normalize = (address: string): string =>
+  address
+    .trim()
+    .replace(/^\[(.+)\](:\d+)?$/, '$1')
+    .replace(/^([\d.]+):\d+$/, '$1')
+    .replace(/^::ffff:(?=\d+\.)/, '')
 
 /**
  * Refuses cross-site request forgery. Browsers state the origin of a request in `Sec-Fetch-Site`, and over plain HTTP in `Origin`; a

@@ -34,6 +34,7 @@ const linkTimeSchema = Type.Object(
   {
     name: Type.String({ description: "The plugin's name." }),
     ms: Type.Number({ description: 'Its own time, without that of the links after it.' }),
+    answered: Type.Optional(Type.Boolean({ description: 'True for the link that answered in place of an upstream.' })),
   },
   { title: 'LinkTime' },
 )

@@ -1,13 +1,14 @@
 import type { Kysely } from 'kysely'
 import { Type } from 'typebox'
 import { audit } from '../accounts/audit.ts'
+import { createDevice } from '../accounts/known-devices.ts'
 import { endSession, endSessions, findSession } from '../accounts/sessions.ts'
 import { completeSetup, needsSetup } from '../accounts/setup.ts'
 import { changePassword, signIn } from '../accounts/sign-in.ts'
 import { GatewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import type { Caller } from './caller.ts'
-import { sessionCookie, setCookie } from './cookies.ts'
+import { deviceCookie, sessionCookie, setCookie } from './cookies.ts'
 import { email, named, newPassword, nullable, password, role, token } from './fields.ts'
 import { OPENID_START } from './openid.ts'
 import { API_BASE, type Operation, operation } from './operation.ts'
@@ -85,7 +86,15 @@ export const sessionOperations: readonly Operation[] = [
     reply: sessionSchema,
     status: 201,
     handle: async (context, services) =>
-      openSession(await signIn(services.store, { ...context.body, address: context.address }), context, services),
+      openSession(
+        await signIn(services.store, {
+          ...context.body,
+          address: context.address,
+          device: context.cookie(deviceCookie(services.urls()).name),
+        }),
+        context,
+        services,
+      ),
   }),
   operation({
     method: 'DELETE',
@@ -115,13 +124,14 @@ export const sessionOperations: readonly Operation[] = [
       const { caller, body, address } = context
       if (caller.session === undefined)
         throw new GatewayError('conflict', { values: { detail: 'An admin key has no password.' } })
-      const credentials = { email: caller.session.email, password: body.current, address }
+      const { email, digest } = caller.session
+      const credentials = { email, password: body.current, address, session: digest }
       return openSession(await changePassword(services.store, credentials, body.new), context, services)
     },
   }),
 ]
 
-/** Sets the cookie of a session that has just begun, and shows the session. */
+/** Sets the cookies of a session that has just begun and of its browser, and shows the session. */
 export async function openSession(
   token: string,
   context: { setHeader(name: string, value: string): void },
@@ -130,6 +140,8 @@ export async function openSession(
   const session = await findSession(services.store, token)
   if (session === undefined) throw new GatewayError('not_signed_in')
   context.setHeader('set-cookie', setCookie(sessionCookie(services.urls()), token))
+  const device = await createDevice(services.store, session.user.id)
+  if (device !== undefined) context.setHeader('set-cookie', setCookie(deviceCookie(services.urls()), device))
   return sessionView(session.user, services)
 }
 

@@ -1,41 +1,38 @@
-import type { SecureContext } from 'node:tls'
 import type { Config, LinkConfig, NamespaceConfig } from '../config/config.ts'
 import { type ChainLink, composeChain, type LinkGuard } from '../http/chain.ts'
 import { Generation } from '../http/generation.ts'
-import { createHost, type HostServices } from '../plugins/host.ts'
-import { type InstanceIdentity, InstanceLeases, type InstancePool } from '../plugins/instances.ts'
+import type { InstanceLeases } from '../plugins/instances.ts'
 import { loadPlugin } from '../plugins/registry.ts'
 import { PriceList } from '../prices/price-list.ts'
 import { ModelDiscovery } from '../routing/discovery.ts'
 import { type NamedProvider, type Namespace, RoutingTable } from '../routing/table.ts'
 import type { Protection, UpstreamState, UpstreamStates } from '../routing/upstream-state.ts'
-import type { Principal, Provider, ProviderPlugin } from '../sdk/api.ts'
-import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
-import { type Connector, UpstreamClient } from '../upstream/client.ts'
-import { getJsonBy } from '../upstream/get-json.ts'
-import { secureContextOf, type UpstreamTls } from '../upstream/tls.ts'
+import type { Principal, Provider } from '../sdk/api.ts'
+import { ConfigError } from '../text/diagnostic.ts'
+import { CreateErrors, type CreatorServices, PluginCreator, placeOfLink, placeOfNamespace } from './create-plugins.ts'
 
 /** The services that a Generation is built with. */
-export interface GenerationServices extends HostServices {
-  /** Opens connections to an upstream. `context`: by its own settings of TLS. */
-  connector(context?: SecureContext): Connector
+export interface GenerationServices extends CreatorServices {
   readonly states: UpstreamStates
   readonly linkGuard: LinkGuard
 }
 
 /**
- * Builds the Generation of a Config. Plugins that another Generation runs with the same config are taken from the pool. Throws a
- * ConfigError with all errors of plugins' `create` functions.
+ * Builds the Generation of a Config with plugins of `instances`, which it closes if it fails. Throws a ConfigError with all errors of
+ * plugins' `create` functions.
  */
-export async function buildGeneration(config: Config, services: GenerationServices, pool: InstancePool): Promise<Generation> {
-  const instances = new InstanceLeases(pool)
+export async function buildGeneration(
+  config: Config,
+  services: GenerationServices,
+  instances: InstanceLeases,
+): Promise<Generation> {
   try {
     const builder = new GenerationBuilder(services, instances)
-    const errors: Diagnostic[] = []
-    const links = await createAll(config.chain, (entry) => builder.createLink(entry), errors)
-    const namespaces = await createAll([...config.namespaces.values()], (entry) => builder.createNamespace(entry), errors)
-    const [prices] = await createAll([config], (each) => PriceList.create(each), errors)
-    if (prices === undefined || errors.length > 0) throw new ConfigError(errors)
+    const errors = new CreateErrors(config.text)
+    const links = await errors.collect(config.chain.entries(), ([index, entry]) => builder.createLink(entry, index))
+    const namespaces = await errors.collect(config.namespaces.values(), (entry) => builder.createNamespace(entry))
+    const [prices] = await errors.collect([config], (each) => PriceList.create(each))
+    if (prices === undefined || errors.diagnostics.length > 0) throw new ConfigError(errors.diagnostics)
     const table = new RoutingTable({
       namespaces: new Map(namespaces.map((namespace) => [namespace.name, namespace])),
       curated: config.curated,
@@ -50,24 +47,6 @@ export async function buildGeneration(config: Config, services: GenerationServic
   }
 }
 
-/** Creates one after the other, in the order of routes.yaml. Adds the diagnostics of a ConfigError to `errors`, and goes on. */
-async function createAll<Entry, Created>(
-  entries: readonly Entry[],
-  create: (entry: Entry) => Promise<Created>,
-  errors: Diagnostic[],
-): Promise<Created[]> {
-  const created: Created[] = []
-  for (const entry of entries) {
-    try {
-      created.push(await create(entry))
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error
-      errors.push(...error.diagnostics)
-    }
-  }
-  return created
-}
-
 /** The namespace of the sandbox that serves test keys. */
 const TEST_KEYS = 'test keys'
 
@@ -76,22 +55,17 @@ class GenerationBuilder {
   /** By namespace. */
   readonly states = new Map<string, UpstreamState>()
   readonly #services: GenerationServices
-  readonly #instances: InstanceLeases
+  readonly #creator: PluginCreator
 
   constructor(services: GenerationServices, instances: InstanceLeases) {
     this.#services = services
-    this.#instances = instances
+    this.#creator = new PluginCreator(services, instances)
   }
 
-  async createLink({ plugin, config, when, at }: LinkConfig): Promise<ChainLink> {
-    const identity = { plugin, place: `chain plugin ${plugin.name}`, config, at }
-    const link = await this.#instances.take(identity, async (context) => {
-      const created = await plugin.create(config as never, createHost(this.#services, context))
-      if (typeof created?.handle !== 'function') throw new Error('create() must return a link: { handle(ctx, next) { … } }')
-      return created
-    })
+  async createLink({ plugin, config, when, at }: LinkConfig, index: number): Promise<ChainLink> {
+    const link = await this.#creator.createLink({ plugin, place: placeOfLink(plugin), config, at, path: ['chain', index] })
     const explain = link.explain && ((principal: Principal) => link.explain!(principal))
-    return { name: plugin.name, handle: link.handle, explain, namespaces: when === undefined ? 'all' : new Set(when.namespaces) }
+    return { name: plugin.name, handle: link.handle, explain, when }
   }
 
   async createNamespace(entry: NamespaceConfig): Promise<Namespace> {
@@ -99,8 +73,8 @@ class GenerationBuilder {
     const common = { name, models, timeouts, testKeys }
     if (dormant !== undefined)
       return { ...common, upstream: undefined, catalogue: new ModelDiscovery(undefined, this.#services.log) }
-    const created = await this.#createProvider({ plugin, place: `namespace ${name}`, config, at }, tls)
-    const { provider, catalogue, client } = created
+    const identity = { plugin, place: placeOfNamespace(name), config, at, path: ['namespaces', name] }
+    const { provider, catalogue, client } = await this.#creator.createProvider(identity, tls)
     const state = this.#stateOf(name, provider, entry)
     return { ...common, upstream: { name: plugin.name, provider, state, client }, catalogue }
   }
@@ -108,7 +82,7 @@ class GenerationBuilder {
   /** Creates the sandbox that serves test keys, whether or not routes.yaml has one. */
   async createSandbox(): Promise<NamedProvider> {
     const plugin = await loadPlugin('sandbox', 'provider', process.cwd())
-    const { provider } = await this.#createProvider({ plugin, place: TEST_KEYS, config: {} })
+    const { provider } = await this.#creator.createProvider({ plugin, place: TEST_KEYS, config: {} })
     // Its failures are requested by clients, so that they must not open a breaker.
     const state = this.#stateOf(TEST_KEYS, provider, { breaker: false })
     return { name: plugin.name, provider, state }
@@ -118,27 +92,5 @@ class GenerationBuilder {
     const state = this.#services.states.of(namespace, provider, protection)
     this.states.set(namespace, state)
     return state
-  }
-
-  /** Creates a provider, the discovery of its models, and its own client if it has `tls`. They outlive a reload that does not change them. */
-  #createProvider(identity: InstanceIdentity & { readonly plugin: ProviderPlugin }, tls?: UpstreamTls) {
-    const { plugin, config } = identity
-    return this.#instances.take(tls === undefined ? identity : { ...identity, config: { config, tls } }, async (context) => {
-      const connector = tls && this.#services.connector(secureContextOf(tls))
-      const services = connector === undefined ? this.#services : { ...this.#services, getJson: getJsonBy(connector) }
-      const client = connector && new UpstreamClient(connector)
-      const host = createHost(services, context)
-      const provider = await plugin.create(config as never, host)
-      if (typeof provider?.request !== 'function') throw new Error('create() must return a provider: { request(call) { … } … }')
-      return {
-        provider,
-        catalogue: new ModelDiscovery(provider, host.log),
-        client,
-        async close() {
-          await provider.close?.()
-          await client?.close()
-        },
-      }
-    })
   }
 }

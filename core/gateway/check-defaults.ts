@@ -1,13 +1,14 @@
-import type { RouteConfig } from '../config/config.ts'
+import type { Config, RouteConfig } from '../config/config.ts'
 import { ConfigFile } from '../config/file/config-file.ts'
 import { formatPath } from '../config/file/path.ts'
 import { GatewayError } from '../errors.ts'
 import type { Generation } from '../http/generation.ts'
-import { chatCompletions } from '../protocol/chat-completions.ts'
+import { chatCompletions, chatRequestSchema } from '../protocol/chat-completions.ts'
 import { droppedParameters, tableFor } from '../routing/operation.ts'
 import { type Candidate, candidatesOf } from '../routing/route.ts'
 import { ANY_KEY, routeFor } from '../routing/simulate.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
+import { didYouMean } from '../text/suggestions.ts'
 
 /**
  * Checks the `defaults` of curated models: their values, and whether the providers behind the model support them. It needs a
@@ -26,6 +27,20 @@ export function checkDefaults({ config, table }: Pick<Generation, 'config' | 'ta
         const message = `${formatPath(path)}: ${reason}`
         return [{ ...file.position(file.keySpan(path)), file: route.at.file, message, frame: '' }]
       })
+    }),
+  )
+}
+
+/** Notices of defaults that look like misspelt parameters. No errors: an upstream may have parameters of its own. */
+export function noticesOfDefaults({ curated }: Config): readonly string[] {
+  const known = Object.keys(chatRequestSchema.properties)
+  const routes = [...curated.values()].flatMap((namespace) => [...namespace.routes.values()])
+  return routes.flatMap(({ id, defaults, at }) =>
+    Object.keys(defaults).flatMap((parameter) => {
+      const meant = known.includes(parameter) ? '' : didYouMean(parameter, known)
+      return meant === ''
+        ? []
+        : [`line ${at.line}: a default of "${id}", "${parameter}", is no parameter of chat completions${meant}`]
     }),
   )
 }

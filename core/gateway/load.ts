@@ -1,12 +1,13 @@
 import { TimeoutError, withTimeout } from '../async/timeout.ts'
 import type { FilesRead } from '../config/file/files-read.ts'
-import { loadConfig } from '../config/load.ts'
+import { readConfig } from '../config/load.ts'
 import { addFrames } from '../config/report.ts'
 import type { Generation } from '../http/generation.ts'
-import type { InstancePool } from '../plugins/instances.ts'
-import { ConfigError, type Position } from '../text/diagnostic.ts'
+import { InstanceLeases, type InstancePool } from '../plugins/instances.ts'
+import { ConfigError, type Diagnostic, type Position } from '../text/diagnostic.ts'
 import { buildGeneration, type GenerationServices } from './build-generation.ts'
 import { checkDefaults } from './check-defaults.ts'
+import { withCreateErrors } from './create-plugins.ts'
 
 /** What a Generation is loaded from. */
 export interface LoadOptions {
@@ -24,22 +25,33 @@ export interface LoadOptions {
  * that is complete only after the time limit is closed.
  */
 export async function loadGeneration(options: LoadOptions, files: FilesRead): Promise<Generation> {
-  const loading = load(options, files)
+  const instances = new InstanceLeases(options.pool)
+  const loading = load(options, files, instances)
   try {
     return await withTimeout(options.loadTimeout, loading)
   } catch (error) {
     if (!(error instanceof TimeoutError)) throw error
     loading.then((generation) => generation.retire()).catch(() => undefined)
-    const seconds = options.loadTimeout / 1000
-    const message = `a plugin was not loaded and created within ${seconds} seconds: check what it waits for`
-    throw new ConfigError([{ ...startOf(options), message, frame: '' }])
+    throw new ConfigError([tooSlow(options, instances)])
   }
 }
 
-async function load({ routes, env, services, pool }: LoadOptions, files: FilesRead): Promise<Generation> {
-  const config = await loadConfig(routes, env, files)
+/** Names the plugin whose `create` has not ended. A module that does not end loading is not known by name. */
+function tooSlow(options: LoadOptions, { creating }: InstanceLeases): Diagnostic {
+  const within = `within ${options.loadTimeout / 1000} seconds: check what it waits for`
+  if (creating === undefined) return { ...startOf(options), message: `a plugin was not loaded ${within}`, frame: '' }
+  return { ...startOf(options), ...creating.at, message: `${creating.place}: create() did not end ${within}`, frame: '' }
+}
+
+async function load(
+  { routes, env, services, pool }: LoadOptions,
+  files: FilesRead,
+  instances: InstanceLeases,
+): Promise<Generation> {
+  const { config, ...invalid } = await readConfig(routes, env, files)
+  if (config === undefined) throw new ConfigError(await withCreateErrors(invalid, services, pool))
   try {
-    const generation = await buildGeneration(config, services, pool)
+    const generation = await buildGeneration(config, services, instances)
     const problems = checkDefaults(generation)
     if (problems.length === 0) return generation
     await generation.retire()

@@ -7,7 +7,7 @@ import type { Exchange, ExchangeServices } from '../http/exchange.ts'
 import { Settlement } from '../http/settle.ts'
 import { KeyDirectory } from '../keys/directory.ts'
 import { CallMetrics, PluginMetrics } from '../observe/call-metrics.ts'
-import { AuthorityMetrics, BreakerMetrics, GatewayMetrics, LimitMetrics } from '../observe/gateway-metrics.ts'
+import { AuthorityMetrics, BreakerMetrics, GatewayMetrics, LimitMetrics, measureCooldowns } from '../observe/gateway-metrics.ts'
 import type { Log } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { Leases } from '../quota/leases.ts'
@@ -88,6 +88,15 @@ export function openServices({ control, log, metrics, version, workerThreads, en
   const leases = new Leases({ renew: (requests) => control.renewLeases(requests), onAsked: (error) => authority.asked(error) })
   const limits = new LeasedLimits(leases)
   const namespaceLimits = new LimitMetrics(metrics)
+  const states = new UpstreamStates({
+    listener: new BreakerMetrics(metrics, log),
+    services: {
+      limits,
+      countTokens: (call) => workers.countTokens(call),
+      onLimited: (namespace, limit) => namespaceLimits.reached(namespace, limit),
+    },
+  })
+  measureCooldowns(metrics, () => states.report(performance.now()))
   return {
     log,
     metrics,
@@ -98,14 +107,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     calls,
     plugins,
     times,
-    states: new UpstreamStates({
-      listener: new BreakerMetrics(metrics, log),
-      services: {
-        limits,
-        countTokens: (call) => workers.countTokens(call),
-        onLimited: (namespace, limit) => namespaceLimits.reached(namespace, limit),
-      },
-    }),
+    states,
     limits,
     budgets: new Budgets(leases, { countTokens: (call) => workers.countTokens(call), log }),
     connector,

@@ -1,6 +1,7 @@
 import type { Middleware, Next, ParameterizedContext } from 'koa'
 import compose from 'koa-compose'
 import { Deadlines, type Expiring } from '../async/event-loop.ts'
+import type { When } from '../config/schema/when.ts'
 import type { GatewayError } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation, type PluginTimer, pluginError } from '../plugins/faults.ts'
@@ -21,6 +22,7 @@ import type {
   Served,
 } from '../sdk/api.ts'
 import type { Exchange } from './exchange.ts'
+import { fits } from './link-condition.ts'
 import { sendLinkReply } from './link-reply.ts'
 
 let open: (state: LinkState) => Exchange
@@ -128,8 +130,8 @@ export interface ChainLink {
   readonly name: string
   readonly handle: Middleware<CallState>
   readonly explain: Link['explain']
-  /** The namespaces for whose calls the link runs. */
-  readonly namespaces: ReadonlySet<string> | 'all'
+  /** The calls for which the link runs; undefined: all. */
+  readonly when: When | undefined
 }
 
 /** Composes the guarded links of a routes.yaml, in the order of the file, around the endpoint of a call. */
@@ -173,17 +175,19 @@ export class LinkGuard {
         this.#timer.ran(link.name, 'handle', run.stop(performance.now()))
       }
     }
-    return link.namespaces === 'all' ? guarded : onlyFor(link.namespaces, guarded)
+    return link.when === undefined ? guarded : onlyFor(link.when, guarded)
   }
 }
 
-/** A link with `when` runs only for calls of its namespaces, never for requests without a model. */
+/** A link with `when` runs only for calls that fit it. */
 const onlyFor =
-  (namespaces: ReadonlySet<string>, guarded: Middleware): Middleware =>
+  (when: When, guarded: Middleware): Middleware =>
   async (ctx, next) => {
     const exchange = exchangeOf(ctx)
-    const concerned = exchange.endpoint!.check !== 'no body' && namespaces.has((await exchange.call()).model.namespace)
-    return concerned ? guarded(ctx, next) : next()
+    const { endpointName, principal, tags } = exchange
+    const hasModel = exchange.endpoint!.check !== 'no body'
+    const call = { endpointName, principal, tags, hasModel, model: async () => (await exchange.call()).model }
+    return (await fits(when, call, ctx.headers)) ? guarded(ctx, next) : next()
   }
 
 /** The limit of a link's own time in milliseconds, and where it is watched. */
@@ -244,7 +248,8 @@ class LinkRun implements Expiring {
 
   /** The link's own time so far, also if it hangs when its client disconnects. */
   record(now: number): LinkRecord {
-    return { name: this.name, ms: this.#timeAt(now) }
+    const answered = this.#exchange.linkReply !== undefined && this.#inner === undefined
+    return { name: this.name, ms: this.#timeAt(now), ...(answered && { answered }) }
   }
 
   /** Of its own time: none while it waits for `next`. */

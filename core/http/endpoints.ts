@@ -57,7 +57,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
       client,
       timer,
       receivedAt: exchange.times.startedAt,
-      selection: { key: principal.keyId, random: Math.random },
+      selection: { key: principal.keyId, account: principal.account, random: Math.random },
     }
     if (call.stream) await dispatchStream(exchange, request)
     else exchange.body = await dispatch(exchange, request)

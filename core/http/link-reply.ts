@@ -82,8 +82,7 @@ async function writeChunks(
   for await (const chunk of chunks) {
     if (exchange.closed) return
     if (!hasChoices(chunk)) throw violationBy(chunk, 'REPLY_OF_OTHER_KIND')
-    const sent = transformChunk(copy(chunk, exchange), exchange.transforms, writer)
-    if (sent !== undefined) relay.push(sent, true)
+    for (const sent of transformChunk(copy(chunk, exchange), exchange.transforms, writer)) relay.push(sent, true)
     relay.flush()
     if (relay.begun) {
       relay.commit()

@@ -52,6 +52,7 @@ export function callLine(outcome: Outcome, call: LoggedCall): CallLine {
     namespace: model?.namespace.slice(0, MAX_MODEL),
     model: model?.model.slice(0, MAX_MODEL),
     served: served && `${served.namespace}/${served.model}`.slice(0, MAX_MODEL),
+    answeredBy: served === undefined ? answeringLink(outcome) : undefined,
     attempts: exceedsServed(attempts) ? attempts.map(attemptFields) : undefined,
     status,
     outcome: kind,
@@ -86,6 +87,9 @@ export function outcomeKind(error: GatewayError | undefined): OutcomeKind {
 function attemptFields({ namespace, model, result, start, ms }: AttemptRecord): object {
   return { to: `${namespace}/${model}`.slice(0, MAX_MODEL), result, start: rounded(start), ms: rounded(ms) }
 }
+
+/** The link that answered in place of an upstream. */
+const answeringLink = ({ links }: Outcome): string | undefined => links.find(({ answered }) => answered)?.name
 
 /** Whether the attempts say more than the field `served`: a single successful attempt does not. */
 const exceedsServed = (attempts: readonly AttemptRecord[]): boolean =>

@@ -82,6 +82,22 @@ export class BreakerMetrics {
   }
 }
 
+/** A target, and how long it is cooling down. */
+interface CoolingTarget {
+  readonly namespace: string
+  readonly model: string
+  readonly cooldownMs: number
+}
+
+/** Shows the cooldowns of targets, read before each scrape. `targets`: those in use. */
+export function measureCooldowns(metrics: Metrics, targets: () => readonly CoolingTarget[]): void {
+  const cooldown = metrics.declare(METRICS.targetCooldown)
+  metrics.onRender(() => {
+    cooldown.clear()
+    for (const { namespace, model, cooldownMs } of targets()) cooldown.set(cooldownMs / 1000, namespace, model)
+  })
+}
+
 /** The limits of namespaces, as a metric. */
 export class LimitMetrics {
   readonly #limited: HostCounter

@@ -28,14 +28,15 @@ interface Sample {
 /** A series: its label values, and its numbers, which add up over processes. */
 export type SeriesState = readonly [labels: readonly string[], numbers: readonly number[]]
 
-/** An instrument and its samples. */
+/** A metric's numbers, and the instruments that write them. */
 export interface Measured<Instrument> {
-  readonly instrument: Instrument
+  /** An instrument for these labels, which the metric then has besides those it had: their values are empty elsewhere. */
+  instrument(labels: readonly string[]): Instrument
   samples(): readonly Sample[]
   /** All series, for another process. */
   state(): readonly SeriesState[]
-  /** Adds the series of another process. */
-  merge(states: readonly SeriesState[]): void
+  /** Adds the series of another process, which have these labels. */
+  merge(labels: readonly string[], states: readonly SeriesState[]): void
 }
 
 type Create<Type extends MetricType> = (shape: MetricShape, limit: SeriesLimit) => Measured<Instruments[Type]>
@@ -50,25 +51,33 @@ export const createInstrument: { readonly [Type in MetricType]: Create<Type> } =
   histogram: createHistogram,
 }
 
-function createCounter({ name, labels: names }: MetricShape, limit: SeriesLimit): Measured<HostCounter> {
-  const series = new Series(names, limit, () => ({ value: 0 }))
-  const add = (amount: number, ...labels: string[]): void => {
-    if (!(amount >= 0)) throw new RangeError(`${name}: a counter only grows; add 0 or more, not ${amount}`)
-    series.cell(labels).value += checked(name, amount)
+function createCounter({ name }: MetricShape, limit: SeriesLimit): Measured<HostCounter> {
+  const series = new Series(limit, () => ({ value: 0 }))
+  const instrument = (names: readonly string[]): HostCounter => {
+    const view = series.view(names)
+    return {
+      add(amount, ...labels) {
+        if (!(amount >= 0)) throw new RangeError(`${name}: a counter only grows; add 0 or more, not ${amount}`)
+        view.cell(labels).value += checked(name, amount)
+      },
+    }
   }
-  return { instrument: { add }, ...scalar(series) }
+  return { instrument, ...scalar(series) }
 }
 
-function createGauge({ name, labels: names, across }: MetricShape, limit: SeriesLimit): Measured<Gauge> {
-  const series = new Series(names, limit, () => ({ value: 0 }))
-  const instrument: Gauge = {
-    set(value, ...labels) {
-      series.cell(labels).value = checked(name, value)
-    },
-    add(amount, ...labels) {
-      series.cell(labels).value += checked(name, amount)
-    },
-    clear: () => series.clear(),
+function createGauge({ name, across }: MetricShape, limit: SeriesLimit): Measured<Gauge> {
+  const series = new Series(limit, () => ({ value: 0 }))
+  const instrument = (names: readonly string[]): Gauge => {
+    const view = series.view(names)
+    return {
+      set(value, ...labels) {
+        view.cell(labels).value = checked(name, value)
+      },
+      add(amount, ...labels) {
+        view.cell(labels).value += checked(name, amount)
+      },
+      clear: () => series.clear(),
+    }
   }
   return { instrument, ...scalar(series, across === 'max' ? Math.max : sum) }
 }
@@ -79,21 +88,27 @@ interface HistogramCell {
   sum: number
 }
 
-function createHistogram({ name, labels: names, buckets = [] }: MetricShape, limit: SeriesLimit): Measured<HostHistogram> {
+function createHistogram({ name, buckets = [] }: MetricShape, limit: SeriesLimit): Measured<HostHistogram> {
   const bounds = [...buckets, Infinity]
-  const series = new Series(names, limit, (): HistogramCell => ({ counts: new Float64Array(bounds.length), sum: 0 }))
-  const observe = (value: number, ...labels: string[]): void => {
-    const cell = series.cell(labels)
-    cell.sum += checked(name, value)
-    cell.counts[bounds.findIndex((bound) => value <= bound)]! += 1
+  const series = new Series(limit, (): HistogramCell => ({ counts: new Float64Array(bounds.length), sum: 0 }))
+  const instrument = (names: readonly string[]): HostHistogram => {
+    const view = series.view(names)
+    return {
+      observe(value, ...labels) {
+        const cell = view.cell(labels)
+        cell.sum += checked(name, value)
+        cell.counts[bounds.findIndex((bound) => value <= bound)]! += 1
+      },
+    }
   }
   return {
-    instrument: { observe },
+    instrument,
     samples: () => [...series].flatMap((one) => histogramSamples(name, bounds, one)),
     state: () => Array.from(series, ({ labels, cell }) => [Object.values(labels), [...cell.counts, cell.sum]]),
-    merge(states) {
+    merge(names, states) {
+      const view = series.view(names)
       for (const [labels, numbers] of states) {
-        const cell = series.cell(labels)
+        const cell = view.cell(labels)
         for (let index = 0; index < bounds.length; index++) cell.counts[index]! += numbers[index]!
         cell.sum += numbers[bounds.length]!
       }
@@ -106,9 +121,10 @@ const sum = (one: number, other: number): number => one + other
 const scalar = (series: Series<{ value: number }>, combine = sum): Omit<Measured<never>, 'instrument'> => ({
   samples: () => Array.from(series, ({ labels, cell }) => ({ sharedLabels: labels, value: cell.value })),
   state: () => Array.from(series, ({ labels, cell }) => [Object.values(labels), [cell.value]]),
-  merge(states) {
+  merge(names, states) {
+    const view = series.view(names)
     for (const [labels, [value]] of states) {
-      const cell = series.cell(labels)
+      const cell = view.cell(labels)
       cell.value = combine(cell.value, value!)
     }
   },
@@ -157,6 +173,12 @@ interface Branch<Cell> {
   leaf: Cell | undefined
 }
 
+/** The series of a metric, by the values of some of its labels. */
+interface SeriesView<Cell> {
+  /** The cell of these label values, created on first use. Throws if the number of values is not the number of labels. */
+  cell(values: readonly string[]): Cell
+}
+
 const newBranch = <Cell>(): Branch<Cell> => ({ next: new Map(), leaf: undefined })
 
 /**
@@ -164,25 +186,46 @@ const newBranch = <Cell>(): Branch<Cell> => ({ next: new Map(), leaf: undefined 
  * label values: a joined key would have to be built and hashed each time.
  */
 class Series<Cell> {
-  readonly #names: readonly string[]
+  /** The labels of all views. */
+  #names: readonly string[] = []
   readonly #limit: SeriesLimit
   readonly #create: () => Cell
   #tree: Branch<Cell> = newBranch()
   #all: LabelledCell<Cell>[] = []
 
-  constructor(names: readonly string[], limit: SeriesLimit, create: () => Cell) {
-    this.#names = names
+  constructor(limit: SeriesLimit, create: () => Cell) {
     this.#limit = limit
     this.#create = create
-    // A metric without labels has its one series from the start, at 0.
-    if (names.length === 0) this.cell([])
   }
 
-  /** The cell of these label values, created on first use. Throws if the number of values is not the number of labels. */
-  cell(values: readonly string[]): Cell {
-    if (values.length !== this.#names.length) {
-      throw new Error(`give one value for each label (${this.#names.join(', ') || 'none'}), not ${values.length}`)
+  /** The series by their values of these labels. A label that is new is empty in those there are. */
+  view(names: readonly string[]): SeriesView<Cell> {
+    const added = names.filter((name) => !this.#names.includes(name))
+    if (added.length > 0) this.#addLabels(added)
+    const columns = names.map((name) => this.#names.indexOf(name))
+    const isPrefix = columns.every((column, index) => column === index)
+    // A metric without labels has its one series from the start, at 0.
+    if (names.length === 0) this.#cell(this.#names.map(() => ''))
+    return {
+      cell: (values) => {
+        if (values.length !== names.length)
+          throw new Error(`give one value for each label (${names.join(', ') || 'none'}), not ${values.length}`)
+        if (isPrefix && names.length === this.#names.length) return this.#cell(values)
+        const placed = this.#names.map(() => '')
+        for (const [index, column] of columns.entries()) placed[column] = values[index]!
+        return this.#cell(placed)
+      },
     }
+  }
+
+  #addLabels(added: readonly string[]): void {
+    const all = this.#all
+    this.clear()
+    this.#names = [...this.#names, ...added]
+    for (const { labels, cell } of all) this.#insert([...Object.values(labels), ...added.map(() => '')], cell)
+  }
+
+  #cell(values: readonly string[]): Cell {
     return this.#find(values) ?? this.#newCell(values.map(clean))
   }
 
@@ -211,8 +254,11 @@ class Series<Cell> {
   }
 
   #add(values: readonly string[]): Cell {
-    const labels = Object.fromEntries(this.#names.map((name, index) => [name, values[index] ?? '']))
-    const cell = this.#create()
+    return this.#insert(values, this.#create())
+  }
+
+  #insert(values: readonly string[], cell: Cell): Cell {
+    const labels = Object.fromEntries(this.#names.map((name, index) => [name, values[index]!]))
     let branch = this.#tree
     for (const value of values) {
       const next = branch.next.get(value) ?? newBranch<Cell>()

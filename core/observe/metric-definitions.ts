@@ -120,6 +120,13 @@ export const METRICS = {
     labels: ['namespace', 'model', 'state'],
     across: 'max',
   },
+  targetCooldown: {
+    name: 'umg_target_cooldown_seconds',
+    type: 'gauge',
+    help: 'Seconds until a target that refused a call is tried in its turn again; until then it is tried last. 0 if it is not cooling down.',
+    labels: ['namespace', 'model'],
+    across: 'max',
+  },
   overhead: {
     name: 'umg_overhead_seconds',
     type: 'histogram',
@@ -234,7 +241,7 @@ export const METRICS = {
 /** The types of metrics. */
 export type MetricType = 'counter' | 'gauge' | 'histogram'
 
-/** The definition of a metric. All declarations of one name must have the same shape; the help text may differ. */
+/** The definition of a metric. All declarations of one name must have the same type and buckets; the metric has the labels of all of them. */
 export interface MetricShape<Type extends MetricType = MetricType> {
   readonly name: string
   readonly type: Type
@@ -265,9 +272,9 @@ export function checkShape({ name, type, labels, buckets }: MetricShape): void {
     refuse('buckets must be finite numbers, at least one, each greater than the one before')
 }
 
-/** Whether two declarations of one name are the same metric. */
-export function isSameShape(a: MetricShape, b: MetricShape): boolean {
-  return a.type === b.type && isSameList(a.labels, b.labels) && isSameList(a.buckets ?? [], b.buckets ?? [])
+/** Whether two declarations of one name can be the same metric. */
+export function isSameKind(a: MetricShape, b: MetricShape): boolean {
+  return a.type === b.type && isSameList(a.buckets ?? [], b.buckets ?? [])
 }
 
 function areBounds(buckets: readonly number[] = []): boolean {

@@ -2,11 +2,14 @@ import { setImmediate } from 'node:timers/promises'
 import { collectDefaultMetrics, type Metric, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 import type { HostCounter, HostHistogram, HostMetrics } from '../sdk/api.ts'
 import { createInstrument, type Gauge, type Instruments, type Measured, type SeriesState } from './instruments.ts'
-import { checkShape, isSameShape, METRICS, type MetricShape, type MetricType } from './metric-definitions.ts'
+import { checkShape, isSameKind, METRICS, type MetricShape, type MetricType } from './metric-definitions.ts'
 
 interface DeclaredMetric {
-  readonly shape: MetricShape
+  /** With the labels of all declarations. */
+  shape: MetricShape
   readonly measured: Measured<Instruments[MetricType]>
+  /** By labels. */
+  readonly instruments: Map<string, Instruments[MetricType]>
 }
 
 /** The metrics of one process, for another one that adds them up. */
@@ -23,8 +26,8 @@ export interface RenderedMetrics {
 }
 
 /**
- * All metrics of the gateway and its plugins. Get-or-create by name, so that a metric survives a reload; declaring a name again with
- * another shape throws. A metric has up to `maxSeries` series: after that every label value of a new series is `other`, and
+ * All metrics of the gateway and its plugins. Get-or-create by name, so that a metric survives a reload; a name that is declared again
+ * with other labels has the labels of both, and with another type or other buckets it throws. A metric has up to `maxSeries` series: after that every label value of a new series is `other`, and
  * `umg_metrics_overflow_total` counts such values.
  */
 export class Metrics implements HostMetrics {
@@ -60,16 +63,20 @@ export class Metrics implements HostMetrics {
     return this.declare({ name, type: 'histogram', help, labels, buckets })
   }
 
-  /** Returns the metric of this shape, created on first use. Throws if the name has another shape or is not valid. */
+  /** Returns the metric of this shape, created on first use. Throws if the name has another type or buckets, or is not valid. */
   declare<Type extends MetricType>(shape: MetricShape<Type>): Instruments[Type] {
-    const declared = this.#declared.get(shape.name)
-    if (declared === undefined) return this.#create(shape)
-    if (!isSameShape(declared.shape, shape)) {
+    checkShape(shape)
+    const declared = this.#declared.get(shape.name) ?? this.#create(shape)
+    if (!isSameKind(declared.shape, shape)) {
       throw new Error(
-        `metric ${shape.name} exists with another type, other labels or other buckets (${describe(declared.shape)}); choose another name`,
+        `metric ${shape.name} exists with another type or other buckets (${describe(declared.shape)}); choose another name`,
       )
     }
-    return declared.measured.instrument as Instruments[Type]
+    const labels = shape.labels.join()
+    const instrument = declared.instruments.get(labels) ?? declared.measured.instrument(shape.labels)
+    declared.instruments.set(labels, instrument)
+    declared.shape = { ...declared.shape, labels: [...new Set([...declared.shape.labels, ...shape.labels])] }
+    return instrument as Instruments[Type]
   }
 
   /** Calls `update` before each scrape, to set gauges that are read rather than counted. */
@@ -84,13 +91,13 @@ export class Metrics implements HostMetrics {
     return { declared, process: await this.#process.getMetricsAsJSON() }
   }
 
-  /** Adds the declared metrics of a process. A metric that two processes declare with different shapes keeps its first. */
+  /** Adds the declared metrics of a process. A metric of which two processes declare different types or buckets keeps the first. */
   merge({ declared }: Pick<MetricsState, 'declared'>): void {
     for (const { shape, series } of declared) {
       const known = this.#declared.get(shape.name)
-      if (known === undefined) this.declare(shape)
-      else if (!isSameShape(known.shape, shape)) continue
-      this.#declared.get(shape.name)!.measured.merge(series)
+      if (known !== undefined && !isSameKind(known.shape, shape)) continue
+      this.declare(shape)
+      this.#declared.get(shape.name)!.measured.merge(shape.labels, series)
     }
   }
 
@@ -106,16 +113,16 @@ export class Metrics implements HostMetrics {
     return { contentType: this.#registry.contentType, text: `${texts.join('\n\n')}\n` }
   }
 
-  #create<Type extends MetricType>(shape: MetricShape<Type>): Instruments[Type] {
-    checkShape(shape)
+  #create(shape: MetricShape): DeclaredMetric {
     const limit = { max: this.#maxSeries, overflowed: () => this.#overflow.add(1, shape.name) }
-    const measured: Measured<Instruments[Type]> = createInstrument[shape.type](shape, limit)
+    const measured: Measured<Instruments[MetricType]> = createInstrument[shape.type](shape, limit)
     const { name, help, type } = shape
     // The registry only calls `get`, but its types require prom-client's own classes.
     const scraped = { name, help, type, get: () => ({ name, help, type, values: measured.samples() }) }
     this.#registry.registerMetric(scraped as unknown as Metric)
-    this.#declared.set(name, { shape, measured })
-    return measured.instrument
+    const declared = { shape, measured, instruments: new Map() }
+    this.#declared.set(name, declared)
+    return declared
   }
 }
 

@@ -51,7 +51,7 @@ export const CONTRACT_VIOLATIONS = {
   EDIT_AFTER_NEXT: 'call.edit() was called after next()',
   NO_BODY: 'call() and reply.send() are not for the list of models, which has no body',
   REPLY_OF_OTHER_KIND: 'reply.send() takes chunks for a stream, and a completion for any other call',
-  NOT_A_CHUNK: 'reply.transform: chunk() returned neither a chunk nor undefined',
+  NOT_A_CHUNK: 'reply.transform: chunk() returned neither chunks nor undefined',
   NOT_A_COMPLETION: 'reply.transform: completion() returned no completion',
   TOOK_TOO_LONG: 'the plugin took too long',
 } as const

@@ -27,6 +27,7 @@ export function createHost({ log, metrics, keys, limits, workers, getJson }: Hos
       call.large ? workers.compute(call, fn, input) : fn.run(call, input),
     offload: (module: URL, exportName: string, input: unknown) => workers.run(module, exportName, input),
     getJson,
+    directory: context.directory,
     signal: context.signal,
   })
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import { dirname, resolve } from 'node:path'
 import { withTimeout } from '../async/timeout.ts'
 import type { ChainPlugin, HostLog, ProviderPlugin } from '../sdk/api.ts'
 import { Secret } from '../sdk/secrets.ts'
 import type { Position } from '../text/diagnostic.ts'
-import { ConfigError } from '../text/diagnostic.ts'
 
 /** How long a plugin may take to close, in milliseconds. */
 const CLOSE_MS = 10_000
@@ -16,6 +16,19 @@ export interface InstanceIdentity {
   readonly config: unknown
   /** Where it stands in routes.yaml, which is no part of what it is. Absent: nowhere. */
   readonly at?: Position
+  /** The path of its entry there. */
+  readonly path?: readonly (string | number)[]
+}
+
+/** What a plugin's `create` threw, as its cause, and where the plugin stands. */
+export class CreateFailure extends Error {
+  override readonly name = 'CreateFailure'
+  readonly identity: InstanceIdentity
+
+  constructor(identity: InstanceIdentity, cause: unknown) {
+    super(`${identity.place}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    this.identity = identity
+  }
 }
 
 /** An instance as its host knows it. */
@@ -24,6 +37,8 @@ export interface InstanceContext {
   readonly plugin: string
   /** `routes.yaml:12:5`, in the table in use. */
   readonly at: string
+  /** The folder of routes.yaml. */
+  readonly directory: string
   /** Aborted when the instance is closed. */
   readonly signal: AbortSignal
 }
@@ -66,14 +81,20 @@ export class InstancePool {
 export class InstanceLeases {
   readonly #pool: InstancePool
   readonly #taken = new Map<Instance, Position | undefined>()
+  #creating: InstanceIdentity | undefined
 
   constructor(pool: InstancePool) {
     this.#pool = pool
   }
 
+  /** The plugin whose `create` is running. */
+  get creating(): InstanceIdentity | undefined {
+    return this.#creating
+  }
+
   /**
-   * The instance of this identity: the one that another generation uses, or one that `make` makes. Throws a ConfigError with what
-   * `make` throws and the place in routes.yaml.
+   * The instance of this identity: the one that another generation uses, or one that `make` makes. Throws a CreateFailure with what
+   * `make` throws.
    */
   async take<Made extends Closable>(identity: InstanceIdentity, make: (life: InstanceContext) => Promise<Made>): Promise<Made> {
     const known = this.#pool.find(identity, new Set(this.#taken.keys()))
@@ -100,18 +121,18 @@ export class InstanceLeases {
 
   async #make(identity: InstanceIdentity, make: (life: InstanceContext) => Promise<Closable>): Promise<Instance> {
     const instance = new Instance(identity)
+    this.#creating = identity
     try {
       instance.made = await make(instance)
     } catch (cause) {
-      const message = cause instanceof Error ? cause.message : String(cause)
-      throw new ConfigError([{ ...(identity.at ?? NOWHERE), message: `${identity.place}: ${message}`, frame: '' }])
+      throw new CreateFailure(identity, cause)
+    } finally {
+      this.#creating = undefined
     }
     this.#pool.add(instance)
     return instance
   }
 }
-
-const NOWHERE: Position = { file: 'routes.yaml', line: 1, column: 1 }
 
 /** One configured plugin. */
 class Instance implements InstanceContext {
@@ -133,6 +154,10 @@ class Instance implements InstanceContext {
 
   get at(): string {
     return this.#at === undefined ? this.#identity.place : `${this.#at.file}:${this.#at.line}:${this.#at.column}`
+  }
+
+  get directory(): string {
+    return dirname(resolve(this.#at?.file ?? 'routes.yaml'))
   }
 
   get signal(): AbortSignal {

@@ -1,7 +1,7 @@
 import './resolve-seam.ts'
 import { existsSync, statSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
-import { registerHooks } from 'node:module'
+import { readdir, readFile } from 'node:fs/promises'
+import { findPackageJSON, registerHooks } from 'node:module'
 import { extname, isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { API_VERSION, type ChainPlugin, type ProviderPlugin } from '../sdk/api.ts'
@@ -36,6 +36,17 @@ export function pluginFiles(name: string, baseDir: string): FileDigests {
     // A URL that means no file: `loadPlugin` says so.
     return new Map()
   }
+}
+
+/** Where a plugin that can be loaded is from: `built in`, a package and its version, or the path of a file. */
+export async function originOf(name: string, kind: PluginKind, baseDir: string): Promise<string> {
+  if (isFile(name)) return toPath(name, baseDir)
+  if ((await builtinNames(kind)).includes(name)) return 'built in'
+  const path = fileURLToPath(await locatePlugin(name, kind, baseDir))
+  const manifest = findPackageJSON(pathToFileURL(path))
+  if (manifest === undefined) return path
+  const { name: of, version } = JSON.parse(await readFile(manifest, 'utf8')) as Readonly<Record<string, unknown>>
+  return `package ${of}@${version}`
 }
 
 async function defaultOf(importing: Promise<{ readonly default?: unknown }>): Promise<unknown> {

@@ -16,6 +16,8 @@ export interface Catalogue {
   contextLengthOf(vendor: string, model: string): number | undefined
   /** Whether the catalogue has a vendor. */
   has(vendor: string): boolean
+  /** The models of a vendor, by the names that the catalogue has for them. */
+  models(vendor: string): readonly string[]
 }
 
 /** The version of `@pydantic/genai-prices`: its package does not export it. A test compares it with package.json. */
@@ -28,6 +30,7 @@ export async function loadCatalogue(): Promise<Catalogue> {
     has: (vendor) => library.findProvider({ providerId: vendor })?.id === vendor,
     contextLengthOf: (vendor, model) =>
       library.calcPrice({ input_tokens: 0 }, model, { providerId: vendor })?.model.context_window,
+    models: (vendor) => library.findProvider({ providerId: vendor })?.models.map(({ id }) => id) ?? [],
     find(vendor, model, now) {
       const found = library.calcPrice({ input_tokens: 0 }, model, { providerId: vendor, timestamp: new Date(now) })
       if (found === null) return undefined

@@ -5,8 +5,22 @@ import type { PriceList } from './price-list.ts'
 /** Models that a notice lists. */
 const MAX_LISTED = 3
 
-/** What the author of routes.yaml should know: the models whose cost will be unknown. A line for each namespace. */
+/** What the author of routes.yaml should know: globs that may match nothing, and the models whose cost will be unknown. */
 export function noticesOfPrices(config: Config, prices: PriceList): readonly string[] {
+  return [...noticesOfGlobs(config, prices), ...noticesOfCosts(config, prices)]
+}
+
+/** Globs of models that match none of those whose prices are known: they may be misspelt. */
+function noticesOfGlobs({ namespaces, text }: Config, prices: PriceList): readonly string[] {
+  return [...namespaces.values()].flatMap((namespace) => {
+    const globs = namespace.dormant === undefined ? (namespace.models ?? []) : []
+    return globs
+      .filter((glob) => glob.includes('*') && text.includes(glob) && prices.matchesGlob(namespace, glob) === false)
+      .map((glob) => `"${namespace.name}/${glob}" matches none of the models whose list prices are known; check its spelling`)
+  })
+}
+
+function noticesOfCosts(config: Config, prices: PriceList): readonly string[] {
   const named = [...namedModels(config)]
   return [...config.namespaces.values()].flatMap((namespace) => {
     if (namespace.dormant !== undefined) return []

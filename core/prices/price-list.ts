@@ -14,6 +14,9 @@ const MAX_MODELS = 1000
 /** The provider whose calls cost nothing: the sandbox, which also serves test keys. */
 const SANDBOX = 'sandbox'
 
+/** Providers whose upstreams have names of their own for models: deployments, profiles, publishers. */
+const RENAMING = ['azure-openai', 'bedrock', 'vertex']
+
 const FOREVER = Number.POSITIVE_INFINITY
 
 /** What is known of a model's price, and until when. */
@@ -105,6 +108,17 @@ export class PriceList {
   mayPrice({ name, plugin }: NamespaceConfig): boolean {
     const globs = [...this.#exact.keys(), ...this.#globs.map(({ glob }) => glob)].map((glob) => glob.split('/', 1)[0]!)
     return plugin.name === SANDBOX || this.#vendors.has(name) || globs.some((glob) => matchesGlob(glob, name))
+  }
+
+  /**
+   * Whether a glob of a namespace's models matches one of the catalogue. Undefined where the catalogue cannot tell: it has no such vendor,
+   * or models have other names there.
+   */
+  matchesGlob({ name, plugin }: NamespaceConfig, glob: string): boolean | undefined {
+    const vendor = this.#vendors.get(name)
+    if (vendor === undefined || RENAMING.includes(plugin.name)) return undefined
+    const isBeginning = this.#catalogue!.find(vendor, glob.replaceAll('*', ''), Date.now()) !== undefined
+    return isBeginning || this.#catalogue!.models(vendor).some((model) => matchesGlob(glob, model))
   }
 
   #find(namespace: string, model: string, now: number): Known {

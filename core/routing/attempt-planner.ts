@@ -37,6 +37,8 @@ export interface PlannedAttempt {
 export interface SelectionContext {
   /** The id of the caller's key. */
   readonly key: string
+  /** The id of the caller's account. */
+  readonly account: string
   /** From 0 up to 1. */
   readonly random: () => number
 }
@@ -47,6 +49,9 @@ export class AttemptPlanner {
   readonly #call: Call
   readonly #selection: SelectionContext
   readonly #standIn: Operation | undefined
+  /** In the order of the route's choice. */
+  readonly #ordered: readonly Candidate[]
+  /** The same, those that are cooling down last. */
   readonly #candidates: readonly Candidate[]
   #at = 0
   #attempts = 0
@@ -77,7 +82,9 @@ export class AttemptPlanner {
     this.#call = call
     this.#selection = selection
     this.#standIn = standIn
-    this.#candidates = 'target' in route.leads ? [route.leads] : preferred(route.leads, call, selection)
+    const { key, random } = selection
+    this.#ordered = 'target' in route.leads ? [route.leads] : inOrder(route.leads, { key, user: userOf(call), random })
+    this.#candidates = coolestFirst(this.#ordered)
   }
 
   /**
@@ -111,10 +118,18 @@ export class AttemptPlanner {
     const serving = this.#last ?? this.#servingIfAny(candidate)
     return {
       route: this.#route.id,
-      skipped: this.#limited.length === 0 ? this.#skipped : [...this.#skipped, ...this.#limited.map(limitedTarget)],
+      skipped: [...this.#coolingDown, ...this.#skipped, ...this.#limited.map(limitedTarget)],
       parameters:
         serving === undefined ? {} : parameterSupport(serving.call, tableFor(serving.operation, candidate!.target.served.model)),
     }
+  }
+
+  /** The targets that would have been attempted before the last one, were they not cooling down. */
+  get #coolingDown(): RouteTrace['skipped'] {
+    if (this.#candidates === this.#ordered || this.#last === undefined) return []
+    const before = this.#ordered.slice(0, this.#ordered.indexOf(this.#last.candidate))
+    const left = this.#candidates.slice(this.#at)
+    return before.filter((each) => left.includes(each)).map(({ target }) => ({ target: target.id, why: 'cooling_down' }))
   }
 
   /** The last attempt failed. `stale`: on a pooled connection that the upstream had closed. */
@@ -203,7 +218,7 @@ export class AttemptPlanner {
   /** Undefined if the candidate is skipped. */
   #plan(candidate: Candidate, now: number, pauseMs = 0): PlannedAttempt | undefined {
     const { upstream, health } = candidate.target
-    if (health.availability(now) === 'open') return this.#skipOpen(candidate)
+    if (health.availability(now, this.#selection.account) === 'open') return this.#skipOpen(candidate)
     const { maxBody: limit = Number.POSITIVE_INFINITY } = candidate.target.provider
     if (this.#call.size > limit) return this.#skipUnfit(candidate, new GatewayError('request_too_large', { values: { limit } }))
     const serving = this.#fit(candidate)
@@ -287,10 +302,10 @@ function droppedBy({ operation, call, dropped, forms }: Serving, { target }: Can
 const NONE_LIMITED: readonly LimitedAttempt[] = []
 const NONE_SKIPPED: { readonly target: string; readonly why: ErrorName }[] = []
 
-/** Candidates that are cooling down come last. */
-function preferred(choice: Parameters<typeof inOrder>[0], call: Call, { key, random }: SelectionContext): readonly Candidate[] {
+/** Candidates that are cooling down come last. The same list if there are none. */
+function coolestFirst(ordered: readonly Candidate[]): readonly Candidate[] {
+  if (ordered.length === 1) return ordered
   const now = performance.now()
-  const ordered = inOrder(choice, { key, user: userOf(call), random })
   const isCoolingDown = ({ target }: Candidate): boolean => target.health.availability(now) === 'coolingDown'
   return ordered.some(isCoolingDown)
     ? [...ordered.filter((candidate) => !isCoolingDown(candidate)), ...ordered.filter(isCoolingDown)]

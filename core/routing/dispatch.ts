@@ -121,6 +121,10 @@ export class Dispatch implements AttemptListener, Expiring {
     return this.#startedAt - this.#request.receivedAt
   }
 
+  get #account(): string {
+    return this.#request.selection.account
+  }
+
   onCommitted(): void {
     this.#serve(undefined)
   }
@@ -228,7 +232,7 @@ export class Dispatch implements AttemptListener, Expiring {
   /** The breaker may have opened while the call waited for a place. */
   #startUnlessOpen(planned: PlannedAttempt): void {
     const { upstream, health } = planned.candidate.target
-    if (this.#ended !== undefined || health.availability(performance.now()) !== 'open') {
+    if (this.#ended !== undefined || health.availability(performance.now(), this.#account) !== 'open') {
       this.#start(planned)
       return
     }
@@ -245,7 +249,7 @@ export class Dispatch implements AttemptListener, Expiring {
       this.#plan()
       return
     }
-    this.#isProbe = target.health.begin()
+    this.#isProbe = target.health.begin(this.#account)
     this.#startedAt = performance.now()
     const { format, client, timer } = this.#request
     const { stream, transforms } = this.#listener
@@ -305,12 +309,12 @@ export class Dispatch implements AttemptListener, Expiring {
   /** Records the result in the target's health. A disconnected client or an invalid request does not count against the target. */
   #recordHealth({ health }: Target, { result, error }: AttemptEnd, now: number): void {
     if (result === 'ok' || error?.fault === 'caller') {
-      health.succeeded(now, (this.#attempt!.heardAt ?? now) - this.#startedAt, this.#isProbe)
+      health.succeeded(now, (this.#attempt!.heardAt ?? now) - this.#startedAt, this.#isProbe, this.#account)
       return
     }
     if (error === undefined) return
     const { failed, cooldownMs } = policyFor(error)
-    if (failed) health.failed(now, this.#isProbe)
+    if (failed) health.failed(now, this.#isProbe, this.#account)
     if (cooldownMs !== undefined && !isRenewable(this.#planned!, error)) health.coolDown(now, cooldownMs)
   }
 

@@ -10,8 +10,9 @@ export type BreakerState = 'closed' | 'open' | 'half_open'
 /** Receives a breaker's new state. */
 export type OnBreaker = (state: BreakerState) => void
 
-/** The breaker opens if the window has at least this many attempts and at least this share of them failed. */
+/** The seconds in which attempts count. */
 const WINDOW_S = 10
+/** The breaker opens if the window has at least this many attempts and at least this share of them failed. */
 const LEAST_ATTEMPTS = 5
 const FAILED_SHARE = 0.5
 
@@ -23,7 +24,8 @@ const SMOOTHING = 0.2
 
 /**
  * The health of one target: a passive circuit breaker, a cooldown after refusals, its load and its latency. A failure that the client
- * caused counts as a success, an aborted call as neither. Times are milliseconds of a monotonic clock.
+ * caused counts as a success, an aborted call as neither. What fails for one account alone, whose requests may be the reason, opens the
+ * breaker for that account alone (docs/decisions/breakers-and-accounts.md). Times are milliseconds of a monotonic clock.
  */
 export class TargetHealth {
   /** Running attempts. */
@@ -32,11 +34,10 @@ export class TargetHealth {
   latency = 0
   readonly #breaks: boolean
   readonly #onBreaker: OnBreaker
-  /** Attempts and failures per second of the window. */
-  readonly #attempts = new Uint32Array(WINDOW_S)
-  readonly #failures = new Uint32Array(WINDOW_S)
-  #second = 0
+  readonly #window = new AttemptWindow()
   #open = false
+  /** The account for which it is open; undefined: for all. */
+  #openFor: string | undefined
   #openMs = OPEN_MS.first
   #openUntil = 0
   #probing = false
@@ -48,14 +49,25 @@ export class TargetHealth {
     this.#onBreaker = onBreaker
   }
 
-  availability(now: number): Availability {
-    if (this.#open && (now < this.#openUntil || this.#probing)) return 'open'
+  /** `account`: of the caller. */
+  availability(now: number, account = ANYONE): Availability {
+    if (this.#isOpenFor(account) && (now < this.#openUntil || this.#probing)) return 'open'
     return now < this.#coolsDownUntil ? 'coolingDown' : 'available'
+  }
+
+  /** For the account for which the breaker is open, if it is open for one alone. */
+  availabilityAtWorst(now: number): Availability {
+    return this.availability(now, this.#openFor)
   }
 
   state(now: number): BreakerState {
     if (!this.#open) return 'closed'
     return now < this.#openUntil ? 'open' : 'half_open'
+  }
+
+  /** When the cooldown is over. */
+  get cooledDownAt(): number {
+    return this.#coolsDownUntil
   }
 
   /** When the breaker permits a probe and the cooldown is over. */
@@ -67,9 +79,9 @@ export class TargetHealth {
    * Begins an attempt. True if it is the probe of an open breaker, to be passed to `end`, `succeeded` and `failed`: only the probe
    * closes the breaker or opens it for longer; attempts that began before it opened do not.
    */
-  begin(): boolean {
+  begin(account = ANYONE): boolean {
     this.busy++
-    if (!this.#open) return false
+    if (!this.#isOpenFor(account)) return false
     this.#probing = true
     this.#onBreaker('half_open')
     return true
@@ -82,18 +94,22 @@ export class TargetHealth {
   }
 
   /** The target replied correctly. `firstByteMs`: the time to its first byte. */
-  succeeded(now: number, firstByteMs: number, isProbe: boolean): void {
+  succeeded(now: number, firstByteMs: number, isProbe: boolean, account = ANYONE): void {
     this.latency = this.latency === 0 ? firstByteMs : this.latency + SMOOTHING * (firstByteMs - this.latency)
     if (isProbe) this.#close()
-    this.#count(now, false)
+    this.#window.count(now, account, false)
   }
 
   /** The target failed. */
-  failed(now: number, isProbe: boolean): void {
-    this.#count(now, true)
+  failed(now: number, isProbe: boolean, account = ANYONE): void {
+    this.#window.count(now, account, true)
     if (!this.#breaks) return
-    if (isProbe) this.#openFor(Math.min(2 * this.#openMs, OPEN_MS.most), now)
-    else if (!this.#open && this.#isBad()) this.#openFor(OPEN_MS.first, now)
+    if (isProbe) this.#openUntilProbe(Math.min(2 * this.#openMs, OPEN_MS.most), now)
+    else if (!this.#isOpenFor(account) && this.#isBad()) this.#openUntilProbe(OPEN_MS.first, now)
+  }
+
+  #isOpenFor(account: string): boolean {
+    return this.#open && (this.#openFor === undefined || this.#openFor === account)
   }
 
   /** For `ms`, the target is tried after all others. */
@@ -101,7 +117,7 @@ export class TargetHealth {
     this.#coolsDownUntil = Math.max(this.#coolsDownUntil, now + ms)
   }
 
-  #openFor(ms: number, now: number): void {
+  #openUntilProbe(ms: number, now: number): void {
     this.#open = true
     this.#openMs = ms
     this.#openUntil = now + ms
@@ -110,25 +126,71 @@ export class TargetHealth {
 
   #close(): void {
     this.#open = false
-    this.#attempts.fill(0)
-    this.#failures.fill(0)
+    this.#openFor = undefined
+    this.#window.clear()
     this.#onBreaker('closed')
   }
 
-  #count(now: number, failed: boolean): void {
+  /** Decides for whom it would open, too. */
+  #isBad(): boolean {
+    const { all, worst } = this.#window.sums
+    if (all.attempts < LEAST_ATTEMPTS || all.failures < FAILED_SHARE * all.attempts) return false
+    const others = { attempts: all.attempts - worst.attempts, failures: all.failures - worst.failures }
+    const isForAll = others.failures > 0 && others.failures >= FAILED_SHARE * others.attempts
+    const account = isForAll || worst.account === ANYONE ? undefined : worst.account
+    if (this.#open && this.#openFor === account) return false
+    this.#openFor = account
+    return true
+  }
+}
+
+/** The account of a caller that is not known. */
+const ANYONE = ''
+
+interface AttemptCounts {
+  attempts: number
+  failures: number
+}
+
+/** The attempts at a target in the last seconds, by the account of their callers. */
+class AttemptWindow {
+  /** By second, modulo the window. */
+  readonly #seconds: Map<string, AttemptCounts>[] = Array.from({ length: WINDOW_S }, () => new Map())
+  #second = 0
+
+  /** `now`: monotonic milliseconds. */
+  count(now: number, account: string, failed: boolean): void {
     const second = Math.floor(now / 1000)
-    for (let gone = Math.max(this.#second + 1, second - WINDOW_S + 1); gone <= second; gone++) {
-      this.#attempts[gone % WINDOW_S] = 0
-      this.#failures[gone % WINDOW_S] = 0
-    }
+    for (let gone = Math.max(this.#second + 1, second - WINDOW_S + 1); gone <= second; gone++)
+      this.#seconds[gone % WINDOW_S]!.clear()
     this.#second = second
-    this.#attempts[second % WINDOW_S]! += 1
-    if (failed) this.#failures[second % WINDOW_S]! += 1
+    const counts = this.#seconds[second % WINDOW_S]!
+    const own = counts.get(account) ?? { attempts: 0, failures: 0 }
+    own.attempts++
+    if (failed) own.failures++
+    counts.set(account, own)
   }
 
-  #isBad(): boolean {
-    const attempts = this.#attempts.reduce((sum, count) => sum + count)
-    return attempts >= LEAST_ATTEMPTS && this.#failures.reduce((sum, count) => sum + count) >= FAILED_SHARE * attempts
+  clear(): void {
+    for (const counts of this.#seconds) counts.clear()
+  }
+
+  /** The sums of all accounts, and of the one with the most failures. */
+  get sums(): { readonly all: AttemptCounts; readonly worst: AttemptCounts & { readonly account: string } } {
+    const all = { attempts: 0, failures: 0 }
+    const accounts = new Map<string, AttemptCounts>()
+    for (const counts of this.#seconds)
+      for (const [account, { attempts, failures }] of counts) {
+        const sum = accounts.get(account) ?? { attempts: 0, failures: 0 }
+        accounts.set(account, sum)
+        for (const each of [sum, all]) {
+          each.attempts += attempts
+          each.failures += failures
+        }
+      }
+    let worst = { account: '', attempts: 0, failures: 0 }
+    for (const [account, sum] of accounts) if (sum.failures > worst.failures) worst = { account, ...sum }
+    return { all, worst }
   }
 }
 

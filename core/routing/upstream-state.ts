@@ -101,9 +101,12 @@ export interface TargetReport {
   /** `*` for all models that routes.yaml does not name. */
   readonly model: string
   readonly breaker: BreakerState
+  /** For the account for which its breaker is open, if it is open for one alone. */
   readonly availability: Availability
   /** Milliseconds until it is available again; 0 if it is. */
   readonly availableInMs: number
+  /** Milliseconds until its cooldown is over; 0 if it has none. */
+  readonly cooldownMs: number
   /** Running attempts. */
   readonly busy: number
   /** Milliseconds to the first byte, smoothed; 0 until the first reply. */
@@ -147,8 +150,9 @@ export class UpstreamStates {
         namespace,
         model,
         breaker: health.state(now),
-        availability: health.availability(now),
+        availability: health.availabilityAtWorst(now),
         availableInMs: Math.max(0, health.availableAt - now),
+        cooldownMs: Math.max(0, health.cooledDownAt - now),
         busy: health.busy,
         latency: health.latency,
       })),

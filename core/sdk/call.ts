@@ -99,8 +99,11 @@ export interface Reply {
 
 /** The argument of `reply.transform`: one function for streams, one for whole replies. Both are synchronous. */
 export interface ReplyTransform {
-  /** Returns the chunk to send, or undefined to drop it; the `role` and the `finish_reason` of a dropped chunk are still sent. */
-  chunk?(chunk: ChatChunk): ChatChunk | undefined
+  /**
+   * Returns the chunk to send, several of them in their order, or undefined to drop it; the `role` and the `finish_reason` of a dropped
+   * chunk are still sent. What a link holds back it sends before the chunk with the `finish_reason`, the last one with content.
+   */
+  chunk?(chunk: ChatChunk): ChatChunk | readonly ChatChunk[] | undefined
   /** Returns the completion to send. */
   completion?(completion: ChatCompletion): ChatCompletion
 }
@@ -132,14 +135,16 @@ export interface LinkRecord {
   readonly name: string
   /** Its own milliseconds, on the way in and on the way out, without those of `next()`. */
   readonly ms: number
+  /** True for the link that answered in place of an upstream. */
+  readonly answered?: true
 }
 
 /** How a call was routed. */
 export interface RouteTrace {
   /** The id of the requested model, aliases resolved. */
   readonly route: string
-  /** Targets that were not attempted, and why: the name of an error. */
-  readonly skipped: readonly { readonly target: string; readonly why: ErrorName }[]
+  /** Targets that were not attempted, and why: the name of an error, or that one of the refusals before is not long ago. */
+  readonly skipped: readonly { readonly target: string; readonly why: ErrorName | 'cooling_down' }[]
   /**
    * The support of each parameter of the request by the target attempted last, or if none was, by the first target skipped because of
    * a parameter. `verbatim`: all were passed on unchanged.

@@ -28,6 +28,8 @@ export interface Host {
    * addresses and keys.
    */
   getJson(url: string, options: { readonly headers: UpstreamHeaders; readonly signal: AbortSignal }): Promise<unknown>
+  /** The folder of routes.yaml: relative paths in a plugin's config are meant from there, and not from the working folder. */
+  readonly directory: string
   /** Aborted when the plugin is closed. */
   readonly signal: AbortSignal
 }

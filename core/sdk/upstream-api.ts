@@ -1,3 +1,4 @@
+import { InvalidConfig } from './invalid-config.ts'
 import { isRecord } from './json.ts'
 
 /** The base URL of an upstream's API. */
@@ -20,19 +21,18 @@ export interface BaseUrlOptions {
 }
 
 /**
- * Reads a base URL of a config. Throws an Error that says what to write instead, and does not repeat the URL: it may hold a credential.
+ * Reads a base URL of a config. Throws an InvalidConfig that says what to write instead, and does not repeat the URL: it may hold a credential.
  */
 export function parseBaseUrl(baseUrl: string, { field = 'baseUrl', endpoint, omit, example }: BaseUrlOptions): BaseUrl {
+  const invalid = (message: string) => new InvalidConfig({ path: [field], message })
   const url = URL.parse(baseUrl)
-  if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new Error(`${field} must be an http or https URL: give the address before ${endpoint}, such as ${example}`)
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new Error(`${field} must hold no credentials: remove the part before the @, credentials have fields of their own`)
-  }
-  if (/[?#]/.test(baseUrl)) throw new Error(`${field} must have no query and no fragment: end it before the ? or #`)
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw invalid(`must be an http or https URL: give the address before ${endpoint}, such as ${example}`)
+  if (url.username !== '' || url.password !== '')
+    throw invalid('must hold no credentials: remove the part before the @, credentials have fields of their own')
+  if (/[?#]/.test(baseUrl)) throw invalid('must have no query and no fragment: end it before the ? or #')
   const path = url.pathname.replace(/\/+$/, '')
-  if (path.endsWith(endpoint)) throw new Error(`${field} must end before ${endpoint}, which is added to it`)
+  if (path.endsWith(endpoint)) throw invalid(`must end before ${endpoint}, which is added to it`)
   return { origin: url.origin, path: omit === undefined ? path : path.replace(omit, '') }
 }
 

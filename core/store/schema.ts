@@ -172,7 +172,7 @@ export interface CallsTable {
   readonly error_code: string | null
   /** JSON array of the attempts: namespace, model, provider, result, start, ms, status. In rows of older versions they have no start. */
   readonly attempts: string
-  /** JSON array of the links that ran: name, ms. Empty in rows from before migration 0004. */
+  /** JSON array of the links that ran: name, ms, and whether it answered. Empty in rows from before migration 0004. */
   readonly links: string
   /** 1 if the last attempt gave the reply. */
   readonly served: number

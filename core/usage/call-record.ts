@@ -92,8 +92,8 @@ function attemptFields({ namespace, model, provider, result, start, ms, status }
   return { namespace, model: storable(model), provider, result, ...times, ...(status !== undefined && { status }) }
 }
 
-function linkFields({ name, ms }: LinkRecord): LinkRecord {
-  return { name: storable(name), ms: microseconds(ms) / 1000 }
+function linkFields({ name, ms, answered }: LinkRecord): LinkRecord {
+  return { name: storable(name), ms: microseconds(ms) / 1000, ...(answered && { answered }) }
 }
 
 /** A third-party link may set values of any type. */

@@ -77,7 +77,6 @@ describe('docs/commands.md', () => {
         key: 'nightly',
         failing: new Map([['openai', '429' as const]]),
         data: 'unused',
-        format: 'pretty',
       } as const
       const { stdout } = await runCommand((io) => explain('gpt-4o', options, io), { OPENAI_API_KEY: 'a', CLAUDE_KEY: 'b' })
       expect(written).to.equal(stdout.replaceAll(`${folder.path}/`, ''))
@@ -135,6 +134,11 @@ describe('umg', () => {
       }
     })
   }
+
+  it('prints JSON of every result with --json', () => {
+    const others = leavesOf(umg).filter(({ options }) => !options.some(({ long }) => long === '--json'))
+    expect(others.map(nameOf).sort(), 'these have none').to.deep.equal(['fmt', 'schema', 'start'])
+  })
 
   it('asks what was meant by a command that it does not know', () => {
     let stderr = ''

@@ -563,6 +563,8 @@ export interface paths {
              */
             readonly role?: "admin" | "member";
             readonly disabled?: boolean;
+            /** @description With `disabled`: also revoke the keys that the user has made. */
+            readonly revoke_keys?: boolean;
           };
         };
       };
@@ -1499,6 +1501,8 @@ export interface components {
       readonly last_sign_in_at: string | null;
       /** @description A disabled user cannot sign in. */
       readonly disabled: boolean;
+      /** @description Keys in use that the user has made. They go on working if the user is disabled. */
+      readonly active_keys: number;
     };
     readonly ApiKey: {
       readonly id: string;
@@ -1734,6 +1738,8 @@ export interface components {
       readonly name: string;
       /** @description Its own time, without that of the links after it. */
       readonly ms: number;
+      /** @description True for the link that answered in place of an upstream. */
+      readonly answered?: boolean;
     };
     /** @description A call, without its content. Durations are in milliseconds. */
     readonly Request: {

@@ -3,18 +3,20 @@ import type { Store } from '../../store/database.ts'
 import type { CallsTable } from '../../store/schema.ts'
 import { type CallFilter, type CallView, findCall, findCalls, viewCalls } from '../../usage/calls.ts'
 import { callsAsCsv, callsAsJsonLines, usageAsCsv, usageAsJsonLines } from '../../usage/exports.ts'
-import { addTotals, TOTALS_SHOWN, type Totals, viewTotals, zeroTotals } from '../../usage/rollup.ts'
+import { addTotals, zeroTotals } from '../../usage/rollup.ts'
 import { type TimeRange, timeRangeOf } from '../../usage/time-range.ts'
 import { type Dimension, reportUsage, type UsageReport } from '../../usage/usage-report.ts'
 import { type CommandIo, type TableFormat, writeCells, writeChunks, writeJson, writeTable } from '../output.ts'
 import { type ObjectOptions, type StoreOptions, withStore } from '../store.ts'
+import { type GroupTotals, writeTotals } from './totals.ts'
 
 /** The options of `umg requests list`. */
 export interface ListRequestsOptions extends StoreOptions, CallFilter {
   /** The beginning of the ids. */
   readonly id?: string
-  readonly format: 'table' | 'csv' | 'jsonl'
-  /** The number of rows of a table. The other formats have no limit. */
+  /** Absent: a table, or JSON. */
+  readonly format?: 'csv' | 'jsonl'
+  /** The number of rows. Exports have no limit. */
   readonly limit: number
 }
 
@@ -22,7 +24,8 @@ export interface ListRequestsOptions extends StoreOptions, CallFilter {
 export interface UsageOptions extends StoreOptions, Partial<TimeRange> {
   readonly group: Dimension
   readonly account?: string
-  readonly format: 'table' | 'csv' | 'jsonl'
+  /** Absent: a table, or JSON. */
+  readonly format?: 'csv' | 'jsonl'
 }
 
 /** `umg requests list`, the newest first. Resolves to the exit code. */
@@ -34,7 +37,9 @@ export async function listRequestsCommand(
     const filter = { ...options, q }
     if (format === 'csv') return writeChunks(callsAsCsv(store, filter), io)
     if (format === 'jsonl') return writeChunks(callsAsJsonLines(store, filter), io)
-    writeTable(await viewCalls(store, await findCalls(store, filter, { limit })), CALLS, io)
+    const calls = await viewCalls(store, await findCalls(store, filter, { limit }))
+    if (options.json) writeJson(calls, io)
+    else writeTable(calls, CALLS, io)
   })
 }
 
@@ -47,14 +52,14 @@ export async function showRequestCommand({ id, ...options }: ObjectOptions, io: 
   })
 }
 
-/** `umg usage`: totals of the whole time range as a table, or of each hour or day as CSV or JSON lines. Resolves to the exit code. */
+/** `umg usage`: totals of the whole time range as a table or JSON, or of each hour or day as CSV or JSON lines. Resolves to the exit code. */
 export async function usageCommand(options: UsageOptions, io: CommandIo): Promise<number> {
   const { format, group, account } = options
   const query = { ...timeRangeOf(options), group, account }
   return withStore(options, io, async (store) => {
     if (format === 'csv') return writeChunks(usageAsCsv(store, query), io)
     if (format === 'jsonl') return writeChunks(usageAsJsonLines(store, query), io)
-    writeCells(usageTable(group, await reportUsage(store, query)), io)
+    writeTotals(group, sumsOf(await reportUsage(store, query)), options, io)
   })
 }
 
@@ -97,7 +102,10 @@ function propertiesOf(call: CallView): [name: string, text: string][] {
     ['status', `${call.status}, ${call.outcome}`],
     ['fault', call.fault ?? '-'],
     ['error', error === null ? '-' : error.row],
-    ...call.links.map(({ name, ms: took }, index): [string, string] => [`link ${index + 1}`, `${name}: ${took} ms`]),
+    ...call.links.map(({ name, ms: took, answered }, index): [string, string] => [
+      `link ${index + 1}`,
+      `${name}: ${took} ms${answered ? ', answered the call' : ''}`,
+    ]),
     ...call.attempts.map(({ namespace, model, result, ms: took }, index): [string, string] => [
       `attempt ${index + 1}`,
       `${namespace}/${model}: ${result}, ${took} ms`,
@@ -115,14 +123,8 @@ function formatTokens({ input, output, cached, reasoning, estimated }: NonNullab
   return `${input} in (${cached} cached), ${output} out (${reasoning} reasoning)${estimated ? ', estimated' : ''}`
 }
 
-function usageTable(group: Dimension, { groups, series, totals }: UsageReport): string[][] {
+function sumsOf({ groups, series, totals }: UsageReport): GroupTotals {
   const sums = groups.map(zeroTotals)
   for (const { values } of series) for (const [index, value] of values.entries()) addTotals(sums[index]!, value)
-  const headings = [group.replace(/^tag:/, ''), ...TOTALS_SHOWN].map((heading) => heading.replace('_', ' ').toUpperCase())
-  return [headings, ...groups.map(({ label }, index) => usageRow(label, sums[index]!)), usageRow('TOTAL', totals)]
-}
-
-function usageRow(label: string, sum: Totals): string[] {
-  const view = viewTotals(sum)
-  return [label, ...TOTALS_SHOWN.map((name) => String(view[name] ?? 'unknown'))]
+  return { rows: groups.map(({ label }, index) => ({ label, totals: sums[index]! })), totals }
 }

@@ -4,6 +4,7 @@ import {
   databaseOption,
   dataOption,
   examples,
+  jsonOption,
   toCount,
   toDimension,
   toInstant,
@@ -77,7 +78,8 @@ const addFilters = (command: Command): Command =>
     .addOption(new Option('--from <when>', 'a date or an instant').argParser(toInstant))
     .addOption(new Option('--to <when>', 'a date or an instant, exclusive').argParser(toInstant))
     .option('--account <id>', 'acc_…')
-    .addOption(new Option('--format <format>').choices(['table', 'csv', 'jsonl']).default('table'))
+    .addOption(new Option('--format <format>', 'an export instead of a table').choices(['csv', 'jsonl']).conflicts('json'))
+    .addOption(jsonOption())
     .addOption(dataOption())
     .addOption(databaseOption())
 

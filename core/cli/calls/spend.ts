@@ -1,9 +1,9 @@
 import { spendAsCsv, spendAsJsonLines } from '../../usage/exports.ts'
-import { TOTALS_SHOWN, type Totals, viewTotals } from '../../usage/rollup.ts'
 import { reportSpend, type SpendGroup, spendRangeOf } from '../../usage/spend.ts'
 import { monthlyStatement, type Statement, type StatementLine } from '../../usage/statement.ts'
 import { type CommandIo, writeCells, writeChunks, writeJson } from '../output.ts'
 import { type ObjectOptions, type StoreOptions, withStore } from '../store.ts'
+import { writeTotals } from './totals.ts'
 
 /** The options of `umg spend`. */
 export interface SpendOptions extends StoreOptions {
@@ -12,7 +12,8 @@ export interface SpendOptions extends StoreOptions {
   readonly from?: number
   readonly to?: number
   readonly account?: string
-  readonly format: 'table' | 'csv' | 'jsonl'
+  /** Absent: a table, or JSON. */
+  readonly format?: 'csv' | 'jsonl'
 }
 
 /** The options of `umg statement`. */
@@ -28,8 +29,7 @@ export async function spendCommand({ group, account, format, ...options }: Spend
     const report = await reportSpend(store, { ...spendRangeOf(options), group, account })
     if (format === 'csv') return writeChunks(spendAsCsv(report), io)
     if (format === 'jsonl') return writeChunks(spendAsJsonLines(report), io)
-    const headings = [group.replace(/^tag:/, ''), ...TOTALS_SHOWN].map((heading) => heading.replace('_', ' ').toUpperCase())
-    writeCells([headings, ...report.rows.map(({ label, totals }) => cellsOf(label, totals)), cellsOf('TOTAL', report.totals)], io)
+    writeTotals(group, report, options, io)
   })
 }
 
@@ -60,9 +60,4 @@ function writeStatement({ month, final, account, lines, prices, total_usd, unpri
   io.stdout.write('\n')
   writeCells(amounts('PRICE', prices), io)
   if (unpriced > 0) io.stdout.write(`\nNot in the total: ${unpriced} requests whose cost is unknown.\n`)
-}
-
-function cellsOf(label: string, totals: Totals): string[] {
-  const view = viewTotals(totals)
-  return [label, ...TOTALS_SHOWN.map((name) => String(view[name] ?? 'unknown'))]
 }

@@ -1,9 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { ASSUMED_CAUSES, type AssumedCause } from '../../config/schema/retry-causes.ts'
 import { didYouMean } from '../../text/suggestions.ts'
-import { databaseOption, dataOption, examples } from '../options.ts'
+import { databaseOption, dataOption, examples, jsonOption } from '../options.ts'
 import type { CommandIo } from '../output.ts'
-import { FORMATS } from '../validation-report.ts'
 
 /**
  * Adds the commands that read a routing table, and need no running gateway. `end` ends the process, also if plugins have left timers
@@ -17,7 +16,8 @@ export function addConfigCommands(umg: Command, io: CommandIo, end: (code: numbe
     .description('check a routing table: all errors at once, with their positions and suggestions')
     .argument('[file]', 'the routing table', defaultFile)
     .option('--online', 'also check every upstream and its credential')
-    .addOption(new Option('--format <format>', 'output format').choices(FORMATS).default('pretty'))
+    .addOption(jsonOption().conflicts('github'))
+    .option('--github', 'print annotations for GitHub Actions')
     .addHelpText('after', VALIDATE_EXAMPLES)
     .action(async (file: string, options) => {
       const { validate } = await import('./validate.ts')
@@ -30,7 +30,7 @@ export function addConfigCommands(umg: Command, io: CommandIo, end: (code: numbe
     .argument('<model>', 'a model as clients name it: an id or an alias')
     .option('--key <id>', 'calls with this key: key_…, or the name of a key in the routing table')
     .option('--failing <name=cause>', 'assume that a namespace or a model fails, or is limited; can be repeated', addFailing)
-    .addOption(new Option('--format <format>', 'output format').choices(['pretty', 'json']).default('pretty'))
+    .addOption(jsonOption())
     .addOption(new Option('--routes <file>', 'the routing table').default(defaultFile))
     .addOption(dataOption())
     .addOption(databaseOption())
@@ -51,15 +51,40 @@ export function addConfigCommands(umg: Command, io: CommandIo, end: (code: numbe
     })
 
   umg
+    .command('fmt')
+    .description('format a routing table; comments, quotes and the order of keys stay')
+    .argument('[file]', 'the routing table', defaultFile)
+    .option('--check', 'change nothing, and fail if the file is not formatted')
+    .addHelpText('after', FMT_EXAMPLES)
+    .action(async (file: string, options) => {
+      const { format } = await import('./format.ts')
+      await end(await format(file, options, io))
+    })
+
+  umg
+    .command('plugins')
+    .description('show plugins')
+    .command('list')
+    .description('list the built-in plugins, and those that a routing table names')
+    .argument('[file]', 'the routing table', defaultFile)
+    .addOption(jsonOption())
+    .addHelpText('after', PLUGINS_EXAMPLES)
+    .action(async (file: string, options) => {
+      const { listPlugins } = await import('./plugins.ts')
+      await end(await listPlugins(file, options, io))
+    })
+
+  umg
     .command('routes')
     .description('test routing tables')
     .command('test')
     .description('check the expectations of a routing table')
     .argument('[file]', 'the routing table', defaultFile)
+    .addOption(jsonOption())
     .addHelpText('after', ROUTES_TEST_EXAMPLES)
-    .action(async (file: string) => {
+    .action(async (file: string, options) => {
       const { testRoutes } = await import('./route-tests.ts')
-      await end(await testRoutes(file, io))
+      await end(await testRoutes(file, options, io))
     })
 }
 
@@ -75,7 +100,7 @@ function addFailing(text: string, before: ReadonlyMap<string, AssumedCause> = ne
 }
 
 const VALIDATE_EXAMPLES = examples(
-  ['umg validate', 'umg validate staging.yaml --online', 'umg validate --format github'],
+  ['umg validate', 'umg validate staging.yaml --online', 'umg validate --github'],
   'Exit codes: 0 valid; 1 not valid; 2 the file cannot be read.',
 )
 
@@ -92,6 +117,16 @@ const SCHEMA_EXAMPLES = examples(
   ['umg schema > routes.schema.json', 'umg schema routes.yaml > routes.schema.json'],
   `With this first line in routes.yaml, editors complete and check it:
   # yaml-language-server: $schema=./routes.schema.json`,
+)
+
+const FMT_EXAMPLES = examples(
+  ['umg fmt', 'umg fmt staging.yaml', 'umg fmt --check'],
+  'Exit codes: 0 the file is formatted; 1 with --check, it is not; 2 it cannot be read, is not YAML, or cannot be formatted.',
+)
+
+const PLUGINS_EXAMPLES = examples(
+  ['umg plugins list', 'umg plugins list staging.yaml --json'],
+  'Plugins are loaded, and none is created. Exit codes: 0; 1 one of them cannot be loaded; 2 the file cannot be read.',
 )
 
 const ROUTES_TEST_EXAMPLES = examples(

@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { pathOfPointer } from '../../config/file/path.ts'
 import type { Generation } from '../../http/generation.ts'
+import { exclusion } from '../../http/link-condition.ts'
 import { ANY_KEY, routeFor } from '../../routing/simulate.ts'
 import type { GatewayError, Principal } from '../../sdk/api.ts'
 import { matchesGlob } from '../../text/glob.ts'
@@ -9,7 +10,7 @@ import { type ExplainedModel, explainRoute, whyLeftOut } from './explain-route.t
 import { type Quote, RoutesText } from './routes-text.ts'
 import { type Assumptions, createSimulator, type Way } from './simulator.ts'
 
-/** How calls of a model are served. `umg explain --format json` prints it. */
+/** How calls of a model are served. `umg explain --json` prints it. */
 export interface Explanation {
   /** The model as the client names it. */
   readonly asked: string
@@ -35,6 +36,10 @@ export interface ExplainedLink {
   readonly at: string
   /** False: its `when` excludes these calls. */
   readonly sees: boolean
+  /** What of the calls excludes them. */
+  readonly excluded?: 'namespace' | 'account' | 'key'
+  /** The fields of `when` that only a call can answer. */
+  readonly onlyWith?: readonly ('endpoints' | 'tags' | 'headers')[]
   /** The settings of its config that apply to the key. */
   readonly limits: readonly Quote[]
   /** Why it refuses the calls of the key; absent if it does not. */
@@ -77,9 +82,18 @@ function explainChain(
   text: RoutesText,
   { namespace, principal }: ExplainedCall,
 ): readonly ExplainedLink[] {
-  return links.map(({ name, namespaces, explain }, index) => {
-    const sees = namespaces === 'all' || (namespace !== undefined && namespaces.has(namespace))
-    const link = { plugin: name, at: text.lineOf(['chain', index]), sees, limits: [] }
+  return links.map(({ name, when, explain }, index) => {
+    const excluded = when && exclusion(when, namespace, principal === ANY_KEY ? undefined : principal)
+    const sees = excluded === undefined
+    const onlyWith = (['endpoints', 'tags', 'headers'] as const).filter((field) => sees && when?.[field] !== undefined)
+    const link = {
+      plugin: name,
+      at: text.lineOf(['chain', index]),
+      sees,
+      ...(excluded !== undefined && { excluded }),
+      ...(onlyWith.length > 0 && { onlyWith }),
+      limits: [],
+    }
     if (!sees || explain === undefined) return link
     try {
       const pointers = explain(principal)

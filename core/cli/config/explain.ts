@@ -3,20 +3,19 @@ import type { AssumedCause } from '../../config/schema/retry-causes.ts'
 import { declaredHolder, findAccountHolder, findHolderById, type KeyHolder, principalOf } from '../../keys/principal.ts'
 import { didYouMean } from '../../text/suggestions.ts'
 import { withValidGeneration } from '../generation.ts'
-import type { CommandIo } from '../output.ts'
+import { type CommandIo, writeJson } from '../output.ts'
 import { type StoreOptions, withStore } from '../store.ts'
 import { explainCalls } from './explain-calls.ts'
 import { printExplanation } from './print-explanation.ts'
 
 /** The options of `umg explain`. */
-export interface ExplainOptions extends Omit<StoreOptions, 'json'> {
+export interface ExplainOptions extends StoreOptions {
   /** The path of routes.yaml. */
   readonly routes: string
   /** `key_…`, or the name of a key in routes.yaml. */
   readonly key?: string
   /** The namespaces and models that are assumed to fail. */
   readonly failing?: ReadonlyMap<string, AssumedCause>
-  readonly format: 'pretty' | 'json'
 }
 
 /** An option that prevents an explanation. Its message says what to change. */
@@ -29,9 +28,9 @@ class OptionError extends Error {
  * the exit code: 0 if such calls are served, 1 if they are refused, 2 if routes.yaml or an option is not valid.
  */
 export async function explain(model: string, options: ExplainOptions, io: CommandIo): Promise<0 | 1 | 2> {
-  const { routes, key, failing = new Map<string, AssumedCause>(), format } = options
+  const { routes, key, failing = new Map<string, AssumedCause>(), json } = options
   try {
-    const explanation = await withValidGeneration(routes, io, async (generation) => {
+    const explanation = await withValidGeneration(routes, options, io, async (generation) => {
       checkFailing(failing, generation.config)
       const holder = key === undefined ? undefined : await findKey(key, generation.config, options, io)
       if ((holder?.expiresAt ?? Number.POSITIVE_INFINITY) <= Date.now())
@@ -42,7 +41,7 @@ export async function explain(model: string, options: ExplainOptions, io: Comman
       })
     })
     if (explanation === undefined) return 2
-    if (format === 'json') io.stdout.write(`${JSON.stringify(explanation, null, 2)}\n`)
+    if (json) writeJson(explanation, io)
     else printExplanation(explanation, io.stdout)
     return explanation.model === undefined ? 1 : 0
   } catch (error) {

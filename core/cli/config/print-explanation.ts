@@ -63,7 +63,9 @@ function formatProvider({ leftOut, provider }: Pick<ExplainedModel, 'leftOut' | 
 
 const quoteLine = ({ says, at = 'by default' }: Quote, indent: string): Line => [`${indent}${says}`, at]
 
-function linkLines({ plugin, at, sees, limits, refuses }: ExplainedLink): readonly Line[] {
-  const note = sees ? (refuses === undefined ? '' : `: refuses the key: ${refuses}`) : ' (not for this namespace)'
+function linkLines({ plugin, at, excluded, onlyWith, limits, refuses }: ExplainedLink): readonly Line[] {
+  const only = onlyWith === undefined ? '' : ` (only with the ${onlyWith.join(' and ')} of its "when")`
+  const note =
+    excluded === undefined ? only + (refuses === undefined ? '' : `: refuses the key: ${refuses}`) : ` (not for this ${excluded})`
   return [[`  ${plugin}${note}`, at], ...limits.map((limit) => quoteLine(limit, '    '))]
 }

@@ -1,7 +1,7 @@
 import type { Expectation } from '../../config/config.ts'
 import type { Generation } from '../../http/generation.ts'
 import { withValidGeneration } from '../generation.ts'
-import { bold, type CommandIo } from '../output.ts'
+import { bold, type CommandIo, type JsonOption, writeJson } from '../output.ts'
 import { createSimulator, formatFailing, formatWay, type Way } from './simulator.ts'
 
 /** The result of testing one expectation. */
@@ -15,8 +15,8 @@ interface Result {
  * `umg routes test`: tests the expectations of routes.yaml by simulated calls. Calls no upstream. Resolves to the exit code: 0 if all
  * hold, 1 if one does not, 2 if there are none or routes.yaml is not valid.
  */
-export async function testRoutes(file: string, io: CommandIo): Promise<0 | 1 | 2> {
-  const results = await withValidGeneration(file, io, testAll)
+export async function testRoutes(file: string, options: JsonOption, io: CommandIo): Promise<0 | 1 | 2> {
+  const results = await withValidGeneration(file, options, io, testAll)
   if (results === undefined) return 2
   if (results.length === 0) {
     io.stderr.write(
@@ -24,8 +24,20 @@ export async function testRoutes(file: string, io: CommandIo): Promise<0 | 1 | 2
     )
     return 2
   }
-  return print(results, file, io)
+  const failed = results.filter(({ holds }) => !holds).length
+  if (options.json) writeJson({ file, passing: results.length - failed, failing: failed, expectations: results.map(toJson) }, io)
+  else print(results, file, io)
+  return failed === 0 ? 0 : 1
 }
+
+const toJson = ({ expectation: { model, failing, to, at }, holds, ways }: Result) => ({
+  model,
+  failing: Object.fromEntries(failing),
+  to,
+  line: at.line,
+  holds,
+  ways: ways.map(({ end, share }) => ({ end, share })),
+})
 
 function testAll({ config, table }: Generation): readonly Result[] {
   const simulate = createSimulator(table)
@@ -48,12 +60,11 @@ function sharesOf(ways: readonly Way[]): ReadonlyMap<string, number> {
   return shares
 }
 
-function print(results: readonly Result[], file: string, { env, stdout }: CommandIo): 0 | 1 {
+function print(results: readonly Result[], file: string, { env, stdout }: CommandIo): void {
   stdout.write(`${file}\n`)
   for (const result of results) stdout.write(format(result, bold(stdout, env)))
   const failed = results.filter(({ holds }) => !holds).length
   stdout.write(`\n${results.length - failed} passing${failed === 0 ? '' : `, ${failed} failing`}\n`)
-  return failed === 0 ? 0 : 1
 }
 
 function format({ expectation, holds, ways }: Result, emphasis: (text: string) => string): string {

@@ -39,7 +39,12 @@ export function createSimulator(table: RoutingTable): Simulator {
     const random = createRandom()
     const simulations = Array.from({ length: CALLS }, (_, index) => {
       now += INTERVAL_MS
-      return simulate(route, { call, selection: { key: principal?.keyId ?? `key ${index}`, random }, failing, now })
+      return simulate(route, {
+        call,
+        selection: { key: principal?.keyId ?? `key ${index}`, account: principal?.account ?? '', random },
+        failing,
+        now,
+      })
     })
     return [...Map.groupBy(simulations, (simulation) => JSON.stringify(simulation)).values()]
       .sort((a, b) => b.length - a.length)

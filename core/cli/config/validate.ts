@@ -2,19 +2,22 @@ import { withTimeout } from '../../async/timeout.ts'
 import type { Config } from '../../config/config.ts'
 import { namedModels } from '../../config/named-models.ts'
 import { addFrames } from '../../config/report.ts'
+import { noticesOfDefaults } from '../../gateway/check-defaults.ts'
 import type { Generation } from '../../http/generation.ts'
 import { noticesOfPrices } from '../../prices/notices.ts'
 import { type Model, type Provider, UpstreamError } from '../../sdk/api.ts'
 import { ConfigError, type Diagnostic, UnreadableConfig } from '../../text/diagnostic.ts'
+import { matchesGlob } from '../../text/glob.ts'
 import { didYouMean } from '../../text/suggestions.ts'
 import { clean } from '../../upstream/failures.ts'
 import { withGeneration } from '../generation.ts'
-import type { CommandIo } from '../output.ts'
+import type { CommandIo, JsonOption } from '../output.ts'
 import { count, type Format, printReport, reportOf, type ValidationReport } from '../validation-report.ts'
 
 /** The options of `umg validate`. */
-export interface ValidateOptions {
-  readonly format: Format
+export interface ValidateOptions extends JsonOption {
+  /** Whether errors and notices are printed as annotations of GitHub Actions. */
+  readonly github?: boolean
   /** Whether the upstreams are checked too. */
   readonly online?: boolean
 }
@@ -23,7 +26,8 @@ export interface ValidateOptions {
  * `umg validate`: prints the errors of routes.yaml, or a summary of a valid one and notices for its author. Resolves to the exit code: 0
  * if it is valid, 1 if it is not, 2 if it cannot be read.
  */
-export async function validate(file: string, { format, online }: ValidateOptions, io: CommandIo): Promise<0 | 1 | 2> {
+export async function validate(file: string, { json, github, online }: ValidateOptions, io: CommandIo): Promise<0 | 1 | 2> {
+  const format: Format = json ? 'json' : github ? 'github' : 'pretty'
   try {
     const report = await withGeneration(file, io.env, (generation) =>
       online ? reportOnline(generation) : { errors: [], notices: noticesOf(generation), summary: summarize(generation.config) },
@@ -36,7 +40,11 @@ export async function validate(file: string, { format, online }: ValidateOptions
   }
 }
 
-const noticesOf = ({ config, prices }: Generation): readonly string[] => [...config.notices, ...noticesOfPrices(config, prices)]
+const noticesOf = ({ config, prices }: Generation): readonly string[] => [
+  ...config.notices,
+  ...noticesOfDefaults(config),
+  ...noticesOfPrices(config, prices),
+]
 
 /** `3 namespaces, 1 curated model, 2 links` */
 function summarize({ namespaces, curated, chain }: Config): string {
@@ -108,7 +116,11 @@ const withinTimeout = <Result>(run: (signal: AbortSignal) => Result | Promise<Re
 /** Finds the models that routes.yaml names and the upstream of the namespace does not list. */
 function findUnlisted(namespace: string, models: readonly Model[], config: Config): readonly string[] {
   const listed = models.map(({ id }) => id)
-  return [...namedModels(config)]
+  const globs = (config.namespaces.get(namespace)?.models ?? []).filter((glob) => glob.includes('*'))
+  const vain = globs
+    .filter((glob) => !listed.some((model) => matchesGlob(glob, model)))
+    .map((glob) => `"${namespace}" lists no model that matches ${config.text.includes(glob) ? `"${glob}"` : 'a reference'}`)
+  const unlisted = [...namedModels(config)]
     .filter((id) => id.startsWith(`${namespace}/`))
     .map((id) => id.slice(namespace.length + 1))
     .filter((model) => !listed.includes(model))
@@ -117,4 +129,5 @@ function findUnlisted(namespace: string, models: readonly Model[], config: Confi
       const name = config.text.includes(model) ? `${namespace}/${model}${didYouMean(model, listed)}` : 'that a reference names'
       return `"${namespace}" does not list the model ${name}`
     })
+  return [...vain, ...unlisted]
 }

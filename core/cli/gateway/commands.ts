@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { reachable } from '../../http/listen.ts'
-import { examples, toHttpUrl } from '../options.ts'
+import { examples, jsonOption, toHttpUrl } from '../options.ts'
 import type { CommandIo } from '../output.ts'
 
 // Loaded when a command runs: help does not need it.
@@ -15,6 +15,7 @@ export function addGatewayCommands(umg: Command, io: CommandIo, end: (code: numb
   umg
     .command('reload')
     .description('reload the routing table of a running gateway; UMG_ADMIN_KEY holds an admin key')
+    .addOption(jsonOption())
     .addOption(urlOption())
     .addHelpText('after', RELOAD_EXAMPLES)
     .action(async (options) => {
@@ -25,6 +26,7 @@ export function addGatewayCommands(umg: Command, io: CommandIo, end: (code: numb
     .command('diff')
     .description('show what a routing table would change in a running gateway; UMG_ADMIN_KEY holds an admin key')
     .argument('[file]', 'the routing table', env.UMG_ROUTES ?? 'routes.yaml')
+    .addOption(jsonOption())
     .addOption(urlOption())
     .addHelpText('after', DIFF_EXAMPLES)
     .action(async (file: string, options) => {
@@ -34,6 +36,7 @@ export function addGatewayCommands(umg: Command, io: CommandIo, end: (code: numb
   umg
     .command('healthcheck')
     .description('check whether a gateway is ready, for the HEALTHCHECK of a container')
+    .addOption(jsonOption())
     .addOption(urlOption())
     .addHelpText('after', HEALTHCHECK_EXAMPLES)
     .action(async (options) => {

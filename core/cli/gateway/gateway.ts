@@ -1,10 +1,10 @@
 import type { Diagnostic } from '../../text/diagnostic.ts'
-import type { CommandIo } from '../output.ts'
+import { type CommandIo, type JsonOption, writeJson } from '../output.ts'
 import { printReport, reportOf } from '../validation-report.ts'
 import { fetchFrom } from './own-certificate.ts'
 
 /** The options of the commands that call a running gateway. */
-export interface AdminOptions {
+export interface AdminOptions extends JsonOption {
   /** The URL of the management API. */
   readonly url: string
 }
@@ -16,14 +16,14 @@ type ReloadReply = { readonly difference: readonly string[] } | { readonly diagn
  * `umg reload`: reloads routes.yaml in a running gateway, and prints the changes or the errors. Resolves to the exit code: 0 if it was
  * reloaded, 1 if it is not valid, 2 if the gateway cannot be called.
  */
-export async function reload({ url }: AdminOptions, io: CommandIo): Promise<number> {
+export async function reload({ url, json }: AdminOptions, io: CommandIo): Promise<number> {
   return orCallFailed(io, async () => {
     const reply = (await callAsAdmin(url, { method: 'POST', path: '/-/reload' }, io.env)) as ReloadReply
     if ('difference' in reply) {
-      writeDifference(reply.difference, io)
+      writeDifference(reply.difference, { json }, io)
       return 0
     }
-    printReport(reportOf(reply, reply.diagnostics[0]?.file ?? 'the routing table'), 'pretty', io)
+    printReport(reportOf(reply, reply.diagnostics[0]?.file ?? 'the routing table'), json ? 'json' : 'pretty', io)
     io.stderr.write('The previous routing table stays in use.\n')
     return 1
   })
@@ -34,32 +34,35 @@ export async function reload({ url }: AdminOptions, io: CommandIo): Promise<numb
  * Resolves to the exit code, like diff(1): 0 if there are no differences, 1 if there are, 2 if the file is not valid or the gateway
  * cannot be called.
  */
-export async function diff(file: string, { url }: AdminOptions, io: CommandIo): Promise<number> {
+export async function diff(file: string, { url, json }: AdminOptions, io: CommandIo): Promise<number> {
   // Not loaded for the other commands, which start sooner without them.
   const { withValidGeneration } = await import('../generation.ts')
   const { diffTexts } = await import('../../config/diff.ts')
   return orCallFailed(io, async () => {
-    const text = await withValidGeneration(file, io, ({ config }) => config.text)
+    const text = await withValidGeneration(file, { json }, io, ({ config }) => config.text)
     if (text === undefined) return 2
     const running = (await callAsAdmin(url, { method: 'GET', path: '/api/v1/config' }, io.env)) as { readonly text: string }
     const difference = diffTexts(running.text, text)
-    writeDifference(difference, io)
+    writeDifference(difference, { json }, io)
     return difference.length === 0 ? 0 : 1
   })
 }
 
 /** `umg healthcheck`: prints in one line whether a gateway is ready. Resolves to the exit code: 0 if it is, else 1. */
-export async function healthcheck({ url }: AdminOptions, io: CommandIo): Promise<number> {
+export async function healthcheck({ url, json }: AdminOptions, io: CommandIo): Promise<number> {
   const code = await orCallFailed(io, async () => {
     const reply = await send(new URL('/readyz', url), {}, { env: io.env, timeoutMs: HEALTHCHECK_TIMEOUT_MS })
-    io.stdout.write(`${url} is ${(await reply.text()).split('\n', 1)[0]}\n`)
+    const [status] = (await reply.text()).split('\n', 1)
+    if (json) writeJson({ url, ready: reply.ok, status }, io)
+    else io.stdout.write(`${url} is ${status}\n`)
     return reply.ok ? 0 : 1
   })
   return Math.min(1, code)
 }
 
-function writeDifference(difference: readonly string[], { stdout }: CommandIo): void {
-  stdout.write(difference.length === 0 ? 'nothing has changed\n' : `${difference.join('\n')}\n`)
+function writeDifference(difference: readonly string[], { json }: JsonOption, io: CommandIo): void {
+  if (json) writeJson({ difference }, io)
+  else io.stdout.write(difference.length === 0 ? 'nothing has changed\n' : `${difference.join('\n')}\n`)
 }
 
 /** Longer than a gateway takes to load routes.yaml. */

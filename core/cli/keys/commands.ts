@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { addStoreCommand, examples, toOverlap } from '../options.ts'
+import { addStoreCommand, examples, jsonOption, toOverlap } from '../options.ts'
 import type { CommandIo } from '../output.ts'
 
 // Loaded when a command runs: help does not need it.
@@ -58,7 +58,7 @@ export function addKeyCommands(umg: Command, io: CommandIo): void {
   parent
     .command('generate')
     .description('make a key for keys: of routes.yaml, and print its secret, once; nothing is stored')
-    .option('--json', 'print JSON')
+    .addOption(jsonOption())
     .option('--test', 'a test key: answered by the sandbox, free')
     .addHelpText('after', examples(['umg keys generate > nightly.key', 'umg keys generate --test']))
     .action(async (options) => {
@@ -68,7 +68,7 @@ export function addKeyCommands(umg: Command, io: CommandIo): void {
   parent
     .command('hash')
     .description('read the secret of a key from stdin, and print its hash for keys: of routes.yaml')
-    .option('--json', 'print JSON')
+    .addOption(jsonOption())
     .addHelpText('after', examples(['umg keys hash < nightly.key']))
     .action(async (options) => {
       process.exitCode = await (await declared()).hashKeyCommand(options, process.stdin, io)

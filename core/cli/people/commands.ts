@@ -93,9 +93,10 @@ function addUserCommands(parent: Command, io: CommandIo): void {
       process.exitCode = await (await users()).editUserCommand({ ...options, id }, io)
     })
   addStoreCommand(parent, 'disable <id>', 'sign a user out and refuse further sign-ins, at once')
-    .addHelpText('after', examples(['umg users disable usr_9Xb1']))
+    .option('--revoke-keys', 'also revoke the keys that they have made; without it, those go on working')
+    .addHelpText('after', examples(['umg users disable usr_9Xb1', 'umg users disable usr_9Xb1 --revoke-keys']))
     .action(async (id: string, options) => {
-      process.exitCode = await (await users()).editUserCommand({ ...options, id, disabled: true }, io)
+      process.exitCode = await (await users()).disableUserCommand({ ...options, id }, io)
     })
   addStoreCommand(parent, 'enable <id>', 'let a disabled user sign in again')
     .addHelpText('after', examples(['umg users enable usr_9Xb1']))

@@ -1,9 +1,11 @@
 import { COMMAND_LINE } from '../../accounts/audit.ts'
 import type { User } from '../../accounts/user.ts'
 import { editUser, endUserSessions, listUsers, type UserSettings } from '../../accounts/users.ts'
+import { countKeysOf, revokeKeysOf } from '../../keys/keys-of-user.ts'
 import { everyPage } from '../../store/page.ts'
 import { type CommandIo, formatTime, type TableFormat, writeJson, writeTable } from '../output.ts'
 import { type ObjectOptions, type StoreOptions, withStore } from '../store.ts'
+import { count } from '../validation-report.ts'
 
 /** `umg users list`, the newest last. Resolves to the exit code. */
 export async function listUsersCommand(options: StoreOptions, io: CommandIo): Promise<number> {
@@ -14,7 +16,26 @@ export async function listUsersCommand(options: StoreOptions, io: CommandIo): Pr
   })
 }
 
-/** `umg users edit ID`, `umg users disable ID`, `umg users enable ID`. Resolves to the exit code. */
+/** `umg users disable ID`. Says how many keys of the user go on working, or revokes them. Resolves to the exit code. */
+export async function disableUserCommand(
+  { revokeKeys, id, ...options }: ObjectOptions & { readonly revokeKeys?: boolean },
+  io: CommandIo,
+): Promise<number> {
+  return withStore(options, io, async (store) => {
+    const user = await editUser(store, { id, disabled: true }, COMMAND_LINE)
+    const revoked = revokeKeys ? await revokeKeysOf(store, id, COMMAND_LINE) : 0
+    const active = (await countKeysOf(store, [id])).get(id) ?? 0
+    if (options.json) return writeJson({ ...toJson(user), activeKeys: active, revokedKeys: revoked }, io)
+    io.stderr.write(`${user.name} (${user.email}) is disabled.\n`)
+    if (revokeKeys) io.stderr.write(`${count(revoked, 'key')} revoked.\n`)
+    if (active > 0)
+      io.stderr.write(
+        `${count(active, 'key')} of theirs still in use: umg users disable ${id} --revoke-keys revokes what they made.\n`,
+      )
+  })
+}
+
+/** `umg users edit ID`, `umg users enable ID`. Resolves to the exit code. */
 export async function editUserCommand(options: ObjectOptions & Partial<UserSettings>, io: CommandIo): Promise<number> {
   return withStore(options, io, async (store) => {
     const { id, name, role, disabled } = options

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { examples } from '../options.ts'
+import { examples, jsonOption } from '../options.ts'
 import type { CommandIo } from '../output.ts'
 
 /** Adds `umg init`. */
@@ -8,10 +8,11 @@ export function addProjectCommands(umg: Command, io: CommandIo, version: string)
     .command('init')
     .description('make a project: a routing table, a plugin of its own with a test, and package.json')
     .argument('[folder]', 'the folder of the project; files that are there stay as they are', '.')
+    .addOption(jsonOption())
     .addHelpText('after', INIT_EXAMPLES)
-    .action(async (folder: string) => {
+    .action(async (folder: string, options) => {
       const { init } = await import('./init.ts')
-      process.exitCode = await init(folder, { version, io })
+      process.exitCode = await init(folder, { ...options, version }, io)
     })
 }
 

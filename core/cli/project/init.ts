@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { CommandIo } from '../output.ts'
+import { type CommandIo, type JsonOption, writeJson } from '../output.ts'
 import { starterRoutes } from './starter-routes.ts'
 
 const TEMPLATE = fileURLToPath(new URL('./template/', import.meta.url))
@@ -9,23 +9,27 @@ const TEMPLATE = fileURLToPath(new URL('./template/', import.meta.url))
 /** Names under which npm would not publish a file, by those that it has in the template. */
 const DOT_FILES: Readonly<Record<string, string>> = { gitignore: '.gitignore', 'env.example': '.env.example' }
 
-interface InitOptions {
+interface InitOptions extends JsonOption {
   /** Of the gateway, which the project depends on. */
   readonly version: string
-  readonly io: CommandIo
 }
 
 /** `umg init`: writes a project to a folder, except the files that are there. Resolves to the exit code. */
-export async function init(folder: string, { version, io }: InitOptions): Promise<number> {
+export async function init(folder: string, { version, json }: InitOptions, io: CommandIo): Promise<number> {
   const project = resolve(folder)
   const files = new Map([['routes.yaml', starterRoutes(project, { link: './plugins/log-usage.ts' })]])
   for (const [path, text] of await readTemplate()) {
     files.set(path, text.replaceAll('__name__', packageName(project)).replaceAll('__version__', `^${version}`))
   }
-  for (const [path, text] of files) {
-    const written = await writeNew(join(project, path), text)
-    io.stdout.write(written ? `wrote ${path}\n` : `kept ${path}, which was there\n`)
+  const written: string[] = []
+  const kept: string[] = []
+  for (const [path, text] of files) ((await writeNew(join(project, path), text)) ? written : kept).push(path)
+  if (json) {
+    writeJson({ folder: project, written, kept }, io)
+    return 0
   }
+  for (const path of written) io.stdout.write(`wrote ${path}\n`)
+  for (const path of kept) io.stdout.write(`kept ${path}, which was there\n`)
   const enter = project === process.cwd() ? '' : `  cd ${folder}\n`
   io.stdout.write(`\nContinue with\n\n${enter}  npm install\n  npm test\n  npm start\n`)
   return 0

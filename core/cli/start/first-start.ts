@@ -120,14 +120,14 @@ const SANDBOX = 'sandbox'
 function chooseFirstCall({ links, table }: Generation, principal: Principal): FirstCall {
   const auth = links.find(({ name }) => name === 'auth')
   if (auth === undefined) return { servedBy: 'nothing', todo: ADD_AUTH }
-  const { namespaces: authenticated } = auth
+  const { when } = auth
+  const isAuthenticated = (id: string): boolean =>
+    when === undefined || (Object.keys(when).join() === 'namespaces' && when.namespaces!.includes(namespaceOf(id)))
   const upstreams = upstreamsOf(table)
-  const model = candidateNames(table, principal).find(
-    (id) => isSandboxed(table, id, principal) && (authenticated === 'all' || authenticated.has(namespaceOf(id))),
-  )
+  const model = candidateNames(table, principal).find((id) => isSandboxed(table, id, principal) && isAuthenticated(id))
   if (model !== undefined) return { servedBy: 'sandbox', model, upstreams }
   // A request for the list of models names no namespace, so that auth would not see it.
-  if (authenticated !== 'all') return { servedBy: 'nothing', todo: ADD_AUTH }
+  if (when !== undefined) return { servedBy: 'nothing', todo: ADD_AUTH }
   return upstreams.length > 0 ? { servedBy: 'upstreams', upstreams } : { servedBy: 'nothing', todo: ADD_NAMESPACE }
 }
 

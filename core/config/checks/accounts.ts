@@ -1,16 +1,25 @@
 import { didYouMean } from '../../text/suggestions.ts'
 import type { Problem } from '../file/config-file.ts'
 import { formatPath, type Path } from '../file/path.ts'
-import { asMap, type RawConfig } from '../file/raw-config.ts'
+import { asMap, asStrings, type RawConfig } from '../file/raw-config.ts'
 import { DEFAULT_ACCOUNT } from '../schema/default-account.ts'
+import { isMisspelt } from './misspelt.ts'
 
-/** Finds keys whose account is not in the file. Accounts of the database are not known here: only `default` always exists. */
+/** Finds accounts of keys and links that are not in the file. Accounts of the database are not known here: only `default` always exists. */
 export function findUnknownAccounts(raw: RawConfig): readonly Problem[] {
-  const { accounts, keys } = asMap(raw.values)
+  if (isMisspelt(raw.values, 'accounts')) return []
+  const { accounts, keys, chain } = asMap(raw.values)
   const known = [...new Set([...Object.keys(asMap(accounts)), DEFAULT_ACCOUNT])]
-  return Object.entries(asMap(keys)).flatMap(([index, key]) => {
-    const { account } = asMap(key)
-    const path: Path = ['keys', Number(index), 'account']
+  const ofKeys = Object.entries(asMap(keys)).map(
+    ([index, key]) => [['keys', Number(index), 'account'], asMap(key).account] as const,
+  )
+  // Accounts of the database have ids that begin with acc_.
+  const ofLinks = Object.entries(asMap(chain)).flatMap(([index, link]) =>
+    asStrings(asMap(asMap(link).when).accounts)
+      .filter(([, account]) => !account.startsWith('acc_'))
+      .map(([entry, account]) => [['chain', Number(index), 'when', 'accounts', entry], account] as const),
+  )
+  return [...ofKeys, ...ofLinks].flatMap(([path, account]) => {
     if (typeof account !== 'string' || account === '' || known.includes(account) || raw.isUnset(path)) return []
     return [{ span: raw.file.valueSpan(path), message: `${formatPath(path)}: ${describe(account, known, raw, path)}` }]
   })

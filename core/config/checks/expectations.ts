@@ -47,7 +47,8 @@ function checkFailing(raw: RawConfig, path: Path, { names, model }: { names: Mod
   const [namespace = ''] = name.split('/', 1)
   if (raw.quotable(path) === 'limited' && !raw.file.has(['namespaces', namespace, 'limits']))
     return [{ span, message: `${formatPath(path)} has no effect: the namespace has no "limits"; remove it, or set them` }]
-  // If one of them is unknown, that is the mistake to report.
+  // If one of them is unknown, or missing by a mistake, that is the mistake to report.
+  if (!names.isComplete(model)) return []
   if (models.some((id) => id === name || id.startsWith(`${name}/`) || names.unknownModel(id))) return []
   return [{ span, message: `${formatPath(path)} has no effect: it never serves ${JSON.stringify(model)}; remove it` }]
 }

@@ -9,7 +9,8 @@ import type { RawRoute } from './raw-routes.ts'
 /** Finds rules of curated models that can never have an effect: their author must have meant something else. */
 export function findIneffectiveRules(raw: RawConfig, names: ModelNames): readonly Problem[] {
   const context: RuleContext = { names, isWritten: (path) => raw.file.has(path) }
-  return [...names.routes.values()].flatMap((route) =>
+  const complete = [...names.routes.values()].filter(({ id }) => names.isComplete(id))
+  return complete.flatMap((route) =>
     RULES.flatMap((find) => find(route, context)).map(([path, why]) => ({
       span: raw.file.valueSpan(path),
       message: `${formatPath(path)} ${why}`,
@@ -110,11 +111,14 @@ export function findIneffectiveTimeouts(raw: RawConfig, names: ModelNames): read
 }
 
 function longerThan(total: number, timeouts: unknown, path: Path): readonly Path[] {
-  if (total <= 0) return []
+  // A misspelt "total" is reported by the schema.
+  if (total <= 0 || Object.keys(asMap(timeouts)).some((name) => !TIMEOUTS.includes(name))) return []
   return Object.entries(asMap(timeouts))
     .filter(([name, written]) => name !== 'total' && (toMilliseconds(written) ?? 0) > total)
     .map(([name]) => [...path, name])
 }
+
+const TIMEOUTS = ['connect', 'firstByte', 'idle', 'total']
 
 /** Undefined if the value is not a duration: the schema reports that. */
 function toMilliseconds(value: unknown): number | undefined {

@@ -1,6 +1,8 @@
 import { matchesGlob } from '../../text/glob.ts'
 import { didYouMean, nearest } from '../../text/suggestions.ts'
+import type { Path } from '../file/path.ts'
 import { asMap, asStrings, type RawConfig } from '../file/raw-config.ts'
+import { isMisspelt } from './misspelt.ts'
 import { type RawRoute, type RawTarget, readRoutes } from './raw-routes.ts'
 
 /** A name that refers to nothing. */
@@ -25,12 +27,17 @@ export class ModelNames {
   readonly routes: ReadonlyMap<string, RawRoute>
   readonly #namespaces: Readonly<Record<string, unknown>> | undefined
   readonly #aliases: Readonly<Record<string, unknown>>
+  readonly #areAliasesKnown: boolean
+  readonly #isUnset: (path: Path) => boolean
 
-  constructor({ values }: RawConfig) {
+  constructor(raw: RawConfig) {
+    const { values } = raw
     const { namespaces, aliases } = asMap(values)
+    this.#isUnset = (path) => raw.isUnset(path)
     // If the section is missing or misspelt, the schema reports that, and no namespace is unknown.
     this.#namespaces = namespaces === undefined ? undefined : asMap(namespaces)
     this.#aliases = asMap(aliases)
+    this.#areAliasesKnown = !isMisspelt(values, 'aliases')
     this.routes = readRoutes(asMap(namespaces), (name) => this.id(name))
   }
 
@@ -44,6 +51,7 @@ export class ModelNames {
   unknownModel(name: string): UnknownName | undefined {
     if (Object.hasOwn(this.#aliases, name)) return undefined
     if (name.includes('/')) return this.#unknownId(name)
+    if (!this.#areAliasesKnown) return undefined
     const meant = [...this.routes.keys()].find((id) => id.endsWith(`/${name}`))
     const reason = 'is neither a model id (<namespace>/<model>) nor an alias'
     return { name, reason, known: Object.keys(this.#aliases), ...(meant !== undefined && { meant }) }
@@ -74,12 +82,26 @@ export class ModelNames {
     return [...targets, ...fallbacks]
   }
 
+  /** Whether all models behind a name could be read: else its upstream models are not all known. */
+  isComplete(name: string): boolean {
+    return [...this.#reached(name)].every((id) => this.routes.get(id)?.isComplete ?? this.#isOfUpstream(id))
+  }
+
+  #isOfUpstream(id: string): boolean {
+    return asMap(this.#namespaces?.[split(id)[0]]).provider !== undefined
+  }
+
   /** The ids of the upstream models that may serve a model, fallbacks included. */
   upstreamModels(name: string): ReadonlySet<string> {
+    return new Set([...this.#reached(name)].filter((id) => !this.routes.has(id)))
+  }
+
+  /** The ids of a model and of all curated and upstream models behind it. */
+  #reached(name: string): ReadonlySet<string> {
     // The set grows while it is iterated; in a cycle it grows no more.
     const reached = new Set([this.id(name)])
     for (const id of reached) for (const member of this.membersOf(id)) reached.add(member.id)
-    return new Set([...reached].filter((id) => !this.routes.has(id)))
+    return reached
   }
 
   #unknownId(id: string): UnknownName | undefined {
@@ -97,7 +119,8 @@ export class ModelNames {
     const { provider, models } = asMap(this.#namespaces?.[namespace])
     if (Array.isArray(models)) {
       const known = asStrings(models).map(([, glob]) => glob)
-      return { what: 'the models that its namespace allows', known, open: known.length === 0 }
+      const isUnset = known.some((_, index) => this.#isUnset(['namespaces', namespace, 'models', index]))
+      return { what: 'the models that its namespace allows', known, open: known.length === 0 || isUnset }
     }
     const known = Object.keys(asMap(models))
     return { what: 'the curated models of its namespace', known, open: provider !== undefined || known.length === 0 }

@@ -23,9 +23,6 @@ export function checkNamespaces(raw: RawConfig): readonly Problem[] {
   })
 }
 
-/** The fields of `limits` that limit something. */
-const LIMITS = ['requests', 'tokens', 'concurrent']
-
 const IN_TARGETS = "set it in the namespaces of its models' targets"
 
 /** What to do instead of setting a field of an upstream in a namespace with curated models. */
@@ -80,7 +77,8 @@ function withoutEffect(
   if (asMap(concurrency).queue === 0 && raw.file.has(waitPath)) found.push([waitPath, '"queue" is 0, so no call waits'])
   const shared = asMap(limits)
   const limitsPath = [...path, 'limits']
-  if (raw.file.has(limitsPath) && !LIMITS.some((name) => name in shared))
+  // Another name is a misspelt one, which the schema reports.
+  if (raw.file.has(limitsPath) && Object.keys(shared).every((name) => name === 'wait'))
     found.push([limitsPath, 'it has none of "requests", "tokens" and "concurrent"'])
   const { limit } = asMap(concurrency)
   if (typeof limit === 'number' && typeof shared.concurrent === 'number' && limit >= shared.concurrent)

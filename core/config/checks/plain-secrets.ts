@@ -26,7 +26,9 @@ export function findPlainSecrets(secrets: readonly SecretField[], raw: RawConfig
 }
 
 function advice(path: Path, raw: RawConfig): string {
-  return raw.substitution(path)
+  const [, variable] = /^\$([A-Z_][A-Z0-9_]*)$/.exec(raw.file.scalar(path)?.source ?? '') ?? []
+  if (variable !== undefined) return `is not a reference to a variable; write "\${env:${variable}}"`
+  return raw.substitution(path)?.references.length
     ? `is a secret, and its default is in plain text; write "\${env:NAME}" without a default`
     : `is a secret and must not be in this file: write "\${env:NAME}" or "\${file:/path}"`
 }

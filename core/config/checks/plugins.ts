@@ -20,6 +20,8 @@ export interface ConfiguredPlugin<Kind extends PluginKind> {
 export interface ConfiguredPlugins<Kind extends PluginKind> {
   /** By index in the chain, or by namespace. */
   readonly plugins: ReadonlyMap<string, ConfiguredPlugin<Kind>>
+  /** Those whose config has all its values and fits the schema, by the path of their entry: they can be created. */
+  readonly creatable: ReadonlyMap<Path, ConfiguredPlugin<Kind>>
   readonly names: readonly LocatedNames[]
   readonly problems: readonly Problem[]
 }
@@ -38,6 +40,7 @@ export async function configurePlugins<Kind extends PluginKind>(
 ): Promise<ConfiguredPlugins<Kind>> {
   const baseDir = dirname(resolve(raw.file.name))
   const plugins = new Map<string, ConfiguredPlugin<Kind>>()
+  const creatable = new Map<Path, ConfiguredPlugin<Kind>>()
   const names: LocatedNames[] = []
   const problems: Problem[] = []
   for (const entry of pluginEntries(kind, raw)) {
@@ -47,6 +50,9 @@ export async function configurePlugins<Kind extends PluginKind>(
       if (!(await builtinNames(kind)).includes(entry.name)) checkSchema(plugin.schema)
       const checked = checkConfig(plugin, entry, raw)
       plugins.set(entry.id, { plugin, config: checked.config })
+      const isFilled = [...raw.file.scalars(entry.configPath)].every(([path]) => !raw.isUnset(path))
+      if (isFilled && checked.problems.length === 0)
+        creatable.set(entry.configPath.slice(0, -1), { plugin, config: checked.config })
       names.push(...checked.names)
       problems.push(...checked.problems)
     } catch (error) {
@@ -54,7 +60,7 @@ export async function configurePlugins<Kind extends PluginKind>(
       problems.push(unusable(error, entry, raw))
     }
   }
-  return { plugins, names, problems }
+  return { plugins, creatable, names, problems }
 }
 
 /** A link or namespace that names a plugin. */

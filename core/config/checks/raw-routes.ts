@@ -1,5 +1,6 @@
 import type { Path } from '../file/path.ts'
 import { asMap } from '../file/raw-config.ts'
+import { ROUTE_FIELDS } from '../schema/curated-models.ts'
 
 /** A curated model in a RawConfig. */
 export interface RawRoute {
@@ -10,6 +11,8 @@ export interface RawRoute {
   /** Whether there is exactly one target, valid or not. */
   readonly isSingle: boolean
   readonly fallbacks: readonly RawTarget[]
+  /** Whether all its fields have known names, and all its targets and fallbacks could be read. Else the schema reports why not. */
+  readonly isComplete: boolean
   /** The other fields. */
   readonly fields: Readonly<Record<string, unknown>>
 }
@@ -54,19 +57,21 @@ interface RouteFields {
 
 function readRoute(id: string, path: Path, { fields, toId }: RouteFields): RawRoute {
   const list = (field: string) => (Array.isArray(fields[field]) ? (fields[field] as readonly unknown[]) : [])
+  const targets = list('targets').flatMap((target, index) => {
+    const { model, weight } = asMap(target)
+    return typeof model === 'string' ? [{ path: [...path, 'targets', index, 'model'], name: model, id: toId(model), weight }] : []
+  })
+  const fallbacks = list('fallbacks').flatMap((name, index) =>
+    typeof name === 'string' ? [{ path: [...path, 'fallbacks', index], name, id: toId(name), weight: undefined }] : [],
+  )
+  const isRead = targets.length === list('targets').length && fallbacks.length === list('fallbacks').length
   return {
     id,
     path,
     fields,
     isSingle: list('targets').length === 1,
-    targets: list('targets').flatMap((target, index) => {
-      const { model, weight } = asMap(target)
-      return typeof model === 'string'
-        ? [{ path: [...path, 'targets', index, 'model'], name: model, id: toId(model), weight }]
-        : []
-    }),
-    fallbacks: list('fallbacks').flatMap((name, index) =>
-      typeof name === 'string' ? [{ path: [...path, 'fallbacks', index], name, id: toId(name), weight: undefined }] : [],
-    ),
+    targets,
+    fallbacks,
+    isComplete: isRead && targets.length > 0 && Object.keys(fields).every((field) => ROUTE_FIELDS.includes(field)),
   }
 }

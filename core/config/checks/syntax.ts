@@ -6,7 +6,11 @@ export function checkSyntax(file: ConfigFile): { readonly problems: readonly Pro
   const errors: readonly YAMLError[] = [...file.document.errors, ...file.document.warnings]
   const aliases = checkAliases(file)
   return {
-    problems: [...firstOfEachLine(file, errors).map((error) => toProblem(file, error)), ...aliases],
+    problems: [
+      ...unquotedReferences(file),
+      ...firstOfEachLine(file, errors).map((error) => unclosed(file, error) ?? toProblem(error)),
+      ...aliases,
+    ],
     readable: aliases.length === 0 && errors.every(({ code }) => code === 'DUPLICATE_KEY'),
   }
 }
@@ -17,12 +21,30 @@ function firstOfEachLine(file: ConfigFile, errors: readonly YAMLError[]): readon
   return [...lines.values()]
 }
 
-function toProblem({ text }: ConfigFile, { code, pos, message }: YAMLError): Problem {
+function unquotedReferences({ text, unquoted }: ConfigFile): readonly Problem[] {
+  const message = `inside { } and [ ], a reference needs quotes: "\${env:NAME}"`
+  // A default may be a secret.
+  return unquoted.map((span) => ({ span, message, hide: text.slice(...span).includes(':-') ? [span] : [] }))
+}
+
+/** The parser reports a `[` or `{` that is not closed where it misses the end. Undefined for any other error. */
+function unclosed({ document, text }: ConfigFile, { pos, message }: YAMLError): Problem | undefined {
+  if (!message.startsWith('Flow ')) return undefined
+  let start: number | undefined
+  visit(document, {
+    Collection(_, { flow, range }) {
+      if (flow && range && range[0] < pos[0] && !/[\]}]/.test(text[range[1] - 1]!)) start = range[0]
+    },
+  })
+  if (start === undefined) return undefined
+  const bracket = text[start]
+  return { span: [start, start + 1], message: `not valid YAML: this "${bracket}" has no "${bracket === '[' ? ']' : '}'}"` }
+}
+
+function toProblem({ code, pos, message }: YAMLError): Problem {
   if (code === 'DUPLICATE_KEY') return { span: pos, message: 'duplicate key: this map already has it; remove one of the two' }
   if (code === 'MULTIPLE_DOCS')
     return { span: pos, message: 'the file must be one YAML document; remove this line, or one of the documents around it' }
-  if (text.slice(0, pos[0]).endsWith('$'))
-    return { span: pos, message: `inside { } and [ ], a reference needs quotes: "\${env:NAME}"` }
   return { span: pos, message: `not valid YAML: ${message}` }
 }
 

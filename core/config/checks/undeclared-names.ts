@@ -1,8 +1,9 @@
 import { didYouMean } from '../../text/suggestions.ts'
 import type { Problem } from '../file/config-file.ts'
 import { formatPath, type Path, pathOfPointer } from '../file/path.ts'
-import type { RawConfig } from '../file/raw-config.ts'
+import { asMap, type RawConfig } from '../file/raw-config.ts'
 import type { NameUse } from '../schema/validate.ts'
+import { isMisspelt } from './misspelt.ts'
 
 /** Names that a value of the file declares, or one that it refers to, such as rate classes. */
 export interface LocatedNames extends Omit<NameUse, 'pointer'> {
@@ -12,6 +13,22 @@ export interface LocatedNames extends Omit<NameUse, 'pointer'> {
 /** Adds paths to the names used by the value at `base`. */
 export function locateNames(names: readonly NameUse[], base: Path): readonly LocatedNames[] {
   return names.map(({ pointer, ...use }) => ({ ...use, path: [...base, ...pathOfPointer(pointer)] }))
+}
+
+/** The kind of names that plugins have for keys: `routes:NAME` for one of this file, an id for one of the database. */
+const KEY = 'key of this file'
+
+/**
+ * The names of the keys of a file, for what refers to keys; none if they are not all known, because of a mistake that the schema reports,
+ * or may not be shown, because they come from references.
+ */
+export function namesOfKeys(raw: RawConfig): readonly LocatedNames[] {
+  const keys = Object.values(asMap(asMap(raw.values).keys)).map(asMap)
+  const areKnown = keys.every(
+    ({ name }, index) => typeof name === 'string' && raw.quotable(['keys', index, 'name']) !== undefined,
+  )
+  if (!areKnown || isMisspelt(raw.values, 'keys')) return []
+  return [{ kind: KEY, path: ['keys'], declares: true, names: keys.map(({ name }) => `routes:${name}`) }]
 }
 
 /** The declared names of a kind, without duplicates. */
@@ -28,7 +45,9 @@ export function findUndeclaredNames(raw: RawConfig, uses: readonly LocatedNames[
   return uses.flatMap(({ kind, path, declares, names: [name = ''] }) => {
     const known = declared.get(kind)?.flatMap(({ names }) => names)
     if (declares || known === undefined || known.includes(name) || raw.isUnset(path)) return []
-    const others = didYouMean(name, known) || `; declared: ${known.join(', ')}`
+    // Whether the database has a key is not known here.
+    if (kind === KEY && !name.startsWith('routes:')) return []
+    const others = didYouMean(name, known) || (known.length > 0 ? `; declared: ${known.join(', ')}` : '; none is declared')
     // The value of a reference is a secret.
     const isReference = raw.quotable(path) === undefined
     const message = isReference

@@ -9,6 +9,7 @@ import {
   type Pair,
   parseDocument,
   type Scalar,
+  type YAMLSeq,
 } from 'yaml'
 import type { Position } from '../../text/diagnostic.ts'
 import type { Path } from './path.ts'
@@ -37,14 +38,20 @@ export class ConfigFile {
   /** The file's path as given by the caller. */
   readonly name: string
   readonly text: string
+  /** Equal keys of a map are one: their maps and lists are joined, and of other values the last one counts. */
   readonly document: Document.Parsed
-  readonly #lines = new LineCounter()
+  /** References inside `{ }` and `[ ]` without quotes. */
+  readonly unquoted: readonly Span[]
+  readonly #lines: LineCounter
 
   constructor(name: string, text: string) {
     this.name = name
     this.text = text
-    const options = { version: '1.2', stringKeys: true, prettyErrors: false, logLevel: 'error' } as const
-    this.document = parseDocument(text, { ...options, lineCounter: this.#lines })
+    const { document, lines, unquoted } = parse(text)
+    joinEqualKeys(document.contents)
+    this.document = document
+    this.unquoted = unquoted
+    this.#lines = lines
   }
 
   position(span: Span): Position {
@@ -74,6 +81,12 @@ export class ConfigFile {
     return isScalar(value) ? value : undefined
   }
 
+  /** Whether a scalar holds a reference without quotes, of which the text was not read. */
+  isUnquoted({ range }: Scalar): boolean {
+    const [start, end] = range ?? [0, 0]
+    return this.unquoted.some((span) => span[0] < end && start < span[1])
+  }
+
   /** Every scalar value below a path, keys excluded. A scalar that aliases share is yielded at each of its paths. */
   *scalars(path: Path = []): Iterable<readonly [Path, Scalar]> {
     const node = this.#entry(path)?.value
@@ -97,8 +110,7 @@ export class ConfigFile {
   #entry(path: Path): Entry | undefined {
     let entry: Entry | undefined = { value: this.document.contents }
     for (const segment of path) {
-      // Of two equal keys the last one counts.
-      entry = this.#children(entry?.value).findLast(([name]) => String(name) === String(segment))?.[1]
+      entry = this.#children(entry?.value).find(([name]) => String(name) === String(segment))?.[1]
     }
     return entry
   }
@@ -113,6 +125,53 @@ export class ConfigFile {
     return isAlias(node) ? (node.resolve(this.document) ?? null) : node
   }
 }
+
+/** How routes.yaml is parsed. */
+export const YAML_OPTIONS = { version: '1.2', stringKeys: true, prettyErrors: false, logLevel: 'error' } as const
+
+/**
+ * Parses the text. A reference without quotes inside `{ }` or `[ ]` breaks the YAML after it: such references are replaced by
+ * placeholders of the same length, so that the rest of the file can be checked.
+ */
+function parse(text: string) {
+  const unquoted: Span[] = []
+  for (let readable = text; ; readable = withPlaceholders(text, unquoted)) {
+    const lines = new LineCounter()
+    const document = parseDocument(readable, { ...YAML_OPTIONS, lineCounter: lines })
+    const found = document.errors.flatMap(({ pos: [at] }) =>
+      readable.startsWith('${', at - 1) ? [referenceAt(text, at - 1)] : [],
+    )
+    if (found.length === 0) return { document, lines, unquoted }
+    unquoted.push(...found)
+  }
+}
+
+function referenceAt(text: string, start: number): Span {
+  const [reference] = /^\$\{[^}\n]*\}?/.exec(text.slice(start))!
+  return [start, start + reference.length]
+}
+
+const withPlaceholders = (text: string, spans: readonly Span[]): string =>
+  spans.reduce((masked, [start, end]) => masked.slice(0, start) + '_'.repeat(end - start) + masked.slice(end), text)
+
+/** Joins what equal keys hold. Else all that only the first of them holds would be reported as missing. */
+function joinEqualKeys(node: unknown): void {
+  if (isSeq(node)) node.items.forEach(joinEqualKeys)
+  if (!isMap<Scalar, Node>(node)) return
+  const pairs = new Map<string, Pair<Scalar, Node>>()
+  for (const pair of node.items) {
+    const key = String(pair.key.value)
+    const { value: first } = pairs.get(key) ?? {}
+    if (isMap(first) && isMap(pair.value)) first.items.push(...pair.value.items)
+    else if (isSeq(first) && isSeq(pair.value)) first.items.push(...pair.value.items.filter((item) => !holds(first, item)))
+    else pairs.set(key, pair)
+  }
+  node.items = [...pairs.values()]
+  for (const { value } of node.items) joinEqualKeys(value)
+}
+
+const holds = ({ items }: YAMLSeq, item: unknown): boolean =>
+  isScalar(item) && items.some((other) => isScalar(other) && other.value === item.value)
 
 function spanOf(node: Node | null | undefined): Span | undefined {
   const [start = 0, end = 0] = node?.range ?? []

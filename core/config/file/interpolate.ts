@@ -24,6 +24,9 @@ export interface Substitution {
 /** The scalars that hold references. */
 export type Substitutions = ReadonlyMap<Scalar, Substitution>
 
+/** A scalar whose references are not valid. */
+const NOT_FILLED: Substitution = { references: [], missing: [], filled: false }
+
 /** The values that references can refer to. */
 export interface ReferenceValues {
   readonly env: NodeJS.ProcessEnv
@@ -41,11 +44,12 @@ export async function substitute(
   const substitutions = new Map<Scalar, Substitution>()
   const problems: Problem[] = []
   for (const [path, scalar] of file.scalars()) {
+    if (file.isUnquoted(scalar)) substitutions.set(scalar, NOT_FILLED)
     if (typeof scalar.value !== 'string' || !scalar.value.includes('$') || substitutions.has(scalar)) continue
     try {
       substitutions.set(scalar, await substituteScalar(file, scalar, values))
     } catch (error) {
-      substitutions.set(scalar, { references: [], missing: [], filled: false })
+      substitutions.set(scalar, NOT_FILLED)
       problems.push({ span: file.valueSpan(path), message: (error as Error).message })
     }
   }

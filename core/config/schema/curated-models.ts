@@ -89,6 +89,9 @@ const route = Type.Object({
   ),
 })
 
+/** The fields of a curated model. */
+export const ROUTE_FIELDS: readonly string[] = Object.keys(route.properties)
+
 /** The curated models of a namespace, by the part of their ids after the slash. */
 export const curatedModels = Type.Record(Type.String(), route, {
   minProperties: 1,

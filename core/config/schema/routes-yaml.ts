@@ -4,6 +4,7 @@ import { DEFAULT_ACCOUNT } from './default-account.ts'
 import { assumedCause, defaulted, globs, pluginConfig } from './fields.ts'
 import { namespace } from './namespace.ts'
 import { prices } from './prices.ts'
+import { when } from './when.ts'
 
 const end = (description: string) =>
   Type.String({
@@ -39,18 +40,6 @@ const expectations = Type.Record(
     description: 'What should serve the calls, by the model name that clients use: `umg routes test` checks it.',
     examples: [{ 'acme/smart': 'openai/gpt-5.5' }],
   },
-)
-
-const when = Type.Object(
-  {
-    namespaces: Type.Array(Type.String(), {
-      minItems: 1,
-      uniqueItems: true,
-      description: 'Only calls to these namespaces pass the link; aliases are resolved first.',
-      examples: [['openai']],
-    }),
-  },
-  { description: 'Which calls pass the link. Absent: every call.' },
 )
 
 const link = Type.Object({

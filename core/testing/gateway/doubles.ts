@@ -57,7 +57,8 @@ const DISCARD = { add: () => undefined, observe: () => undefined }
 
 /**
  * A host for a plugin under test. Limits are kept in memory and `getJson` sends requests; `compute` and `offload` run functions in
- * this thread; the log and the metrics discard everything; every prompt has ten tokens, and no key is valid.
+ * this thread; the log and the metrics discard everything; every prompt has ten tokens, no key is valid, and routes.yaml is in the
+ * working folder.
  */
 export function testHost(overrides: Partial<Host> = {}): Host {
   const silent = (): void => {}
@@ -70,6 +71,7 @@ export function testHost(overrides: Partial<Host> = {}): Host {
     compute: async (call, fn, input) => fn.run(call, input),
     offload: async (module, exportName, input) => (await import(module.href))[exportName](structuredClone(input)),
     getJson: getJsonBy(),
+    directory: process.cwd(),
     signal: new AbortController().signal,
     ...overrides,
   }

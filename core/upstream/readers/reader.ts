@@ -19,30 +19,35 @@ export interface LinkTransform {
 }
 
 /**
- * The chunk as text, after every link with a chunk transform; undefined if nothing is left to send. Throws `plugin_error` if
- * a link throws, or returns neither a chunk nor undefined.
+ * The chunk as texts, after every link with a chunk transform; none if nothing is left to send. Throws `plugin_error` if a link
+ * throws, or returns neither chunks nor undefined.
  */
 export function transformChunk(
   chunk: ChatChunk,
   transforms: readonly LinkTransform[],
   writer: { write(chunk: ChatChunk): string } = JSON_WRITER,
-): string | undefined {
-  let result = chunk
+): readonly string[] {
+  let results: readonly ChatChunk[] = [chunk]
   let last: string | undefined
   try {
     for (const { link, transform } of transforms) {
       if (transform.chunk === undefined) continue
       last = link
-      const returned = transform.chunk(result)
-      const sent = returned === undefined ? withoutContent(result) : returned
-      if (sent === undefined) return undefined
-      if (!hasChoices(sent)) throw violationBy(sent, 'NOT_A_CHUNK')
-      result = sent
+      results = results.flatMap((each) => chunksOf(transform.chunk!(each), each))
     }
-    return writer.write(result)
+    return results.map((each) => writer.write(each))
   } catch (thrown) {
     throw last === undefined ? thrown : pluginError(last, 'reply', thrown)
   }
+}
+
+/** What a transform returned for a chunk. */
+function chunksOf(returned: ReturnType<NonNullable<ReplyTransform['chunk']>>, chunk: ChatChunk): readonly ChatChunk[] {
+  const sent = Array.isArray(returned) ? returned : [returned === undefined ? withoutContent(chunk) : (returned as ChatChunk)]
+  // Undefined: nothing is left of a chunk that was dropped.
+  const chunks = sent.filter((each) => each !== undefined)
+  for (const each of chunks) if (!hasChoices(each)) throw violationBy(each, 'NOT_A_CHUNK')
+  return chunks
 }
 
 /**

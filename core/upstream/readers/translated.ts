@@ -81,8 +81,8 @@ export class TranslatedReader implements BodyReader {
     for (const chunk of chunks) {
       this.#passed++
       const meaningful = stream.begun || !hold || isMeaningful(chunk)
-      const sent = transforms.length === 0 ? writer.write(chunk) : transformChunk(chunk, transforms, writer)
-      if (sent !== undefined && sent !== '') stream.push(sent, meaningful)
+      const texts = transforms.length === 0 ? [writer.write(chunk)] : transformChunk(chunk, transforms, writer)
+      for (const sent of texts) if (sent !== '') stream.push(sent, meaningful)
     }
   }
 

@@ -103,8 +103,7 @@ export class VerbatimReader implements BodyReader {
       stream.push(text, meaningful)
       return
     }
-    const sent = transformChunk(parse(data), transforms)
-    if (sent !== undefined) stream.push(frame(latin1(sent)), meaningful)
+    for (const sent of transformChunk(parse(data), transforms)) stream.push(frame(latin1(sent)), meaningful)
   }
 
   #onDone(): void {

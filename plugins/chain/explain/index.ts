@@ -2,7 +2,7 @@ import { type CallState, defineChain, type ParameterSupport, Type } from 'unifie
 
 const Config = Type.Object(
   {
-    keys: Type.Array(Type.String({ minLength: 1 }), {
+    keys: Type.Array(Type.String({ minLength: 1, refersTo: 'key of this file' }), {
       minItems: 1,
       uniqueItems: true,
       description: 'Ids of the keys that may ask, as `umg keys list` shows them; `routes:NAME` is the key NAME of this file.',

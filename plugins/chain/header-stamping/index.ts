@@ -1,5 +1,14 @@
 import type { Context } from 'koa'
-import { type CallState, compileTemplate, defineChain, formatUsd, type Template, Type } from 'unified-model-gateway/plugin'
+import {
+  type CallState,
+  compileTemplate,
+  defineChain,
+  type FieldProblem,
+  formatUsd,
+  InvalidConfig,
+  type Template,
+  Type,
+} from 'unified-model-gateway/plugin'
 
 const HeaderTemplates = (description: string, example: Record<string, string>) =>
   Type.Optional(Type.Record(Type.String(), Type.String({ minLength: 1 }), { description, examples: [example] }))
@@ -24,8 +33,10 @@ export default defineChain({
   name: 'header-stamping',
   schema: Config,
   create({ response = {}, upstream = {} }) {
-    const ofReply = compileHeaders('response', response)
-    const ofUpstream = compileHeaders('upstream', upstream)
+    const problems: FieldProblem[] = []
+    const ofReply = compileHeaders('response', response, problems)
+    const ofUpstream = compileHeaders('upstream', upstream, problems)
+    if (problems.length > 0) throw new InvalidConfig(...problems)
 
     return {
       async handle(ctx, next) {
@@ -95,8 +106,8 @@ export interface Headers {
   stamp(state: CallState, set: (name: string, value: string) => void): void
 }
 
-/** Compiles the headers of one direction. Throws an Error that names the header. */
-export function compileHeaders(direction: Direction, config: Readonly<Record<string, string>>): Headers {
+/** Compiles the headers of one direction. Adds the headers that cannot be set to `problems`. */
+function compileHeaders(direction: Direction, config: Readonly<Record<string, string>>, problems: FieldProblem[]): Headers {
   const compiled = new Map<string, Template>()
   for (const [spelling, text] of Object.entries(config)) {
     const name = spelling.toLowerCase()
@@ -104,7 +115,7 @@ export function compileHeaders(direction: Direction, config: Readonly<Record<str
       if (compiled.has(name)) throw new Error('stands twice, in another spelling')
       compiled.set(name, compileHeader(direction, name, text))
     } catch (error) {
-      throw new Error(`${direction}: the header "${spelling}" ${(error as Error).message}`)
+      problems.push({ path: [direction, spelling], message: (error as Error).message })
     }
   }
   return {

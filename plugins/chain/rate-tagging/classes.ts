@@ -1,6 +1,7 @@
 import {
   GatewayError,
   type HostLog,
+  InvalidConfig,
   type LimitScope,
   type Principal,
   parseRate,
@@ -42,7 +43,7 @@ export interface RateClass {
 
 /**
  * Finds the class of a principal: the one its key names, else the default. A key that names a class which is not declared is
- * refused: any other class might grant it what its owner must not have. Throws an Error where the default is not declared.
+ * refused: any other class might grant it what its owner must not have. Throws an InvalidConfig where the default is not declared.
  */
 export function createClasses(
   { classes, default: fallback, timeZone = 'UTC' }: ClassConfig,
@@ -50,7 +51,8 @@ export function createClasses(
 ): (principal: Principal) => RateClass {
   const declared = new Map(Object.entries(classes).map(([name, limits]) => [name, rateClassOf(name, limits, timeZone)]))
   const names = [...declared.keys()].join(', ')
-  if (!declared.has(fallback)) throw new Error(`default: there is no class "${fallback}"; the declared ones are ${names}`)
+  if (!declared.has(fallback))
+    throw new InvalidConfig({ path: ['default'], message: `is not a declared class; the declared ones are ${names}` })
   const reported = new Set<string>()
 
   return ({ rateClass = fallback }) => {

@@ -69,6 +69,7 @@ const Config = Type.Object(
     tags: Type.Optional(
       Type.Record(Type.String({ pattern: TAG_NAME }), Type.String({ minLength: 1 }), {
         additionalProperties: false,
+        declares: 'tag',
         description:
           'Labels of the call in the log and the usage rows. Places: {account} {key} {key_id} {kind} {class} {namespace} {model} {header.NAME}. A tag of which a value is unknown is left out.',
         examples: [{ team: '{header.x-team}' }],

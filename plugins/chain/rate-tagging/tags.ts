@@ -1,6 +1,8 @@
 import {
   compileTemplate,
+  type FieldProblem,
   type HostMetrics,
+  InvalidConfig,
   type ModelId,
   type Outcome,
   type Principal,
@@ -43,9 +45,18 @@ export interface Tags {
   set(tags: Record<string, string>, source: TagSource): void
 }
 
-/** Compiles the templates. Throws an Error that names the tag. */
+/** Compiles the templates. Throws an InvalidConfig. */
 export function compileTags(templates: Readonly<Record<string, string>>): Tags {
-  const compiled = Object.entries(templates).map(([name, text]) => [name, compileTag(name, text)] as const)
+  const problems: FieldProblem[] = []
+  const compiled = Object.entries(templates).flatMap(([name, text]) => {
+    try {
+      return [[name, compileTag(text)] as const]
+    } catch (error) {
+      problems.push({ path: ['tags', name], message: `has a faulty template: ${(error as Error).message}` })
+      return []
+    }
+  })
+  if (problems.length > 0) throw new InvalidConfig(...problems)
   return {
     names: compiled.map(([name]) => name),
     needModel: compiled.some(([, { names }]) => names.includes('namespace') || names.includes('model')),
@@ -65,39 +76,26 @@ function filled(place: string, source: TagSource): string | undefined {
   return [...printable].slice(0, MAX_LENGTH).join('') || undefined
 }
 
-function compileTag(name: string, text: string): Template {
-  try {
-    const template = compileTemplate(text, [...Object.keys(PLACES), `${HEADER}*`])
-    const secret = template.names.find((place) => CREDENTIALS.includes(place.replace(HEADER, '').toLowerCase()))
-    if (secret !== undefined) throw new Error(`{${secret}} is a credential, which a tag would write into the log`)
-    return template
-  } catch (error) {
-    throw new Error(`tags.${name}: ${(error as Error).message}`)
-  }
+function compileTag(text: string): Template {
+  const template = compileTemplate(text, [...Object.keys(PLACES), `${HEADER}*`])
+  const secret = template.names.find((place) => CREDENTIALS.includes(place.replace(HEADER, '').toLowerCase()))
+  if (secret !== undefined) throw new Error(`{${secret}} is a credential, which a tag would write into the log`)
+  return template
 }
 
 /** Counts a call that ended under those of its tags that the operator allows as labels. */
 export type CountTagged = (tags: Readonly<Record<string, string>>, outcome: Outcome) => void
 
-/** Throws an Error where a label is no tag, or where the counters already have other labels. */
+/** Throws an InvalidConfig where a label is no tag. */
 export function createTagMetrics(labels: readonly string[], tagNames: readonly string[], metrics: HostMetrics): CountTagged {
   if (labels.length === 0) return () => undefined
-  const stranger = labels.find((label) => !tagNames.includes(label))
-  if (stranger !== undefined) {
-    throw new Error(
-      `metrics: there is no tag "${stranger}"; the tags are ${tagNames.join(', ') || 'none, declare one under tags'}`,
-    )
+  const strangers = [...labels.entries()].filter(([, label]) => !tagNames.includes(label))
+  if (strangers.length > 0) {
+    const message = `is not a tag; the tags are ${tagNames.join(', ') || 'none, declare one under tags'}`
+    throw new InvalidConfig(...strangers.map(([index]) => ({ path: ['metrics', index], message })))
   }
-  const requests = counter('umg_tagged_requests_total', 'Calls by tag.')
-  const tokens = counter('umg_tagged_tokens_total', 'Tokens by tag, estimates included.')
-
-  function counter(name: string, help: string) {
-    try {
-      return metrics.counter(name, help, labels)
-    } catch (cause) {
-      throw new Error(`metrics: the labels of ${name} cannot change while the gateway runs; restart it`, { cause })
-    }
-  }
+  const requests = metrics.counter('umg_tagged_requests_total', 'Calls by tag.', labels)
+  const tokens = metrics.counter('umg_tagged_tokens_total', 'Tokens by tag, estimates included.', labels)
 
   return (tags, { usage }) => {
     const values = labels.map((label) => tags[label] ?? '')

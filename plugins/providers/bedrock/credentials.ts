@@ -1,4 +1,4 @@
-import { bearer, GatewayError, type Secret, type UpstreamHeaders } from 'unified-model-gateway/plugin'
+import { bearer, GatewayError, InvalidConfig, type Secret, type UpstreamHeaders } from 'unified-model-gateway/plugin'
 import { type AwsIdentity, createSigner, type Unsigned } from './signature.ts'
 
 /** The credentials in a configuration. Without any, those that AWS's own tools would find. */
@@ -17,17 +17,21 @@ export interface Authenticator {
   readonly refreshes: boolean
 }
 
-/** The authenticator of a configuration. Throws an Error that tells the operator what to correct. */
+/** The authenticator of a configuration. Throws an InvalidConfig. */
 export function createAuthenticator(credentials: Credentials, region: string): Authenticator {
   const { apiKey, accessKeyId, secretAccessKey, sessionToken } = credentials
   if (apiKey) {
-    if (accessKeyId || secretAccessKey) throw new Error('apiKey and accessKeyId exclude each other: keep one of them')
+    const other = accessKeyId ? 'accessKeyId' : secretAccessKey && 'secretAccessKey'
+    if (other) throw invalid(other, 'excludes apiKey: keep one of them')
     const authorization = bearer(apiKey)
     return { headersFor: async () => ({ authorization }), refreshes: false }
   }
-  if (!accessKeyId !== !secretAccessKey) throw new Error('accessKeyId and secretAccessKey go together: give both or neither')
+  if (!accessKeyId !== !secretAccessKey) {
+    const [given, missing] = accessKeyId ? ['accessKeyId', 'secretAccessKey'] : ['secretAccessKey', 'accessKeyId']
+    throw invalid(given!, `needs ${missing}: give both or neither`)
+  }
   if (!accessKeyId || !secretAccessKey) {
-    if (sessionToken) throw new Error('sessionToken belongs to accessKeyId and secretAccessKey: give all three')
+    if (sessionToken) throw invalid('sessionToken', 'belongs to accessKeyId and secretAccessKey: give all three')
     return fromProviderChain(region)
   }
   const identity = {
@@ -37,6 +41,8 @@ export function createAuthenticator(credentials: Credentials, region: string): A
   }
   return { headersFor: createSigner(region, async () => identity), refreshes: false }
 }
+
+const invalid = (field: string, message: string): InvalidConfig => new InvalidConfig({ path: [field], message })
 
 /**
  * Takes the identity from where AWS's own tools take it: the environment, the shared files, web identity, the container, the instance.

@@ -7,9 +7,13 @@ import {
   defineCallFunction,
   defineProvider,
   type EndpointOperation,
+  type FieldProblem,
+  InvalidConfig,
   parseBaseUrl,
+  type Secret,
   secret,
   Type,
+  type UpstreamHeaders,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
 import { CHOOSING, memberOptions, type RefusedMembers, refusedMembers, refuseMember } from './members.ts'
@@ -17,6 +21,12 @@ import { PRESETS, type Preset, type PresetName } from './presets.ts'
 import { QUIRKS } from './quirks/named.ts'
 import type { Quirk } from './quirks/quirk.ts'
 import { createTranslator, needsTranslator, readEndpointRefusal, readModels } from './reply.ts'
+
+/** A name of a header that holds a credential: `x-api-key`, `X-Auth-Token`. Patterns of JSON Schema have no flag for upper case. */
+const CREDENTIAL = '(^|-)(auth|(api)?key|token|secret|password|credentials?|cookie|session)(-|$)'.replace(
+  /[a-z]/g,
+  (letter) => `[${letter}${letter.toUpperCase()}]`,
+)
 
 const schema = Type.Object(
   {
@@ -45,7 +55,15 @@ const schema = Type.Object(
       }),
     ),
     headers: Type.Optional(
-      Type.Record(Type.String(), Type.String(), { description: 'Sent with every request to this vendor, discovery included.' }),
+      Type.Unsafe<Readonly<Record<string, string | Secret>>>({
+        type: 'object',
+        patternProperties: {
+          [CREDENTIAL]: secret({ description: 'A header with a credential, by its name.' }),
+          [`^(?!.*${CREDENTIAL})`]: Type.String(),
+        },
+        description:
+          'Sent with every request to this vendor, discovery included. The value of a header whose name has the word key, token, secret, auth, password, credential, cookie or session must be a reference.',
+      }),
     ),
     ...memberOptions(CHOOSING),
   },
@@ -61,7 +79,8 @@ export default defineProvider({
   create({ preset: name, baseUrl, quirks: own = [], apiKey, responses, headers = {}, ...members }, host) {
     const preset: Preset | undefined = name && PRESETS[name]
     const address = baseUrl ?? preset?.baseUrl
-    if (address === undefined) throw new Error('name the upstream: set preset to a known vendor, or baseUrl to an address')
+    if (address === undefined)
+      throw new InvalidConfig({ path: [], message: 'names no upstream: set preset to a known vendor, or baseUrl to an address' })
     const { origin, path: base } = parseBaseUrl(address, { endpoint: '/chat/completions', example: PRESETS.openai.baseUrl })
     const credentials = { ...checkHeaders(headers), ...(apiKey && { authorization: bearer(apiKey) }) }
     const shipped: readonly Quirk[] = preset?.quirks ?? []
@@ -151,18 +170,25 @@ const REFUSED_HEADERS: Readonly<Record<string, string>> = {
   upgrade: HOP_BY_HOP,
 }
 
-/** The configured headers, with lower-case names. Throws an Error that says what to correct, without the values. */
-function checkHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const checked = new Map<string, string>()
+/** The configured headers, with lower-case names. Throws an InvalidConfig that says what to correct, without the values. */
+function checkHeaders(headers: UpstreamHeaders): UpstreamHeaders {
+  const checked = new Map<string, string | Secret>()
+  const problems: FieldProblem[] = []
   for (const [given, value] of Object.entries(headers)) {
     const name = given.toLowerCase()
-    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw new Error(`headers: '${given}' is not a header name`)
-    if (Object.hasOwn(REFUSED_HEADERS, name)) throw new Error(`headers: '${given}' cannot be set: ${REFUSED_HEADERS[name]}`)
-    if (checked.has(name)) throw new Error(`headers: '${given}' is set twice; header names are case-insensitive`)
-    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-      throw new Error(`headers: the value of '${given}' has a character that no header can hold, such as a line break`)
-    }
-    checked.set(name, value)
+    const message = checked.has(name)
+      ? 'is set twice; header names are case-insensitive'
+      : problemOfHeader(name, typeof value === 'string' ? value : value.reveal())
+    if (message === undefined) checked.set(name, value)
+    else problems.push({ path: ['headers', given], message })
   }
+  if (problems.length > 0) throw new InvalidConfig(...problems)
   return Object.fromEntries(checked)
+}
+
+function problemOfHeader(name: string, value: string): string | undefined {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return 'is not a header name'
+  if (Object.hasOwn(REFUSED_HEADERS, name)) return `cannot be set: ${REFUSED_HEADERS[name]}`
+  if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return 'has a character that no header can hold, such as a line break'
+  return undefined
 }

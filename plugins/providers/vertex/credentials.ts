@@ -4,6 +4,7 @@ import {
   type Call,
   errorCode,
   GatewayError,
+  InvalidConfig,
   parseRecord,
   Secret,
   type UpstreamHeaders,
@@ -67,10 +68,12 @@ function readKey(key: Secret): { readonly email: string; readonly key: string; r
   if (type === 'service_account' && typeof email === 'string' && typeof pem === 'string') {
     return { email, key: pem, ...(typeof keyId === 'string' && { keyId }) }
   }
-  throw new Error(
-    'credentials: not the JSON key of a service account; give the content of its file. For credentials of another kind omit ' +
+  throw new InvalidConfig({
+    path: ['credentials'],
+    message:
+      'is not the JSON key of a service account; give the content of its file. For credentials of another kind omit ' +
       'this, and name their file in GOOGLE_APPLICATION_CREDENTIALS.',
-  )
+  })
 }
 
 function toHeaders(headers: Headers): UpstreamHeaders {

@@ -22,7 +22,7 @@ describe('umg explain', () => {
 
   /** Runs the command, and removes the name of the folder from its output. */
   async function explainModel(model: string, options: Partial<ExplainOptions> = {}): Promise<CommandRun> {
-    const all: ExplainOptions = { routes, data: 'unused', database, format: 'pretty', ...options }
+    const all: ExplainOptions = { routes, data: 'unused', database, ...options }
     const { code, stdout, stderr } = await runCommand((io) => explain(model, all, io), ACME_ENV)
     const plain = (text: string) => text.replaceAll(`${folder.path}/`, '')
     return { code, stdout: plain(stdout), stderr: plain(stderr) }
@@ -107,7 +107,7 @@ chain, for the live key routes:nightly (nightly)
   })
 
   it('prints the same as JSON', async () => {
-    const { stdout } = await explainModel('gpt-4o', { key: 'nightly', format: 'json', ...failing(['openai', '429']) })
+    const { stdout } = await explainModel('gpt-4o', { key: 'nightly', json: true, ...failing(['openai', '429']) })
     const { alias, model, key, chain, failing: supposed, ways } = JSON.parse(stdout)
     expect(alias).to.deep.equal({ of: 'acme/smart', at: 'routes.yaml:41' })
     expect(model.targets[0]).to.deep.equal({

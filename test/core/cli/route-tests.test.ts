@@ -15,7 +15,7 @@ describe('umg routes test', () => {
 
   async function test(expectations: string, table = ACME_TABLE) {
     const file = folder.write('routes.yaml', `${table}${expectations}`)
-    const { code, stdout, stderr } = await runCommand((io) => testRoutes(file, io), ACME_ENV)
+    const { code, stdout, stderr } = await runCommand((io) => testRoutes(file, {}, io), ACME_ENV)
     return { code, stdout: stdout.replaceAll(`${folder.path}/`, ''), stderr: stderr.replaceAll(`${folder.path}/`, '') }
   }
 

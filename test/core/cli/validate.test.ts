@@ -1,6 +1,5 @@
 import { expect } from 'chai'
-import { validate } from '../../../core/cli/config/validate.ts'
-import type { Format } from '../../../core/cli/validation-report.ts'
+import { type ValidateOptions, validate } from '../../../core/cli/config/validate.ts'
 import { json, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
 import { closedOrigin } from '../../support/closed-port.ts'
 import { runCommand } from '../../support/run-command.ts'
@@ -17,16 +16,16 @@ describe('umg validate', () => {
 
   after(() => folder?.remove())
 
-  async function check(text: string, format: Format, online = false) {
+  async function check(text: string, options: ValidateOptions = {}) {
     const file = folder.write('routes.yaml', text)
-    const { code, stdout, stderr } = await runCommand((io) => validate(file, { format, online }, io), { KEY: 'value-of-the-key' })
+    const { code, stdout, stderr } = await runCommand((io) => validate(file, options, io), { KEY: 'value-of-the-key' })
     const plain = (written: string) => written.replaceAll(`${folder.path}/`, '')
     return { code, stdout: plain(stdout), stderr: plain(stderr) }
   }
 
-  describe('--format json', () => {
+  describe('--json', () => {
     it('prints the notices of a valid table', async () => {
-      const { code, stdout, stderr } = await check('version: 1\nnamespaces: {}\n', 'json')
+      const { code, stdout, stderr } = await check('version: 1\nnamespaces: {}\n', { json: true })
       expect({ code, stderr }).to.deep.equal({ code: 0, stderr: '' })
       const { notices, ...rest } = JSON.parse(stdout)
       expect(rest).to.deep.equal({ file: 'routes.yaml', valid: true, errors: [] })
@@ -34,7 +33,7 @@ describe('umg validate', () => {
     })
 
     it('prints the errors on stdout', async () => {
-      const { code, stdout, stderr } = await check(`version: 1\n${AUTH}namespace: {}\nnamespaces: {}\n`, 'json')
+      const { code, stdout, stderr } = await check(`version: 1\n${AUTH}namespace: {}\nnamespaces: {}\n`, { json: true })
       expect({ code, stderr }).to.deep.equal({ code: 1, stderr: '' })
       expect(JSON.parse(stdout)).to.deep.equal({
         file: 'routes.yaml',
@@ -52,15 +51,17 @@ describe('umg validate', () => {
     })
 
     it('exits with 2 if the file cannot be read', async () => {
-      const { code, stdout } = await runCommand((io) => validate(`${folder.path}/nowhere.yaml`, { format: 'json' }, io))
+      const { code, stdout } = await runCommand((io) => validate(`${folder.path}/nowhere.yaml`, { json: true }, io))
       expect(code).to.equal(2)
       expect(JSON.parse(stdout).errors[0]).to.include({ line: 1, column: 1, message: 'the file does not exist' })
     })
   })
 
-  describe('--format github', () => {
+  describe('--github', () => {
     it('prints an annotation for each error, escaped', async () => {
-      const { code, stdout } = await check(`version: 1\n${AUTH}namespaces: { "50%,\\na:b": { provider: sandbox } }\n`, 'github')
+      const { code, stdout } = await check(`version: 1\n${AUTH}namespaces: { "50%,\\na:b": { provider: sandbox } }\n`, {
+        github: true,
+      })
       expect(code).to.equal(1)
       expect(stdout).to.equal(
         '::error file=routes.yaml,line=3,col=15::"50%25,\\na:b" in namespaces must be a name of lower-case letters, digits, dots, dashes and underscores, such as "openai" or "my-models"\n',
@@ -69,7 +70,7 @@ describe('umg validate', () => {
 
     it('escapes the name of the file', async () => {
       const file = folder.write('a,b:c%.yaml', 'version: 2\nnamespaces: {}\n')
-      const { stdout } = await runCommand((io) => validate(file, { format: 'github' }, io))
+      const { stdout } = await runCommand((io) => validate(file, { github: true }, io))
       expect(stdout).to.contain('/a%2Cb%3Ac%25.yaml,line=1,col=10::version must be 1')
     })
 
@@ -78,14 +79,14 @@ describe('umg validate', () => {
       const open = '{ provider: openai-compatible, config: { preset: openai } }'
       const prices = 'prices: { models: { far/a: { free: true } } }'
       const text = `version: 1\n${AUTH}namespaces: { far: ${far}, near: ${far}, open: ${open} }\n${prices}\n`
-      expect((await check(text, 'pretty')).stdout.split('\n').slice(1, -1)).to.deep.equal([
+      expect((await check(text)).stdout.split('\n').slice(1, -1)).to.deep.equal([
         'note: the cost of calls to far/b, far/c, far/d is unknown; add prices, or free: true, to "prices"',
         'note: the cost of calls to near/a, near/b, near/c and 1 more is unknown; add prices, or free: true, to "prices"',
       ])
     })
 
     it('prints an annotation for each notice', async () => {
-      const { code, stdout } = await check('version: 1\nnamespaces: {}\n', 'github')
+      const { code, stdout } = await check('version: 1\nnamespaces: {}\n', { github: true })
       expect(code).to.equal(0)
       expect(stdout).to.match(/^::notice file=routes\.yaml::the chain has no "auth"/)
     })
@@ -107,7 +108,7 @@ describe('umg validate', () => {
 
     it('calls the upstream with the credential, and prints the number of upstreams', async () => {
       upstream.on(() => json({ object: 'list', data: [{ id: 'large' }] }))
-      const { code, stdout } = await check(table(upstream.origin), 'pretty', true)
+      const { code, stdout } = await check(table(upstream.origin), { online: true })
       expect({ code, stdout }).to.deep.equal({
         code: 0,
         stdout: 'routes.yaml is valid: 1 namespace, 1 link; 1 upstream checked\n',
@@ -118,13 +119,13 @@ describe('umg validate', () => {
     })
 
     it('calls no upstream without the option', async () => {
-      expect((await check(table(upstream.origin), 'pretty')).code).to.equal(0)
+      expect((await check(table(upstream.origin))).code).to.equal(0)
       expect(upstream.connectionsAccepted).to.equal(0)
     })
 
     it('reports the namespace whose upstream refuses the credential, and its message', async () => {
       upstream.on(() => json({ error: { message: 'Your key has expired.' } }, { status: 401 }))
-      const { code, stderr } = await check(table(upstream.origin), 'pretty', true)
+      const { code, stderr } = await check(table(upstream.origin), { online: true })
       expect(code).to.equal(1)
       expect(stderr).to.match(
         /^routes\.yaml:4:3: namespaces\.far: GET \S+\/v1\/models: status 401; check the API key\. The upstream said: "Your key has expired\."\n/,
@@ -140,19 +141,19 @@ describe('umg validate', () => {
     ] as const) {
       it(`removes ${what} from the message of an upstream`, async () => {
         upstream.on(() => json({ error: { message } }, { status: 401 }))
-        const { stderr } = await check(table(upstream.origin), 'pretty', true)
+        const { stderr } = await check(table(upstream.origin), { online: true })
         expect(stderr.split('\n')[0]!.split(' said: ')[1]).to.equal(printed)
       })
     }
 
     it('prints the message of an UpstreamError that a plugin throws, without secrets', async () => {
       folder.write('tale.ts', MUTE.replace('request:', `check: () => { throw new UpstreamError(${TALE}) }, request:`))
-      const { stderr } = await check(`version: 1\n${AUTH}namespaces:\n  tale: { provider: ./tale.ts }\n`, 'pretty', true)
+      const { stderr } = await check(`version: 1\n${AUTH}namespaces:\n  tale: { provider: ./tale.ts }\n`, { online: true })
       expect(stderr).to.match(/^routes\.yaml:4:3: namespaces\.tale: status 402\. The upstream said: "No credit {2}for …\."\n/)
     })
 
     it('reports the namespace whose upstream cannot be reached', async () => {
-      const { code, stdout } = await check(table(await closedOrigin()), 'github', true)
+      const { code, stdout } = await check(table(await closedOrigin()), { github: true, online: true })
       expect(code).to.equal(1)
       expect(stdout).to.match(/^::error file=routes\.yaml,line=4,col=3::namespaces\.far: GET \S+: ECONNREFUSED\n$/)
     })
@@ -161,7 +162,7 @@ describe('umg validate', () => {
       upstream.on(() => json({ data: [{ id: 'large' }, { id: 'small' }] }))
       const rest =
         '    models: [large, "l*", lagre, medium]\n  acme: { models: { smart: { targets: [{ model: far/lxrge }] } } }\naliases: { gpt: far/large }\n'
-      const { code, stdout } = await check(table(upstream.origin, rest), 'pretty', true)
+      const { code, stdout } = await check(table(upstream.origin, rest), { online: true })
       expect(code).to.equal(0)
       expect(stdout.split('\n').slice(1, -1)).to.deep.equal([
         'note: "far" does not list the model far/lagre; did you mean "large"?',
@@ -173,7 +174,7 @@ describe('umg validate', () => {
     it('notes an upstream that cannot be checked, and skips dormant namespaces', async () => {
       folder.write('mute.ts', MUTE)
       const text = `version: 1\n${AUTH}namespaces:\n  mute: { provider: ./mute.ts }\n  off: { provider: openai-compatible, optional: true, config: { preset: openai, apiKey: "\${env:NOT_SET}" } }\n`
-      const { code, stdout } = await check(text, 'pretty', true)
+      const { code, stdout } = await check(text, { online: true })
       expect(code).to.equal(0)
       expect(stdout)
         .to.contain('; 0 upstreams checked\n')
@@ -182,16 +183,16 @@ describe('umg validate', () => {
 
     it('prints the message of an error that a plugin throws', async () => {
       folder.write('cross.ts', MUTE.replace('request:', "check: () => { throw new Error('the region is closed') }, request:"))
-      const { stderr } = await check(`version: 1\n${AUTH}namespaces:\n  cross: { provider: ./cross.ts }\n`, 'pretty', true)
+      const { stderr } = await check(`version: 1\n${AUTH}namespaces:\n  cross: { provider: ./cross.ts }\n`, { online: true })
       expect(stderr).to.match(/^routes\.yaml:4:3: namespaces\.cross: the region is closed\n/)
     })
   })
 
   it('reports the position of a config that its plugin refuses, with a code frame', async () => {
-    const { code, stderr } = await check(`version: 1\n${AUTH}namespaces:\n  far: { provider: openai-compatible }\n`, 'pretty')
+    const { code, stderr } = await check(`version: 1\n${AUTH}namespaces:\n  far: { provider: openai-compatible }\n`)
     expect(code).to.equal(1)
     expect(stderr)
-      .to.match(/^routes\.yaml:4:3: namespace far: name the upstream: /)
+      .to.match(/^routes\.yaml:4:3: namespaces\.far\.config names no upstream: /)
       .and.contain('> 4 |   far: { provider')
   })
 })

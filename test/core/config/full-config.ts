@@ -15,8 +15,8 @@ chain:
       sample: 0.5
       fields: [model, status]
       rotate: { lines: 100, keep: 3 }
-    when:
-      namespaces: [east, west]
+    when: { namespaces: [east, west], endpoints: [responses], accounts: [research],
+      keys: ["routes:nightly"], tags: { job: nightly }, headers: { x-team: search } }
 namespaces:
   east:
     provider: ${plugin('upstream')}

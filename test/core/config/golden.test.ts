@@ -33,6 +33,6 @@ async function outputOf(name: string): Promise<string> {
       output += text
     },
   }
-  const code = await validate(`${FOLDER}${name}`, { format: 'pretty' }, { env: ENV, stdout: stream, stderr: stream })
+  const code = await validate(`${FOLDER}${name}`, {}, { env: ENV, stdout: stream, stderr: stream })
   return `${output.replaceAll(FOLDER, '').replaceAll(ROOT, '<project>/')}exit ${code}\n`
 }

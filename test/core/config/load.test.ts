@@ -29,7 +29,14 @@ describe('the Config of a valid routes.yaml', () => {
     expect(config.chain.map((link) => link.plugin.name)).to.deep.equal(['auth', 'audit'])
     expect(config.chain[1]).to.deep.include({
       config: { sink: 'stdout', level: 'full', sample: 0.5, fields: ['model', 'status'], rotate: { lines: 100, keep: 3 } },
-      when: { namespaces: ['east', 'west'] },
+      when: {
+        namespaces: ['east', 'west'],
+        endpoints: ['responses'],
+        accounts: ['research'],
+        keys: ['routes:nightly'],
+        tags: { job: 'nightly' },
+        headers: { 'x-team': 'search' },
+      },
       at: { file: `${folder.path}/routes.yaml`, line: 4, column: 5 },
     })
     expect(config.chain[0]).not.to.have.property('when')

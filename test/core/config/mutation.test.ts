@@ -54,7 +54,7 @@ describe('a full routes.yaml', () => {
         const [first, ...others] = await diagnose(replaceTokens(FULL_CONFIG, [key, misspelt]))
         expect(first).to.include({ line: key.line, column: key.column })
         expect(first?.message).to.contain(`unknown field "${misspelt}"`).and.contain(`did you mean "${key.text}"?`)
-        expect(others.map(({ message }) => message).filter((message) => message.includes('field'))).to.deep.equal([])
+        expect(others.map(({ message }) => message)).to.deep.equal([])
       }
     })
   }

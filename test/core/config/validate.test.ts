@@ -22,11 +22,7 @@ describe('umg validate', () => {
         written[name] += chunk
       },
     })
-    const code = await validate(
-      file,
-      { format: 'pretty' },
-      { env: { ...FULL_ENV, ...env }, stdout: stream('stdout'), stderr: stream('stderr') },
-    )
+    const code = await validate(file, {}, { env: { ...FULL_ENV, ...env }, stdout: stream('stdout'), stderr: stream('stderr') })
     return { code, file, ...written }
   }
 

@@ -22,7 +22,11 @@ describe('the address of a client', () => {
     ['an unmapped IPv4 address', '::ffff:192.0.2.1', undefined, '192.0.2.1'],
     ['that from a trusted proxy with an IPv4-mapped address', '::ffff:10.1.2.3', '192.0.2.1', '192.0.2.1'],
     ['an IPv6 address', '2001:db8::5', '2001:db9::1', '2001:db9::1'],
-    ['an invalid value from a trusted proxy, unchanged', '10.1.2.3', 'unknown', 'unknown'],
+    ['that of the trusted proxy, if what it forwards is no address', '10.1.2.3', 'unknown', '10.1.2.3'],
+    ['that of the trusted proxy, if a client rotates words', '10.1.2.3', '192.0.2.1, zz', '10.1.2.3'],
+    ['that of the trusted proxy, if a client sends a long text', '10.1.2.3', 'x'.repeat(15_000), '10.1.2.3'],
+    ['that from a proxy that adds the port', '10.1.2.3', '192.0.2.1:4711', '192.0.2.1'],
+    ['that from a proxy that adds the port to IPv6', '10.1.2.3', '[2001:db9::1]:4711', '2001:db9::1'],
   ] as const) {
     it(`is ${what}`, () => {
       expect(clientAddress(PROXIES)(request(remote, forwarded))).to.equal(wanted)

@@ -70,11 +70,32 @@ describe('A metric', () => {
     expect(await valuesOf(metrics, 'calls_total')).to.deep.equal({ x: 2 })
   })
 
-  it('cannot be declared again with another shape', () => {
+  it('declared again with other labels has the labels of both, and counts on', async () => {
+    const metrics = new Metrics()
+    const before = metrics.counter('calls_total', 'Calls.', ['team'])
+    before.add(1, 'search')
+    const after = metrics.counter('calls_total', 'Calls.', ['app', 'team'])
+    after.add(2, '', 'search')
+    after.add(4, 'crawler', 'search')
+    before.add(8, 'search')
+    const totals = new Metrics()
+    for (const part of [metrics, metrics]) totals.merge(await part.state())
+    for (const [each, times] of [
+      [metrics, 1],
+      [totals, 2],
+    ] as const) {
+      const { text } = await each.render()
+      expect(text.split('\n').filter((line) => line.startsWith('calls_total'))).to.deep.equal([
+        `calls_total{team="search",app=""} ${11 * times}`,
+        `calls_total{team="search",app="crawler"} ${4 * times}`,
+      ])
+    }
+  })
+
+  it('cannot be declared again with another type or other buckets', () => {
     const metrics = new Metrics()
     metrics.histogram('wait_seconds', 'Waiting.', ['a', 'b'], [1, 2])
     const exists = /metric wait_seconds exists .*a histogram with labels \[a, b\] and buckets \[1, 2\]\); choose another name/
-    expect(() => metrics.histogram('wait_seconds', 'Waiting.', ['b', 'a'], [1, 2])).to.throw(exists)
     expect(() => metrics.histogram('wait_seconds', 'Waiting.', ['a', 'b'], [1, 3])).to.throw(exists)
     expect(() => metrics.counter('wait_seconds', 'Waiting.', ['a', 'b'])).to.throw(exists)
   })

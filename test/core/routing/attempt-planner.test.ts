@@ -21,7 +21,11 @@ interface Journey {
 
 /** Goes on while there is a next stop; the try at each fails as told, the last of these for all further ones. */
 function travel(way: Route, errors: readonly GatewayError[], body: Record<string, unknown> = {}): Journey {
-  const itinerary = new AttemptPlanner(way, fakeCall({ model: 'acme/smart', ...body }), { key: 'key_1', random: () => 0.5 })
+  const itinerary = new AttemptPlanner(way, fakeCall({ model: 'acme/smart', ...body }), {
+    key: 'key_1',
+    account: 'default',
+    random: () => 0.5,
+  })
   const stops: PlannedAttempt[] = []
   for (let stop = itinerary.next(performance.now()); stop !== undefined; stop = itinerary.next(performance.now())) {
     stops.push(stop)
@@ -72,7 +76,7 @@ describe('the plan of the attempts of a call', () => {
   it('repeats another target if the breaker of the first has opened', () => {
     const [a, b] = three()
     for (let i = 0; i < 4; i++) a!.target.health.failed(performance.now(), false)
-    const itinerary = new AttemptPlanner(route([a!, b!]), fakeCall({}), { key: 'k', random: () => 0.5 })
+    const itinerary = new AttemptPlanner(route([a!, b!]), fakeCall({}), { key: 'k', account: 'default', random: () => 0.5 })
     for (const { target } of [a!, b!]) {
       expect(itinerary.next(performance.now())?.candidate.target).to.equal(target)
       target.health.failed(performance.now(), false)
@@ -127,7 +131,7 @@ describe('the plan of the attempts of a call', () => {
   it('returns the time to wait if every breaker is open', () => {
     const only = candidate('a/1')
     for (let i = 0; i < 5; i++) only.target.health.failed(performance.now(), false)
-    const itinerary = new AttemptPlanner(route([only]), fakeCall({}), { key: 'key_1', random: Math.random })
+    const itinerary = new AttemptPlanner(route([only]), fakeCall({}), { key: 'key_1', account: 'default', random: Math.random })
     expect(itinerary.next(performance.now())).to.equal(undefined)
     expect([itinerary.error.row, itinerary.error.headers['retry-after']]).to.deep.equal(['upstream_circuit_open', '1'])
   })
@@ -153,6 +157,7 @@ describe('the plan of the attempts of a call', () => {
   it('makes one more attempt on a new connection if the pooled one was stale', () => {
     const itinerary = new AttemptPlanner(route([candidate('a/1')], { attempts: 1 }), fakeCall({}), {
       key: 'k',
+      account: 'default',
       random: Math.random,
     })
     expect(itinerary.next(0)).to.include({ fresh: false })

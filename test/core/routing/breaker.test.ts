@@ -7,8 +7,8 @@ function target(breaks = true): { health: TargetHealth; changes: BreakerState[] 
   return { health: new TargetHealth(breaks, (state) => changes.push(state)), changes }
 }
 
-function fail(health: TargetHealth, times: number, now: number): void {
-  for (let i = 0; i < times; i++) health.failed(now, false)
+function fail(health: TargetHealth, times: number, now: number, account?: string): void {
+  for (let i = 0; i < times; i++) health.failed(now, false, account)
 }
 
 describe('the health of a target', () => {
@@ -91,6 +91,38 @@ describe('the health of a target', () => {
     fail(health, 5, 0)
     health.end(health.begin())
     expect(health.availability(1000)).to.equal('available')
+  })
+
+  it('opens the breaker for one account alone whose calls alone fail, also if nobody else calls', () => {
+    const { health, changes } = target()
+    fail(health, 9, 1000, 'mallory')
+    expect(health.availability(1500, 'mallory')).to.equal('open')
+    expect(health.availability(1500, 'ann')).to.equal('available')
+    expect(health.begin('ann'), 'no probe').to.equal(false)
+    health.succeeded(1600, 5, false, 'ann')
+    expect(health.availability(1700, 'mallory')).to.equal('open')
+    const probe = health.begin('mallory')
+    health.end(probe)
+    health.succeeded(2000, 5, probe, 'mallory')
+    expect(health.availability(2000, 'mallory')).to.equal('available')
+    expect(changes).to.deep.equal(['open', 'half_open', 'closed'])
+  })
+
+  it('opens the breaker for all once the calls of others fail too', () => {
+    const { health } = target()
+    fail(health, 9, 1000, 'mallory')
+    fail(health, 1, 1500, 'ann')
+    expect(health.availability(1500, 'bob')).to.equal('open')
+    expect(health.availability(1500, 'mallory')).to.equal('open')
+  })
+
+  it('stays closed for others while most of their calls succeed', () => {
+    const { health } = target()
+    for (let i = 0; i < 6; i++) health.succeeded(1000, 5, false, 'ann')
+    fail(health, 40, 1000, 'mallory')
+    fail(health, 1, 1000, 'bob')
+    expect(health.availability(1000, 'bob')).to.equal('available')
+    expect(health.availability(1000, 'mallory')).to.equal('open')
   })
 
   it('never opens a breaker that is switched off', () => {

@@ -28,10 +28,8 @@ onEachDatabase('umg requests and umg usage', (create) => {
 
   const at = () => ({ data: 'unused', database })
   const show = (id: string, json = false) => runCommand((io) => showRequestCommand({ ...at(), id, json }, io))
-  const list = (options: object = {}) =>
-    runCommand((io) => listRequestsCommand({ ...at(), format: 'table', limit: 50, ...options }, io))
-  const usage = (options: object = {}) =>
-    runCommand((io) => usageCommand({ ...at(), ...DAY, format: 'table', group: 'model', ...options }, io))
+  const list = (options: object = {}) => runCommand((io) => listRequestsCommand({ ...at(), limit: 50, ...options }, io))
+  const usage = (options: object = {}) => runCommand((io) => usageCommand({ ...at(), ...DAY, group: 'model', ...options }, io))
   const columns = ({ stdout }: { readonly stdout: string }) =>
     stdout
       .trimEnd()

@@ -134,9 +134,7 @@ onEachDatabase('spend', (create) => {
 
   it('is shown by umg spend, as a table, CSV and JSON Lines', async () => {
     const spend = (options: object) =>
-      runCommand((io) =>
-        spendCommand({ data: 'unused', database, ...OCTOBER, group: 'account', format: 'table', ...options }, io),
-      )
+      runCommand((io) => spendCommand({ data: 'unused', database, ...OCTOBER, group: 'account', ...options }, io))
     const table = (await spend({})).stdout.trimEnd().split('\n')
     expect(table.map((line) => line.split(/ {2,}/)).map((cells) => [cells[0], cells.at(-2), cells.at(-1)])).to.deep.equal([
       ['ACCOUNT', 'COST USD', 'UNPRICED'],

@@ -54,7 +54,7 @@ describe('the output of a command into a pipe', () => {
 
   for (const [args, code] of [
     [['schema'], 0],
-    [['validate', 'wrong.yaml', '--format', 'json'], 1],
+    [['validate', 'wrong.yaml', '--json'], 1],
     [['keys', 'list', '--json', '--database', 'sqlite:gateway.db'], 0],
   ] as const) {
     it(`is complete: umg ${args.join(' ')}`, async () => {
@@ -75,7 +75,7 @@ describe('the output of a command into a pipe', () => {
     ['--help'],
     ['schema'],
     ['validate'],
-    ['explain', 'sandbox/hello', '--format', 'json'],
+    ['explain', 'sandbox/hello', '--json'],
     ['keys', 'list', '--json', '--database', 'sqlite:gateway.db'],
     ['requests', 'list', '--format', 'csv'],
     ['usage'],

@@ -142,6 +142,28 @@ onEachDatabase('users', (database) => {
       expect((await Promise.all(both)).map(({ status }) => status).sort()).to.deep.equal([200, 409])
     })
 
+    it('by an admin who is told how many of their keys go on working when they are disabled, and can revoke those', async () => {
+      const { body: made } = await fixture.member.post('/keys', { name: unique('laptop'), kind: 'test' })
+      const { body: others } = await fixture.admin.post('/keys', {
+        name: unique('other'),
+        kind: 'test',
+        account_id: fixture.account,
+      })
+      const status = async ({ id }: Record<string, unknown>) => (await fixture.admin.get(`/keys/${id}`)).body.status
+      const wrong = await fixture.admin.patch(`/users/${fixture.memberId}`, { revoke_keys: true })
+      expect(wrong.body).to.include({ code: 'invalid_value', param: 'revoke_keys' })
+      const disabled = await fixture.admin.patch(`/users/${fixture.memberId}`, { disabled: true })
+      const { body: list } = await fixture.admin.get('/users')
+      expect(list.data!.find(({ id }) => id === fixture.memberId)).to.include({ active_keys: disabled.body.active_keys })
+      expect(disabled.body.active_keys).to.be.at.least(1)
+      expect(await status(made)).to.equal('active')
+      const revoked = await fixture.admin.patch(`/users/${fixture.memberId}`, { disabled: true, revoke_keys: true })
+      expect(revoked.body.active_keys).to.equal(0)
+      expect([await status(made), await status(others)]).to.deep.equal(['revoked', 'active'])
+      const { body: trail } = await fixture.admin.get('/audit?action=key.revoke&limit=1')
+      expect(trail.data![0]).to.deep.include({ actor: { id: fixture.adminId, name: 'Ada' } })
+    })
+
     it('only in the fields that an admin may set', async () => {
       for (const [name, value] of Object.entries({
         email: 'x@example.com',

@@ -77,7 +77,7 @@ describe('A link that caches replies', () => {
         expect(await gateway.metric('gen_ai_client_token_usage_sum')).to.equal(used)
         expect(reply.headers.get('x-umg-attempts')).to.equal(null)
         const line = await gateway.logged(({ id }) => id === reply.headers.get('x-request-id'))
-        expect(line).to.include({ outcome: 'ok', status: 200 })
+        expect(line).to.include({ outcome: 'ok', status: 200, answeredBy: 'cache' })
         expect(line).to.not.have.any.keys('tokens', 'served')
         const before = Number(reply.headers.get('x-ratelimit-remaining-tokens'))
         const again = await call(asked)

@@ -15,7 +15,7 @@ const NEITHER = [
   'a number',
   'a text',
   'null',
-  'an array',
+  'an array of numbers',
   'an empty object',
   'choices that are no list',
   'choices that are no objects',
@@ -74,6 +74,9 @@ describe('a link that transforms replies', () => {
       ['nothing', null],
       ['nothing for the first chunk', 'Hello'],
       ['nothing but text', 'Hello'],
+      ['each chunk in an array', 'Hello'],
+      ['its text at the end', 'Hello'],
+      ['its text letter by letter', 'Hello'],
     ] as const) {
       it(`leaves a stream that is ${dialect.name} whole for SDKs where it gives back ${result}`, async () => {
         const stream = fixture.gateway
@@ -85,6 +88,13 @@ describe('a link that transforms replies', () => {
         expect(choices[0]!.message).to.include({ role: 'assistant', content: said })
       })
     }
+  }
+
+  for (const dialect of DIALECTS) {
+    it(`can hold back what is cut over two chunks of a stream that is ${dialect.name}`, async () => {
+      const text = await (await call(dialect, 'its text at the end', true)).text()
+      expect(text).to.contain('"content":"Hello"').and.not.contain('"content":"Hel"')
+    })
   }
 
   it('is given chunks with choices, whatever the upstream leaves out', async () => {

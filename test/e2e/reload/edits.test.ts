@@ -56,6 +56,20 @@ describe('An edited routes.yaml', () => {
       })
     }
 
+    it('changed in the labels of rate-tagging, as umg validate says', async () => {
+      const labelled = (labels: string) =>
+        table('labelled').replace(
+          'namespaces:',
+          `  - plugin: rate-tagging
+    config: { classes: { all: {} }, default: all, tags: { team: "{key}", app: "{kind}" }, metrics: [${labels}] }
+namespaces:`,
+        )
+      for (const labels of ['team', 'app', 'team, app']) {
+        const { ok, diagnostics } = await validReloadAfter(gateway, () => replace(labelled(labels)))
+        expect({ ok, diagnostics }).to.deep.equal({ ok: true, diagnostics: '' })
+      }
+    })
+
     it('mounted by Kubernetes, which replaces a symbolic link', async () => {
       await mkdir(at('..first'))
       await writeFile(at('..first/routes.yaml'), FIRST)
@@ -113,7 +127,7 @@ describe('An edited routes.yaml', () => {
       [
         'has a config that its plugin refuses',
         () => replace(table('second', '  bad: { provider: openai-compatible }\n')),
-        /:8:3: namespace bad: name the upstream/,
+        /:8:3: namespaces\.bad\.config names no upstream/,
       ],
     ] as const) {
       it(how, async () => {

@@ -66,7 +66,7 @@ describe('a local plugin', () => {
       [stamp('two').replace('defineChain({', 'defineChain({{'), /\(.*stamp\.ts:\d+\)/],
       [stamp('two', `throw new Error('not today')`), /could not be loaded: not today/],
       [stamp('two', `import './words/missing.ts'`), /could not be loaded: Cannot find module .*missing\.ts/],
-      [stamp('two', 'await new Promise(() => {})'), /a plugin was not loaded and created within 0\.3 seconds/],
+      [stamp('two', 'await new Promise(() => {})'), /a plugin was not loaded within 0\.3 seconds/],
     ] as const
     for (const [text, message] of MISTAKES) {
       const { ok, diagnostics } = await reloadAfter(gateway, () => write('plugins/stamp.ts', text))
@@ -95,13 +95,24 @@ describe('a local plugin', () => {
     const { ok, diagnostics } = await reloadAfter(gateway, () => write('plugins/stamp.ts', hangs))
     expect({ ok, diagnostics }).to.deep.equal({
       ok: false,
-      diagnostics: `${at('routes.yaml')}:1:1: a plugin was not loaded and created within 0.3 seconds: check what it waits for`,
+      diagnostics: `${at('routes.yaml')}:6:5: chain plugin stamp: create() did not end within 0.3 seconds: check what it waits for`,
     })
     await reloadAfter(gateway, () => write('plugins/stamp.ts', stamp('three')))
     expect(await stamped()).to.equal('three 1')
     created.resolve()
     await closed.promise
     expect(await stamped()).to.equal('three 1')
+  })
+
+  it('finds the files that its config names beside routes.yaml, not in the working folder', async () => {
+    const reads = stamp('two')
+      .replace('create: () => ({', 'create: (_, host) => ({')
+      .replace(`'two ' + other`, `readFileSync(join(host.directory, 'words/list.txt'), 'utf8')`)
+      .replace(/^/, `import { readFileSync } from 'node:fs'\nimport { join } from 'node:path'\n`)
+    await mkdir(at('words'))
+    await write('words/list.txt', 'beside')
+    await reloadAfter(gateway, () => write('plugins/stamp.ts', reads))
+    expect(await stamped()).to.equal('beside')
   })
 
   it('is not loaded again if a mounted table changes and its own files do not', async () => {

@@ -40,7 +40,12 @@ describe('the explanation of a call', () => {
         namespaces: {
           one: { provider: 'openai-compatible', breaker: false, config: { baseUrl: `${first.origin}/v1` } },
           two: { provider: 'anthropic', config: { baseUrl: second.origin, apiKey: '${env:KEY}' } },
-          acme: { models: { smart: { targets: [{ model: 'one/a' }], fallbacks: ['two/claude-sonnet-4-5'] } } },
+          acme: {
+            models: {
+              smart: { targets: [{ model: 'one/a' }], fallbacks: ['two/claude-sonnet-4-5'] },
+              limited: { targets: [{ model: 'one/b' }], fallbacks: ['two/claude-sonnet-4-5'] },
+            },
+          },
         },
         aliases: { fast: 'acme/smart' },
         keys: [{ name: 'ops', kind: 'live', hash: `sha256:${digestOf(SECRET)}`, models: ['*'] }],
@@ -87,6 +92,19 @@ describe('the explanation of a call', () => {
       'attempt-results': null,
       parameters: 'logit_bias refused',
     })
+  })
+
+  it('has a target that is passed over because it refused a call before, as the metrics have', async () => {
+    const limited = { body: { model: 'acme/limited' } }
+    first.reply(json({ error: { message: 'slow down' } }, { status: 429, headers: { 'retry-after': '30' } }))
+    expect(explanationOf(await call(limited))).to.include({ skipped: null })
+    const target = { namespace: 'one', model: 'b' }
+    expect(await gateway.metric('umg_target_cooldown_seconds', target)).to.be.within(1, 30)
+    expect(await gateway.metric('umg_circuit_state', { ...target, state: 'closed' })).to.equal(1)
+    const after = explanationOf(await call(limited))
+    expect(after).to.include({ skipped: 'one/b cooling_down' })
+    expect(after['attempt-results']).to.match(/^two\/claude-sonnet-4-5 ok \d+ms$/)
+    expect(await gateway.metric('umg_target_cooldown_seconds', { namespace: 'two', model: 'claude-sonnet-4-5' })).to.equal(0)
   })
 
   it('says that parameters were passed on verbatim', async () => {

@@ -97,8 +97,10 @@ describe('bedrock: credentials', () => {
 
   it('half a key and two kinds of keys are refused, and the error says what to correct', async () => {
     const failure = async (config: PluginConfig) => String(await bedrock(config).catch((error: unknown) => error))
-    expect(await failure({ ...KEYS, secretAccessKey: undefined })).to.contain('accessKeyId and secretAccessKey go together')
-    expect(await failure({ ...KEYS, apiKey: new Secret('key') })).to.contain('exclude each other')
+    expect(await failure({ ...KEYS, secretAccessKey: undefined })).to.contain(
+      'accessKeyId needs secretAccessKey: give both or neither',
+    )
+    expect(await failure({ ...KEYS, apiKey: new Secret('key') })).to.contain('accessKeyId excludes apiKey')
     expect(await failure({ apiKey: undefined, sessionToken: new Secret('t') })).to.contain('sessionToken belongs to')
   })
 })

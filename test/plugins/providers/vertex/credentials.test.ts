@@ -152,7 +152,7 @@ describe('vertex: the key of a service account', () => {
   ] as const) {
     it(`cannot be ${what}, and the error does not quote it`, async () => {
       const failure = await withKey(key).catch((error: unknown) => error)
-      expect(String(failure)).to.contain('credentials: not the JSON key of a service account; give the content of its file.')
+      expect(String(failure)).to.contain('credentials is not the JSON key of a service account; give the content of its file.')
       expect(String(failure)).not.to.contain('PRIVATE')
     })
   }
