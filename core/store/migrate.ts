@@ -10,6 +10,7 @@ import * as quotaCounters from './migrations/0007-quota-counters.ts'
 import * as keysOfAccounts from './migrations/0008-keys-of-accounts.ts'
 import * as budgets from './migrations/0009-budgets.ts'
 import * as declaredAccounts from './migrations/0010-declared-accounts.ts'
+import * as auditChain from './migrations/0012-audit-chain.ts'
 import type { Schema } from './schema.ts'
 import { StoreError } from './unavailable.ts'
 
@@ -28,6 +29,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0008-keys-of-accounts': keysOfAccounts,
   '0009-budgets': budgets,
   '0010-declared-accounts': declaredAccounts,
+  '0012-audit-chain': auditChain,
 }
 
 const NEWER =
