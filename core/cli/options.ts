@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, type CommandOptions, InvalidArgumentError, Option } from 'commander'
 import type { Listen } from '../http/listen.ts'
 import { instant } from '../text/times.ts'
 import type { SpendGroup } from '../usage/spend.ts'
@@ -14,9 +14,9 @@ export const databaseOption = (): Option =>
   new Option('--database <url>', 'sqlite:PATH or postgres://USER:PASSWORD@HOST/DATABASE').env('UMG_DATABASE_URL')
 
 /** Adds a command for objects of the store, with the options of all such commands. */
-export const addStoreCommand = (parent: Command, usage: string, description: string): Command =>
+export const addStoreCommand = (parent: Command, usage: string, description: string, options?: CommandOptions): Command =>
   parent
-    .command(usage)
+    .command(usage, options)
     .description(description)
     .option('--json', 'print JSON')
     .addOption(dataOption())

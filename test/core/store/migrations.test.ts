@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'chai'
 import type { Migration } from 'kysely/migration'
 import { MIGRATIONS } from '../../../core/store/migrate.ts'
+import { readText } from '../../support/sources.ts'
 import { makeOldDatabase } from './old-database.ts'
 
 type Columns = ReadonlyMap<string, { readonly required: boolean }>
@@ -43,4 +44,11 @@ describe('a migration', () => {
       }
     })
   }
+})
+
+describe('docs/backup.md', () => {
+  it('has each migration, and none that is not', () => {
+    const rows = [...readText('docs/backup.md').matchAll(/^\| `(\d{4}-[a-z-]+)` \|/gm)].map(([, name]) => name)
+    expect(rows).to.deep.equal(Object.keys(MIGRATIONS).sort())
+  })
 })
