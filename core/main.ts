@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
+import { addBackupCommands } from './cli/backup/commands.ts'
 import { addCallCommands } from './cli/calls/commands.ts'
 import { addConfigCommands } from './cli/config/commands.ts'
 import { addGatewayCommands } from './cli/gateway/commands.ts'
@@ -51,6 +52,7 @@ addGatewayCommands(umg, io, end)
 addKeyCommands(umg, io)
 addPeopleCommands(umg, io)
 addCallCommands(umg, io)
+addBackupCommands(umg, io, version)
 
 try {
   await umg.parseAsync()

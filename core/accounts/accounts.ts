@@ -80,17 +80,18 @@ export async function noteDeclaredAccounts(store: Store, lines: ReadonlyMap<stri
         .set({ declared_at: lines.get(id) ?? null })
         .where('id', '=', id)
         .execute()
+    const created: string[] = []
     for (const [id, declared_at] of missing) {
       const settings = { name: id, models: [], rateClass: null, maxKeys: DEFAULT_MAX_KEYS, budgets: [] }
       const row: AccountsTable = { id, ...columnsOf(settings), created_at: Date.now(), declared_at }
-      const created = await db
+      const { numInsertedOrUpdatedRows } = await db
         .insertInto('accounts')
         .values(row)
         .onConflict((conflict) => conflict.column('id').doNothing())
         .executeTakeFirstOrThrow()
-      if (created.numInsertedOrUpdatedRows === 1n)
-        await audit(db, GATEWAY, { action: 'account.create', object: { type: 'account', id, name: id } })
+      if (numInsertedOrUpdatedRows === 1n) created.push(id)
     }
+    for (const id of created) await audit(db, GATEWAY, { action: 'account.create', object: { type: 'account', id, name: id } })
   })
 }
 

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { appendEntry } from '../store/audit-chain.ts'
 import type { Store } from '../store/database.ts'
 import { contains, type Page, type PageQuery, readPage } from '../store/page.ts'
 import type { AuditTable, Schema } from '../store/schema.ts'
@@ -65,29 +66,28 @@ export interface AuditEntry {
 export type Changes = Readonly<Record<string, readonly [before: unknown, after: unknown]>>
 
 /**
- * Writes a line of the audit trail, in the transaction of the change it records: neither exists without the other. The database
- * refuses to change or remove a line.
+ * Writes a line of the audit trail, in the transaction of the change it records: neither exists without the other. It is the last thing that
+ * the transaction locks (`appendEntry`). The database refuses to change or remove a line.
  */
 export async function audit(
   db: Kysely<Schema>,
   actor: Actor | Anonymous,
   { action, object, changes = {} }: AuditEntry,
 ): Promise<void> {
-  await db
-    .insertInto('audit')
-    .values({
-      id: nextId(),
-      at: Date.now(),
-      actor_id: actor.id ?? null,
-      actor_name: actor.name ?? null,
-      action,
-      object_type: object.type,
-      object_id: object.id,
-      object_name: object.name,
-      address: actor.address ?? null,
-      changes: JSON.stringify(changes),
-    })
-    .execute()
+  const entry = {
+    id: nextId(),
+    at: Date.now(),
+    actor_id: actor.id ?? null,
+    actor_name: actor.name ?? null,
+    action,
+    object_type: object.type,
+    object_id: object.id,
+    object_name: object.name,
+    address: actor.address ?? null,
+    changes: JSON.stringify(changes),
+  }
+  if (db.isTransaction) await appendEntry(db, entry)
+  else await db.transaction().execute((transaction) => appendEntry(transaction, entry))
 }
 
 let written = 0

@@ -52,7 +52,7 @@ export async function editUser(
 
 /** Signs a user out everywhere. Throws `object_not_found`. */
 export async function endUserSessions(store: Store, id: string, actor: Actor): Promise<void> {
-  await store.db.transaction().execute(async (db) => {
+  await exclusively(store, async (db) => {
     const user = await findUser(db, id)
     await endSessions(db, id)
     await audit(db, actor, { action: 'session.end-all', object: objectOf(user) })

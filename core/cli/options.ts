@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, type CommandOptions, InvalidArgumentError, Option } from 'commander'
 import type { Listen } from '../http/listen.ts'
 import { instant } from '../text/times.ts'
 import type { SpendGroup } from '../usage/spend.ts'
@@ -17,8 +17,13 @@ export const databaseOption = (): Option =>
 export const jsonOption = (): Option => new Option('--json', 'print JSON')
 
 /** Adds a command for objects of the store, with the options of all such commands. */
-export const addStoreCommand = (parent: Command, usage: string, description: string): Command =>
-  parent.command(usage).description(description).addOption(jsonOption()).addOption(dataOption()).addOption(databaseOption())
+export const addStoreCommand = (parent: Command, usage: string, description: string, options?: CommandOptions): Command =>
+  parent
+    .command(usage, options)
+    .description(description)
+    .addOption(jsonOption())
+    .addOption(dataOption())
+    .addOption(databaseOption())
 
 /** The end of a command's help: examples, and a text below them. */
 export function examples(lines: readonly string[], text?: string): string {

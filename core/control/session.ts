@@ -7,6 +7,7 @@ import { completeSetup, needsSetup } from '../accounts/setup.ts'
 import { changePassword, signIn } from '../accounts/sign-in.ts'
 import { GatewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
+import { exclusively } from '../store/transaction.ts'
 import type { Caller } from './caller.ts'
 import { deviceCookie, sessionCookie, setCookie } from './cookies.ts'
 import { email, named, newPassword, nullable, password, role, token } from './fields.ts'
@@ -152,7 +153,7 @@ async function signOut(
   action: 'session.end' | 'session.end-all',
   end: (db: Kysely<Schema>) => Promise<void>,
 ): Promise<undefined> {
-  await store.db.transaction().execute(async (db) => {
+  await exclusively(store, async (db) => {
     await end(db)
     await audit(db, caller, { action, object: { type: 'user', id: caller.id, name: caller.name } })
   })

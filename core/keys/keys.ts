@@ -12,7 +12,11 @@ import { checkRoom } from './key-room.ts'
 
 /** Creates a key. Throws `invalid_value`, or `conflict` if its account has as many as it may have. */
 export async function createKey(store: Store, key: NewKey, actor: Actor = GATEWAY): Promise<CreatedKey> {
-  return changeKeys(store, undefined, (db) => insertKey(db, key, actor))
+  return changeKeys(store, undefined, async (db) => {
+    const created = await insertKey(db, key, actor)
+    await auditCreation(db, created, actor)
+    return created
+  })
 }
 
 /** Changes the settings of a key. Throws `object_not_found`, `invalid_value`, or `conflict` for a revoked key. */
@@ -117,10 +121,12 @@ async function insertKey(db: Kysely<Schema>, key: NewKey, actor: Actor): Promise
     replaced_by: null,
   }
   await db.insertInto('keys').values(row).execute()
-  const made = apiKeyOf({ ...row, account_name: owner.name })
-  const changes = changesBetween({}, { kind, account, ...settingsOf(made) })
-  await audit(db, actor, { action: 'key.create', object: objectOf(made), changes })
-  return { key: made, secret }
+  return { key: apiKeyOf({ ...row, account_name: owner.name }), secret }
+}
+
+async function auditCreation(db: Kysely<Schema>, { key }: CreatedKey, actor: Actor): Promise<void> {
+  const changes = changesBetween({}, { kind: key.kind, account: key.account.id, ...settingsOf(key) })
+  await audit(db, actor, { action: 'key.create', object: objectOf(key), changes })
 }
 
 /** A key, as the audit trail names it. */
@@ -216,6 +222,7 @@ export async function rotateKey(store: Store, { id, overlap }: Rotation, actor: 
     // Of two concurrent rotations, the later one is rolled back.
     if (statusOf(old) !== 'active' || numUpdatedRows !== 1n)
       throw new GatewayError('conflict', { values: { detail: NOT_ROTATABLE } })
+    await auditCreation(db, made, actor)
     const changes = { replaced_by: [null, made.key.id], overlap_seconds: [null, overlap / 1000] } as const
     await audit(db, actor, { action: 'key.rotate', object: objectOf(old), changes })
     return made

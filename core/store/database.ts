@@ -28,8 +28,7 @@ export async function openStore(url: string, { threads = true }: StoreOptions = 
 }
 
 async function open(url: string, threads: boolean): Promise<Backend> {
-  // Two slashes are refused: programs differ in what a third one means.
-  const file = /^sqlite:(?!\/\/)(.+)$/s.exec(url)?.[1]
+  const file = sqliteFileOf(url)
   if (file !== undefined) return openSqlite(file, { threads })
   if (/^postgres(?:ql)?:\/\/./.test(url)) {
     // Imported here: most gateways need no PostgreSQL driver.
@@ -39,6 +38,12 @@ async function open(url: string, threads: boolean): Promise<Backend> {
   throw new StoreError(
     'The database URL must be `sqlite:<path of a file>`, `sqlite::memory:` or `postgres://<user>:<password>@<host>:<port>/<database>`.',
   )
+}
+
+/** The path of `sqlite:<path>`, or `:memory:`; undefined for the URL of another database. */
+export function sqliteFileOf(url: string): string | undefined {
+  // Two slashes are refused: programs differ in what a third one means.
+  return /^sqlite:(?!\/\/)(.+)$/s.exec(url)?.[1]
 }
 
 /** The database URL: `--database`, by default the file `gateway.db` in the data folder. */

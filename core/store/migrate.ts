@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { type Migration, Migrator } from 'kysely/migration'
 import * as accountsAndKeys from './migrations/0001-accounts-and-keys.ts'
 import * as people from './migrations/0002-people.ts'
@@ -12,11 +12,15 @@ import * as budgets from './migrations/0009-budgets.ts'
 import * as declaredAccounts from './migrations/0010-declared-accounts.ts'
 import * as traces from './migrations/0011-traces.ts'
 import * as aliasesOfCalls from './migrations/0012-aliases-of-calls.ts'
+import * as auditChain from './migrations/0013-audit-chain.ts'
 import type { Schema } from './schema.ts'
 import { StoreError } from './unavailable.ts'
 
-/** All migrations; their names sort oldest first. A published migration never changes: a new change is a new migration. */
-const MIGRATIONS: Record<string, Migration> = {
+/**
+ * All migrations; their names sort oldest first. A published migration never changes: a new change is a new migration. Older versions of the
+ * gateway survive it, on tables that have more than they know of; if they cannot, its name ends in `-breaking`.
+ */
+export const MIGRATIONS: Record<string, Migration> = {
   '0001-accounts-and-keys': accountsAndKeys,
   '0002-people': people,
   '0003-calls': calls,
@@ -29,16 +33,31 @@ const MIGRATIONS: Record<string, Migration> = {
   '0010-declared-accounts': declaredAccounts,
   '0011-traces': traces,
   '0012-aliases-of-calls': aliasesOfCalls,
+  '0013-audit-chain': auditChain,
 }
 
 const NEWER =
   'The database was last used by a newer version of the gateway. Run that version, or restore a backup from before the update.'
 
-/** Migrates the tables in one transaction. Throws what the database throws, or `StoreError` if a newer gateway has migrated them. */
+/**
+ * Migrates the tables in one transaction. Throws what the database throws, or `StoreError` if a newer gateway has migrated them so that this
+ * one cannot use them.
+ */
 export async function migrate(db: Kysely<Schema>): Promise<void> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } })
   const { error } = await migrator.migrateToLatest()
   // Kysely's message for a migration that the database has and this program lacks.
-  if (error instanceof Error && /previously executed migration .* is missing/.test(error.message)) throw new StoreError(NEWER)
+  if (error instanceof Error && /previously executed migration .* is missing/.test(error.message)) {
+    const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db)
+    return checkMigrated(rows.map(({ name }) => name))
+  }
   if (error !== undefined) throw error
+}
+
+/** Throws `StoreError` if a newer gateway has executed migrations so that this one cannot use the tables. */
+export function checkMigrated(executed: readonly string[]): void {
+  const unknown = executed.filter((name) => !(name in MIGRATIONS))
+  if (unknown.length === 0) return
+  const isComplete = Object.keys(MIGRATIONS).every((name) => executed.includes(name))
+  if (!isComplete || unknown.some((name) => name.endsWith('-breaking'))) throw new StoreError(NEWER)
 }

@@ -11,6 +11,7 @@ export interface Schema {
   readonly setup_links: SetupLinksTable
   readonly sign_in_tries: SignInTriesTable
   readonly audit: AuditTable
+  readonly audit_head: AuditHeadTable
   readonly calls: CallsTable
   readonly usage: UsageTable
   readonly quota_counters: QuotaCountersTable
@@ -144,6 +145,18 @@ export interface AuditTable {
   readonly address: string | null
   /** JSON: each changed field with its old and new value. */
   readonly changes: string
+  /** The place in the chain: from 1, unique. Null, with the hashes, in rows that gateways from before migration 0013 have written. */
+  readonly position: number | null
+  /** The hash of the entry before. */
+  readonly previous: string | null
+  /** See `hashOfEntry` in migration 0013. */
+  readonly hash: string | null
+}
+
+/** One row: the end of the chain of the audit trail. */
+export interface AuditHeadTable {
+  readonly position: number
+  readonly hash: string
 }
 
 /** Ended calls: account, key, model, attempts, outcome, times and tokens. Nothing of the request's or the reply's content. */

@@ -1,16 +1,13 @@
-import { readdir, readFile, unlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { unlink } from 'node:fs/promises'
 import type { Log } from '../observe/log.ts'
-import { startOf } from './call-journal.ts'
 import type { CallWriter } from './call-writer.ts'
+import { type FoundJournal, findJournals, ignoreMissing, readJournal } from './journal-files.ts'
 import { rowOfLine } from './served-call.ts'
 
 /** How often the files of ended processes are looked for, in milliseconds. */
 const LOOK_MS = 1000
 /** Calls in one transaction. */
 const MAX_BATCH = 1000
-
-const NAME = /^(\d+)-(\d+)-(\d+)\.jsonl$/
 
 /** The options of a `JournalReplay`. */
 export interface JournalReplayOptions {
@@ -20,14 +17,6 @@ export interface JournalReplayOptions {
   /** Resolves when all calls that were recorded so far have rows. */
   written(): Promise<void>
   readonly log: Pick<Log, 'info' | 'warn'>
-}
-
-/** A file of a journal. */
-interface Found {
-  readonly name: string
-  readonly process: string
-  readonly number: number
-  readonly isEnded: boolean
 }
 
 /**
@@ -61,7 +50,7 @@ export class JournalReplay {
   /** `isDue`: whether the files of an ended process are read. What it has sent before its end may still be on the way. */
   async #look(isDue: (process: string) => boolean): Promise<void> {
     try {
-      const ended = (await this.#find()).filter(({ isEnded }) => isEnded)
+      const ended = (await findJournals(this.#options.folder)).filter(({ isEnded }) => isEnded)
       for (const [process, files] of Map.groupBy(ended, (file) => file.process))
         if (isDue(process)) await this.#replay(process, files)
       this.#ended = new Set(ended.map(({ process }) => process))
@@ -72,41 +61,13 @@ export class JournalReplay {
     }
   }
 
-  async #find(): Promise<readonly Found[]> {
-    const names = await readdir(this.#options.folder).catch(ignoreMissing)
-    return (names ?? []).flatMap((name) => {
-      const [, pid, start, number] = NAME.exec(name) ?? []
-      if (pid === undefined) return []
-      return [{ name, process: `${pid}-${start}`, number: Number(number), isEnded: startOf(Number(pid)) !== start }]
-    })
-  }
-
-  async #replay(process: string, files: readonly Found[]): Promise<void> {
-    const { folder, writer, written, log } = this.#options
+  async #replay(process: string, files: readonly FoundJournal[]): Promise<void> {
+    const { writer, written, log } = this.#options
     await written()
-    const paths = files.toSorted((a, b) => a.number - b.number).map(({ name }) => join(folder, name))
-    const lines = new Map<string, string>()
-    // A call may have several lines: the last one counts.
-    for (const path of paths) for (const line of await linesOf(path)) lines.set(JSON.parse(line)[0], line)
+    const lines = await readJournal(files)
     const rows = Array.from(lines.values(), rowOfLine)
     for (let from = 0; from < rows.length; from += MAX_BATCH) await writer.write(rows.slice(from, from + MAX_BATCH))
-    for (const path of paths) await unlink(path).catch(ignoreMissing)
+    for (const { path } of files) await unlink(path).catch(ignoreMissing)
     if (rows.length > 0) log.info({ process, calls: rows.length }, 'read the journal of an ended process')
   }
-}
-
-/** The whole lines of a file. A process may be killed in the middle of a write. */
-async function linesOf(path: string): Promise<readonly string[]> {
-  const text = await readFile(path, 'utf8').catch(ignoreMissing)
-  return text === undefined
-    ? []
-    : text
-        .slice(0, text.lastIndexOf('\n') + 1)
-        .split('\n')
-        .filter((line) => line !== '')
-}
-
-/** Another gateway may read the same folder. */
-function ignoreMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error
 }

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 import { expect } from 'chai'
 import { Command } from 'commander'
+import { addBackupCommands } from '../../core/cli/backup/commands.ts'
 import { addCallCommands } from '../../core/cli/calls/commands.ts'
 import { addConfigCommands } from '../../core/cli/config/commands.ts'
 import { explain } from '../../core/cli/config/explain.ts'
@@ -40,6 +41,7 @@ addGatewayCommands(umg, io, neverEnds)
 addKeyCommands(umg, io)
 addPeopleCommands(umg, io)
 addCallCommands(umg, io)
+addBackupCommands(umg, io, '1.0.0')
 
 function sectionOf(command: Command): string {
   return new RegExp(`^## umg ${nameOf(command)}\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(DOC)?.[1] ?? ''
@@ -94,7 +96,7 @@ describe('the docs', () => {
 
   it('tell operators only commands and options that there are', () => {
     const leaves = new Map(leavesOf(umg).map((command) => [nameOf(command), command]))
-    for (const page of ['docs/deployment.md', 'docs/operations.md', 'docs/runbooks.md']) {
+    for (const page of ['docs/accounts.md', 'docs/backup.md', 'docs/deployment.md', 'docs/operations.md', 'docs/runbooks.md']) {
       const written = [...read(page).matchAll(/(?:^|`|; |-- |gateway |umg-\S+ )umg ([a-z][^`\n#;|]*)/gm)].map(
         ([, words]) => words!,
       )

@@ -1,18 +1,24 @@
 import { type Command, Option } from 'commander'
 import { defaultUrl } from '../gateway/commands.ts'
-import { addStoreCommand, examples, toCount, toInstant } from '../options.ts'
+import { addStoreCommand, databaseOption, dataOption, examples, toCount, toInstant } from '../options.ts'
 import type { CommandIo } from '../output.ts'
 
 // Loaded when a command runs: help does not need them.
 const accounts = () => import('./accounts.ts')
 const users = () => import('./users.ts')
 const invitations = () => import('./invitations.ts')
+const audit = () => import('./audit.ts')
 
-/** Adds `umg accounts …`, `umg users …` and `umg audit`. */
+/** Adds `umg accounts …`, `umg users …` and `umg audit …`. */
 export function addPeopleCommands(umg: Command, io: CommandIo): void {
   addAccountCommands(umg.command('accounts').description('manage accounts, which own keys; works while gateways run'), io)
   addUserCommands(umg.command('users').description('manage the users of the console; works while gateways run'), io)
-  addStoreCommand(umg, 'audit', 'show changes and who made them; works while gateways run')
+  addAuditCommands(umg.command('audit').description('show and verify changes and who made them; works while gateways run'), io)
+}
+
+function addAuditCommands(parent: Command, io: CommandIo): void {
+  // `umg audit` alone lists.
+  addStoreCommand(parent, 'list', 'list changes, the newest first', { isDefault: true })
     .option('--action <part>', 'part of the action, such as key.revoke')
     .option('--actor <who>', "part of the actor's name, or its id")
     .addOption(new Option('--from <when>', 'a date or an instant').argParser(toInstant))
@@ -20,8 +26,24 @@ export function addPeopleCommands(umg: Command, io: CommandIo): void {
     .addOption(new Option('--limit <n>', 'the number of entries, newest first').argParser(toCount).default(50))
     .addHelpText('after', AUDIT_EXAMPLES)
     .action(async (options) => {
-      const { auditCommand } = await import('./audit.ts')
-      process.exitCode = await auditCommand(options, io)
+      process.exitCode = await (await audit()).auditCommand(options, io)
+    })
+  addStoreCommand(parent, 'verify', 'find entries that were changed, removed or inserted')
+    .addOption(new Option('--known <hash>', 'a hash that this command has printed before: it must still be in the chain'))
+    .addHelpText('after', VERIFY_EXAMPLES)
+    .action(async (options) => {
+      process.exitCode = await (await audit()).verifyAuditCommand(options, io)
+    })
+  parent
+    .command('export')
+    .description('print all entries, the oldest first')
+    .addOption(new Option('--format <format>', 'JSON Lines, or RFC 5424').choices(['jsonl', 'syslog']).default('jsonl'))
+    .addOption(new Option('--after <position>', 'only entries after this one').argParser(toCount).default(0, 'all'))
+    .addOption(dataOption())
+    .addOption(databaseOption())
+    .addHelpText('after', EXPORT_EXAMPLES)
+    .action(async (options) => {
+      process.exitCode = await (await audit()).exportAuditCommand(options, io)
     })
 }
 
@@ -115,4 +137,17 @@ const INVITE_EXAMPLES = examples([
   'umg users invite bob@example.com --role admin --account acc_3kPz',
 ])
 
-const AUDIT_EXAMPLES = examples(['umg audit --action key --actor ann', 'umg audit --from 2027-01-01 --limit 500 --json'])
+const AUDIT_EXAMPLES = examples([
+  'umg audit list --action key --actor ann',
+  'umg audit list --from 2027-01-01 --limit 500 --json',
+])
+
+const VERIFY_EXAMPLES = examples(
+  ['umg audit verify', 'umg audit verify --known "$(cat last-hash)"'],
+  'Exit codes: 0 the audit trail is as it was written; 1 it is not, or cannot be read.',
+)
+
+const EXPORT_EXAMPLES = examples([
+  'umg audit export > audit.jsonl',
+  'umg audit export --format syslog --after 1200 | nc syslog.internal 601',
+])

@@ -52,9 +52,15 @@ onEachDatabase('the database', (database, kind) => {
     expect(outputs).to.deep.equal(Array(6).fill('default'))
   })
 
-  it('is refused if a newer version of the gateway has used it', async () => {
+  it('is used on after a newer version of the gateway has added to it', async () => {
     const store = await open()
     await sql`insert into kysely_migration values ('9999-later', '2999-01-01T00:00:00.000Z')`.execute(store.db)
+    expect(await (await open()).db.selectFrom('accounts').select('id').execute()).to.have.length(1)
+  })
+
+  it('is refused if a newer version of the gateway has changed it so that this one cannot use it', async () => {
+    const store = await open()
+    await sql`insert into kysely_migration values ('9999-later-breaking', '2999-01-01T00:00:00.000Z')`.execute(store.db)
     expect((await refusal(openStore(url()))).message).to.include('newer version')
   })
 
