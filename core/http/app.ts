@@ -126,7 +126,7 @@ const FORMATS = [chatCompletions, embeddings, messages, countTokens, responses]
 /** What the base URL of an SDK lacks, where a path tells. */
 function detailFor(path: string): string {
   const isBase = path === '/v1' || path === '/v1/'
-  const lacksBase = FORMATS.some((format) => format.path === `/v1${path}`)
+  const lacksBase = FORMATS.some((format) => format.path === `/v1${path.replace(/\/$/, '')}`)
   return isBase || lacksBase
     ? '. The base URL of an SDK ends in /v1; calls go to paths below it, such as /v1/chat/completions.'
     : ''
@@ -140,7 +140,8 @@ export interface ApiServices extends CallServices, ExchangeServices {
 
 /** The routes of `/v1`. */
 export function apiRoutes(services: ApiServices): Router {
-  const router = new Router({ strict: true, sensitive: true })
+  // Not strict: a slash at the end of a path changes nothing.
+  const router = new Router({ sensitive: true })
   for (const format of FORMATS) router.post(format.path, serve(modelEndpoint(format, services), services) as never)
   router.get('/v1/models', serve(modelList, services) as never)
   router.get('/v1/models/*id', serve(oneModel('/v1/models/'), services) as never)

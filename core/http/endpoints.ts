@@ -110,7 +110,7 @@ export const oneModel = (path: string): Endpoint => ({
   check: 'no body',
   async serve(exchange, ctx) {
     const principal = requirePrincipal(exchange)
-    const name = decodeOnce(ctx.path.slice(path.length))
+    const name = decodeOnce(ctx.path.slice(path.length).replace(/\/$/, ''))
     const model = await findModel(exchange.generation!.table, name, principal)
     if (model === undefined) throw modelNotFound(name)
     exchange.body = Buffer.from(JSON.stringify(model))

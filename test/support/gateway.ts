@@ -23,6 +23,7 @@ export interface TestGatewayOptions {
   readonly admission?: Partial<AdmissionLimits>
   readonly metricsToken?: string
   readonly adminListen?: boolean
+  readonly corsOrigins?: readonly string[]
   /** The URL of its database. Default: a file in its folder. */
   readonly database?: string
   readonly management?: ManagementOptions
@@ -74,6 +75,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     env: options.env ?? {},
     listen: LOOPBACK,
     ...(options.adminListen && { adminListen: LOOPBACK }),
+    corsOrigins: options.corsOrigins,
     store,
     log: createLog({ level: 'info', stream: log }),
     version: 'test',

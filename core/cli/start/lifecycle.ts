@@ -35,6 +35,7 @@ export interface StartOptions {
   readonly publicUrl?: string
   readonly consoleUrl?: string
   readonly trustedProxies?: readonly string[]
+  readonly corsOrigins?: readonly string[]
   readonly oidcIssuer?: string
   readonly oidcClientId?: string
   readonly oidcClientSecret?: string

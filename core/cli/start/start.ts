@@ -64,6 +64,7 @@ export function gatewayOptions(store: Store, log: Log, options: StartOptions, io
     ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
     management: managementOf(options),
     journals: journalsIn(options),
+    corsOrigins: options.corsOrigins,
   }
 }
 

@@ -88,6 +88,7 @@ async function proxy(assignment: Assignment, options: StartOptions, { io, log }:
     adminListen: adminListen !== undefined,
     tls: options.tlsCert !== undefined,
     journals: journalsIn(options),
+    corsOrigins: options.corsOrigins,
   })
   return { connection: running.accept, certificate: running.useCertificate, drain: (times) => running.drain(times) }
 }
