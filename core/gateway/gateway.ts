@@ -80,7 +80,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const operators = operatorPaths(options, { services, control, reloader, metrics, targets, urls })
   const tls = certificate && new TlsTermination()
   certificate?.follow((each) => tls!.use(each))
-  const paths = { clients: [...crossOrigin(options.corsOrigins), apiRoutes({ ...services, live }).routes() as Middleware], operators }
+  const paths = {
+    clients: [...crossOrigin(options.corsOrigins), apiRoutes({ ...services, live }).routes() as Middleware],
+    operators,
+  }
   const listeners = await openListeners(services, paths, { ...options, tls })
 
   const running = opened.move()

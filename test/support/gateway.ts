@@ -76,6 +76,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     listen: LOOPBACK,
     ...(options.adminListen && { adminListen: LOOPBACK }),
     corsOrigins: options.corsOrigins,
+    uploads: join(folder, 'uploads'),
     store,
     log: createLog({ level: 'info', stream: log }),
     version: 'test',

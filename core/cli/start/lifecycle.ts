@@ -46,6 +46,9 @@ export interface StartOptions {
 /** The folder of the journals of calls. */
 export const journalsIn = ({ data }: Pick<StartOptions, 'data'>): string => join(data, 'journal')
 
+/** The folder of uploaded files. */
+export const uploadsIn = ({ data }: Pick<StartOptions, 'data'>): string => join(data, 'uploads')
+
 /** Sets V8's flags, ignores SIGUSR1, and creates the log. */
 export function prepareProcess({ logLevel }: Pick<StartOptions, 'logLevel'>): Log {
   // Without it, every 64 MB of buffers start a collection of the whole heap: docs/decisions/buffers-are-memory.md.

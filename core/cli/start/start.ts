@@ -16,6 +16,7 @@ import {
   printStarted,
   type StartOptions,
   untilSignal,
+  uploadsIn,
 } from './lifecycle.ts'
 
 /** `umg start` in one process: serves until a signal ends it. Resolves to the exit code. */
@@ -64,6 +65,7 @@ export function gatewayOptions(store: Store, log: Log, options: StartOptions, io
     ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
     management: managementOf(options),
     journals: journalsIn(options),
+    uploads: uploadsIn(options),
     corsOrigins: options.corsOrigins,
   }
 }

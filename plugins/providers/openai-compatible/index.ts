@@ -2,6 +2,7 @@ import {
   API_VERSION,
   type Attempt,
   bearer,
+  bodyWith,
   type Call,
   type ChatRequest,
   defineCallFunction,
@@ -12,8 +13,10 @@ import {
   Type,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
+import { ENDPOINT_PATHS, forEndpoints, type PassedEndpoint } from './endpoints.ts'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
 import type { Quirk } from './quirks/quirk.ts'
+import { noStreamOptions } from './quirks/requests.ts'
 import { createTranslator, needsTranslator, readEndpointRefusal, readModels } from './reply.ts'
 
 const schema = Type.Object(
@@ -58,15 +61,22 @@ export default defineProvider({
     const quirks = preset?.quirks ?? []
     const error = quirks.find((quirk) => quirk.error)?.error
 
-    const post = (path: string, call: Call, body: Uint8Array): UpstreamRequest => ({
+    const post = (path: string, call: Call, body: UpstreamRequest['body']): UpstreamRequest => ({
       origin,
       path: base + path,
       headers: { ...call.headers, ...own },
       body,
     })
-    const verbatim = (path: string): EndpointOperation => ({
+    const hasResponses = responses ?? preset?.responses
+    const hasStreamOptions = !(quirks as readonly Quirk[]).includes(noStreamOptions)
+    const verbatim = (endpoint: PassedEndpoint): EndpointOperation => ({
       parameters: 'verbatim',
-      request: (call, { model }) => post(path, call, call.splice({ model })),
+      request: (call, { model }) =>
+        post(
+          ENDPOINT_PATHS[endpoint],
+          call,
+          endpoint === 'completions' && hasStreamOptions ? splicedBody(call, { model }) : bodyWith(call, { model }),
+        ),
       error: readEndpointRefusal(error),
     })
 
@@ -75,10 +85,10 @@ export default defineProvider({
       request: changesRequests(quirks)
         ? async (call, { model }) => post('/chat/completions', call, await host.compute(call, presetBody, { model, name: name! }))
         : (call, attempt) => post('/chat/completions', call, splicedBody(call, attempt)),
-      endpoints: {
-        embeddings: verbatim('/embeddings'),
-        ...((responses ?? preset?.responses) && { responses: verbatim('/responses') }),
-      },
+      endpoints: forEndpoints(
+        (Object.keys(ENDPOINT_PATHS) as PassedEndpoint[]).filter((endpoint) => endpoint !== 'responses' || hasResponses),
+        verbatim,
+      ),
       ...(needsTranslator(quirks) && { translator: () => createTranslator(quirks) }),
       ...(error && { error }),
       models: async (signal) => readModels(await host.getJson(`${origin}${base}/models`, { headers: own, signal })),
