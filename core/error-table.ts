@@ -74,7 +74,7 @@ export const ERRORS = {
     null,
     'Not allowed to {method} on {path}. (HINT: Perhaps you meant to make a {allow} request?)',
   ),
-  unsupported_media_type: caller(415, 'unsupported_media_type', "Unsupported content type '{type}'; use 'application/json'."),
+  unsupported_media_type: caller(415, 'unsupported_media_type', "Unsupported content type '{type}'; use '{wanted}'."),
   unsupported_encoding: caller(
     415,
     'unsupported_media_type',

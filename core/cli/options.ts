@@ -112,6 +112,19 @@ export function toOrigin(text: string): string {
   return url.origin
 }
 
+/**
+ * Origins of web pages, separated by commas, as browsers send them: `https://chat.example.com,http://localhost:3000`. Apps made of web pages
+ * have schemes of their own: `tauri://localhost`.
+ */
+export function toOrigins(text: string): readonly string[] {
+  return text.split(',').map((entry) => {
+    const origin = entry.trim()
+    if (/^https?:/.test(origin) && !origin.includes('*')) return toOrigin(origin)
+    if (/^(?!https?:)[a-z][a-z\d+.-]*:\/\/[\w.:-]+$/.test(origin)) return origin
+    throw new InvalidArgumentError('Give origins, such as https://chat.example.com,http://localhost:3000; there is no wildcard.')
+  })
+}
+
 /** The URL of a Redis or Valkey server: `redis://10.0.0.5:6379`, `rediss://user:password@cache.example.com/0`. */
 export function toRedis(text: string): string {
   if (!/^rediss?:\/\/./.test(text) || !URL.canParse(text))

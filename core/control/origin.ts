@@ -41,7 +41,7 @@ const normalize = (address: string): string =>
  */
 export function checkOrigin({ headers }: IncomingMessage, own: string): void {
   const { authorization, cookie, origin, 'sec-fetch-site': site } = headers
-  // A page can send this header to another site only with consent by CORS, which is never given. An empty one does not authenticate.
+  // A page can send this header to another site only with consent by CORS, which no path but those of /v1 gives. An empty one does not authenticate.
   if (authorization !== undefined && authorization !== '') return
   if (site !== undefined ? site === 'same-origin' : isOwn(origin, headers.host, own)) return
   // Not a browser, and no cookie that could be abused.

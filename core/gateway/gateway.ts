@@ -3,6 +3,7 @@ import type { Middleware } from 'koa'
 import type { ReloadOutcome, ReloadTrigger, Urls } from '../control/services.ts'
 import { apiRoutes } from '../http/app.ts'
 import type { CertificateWatch } from '../http/certificate.ts'
+import { crossOrigin } from '../http/cors.ts'
 import type { Generation } from '../http/generation.ts'
 import { type Listen, reachable } from '../http/listen.ts'
 import { openListeners } from '../http/server.ts'
@@ -27,6 +28,8 @@ export interface GatewayOptions
   readonly adminListen?: Listen
   /** Closed by the gateway. Absent: clients connect without TLS. */
   readonly certificate?: CertificateWatch | undefined
+  /** Origins whose pages may call `/v1`. */
+  readonly corsOrigins?: readonly string[] | undefined
 }
 
 /** The phases of a shutdown, in milliseconds. */
@@ -81,7 +84,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const operators = operatorPaths(options, { services, control, reloader, metrics, targets, urls })
   const tls = certificate && new TlsTermination()
   certificate?.follow((each) => tls!.use(each))
-  const paths = { clients: [apiRoutes({ ...services, live }).routes() as Middleware], operators }
+  const paths = {
+    clients: [...crossOrigin(options.corsOrigins), apiRoutes({ ...services, live }).routes() as Middleware],
+    operators,
+  }
   const listeners = await openListeners(services, paths, { ...options, tls })
 
   const running = opened.move()

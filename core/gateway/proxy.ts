@@ -4,6 +4,7 @@ import type { Middleware } from 'koa'
 import { healthRouter } from '../control/monitoring.ts'
 import { apiRoutes } from '../http/app.ts'
 import type { Certificate } from '../http/certificate.ts'
+import { crossOrigin } from '../http/cors.ts'
 import { forwardTo } from '../http/forward.ts'
 import type { ListenerName } from '../http/listen.ts'
 import { openListeners } from '../http/server.ts'
@@ -31,6 +32,8 @@ export interface ProxyOptions extends Omit<ServiceOptions, 'control' | 'metrics'
   readonly tls: boolean
   /** The folder of the journals of all processes. */
   readonly journals: string
+  /** Origins whose pages may call `/v1`. */
+  readonly corsOrigins?: readonly string[] | undefined
 }
 
 /** A proxy process: it serves `/v1`, and forwards all other paths to control. */
@@ -67,7 +70,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
 
   const health = healthRouter(() => !services.lifecycle.draining).routes() as Middleware
   const paths = {
-    clients: [apiRoutes({ ...services, live }).routes() as Middleware],
+    clients: [...crossOrigin(options.corsOrigins), apiRoutes({ ...services, live }).routes() as Middleware],
     operators: [health, forwardTo(folder.console)],
   }
   const tls = options.tls ? new TlsTermination() : undefined

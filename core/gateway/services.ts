@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { LinkedList } from '../async/event-loop.ts'
 import { Admission, type AdmissionLimits } from '../http/admission.ts'
 import type { AppServices } from '../http/app.ts'
@@ -52,6 +54,8 @@ export interface ServiceOptions {
   readonly processes?: number
   /** Default: derived from the memory. */
   readonly admission?: Partial<AdmissionLimits>
+  /** The folder of uploaded files while their calls are under way. Default: one of the system's for temporary files. */
+  readonly uploads?: string
   /** Absent: what calls cost is only in memory until it is recorded. */
   readonly journal?: CallJournal | undefined
   /** Absent: calls are not traced. */
@@ -117,6 +121,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     settlement: new Settlement({ calls, plugins, log, recorder: control.recorder, hookTimeout: times.link }),
     open: new LinkedList<Exchange>(),
     scanner: workers,
+    uploads: options.uploads ?? join(tmpdir(), 'umg-uploads'),
     heartbeat: times.heartbeat,
     writeStall: times.writeStall,
     journal: options.journal,

@@ -10,6 +10,8 @@ import type { HostCounter } from '../sdk/api.ts'
 export interface AdmissionLimits {
   /** Bytes of all request bodies in flight and of their parsed forms. */
   readonly bodies: number
+  /** Bytes of all forms in flight, whose files are on the disk. */
+  readonly uploads: number
   /** Bytes of V8's heap. */
   readonly heap: number
   /** Mean delay of the event loop over a sample, in milliseconds. */
@@ -17,14 +19,14 @@ export interface AdmissionLimits {
 }
 
 /** The exhausted resource: a label of `umg_shed_total`. */
-type ShedReason = 'bodies' | 'heap' | 'event_loop' | 'threads'
+type ShedReason = 'bodies' | 'uploads' | 'heap' | 'event_loop' | 'threads'
 
 /** By V8's heap, and the memory of the container or machine, which `processes` share. */
 function defaultLimits(processes: number): AdmissionLimits {
   const { heap_size_limit: heap } = getHeapStatistics()
   const memory = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()) / processes
   // A body takes twice its length: the client's bytes, and those for the upstream.
-  return { bodies: Math.min(heap / 4, memory / 8), heap: heap * 0.85, lag: 500 }
+  return { bodies: Math.min(heap / 4, memory / 8), uploads: UPLOADS / processes, heap: heap * 0.85, lag: 500 }
 }
 
 /** The options of admission. */
@@ -38,6 +40,8 @@ export interface AdmissionOptions {
 
 /** In bytes. */
 const LARGEST_BODY = 32 << 20
+/** In bytes: several of the largest recordings and pictures that vendors take. */
+const UPLOADS = 2 ** 30
 /** The share of the budget that a body may have at most: there is room to parse it if no other key has one. */
 const LARGEST_SHARE = 1 / 4
 
@@ -53,6 +57,7 @@ export class Admission {
   readonly #limits: AdmissionLimits
   readonly #counter: HostCounter
   readonly #bodies: SharedBudget
+  readonly #uploads: SharedBudget
   readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
   readonly #timer: NodeJS.Timeout
   #lateSamples = 0
@@ -61,8 +66,10 @@ export class Admission {
   constructor({ metrics, processes, limits }: AdmissionOptions) {
     this.#limits = { ...defaultLimits(processes), ...limits }
     this.#bodies = new SharedBudget(this.#limits.bodies, () => this.shed('bodies'))
+    this.#uploads = new SharedBudget(this.#limits.uploads, () => this.shed('uploads'))
     this.#counter = metrics.declare(METRICS.shed)
-    for (const reason of ['bodies', 'heap', 'event_loop', 'threads'] satisfies ShedReason[]) this.#counter.add(0, reason)
+    for (const reason of ['bodies', 'uploads', 'heap', 'event_loop', 'threads'] satisfies ShedReason[])
+      this.#counter.add(0, reason)
     this.#delay.enable()
     this.#timer = setInterval(() => this.#sample(), SAMPLE_MS).unref()
   }
@@ -70,6 +77,11 @@ export class Admission {
   /** The largest body of a call, in bytes. */
   get largestBody(): number {
     return Math.min(LARGEST_BODY, Math.floor(this.#limits.bodies * LARGEST_SHARE))
+  }
+
+  /** The largest form of a call, in bytes. */
+  get largestUpload(): number {
+    return Math.floor(this.#limits.uploads * LARGEST_SHARE)
   }
 
   /** Throws 503 while the process is overloaded. */
@@ -80,6 +92,11 @@ export class Admission {
   /** The memory of a call of this key. */
   memoryFor(key: string): CallMemory {
     return new CallMemory(key, this.#bodies)
+  }
+
+  /** The room on the disk of a call of this key. */
+  diskFor(key: string): CallMemory {
+    return new CallMemory(key, this.#uploads)
   }
 
   /** Counts a refused call and returns its error. */

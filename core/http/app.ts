@@ -5,11 +5,8 @@ import type { LinkedList } from '../async/event-loop.ts'
 import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
 import type { Metrics } from '../observe/metrics.ts'
-import { chatCompletions } from '../protocol/chat-completions.ts'
 import type { ClientWire } from '../protocol/client-protocol.ts'
-import { embeddings } from '../protocol/embeddings.ts'
-import { countTokens, messages } from '../protocol/messages/endpoint.ts'
-import { responses } from '../protocol/responses/endpoint.ts'
+import { modelEndpoints } from '../protocol/endpoints/model-endpoints.ts'
 import { UnreadBodies } from './body.ts'
 import { exchangeOf, LinkState } from './chain.ts'
 import { type CallServices, modelEndpoint, modelList, oneModel } from './endpoints.ts'
@@ -121,12 +118,10 @@ function refuseUnknownPath(ctx: Koa.Context): never {
     : new GatewayError('method_not_allowed', { values, headers: { allow } })
 }
 
-const FORMATS = [chatCompletions, embeddings, messages, countTokens, responses]
-
 /** What the base URL of an SDK lacks, where a path tells. */
 function detailFor(path: string): string {
   const isBase = path === '/v1' || path === '/v1/'
-  const lacksBase = FORMATS.some((format) => format.path === `/v1${path}`)
+  const lacksBase = modelEndpoints.some((endpoint) => endpoint.path === `/v1${path.replace(/\/$/, '')}`)
   return isBase || lacksBase
     ? '. The base URL of an SDK ends in /v1; calls go to paths below it, such as /v1/chat/completions.'
     : ''
@@ -140,8 +135,9 @@ export interface ApiServices extends CallServices, ExchangeServices {
 
 /** The routes of `/v1`. */
 export function apiRoutes(services: ApiServices): Router {
-  const router = new Router({ strict: true, sensitive: true })
-  for (const format of FORMATS) router.post(format.path, serve(modelEndpoint(format, services), services) as never)
+  // Not strict: a slash at the end of a path changes nothing.
+  const router = new Router({ sensitive: true })
+  for (const endpoint of modelEndpoints) router.post(endpoint.path, serve(modelEndpoint(endpoint, services), services) as never)
   router.get('/v1/models', serve(modelList, services) as never)
   router.get('/v1/models/*id', serve(oneModel('/v1/models/'), services) as never)
   return router
@@ -190,7 +186,7 @@ function sendJson(status: number, body: Buffer, response: ServerResponse): void 
 
 function sendStream(exchange: Exchange, response: ServerResponse): void {
   response.statusCode = 200
-  response.setHeader('content-type', 'text/event-stream; charset=utf-8')
+  response.setHeader('content-type', exchange.stream!.type)
   response.setHeader('cache-control', 'no-cache, no-transform')
   response.setHeader('x-accel-buffering', 'no')
   exchange.stream!.open(response)

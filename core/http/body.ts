@@ -29,19 +29,28 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   return bytes
 }
 
-function checkHeaders({ headers }: IncomingMessage): void {
-  const type = headers['content-type'] ?? ''
-  if (!/^application\/json\s*(?:;\s*charset="?utf-?8"?\s*)?;?$/i.test(type)) {
-    throw new GatewayError('unsupported_media_type', { values: { type: type.replace(/[^\x20-\x7e]/g, '').slice(0, 100) } })
-  }
+function checkHeaders(request: IncomingMessage): void {
+  const type = request.headers['content-type'] ?? ''
+  if (!/^application\/json\s*(?:;\s*charset="?utf-?8"?\s*)?;?$/i.test(type)) throw unsupportedType(request, 'application/json')
+  checkEncoding(request)
+}
+
+/** The error for a body of another content type than `wanted`. */
+export function unsupportedType({ headers }: IncomingMessage, wanted: string): GatewayError {
+  const type = (headers['content-type'] ?? '').replace(/[^\x20-\x7e]/g, '').slice(0, 100)
+  return new GatewayError('unsupported_media_type', { values: { type, wanted } })
+}
+
+/** Throws 415 for a compressed body: its size would be unknown. */
+export function checkEncoding({ headers }: IncomingMessage): void {
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding.toLowerCase() !== 'identity') {
     throw new GatewayError('unsupported_encoding', { values: { encoding: encoding.replace(/[^\x20-\x7e]/g, '').slice(0, 100) } })
   }
 }
 
-/** In bytes; undefined if only the end of the body will tell. */
-function lengthOf({ complete, readableLength, headers }: IncomingMessage): number | undefined {
+/** The length of a body in bytes; undefined if only its end will tell. */
+export function lengthOf({ complete, readableLength, headers }: IncomingMessage): number | undefined {
   if (complete) return readableLength
   return headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined
 }
@@ -127,7 +136,8 @@ class ChunkedBody implements PartialBody {
   }
 }
 
-const tooLarge = (limit: number): GatewayError => new GatewayError('request_too_large', { values: { limit } })
+/** The error for a body that is larger than so many bytes. */
+export const tooLarge = (limit: number): GatewayError => new GatewayError('request_too_large', { values: { limit } })
 
 /** Then it is the turn of the next body, in milliseconds: a client may send slowly, or never. */
 const TURN_MS = 10

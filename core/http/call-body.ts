@@ -1,26 +1,36 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ParameterizedContext } from 'koa'
 import { ContractViolation } from '../plugins/faults.ts'
-import { type CallContext, ClientCall, LARGE, largeCall, releaseBody } from '../protocol/call.ts'
+import { type CallContext, ClientCall, LARGE, releaseBody } from '../protocol/call.ts'
 import { CallForms, type CallWorkers } from '../protocol/call-forms.ts'
 import type { ClientProtocol } from '../protocol/client-protocol.ts'
+import { FormCall } from '../protocol/form-call.ts'
+import { largeCall } from '../protocol/large-call.ts'
 import type { RequestCheck } from '../protocol/validation.ts'
 import type { RoutingTable } from '../routing/table.ts'
 import type { Call, EndpointName, Principal } from '../sdk/api.ts'
 import type { Admission, CallMemory } from './admission.ts'
 import { readBody } from './body.ts'
+import { type Form, hasForm, readForm } from './form.ts'
 
 /** The services that read the bodies of calls. */
 export interface BodyServices {
   readonly admission: Admission
   readonly scanner: CallWorkers
+  /** The folder of uploaded files. */
+  readonly uploads: string
 }
 
 /** A call whose body is read. */
 export interface BodyOwner {
   readonly id: string
   readonly endpoint:
-    | { readonly name: EndpointName; readonly check: RequestCheck | 'no body'; readonly protocol?: ClientProtocol | undefined }
+    | {
+        readonly name: EndpointName
+        readonly check: RequestCheck | 'no body'
+        readonly form?: 'always' | 'maybe' | undefined
+        readonly protocol?: ClientProtocol | undefined
+      }
     | undefined
   readonly generation: { readonly table: RoutingTable } | undefined
   /** Set by the time the body is read, if a link sets it. */
@@ -35,7 +45,9 @@ export class CallBody {
   readonly #services: BodyServices
   #reading: Promise<Call> | undefined
   #client: ClientCall | undefined
+  #form: Form | undefined
   #memory: CallMemory | undefined
+  #disk: CallMemory | undefined
   #context: CallContext | undefined
   /** Start and end of the reading, in monotonic milliseconds. */
   #beganAt = Number.POSITIVE_INFINITY
@@ -72,7 +84,9 @@ export class CallBody {
   release(): void {
     const free = (): void => {
       if (this.#client !== undefined) releaseBody(this.#client)
+      this.#form?.close()
       this.#memory?.release()
+      this.#disk?.release()
     }
     this.#reading?.then(free, free)
   }
@@ -82,7 +96,7 @@ export class CallBody {
     if (endpoint === undefined || endpoint.check === 'no body') throw new ContractViolation('NO_BODY')
     const { table } = generation!
     const { admission, scanner } = this.#services
-    const { name, check, protocol } = endpoint
+    const { name, check, form, protocol } = endpoint
     const memory = admission.memoryFor(principal?.keyId ?? '')
     const resolve: CallContext['resolve'] = (model) => table.resolve(model)
     this.#memory = memory
@@ -99,7 +113,12 @@ export class CallBody {
     }
     this.#beganAt = performance.now()
     try {
-      const max = Math.min(admission.largestBody, table.maxBody[principal?.kind ?? 'live'])
+      const most = table.maxBody[principal?.kind ?? 'live']
+      if (form === 'always' || (form === 'maybe' && hasForm(this.#ctx.req))) {
+        this.call = await this.#readForm(this.#context, Math.min(admission.largestUpload, most))
+        return this.call
+      }
+      const max = Math.min(admission.largestBody, most)
       const bytes = await readBody(this.#ctx.req, this.#ctx.res, { max, memory })
       const isLarge = bytes.length > LARGE.bytes
       const client = isLarge ? await largeCall(bytes, this.#context, scanner) : new ClientCall(bytes, this.#context)
@@ -109,6 +128,14 @@ export class CallBody {
     } finally {
       this.#endedAt = performance.now()
     }
+  }
+
+  async #readForm(context: CallContext, max: number): Promise<Call> {
+    const { admission, uploads: folder } = this.#services
+    this.#disk = admission.diskFor(this.#owner.principal?.keyId ?? '')
+    const limits = { max, memory: context.memory, disk: this.#disk, folder }
+    this.#form = await readForm(this.#ctx.req, this.#ctx.res, limits)
+    return new FormCall(this.#form.parts, context)
   }
 }
 

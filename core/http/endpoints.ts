@@ -3,6 +3,7 @@ import type { CallMetrics } from '../observe/call-metrics.ts'
 import type { PluginTimer } from '../plugins/faults.ts'
 import { modelNotFound } from '../protocol/call.ts'
 import { type CallWorkers, formsOf } from '../protocol/call-forms.ts'
+import { BYTES_WIRE, type ClientWire } from '../protocol/client-protocol.ts'
 import type { ModelEndpoint } from '../protocol/format.ts'
 import { Dispatch, type DispatchRequest } from '../routing/dispatch.ts'
 import { findModel, listModels } from '../routing/listing.ts'
@@ -25,7 +26,7 @@ export interface CallServices {
 
 /** The endpoint that sends calls of one format to the upstreams of their model. */
 export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): Endpoint {
-  const { name, check, reply: format, protocol, wire } = endpoint
+  const { name, check, form, reply: format, protocol, wire } = endpoint
   const { calls, upstreams: client, plugins: timer, budgets, workers } = services
   const isCount = name === 'messages.count_tokens'
   const standIn = isCount ? tokenCounter(workers) : undefined
@@ -59,10 +60,11 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
       receivedAt: exchange.times.startedAt,
       selection: { key: principal.keyId, account: principal.account, random: Math.random },
     }
-    if (call.stream) await dispatchStream(exchange, request)
-    else exchange.body = await dispatch(exchange, request)
+    const kind = format.kind?.(call) ?? (call.stream ? 'events' : 'whole')
+    if (kind === 'whole') exchange.body = await dispatch(exchange, request)
+    else await dispatchStream(exchange, request, kind === 'bytes' ? BYTES_WIRE : exchange.wire)
   }
-  return { name, check, protocol, wire, serve }
+  return { name, check, form, protocol, wire, serve }
 }
 
 /** Counts the tokens of prompts for upstreams that do not. */
@@ -81,9 +83,9 @@ function dispatch(exchange: Exchange, request: DispatchRequest): Promise<Buffer 
 }
 
 /** Resolves when the stream is committed, or when the client has waited so long that it needs a heartbeat. */
-function dispatchStream(exchange: Exchange, request: DispatchRequest): Promise<void> {
+function dispatchStream(exchange: Exchange, request: DispatchRequest, wire: ClientWire): Promise<void> {
   return new Promise((resolve, reject) => {
-    exchange.openStream(resolve)
+    exchange.openStream(resolve, wire)
     dispatch(exchange, request).then(
       () => resolve(),
       (error: unknown) => {
@@ -111,7 +113,7 @@ export const oneModel = (path: string): Endpoint => ({
   check: 'no body',
   async serve(exchange, ctx) {
     const principal = requirePrincipal(exchange)
-    const name = decodeOnce(ctx.path.slice(path.length))
+    const name = decodeOnce(ctx.path.slice(path.length).replace(/\/$/, ''))
     const model = await findModel(exchange.generation!.table, name, principal)
     if (model === undefined) throw modelNotFound(name)
     exchange.body = Buffer.from(JSON.stringify(model))

@@ -57,6 +57,7 @@ export interface Endpoint {
   readonly name: EndpointName
   /** The check of its request bodies. */
   readonly check: RequestCheck | 'no body'
+  readonly form?: 'always' | 'maybe' | undefined
   /** How upstreams without the endpoint serve it, by chat completions. */
   readonly protocol?: ClientProtocol | undefined
   /** Absent: OpenAI's. */
@@ -247,10 +248,10 @@ export class Exchange implements DispatchListener, Linked {
   }
 
   /** Opens the stream to the client. `onHeadDue`: called when the head should be sent before anything is committed. */
-  openStream(onHeadDue: () => void): Relay {
+  openStream(onHeadDue: () => void, wire = this.wire): Relay {
     const { heartbeat, journal } = this.#services!
     const onFirstByte = (): void => this.times.firstByte()
-    this.stream = new Relay(heartbeat, { onHeadDue, onFirstByte, onEnd: () => journal?.flush() }, this.wire)
+    this.stream = new Relay(heartbeat, { onHeadDue, onFirstByte, onEnd: () => journal?.flush() }, wire)
     return this.stream
   }
 

@@ -13,6 +13,9 @@ export interface RelayListener {
   onEnd(): void
 }
 
+/** The content type of a stream of events. */
+const EVENTS = 'text/event-stream; charset=utf-8'
+
 /** Before the first event: a comment, which clients of all protocols ignore. */
 const COMMENT = ': keep-alive\n\n'
 
@@ -30,6 +33,8 @@ const HIGH_WATER = 64 * 1024
 export class Relay implements StreamSink {
   readonly #listener: RelayListener
   readonly #wire: ClientWire
+  /** The content type of the reply. */
+  type = EVENTS
   #state: 'held' | 'begun' | 'committed' | 'ended' = 'held'
   #pending = ''
   /** Of the frames so far. */
@@ -61,8 +66,9 @@ export class Relay implements StreamSink {
     return this.#response !== undefined
   }
 
-  attach(source: PausableSource, encoding: 'latin1' | 'utf8'): void {
+  attach(source: PausableSource, encoding: 'latin1' | 'utf8', type = EVENTS): void {
     this.#source = source
+    this.type = type
     this.#encoding = encoding
     this.#pending = ''
     this.#last = ''
@@ -170,6 +176,7 @@ export class Relay implements StreamSink {
   }
 
   #onSilence(): void {
+    if (this.#wire.heartbeat === '') return
     if (this.#response === undefined) this.#listener.onHeadDue()
     if (this.#response !== undefined && !this.#paused)
       this.#response.write(this.#state === 'committed' ? this.#wire.heartbeat : COMMENT)

@@ -6,12 +6,20 @@ import { type Gauge, OTHER } from './instruments.ts'
 import { METRICS } from './metric-definitions.ts'
 import type { Metrics } from './metrics.ts'
 
-/** The operation of each endpoint, by OpenTelemetry's conventions. The other endpoints generate nothing. */
+/** The operation of each endpoint, by OpenTelemetry's conventions where they have one. The other endpoints ask no model. */
 export const OPERATIONS: { readonly [Endpoint in Outcome['endpoint']]?: string } = {
   'chat.completions': 'chat',
   messages: 'chat',
   responses: 'chat',
+  completions: 'text_completion',
   embeddings: 'embeddings',
+  moderations: 'moderation',
+  'images.generations': 'image_generation',
+  'images.edits': 'image_edit',
+  'audio.speech': 'speech',
+  'audio.transcriptions': 'transcription',
+  'audio.translations': 'translation',
+  rerank: 'rerank',
 }
 
 const TOKEN_TYPES = ['input', 'output', 'cached_input', 'reasoning'] as const

@@ -19,7 +19,7 @@ export const METRICS = {
   requestDuration: {
     name: 'gen_ai_server_request_duration_seconds',
     type: 'histogram',
-    help: 'Time of a chat completion, from the request to the last byte of the reply.',
+    help: 'Time of a call of a model, from the request to the last byte of the reply.',
     labels: [OPERATION, REQUEST_MODEL, ERROR_TYPE],
     buckets: SECONDS,
   },

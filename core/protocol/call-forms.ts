@@ -9,12 +9,13 @@ import {
   type ModelId,
   promptEstimate,
 } from '../sdk/api.ts'
-import { type BodyScanner, bodyIncludes, type CallContext, ClientCall, largeCall, resolveModel } from './call.ts'
+import { bodyIncludes, type CallContext, ClientCall, resolveModel } from './call.ts'
 import { chatCompletions } from './chat-completions.ts'
 import { type ChatSource, ChatView, sourceOf } from './chat-view.ts'
 import type { ChatTranslation, ClientProtocol, ClientReplies, Profile, RepliedCall, ReplyWriter } from './client-protocol.ts'
 import { fitChat } from './fit-chat.ts'
 import { setPointer } from './json.ts'
+import { type BodyScanner, largeCall } from './large-call.ts'
 
 /** A call as an upstream gets it. */
 export interface FittedCall {

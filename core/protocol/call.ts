@@ -37,18 +37,6 @@ export interface CallContext {
   decided: boolean
 }
 
-/** The bytes of a large body, and their scan. */
-export interface ScannedBody {
-  readonly bytes: Buffer
-  readonly scanned: ScannedObject
-}
-
-/** Scans large bodies off the event loop. */
-export interface BodyScanner {
-  /** Takes the bytes over, and returns them without a copy. Throws `ScanError`. */
-  scan(bytes: Buffer): Promise<ScannedBody>
-}
-
 /** The most that a body may have to be scanned, parsed and translated on the event loop: that takes some ten milliseconds at worst. */
 export const LARGE = { bytes: 1 << 20, parts: 8192 } as const
 
@@ -74,6 +62,9 @@ export const releaseBody = (call: ClientCall): void => release(call)
 export const bodyIncludes = (call: ClientCall, texts: readonly string[]): boolean => includes(call, texts)
 
 const RELEASED = Buffer.alloc(0)
+
+/** What upstreams may reply with, if it is not JSON. */
+const ACCEPTED: { readonly [Endpoint in EndpointName]?: string } = { 'audio.speech': '*/*' }
 
 /** The client's request: its bytes, the offsets of its top-level members, and the fields parsed so far. */
 export class ClientCall implements Call {
@@ -163,7 +154,7 @@ export class ClientCall implements Call {
       ...this.#context.clientHeaders,
       ...this.#context.upstreamHeaders,
       'content-type': 'application/json',
-      accept: this.stream ? 'text/event-stream' : 'application/json',
+      accept: this.stream ? 'text/event-stream' : (ACCEPTED[this.endpoint] ?? 'application/json'),
       'accept-encoding': 'identity',
       'user-agent': 'unified-model-gateway',
       'x-request-id': this.id,
@@ -252,7 +243,12 @@ export function resolveModel(name: string, { resolve }: Pick<CallContext, 'resol
 }
 
 /** Placeholders for unparsed arrays: too large to be empty. */
-const UNREAD: Readonly<Record<string, readonly unknown[]>> = { messages: [{ role: 'user', content: '' }], input: [''] }
+const UNREAD: Readonly<Record<string, readonly unknown[]>> = {
+  messages: [{ role: 'user', content: '' }],
+  input: [''],
+  prompt: [''],
+  documents: [''],
+}
 
 function parse(bytes: Buffer): unknown {
   try {
@@ -277,27 +273,19 @@ function scan(bytes: Buffer): ScannedObject {
   }
 }
 
-/**
- * The call with a large body, which `scanner` takes over: scanning many megabytes would block the event loop. Throws a GatewayError (400)
- * if the body is invalid.
- */
-export async function largeCall(bytes: Buffer, context: CallContext, scanner: BodyScanner): Promise<ClientCall> {
-  try {
-    const body = await scanner.scan(bytes)
-    return new ClientCall(body.bytes, context, checked(body.scanned))
-  } catch (error) {
-    throw refusal(error)
-  }
+/** Checks the keys of a scanned body. Throws a GatewayError (400). */
+export function checked(scanned: ScannedObject): ScannedObject {
+  checkKeys(scanned.members.map(({ key }) => key))
+  return scanned
 }
 
-function checked(scanned: ScannedObject): ScannedObject {
-  const { members } = scanned
+/** Throws a GatewayError (400) for a key that stands twice, or that some upstream takes for one which the gateway reads. */
+export function checkKeys(keys: readonly string[]): void {
   // Parsers disagree on which duplicate counts: authorisation and upstream could read different models.
-  const duplicate = members.find(({ key }, index) => members.findIndex((other) => other.key === key) < index)
-  if (duplicate !== undefined) throw new GatewayError('duplicate_parameter', { param: duplicate.key.slice(0, 100) })
-  const folded = members.find(({ key }) => !FIELDS.has(key) && FOLDED.test(key))
-  if (folded !== undefined) throw misspelled(folded.key)
-  return scanned
+  const duplicate = keys.find((key, index) => keys.indexOf(key) < index)
+  if (duplicate !== undefined) throw new GatewayError('duplicate_parameter', { param: duplicate.slice(0, 100) })
+  const folded = keys.find((key) => !FIELDS.has(key) && FOLDED.test(key))
+  if (folded !== undefined) throw misspelled(folded)
 }
 
 /** Body fields read by routing, authorisation, limits. */
@@ -306,6 +294,9 @@ const FIELDS: ReadonlySet<string> = new Set([
   'messages',
   'system',
   'input',
+  'prompt',
+  'query',
+  'documents',
   'instructions',
   'tools',
   'functions',
@@ -322,12 +313,19 @@ const FIELDS: ReadonlySet<string> = new Set([
 /** Go's encoding/json, for one, folds case as Unicode does: such an upstream reads `Model` as `model`, `ſ` as `s`, `K` as `k`. */
 const FOLDED = new RegExp(`^(?:${[...FIELDS].join('|')})$`, 'iu')
 
-function misspelled(key: string): GatewayError {
-  // `ſ` folds in upper case, the Kelvin sign in lower case.
-  return new GatewayError('misspelled_parameter', { param: key, values: { field: key.toUpperCase().toLowerCase() } })
+/** Throws a GatewayError (400) for a name in a form by which some upstreams mean a member of one which the gateway reads: `model[]`. */
+export function checkName(name: string): void {
+  const at = name.search(/[[.]/)
+  if (at > 0 && FOLDED.test(name.slice(0, at))) throw misspelled(name, name.slice(0, at))
 }
 
-function refusal(error: unknown): unknown {
+function misspelled(key: string, field = key): GatewayError {
+  // `ſ` folds in upper case, the Kelvin sign in lower case.
+  return new GatewayError('misspelled_parameter', { param: key, values: { field: field.toUpperCase().toLowerCase() } })
+}
+
+/** The GatewayError (400) of a body that cannot be scanned; another error as it is. */
+export function refusal(error: unknown): unknown {
   if (!(error instanceof ScanError)) return error
   const detail = error.code === 'syntax' || error.code === 'not_an_object' ? undefined : SCAN_ERRORS[error.code]
   return detail === undefined ? new GatewayError('invalid_json') : new GatewayError('invalid_body', { values: { detail } })

@@ -194,6 +194,8 @@ interface LooseChunk {
 interface LooseChoice {
   readonly index?: number
   readonly delta?: Record<string, unknown>
+  /** Of a text completion, which has no delta. */
+  readonly text?: unknown
   readonly finish_reason?: string | null
 }
 
@@ -205,7 +207,7 @@ function choicesOf({ choices }: LooseChunk): readonly LooseChoice[] | undefined 
 
 /** True if the client would see content: a finish reason, or a value of any delta key, known or not, except the role. */
 function hasContent(choice: LooseChoice): boolean {
-  if (choice.finish_reason != null) return true
+  if (choice.finish_reason != null || (typeof choice.text === 'string' && choice.text !== '')) return true
   return Object.entries(choice.delta ?? {}).some(([key, value]) => key !== 'role' && value !== null && value !== '')
 }
 

@@ -10,7 +10,7 @@ export interface ClientWire {
   error(error: GatewayError): object
   /** The frame that ends a broken stream. `last`: the frames before it, or the last of them; '' if there are none. */
   errorFrame(error: GatewayError, last: string): string
-  /** A frame that clients ignore. It stands in streams that have begun. */
+  /** A frame that clients ignore. It stands in streams that have begun. '': clients would not ignore any. */
   readonly heartbeat: string
   /** A second header for the request's id, which the SDKs of the protocol read. */
   readonly requestIdHeader?: string
@@ -22,6 +22,9 @@ export const OPENAI_WIRE: ClientWire = {
   errorFrame: (error) => `data: ${JSON.stringify(error)}\n\n`,
   heartbeat: ': keep-alive\n\n',
 }
+
+/** OpenAI's, for replies that are no stream of events: there is no place in them for anything but the upstream's bytes. */
+export const BYTES_WIRE: ClientWire = { ...OPENAI_WIRE, errorFrame: () => '', heartbeat: '' }
 
 /** A request of a protocol as a chat completion request. */
 export interface ChatTranslation {

@@ -31,6 +31,14 @@ export interface EventReader {
   readonly refusal: UpstreamRefusal | undefined
 }
 
+/** What a reader of events knows of their call. */
+export interface StreamedCall extends Pick<Call, 'choices' | 'includeUsage'> {
+  member?(key: string): unknown
+}
+
+/** What the reply to a call is: a JSON object, a stream of events, or bytes that are passed on as they come: sound, or plain text. */
+export type ReplyKind = 'whole' | 'events' | 'bytes'
+
 /** The usage or error of a whole reply. */
 export interface WholeReply {
   readonly usage?: Usage
@@ -42,7 +50,11 @@ export interface WholeReply {
 export interface ReplyFormat {
   readonly endpoint: EndpointName
   /** Absent if the endpoint never streams. */
-  reader?(call: { readonly choices: number; readonly includeUsage: boolean }): EventReader
+  reader?(call: StreamedCall): EventReader
+  /** Absent: a stream of events if the client asked for a stream, else whole. */
+  kind?(call: Call): ReplyKind
+  /** The content types of replies that are bytes. Others are read as JSON, which may be an error. */
+  readonly bytes?: RegExp
   /** Undefined if the bytes are not a reply of this endpoint. */
   whole(bytes: Buffer): WholeReply | undefined
   /** True if clients also read an event's type. */
@@ -63,6 +75,8 @@ export interface ModelEndpoint {
   readonly path: string
   /** Checks the body. */
   readonly check: RequestCheck
+  /** Whether bodies are forms, or may be, instead of JSON. Absent: they are never. */
+  readonly form?: 'always' | 'maybe'
   /** Wire format of the replies of upstreams that serve the endpoint. */
   readonly reply: ReplyFormat
   /** How the other upstreams serve it, by chat completions. Absent: they do not. */

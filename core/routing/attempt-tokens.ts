@@ -1,5 +1,6 @@
 import { type Call, promptEstimate, type Usage } from '../sdk/api.ts'
-import type { AttemptEnd, UpstreamAttempt } from '../upstream/attempt.ts'
+import type { UpstreamAttempt } from '../upstream/attempt.ts'
+import type { AttemptEnd } from '../upstream/attempt-listener.ts'
 
 /** The usage of an attempt. */
 export interface Tokens {

@@ -179,6 +179,11 @@ class FilledCall implements Call {
     return { ...this.#call.body, ...this.#missing }
   }
 
+  get form() {
+    const form = this.#call.form?.bind(this.#call)
+    return form && ((members: Readonly<Record<string, unknown>>) => form({ ...this.#missing, ...members }))
+  }
+
   member(key: string): unknown {
     return Object.hasOwn(this.#missing, key) ? this.#missing[key] : this.#call.member(key)
   }

@@ -3,6 +3,7 @@ import type { GatewayError } from '../errors.ts'
 import type { MoneyBudget } from '../text/budgets.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest, Usage } from './chat.ts'
 import type { ParameterSupport } from './parameters.ts'
+import type { Upload } from './upload.ts'
 
 // ── Models and principals ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -39,7 +40,21 @@ export interface Principal {
 // ── A call ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** An endpoint, by OpenAI's name of its operation. */
-export type EndpointName = 'chat.completions' | 'embeddings' | 'messages' | 'messages.count_tokens' | 'responses' | 'models'
+export type EndpointName =
+  | 'chat.completions'
+  | 'completions'
+  | 'embeddings'
+  | 'messages'
+  | 'messages.count_tokens'
+  | 'responses'
+  | 'moderations'
+  | 'images.generations'
+  | 'images.edits'
+  | 'audio.speech'
+  | 'audio.transcriptions'
+  | 'audio.translations'
+  | 'rerank'
+  | 'models'
 
 /** One client request, read and validated. */
 export interface Call {
@@ -53,7 +68,7 @@ export interface Call {
   readonly includeUsage: boolean
   /** The requested number of choices. */
   readonly choices: number
-  /** Length of the client's body, in bytes. */
+  /** Length of the client's body, in bytes; of a form, without its files. */
   readonly size: number
   /** True if parsing the body would block the event loop: more than 1 MiB, or 8,192 objects and arrays. See `host.compute`. */
   readonly large: boolean
@@ -76,6 +91,11 @@ export interface Call {
    * unknown fields, key order and large integers survive.
    */
   splice(members: Readonly<Record<string, unknown>>): Buffer
+  /**
+   * Present if the body is a form (`multipart/form-data`): the form with some texts replaced, added, or (by `undefined`) removed. Members of a
+   * form are texts, or lists of them; a file is `{ filename, type, size }`, and `splice` returns all of it as JSON. See `bodyWith`.
+   */
+  readonly form?: ((members: Readonly<Record<string, unknown>>) => Upload) | undefined
   /**
    * Changes the body, by JSON pointer (`/temperature`, `/messages/0/content`); `undefined` removes. The body is then
    * re-serialised, no longer byte for byte the client's. Only before `next()`.

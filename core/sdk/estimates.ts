@@ -1,4 +1,4 @@
-import type { Call } from './call.ts'
+import type { Call, EndpointName } from './call.ts'
 import type { Host } from './host.ts'
 import type { Rate } from './limits.ts'
 
@@ -16,9 +16,18 @@ export const UNCAPPED_ANSWER = 1024
 /** What a limit of tokens reserves for an answer without a cap: at most a tenth of the limit, so that a small limit allows calls. */
 export const uncappedAnswer = ({ amount }: Rate): number => Math.min(UNCAPPED_ANSWER, Math.floor(amount / 10))
 
+/** Their models write nothing, or nothing that tokens measure. */
+const WITHOUT_ANSWER: ReadonlySet<EndpointName> = new Set([
+  'embeddings',
+  'messages.count_tokens',
+  'moderations',
+  'audio.speech',
+  'rerank',
+])
+
 /** All tokens that a call lets the model answer: the largest of its caps, or `uncapped`, for each of its choices. */
 export function answerEstimate(call: Pick<Call, 'endpoint' | 'member'>, uncapped = UNCAPPED_ANSWER): number {
-  if (call.endpoint === 'embeddings' || call.endpoint === 'messages.count_tokens') return 0
+  if (WITHOUT_ANSWER.has(call.endpoint)) return 0
   const caps = CAPS.map((name) => call.member(name)).filter((cap) => typeof cap === 'number')
   const choices = call.member('n')
   return Math.max(0, ...(caps.length > 0 ? caps : [uncapped])) * (typeof choices === 'number' ? Math.max(1, choices) : 1)

@@ -6,6 +6,7 @@ import type { ParameterSupport } from './parameters.ts'
 import type { UpstreamRefusal } from './refusals.ts'
 import type { UpstreamHeaders } from './secrets.ts'
 import type { TranslatedChunk, TranslatedCompletion } from './translated.ts'
+import type { Upload } from './upload.ts'
 
 /** The version of this contract. A plugin with another version is refused when it is loaded. */
 export const API_VERSION = 1
@@ -64,7 +65,8 @@ export interface UpstreamRequest {
   /** Path and query, percent-encoded. */
   readonly path: string
   readonly headers: UpstreamHeaders
-  readonly body: Uint8Array | string
+  /** An upload is sent with its length as `content-length`. */
+  readonly body: Uint8Array | string | Upload
   /** Dropped parameters beside those of the provider's table. */
   readonly dropped?: readonly string[]
 }

@@ -1,5 +1,7 @@
+import type { Call } from './call.ts'
 import { InvalidConfig } from './invalid-config.ts'
 import { isRecord } from './json.ts'
+import type { Upload } from './upload.ts'
 
 /** The base URL of an upstream's API. */
 export interface BaseUrl {
@@ -72,3 +74,7 @@ export async function readPages(
   }
   return found
 }
+
+/** The client's own body, JSON or form, with some members replaced, added, or (by `undefined`) removed. */
+export const bodyWith = (call: Call, members: Readonly<Record<string, unknown>>): Uint8Array | Upload =>
+  call.form?.(members) ?? call.splice(members)

@@ -1,5 +1,4 @@
 import { Deadlines, type Expiring } from '../async/event-loop.ts'
-import type { ErrorName } from '../error-table.ts'
 import { asGatewayError, GatewayError, UpstreamFailure } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { callProvider, type PluginTimer, pluginError } from '../plugins/faults.ts'
@@ -18,10 +17,12 @@ import {
   type UpstreamRequest,
   type Usage,
 } from '../sdk/api.ts'
+import type { AttemptEnd, AttemptListener } from './attempt-listener.ts'
 import type { Receiver, Sending, UpstreamClient } from './client.ts'
 import { type ByteSink, type Decoding, decoding } from './decode.ts'
 import { type Phase, type PhaseLimits, privateValues, refusalError, timeoutError, transportError } from './failures.ts'
 import { sendLocal } from './local-reply.ts'
+import { ByteReader } from './readers/bytes.ts'
 import type { BodyReader, LinkTransform } from './readers/reader.ts'
 import { RefusalReader } from './readers/refusal.ts'
 import type { PausableSource, StreamSink } from './readers/stream-sink.ts'
@@ -55,25 +56,6 @@ export interface AttemptOptions {
   readonly fresh: boolean
   readonly timer: PluginTimer
   readonly listener: AttemptListener
-}
-
-/** Receives the events of an attempt. */
-export interface AttemptListener {
-  /** The stream is committed: no other attempt can replace it. Not called for a whole reply. */
-  onCommitted(): void
-  /** Called once, last. */
-  onEnded(end: AttemptEnd): void
-}
-
-/** How an attempt ended. */
-export interface AttemptEnd {
-  readonly result: 'ok' | 'client_closed' | ErrorName
-  /** The failure; absent for `ok` and `client_closed`. */
-  readonly error?: GatewayError
-  /** The whole reply; absent for a stream. */
-  readonly body?: Buffer
-  /** A stream was already committed. */
-  readonly committed: boolean
 }
 
 /** Milliseconds an upstream may keep its connection open after the end marker. */
@@ -257,8 +239,14 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     if (status !== 200) return new RefusalReader({ status, headers }, operation, served.provider)
     const own = operation.translator && callProvider(served.provider, () => operation.translator!(call, this.#view))
     const translator = own ?? (replies && openaiTranslator())
+    const type = headers['content-type'] ?? ''
+    const isBytes = format.kind?.(call) === 'bytes'
+    if (stream !== undefined && isBytes && format.bytes!.test(type)) {
+      stream.attach(this, 'latin1', type)
+      return new ByteReader(stream, format.generates)
+    }
     // A provider with its own decoder reads a stream of any content type.
-    const isNone = translator?.decoder === undefined && /^(?:application\/json|text\/html)\b/.test(headers['content-type'] ?? '')
+    const isNone = translator?.decoder === undefined && (isBytes || /^(?:application\/json|text\/html)\b/.test(type))
     if (stream === undefined || isNone) {
       const closeDelimited = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
       const encode = replies && ((completion: ChatCompletion) => replies.reply(completion))

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { Readable } from 'node:stream'
 import type { SecureContext } from 'node:tls'
 import { buildConnector, Client, type Dispatcher, Pool } from 'undici'
 import { Batch } from '../async/event-loop.ts'
@@ -43,8 +44,7 @@ export class UpstreamClient {
       {
         method: 'POST',
         path: request.path,
-        headers: flatten(request.headers),
-        body: request.body,
+        ...payloadOf(request),
         headersTimeout: 0,
         bodyTimeout: 0,
       },
@@ -252,6 +252,13 @@ function joined(headers: Record<string, string | string[] | undefined>): Record<
     if (typeof value !== 'string') headers[name] = value?.join(', ')
   }
   return headers as Record<string, string>
+}
+
+/** The headers and the body of a request. */
+function payloadOf({ headers, body }: UpstreamRequest): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
+  if (typeof body === 'string' || body instanceof Uint8Array) return { headers: flatten(headers), body }
+  const sized = [...flatten(headers), 'content-length', String(body.length)]
+  return { headers: sized, body: Readable.from(body.read(), { objectMode: false }) }
 }
 
 class AbortedError extends Error {

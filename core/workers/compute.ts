@@ -1,10 +1,7 @@
 /** Runs in a worker thread: computes something of a large body. */
 import { GatewayError } from '../errors.ts'
 import { ClientCall, UNCOUNTED } from '../protocol/call.ts'
-import { chatCompletions } from '../protocol/chat-completions.ts'
-import { embeddings } from '../protocol/embeddings.ts'
-import { countTokens, messages } from '../protocol/messages/endpoint.ts'
-import { responses } from '../protocol/responses/endpoint.ts'
+import { modelEndpoints } from '../protocol/endpoints/model-endpoints.ts'
 import type { Call, CallFunction } from '../sdk/api.ts'
 import { moved } from './moved.ts'
 
@@ -22,7 +19,7 @@ export type Computed<Result> =
   | { readonly result: Result }
   | { readonly refused: Pick<GatewayError, 'row' | 'message' | 'param' | 'status' | 'code' | 'headers'> }
 
-const CHECKS = new Map([chatCompletions, embeddings, messages, countTokens, responses].map(({ name, check }) => [name, check]))
+const CHECKS = new Map(modelEndpoints.map(({ name, check }) => [name, check]))
 
 /** Calls the function. Resolves to a `Computed`, whose byte arrays Piscina moves instead of copying them. */
 export async function compute({ bytes, id, endpoint, model, module, name, input }: Computation): Promise<unknown> {

@@ -48,15 +48,15 @@ interface Prompt {
 /** Fields of the request and of a message that the model reads as JSON. */
 const STRUCTURED = ['tools', 'functions', 'response_format']
 const STRUCTURED_OF_MESSAGE = ['tool_calls', 'function_call']
-/** The last two are the arguments and the output of a tool call in the Responses API. */
-const TEXTS_OF_MESSAGE = ['role', 'name', 'refusal', 'reasoning_content', 'arguments', 'output']
+/** After the third: the arguments and the output of a tool call in the Responses API, the text of a document or of a moderated part. */
+const TEXTS_OF_MESSAGE = ['role', 'name', 'refusal', 'reasoning_content', 'arguments', 'output', 'text']
 
 /** The last ones are of the Messages API. */
 const TEXTS_OF_PART = ['text', 'refusal', 'thinking', 'name']
 
 /** Reads a parsed body of any shape: a large body reaches the thread before its full check. */
 function readPrompt(body: unknown): Prompt {
-  const inputs = [field(body, 'input')].flat()
+  const inputs = [field(body, 'input'), field(body, 'prompt'), field(body, 'query'), field(body, 'documents')].flat()
   const texts = [
     ...jsonOf(body, STRUCTURED),
     ...textsOf(body, ['instructions']),

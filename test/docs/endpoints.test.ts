@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Provider } from 'unified-model-gateway/plugin'
+import { modelEndpoints } from '../../core/protocol/endpoints/model-endpoints.ts'
 import { builtInProviders, cell } from '../../docs/generate/providers.ts'
 import { readText } from '../support/sources.ts'
 
@@ -18,11 +19,17 @@ describe('docs/endpoints.md', () => {
     providers = await builtInProviders()
   })
 
-  it('names the providers that serve embeddings', () => {
-    const row = table('| endpoint |').find(([path]) => path === '`POST /v1/embeddings`')
-    const serving = providers.filter(([, provider]) => provider.endpoints?.embeddings).map(([name]) => `\`${name}\``)
-    expect(row?.at(-1)).to.equal(serving.join(', '))
-  })
+  for (const { name: endpoint, path, protocol } of modelEndpoints) {
+    // Those of client protocols are served by every provider.
+    if (endpoint === 'chat.completions' || protocol !== undefined) continue
+    it(`names the providers that serve ${endpoint}`, () => {
+      const row = table('| endpoint |').find(([cell]) => cell === `\`POST ${path}\``)
+      const serving = providers
+        .filter(([, provider]) => provider.endpoints?.[endpoint as keyof NonNullable<Provider['endpoints']>])
+        .map(([name]) => `\`${name}\``)
+      expect(row?.at(-1)).to.equal(serving.join(', '))
+    })
+  }
 
   it('tells what becomes of each field of a request for embeddings', () => {
     const tables = providers.flatMap(([name, provider]) => {

@@ -24,6 +24,7 @@ export interface TestGatewayOptions {
   readonly admission?: Partial<AdmissionLimits>
   readonly metricsToken?: string
   readonly adminListen?: boolean
+  readonly corsOrigins?: readonly string[]
   /** The URL of its database. Default: a file in its folder. */
   readonly database?: string
   readonly management?: ManagementOptions
@@ -76,6 +77,8 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     env: options.env ?? {},
     listen: LOOPBACK,
     ...(options.adminListen && { adminListen: LOOPBACK }),
+    corsOrigins: options.corsOrigins,
+    uploads: join(folder, 'uploads'),
     store,
     log: createLog({ level: 'info', stream: log }),
     version: 'test',

@@ -12,6 +12,7 @@ import {
   toListen,
   toNetworks,
   toOrigin,
+  toOrigins,
   toPort,
   toRedis,
   toRetention,
@@ -91,6 +92,9 @@ const gatewayOptions = (env: NodeJS.ProcessEnv): readonly Option[] => [
     .argParser(toListen),
   new Option('--tls-cert <file>', 'certificate, with its chain, in PEM: clients connect by https').env('UMG_TLS_CERT'),
   new Option('--tls-key <file>', 'private key of the certificate, in PEM').env('UMG_TLS_KEY'),
+  new Option('--cors-origins <origins>', 'origins whose web pages may call /v1, separated by commas: https://chat.example.com')
+    .env('UMG_CORS_ORIGINS')
+    .argParser(toOrigins),
   new Option('--drain-delay <seconds>', 'after SIGTERM, how long new connections are still accepted')
     .env('UMG_DRAIN_DELAY')
     .argParser(toSeconds)

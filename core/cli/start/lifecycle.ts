@@ -36,6 +36,7 @@ export interface StartOptions {
   readonly publicUrl?: string
   readonly consoleUrl?: string
   readonly trustedProxies?: readonly string[]
+  readonly corsOrigins?: readonly string[]
   readonly oidcIssuer?: string
   readonly oidcClientId?: string
   readonly oidcClientSecret?: string
@@ -47,6 +48,9 @@ export interface StartOptions {
 
 /** The folder of the journals of calls. */
 export const journalsIn = ({ data }: Pick<StartOptions, 'data'>): string => join(data, 'journal')
+
+/** The folder of uploaded files. */
+export const uploadsIn = ({ data }: Pick<StartOptions, 'data'>): string => join(data, 'uploads')
 
 /** Sets V8's flags, ignores SIGUSR1, and creates the log. */
 export function prepareProcess({ logLevel }: Pick<StartOptions, 'logLevel'>): Log {

@@ -16,6 +16,7 @@ import {
   printStarted,
   type StartOptions,
   untilSignal,
+  uploadsIn,
 } from './lifecycle.ts'
 
 /** `umg start` in one process: serves until a signal ends it. Resolves to the exit code. */
@@ -65,6 +66,8 @@ export function gatewayOptions(store: Store, log: Log, options: StartOptions, io
     management: managementOf(options),
     journals: journalsIn(options),
     tracing: options.tracing,
+    uploads: uploadsIn(options),
+    corsOrigins: options.corsOrigins,
   }
 }
 

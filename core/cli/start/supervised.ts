@@ -4,7 +4,7 @@ import type { Log } from '../../observe/log.ts'
 import { ConfigError } from '../../text/diagnostic.ts'
 import type { CommandIo } from '../output.ts'
 import { printConfigError } from '../validation-report.ts'
-import { journalsIn, prepareProcess, printStartError, type StartOptions } from './lifecycle.ts'
+import { journalsIn, prepareProcess, printStartError, type StartOptions, uploadsIn } from './lifecycle.ts'
 
 /**
  * How long a proxy that must end still serves its connections, in milliseconds: its replies tell clients to close them. Closing a connection
@@ -89,6 +89,8 @@ async function proxy(assignment: Assignment, options: StartOptions, { io, log }:
     tls: options.tlsCert !== undefined,
     journals: journalsIn(options),
     tracing,
+    uploads: uploadsIn(options),
+    corsOrigins: options.corsOrigins,
   })
   return { connection: running.accept, certificate: running.useCertificate, drain: (times) => running.drain(times) }
 }

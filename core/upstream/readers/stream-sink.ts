@@ -23,6 +23,9 @@ export interface StreamSink extends EventSink {
   finish(): void
   /** Sends the pushed events and all later ones: no other attempt can replace this one. */
   commit(): void
-  /** Switches to another source; drops uncommitted events of the previous one. `latin1`: frames are raw bytes. */
-  attach(source: PausableSource, encoding: 'latin1' | 'utf8'): void
+  /**
+   * Switches to another source; drops uncommitted events of the previous one. `latin1`: frames are raw bytes. `type`: the content type of what
+   * is no stream of events.
+   */
+  attach(source: PausableSource, encoding: 'latin1' | 'utf8', type?: string): void
 }

@@ -1,5 +1,5 @@
 import { GatewayError, UpstreamFailure } from '../../errors.ts'
-import type { EventReader, ReplyFormat } from '../../protocol/format.ts'
+import type { EventReader, ReplyFormat, StreamedCall } from '../../protocol/format.ts'
 import { EventTooLongError, frame, SseReader } from '../../protocol/sse.ts'
 import { type ChatChunk, UpstreamError, type Usage } from '../../sdk/api.ts'
 import { type BodyReader, hasChoices, type LinkTransform, transformChunk } from './reader.ts'
@@ -8,7 +8,7 @@ import type { EventSink } from './stream-sink.ts'
 /** How to read a passed-through stream. */
 export interface VerbatimPlan {
   readonly format: ReplyFormat
-  readonly call: { readonly choices: number; readonly includeUsage: boolean }
+  readonly call: StreamedCall
   readonly stream: EventSink
   readonly transforms: readonly LinkTransform[]
   /** Whether another target remains: then the stream is held until the first meaningful event. */

@@ -1,7 +1,20 @@
 import { parseBaseUrl } from 'unified-model-gateway/plugin'
+import type { ENDPOINT_PATHS } from '../openai-compatible/endpoints.ts'
+
+/** The endpoints of a resource beside chat completions (Azure OpenAI's REST API reference, learn.microsoft.com). */
+export const ENDPOINTS = [
+  'completions',
+  'embeddings',
+  'responses',
+  'images.generations',
+  'images.edits',
+  'audio.speech',
+  'audio.transcriptions',
+  'audio.translations',
+] as const
 
 /** An operation of a resource: the end of its path. */
-export type Operation = 'chat/completions' | 'embeddings' | 'responses'
+export type Operation = '/chat/completions' | (typeof ENDPOINT_PATHS)[(typeof ENDPOINTS)[number]]
 
 /** The addresses of a resource. */
 export interface Address {
@@ -29,7 +42,7 @@ export function addressOf(baseUrl: string, apiVersion?: string): Address {
   const base = `${path}/openai`
   const scope = scopeOf(new URL(origin).hostname)
   if (apiVersion === undefined) {
-    return { origin, scope, models: `${base}/v1/models`, path: (operation) => `${base}/v1/${operation}` }
+    return { origin, scope, models: `${base}/v1/models`, path: (operation) => `${base}/v1${operation}` }
   }
   const query = `?api-version=${apiVersion}`
   return {
@@ -37,9 +50,9 @@ export function addressOf(baseUrl: string, apiVersion?: string): Address {
     scope,
     models: `${base}/models${query}`,
     path(operation, deployment) {
-      if (operation === 'responses') return `${base}/responses${query}`
+      if (operation === '/responses') return `${base}/responses${query}`
       // Clients may send any name: an invalid one could change the address.
-      return NAME.test(deployment) ? `${base}/deployments/${deployment}/${operation}${query}` : undefined
+      return NAME.test(deployment) ? `${base}/deployments/${deployment}${operation}${query}` : undefined
     },
   }
 }

@@ -1,6 +1,7 @@
 import {
   API_VERSION,
   type Attempt,
+  bodyWith,
   type Call,
   defineProvider,
   type EndpointOperation,
@@ -12,9 +13,10 @@ import {
   Type,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
+import { ENDPOINT_PATHS, forEndpoints } from '../openai-compatible/endpoints.ts'
 import { refuseMembers, splicedBody } from '../openai-compatible/index.ts'
 import { memberOptions, refusedMembers } from '../openai-compatible/members.ts'
-import { addressOf, type Operation } from './address.ts'
+import { addressOf, ENDPOINTS, type Operation } from './address.ts'
 import { EntraCredentials, keyCredentials } from './credentials.ts'
 import { createAzureTranslator, toRefusal } from './reply.ts'
 
@@ -59,11 +61,11 @@ function create({ baseUrl, apiKey, apiVersion, ...members }: Static<typeof schem
     return { origin: address.origin, path, headers: { ...call.headers, ...(await credentials.forCall(call, attempt)) } }
   }
 
-  const verbatim = (operation: Operation): EndpointOperation => ({
+  const verbatim = (endpoint: (typeof ENDPOINTS)[number]): EndpointOperation => ({
     parameters: 'verbatim',
     request: async (call, attempt) => ({
-      ...(await toHead(operation, call, attempt)),
-      body: call.splice({ model: attempt.model }),
+      ...(await toHead(ENDPOINT_PATHS[endpoint], call, attempt)),
+      body: endpoint === 'completions' ? splicedBody(call, attempt) : bodyWith(call, { model: attempt.model }),
     }),
   })
 
@@ -71,10 +73,10 @@ function create({ baseUrl, apiKey, apiVersion, ...members }: Static<typeof schem
     parameters: 'verbatim',
     ...(!apiKey && { refreshes: true }),
     request: async (call, attempt) => ({
-      ...(await toHead('chat/completions', call, attempt)),
+      ...(await toHead('/chat/completions', call, attempt)),
       body: splicedBody(call, attempt),
     }),
-    endpoints: { embeddings: verbatim('embeddings'), responses: verbatim('responses') },
+    endpoints: forEndpoints(ENDPOINTS, verbatim),
     translator: createAzureTranslator,
     error: toRefusal,
     async check(signal) {

@@ -2,6 +2,7 @@ import {
   API_VERSION,
   type Attempt,
   bearer,
+  bodyWith,
   type Call,
   type ChatRequest,
   defineCallFunction,
@@ -16,10 +17,12 @@ import {
   type UpstreamHeaders,
   type UpstreamRequest,
 } from 'unified-model-gateway/plugin'
+import { ENDPOINT_PATHS, forEndpoints, type PassedEndpoint } from './endpoints.ts'
 import { CHOOSING, memberOptions, type RefusedMembers, refusedMembers, refuseMember } from './members.ts'
 import { PRESETS, type Preset, type PresetName } from './presets.ts'
 import { QUIRKS } from './quirks/named.ts'
 import type { Quirk } from './quirks/quirk.ts'
+import { noStreamOptions } from './quirks/requests.ts'
 import { createTranslator, needsTranslator, readEndpointRefusal, readModels } from './reply.ts'
 
 /** A name of a header that holds a credential: `x-api-key`, `X-Auth-Token`. Patterns of JSON Schema have no flag for upper case. */
@@ -89,13 +92,20 @@ export default defineProvider({
     const refused = refusedMembers(CHOOSING, members)
     const error = quirks.find((quirk) => quirk.error)?.error
 
-    const post = (path: string, call: Call, body: Uint8Array): UpstreamRequest => {
+    const post = (path: string, call: Call, body: UpstreamRequest['body']): UpstreamRequest => {
       refuseMembers(call, refused)
       return { origin, path: base + path, headers: { ...call.headers, ...credentials }, body }
     }
-    const verbatim = (path: string): EndpointOperation => ({
+    const hasResponses = responses ?? preset?.responses
+    const hasStreamOptions = !(quirks as readonly Quirk[]).includes(noStreamOptions)
+    const verbatim = (endpoint: PassedEndpoint): EndpointOperation => ({
       parameters: 'verbatim',
-      request: (call, { model }) => post(path, call, call.splice({ model })),
+      request: (call, { model }) =>
+        post(
+          ENDPOINT_PATHS[endpoint],
+          call,
+          endpoint === 'completions' && hasStreamOptions ? splicedBody(call, { model }) : bodyWith(call, { model }),
+        ),
       error: readEndpointRefusal(error),
     })
 
@@ -106,10 +116,10 @@ export default defineProvider({
           ? async (call, { model }) =>
               post('/chat/completions', call, await host.compute(call, quirkBody, { model, quirks: requestQuirks }))
           : (call, attempt) => post('/chat/completions', call, splicedBody(call, attempt)),
-      endpoints: {
-        embeddings: verbatim('/embeddings'),
-        ...((responses ?? preset?.responses) && { responses: verbatim('/responses') }),
-      },
+      endpoints: forEndpoints(
+        (Object.keys(ENDPOINT_PATHS) as PassedEndpoint[]).filter((endpoint) => endpoint !== 'responses' || hasResponses),
+        verbatim,
+      ),
       ...(needsTranslator(quirks) && { translator: () => createTranslator(quirks) }),
       ...(error && { error }),
       models: async (signal) => readModels(await host.getJson(`${origin}${base}/models`, { headers: credentials, signal })),

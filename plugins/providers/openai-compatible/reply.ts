@@ -22,7 +22,8 @@ export const createTranslator = (quirks: readonly Quirk[]): Translator =>
 type ReadError = NonNullable<Provider['error']>
 
 /** A model that exists, but not at this endpoint ("You are not allowed …" is a 403: github.com/infiniflow/ragflow/issues/1835). */
-const OTHER_ENDPOINT = /\bv1\/(?:chat|completions|embeddings|responses)\b|not allowed to generate embeddings/i
+const OTHER_ENDPOINT =
+  /\bv1\/(?:chat|completions|embeddings|responses|moderations|images|audio|rerank)\b|not allowed to generate embeddings/i
 
 const UNSUPPORTED: UpstreamRefusal = { status: 404, code: 'unsupported_endpoint' }
 

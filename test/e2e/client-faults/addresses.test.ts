@@ -17,7 +17,6 @@ const ELSEWHERE = [
   '/v1/models#',
   '/v1/models#/livez',
   '/v1\\models#',
-  '/v1/models/',
   '/V1/models',
   '/v1/Models',
   '/v1/models%00',
@@ -35,7 +34,7 @@ const ELSEWHERE = [
   '/index.html',
 ]
 
-const CHAT_ELSEWHERE = ['/v1/chat/completions#', '/v1/chat/completions/', '/v1/chat\\completions#x', '/v1/chat%2Fcompletions']
+const CHAT_ELSEWHERE = ['/v1/chat/completions#', '/v1/chat/completions//', '/v1/chat\\completions#x', '/v1/chat%2Fcompletions']
 
 describe('A request path', () => {
   let fixture: Fixture

@@ -103,7 +103,7 @@ describe('The gateway, called by the SDK and curl,', () => {
     expect(error).to.have.property('message').which.includes('Not allowed to GET on /v1/chat/completions')
   })
 
-  for (const path of ['/v1/nope', '/v1/completions', '/v1/chat/completions/', '/v1//models', '/nope']) {
+  for (const path of ['/v1/nope', '/v1/chat/completions//', '/v1//models', '/nope']) {
     it(`answers 404 at ${path}`, async () => {
       const reply = await post(good(), path)
       expect([reply.status, reply.headers['content-type']]).to.deep.equal([404, 'application/json'])
@@ -116,7 +116,17 @@ describe('The gateway, called by the SDK and curl,', () => {
     })
   }
 
-  for (const path of ['/v1', '/v1/', '/chat/completions']) {
+  it('takes a slash at the end of a path', async () => {
+    fixture.upstream(openai).reply(json(openai.whole({ text: ['Hi'] })))
+    const reply = await rawHttp(`${url}${CHAT}/`, { method: 'POST', headers: good(), body: JSON.stringify(ask(openai)) })
+    expect(reply.status).to.equal(200)
+    const refused = await rawHttp(`${url}${CHAT}/`, { headers: good() })
+    expect([refused.status, refused.headers.allow]).to.deep.equal([405, 'POST'])
+    for (const path of ['/v1/models/', '/v1/models/open%2Fgpt-4o/', '/v1/models/open/gpt-4o/'])
+      expect((await rawHttp(url + path, { headers: good() })).status, path).to.equal(200)
+  })
+
+  for (const path of ['/v1', '/v1/', '/chat/completions', '/chat/completions/']) {
     it(`says at ${path} what a base URL is`, async () => {
       const reply = await post(good(), path)
       expect(reply.status).to.equal(404)

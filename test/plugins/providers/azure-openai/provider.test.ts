@@ -53,11 +53,14 @@ describe('azure-openai: the address of a call', () => {
   })
 })
 
-describe('azure-openai: embeddings and responses', () => {
+describe('azure-openai: other endpoints', () => {
   for (const [endpoint, config, address] of [
     ['embeddings', {}, `${RESOURCE}/v1/embeddings`],
     ['embeddings', VERSIONED, `${RESOURCE}/deployments/small/embeddings?api-version=2024-10-21`],
     ['responses', {}, `${RESOURCE}/v1/responses`],
+    ['completions', {}, `${RESOURCE}/v1/completions`],
+    ['images.generations', VERSIONED, `${RESOURCE}/deployments/small/images/generations?api-version=2024-10-21`],
+    ['audio.speech', VERSIONED, `${RESOURCE}/deployments/small/audio/speech?api-version=2024-10-21`],
     ['responses', VERSIONED, `${RESOURCE}/responses?api-version=2024-10-21`],
   ] as const) {
     it(`${endpoint} ${'apiVersion' in config ? 'with' : 'without'} a version have the address ${address}`, async () => {

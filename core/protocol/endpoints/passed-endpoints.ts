@@ -1,0 +1,189 @@
+import type { Call, EndpointName, Usage } from '../../sdk/api.ts'
+import { refusalOf } from '../../sdk/refusals.ts'
+import { chatReply } from '../chat-completions.ts'
+import type { ModelEndpoint, ReplyFormat, ReplyKind, WholeReply } from '../format.ts'
+import { checkOf } from '../validation.ts'
+import { parseUnencoded } from './encoded-media.ts'
+import { MediaEventReader } from './event-reader.ts'
+import { mediaUsage, rerankUsage } from './media-usage.ts'
+
+/** How an endpoint replies, to clients and by its upstreams. */
+interface Replies {
+  /** The member that makes a JSON object a reply. Absent: replies are not JSON. */
+  readonly member?: string
+  /** How the type of the last event of a stream ends. Absent: the endpoint never streams events. */
+  readonly lastEvent?: string
+  /** The content types of replies that are neither JSON nor events. */
+  readonly bytes?: RegExp
+  /** Absent: events if the client asked for a stream, else JSON. */
+  kind?(call: Call): ReplyKind
+  usage(reply: object): Usage | undefined
+  /** True if a model writes text: then a reply without usage is charged by its length. */
+  readonly writes?: true
+}
+
+/** An endpoint of OpenAI's API whose requests and replies are passed through. */
+interface PassedEndpoint {
+  readonly name: EndpointName
+  readonly path: string
+  readonly form?: ModelEndpoint['form']
+  /** The members of a request that every upstream reads alike, as JSON Schema; `required` besides `model`. The upstream checks the rest. */
+  readonly request: { readonly required: readonly string[]; readonly properties: Readonly<Record<string, object>> }
+  readonly replies: Replies | ReplyFormat
+}
+
+const string = { type: 'string' }
+const boolean = { type: 'boolean' }
+const count = { type: 'integer', minimum: 1 }
+const text = { type: ['string', 'array'] }
+
+const image = { prompt: string, n: count, stream: boolean, user: string }
+
+/** A stream of text completions has the form of one of chat completions. */
+const completionReply: ReplyFormat = {
+  ...chatReply,
+  endpoint: 'completions',
+  reader: (call) =>
+    chatReply.reader!({ includeUsage: call.includeUsage, choices: call.choices * promptsOf(call.member?.('prompt')) }),
+}
+
+const imageReplies: Replies = {
+  member: 'data',
+  lastEvent: '.completed',
+  usage: (reply) => mediaUsage(reply, 'image_tokens'),
+}
+
+/** Some upstreams take a `url` instead of a `file`. */
+const recording = { prompt: string, response_format: string, stream: boolean }
+
+/** Formats of transcripts that are no JSON. */
+const TEXTS = new Set<unknown>(['text', 'srt', 'vtt'])
+
+const transcripts: Replies = {
+  member: 'text',
+  lastEvent: '.done',
+  bytes: /^(?:text\/(?:plain|vtt|srt)|application\/(?:x-subrip|json|octet-stream))\b/,
+  kind: (call) => (call.stream ? 'events' : TEXTS.has(call.member('response_format')) ? 'bytes' : 'whole'),
+  usage: (reply) => mediaUsage(reply),
+  writes: true,
+}
+
+/** The endpoints, each a row: what it reads, and how it replies. */
+const ROWS: readonly PassedEndpoint[] = [
+  {
+    name: 'completions',
+    path: '/v1/completions',
+    request: {
+      required: [],
+      properties: {
+        prompt: text,
+        stream: boolean,
+        stream_options: { type: 'object', properties: { include_usage: { type: ['boolean', 'null'] } } },
+        n: { ...count, maximum: 128 },
+        max_tokens: { type: 'integer', minimum: 0 },
+        temperature: { type: 'number' },
+        top_p: { type: 'number' },
+        user: string,
+      },
+    },
+    replies: completionReply,
+  },
+  {
+    name: 'moderations',
+    path: '/v1/moderations',
+    request: { required: ['input'], properties: { input: text, stream: { enum: [false] } } },
+    replies: { member: 'results', usage: (reply) => mediaUsage(reply) },
+  },
+  {
+    name: 'images.generations',
+    path: '/v1/images/generations',
+    request: { required: ['prompt'], properties: image },
+    replies: imageReplies,
+  },
+  {
+    // The newest models also take JSON with references to pictures.
+    name: 'images.edits',
+    path: '/v1/images/edits',
+    form: 'maybe',
+    request: { required: ['prompt'], properties: image },
+    replies: imageReplies,
+  },
+  {
+    name: 'rerank',
+    path: '/v1/rerank',
+    request: {
+      required: ['query', 'documents'],
+      properties: {
+        query: string,
+        documents: { type: 'array', minItems: 1, items: { type: ['string', 'object'] } },
+        top_n: count,
+        return_documents: boolean,
+        stream: { enum: [false] },
+      },
+    },
+    replies: { member: 'results', usage: rerankUsage },
+  },
+  {
+    name: 'audio.speech',
+    path: '/v1/audio/speech',
+    request: {
+      required: ['input'],
+      properties: { input: string, stream: boolean, stream_format: string, response_format: string },
+    },
+    replies: {
+      lastEvent: '.done',
+      bytes: /^(?:audio\/|application\/octet-stream\b)/,
+      kind: (call) => (call.stream || call.member('stream_format') === 'sse' ? 'events' : 'bytes'),
+      usage: (reply) => mediaUsage(reply, 'audio_tokens'),
+    },
+  },
+  {
+    name: 'audio.transcriptions',
+    path: '/v1/audio/transcriptions',
+    form: 'always',
+    request: { required: [], properties: recording },
+    replies: transcripts,
+  },
+  {
+    name: 'audio.translations',
+    path: '/v1/audio/translations',
+    form: 'always',
+    request: { required: [], properties: recording },
+    replies: transcripts,
+  },
+]
+
+/** The endpoints of OpenAI's API that providers with such an upstream serve, and no other: nothing is translated. */
+export const passedEndpoints: readonly ModelEndpoint[] = ROWS.map(toEndpoint)
+
+function toEndpoint({ name, path, form, request, replies }: PassedEndpoint): ModelEndpoint {
+  const { required, properties } = request
+  const schema = { type: 'object', required: ['model', ...required], properties: { model: string, ...properties } }
+  const reply = 'endpoint' in replies ? replies : toFormat(name, replies)
+  return { name, path, check: checkOf(schema), ...(form && { form }), reply }
+}
+
+function toFormat(endpoint: EndpointName, { member, lastEvent, bytes, kind, usage, writes }: Replies): ReplyFormat {
+  return {
+    endpoint,
+    ...(lastEvent !== undefined && { reader: () => new MediaEventReader(lastEvent, usage), typed: true, done: '' }),
+    ...(bytes && { bytes }),
+    ...(kind && { kind }),
+    whole: (body) => readWhole(body, member, usage),
+    usage,
+    normalise: (translated) => translated,
+    generates: writes === true,
+  }
+}
+
+function readWhole(body: Buffer, member: string | undefined, usageOf: Replies['usage']): WholeReply | undefined {
+  const reply = parseUnencoded(body.toString('utf8')) as Readonly<Record<string, unknown>> | undefined
+  if (reply?.error != null) return { refusal: refusalOf(reply) }
+  if (reply === undefined || member === undefined || reply[member] == null) return undefined
+  const usage = usageOf(reply)
+  return usage === undefined ? {} : { usage }
+}
+
+/** Each prompt of a list gets its own choices. */
+const promptsOf = (prompt: unknown): number =>
+  Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1

@@ -1,0 +1,137 @@
+import { GatewayError } from '../errors.ts'
+import { closeFacade } from '../plugins/facade.ts'
+import { ContractViolation } from '../plugins/faults.ts'
+import type { Call, ChatRequest, EndpointName, ModelId, Upload } from '../sdk/api.ts'
+import { type CallContext, checkKeys, checkName, resolveModel } from './call.ts'
+import { type FormPart, newBoundary, writeForm } from './form.ts'
+
+/** Members that the gateway itself reads, and that are no texts. The upstream gets them as the client wrote them. */
+const TYPED = new Set(['n', 'stream'])
+
+/**
+ * A client's form. Its members are texts, or lists of them; a file is described by its name, type and size. Links may read and replace texts.
+ */
+export class FormCall implements Call {
+  readonly id: string
+  readonly endpoint: EndpointName
+  readonly includeUsage = false
+  readonly large = false
+  readonly #context: CallContext
+  readonly #boundary = newBoundary()
+  #parts: readonly FormPart[]
+  #model: ModelId | undefined
+
+  /** Throws a GatewayError (400) if the form is invalid. */
+  constructor(parts: readonly FormPart[], context: CallContext) {
+    this.id = context.id
+    this.endpoint = context.endpoint
+    this.#context = context
+    this.#parts = parts
+    this.#check()
+  }
+
+  get model(): ModelId {
+    this.#model ??= resolveModel(this.member('model') as string, this.#context)
+    return this.#model
+  }
+
+  get stream(): boolean {
+    return this.member('stream') === true
+  }
+
+  get choices(): number {
+    return (this.member('n') as number | undefined) ?? 1
+  }
+
+  /** Without the files: what they hold is known to the upstream only. */
+  get size(): number {
+    return this.#parts.reduce((sum, { value }) => sum + (typeof value === 'string' ? Buffer.byteLength(value) : 0), 0)
+  }
+
+  get keys(): readonly string[] {
+    return [...new Set(this.#parts.map(({ name }) => name))]
+  }
+
+  get body(): Readonly<ChatRequest> {
+    return Object.fromEntries(this.keys.map((key) => [key, this.member(key)])) as ChatRequest
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return {
+      ...this.#context.upstreamHeaders,
+      'content-type': `multipart/form-data; boundary=${this.#boundary}`,
+      accept: this.stream ? 'text/event-stream' : '*/*',
+      'accept-encoding': 'identity',
+      'user-agent': 'unified-model-gateway',
+      'x-request-id': this.id,
+    }
+  }
+
+  member(key: string): unknown {
+    const values = this.#parts.filter(({ name }) => name === key).map(({ value }) => described(key, value))
+    return values.length > 1 ? values : values[0]
+  }
+
+  /** The form with some texts replaced, added, or (by `undefined`) removed. */
+  form(members: Readonly<Record<string, unknown>>): Upload {
+    return writeForm(withTexts(this.#parts, members), this.#boundary)
+  }
+
+  /** The texts as JSON. */
+  splice(members: Readonly<Record<string, unknown>>): Buffer {
+    return Buffer.from(JSON.stringify({ ...this.body, ...members }))
+  }
+
+  edit(pointer: string, value: unknown): void {
+    if (this.#context.decided) throw new ContractViolation('EDIT_AFTER_NEXT')
+    const [, key] = /^\/([^/]+)$/.exec(pointer) ?? []
+    if (key === undefined) throw new RangeError(`a form has no member at ${pointer}`)
+    this.#parts = withTexts(this.#parts, { [key.replaceAll('~1', '/').replaceAll('~0', '~')]: value })
+    this.#model = undefined
+    this.#check()
+  }
+
+  #check(): void {
+    const names = this.#parts.map(({ name }) => name)
+    for (const name of names) checkName(name)
+    const files = new Set(this.#parts.flatMap(({ name, value }) => (typeof value === 'string' ? [] : [name])))
+    // Several files may have one name. A list has brackets at the end of its name, which stands once for each entry.
+    checkKeys([...names.filter((name) => !files.has(name) && !name.endsWith('[]')), ...files])
+    this.#context.check(this.body)
+  }
+}
+
+closeFacade(FormCall)
+
+function described(key: string, value: FormPart['value']): unknown {
+  if (typeof value !== 'string') return { filename: value.filename, type: value.type, size: value.size }
+  if (!TYPED.has(key)) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}
+
+function withTexts(parts: readonly FormPart[], members: Readonly<Record<string, unknown>>): readonly FormPart[] {
+  const texts = new Map(Object.entries(members).map(([name, value]) => [name, textsOf(name, value)]))
+  const added = [...texts].filter(([name]) => parts.every((part) => part.name !== name))
+  const replaced = parts.flatMap((part, index) => {
+    const own = texts.get(part.name)
+    if (own === undefined) return [part]
+    return parts.findIndex(({ name }) => name === part.name) === index ? own : []
+  })
+  return [...replaced, ...added.flatMap(([, own]) => own)]
+}
+
+function textsOf(name: string, value: unknown): readonly FormPart[] {
+  if (value === undefined) return []
+  return [value].flat().map((each) => {
+    if (typeof each === 'object' && each !== null)
+      throw new GatewayError('invalid_type', {
+        param: name,
+        values: { expected: 'a string', actual: 'an object' },
+      })
+    return { name, value: String(each) }
+  })
+}

@@ -1,0 +1,27 @@
+import { type CallContext, ClientCall, checked, refusal } from './call.ts'
+import type { ScannedObject } from './json.ts'
+
+/** The bytes of a large body, and their scan. */
+export interface ScannedBody {
+  readonly bytes: Buffer
+  readonly scanned: ScannedObject
+}
+
+/** Scans large bodies off the event loop. */
+export interface BodyScanner {
+  /** Takes the bytes over, and returns them without a copy. Throws `ScanError`. */
+  scan(bytes: Buffer): Promise<ScannedBody>
+}
+
+/**
+ * The call with a large body, which `scanner` takes over: scanning many megabytes would block the event loop. Throws a GatewayError (400)
+ * if the body is invalid.
+ */
+export async function largeCall(bytes: Buffer, context: CallContext, scanner: BodyScanner): Promise<ClientCall> {
+  try {
+    const body = await scanner.scan(bytes)
+    return new ClientCall(body.bytes, context, checked(body.scanned))
+  } catch (error) {
+    throw refusal(error)
+  }
+}
