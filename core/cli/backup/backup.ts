@@ -5,11 +5,11 @@ import { backUpSqlite } from '../../store/sqlite-backup.ts'
 import { restoreSqlite } from '../../store/sqlite-restore.ts'
 import { StoreError } from '../../store/unavailable.ts'
 import { findJournals, nameOfEnded, readJournal } from '../../usage/journal-files.ts'
-import { type CommandIo, formatTime } from '../output.ts'
+import { type CommandIo, formatTime, type JsonOption, writeJson } from '../output.ts'
 import { journalsIn } from '../start/lifecycle.ts'
 
 /** The options of `umg restore`. */
-export interface RestoreOptions {
+export interface RestoreOptions extends JsonOption {
   readonly file: string
   /** The data folder. */
   readonly data: string
@@ -35,7 +35,8 @@ export async function backupCommand({ version, ...options }: BackupOptions, io: 
       { made_at: Date.now(), made_by: version, journal: journal.map((line) => `${line}\n`).join('') },
     )
     const { size } = await stat(to)
-    io.stdout.write(`${to}: ${(size / 1024 / 1024).toFixed(1)} MiB, from ${from}\n`)
+    if (options.json === true) writeJson({ file: to, bytes: size, database: from }, io)
+    else io.stdout.write(`${to}: ${(size / 1024 / 1024).toFixed(1)} MiB, from ${from}\n`)
   })
 }
 
@@ -47,8 +48,9 @@ export async function restoreCommand(options: RestoreOptions, io: CommandIo): Pr
     const note = await restoreSqlite({ from, to, overwrite: options.overwrite === true }, async (made) => {
       if (made !== undefined && made.journal !== '') await writeJournal(journalsIn(options), made.journal)
     })
-    const age = note === undefined ? '' : `, as it was at ${formatTime(note.made_at)}`
-    io.stdout.write(`${to}: restored from ${from}${age}\n`)
+    const madeAt = note === undefined ? undefined : formatTime(note.made_at)
+    if (options.json === true) writeJson({ database: to, file: from, made_at: madeAt ?? null }, io)
+    else io.stdout.write(`${to}: restored from ${from}${madeAt === undefined ? '' : `, as it was at ${madeAt}`}\n`)
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { databaseOption, dataOption, examples } from '../options.ts'
+import { databaseOption, dataOption, examples, jsonOption } from '../options.ts'
 import type { CommandIo } from '../output.ts'
 
 // Loaded when a command runs: help does not need it.
@@ -12,6 +12,7 @@ export function addBackupCommands(umg: Command, io: CommandIo, version: string):
     .description('copy the embedded database and the journal of calls to a file; works while gateways run')
     .argument('<file>', 'the backup; only its owner can read it')
     .option('--overwrite', 'replace the file, if it exists')
+    .addOption(jsonOption())
     .addOption(dataOption())
     .addOption(databaseOption())
     .addHelpText('after', BACKUP_EXAMPLES)
@@ -24,6 +25,7 @@ export function addBackupCommands(umg: Command, io: CommandIo, version: string):
     .description('put a backup in the place of the embedded database, which no gateway may use')
     .argument('<file>', 'made by umg backup')
     .option('--overwrite', 'replace the database, if there is one')
+    .addOption(jsonOption())
     .addOption(dataOption())
     .addOption(databaseOption())
     .addHelpText('after', RESTORE_EXAMPLES)
