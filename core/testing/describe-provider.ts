@@ -7,6 +7,7 @@ import { describeErrors } from './conformance/cases/errors.ts'
 import { describeLargeRequests } from './conformance/cases/large-requests.ts'
 import { describeMessages } from './conformance/cases/messages.ts'
 import { describeParameters } from './conformance/cases/parameters.ts'
+import { describePassedEndpoints } from './conformance/cases/passed-endpoints.ts'
 import { describePrivacy } from './conformance/cases/privacy.ts'
 import { describeReplies } from './conformance/cases/replies.ts'
 import { describeResponses } from './conformance/cases/responses.ts'
@@ -72,6 +73,7 @@ export function describeProvider(subject: ProviderUnderTest): void {
     describeDiscovery(suite)
     describeEmbeddings(suite)
     if (subject.local) return
+    describePassedEndpoints(suite)
     describeBytes(suite)
     describeLargeRequests(suite)
     describeDepartures(suite)

@@ -18,6 +18,8 @@ interface Replies {
   /** Absent: events if the client asked for a stream, else JSON. */
   kind?(call: Call): ReplyKind
   usage(reply: object): Usage | undefined
+  /** Completes a reply that a provider has translated. */
+  normalise?(translated: object, call: Call): object
   /** True if a model writes text: then a reply without usage is charged by its length. */
   readonly writes?: true
 }
@@ -121,7 +123,7 @@ const ROWS: readonly PassedEndpoint[] = [
         stream: { enum: [false] },
       },
     },
-    replies: { member: 'results', usage: rerankUsage },
+    replies: { member: 'results', usage: rerankUsage, normalise: completeRanking },
   },
   {
     name: 'audio.speech',
@@ -163,7 +165,7 @@ function toEndpoint({ name, path, form, request, replies }: PassedEndpoint): Mod
   return { name, path, check: checkOf(schema), ...(form && { form }), reply }
 }
 
-function toFormat(endpoint: EndpointName, { member, lastEvent, bytes, kind, usage, writes }: Replies): ReplyFormat {
+function toFormat(endpoint: EndpointName, { member, lastEvent, bytes, kind, usage, normalise, writes }: Replies): ReplyFormat {
   return {
     endpoint,
     ...(lastEvent !== undefined && { reader: () => new MediaEventReader(lastEvent, usage), typed: true, done: '' }),
@@ -171,7 +173,7 @@ function toFormat(endpoint: EndpointName, { member, lastEvent, bytes, kind, usag
     ...(kind && { kind }),
     whole: (body) => readWhole(body, member, usage),
     usage,
-    normalise: (translated) => translated,
+    normalise: normalise ?? ((translated) => translated),
     generates: writes === true,
   }
 }
@@ -187,3 +189,13 @@ function readWhole(body: Buffer, member: string | undefined, usageOf: Replies['u
 /** Each prompt of a list gets its own choices. */
 const promptsOf = (prompt: unknown): number =>
   Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
+
+/** Adds what clients of Jina's expect: the model, and the documents if they ask for them. */
+function completeRanking(translated: object, call: Call): object {
+  const documents = call.member('return_documents') === true ? (call.member('documents') as readonly unknown[]) : undefined
+  const { results } = translated as { readonly results: readonly { readonly index: number }[] }
+  const ranked = results.map((rank) => ({ ...rank, ...(documents && { document: documentOf(documents[rank.index]) }) }))
+  return { object: 'list', model: call.model.id, ...translated, results: ranked }
+}
+
+const documentOf = (document: unknown) => (typeof document === 'string' ? { text: document } : document)

@@ -14,6 +14,7 @@ import { embedBody, embeddingParameters, toEmbedReply } from './embeddings.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
 import { chatBody, parameters } from './request.ts'
+import { rerankBody, rerankParameters, toRanking } from './rerank.ts'
 import { createTranslator } from './stream.ts'
 
 const BASE_URL = 'https://api.cohere.com'
@@ -54,6 +55,14 @@ function create({ apiKey, baseUrl = BASE_URL, facts }: Static<typeof schema>, ho
           return { origin, path: `${path}/v2/embed`, headers: { ...call.headers, ...credentials }, body }
         },
         reply: toEmbedReply,
+      },
+      rerank: {
+        parameters: rerankParameters,
+        async request(call, { model }) {
+          const body = await host.compute(call, rerankBody, model)
+          return { origin, path: `${path}/v2/rerank`, headers: { ...call.headers, ...credentials }, body }
+        },
+        reply: toRanking,
       },
     },
     error: toRefusal,
