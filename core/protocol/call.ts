@@ -111,6 +111,10 @@ export class ClientCall implements Call {
     return this.#head.stream === true
   }
 
+  /** Its body is JSON. */
+  get form(): undefined {
+    return undefined
+  }
   get includeUsage(): boolean {
     return (this.#head.stream_options as ChatRequest['stream_options'])?.include_usage === true
   }

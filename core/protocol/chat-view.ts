@@ -44,6 +44,9 @@ export class ChatView implements Call {
   get stream(): boolean {
     return this.#source.client.stream
   }
+  get form(): undefined {
+    return undefined
+  }
   get includeUsage(): boolean {
     return this.stream
   }

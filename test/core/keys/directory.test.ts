@@ -417,7 +417,7 @@ onEachDatabase('the key directory', (database, kind) => {
           return result
         },
       }
-      const directory = directoryOf({ ...store, db: store.db.withPlugin(plugin) })
+      const directory = directoryOf({ ...store, changed: async () => false, db: store.db.withPlugin(plugin) })
       const principal = await directory.verify(secret)
       await revokeKey(store, other.id)
       await (await open()).db.updateTable('keys').set({ revoked_at: 1 }).where('id', '=', key.id).execute()

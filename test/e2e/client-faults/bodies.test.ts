@@ -115,7 +115,7 @@ const takenBodies = [
   ['two members of one name further down', withMembers('"metadata":{"a":"1","a":"2"}')],
   [
     'keys whose case means nothing to the gateway',
-    withMembers('"Temperature":1,"X_Model":2,"modelS":3,"Max-Tokens":4,"maxTokens":5'),
+    withMembers('"Temperature":1,"X_Model":2,"model_S":3,"Max-Tokens":4,"maxTokens":5'),
   ],
   ['an escaped key', GOOD_BODY.replace('"model"', '"mod\\u0065l"')],
 ] as const

@@ -58,10 +58,9 @@ export async function startFixture({ chain = [{ plugin: 'auth' }], ...options }:
   await using opened = new AsyncDisposableStack()
   const upstream = opened.adopt(await scriptedUpstream(), (all) => all.close())
   upstream.on(({ headers }) => (headers.accept === 'text/event-stream' ? sse([...CHUNKS, DONE]) : json(COMPLETION)))
-  const gateway = await startTestGateway({
-    ...options,
-    routes: { chain, namespaces: { up: { provider: 'openai-compatible', config: { baseUrl: `${upstream.origin}/v1` } } } },
-  })
+  // What it answers is an error at other endpoints: that must not open the breaker for the next test.
+  const up = { provider: 'openai-compatible', config: { baseUrl: `${upstream.origin}/v1` }, breaker: false }
+  const gateway = await startTestGateway({ ...options, routes: { chain, namespaces: { up } } })
   opened.defer(() => gateway.stop())
   const all = opened.move()
   return {

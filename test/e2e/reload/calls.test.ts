@@ -122,7 +122,7 @@ describe('a reload', () => {
   it('closes the plugins of a table that is refused', async () => {
     const { ok, diagnostics } = await change([link('a'), link('c')], { up: 'nowhere' })
     expect(ok).to.equal(false)
-    expect(diagnostics).to.contain('namespace up: ')
+    expect(diagnostics).to.contain('routes.yaml:4:').and.contain('baseUrl')
     expect(logged('closed')).to.deep.equal(['c3'])
     expect(await passed()).to.equal('b2, a1')
   })

@@ -13,8 +13,8 @@ import { refusedCalls } from './refused-calls.ts'
 
 /** The operator's secrets. The upstreams' have the shapes that theirs have; the others everything that encodings change. */
 const SECRETS = {
-  OPEN_KEY: 'sk-proj-canaryOpen0000000000000000000000000000000001',
-  CLAUDE_KEY: 'sk-ant-api03-canaryClaude00000000000000000000000002',
+  OPEN_KEY: 'sk-proj-canaryOpenQ7wE2rT9yU4iO1pA6sD3fG8hJ5kL2zX9c',
+  CLAUDE_KEY: 'sk-ant-api03-canaryClaudeM4nB7vC1xZ6lK9jH3gF8dS5aP2o',
   HEADER_VALUE: 'canary "header/+ of=the&table" 3',
   METRICS_TOKEN: 'canary"metrics/+token\\4',
 }

@@ -92,7 +92,6 @@ describe('rate tags', () => {
       expect(await after.samples('umg_tagged_requests_total')).to.deep.equal([
         'umg_tagged_requests_total{team="search",app=""} 2',
       ])
-      gateway = undefined
     })
 
     it('must be tags', async () => {
