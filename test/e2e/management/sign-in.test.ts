@@ -85,6 +85,13 @@ onEachDatabase('signing in', (database) => {
       expect(outcome(await from('192.0.2.7', 'wrong'))).to.deep.equal([401, 'sign_in_refused'])
     })
 
+    it('is not delayed by attempts without a delay that a gateway counted whose clock is ahead', async () => {
+      expect(outcome(await from('192.0.2.7', 'wrong', BOB.email))).to.deep.equal([401, 'sign_in_refused'])
+      mock.timers.setTime(Date.now() - 3 * SECONDS)
+      expect(outcome(await from('192.0.2.7', 'wrong'))).to.deep.equal([401, 'sign_in_refused'])
+      expect((await from('192.0.2.7', PASSWORD)).status).to.equal(201)
+    })
+
     it("is not refused for a colleague's mistakes in the same network", async () => {
       for (let i = 0; i < 9; i++) await from('192.0.2.7', 'wrong', BOB.email)
       expect(outcome(await from('192.0.2.7', PASSWORD, BOB.email))).to.deep.equal([429, 'too_many_sign_in_attempts'])
