@@ -33,7 +33,8 @@ export async function verifyAuditCommand(options: VerifyOptions, io: CommandIo):
     isIntact = findings.length === 0
     if (options.json) return writeJson({ intact: isIntact, ...verdict }, io)
     for (const finding of findings) io.stdout.write(`${formatFinding(finding)}\n`)
-    if (isIntact) io.stdout.write(`The audit trail is intact: ${entries} ${entries === 1 ? 'entry' : 'entries'}. Hash of the last one: ${head.hash}\n`)
+    const count = entries === 1 ? '1 entry' : `${entries} entries`
+    if (isIntact) io.stdout.write(`The audit trail is intact: ${count}. Hash of the last one: ${head.hash}\n`)
     else io.stderr.write(`The audit trail is not as it was written: ${findings.length} findings.\n`)
   })
   return isIntact ? code : 1
