@@ -290,9 +290,10 @@ export class Dispatch implements AttemptListener, Expiring {
 
   #serve(body: Buffer | undefined): void {
     const { candidate, dropped, forms } = this.#planned!
-    const late = this.#attempt!.dropped.map((name) => forms?.protocol.namesOf[name] ?? name)
+    const late = this.#attempt!.dropped
     if (this.#ended === undefined) {
-      this.#listener.onServed(candidate.target.served, late.length === 0 ? dropped : [...new Set([...dropped, ...late])])
+      const names = late.map((name) => forms?.protocol.namesOf[name] ?? name)
+      this.#listener.onServed(candidate.target.served, late.length === 0 ? dropped : [...new Set([...dropped, ...names])])
     }
     this.#served.resolve(body)
   }

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { ChatChunk, ChatCompletion, ChunkChoice, FinishReason, ToolCallDelta, Usage } from '../../sdk/api.ts'
-import { textOf } from '../../sdk/json.ts'
+import { isRecord, textOf } from '../../sdk/json.ts'
 import { KeptText } from '../../sdk/translated.ts'
 import type { RepliedCall } from '../client-protocol.ts'
 import { ReplySequence } from '../reply-sequence.ts'
 import { estimatedUsage } from '../usage.ts'
 import { readAnnotations, readLogprobs } from './annotations.ts'
-import { echoOf } from './echo.ts'
 import { type Emit, OpenCall, type OpenItem, OpenMessage, OpenReasoning } from './open-items.ts'
 import { type ClientTool, clientTools } from './tools.ts'
 import { toResponseUsage } from './usage.ts'
-import type { ItemStatus, OutputItem, OwnResponse, Response } from './wire.ts'
+import type { Echo, ItemStatus, OutputItem, OwnResponse, Response } from './wire.ts'
 
 /** A completion as a response. */
 export function toResponse(completion: ChatCompletion, call: RepliedCall): Response {
@@ -39,7 +38,8 @@ export class ResponseBuilder {
   readonly #sequence: ReplySequence
   readonly #kept = new KeptText()
   readonly #output: OutputItem[] = []
-  #own: Pick<OwnResponse, 'id' | 'created_at'> | undefined
+  /** What stays the same from the first event to the last. */
+  #own: (Pick<OwnResponse, 'id' | 'created_at'> & Echo) | undefined
   #tools: ReadonlyMap<string, ClientTool> | undefined
   #open: OpenItem | undefined
   /** The choice that is being read, until its annotations and log probabilities are taken. */
@@ -62,7 +62,7 @@ export class ResponseBuilder {
   /** Called before `read`; later calls do nothing. */
   begin({ id, created }: Partial<Pick<ChatChunk, 'id' | 'created'>>): void {
     if (this.#own !== undefined) return
-    this.#own = { id: toResponseId(id), created_at: created ?? unixSeconds() }
+    this.#own = { id: toResponseId(id), created_at: created ?? unixSeconds(), ...echoOf(this.#call) }
     const response = this.#response('in_progress')
     this.#emit({ type: 'response.created', response })
     this.#emit({ type: 'response.in_progress', response })
@@ -165,10 +165,34 @@ export class ResponseBuilder {
       output: [...this.#output],
       previous_response_id: null,
       store: false,
-      ...echoOf(this.#call),
     }
   }
 }
+
+/** What a reply repeats of its request. Instructions and tools of a large request are left out: its reply would be large too. */
+function echoOf(call: RepliedCall): Echo {
+  const of = (name: string, otherwise: unknown = null): unknown => call.member(name) ?? otherwise
+  return {
+    instructions: call.large ? null : of('instructions'),
+    max_output_tokens: of('max_output_tokens'),
+    max_tool_calls: of('max_tool_calls'),
+    metadata: of('metadata', {}),
+    parallel_tool_calls: of('parallel_tool_calls', true),
+    prompt_cache_key: of('prompt_cache_key'),
+    reasoning: { effort: null, summary: null, ...membersOf(of('reasoning')) },
+    safety_identifier: of('safety_identifier'),
+    temperature: of('temperature'),
+    text: { format: { type: 'text' }, ...membersOf(of('text')) },
+    tool_choice: of('tool_choice', 'auto'),
+    tools: call.large ? [] : of('tools', []),
+    top_logprobs: of('top_logprobs', 0),
+    top_p: of('top_p'),
+    truncation: 'disabled',
+    user: of('user'),
+  }
+}
+
+const membersOf = (value: unknown): object => (isRecord(value) ? value : {})
 
 const toResponseId = (id: unknown): string => {
   const own = textOf(id) || randomUUID().replaceAll('-', '')
