@@ -5,7 +5,7 @@ import type { ModelEndpoint, ReplyFormat, ReplyKind, WholeReply } from '../forma
 import { checkOf } from '../validation.ts'
 import { parseUnencoded } from './encoded-media.ts'
 import { MediaEventReader } from './event-reader.ts'
-import { mediaUsage, rerankUsage } from './media-usage.ts'
+import { mediaUsage, rerankUsage } from './reply-usage.ts'
 
 /** How an endpoint replies, to clients and by its upstreams. */
 interface Replies {
