@@ -51,7 +51,7 @@ export function idleTable(costs: readonly IdleCost[]): string {
   return table([`${streams} idle streams through`, 'CPU, ms per second', 'memory of each, KiB'], rows, 1)
 }
 
-/** The targets and what became of them as a Markdown table. */
+/** The targets and their results as a Markdown table. */
 export function verdictTable(verdicts: readonly Verdict[]): string {
   const rows = verdicts.map(({ scenario, target: { subject, reference, mostTimes }, times, met }) => [
     scenario.name,

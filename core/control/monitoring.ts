@@ -37,7 +37,7 @@ export function healthRouter(ready: () => boolean): Router {
   return router
 }
 
-/** Creates the router of `/readyz?verbose` and `/metrics`. Without a token, they are served to whoever can reach them. */
+/** Creates the router of `/readyz?verbose` and `/metrics`. Without a token, every client that can reach them is served. */
 export function monitoringRouter({ metrics, metricsToken, urls, targets, ready }: MonitoringServices): Router {
   const addressOf = clientAddress([])
   const check = (request: IncomingMessage): void => {

@@ -227,7 +227,7 @@ export const METRICS = {
   traceSpans: {
     name: 'umg_trace_spans_total',
     type: 'counter',
-    help: 'Spans of calls that are traced, by what became of them: exported, failed or dropped.',
+    help: 'Spans of calls that are traced, by result: exported, failed or dropped.',
     labels: ['result'],
   },
   metricsOverflow: {

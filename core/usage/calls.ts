@@ -62,7 +62,7 @@ function filtered(store: Store, calls: CallQuery, { account, from, to, q, model,
   let query = calls
   if (account !== undefined) query = query.where('account_id', '=', account)
   if (key !== undefined) query = query.where('key_id', '=', key)
-  // A name without a namespace is none of a model.
+  // A name without a namespace is an alias.
   if (model !== undefined) query = query.where(model.includes('/') ? 'model' : 'alias', '=', model)
   if (fault !== undefined) query = query.where('fault', '=', fault)
   if (status !== undefined) query = query.where('status', '=', status)

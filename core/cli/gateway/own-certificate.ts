@@ -18,7 +18,7 @@ export async function fetchFrom(
   return ((url: URL, init: object) => send(url, { ...init, dispatcher })) as unknown as typeof fetch
 }
 
-/** Connects only to who has the key of this certificate, whatever its name. */
+/** Connects only to a server with the key of this certificate, under any name. */
 async function knownBy(file: string | undefined): Promise<ConnectionOptions> {
   if (!file) return {}
   return { ca: await readFile(file, 'utf8'), allowPartialTrustChain: true, checkServerIdentity: () => undefined }

@@ -292,7 +292,7 @@ const NAMES: readonly Mistake[] = [
   },
   { mistake: 'an unknown namespace of a glob', right: '"openai/*"]', wrong: '"opneai/*"]', says: 'did you mean "openai"?' },
   {
-    mistake: 'a glob of models that is none of the curated ones',
+    mistake: 'a glob that fits no curated model',
     right: '    models: ["acme/*"]',
     wrong: '    models: ["acme/smrt*"]',
     says: 'matches none of the curated models',

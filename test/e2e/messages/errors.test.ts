@@ -101,7 +101,7 @@ describe('An error of a call to /v1/messages', () => {
   })
 
   for (const namespace of ['claude', 'open'] as const) {
-    it(`is none where the client leaves: the upstream is left too (${namespace})`, async () => {
+    it(`is not sent to a client that leaves, and the call to the upstream is ended (${namespace})`, async () => {
       const paused = hold()
       const events = namespace === 'claude' ? BEGUN : openaiReply({ text: 'Hello' }).stream.slice(0, 2)
       const asked = fixture[namespace].reply(sse([...events, paused]))

@@ -66,7 +66,7 @@ describe('An error of a call to /v1/responses', () => {
       expect(texts.join('')).to.match(/^Hel/)
     })
 
-    it(`is none where the client leaves: the upstream is left too (${namespace})`, async () => {
+    it(`is not sent to a client that leaves, and the call to the upstream is ended (${namespace})`, async () => {
       const paused = hold()
       const asked = fixture.open.reply(sse([...BEGUN[namespace], paused]))
       const { data: stream, request_id: id } = await fixture.client.responses

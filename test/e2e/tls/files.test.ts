@@ -42,12 +42,12 @@ const UNUSABLE: readonly Unusable[] = [
     says: 'gateway.crt holds no certificate in PEM: it holds a private key, which belongs into gateway.key.\n',
   },
   {
-    name: 'a certificate that is none',
+    name: 'a file that holds no certificate',
     files: filesOf({ cert: 'hello', key: certificate.key }),
     says: 'gateway.crt holds no certificate in PEM: it must begin with -----BEGIN CERTIFICATE-----.\n',
   },
   {
-    name: 'a key that is none',
+    name: 'a file that holds no key',
     files: filesOf({ cert: certificate.cert, key: certificate.cert }),
     says: 'gateway.key holds no private key in PEM: it must begin with -----BEGIN PRIVATE KEY----- or the like.\n',
   },

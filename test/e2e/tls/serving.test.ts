@@ -100,7 +100,7 @@ for (const workers of ['1', '2']) {
       const key = (await gateway.home.run(['keys', 'create', '--admin', '--name', 'one']).ended).stdout.trim()
       const reload = () => gateway.home.run(['reload'], { env: { ...env, UMG_ADMIN_KEY: key } }).ended
       expect(await reload()).to.include({ code: 0, stdout: 'nothing has changed\n' })
-      // Whoever answers has another key than that of the file: the admin key is not sent.
+      // The server has another key than that of the file: the admin key is not sent.
       await gateway.home.write('other.crt', second.cert)
       env.UMG_TLS_CERT = 'other.crt'
       expect(await reload()).to.include({ code: 2 })
