@@ -1,13 +1,19 @@
 import type { Counter, Lease, LeaseRequest } from './counter.ts'
 import { windowEnd } from './window.ts'
 
-/** A holder wants so many times what it needs, so that most calls need not ask. */
+/** A holder wants at least so many times what it needs, so that most calls need not ask. */
 const AHEAD = 32
-/** It wants twice as much as the last time if that did not last for so long, in milliseconds, up to so many times what it needs. */
-const LASTING_MS = 500
-const MAX_AHEAD = 4096
+/**
+ * It wants what lasts for so long at the rate of its calls, in milliseconds. A process needs up to three seconds to notice that the
+ * authority does not answer. Half of a lease is left for that: no call waits meanwhile.
+ */
+const LASTING_MS = 8000
 /** More is asked for ahead of time when less than this part of the last grant is left. */
-const LOW = 1 / 4
+const LOW = 1 / 2
+/** That is left to others if the authority has less than so many times the last grant. */
+const PLENTY = 8
+/** The rate of a burst is measured as if it had taken so long, in milliseconds. */
+const MIN_MEASURED_MS = 250
 /** After a refusal, calls that need as much are refused without asking for so long, in milliseconds. */
 const REFUSED_MS = 100
 /** A lease is given back if it is unused for so long and is all that others could spend, in milliseconds. */
@@ -32,9 +38,12 @@ export class HeldLease {
   #reserved = 0
   /** Held and not spent. Below 0: calls have used more than they reserved. */
   #free = 0
+  /** The last grant: what was held after it, and in this window, when it was, and what was taken then. */
   #granted = 0
-  #grantedAt = Number.NEGATIVE_INFINITY
-  #ahead = AHEAD
+  #grantedAt: number | undefined
+  #takenAtGrant = 0
+  /** What calls took per millisecond before the last request. */
+  #rate = 0
   /** What was left for all processes at the last answer. */
   #remaining: number
   #endsAt = 0
@@ -56,7 +65,7 @@ export class HeldLease {
 
   /** Whether so little is left that more should be asked for, although the authority has enough for the next calls. */
   get isLow(): boolean {
-    return this.#free < this.#granted * LOW && this.#remaining > this.#granted * AHEAD
+    return this.#free < this.#granted * LOW && this.#remaining > this.#granted * PLENTY
   }
 
   /** Whether the authority has just refused as much. */
@@ -142,7 +151,7 @@ export class HeldLease {
       windowEnd,
       ...amounts,
       need: Math.max(0, amount - free),
-      want: amount === 0 ? 0 : amount * this.#aheadAt(now),
+      want: amount === 0 ? 0 : this.#wanted(amount, now),
     }
   }
 
@@ -166,7 +175,10 @@ export class HeldLease {
     }
     this.#known = { spent: lease.spent, reserved: this.#asked.reserved, held: lease.held }
     if (amount > 0) this.#granted = lease.held
-    if (amount > 0 && lease.granted) this.#grantedAt = now
+    if (amount > 0 && lease.granted) {
+      this.#grantedAt = now
+      this.#takenAtGrant = this.#taken
+    }
     this.#remaining = lease.remaining
     this.#refused = lease.granted ? undefined : { amount, until: now + REFUSED_MS }
     this.windowEnd = lease.windowEnd
@@ -180,10 +192,10 @@ export class HeldLease {
     return { remaining, resetMs: this.windowEnd === 0 ? 0 : Math.max(0, this.#endsAt - now) }
   }
 
-  #aheadAt(now: number): number {
-    const isShort = now - this.#grantedAt < LASTING_MS
-    this.#ahead = isShort ? Math.min(this.#ahead * 2, MAX_AHEAD) : Math.max(this.#ahead / 2, AHEAD)
-    return this.#ahead
+  #wanted(amount: number, now: number): number {
+    if (this.#grantedAt !== undefined)
+      this.#rate = (this.#taken - this.#takenAtGrant) / Math.max(now - this.#grantedAt, MIN_MEASURED_MS)
+    return Math.max(amount * AHEAD, Math.ceil(this.#rate * LASTING_MS))
   }
 
   #beginWindow(): void {
@@ -192,6 +204,7 @@ export class HeldLease {
     this.#taken = 0
     this.#reserved = 0
     this.#free = 0
+    this.#grantedAt = undefined
     this.#remaining = this.#counter.limit
     this.#refused = undefined
     this.#known = NOTHING

@@ -18,10 +18,22 @@ export function describeInBrowser(title: string, body: (open: OpenWindow) => voi
 
     after(() => browser?.close())
 
+    // The message of a time-out does not say what the page showed instead.
+    afterEach(async function () {
+      if (this.currentTest?.isFailed()) this.currentTest.err!.message += await textsOf(browser)
+    })
+
     body(async (options) => {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
       context.setDefaultTimeout(PATIENCE_MS)
       return context.newPage()
     })
   })
+}
+
+/** The text of each open page, for the message of a failed test. */
+async function textsOf(browser: Browser): Promise<string> {
+  const pages = browser.contexts().flatMap((context) => context.pages())
+  const texts = pages.map(async (page) => `\n\n${page.url()} shows:\n${await page.locator('body').innerText()}`)
+  return (await Promise.all(texts)).join('')
 }

@@ -84,6 +84,26 @@ describe('leases over time', () => {
   })
 
   describe('while the authority does not answer', () => {
+    for (const perSecond of [10, 100, 1_000])
+      it(`let no call of a steady client wait: ${perSecond} a second`, async () => {
+        const steady = one(requests(100_000_000))
+        /** How many calls of so many seconds had to wait. */
+        async function waitingOf(seconds: number): Promise<number> {
+          let waiting = 0
+          for (let call = 0; call < seconds * perSecond; call++) {
+            if (here.take([steady]) instanceof Promise) waiting += 1
+            await pass(1000 / perSecond, 1000 / perSecond)
+          }
+          return waiting
+        }
+        await waitingOf(6)
+        const { promise, resolve } = Promise.withResolvers<void>()
+        authority.hanging = promise
+        expect(await waitingOf(6)).to.equal(0)
+        resolve()
+        await pass(SOON)
+      })
+
     it('let no call wait for it longer than for one answer', async () => {
       authority.hanging = new Promise(() => undefined)
       const calls = Array.from({ length: 20 }, () => take(here, one(requests(100, DAY))))
