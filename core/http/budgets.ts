@@ -1,7 +1,8 @@
 import { GatewayError } from '../errors.ts'
 import type { PriceList } from '../prices/price-list.ts'
 import { type BudgetCounter, budgetCounters } from '../quota/budgets.ts'
-import { AuthorityUnavailable, type Charge, type Leases, type Refusal, type Taken } from '../quota/leases.ts'
+import type { Charge, Leases, Refusal, Taken } from '../quota/leases.ts'
+import { toGatewayError } from '../quota/limits.ts'
 import { boundsOf } from '../quota/window.ts'
 import { withDefaults } from '../routing/operation.ts'
 import { candidatesOf, type Route } from '../routing/route.ts'
@@ -34,6 +35,11 @@ export interface BudgetCharge {
   settle(outcome: Pick<Outcome, 'usage' | 'cost'>): void
 }
 
+type Charged = BudgetCharge | undefined
+
+/** The charge, or the refusal if a budget has too little left. */
+type Result = Charged | GatewayError
+
 /** Charges calls to the budgets of their callers. */
 export class Budgets {
   readonly #leases: Pick<Leases, 'take' | 'view'>
@@ -45,40 +51,38 @@ export class Budgets {
   }
 
   /**
-   * Charges the most that a call may cost to every budget of its caller, or to none. Undefined: the call is free. Throws
-   * `budget_exhausted`, `price_unknown` or `limits_unavailable`.
+   * Charges the most that a call may cost to every budget of its caller, or to none. Undefined: the call is free. Synchronous while the
+   * leases suffice. Throws and rejects with `budget_exhausted`, `price_unknown` or `limits_unavailable`.
    */
-  async charge(request: BudgetedCall): Promise<BudgetCharge | undefined> {
-    const { call } = request
-    const taken = await this.#take(request, promptEstimate(call))
+  charge(request: BudgetedCall): Charged | Promise<Charged> {
+    const taken = this.#take(request, promptEstimate(request.call))
+    return taken instanceof Promise || taken instanceof GatewayError ? this.#chargeCounted(request, taken) : taken
+  }
+
+  /** `estimated`: the result by the estimate of the prompt. */
+  async #chargeCounted(request: BudgetedCall, estimated: Result | Promise<Result>): Promise<Charged> {
+    const taken = await estimated
     if (!(taken instanceof GatewayError)) return taken
-    if (!isWorthCounting(call)) throw taken
+    if (!isWorthCounting(request.call)) throw taken
     // Counting costs more than the estimate, which is far too high for images.
-    const again = await this.#take(request, await countPrompt(call, this.#counting))
+    const again = await this.#take(request, await countPrompt(request.call, this.#counting))
     if (again instanceof GatewayError) throw again
     return again
   }
 
-  /** Returns the refusal if a budget has too little left. */
-  async #take(request: BudgetedCall, prompt: number): Promise<BudgetCharge | GatewayError | undefined> {
+  #take(request: BudgetedCall, prompt: number): Result | Promise<Result> {
     const { principal, settings } = request
     const amount = highestCharge(request, prompt)
     if (amount === 0) return undefined
     const counters = budgetCounters(principal, settings.timeZone)
     const charges = counters.map((counter) => ({ counter, amount, onOutage: settings.onOutage }))
-    const result = await this.#tryTake(charges)
-    if (!('refused' in result)) return chargeOf(result, charges)
-    const counter = result.refused.counter as BudgetCounter
-    return refusal(request, counter, { left: this.#leases.view(counter).remaining, amount })
-  }
-
-  async #tryTake(charges: readonly Charge[]): Promise<Taken | Refusal> {
-    try {
-      return await this.#leases.take(charges)
-    } catch (cause) {
-      if (cause instanceof AuthorityUnavailable) throw new GatewayError('limits_unavailable', { cause })
-      throw cause
+    const resultOf = (taken: Taken | Refusal): Result => {
+      if (!('refused' in taken)) return chargeOf(taken, charges)
+      const counter = taken.refused.counter as BudgetCounter
+      return refusal(request, counter, { left: this.#leases.view(counter).remaining, amount })
     }
+    const taken = this.#leases.take(charges)
+    return taken instanceof Promise ? taken.then(resultOf, toGatewayError) : resultOf(taken)
   }
 }
 

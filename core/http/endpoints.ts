@@ -36,8 +36,10 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
     exchange.decide()
     const { table, prices, config } = exchange.generation!
     const route = table.route(call.model, principal)
-    if (principal.budgets !== undefined && !isCount)
-      exchange.budgetCharge = await budgets.charge({ call, principal, route, prices, settings: config.budgets })
+    if (principal.budgets !== undefined && !isCount) {
+      const charge = budgets.charge({ call, principal, route, prices, settings: config.budgets })
+      exchange.budgetCharge = charge instanceof Promise ? await charge : charge
+    }
     // The client may disconnect while its body is read, or while a budget is asked for.
     if (exchange.closed) {
       exchange.budgetCharge?.settle({})

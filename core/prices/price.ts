@@ -31,6 +31,8 @@ interface Tier {
   readonly above: number
   /** Pico-dollars per token, the same number as micro-dollars per million; undefined: unknown. */
   readonly rates: { readonly [Class in TokenClass]: number | undefined }
+  /** The most that a token of the prompt, and of the answer, may cost; NaN: unknown. */
+  readonly highest: { readonly input: number; readonly output: number }
 }
 
 const CLASSES = Object.keys(TOKEN_CLASSES) as TokenClass[]
@@ -53,8 +55,14 @@ export function createPrice(name: string, { request = 0, tiers = [], ...base }: 
   return {
     name,
     request: micros(request) * 1000,
-    tiers: [...longestFirst, { above: -1 }].map(({ above, ...own }) => ({ above, rates: ratesOf({ ...base, ...defined(own) }) })),
+    tiers: [...longestFirst, { above: -1 }].map(({ above, ...own }) => createTier(above, { ...base, ...defined(own) })),
   }
+}
+
+function createTier(above: number, usd: UsdPerMillion): Tier {
+  const rates = ratesOf(usd)
+  const highest = (classes: readonly TokenClass[]) => Math.max(...classes.map((name) => rates[name] ?? Number.NaN))
+  return { above, rates, highest: { input: highest(INPUT), output: highest(OUTPUT) } }
 }
 
 /** The price of what costs nothing. */
@@ -103,21 +111,17 @@ export interface TokenEstimate {
  * The most nano-dollars that a call can cost whose prompt and answer have at most so many tokens, whatever their classes are; undefined
  * if a price is unknown.
  */
-export function highestCost(price: Price, { input, output }: TokenEstimate): number | undefined {
-  const possible = price.tiers.filter(({ above }) => above < input)
-  const highest = (classes: readonly TokenClass[]) =>
-    Math.max(...possible.flatMap(({ rates }) => classes.map((name) => rates[name]!)))
-  const sum = new Sum(price.request)
-  for (const [tokens, classes] of [
-    [input, INPUT],
-    [output, OUTPUT],
-  ] as const) {
-    if (tokens === 0) continue
-    const rate = highest(classes)
-    if (Number.isNaN(rate)) return undefined
-    sum.add(tokens, rate)
+export function highestCost({ request, tiers }: Price, { input, output }: TokenEstimate): number | undefined {
+  const most = { input: 0, output: 0 }
+  for (const { above, highest } of tiers) {
+    if (above >= input) continue
+    most.input = Math.max(most.input, highest.input)
+    most.output = Math.max(most.output, highest.output)
   }
-  return sum.nanoUsd
+  const sum = new Sum(request)
+  if (input > 0) sum.add(input, most.input)
+  if (output > 0) sum.add(output, most.output)
+  return Number.isNaN(sum.nanoUsd) ? undefined : sum.nanoUsd
 }
 
 function promptOf(counts: ClassCounts): number {

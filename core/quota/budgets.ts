@@ -26,14 +26,26 @@ export function budgetCounter(owner: BudgetOwner, { nanoUsd, per }: MoneyBudget,
   return { id: idOf(owner, window), limit: nanoUsd, window, owner }
 }
 
-/** The counters of all budgets of a caller: its account's, and its key's. */
-export function budgetCounters({ budgets, account, keyId, firstKeyId }: Principal, timeZone: string): readonly BudgetCounter[] {
-  const counters = (owner: BudgetOwner, of: readonly MoneyBudget[] = []) =>
+interface CountersOfPrincipal {
+  readonly timeZone: string
+  readonly counters: readonly BudgetCounter[]
+}
+
+const made = new WeakMap<Principal, CountersOfPrincipal>()
+
+/** The counters of all budgets of a caller: its account's, and its key's. Made once for each principal: all calls of a key share it. */
+export function budgetCounters(principal: Principal, timeZone: string): readonly BudgetCounter[] {
+  const known = made.get(principal)
+  if (known?.timeZone === timeZone) return known.counters
+  const { budgets, account, keyId, firstKeyId } = principal
+  const countersOf = (owner: BudgetOwner, of: readonly MoneyBudget[] = []) =>
     of.map((budget) => budgetCounter(owner, budget, timeZone))
-  return [
-    ...counters({ kind: 'account', id: account, account }, budgets?.account),
-    ...counters({ kind: 'key', id: firstKeyId ?? keyId, account }, budgets?.key),
+  const counters = [
+    ...countersOf({ kind: 'account', id: account, account }, budgets?.account),
+    ...countersOf({ kind: 'key', id: firstKeyId ?? keyId, account }, budgets?.key),
   ]
+  made.set(principal, { timeZone, counters })
+  return counters
 }
 
 const PREFIX = 'budget/'

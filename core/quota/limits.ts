@@ -139,7 +139,8 @@ function granted(charges: readonly LimitCharge[], taken: Taken, budgets: Budgets
   }
 }
 
-function toGatewayError(error: unknown): never {
+/** What the client is told of an error of `Leases.take`. Throws `limits_unavailable`, or the error. */
+export function toGatewayError(error: unknown): never {
   if (error instanceof AuthorityUnavailable) throw new GatewayError('limits_unavailable', { cause: error })
   throw error
 }
