@@ -19,6 +19,9 @@ const EVENTS = 'text/event-stream; charset=utf-8'
 /** Before the first event: a comment, which clients of all protocols ignore. */
 const COMMENT = ': keep-alive\n\n'
 
+/** Ends a body in chunks (RFC 9112 §7.1). */
+const LAST_CHUNK = '0\r\n\r\n'
+
 /** Buffer limit before a meaningful event, then before the head. */
 const HIGH_WATER = 64 * 1024
 
@@ -43,6 +46,8 @@ export class Relay implements StreamSink {
   #source: PausableSource | undefined
   #paused = false
   #response: ServerResponse | undefined
+  /** Whether the relay writes the frames of chunks itself. */
+  #isChunked = false
   #hasFirstByte = false
   readonly #silence: NodeJS.Timeout
 
@@ -108,7 +113,7 @@ export class Relay implements StreamSink {
     if (this.#response === undefined || this.#response.destroyed) return
     clearTimeout(this.#silence)
     this.#listener.onEnd()
-    this.#response.end(this.#pending, this.#encoding)
+    this.#response.end(this.#chunk(this.#pending, this.#encoding) + (this.#isChunked ? LAST_CHUNK : ''), this.#encoding)
   }
 
   /** Ends by an error frame and a broken connection. Only after the head is sent. */
@@ -117,8 +122,8 @@ export class Relay implements StreamSink {
     this.#state = 'ended'
     clearTimeout(this.#silence)
     const response = this.#response!
-    if (this.#pending !== '') response.write(this.#pending, this.#encoding)
-    response.write(this.#wire.errorFrame(error, this.#last))
+    if (this.#pending !== '') this.#send(response, this.#pending, this.#encoding)
+    this.#send(response, this.#wire.errorFrame(error, this.#last))
     // destroySoon, not destroy: the frame must arrive, but no clean end (SDKs would read it as success).
     response.socket?.destroySoon()
   }
@@ -135,6 +140,10 @@ export class Relay implements StreamSink {
     }
     if (this.#state === 'committed') this.#write(response)
     else response.write(COMMENT)
+    if (!response.headersSent) response.flushHeaders()
+    // Node wrote the head with the first chunk, and would write each further one in four pieces (docs/decisions/chunks-of-streams.md).
+    this.#isChunked = response.chunkedEncoding
+    response.chunkedEncoding = false
     if (this.#state === 'committed' && !response.writableNeedDrain) this.#resume()
   }
 
@@ -160,7 +169,19 @@ export class Relay implements StreamSink {
     const text = this.#pending
     this.#pending = ''
     this.#silence.refresh()
-    if (text !== '' && !response.write(text, this.#encoding)) this.#pause()
+    if (text !== '' && !this.#send(response, text, this.#encoding)) this.#pause()
+  }
+
+  /** Returns false if the client has not read what was sent before. */
+  #send(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8' = 'utf8'): boolean {
+    return response.write(this.#chunk(text, encoding), encoding)
+  }
+
+  /** RFC 9112 §7.1. */
+  #chunk(text: string, encoding: 'latin1' | 'utf8'): string {
+    if (!this.#isChunked || text === '') return text
+    const size = encoding === 'latin1' ? text.length : Buffer.byteLength(text)
+    return `${size.toString(16)}\r\n${text}\r\n`
   }
 
   #pause(): void {
@@ -179,7 +200,7 @@ export class Relay implements StreamSink {
     if (this.#wire.heartbeat === '') return
     if (this.#response === undefined) this.#listener.onHeadDue()
     if (this.#response !== undefined && !this.#paused)
-      this.#response.write(this.#state === 'committed' ? this.#wire.heartbeat : COMMENT)
+      this.#send(this.#response, this.#state === 'committed' ? this.#wire.heartbeat : COMMENT)
     this.#silence.refresh()
   }
 }

@@ -8,6 +8,9 @@ export class FakeClient extends EventEmitter {
   full = false
   /** How its connection ended: in order, or broken after the last bytes. */
   ending: 'open' | 'ended' | 'broken' = 'open'
+  readonly headersSent = true
+  /** As a client of HTTP/1.0. */
+  chunkedEncoding = false
   readonly socket = { destroySoon: () => this.#close('broken') }
 
   /** What the relay takes it for. */

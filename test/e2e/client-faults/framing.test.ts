@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { expectRefusal, type Fault } from './expect-refusal.ts'
-import { type CallBytes, COMPLETION, expectError, type Fixture, GOOD_BODY, startFixture } from './fixture.ts'
+import { type CallBytes, CHUNKS, COMPLETION, expectError, type Fixture, GOOD_BODY, startFixture } from './fixture.ts'
 
 const CHUNKED = 'Transfer-Encoding: chunked'
 const chunks = (...lines: string[]): string => [...lines, '', ''].join('\r\n')
@@ -135,5 +135,31 @@ describe('The head and framing of a request', () => {
     await connection.closed
     const line = await fixture.gateway.logged(({ id }) => id === reply.headers['x-request-id'])
     expect(line).to.include({ status: 499, outcome: 'client_closed' })
+  })
+
+  describe('of a stream', () => {
+    const STREAMED = GOOD_BODY.replace('{', '{"stream":true,')
+    const EVENTS = [...CHUNKS, '[DONE]'].map((data) => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`)
+
+    it('end it, so that the connection serves the next call', async () => {
+      const connection = await fixture.connect()
+      for (let call = 0; call < 2; call++) {
+        connection.write(fixture.call({ body: STREAMED }))
+        const reply = await connection.reply()
+        expect(reply.headers).to.include({ 'transfer-encoding': 'chunked' })
+        expect(reply.body).to.equal(EVENTS.join(''))
+        expect(connection.rest).to.equal('')
+      }
+      connection.socket.destroy()
+    })
+
+    it('have no chunks under HTTP/1.0: the connection ends it', async () => {
+      const connection = await fixture.connect()
+      connection.write(fixture.call({ body: STREAMED, requestLine: 'POST /v1/chat/completions HTTP/1.0' }))
+      expect(await connection.closed).to.equal('fin')
+      const [head = '', ...body] = connection.rest.split('\r\n\r\n')
+      expect(head.toLowerCase()).to.not.include('transfer-encoding')
+      expect(body.join('')).to.equal(EVENTS.join(''))
+    })
   })
 })
