@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { PEERS, type Peer } from './peers.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
+import { VARIANTS, type Variant } from './variants.ts'
 
 /** What the command line asks for. */
 export interface Options {
@@ -8,8 +9,8 @@ export interface Options {
   readonly scenarios: readonly Scenario[]
   /** Whether streams are measured on which nothing happens. */
   readonly idleStreams: boolean
-  /** Whether gateways are measured too whose limits are in memory and in Redis. */
-  readonly limits: boolean
+  /** Gateways with other settings, measured too; none without `--variants`. */
+  readonly variants: readonly Variant[]
   /** Measured too; none without `--peers`. */
   readonly peers: readonly Peer[]
 }
@@ -20,17 +21,23 @@ const IDLE = { name: 'idle-streams' }
 const namesOf = (table: readonly { readonly name: string }[]): string => table.map(({ name }) => name).join(',')
 
 /** How the command is called. */
-export const USAGE = `usage: npm run bench -- [--rounds N] [--scenarios ${namesOf([...SCENARIOS, IDLE])}] [--limits] [--peers[=${namesOf(PEERS)}]]`
+export const USAGE = `usage: npm run bench -- [--rounds N] [--scenarios ${namesOf([...SCENARIOS, IDLE])}] [--variants[=${namesOf(VARIANTS)}]] [--peers[=${namesOf(PEERS)}]]`
+
+/** What each option names that may stand alone, for all of them. */
+const TABLES = { peers: PEERS, variants: VARIANTS }
 
 /** Reads the command line. Throws with a sentence where it is wrong. */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
-    args: args.map((argument) => (argument === '--peers' ? `--peers=${namesOf(PEERS)}` : argument)),
+    args: args.map((argument) => {
+      const table = TABLES[argument.slice(2) as keyof typeof TABLES]
+      return table === undefined ? argument : `${argument}=${namesOf(table)}`
+    }),
     options: {
       rounds: { type: 'string', default: '5' },
       scenarios: { type: 'string' },
-      limits: { type: 'boolean', default: false },
       peers: { type: 'string' },
+      variants: { type: 'string' },
     },
   })
   const rounds = Number(values.rounds)
@@ -41,7 +48,7 @@ export function readOptions(args: readonly string[]): Options {
     rounds,
     scenarios: chosen.filter((one) => one !== IDLE) as Scenario[],
     idleStreams: chosen.includes(IDLE),
-    limits: values.limits,
+    variants: values.variants === undefined ? [] : choose('variant', VARIANTS, values.variants),
     peers: values.peers === undefined ? [] : choose('peer', PEERS, values.peers),
   }
 }

@@ -1,39 +1,12 @@
 import { IDLE_STREAMS, type IdleCost } from './idle-streams.ts'
-import type { Comparison } from './limit-gateways.ts'
 import type { Failure, Measurement } from './measure.ts'
-import type { Scenario } from './scenarios.ts'
-
-/** What became of a target. */
-export interface Verdict {
-  readonly scenario: Scenario
-  /** What may use how many times the CPU of what. */
-  readonly target: Pick<Comparison, 'subject' | 'reference' | 'mostTimes'>
-  /** The subject's CPU as a multiple of the reference's in the same round, the median over all rounds. */
-  readonly times: number
-  readonly met: boolean
-}
+import { median, timesOf, type Verdict } from './targets.ts'
 
 /** Above it other work changes what is measured: a proxy that was kept waiting moves more bytes at once, at less cost for each. */
 const MOST_WAITING = 0.1
 
 /** Of a reason in the table; progress shows all of it. */
 const MOST_CHARACTERS = 160
-
-/** Judges the scenarios that have a target, and the comparisons of scenarios that were measured. */
-export function judge(measurements: readonly Measurement[], comparisons: readonly Comparison[] = []): Verdict[] {
-  const measured = new Set(measurements.map(({ scenario }) => scenario))
-  return Array.from(measured).flatMap((scenario) => {
-    const { name, mostTimesNginx: mostTimes } = scenario
-    const targets = [
-      ...(mostTimes === undefined ? [] : [{ subject: 'gateway', reference: 'nginx', mostTimes }]),
-      ...comparisons.filter((comparison) => comparison.scenario === name),
-    ]
-    return targets.map((target) => {
-      const times = timesOf(measurements, scenario, target)
-      return { scenario, target, times, met: times <= target.mostTimes }
-    })
-  })
-}
 
 /** The medians over all rounds as a Markdown table: a row for each scenario and what its requests went through. */
 export function resultTable(measurements: readonly Measurement[]): string {
@@ -53,12 +26,7 @@ export function idleTable(costs: readonly IdleCost[]): string {
 
 /** The targets and their results as a Markdown table. */
 export function verdictTable(verdicts: readonly Verdict[]): string {
-  const rows = verdicts.map(({ scenario, target: { subject, reference, mostTimes }, times, met }) => [
-    scenario.name,
-    `CPU of ${subject} per ${scenario.unit} at most ${mostTimes} x ${reference}`,
-    `${times.toFixed(3)} x`,
-    met ? 'met' : 'MISSED',
-  ])
+  const rows = verdicts.map(({ scenario, target, measured, met }) => [scenario, target, measured, met ? 'met' : 'MISSED'])
   return table(['scenario', 'target', 'measured', 'verdict'], rows)
 }
 
@@ -105,25 +73,6 @@ function resultRow(rounds: readonly Measurement[], measurements: readonly Measur
     cell(median(values('p99'))),
     cell(median(values('firstByte'))),
   ]
-}
-
-/** Pairs within a round: what slows the machine for some seconds slows both. NaN where one of the two was not measured. */
-function timesOf(
-  measurements: readonly Measurement[],
-  scenario: Scenario,
-  { subject, reference }: Pick<Comparison, 'subject' | 'reference'>,
-): number {
-  const cpuOf = (name: string) =>
-    measurements.filter((one) => one.scenario === scenario && one.subject === name).flatMap(({ cpu }) => cpu ?? [])
-  const references = cpuOf(reference)
-  return median(cpuOf(subject).flatMap((cpu, round) => (references[round] === undefined ? [] : cpu / references[round])))
-}
-
-/** NaN where there is nothing. */
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
 function cell(value: number, unit = ''): string {

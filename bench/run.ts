@@ -4,16 +4,17 @@ import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chooseCores } from './cores.ts'
 import { type IdleCost, measureIdleStreams } from './idle-streams.ts'
-import { LIMIT_COMPARISONS, startLimitGateways } from './limit-gateways.ts'
 import { type Failure, measure } from './measure.ts'
 import { memoryOf } from './memory.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import type { Peer } from './peers.ts'
 import { missingPrerequisite } from './prerequisites.ts'
 import { createProcesses } from './processes.ts'
-import { idleTable, judge, resultTable, subjectTable, verdictTable, warnOfBusyMachine } from './report.ts'
+import { idleTable, resultTable, subjectTable, verdictTable, warnOfBusyMachine } from './report.ts'
 import { startPeers } from './start-peers.ts'
 import { GATEWAY_SWITCHED_ON, NGINX_SWITCHED_ON, type Place, type Subject, startSubjects, TOOLS } from './subjects.ts'
+import { comparisonsOf, judge, judgeIdle, judgeMemory } from './targets.ts'
+import { startVariants } from './variants.ts'
 
 /** Exit codes: every target was met; one was missed or nothing could be measured; the machine or the command line is not fit. */
 const [MET, MISSED, UNFIT] = [0, 1, 2]
@@ -25,7 +26,7 @@ async function main(): Promise<number> {
   } catch (error) {
     return complain(`${(error as Error).message}\n${USAGE}`, UNFIT)
   }
-  const unfit = missingPrerequisite(options.limits ? ['redis-server'] : [])
+  const unfit = missingPrerequisite(options.variants.flatMap(({ needs }) => needs ?? []))
   if (unfit) return complain(unfit, UNFIT)
   try {
     return await bench(options)
@@ -43,13 +44,18 @@ async function bench(options: Options): Promise<number> {
   await processes.run({ name: 'make', program: 'make', args: ['--silent', '-C', TOOLS] })
   const subjects = await startSubjects(place)
   const peers = await startPeers(options.peers, place, subjects, progress)
-  const limits = options.limits ? await startLimitGateways(place, subjects.all[0].port) : []
-  const all = [...subjects.all, ...limits, ...peers.subjects] as const
+  const variants = await startVariants(options.variants, place, subjects.all[0].port)
+  const all = [...subjects.all, ...variants, ...peers.subjects] as const
+  // First: what a load leaves behind would hold the memory of idle streams.
+  const idle = options.idleStreams ? await measureIdle(all, subjects.key, place, progress) : []
   const { measurements, failures } = await measure({ ...options, progress }, place, { ...subjects, all })
 
-  const idle = options.idleStreams ? await measureIdle(all, subjects.key, place, progress) : []
-
-  const verdicts = judge(measurements, options.limits ? LIMIT_COMPARISONS : [])
+  const gateway = all.find(({ name }) => name === 'gateway')!
+  const verdicts = [
+    ...judge(measurements, comparisonsOf(all.map(({ name }) => name))),
+    ...judgeIdle(idle),
+    ...(measurements.length > 0 ? [judgeMemory(memoryOf(gateway.pid!))] : []),
+  ]
   print([
     await describeConditions(options, place),
     measurements.length > 0 && resultTable(measurements),

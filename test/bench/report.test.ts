@@ -1,8 +1,9 @@
 import { expect } from 'chai'
 import { CHAT } from '../../bench/apis.ts'
 import type { Measurement } from '../../bench/measure.ts'
-import { judge, resultTable, subjectTable, verdictTable, warnOfBusyMachine } from '../../bench/report.ts'
+import { resultTable, subjectTable, verdictTable, warnOfBusyMachine } from '../../bench/report.ts'
 import type { Scenario } from '../../bench/scenarios.ts'
+import { comparisonsOf, judge, judgeIdle, judgeMemory } from '../../bench/targets.ts'
 
 const judged: Scenario = {
   name: 'judged',
@@ -23,7 +24,7 @@ function rounds(scenario: Scenario, subject: Measurement['subject'], ...cpu: num
 describe('the report of the benchmark', () => {
   it('says that a target is met when the gateway uses exactly what it may', () => {
     const [verdict] = judge([...rounds(judged, 'nginx', 20), ...rounds(judged, 'gateway', 80)])
-    expect(verdict).to.include({ times: 4, met: true })
+    expect(verdict).to.include({ measured: '4.000 x', met: true })
   })
 
   it('says that a target is missed when the gateway uses more', () => {
@@ -34,12 +35,12 @@ describe('the report of the benchmark', () => {
 
   it('does not let one slow round of several miss a target', () => {
     const [verdict] = judge([...rounds(judged, 'nginx', 20, 20, 20), ...rounds(judged, 'gateway', 60, 400, 60)])
-    expect(verdict).to.include({ times: 3, met: true })
+    expect(verdict).to.include({ measured: '3.000 x', met: true })
   })
 
   it('compares within rounds: a machine that is slow for some rounds is so for both', () => {
     const [verdict] = judge([...rounds(judged, 'nginx', 20, 60, 70), ...rounds(judged, 'gateway', 60, 180, 70)])
-    expect(verdict).to.include({ times: 3, met: true })
+    expect(verdict).to.include({ measured: '3.000 x', met: true })
   })
 
   it('gives no verdict on a scenario without a target', () => {
@@ -61,6 +62,31 @@ describe('the report of the benchmark', () => {
     expect(judge(rounds(judged, 'gateway', 20), [comparison])).to.have.length(1)
   })
 
+  it('compares what a run has measured', () => {
+    const names = (subjects: readonly string[]) => comparisonsOf(subjects).map(({ subject }) => subject)
+    expect(names(['nginx', 'gateway'])).to.deep.equal([])
+    expect(names(['nginx', 'gateway', 'two-workers'])).to.deep.equal(['two-workers'])
+    expect(names(['gateway', 'limits-memory', 'budget'])).to.deep.equal(['gateway', 'budget'])
+  })
+
+  it('judges the slowest calls of a scenario beside its median', () => {
+    const tailed = { ...unjudged, mostTimesMedian: 2 }
+    const slow = rounds(tailed, 'gateway', 60).map((round) => ({ ...round, p99: 21 }))
+    expect(judge(rounds(tailed, 'gateway', 60))).to.deep.include.members([
+      { scenario: 'unjudged', target: 'p99 of gateway at most 2 x p50', measured: '2.000 x', met: true },
+    ])
+    expect(judge(slow)[0]).to.include({ measured: '2.100 x', met: false })
+  })
+
+  it('judges what idle streams cost the gateway, and its memory', () => {
+    const cost = { subject: 'gateway', msPerSecond: 30, kibibytes: 45.01 }
+    expect(judgeIdle([{ ...cost, subject: 'nginx' }, cost]).map(({ measured, met }) => ({ measured, met }))).to.deep.equal([
+      { measured: '30.0 ms per second', met: true },
+      { measured: '45.0 KiB', met: false },
+    ])
+    expect(judgeMemory(200.1)).to.include({ target: 'memory of gateway at most 200 MiB', met: false })
+  })
+
   it('shows the medians, the spread and the multiple of nginx', () => {
     const table = resultTable([...rounds(judged, 'nginx', 20, 22), ...rounds(judged, 'gateway', 60, 66)])
     expect(table).to.contain('| judged | gateway | 63.0 / request | 60.0 to 66.0 | 3.00 | 2 % | 1,000 | 10.0 | 20.0 | 5.0 |')
@@ -78,7 +104,7 @@ describe('the report of the benchmark', () => {
 
   it('does not judge the gateway by what a peer uses', () => {
     const [verdict] = judge([...rounds(judged, 'nginx', 20), ...rounds(judged, 'gateway', 60), ...rounds(judged, 'envoy', 900)])
-    expect(verdict).to.include({ times: 3, met: true })
+    expect(verdict).to.include({ measured: '3.000 x', met: true })
   })
 
   it('leaves open the delay of events whose time was not passed on', () => {

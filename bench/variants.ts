@@ -1,0 +1,46 @@
+import { join } from 'node:path'
+import { accepts, freePort, type GatewaySettings, type Place, type Subject, startGateway } from './subjects.ts'
+
+/** A gateway with other settings, measured to show what they cost. The subject `gateway` has one worker, and limits in its database. */
+export interface Variant {
+  readonly name: string
+  /** A program that it needs beside those of every run. */
+  readonly needs?: 'redis-server'
+  /** Starts what it needs. Resolves to its settings. */
+  prepare(place: Place): Promise<Omit<GatewaySettings, 'name'>>
+}
+
+/** A budget of the key, beside its limits, that the benchmark does not spend. */
+const BUDGET = { ofKey: ['--budget', '100000 USD/month'] }
+
+/** All that can be measured with `--variants`. */
+export const VARIANTS: readonly Variant[] = [
+  {
+    name: 'limits-memory',
+    prepare: async () => ({ env: { NODE_OPTIONS: `--import=${new URL('limits-in-memory.ts', import.meta.url)}` } }),
+  },
+  { name: 'limits-redis', needs: 'redis-server', prepare: async (place) => ({ flags: await redisFlags(place) }) },
+  { name: 'budget', prepare: async () => BUDGET },
+  { name: 'budget-redis', needs: 'redis-server', prepare: async (place) => ({ ...BUDGET, flags: await redisFlags(place) }) },
+  { name: 'two-workers', prepare: async () => ({ flags: ['--workers', '2'] }) },
+]
+
+/** Starts the gateways before the same upstream, and pauses each that serves. */
+export async function startVariants(variants: readonly Variant[], place: Place, upstream: number): Promise<readonly Subject[]> {
+  const subjects: Subject[] = []
+  for (const { name, prepare } of variants) {
+    const { subject, service } = await startGateway(place, upstream, { name, ...(await prepare(place)) })
+    service.pause()
+    subjects.push({ ...subject, peer: service })
+  }
+  return subjects
+}
+
+/** Starts a server that keeps nothing on disk. Resolves to the options of a gateway that uses it. */
+async function redisFlags({ processes, scratch, cores }: Place): Promise<readonly string[]> {
+  const port = await freePort()
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', scratch]
+  const command = { name: 'Redis', program: 'redis-server', args, core: cores?.tools }
+  await processes.serve(command, join(scratch, 'redis.log')).ready(async () => ((await accepts(port)) ? true : undefined))
+  return ['--redis', `redis://127.0.0.1:${port}`]
+}
