@@ -17,6 +17,7 @@ export interface BodyLimits {
  */
 export async function readBody(request: IncomingMessage, response: ServerResponse, limits: BodyLimits): Promise<Buffer> {
   checkHeaders(request)
+  checkOpen(request)
   const length = lengthOf(request)
   if (length !== undefined) {
     if (length > limits.max) throw tooLarge(limits.max)
@@ -47,6 +48,11 @@ export function checkEncoding({ headers }: IncomingMessage): void {
   if (encoding.toLowerCase() !== 'identity') {
     throw new GatewayError('unsupported_encoding', { values: { encoding: encoding.replace(/[^\x20-\x7e]/g, '').slice(0, 100) } })
   }
+}
+
+/** Throws 408 if the client has left: the rest of its body would be awaited for ever. */
+export function checkOpen({ destroyed }: IncomingMessage): void {
+  if (destroyed) throw new GatewayError('request_timeout')
 }
 
 /** The length of a body in bytes; undefined if only its end will tell. */

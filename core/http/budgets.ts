@@ -120,6 +120,6 @@ function refusal({ call }: BudgetedCall, { owner, limit, window }: BudgetCounter
   const detail =
     `You exceeded your current quota: of the budget of your ${owner.kind}, ${formatBudget(budget)}, ${formatUsd(left)} USD is left, ` +
     `and this call to \`${call.model.id}\` may cost up to ${formatUsd(amount)} USD. The budget renews at ${renewsAt}. ` +
-    'Until then, ask for shorter answers of cheaper models, or ask the operator for a larger budget.'
+    'Until then, ask for a shorter answer, use a cheaper model, or ask the operator for a larger budget.'
   return new GatewayError('budget_exhausted', { values: { detail } })
 }

@@ -50,7 +50,7 @@ function parseCertificate(text: string, { cert, key }: CertificateFiles): X509Ce
     return new X509Certificate(text)
   } catch {
     const advice = text.includes('PRIVATE KEY-----')
-      ? `it holds a private key, which belongs into ${key}`
+      ? `it holds a private key, which belongs in ${key}`
       : 'it must begin with -----BEGIN CERTIFICATE-----'
     throw new CertificateError(`${cert} holds no certificate in PEM: ${advice}.`)
   }

@@ -3,7 +3,7 @@ import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/bus
 import { GatewayError } from '../errors.ts'
 import type { Memory } from '../protocol/call.ts'
 import type { FormFile, FormPart } from '../protocol/form.ts'
-import { type BodyLimits, checkEncoding, lengthOf, tooLarge, unsupportedType } from './body.ts'
+import { type BodyLimits, checkEncoding, checkOpen, lengthOf, tooLarge, unsupportedType } from './body.ts'
 import { UploadFile } from './uploads.ts'
 
 /** The limits of a form. */
@@ -37,6 +37,7 @@ export const hasForm = ({ headers }: IncomingMessage): boolean => FORM.test(head
 export async function readForm(request: IncomingMessage, response: ServerResponse, limits: FormLimits): Promise<Form> {
   if (!hasForm(request)) throw unsupportedType(request, 'multipart/form-data')
   checkEncoding(request)
+  checkOpen(request)
   const length = lengthOf(request)
   if (length !== undefined) {
     if (length > limits.max) throw tooLarge(limits.max)
@@ -180,6 +181,8 @@ const EMPTY: FormFile['read'] = async function* empty() {}
 
 function checkPart(name: string | undefined, encoding: string): asserts name is string {
   if (name === undefined || name === '') throw invalid('a part of it has no name')
+  // Upstreams disagree on whether it escapes a quote, which ends the name. Of a file name, busboy keeps what follows the last one.
+  if (name.includes('\\')) throw invalid('the name of a part of it has a backslash')
   // Deprecated by RFC 7578 §4.7: upstreams disagree on whether they decode it.
   if (!/^(?:7bit|8bit|binary)$/.test(encoding)) throw invalid('a part of it has a Content-Transfer-Encoding')
 }

@@ -1,4 +1,4 @@
-// Not by the seam: every command of the command line would load TypeBox with it.
+// Not by the plugin API: every command of the command line would load TypeBox with it.
 import { GatewayError } from '../errors.ts'
 import { PluginFailure } from '../plugins/faults.ts'
 import { UpstreamError } from '../sdk/refusals.ts'

@@ -56,7 +56,7 @@ export const CONTRACT_VIOLATIONS = {
   TOOK_TOO_LONG: 'the plugin took too long',
 } as const
 
-/** Thrown where a plugin breaks a rule of the seam. */
+/** Thrown where a plugin breaks a rule of the plugin API. */
 export class ContractViolation extends Error {
   override readonly name = 'ContractViolation'
   readonly code: keyof typeof CONTRACT_VIOLATIONS

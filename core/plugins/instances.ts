@@ -14,7 +14,7 @@ export interface InstanceIdentity {
   /** `chain plugin audit`, `namespace openai` */
   readonly place: string
   readonly config: unknown
-  /** Where it stands in routes.yaml, which is no part of what it is. Absent: nowhere. */
+  /** Its place in routes.yaml; not part of the identity. Absent: it has none there. */
   readonly at?: Position
   /** The path of its entry there. */
   readonly path?: readonly (string | number)[]
@@ -101,7 +101,7 @@ export class InstanceLeases {
     const instance = known ?? (await this.#make(identity, make))
     instance.users++
     this.#taken.set(instance, identity.at)
-    // Of one plugin at one kind of place, so made by the same maker.
+    // Instances of one identity are all made by calls of this method with the same type.
     return instance.made as Made
   }
 
@@ -110,7 +110,7 @@ export class InstanceLeases {
     for (const [instance, at] of this.#taken) instance.move(at)
   }
 
-  /** Gives all of them back, those taken last first; who has no other user is closed. */
+  /** Gives all of them back, those taken last first. An instance without another user is closed. */
   async close(): Promise<void> {
     for (const instance of [...this.#taken.keys()].reverse()) {
       instance.users--

@@ -1,4 +1,4 @@
-import './resolve-seam.ts'
+import './resolve-plugin-api.ts'
 import { existsSync, statSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { findPackageJSON, registerHooks } from 'node:module'

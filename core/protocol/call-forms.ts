@@ -9,7 +9,7 @@ import {
   type ModelId,
   promptEstimate,
 } from '../sdk/api.ts'
-import { bodyIncludes, type CallContext, ClientCall, resolveModel } from './call.ts'
+import { bodyMayInclude, type CallContext, ClientCall, resolveModel } from './call.ts'
 import { chatCompletions } from './chat-completions.ts'
 import { type ChatSource, ChatView, sourceOf } from './chat-view.ts'
 import type { ChatTranslation, ClientProtocol, ClientReplies, Profile, RepliedCall, ReplyWriter } from './client-protocol.ts'
@@ -173,7 +173,7 @@ export class CallForms implements ChatSource, ClientReplies {
 
   #toNative(): FittedCall {
     const { client, protocol } = this
-    if (!bodyIncludes(client, protocol.suspicious)) return { call: client, dropped: NONE }
+    if (!bodyMayInclude(client, protocol.suspicious)) return { call: client, dropped: NONE }
     const { changes, dropped } = protocol.cleaned(client.body)
     const isClean = Object.keys(changes).length === 0
     return { call: isClean ? client : new ClientCall(client.splice(changes), this.#context), dropped }

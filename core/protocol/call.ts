@@ -58,8 +58,14 @@ let includes: (call: ClientCall, texts: readonly string[]) => boolean
 /** Frees the body of a settled call, which its connection would hold while it stays open. The body can no longer be read. */
 export const releaseBody = (call: ClientCall): void => release(call)
 
-/** Whether a call's body contains one of these ASCII texts. */
-export const bodyIncludes = (call: ClientCall, texts: readonly string[]): boolean => includes(call, texts)
+/**
+ * How JSON begins to write letters as escapes, U+0040 to U+007F. Encoders do not, so a body that has them may hide a text: `fallback\\u0073`
+ * is the key `fallbacks`.
+ */
+const ESCAPED_LETTERS = ['\\u004', '\\u005', '\\u006', '\\u007']
+
+/** Whether a call's body may contain one of these texts of ASCII letters, as it is or with escapes. */
+export const bodyMayInclude = (call: ClientCall, texts: readonly string[]): boolean => includes(call, texts)
 
 const RELEASED = Buffer.alloc(0)
 
@@ -75,7 +81,10 @@ export class ClientCall implements Call {
       call.#bytes = RELEASED
       call.#body = undefined
     }
-    includes = (call, texts) => texts.some((text) => call.#unreleased.includes(text, 0, 'latin1'))
+    includes = (call, texts) => {
+      const has = (text: string): boolean => call.#unreleased.includes(text, 0, 'latin1')
+      return texts.some(has) || (has('\\u00') && ESCAPED_LETTERS.some(has))
+    }
   }
 
   readonly id: string

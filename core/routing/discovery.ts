@@ -1,3 +1,4 @@
+import { withTimeout } from '../async/timeout.ts'
 import type { HostLog, Model, Provider } from '../sdk/api.ts'
 
 /** How long a discovered list is valid, and the pause after a failed discovery, in milliseconds. */
@@ -38,7 +39,8 @@ export class ModelDiscovery {
 
   async #ask(discover: (signal: AbortSignal) => Promise<readonly Model[]>): Promise<void> {
     try {
-      this.#models = await discover(AbortSignal.timeout(DISCOVERY_MS))
+      // The source of a credential may not observe the signal.
+      this.#models = await withTimeout(DISCOVERY_MS, discover(AbortSignal.timeout(DISCOVERY_MS)))
       this.#known = true
       this.#dueAt = Date.now() + FRESH_MS
     } catch (err) {

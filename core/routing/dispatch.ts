@@ -216,7 +216,7 @@ export class Dispatch implements AttemptListener, Expiring {
       this.#failed(error as GatewayError, false)
       return
     }
-    if (place === undefined) this.#start(planned)
+    if (place === undefined) this.#startUnlessOpen(planned)
     else this.#wait(place, () => this.#startUnlessOpen(planned))
   }
 
@@ -230,7 +230,7 @@ export class Dispatch implements AttemptListener, Expiring {
     })
   }
 
-  /** The breaker may have opened while the call waited for a place. */
+  /** The breaker may have opened while the call waited: after an attempt, for a limit or for a place. */
   #startUnlessOpen(planned: PlannedAttempt): void {
     const { upstream, health } = planned.candidate.target
     if (this.#ended !== undefined || health.availability(performance.now(), this.#account) !== 'open') {

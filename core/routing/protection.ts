@@ -55,7 +55,7 @@ export class TargetHealth {
     return now < this.#coolsDownUntil ? 'coolingDown' : 'available'
   }
 
-  /** For the account for which the breaker is open, if it is open for one alone. */
+  /** As `availability`, for the account that fares worst: where the breaker is open for one account alone, for that one. */
   availabilityAtWorst(now: number): Availability {
     return this.availability(now, this.#openFor)
   }

@@ -1,4 +1,4 @@
-/** The public seam: all of the gateway that plugins can import, as `unified-model-gateway/plugin`. Its guide is docs/plugins.md. */
+/** The public plugin API: all of the gateway that plugins can import, as `unified-model-gateway/plugin`. Its guide is docs/plugins.md. */
 export { type Static, Type } from 'typebox'
 export type { ErrorName } from '../error-table.ts'
 export { type ErrorDetails, GatewayError } from '../errors.ts'

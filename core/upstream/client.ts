@@ -77,7 +77,7 @@ export class UpstreamClient {
 /** Opens connections. */
 export type Connector = buildConnector.connector
 
-/** The connector to upstreams. `secureContext`: whom it trusts and what it shows, if not what Node does by default. */
+/** The connector to upstreams. `secureContext`: trusted authorities and the client certificate; absent: Node's authorities, no certificate. */
 export function connectorWith(secureContext?: SecureContext): Connector {
   const options = { timeout: 60_000, allowH2: false, keepAlive: true, autoSelectFamily: true, lookup }
   return buildConnector({ ...options, ...(secureContext && { secureContext }) })

@@ -65,7 +65,7 @@ class KnownName {
     this.#answer = resolve(name)
     this.#answer.then(
       ({ ttl }) => this.#keep(Math.min(Math.max(ttl * 1000, KEPT_MS.least), KEPT_MS.most)),
-      // Without a name it is a failure of this machine: to read a file.
+      // An error without a host name is not about the name: a file of this machine, such as resolv.conf, could not be read.
       (error) => this.#keep('hostname' in error ? KEPT_MS.least : 0),
     )
   }

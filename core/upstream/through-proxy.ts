@@ -18,7 +18,7 @@ class ProxyRefused extends Error {
 
 /**
  * Opens connections to https upstreams by the proxy of `HTTPS_PROXY`, except to the hosts of `NO_PROXY` and to this machine, as curl and Go
- * do. Returns `direct` if the environment names no proxy. Throws an Error if its URL cannot be used.
+ * do. Returns `direct` if the environment names no proxy. Throws an Error if a variable cannot be used.
  */
 export function throughProxy(direct: Connector, env: NodeJS.ProcessEnv): Connector {
   const text = env.https_proxy || env.HTTPS_PROXY
@@ -35,24 +35,37 @@ export function throughProxy(direct: Connector, env: NodeJS.ProcessEnv): Connect
   }) as Connector
 }
 
-function parseProxy(text: string): URL {
+/** A proxy of HTTP, and the header that authenticates to it. */
+interface HttpProxy {
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+}
+
+function parseProxy(text: string): HttpProxy {
   // curl takes an address without a scheme.
   const url = URL.parse(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`)
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new Error('HTTPS_PROXY must be the URL of an HTTP proxy, such as http://proxy.example.com:3128.')
-  return url
+  return { url, headers: url.username === '' ? {} : { 'proxy-authorization': basicCredentials(url) } }
+}
+
+function basicCredentials({ username, password }: URL): string {
+  try {
+    const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+    return `Basic ${Buffer.from(text).toString('base64')}`
+  } catch {
+    throw new Error('HTTPS_PROXY has a user or a password with a "%" that begins no escape; write "%25" for it.')
+  }
 }
 
 /** Asks the proxy for a connection to `authority`. Returns the socket to the proxy at once: destroyed, it ends the attempt. */
-function tunnel(proxy: URL, authority: string, done: (error: Error | null, socket?: Socket) => void): Socket {
-  const { username, password } = proxy
-  const socket = connectTo(proxy)
-  const credentials = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
+function tunnel(proxy: HttpProxy, authority: string, done: (error: Error | null, socket?: Socket) => void): Socket {
+  const socket = connectTo(proxy.url)
   const asking = request({
     createConnection: () => socket,
     method: 'CONNECT',
     path: authority,
-    headers: { host: authority, ...(username !== '' && { 'proxy-authorization': `Basic ${credentials}` }) },
+    headers: { host: authority, ...proxy.headers },
   })
   asking.once('connect', ({ statusCode }) => {
     if (statusCode === 200) return done(null, socket)
@@ -81,8 +94,10 @@ function exemption(text: string): (host: string, port: string) => boolean {
     .split(/[\s,]+/)
     .filter(Boolean)) {
     const [, network = '', bits = ''] = /^([^/]+)\/(\d{1,3})$/.exec(entry) ?? []
-    if (isIP(network) !== 0) networks.addSubnet(network, Number(bits), isIPv6(network) ? 'ipv6' : 'ipv4')
-    else if (isIP(entry) !== 0) networks.addAddress(entry, isIPv6(entry) ? 'ipv6' : 'ipv4')
+    if (isIP(network) !== 0) {
+      if (Number(bits) > (isIPv6(network) ? 128 : 32)) throw new Error(`NO_PROXY has "${entry}", which is no network.`)
+      networks.addSubnet(network, Number(bits), isIPv6(network) ? 'ipv6' : 'ipv4')
+    } else if (isIP(entry) !== 0) networks.addAddress(entry, isIPv6(entry) ? 'ipv6' : 'ipv4')
     else {
       const [, name = entry, port] = /^(.*):(\d+)$/.exec(entry) ?? []
       names.push({ name: name.replace(/^\*?\.|^\[|\]$/g, ''), port })

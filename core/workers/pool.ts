@@ -43,8 +43,8 @@ const MAX_LARGE_QUEUE = 16
 const COMPUTE = new URL('./compute.ts', import.meta.url).href
 const TOKENS = new URL('./tokens.ts', import.meta.url).href
 const SCAN = new URL('./scan.ts', import.meta.url).href
-/** Lets a local plugin's `.ts`, in any folder, import the seam inside a thread too. */
-const RESOLVE_SEAM = new URL('../plugins/resolve-seam.ts', import.meta.url).href
+/** Lets a local plugin's `.ts`, in any folder, import the plugin API inside a thread too. */
+const RESOLVE_PLUGIN_API = new URL('../plugins/resolve-plugin-api.ts', import.meta.url).href
 
 const COUNT_TOKENS = { filename: TOKENS, name: 'countPromptTokens' }
 const SCAN_BODY = { filename: SCAN, name: 'scanBody' }
@@ -129,7 +129,7 @@ function createPool(maxThreads: number): Piscina {
     minThreads: 0,
     maxThreads,
     idleTimeout: IDLE_MS,
-    execArgv: ['--import', RESOLVE_SEAM],
+    execArgv: ['--import', RESOLVE_PLUGIN_API],
     recordTiming: false,
   })
   // A thread that cannot start: the tasks that wait for it end by their deadline.

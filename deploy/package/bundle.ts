@@ -33,7 +33,7 @@ export async function bundle(folder: string): Promise<Bundle> {
     external: EXTERNAL,
     experimental: { nativeMagicString: true },
     checks: { pluginTimings: false },
-    plugins: [ownSeam, piscinaThread, httpWithoutWebSocket, keepModuleUrls({ entries, files })],
+    plugins: [ownPluginApi, piscinaThread, httpWithoutWebSocket, keepModuleUrls({ entries, files })],
     onLog(level, log, next) {
       // Of npm packages: nothing here can change them.
       if (log.code !== 'EVAL' && log.code !== 'CIRCULAR_DEPENDENCY') next(level, log)
@@ -63,8 +63,8 @@ function builtins(): readonly string[] {
 }
 
 /** The plugins that come with the gateway import the modules that core imports. */
-const ownSeam: Plugin = {
-  name: 'own-seam',
+const ownPluginApi: Plugin = {
+  name: 'own-plugin-api',
   resolveId: {
     filter: { id: /^unified-model-gateway\// },
     handler: (id) => join(ROOT, id === 'unified-model-gateway/plugin' ? 'core/sdk/api.ts' : 'core/testing/kit.ts'),

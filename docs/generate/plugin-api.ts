@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path'
 import { type Declaration, readStatements } from './declarations.ts'
 
-/** The entries of the seam, and what they are called. */
+/** The entries of the plugin API, and what they are called. */
 const ENTRIES = [
-  { path: 'core/sdk/api.ts', module: 'unified-model-gateway/plugin', title: 'The seam' },
+  { path: 'core/sdk/api.ts', module: 'unified-model-gateway/plugin', title: 'The plugin API' },
   { path: 'core/testing/kit.ts', module: 'unified-model-gateway/plugin/testing', title: 'The kit' },
 ] as const
 

@@ -21,7 +21,7 @@ defineChain({
 defineChain({ ...minimal, create: () => undefined })
 // @ts-expect-error: a link has a handle
 defineChain({ ...minimal, create: () => ({ handel: () => undefined }) })
-// @ts-expect-error: of another version of the seam
+// @ts-expect-error: of another version of the plugin API
 defineChain({ ...minimal, apiVersion: 2, create: () => ({ handle: () => undefined }) })
 // @ts-expect-error: without a name
 defineChain({ apiVersion: 1, schema: nothing, create: () => ({ handle: () => undefined }) })

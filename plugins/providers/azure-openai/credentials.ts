@@ -62,9 +62,9 @@ export class EntraCredentials implements Credentials {
 
   /** The current token, or a new one: concurrent calls share one request. */
   async #token(): Promise<AccessToken> {
-    if (this.#held && Date.now() < this.#held.renewAt) return this.#held.token
-    const held: HeldToken = { token: this.#request(), renewAt: Number.POSITIVE_INFINITY }
-    this.#held = held
+    if (this.#held === undefined || Date.now() >= this.#held.renewAt)
+      this.#held = { token: this.#request(), renewAt: Number.POSITIVE_INFINITY }
+    const held = this.#held
     try {
       const token = await held.token
       held.renewAt = token.refreshAfterTimestamp ?? token.expiresOnTimestamp - RENEW_EARLY

@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai'
-import { UnreadBodies } from '../../../core/http/body.ts'
+import { readBody, UnreadBodies } from '../../../core/http/body.ts'
+import { readForm } from '../../../core/http/form.ts'
 import { listen } from '../../../core/http/listen.ts'
 
 const CLIENTS = 3
@@ -47,5 +48,26 @@ describe('Bodies of requests that are answered before they are read', () => {
       expect(flowing).to.have.length.at.most(1)
       await turn()
     }
+  })
+})
+
+describe('A body that is read after its client has left', () => {
+  it('is refused, and takes no memory', async () => {
+    const server = createServer()
+    const { port } = new URL(await listen(server, { host: '127.0.0.1', port: 0 }))
+    const client = connect(Number(port), '127.0.0.1')
+    client.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${BODY}\r\n\r\n`)
+    const [request, response] = (await once(server, 'request')) as [IncomingMessage, ServerResponse]
+    client.destroy()
+    await once(response, 'close')
+    const memory = { take: () => expect.fail('memory was taken') }
+    request.headers['content-type'] = 'application/json'
+    const body = await readBody(request, response, { max: BODY, memory }).catch((error: unknown) => error)
+    expect(body).to.include({ row: 'request_timeout' })
+    request.headers['content-type'] = 'multipart/form-data; boundary=x'
+    const limits = { max: BODY, memory, disk: memory, folder: '' }
+    const form = await readForm(request, response, limits).catch((error: unknown) => error)
+    expect(form).to.include({ row: 'request_timeout' })
+    server.close()
   })
 })

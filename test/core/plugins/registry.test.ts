@@ -2,13 +2,13 @@ import { once } from 'node:events'
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { expect } from 'chai'
-import * as seam from 'unified-model-gateway/plugin'
+import * as api from 'unified-model-gateway/plugin'
 import { loadPlugin, type PluginKind } from '../../../core/plugins/registry.ts'
 import { type TemporaryFolder, temporaryFolder } from '../config/temporary-folder.ts'
 
-const RESOLVE_SEAM = new URL('../../../core/plugins/resolve-seam.ts', import.meta.url)
+const RESOLVE_PLUGIN_API = new URL('../../../core/plugins/resolve-plugin-api.ts', import.meta.url)
 
-/** A chain plugin written without the seam, with some of its parts replaced. */
+/** A chain plugin written without the plugin API, with some of its parts replaced. */
 const definition = (parts = ''): string =>
   `export default { kind: 'chain', apiVersion: 1, name: 'mine', schema: {}, create: () => ({}), ${parts} }`
 
@@ -61,7 +61,7 @@ describe('a plugin', () => {
       )
       expect(await load('./mine.ts')).to.include({ kind: 'chain', name: 'mine' })
       const { met } = await import(`${folder.path}/mine.ts`)
-      expect(met).to.include({ GatewayError: seam.GatewayError, Secret: seam.Secret })
+      expect(met).to.include({ GatewayError: api.GatewayError, Secret: api.Secret })
       expect(met.testing).to.have.property('scriptedUpstream')
     })
 
@@ -70,8 +70,8 @@ describe('a plugin', () => {
       const code = `import { parentPort } from 'node:worker_threads'
         const { API_VERSION } = await import('./pure.ts')
         parentPort.postMessage(API_VERSION)`
-      const worker = new Worker(folder.write('worker.mjs', code), { execArgv: ['--import', RESOLVE_SEAM.href] })
-      expect(await once(worker, 'message')).to.deep.equal([seam.API_VERSION])
+      const worker = new Worker(folder.write('worker.mjs', code), { execArgv: ['--import', RESOLVE_PLUGIN_API.href] })
+      expect(await once(worker, 'message')).to.deep.equal([api.API_VERSION])
       await worker.terminate()
     })
 

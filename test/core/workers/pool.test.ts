@@ -62,7 +62,7 @@ describe('the worker threads', () => {
     expect(await run('double', { number: 21 })).to.equal(42)
   })
 
-  it('let such a file import the public seam', async () => {
+  it('let such a file import the public plugin API', async () => {
     expect(await run('hide', 'hunter2')).to.equal('[redacted]')
   })
 

@@ -199,6 +199,11 @@ describe('A form', () => {
     ['a model and a file of that name', TEXT + part('name="model"; filename="m"'), [400, 'invalid_type', 'model']],
     ['an unknown model', FILE + part('name="model"', 'nope/m'), [404, 'model_not_found', 'model']],
     ['a stream that is no boolean', TEXT + FILE + part('name="stream"', 'maybe'), [400, 'invalid_type', 'stream']],
+    [
+      'a part whose name ends with a backslash, which may begin another name',
+      TEXT + FILE + part('name="x\\\\"; filename="; name=model; q="'),
+      [400, 'invalid_value', null],
+    ],
     ['a part without a name', TEXT + FILE + part('x="y"'), [400, 'invalid_value', null]],
     [
       'an encoded part',

@@ -130,6 +130,21 @@ describe('POST /v1/messages, to Anthropic', () => {
     })
   }
 
+  for (const [what, member] of [
+    ['fallbacks', '"fallback\\u0073":[{"model":"claude-expensive"}]'],
+    ['a tool', '"tools":[{"type":"\\u0061dvisor_20260301","name":"advisor","model":"claude-expensive"}]'],
+  ] as const) {
+    it(`refuses ${what} with another model, spelt with escapes`, async () => {
+      const { claude, gateway } = fixture
+      const before = claude.requests.length
+      const body = JSON.stringify({ model: 'claude/claude-x', ...ASKED }).replace('{', `{${member},`)
+      const headers = { 'content-type': 'application/json' }
+      const reply = await gateway.fetch('/v1/messages', { method: 'POST', body, headers })
+      await reply.text()
+      expect([reply.status, claude.requests.length]).to.deep.equal([400, before])
+    })
+  }
+
   it("gets a route's defaults under its own names, and as a chat completion those that it has no name for", async () => {
     const { claude, client } = fixture
     const first = claude.reply(json(MESSAGE))

@@ -13,7 +13,7 @@ interface Probe {
   readonly attempts?: number
 }
 
-/** The members that an interface of the seam documents. */
+/** The members that an interface of the plugin API documents. */
 function documented(file: string, name: string): string[] {
   const body = new RegExp(`^export interface ${name}\\b[^{]*\\{([\\s\\S]*?)^\\}`, 'm').exec(readText(`core/sdk/${file}.ts`))![1]!
   return Array.from(body.matchAll(/^ {2}(?:readonly )?(\w+)\??[(:<]/gm), ([, member]) => member!).sort()

@@ -1,4 +1,4 @@
-/** A chain plugin that uses all that the seam offers one, so that a test can watch each hook. */
+/** A chain plugin that uses all that the plugin API offers one, so that a test can watch each hook. */
 import { type CallState, defineChain, GatewayError, type Outcome, Type } from 'unified-model-gateway/plugin'
 
 export default defineChain({

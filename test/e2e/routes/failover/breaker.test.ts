@@ -75,7 +75,10 @@ describe('The circuit breaker of the first of two targets', () => {
 
   beforeEach(async () => {
     fixture = await startFailover({
-      others: () => ({ duo: { models: { m: { targets: [{ model: target }], fallbacks: ['open-second/m'] } } } }),
+      others: () => ({
+        duo: { models: { m: { targets: [{ model: target }], fallbacks: ['open-second/m'] } } },
+        alone: { models: { m: { targets: [{ model: target }], retry: { attempts: 2 } } } },
+      }),
     })
     fixture.second.on(() => cleanReply(openai, false))
   })
@@ -106,6 +109,18 @@ describe('The circuit breaker of the first of two targets', () => {
       namespace: 'open-first',
       model: 'm',
     })
+  })
+
+  it('keeps away the second attempts of calls that paused when it opened', async () => {
+    const { first } = fixture
+    const all = hold()
+    first.on(() => [all, ...refusing(500)])
+    const asked = hitsSince(first)
+    const calls = Array.from({ length: 5 }, () => call(fixture, { model: 'alone/m' }))
+    await untilHealth(fixture, target, / 5 under way/)
+    all.release()
+    expect((await Promise.all(calls)).map(({ status }) => status)).to.not.include(200)
+    expect(asked()).to.deep.equal([5])
   })
 
   it('admits one probe after a while, and closes when it succeeds', async () => {

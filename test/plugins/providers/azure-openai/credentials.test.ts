@@ -129,6 +129,16 @@ describe('azure-openai: tokens of Microsoft Entra ID', () => {
     })
   }
 
+  it('that concurrent calls share fail alike for all of them', async () => {
+    const { source, tokenFor } = entra()
+    source.next = () => {
+      throw thrown({ statusCode: 503 })
+    }
+    for (const failure of await Promise.all([failureOf(tokenFor()), failureOf(tokenFor()), failureOf(tokenFor())]))
+      expect(failure).to.include({ row: 'upstream_overloaded' })
+    expect(source.asked).to.have.length(1)
+  })
+
   it('are requested again after a failure', async () => {
     const { source, tokenFor } = entra()
     source.next = () => null

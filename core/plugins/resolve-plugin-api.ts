@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module'
 
 /**
- * Lets a plugin anywhere on the disk import the public seam, and gives it the very modules that the gateway runs: without this a
+ * Lets a plugin anywhere on the disk import the public plugin API, and gives it the very modules that the gateway runs: without this a
  * `.ts` file beside routes.yaml could not resolve the package, or would meet a second copy of it whose `Secret` is another class.
  * Hooks are per thread: a worker takes this file by `--import`.
  */
