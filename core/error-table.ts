@@ -113,6 +113,12 @@ export const ERRORS = {
     'unsupported_parameter',
     "Unsupported parameter: '{param}' is not supported with this model.{detail}",
   ),
+  // By OpenAI's code.
+  previous_response_not_found: caller(
+    400,
+    'previous_response_not_found',
+    "Previous response with id '{id}' not found: no upstream of this model keeps it for your account. Send all of the conversation as `input`.",
+  ),
   unsupported_endpoint: caller(
     400,
     'unsupported_endpoint',

@@ -20,6 +20,13 @@ export function digestsOf(raw: RawConfig): Digests {
 /** The fields that name plugins, by section. */
 const PLUGIN_FIELDS = { chain: 'plugin', namespaces: 'provider' }
 
+/** What only gateways with the same values in a namespace's references know, its credentials among them; '' if its config has no reference. */
+export function secretOf(namespace: string, digests: Digests): string {
+  const within = `${digestKey(['namespaces', namespace, 'config']).slice(0, -1)},`
+  const own = [...digests].filter(([place]) => place.startsWith(within)).sort()
+  return own.length === 0 ? '' : hash('sha256', JSON.stringify(own))
+}
+
 function* digestsOfPlugins({ values, file }: RawConfig): Iterable<readonly [string, string]> {
   const baseDir = dirname(resolve(file.name))
   for (const [section, field] of Object.entries(PLUGIN_FIELDS)) {

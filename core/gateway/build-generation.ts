@@ -1,4 +1,5 @@
 import type { Config, LinkConfig, NamespaceConfig } from '../config/config.ts'
+import { secretOf } from '../config/digests.ts'
 import { type ChainLink, composeChain, type LinkGuard } from '../http/chain.ts'
 import { Generation } from '../http/generation.ts'
 import type { InstanceLeases } from '../plugins/instances.ts'
@@ -30,7 +31,7 @@ export async function buildGeneration(
     const builder = new GenerationBuilder(services, instances)
     const errors = new CreateErrors(config.text)
     const links = await errors.collect(config.chain.entries(), ([index, entry]) => builder.createLink(entry, index))
-    const namespaces = await errors.collect(config.namespaces.values(), (entry) => builder.createNamespace(entry))
+    const namespaces = await errors.collect(config.namespaces.values(), (entry) => builder.createNamespace(entry, config))
     const [prices] = await errors.collect([config], (each) => PriceList.create(each))
     if (prices === undefined || errors.diagnostics.length > 0) throw new ConfigError(errors.diagnostics)
     const table = new RoutingTable({
@@ -68,7 +69,7 @@ class GenerationBuilder {
     return { name: plugin.name, handle: link.handle, explain, when }
   }
 
-  async createNamespace(entry: NamespaceConfig): Promise<Namespace> {
+  async createNamespace(entry: NamespaceConfig, { digests }: Config): Promise<Namespace> {
     const { name, plugin, config, models, timeouts, testKeys, tls, dormant, at } = entry
     const common = { name, models, timeouts, testKeys }
     if (dormant !== undefined)
@@ -76,7 +77,7 @@ class GenerationBuilder {
     const identity = { plugin, place: placeOfNamespace(name), config, at, path: ['namespaces', name] }
     const { provider, catalogue, client } = await this.#creator.createProvider(identity, tls)
     const state = this.#stateOf(name, provider, entry)
-    return { ...common, upstream: { name: plugin.name, provider, state, client }, catalogue }
+    return { ...common, upstream: { name: plugin.name, provider, state, client, secret: secretOf(name, digests) }, catalogue }
   }
 
   /** Creates the sandbox that serves test keys, whether or not routes.yaml has one. */

@@ -9,7 +9,7 @@ import { Dispatch, type DispatchRequest } from '../routing/dispatch.ts'
 import { findModel, listModels } from '../routing/listing.ts'
 import type { Operation } from '../routing/operation.ts'
 import { candidatesOf } from '../routing/route.ts'
-import { profilesFor } from '../routing/serving.ts'
+import { checkReferences, profilesFor } from '../routing/serving.ts'
 import type { Call, Principal } from '../sdk/api.ts'
 import type { UpstreamClient } from '../upstream/client.ts'
 import type { Budgets } from './budgets.ts'
@@ -36,6 +36,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
     exchange.decide()
     const { table, prices, config } = exchange.generation!
     const route = table.route(call.model, principal)
+    checkReferences(route, call)
     if (principal.budgets !== undefined && !isCount) {
       const charge = budgets.charge({ call, principal, route, prices, settings: config.budgets })
       exchange.budgetCharge = charge instanceof Promise ? await charge : charge

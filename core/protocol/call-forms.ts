@@ -12,7 +12,15 @@ import {
 import { bodyMayInclude, type CallContext, ClientCall, resolveModel } from './call.ts'
 import { chatCompletions } from './chat-completions.ts'
 import { type ChatSource, ChatView, sourceOf } from './chat-view.ts'
-import type { ChatTranslation, ClientProtocol, ClientReplies, Profile, RepliedCall, ReplyWriter } from './client-protocol.ts'
+import type {
+  ChatTranslation,
+  CleanedBody,
+  ClientProtocol,
+  ClientReplies,
+  Profile,
+  RepliedCall,
+  ReplyWriter,
+} from './client-protocol.ts'
 import { fitChat } from './fit-chat.ts'
 import { setPointer } from './json.ts'
 import { type BodyScanner, largeCall } from './large-call.ts'
@@ -173,14 +181,16 @@ export class CallForms implements ChatSource, ClientReplies {
 
   #toNative(): FittedCall {
     const { client, protocol } = this
-    if (!bodyMayInclude(client, protocol.suspicious)) return { call: client, dropped: NONE }
-    const { changes, dropped } = protocol.cleaned(client.body)
+    const replaced = protocol.references?.toUpstream(client)
+    const cleaned = bodyMayInclude(client, protocol.suspicious) ? protocol.cleaned(client.body) : CLEAN
+    const changes = { ...replaced, ...cleaned.changes }
+    const { dropped } = cleaned
     const isClean = Object.keys(changes).length === 0
     return { call: isClean ? client : new ClientCall(client.splice(changes), this.#context), dropped }
   }
 }
 
-const NONE: readonly string[] = []
+const CLEAN: CleanedBody = { changes: {}, dropped: [] }
 
 /** A value that can be made again. It is held weakly: a call may wait for minutes. */
 class Remade<Value extends object> {

@@ -1,5 +1,6 @@
 import type { Call, EndpointName, UpstreamRefusal, Usage } from '../sdk/api.ts'
 import type { ClientProtocol, ClientWire } from './client-protocol.ts'
+import type { Keeper } from './kept-ids.ts'
 import type { RequestCheck } from './validation.ts'
 
 /** Kind of one event of a passed-through stream. */
@@ -29,6 +30,8 @@ export interface EventReader {
   readonly finished: boolean
   readonly usage: Usage | undefined
   readonly refusal: UpstreamRefusal | undefined
+  /** The frame of the event that was read last, as the client gets it. Absent: unchanged. */
+  sent?(frame: string): string
 }
 
 /** What a reader of events knows of their call. */
@@ -44,6 +47,8 @@ export interface WholeReply {
   readonly usage?: Usage
   /** The error in a reply with status 200. */
   readonly refusal?: UpstreamRefusal
+  /** The body for the client. Absent: the upstream's own bytes. */
+  readonly body?: Buffer
 }
 
 /** Wire format of one endpoint's replies: all that the relay knows of the endpoint. */
@@ -57,6 +62,8 @@ export interface ReplyFormat {
   readonly bytes?: RegExp
   /** Undefined if the bytes are not a reply of this endpoint. */
   whole(bytes: Buffer): WholeReply | undefined
+  /** The same, for an upstream that keeps the reply to this call, so that later calls refer to it by its id. Absent: none is kept. */
+  keptBy?(keeper: Keeper, call: Call): ReplyFormat
   /** True if clients also read an event's type. */
   readonly typed?: true
   /** The frame that ends a complete stream; '' if its last event does. */

@@ -7,7 +7,7 @@ import { droppedParameters, type Operation, parameterSupport, parametersOf, tabl
 import { backOff, type FailurePolicy, policyFor } from './retry.ts'
 import type { Candidate, Route } from './route.ts'
 import { inOrder } from './selection.ts'
-import { type Serving, servingOf } from './serving.ts'
+import { type Serving, type ServingContext, servingOf } from './serving.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
 /** The next attempt of a call. */
@@ -48,7 +48,7 @@ export class AttemptPlanner {
   readonly #route: Route
   readonly #call: Call
   readonly #selection: SelectionContext
-  readonly #standIn: Operation | undefined
+  readonly #context: ServingContext
   /** In the order of the route's choice. */
   readonly #ordered: readonly Candidate[]
   /** The same, those that are cooling down last. */
@@ -81,7 +81,7 @@ export class AttemptPlanner {
     this.#route = route
     this.#call = call
     this.#selection = selection
-    this.#standIn = standIn
+    this.#context = { account: selection.account, standIn }
     const { key, random } = selection
     this.#ordered = 'target' in route.leads ? [route.leads] : inOrder(route.leads, { key, user: userOf(call), random })
     this.#candidates = coolestFirst(this.#ordered)
@@ -109,7 +109,9 @@ export class AttemptPlanner {
   /** The error of a call without any attempt. */
   get #refusal(): GatewayError {
     if (this.#limited.length > 0) return limitError(this.#limited.map(({ limited }) => limited))
-    return this.#unfit?.error ?? circuitOpen(this.#readyAt - performance.now())
+    // A candidate that could serve the call will be back.
+    const isOpen = this.#readyAt !== Number.POSITIVE_INFINITY
+    return (isOpen ? undefined : this.#unfit?.error) ?? circuitOpen(this.#readyAt - performance.now())
   }
 
   /** The routing of the call so far. */
@@ -218,11 +220,11 @@ export class AttemptPlanner {
   /** Undefined if the candidate is skipped. */
   #plan(candidate: Candidate, now: number, pauseMs = 0): PlannedAttempt | undefined {
     const { upstream, health } = candidate.target
-    if (health.availability(now, this.#selection.account) === 'open') return this.#skipOpen(candidate)
     const { maxBody: limit = Number.POSITIVE_INFINITY } = candidate.target.provider
     if (this.#call.size > limit) return this.#skipUnfit(candidate, new GatewayError('request_too_large', { values: { limit } }))
     const serving = this.#fit(candidate)
     if (serving === undefined) return undefined
+    if (health.availability(now, this.#selection.account) === 'open') return this.#skipOpen(candidate)
     if (!this.#affords(upstream, now)) return this.#skip(candidate, 'upstream_busy')
     this.#attempts++
     const hold = this.#attempts < this.#route.retry.attempts
@@ -232,13 +234,13 @@ export class AttemptPlanner {
   /** How the candidate serves the call, with all parameters that it drops; undefined if it cannot serve it, and is skipped. */
   #fit(candidate: Candidate): Serving | undefined {
     try {
-      const serving = servingOf(candidate, this.#call, this.#standIn)
+      const serving = servingOf(candidate, this.#call, this.#context)
       if (serving === undefined) return this.#skipUnfit(candidate, notServed(this.#call))
       const dropped = droppedBy(serving, candidate)
       if (candidate.strict && dropped[0] !== undefined) throw new GatewayError('unsupported_parameter', { param: dropped[0] })
       return { ...serving, dropped }
     } catch (error) {
-      if (!(error instanceof GatewayError) || error.row !== 'unsupported_parameter') throw error
+      if (!(error instanceof GatewayError) || !UNFIT.has(error.row)) throw error
       return this.#skipUnfit(candidate, error)
     }
   }
@@ -246,7 +248,7 @@ export class AttemptPlanner {
   /** How a candidate that was skipped would serve the call. */
   #servingIfAny(candidate: Candidate | undefined): Serving | undefined {
     try {
-      return candidate && servingOf(candidate, this.#call, this.#standIn)
+      return candidate && servingOf(candidate, this.#call, this.#context)
     } catch (error) {
       if (error instanceof GatewayError) return undefined
       throw error
@@ -298,6 +300,9 @@ function droppedBy({ operation, call, dropped, forms }: Serving, { target }: Can
   const names = [...dropped, ...(parameters === 'verbatim' ? [] : droppedParameters(parametersOf(call), parameters))]
   return forms === undefined ? names : [...new Set(names.map((name) => forms.protocol.namesOf[name] ?? name))]
 }
+
+/** Errors of a candidate that cannot serve the call; another one may. */
+const UNFIT: ReadonlySet<ErrorName> = new Set<ErrorName>(['unsupported_parameter', 'previous_response_not_found'])
 
 const NONE_LIMITED: readonly LimitedAttempt[] = []
 const NONE_SKIPPED: { readonly target: string; readonly why: ErrorName }[] = []

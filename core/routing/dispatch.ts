@@ -17,6 +17,7 @@ import { type LimitAnswer, type LimitReached, LimitShare } from './limit-share.t
 import type { Operation } from './operation.ts'
 import { policyFor } from './retry.ts'
 import type { Route, Target } from './route.ts'
+import { keeperOf } from './serving.ts'
 
 /** A call to send to an upstream. */
 export interface DispatchRequest {
@@ -261,7 +262,7 @@ export class Dispatch implements AttemptListener, Expiring {
       number: ++this.#number,
       credentialRefused,
       strict,
-      format: forms === undefined ? format : chatReply,
+      format: forms === undefined ? (format.keptBy?.(keeperOf(target, this.#account), call) ?? format) : chatReply,
       replies: forms,
       limits: timeouts,
       stream,

@@ -1,9 +1,11 @@
+import { GatewayError } from '../errors.ts'
 import { type CallForms, formsOf } from '../protocol/call-forms.ts'
 import type { Profile } from '../protocol/client-protocol.ts'
 import { profileOf } from '../protocol/fit-chat.ts'
+import type { Keeper } from '../protocol/kept-ids.ts'
 import type { Call } from '../sdk/api.ts'
 import { type Operation, operationOf, tableFor, withDefaults } from './operation.ts'
-import type { Candidate } from './route.ts'
+import { type Candidate, candidatesOf, type Route, type Target } from './route.ts'
 
 /** How a candidate serves a call. */
 export interface Serving {
@@ -16,11 +18,20 @@ export interface Serving {
   readonly forms: CallForms | undefined
 }
 
+/** What serving depends on beside the candidate and the call. */
+export interface ServingContext {
+  /** The id of the caller's account. */
+  readonly account: string
+  /** Serves the calls of an endpoint that the candidate's provider lacks. */
+  readonly standIn: Operation | undefined
+}
+
 /**
- * How a candidate serves a call; undefined if it does not. `standIn`: serves the calls of an endpoint that the candidate's provider lacks.
- * Throws `GatewayError` (400) for what only an upstream of the client's protocol serves.
+ * How a candidate serves a call; undefined if it does not. Throws `GatewayError` (400) for what only an upstream of the client's protocol
+ * serves, and for what another upstream keeps.
  */
-export function servingOf({ target, defaults }: Candidate, call: Call, standIn?: Operation): Serving | undefined {
+export function servingOf(candidate: Candidate, call: Call, { account, standIn }: ServingContext): Serving | undefined {
+  const { target, defaults } = candidate
   const { model } = target.served
   const forms = formsOf(call)
   const own = operationOf(target.provider, call.endpoint, model) ?? standIn
@@ -31,6 +42,7 @@ export function servingOf({ target, defaults }: Candidate, call: Call, standIn?:
   const missing = missingIn(call, defaults)
   const { sameAs } = forms.protocol
   if (native !== undefined && missing.every(([name]) => Object.hasOwn(sameAs, name))) {
+    forms.protocol.references?.check(forms.client, keeperOf(target, account))
     const filled = withMembers(
       native.call,
       missing.map(([name, value]) => [sameAs[name], value]),
@@ -41,6 +53,26 @@ export function servingOf({ target, defaults }: Candidate, call: Call, standIn?:
   const filled = withMembers(chat.call, missing)
   if (standIn !== undefined) return { operation: standIn, call: filled, dropped: NONE, forms: undefined }
   return { operation: target.provider, call: filled, dropped: chat.dropped, forms }
+}
+
+/** Who keeps what a target's upstream stores for the calls of an account. */
+export const keeperOf = ({ served, secret = '' }: Target, account: string): Keeper => ({
+  namespace: served.namespace,
+  account,
+  secret,
+})
+
+/** Throws `GatewayError` (400) for a call that refers to what one of several upstreams of its route keeps, without a sign of which one it is. */
+export function checkReferences({ leads }: Route, call: Call): void {
+  const { protocol, client } = formsOf(call) ?? {}
+  const param = protocol?.references?.unnamed.find((name) => client!.member(name) != null)
+  if (param === undefined) return
+  const targets = candidatesOf(leads).map(({ target }) => target)
+  const keepers = targets.filter(({ provider, served }) => operationOf(provider, call.endpoint, served.model) !== undefined)
+  if (new Set(keepers.map(({ served }) => served.namespace)).size < 2) return
+  const names = keepers.map(({ id }) => id).join(' or ')
+  const detail = ` It has several upstreams: name the one that keeps it, such as ${names}.`
+  throw new GatewayError('unsupported_parameter', { param, values: { detail } })
 }
 
 /** The profiles in which candidates take a call that they cannot serve in the client's own protocol. */

@@ -16,6 +16,8 @@ export interface NamedProvider {
   readonly state: UpstreamState
   /** Its own, if it has settings of TLS. */
   readonly client?: UpstreamClient | undefined
+  /** Known to all gateways with its credentials; absent or '': to everybody. */
+  readonly secret?: string
 }
 
 /** One namespace and its upstream. */
@@ -141,7 +143,7 @@ export class RoutingTable {
     const namespace = this.namespaces.get(model.namespace)
     const upstream = namespace && this.#upstreamOf(namespace, kind)
     if (upstream === undefined) return undefined
-    const { name, provider, state, client } = upstream
+    const { name, provider, state, client, secret } = upstream
     const isNamed = namespace!.models?.includes(model.model) ?? false
     const target: Target = {
       id: model.id,
@@ -149,6 +151,7 @@ export class RoutingTable {
       provider,
       upstream: state,
       client,
+      secret: secret ?? '',
       health: isNamed ? state.named(model.model) : state.of(model.model),
       passedThrough: !isNamed,
     }

@@ -4,7 +4,7 @@ import { checkOf } from '../validation.ts'
 import { RESPONSES_WIRE } from './errors.ts'
 import { NAMES, SAME } from './names.ts'
 import { responsesReply } from './native-reply.ts'
-import { cleaned, SUSPICIOUS } from './native-request.ts'
+import { cleaned, REFERENCES, SUSPICIOUS } from './native-request.ts'
 import { toResponse } from './reply.ts'
 import { toChat, toChatBytes } from './request.ts'
 import { ResponseStreamWriter } from './stream.ts'
@@ -33,6 +33,7 @@ const protocol: ClientProtocol = {
   headers: [],
   suspicious: SUSPICIOUS,
   cleaned,
+  references: REFERENCES,
   reply: toResponse,
   writer: (call) => new ResponseStreamWriter(call),
 }

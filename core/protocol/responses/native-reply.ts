@@ -1,9 +1,10 @@
 import type { UpstreamRefusal, Usage } from '../../sdk/api.ts'
 import { refusalOf } from '../../sdk/refusals.ts'
 import type { EventKind, EventReader, ReplyFormat, WholeReply } from '../format.ts'
+import { type Keeper, withSealedIds } from '../kept-ids.ts'
 import { readUsage } from '../usage.ts'
 
-interface Response {
+interface Response extends Readonly<Record<string, unknown>> {
   readonly object?: unknown
   readonly error?: unknown
   readonly usage?: Readonly<Record<string, unknown>> | null
@@ -26,7 +27,15 @@ export const responsesReply: ReplyFormat = {
   usage: usageOf,
   normalise: (translated) => translated,
   generates: true,
+  keptBy: (keeper, call) => (call.member('store') === false ? responsesReply : sealedReply(keeper)),
 }
+
+/** The same replies, with ids that name their keeper. */
+const sealedReply = (keeper: Keeper): ReplyFormat => ({
+  ...responsesReply,
+  reader: () => new ResponseStreamReader(keeper),
+  whole: (bytes) => whole(bytes, keeper),
+})
 
 /** Events that end a stream; each contains the whole response. */
 const LAST = new Set(['response.completed', 'response.incomplete', 'response.failed'])
@@ -38,11 +47,25 @@ class ResponseStreamReader implements EventReader {
   finished = false
   usage: Usage | undefined
   refusal: UpstreamRefusal | undefined
+  readonly #keeper: Keeper | undefined
+  /** Of the event that was read last. */
+  #response: Response | undefined
+
+  /** `keeper`: of the response, if it is kept. */
+  constructor(keeper?: Keeper) {
+    this.#keeper = keeper
+  }
+
+  sent(frame: string): string {
+    return this.#response === undefined ? frame : withSealedIds(frame, this.#response, this.#keeper!)
+  }
 
   read(data: string, named: string): EventKind {
+    this.#response = undefined
     if (data.trim() === '') return 'drop'
     if (!data.startsWith('{')) return 'malformed'
     const type = typeOf(data, named)
+    if (this.#keeper !== undefined && type !== undefined && PRELUDE.has(type)) this.#response = parse(data)?.response
     if (type !== undefined && type !== 'error' && !LAST.has(type)) return 'pass'
     const event = parse(data)
     if (event === undefined) return 'malformed'
@@ -50,6 +73,7 @@ class ResponseStreamReader implements EventReader {
     if (type === undefined) return 'pass'
     if (event.response === undefined) return 'malformed'
     if (type === 'response.failed') return this.#refuse(event.response)
+    if (this.#keeper !== undefined) this.#response = event.response
     this.finished = true
     this.usage = usageOf(event.response)
     return 'last'
@@ -77,10 +101,13 @@ function typeOf(data: string, named: string): string | undefined {
   return (TYPE_FIRST.exec(data) ?? TYPE_LAST.exec(data.slice(-TAIL)))?.[1] ?? (named === '' ? parse(data)?.type : named)
 }
 
-function whole(bytes: Buffer): WholeReply | undefined {
+function whole(bytes: Buffer, keeper?: Keeper): WholeReply | undefined {
   const reply = parseUtf8(bytes) as Response | undefined
   if (reply?.error != null) return { refusal: refusalOf(reply) }
-  return reply?.object === 'response' ? { usage: usageOf(reply) } : undefined
+  if (reply?.object !== 'response') return undefined
+  const usage = usageOf(reply)
+  if (keeper === undefined) return { usage }
+  return { usage, body: Buffer.from(withSealedIds(bytes.toString('latin1'), reply, keeper), 'latin1') }
 }
 
 /** Renames usage to chat completions' fields, which limits, metrics and usage rows use. */

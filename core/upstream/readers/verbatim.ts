@@ -100,7 +100,7 @@ export class VerbatimReader implements BodyReader {
     this.#passed++
     const meaningful = stream.begun || !hold || this.#stream.isMeaningful(data, type)
     if (transforms.length === 0) {
-      stream.push(text, meaningful)
+      stream.push(this.#stream.sent?.(text) ?? text, meaningful)
       return
     }
     for (const sent of transformChunk(parse(data), transforms)) stream.push(frame(latin1(sent)), meaningful)

@@ -47,18 +47,19 @@ export class WholeReader implements BodyReader {
   end(): void {
     const bytes = this.#chunks.length === 1 ? this.#chunks[0]! : Buffer.concat(this.#chunks)
     const { translator, transforms, encode } = this.#plan
-    if (translator === undefined) this.#check(bytes)
+    const passed = translator === undefined ? this.#checked(bytes) : bytes
     const completion = translator === undefined ? undefined : this.#translate(translator, bytes)
     this.body = transforms.some(({ transform }) => transform.completion)
-      ? transformCompletion(completion ?? (this.#parse(bytes) as ChatCompletion), transforms, encode)
-      : toBytes(completion && encode ? encode(completion) : completion, bytes)
+      ? transformCompletion(completion ?? (this.#parse(passed) as ChatCompletion), transforms, encode)
+      : toBytes(completion && encode ? encode(completion) : completion, passed)
   }
 
-  #check(bytes: Buffer): void {
+  #checked(bytes: Buffer): Buffer {
     const facts = this.#plan.format.whole(bytes)
     if (facts === undefined) throw this.#notAReply()
     if (facts.refusal !== undefined) throw new UpstreamError(facts.refusal)
     this.usage = facts.usage
+    return facts.body ?? bytes
   }
 
   #translate(translator: Translator, bytes: Buffer): ChatCompletion {

@@ -54,13 +54,18 @@ export function toInvokeRequest(call: Call, model: string): TitanRequest | Embed
 
 /** Reads the embeddings of a reply of either family. Throws an Error if it has none. */
 export function toInvokeReply(body: unknown, headers: Readonly<Record<string, string>>): TranslatedEmbeddings {
-  const count = Number.parseInt(headers[TOKENS_HEADER] ?? '', 10)
-  const tokens = Number.isNaN(count) ? undefined : count
+  const tokens = inputTokens(headers)
   if (isRecord(body) && body.embedding !== undefined) return toEmbeddings([body.embedding], body.inputTextTokenCount ?? tokens)
   return toEmbeddings(
     toEmbedReply(body).data.map(({ embedding }) => embedding),
     tokens,
   )
+}
+
+/** The number of input tokens that a reply of InvokeModel reports. */
+export function inputTokens(headers: Readonly<Record<string, string>>): number | undefined {
+  const count = Number.parseInt(headers[TOKENS_HEADER] ?? '', 10)
+  return Number.isNaN(count) ? undefined : count
 }
 
 function toTitanRequest(call: Call): TitanRequest {

@@ -13,11 +13,13 @@ import {
   Type,
 } from 'unified-model-gateway/plugin'
 import { onlyJsonObject } from '../anthropic/json-object.ts'
+import { rerankParameters } from '../cohere/rerank.ts'
 import { createAuthenticator } from './credentials.ts'
 import { embeddingParameters, invokeBody, toInvokeReply } from './embeddings.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
 import { converseBody, parameters } from './request.ts'
+import { invokeRerankBody, isReranker, toInvokedRanking } from './rerank.ts'
 import { createTranslator } from './stream.ts'
 
 const baseUrlOption = (description: string) => Type.Optional(Type.String({ pattern: '^https?://', description }))
@@ -92,6 +94,13 @@ function create(
         parameters: embeddingParameters,
         request: async (call, attempt) => toRequest(call, attempt, 'invoke', await host.compute(call, invokeBody, attempt.model)),
         reply: toInvokeReply,
+      },
+      rerank: {
+        parameters: rerankParameters,
+        serves: isReranker,
+        request: async (call, attempt) =>
+          toRequest(call, attempt, 'invoke', await host.compute(call, invokeRerankBody, attempt.model)),
+        reply: toInvokedRanking,
       },
     },
     translator: (call, { model }) =>

@@ -1,4 +1,11 @@
-import { defineCallFunction, isRecord, mapped, type ParameterSupport, unsupportedParameter } from 'unified-model-gateway/plugin'
+import {
+  type Call,
+  defineCallFunction,
+  isRecord,
+  mapped,
+  type ParameterSupport,
+  unsupportedParameter,
+} from 'unified-model-gateway/plugin'
 
 /** The support of each field of a request to rank texts. */
 export const rerankParameters: Readonly<Record<string, ParameterSupport>> = {
@@ -10,19 +17,29 @@ export const rerankParameters: Readonly<Record<string, ParameterSupport>> = {
   return_documents: mapped('the reply, which the gateway writes'),
 }
 
-/** The body of `POST /v2/rerank` (cohere-ai 8.1, `V2RerankRequest`), which takes texts only. */
-export const rerankBody = defineCallFunction(import.meta.url, 'rerankBody', (call, model: string) => {
+/** A request to rank texts, without its model (cohere-ai 8.1, `V2RerankRequest`). */
+export interface RerankRequest {
+  readonly query: unknown
+  readonly documents: readonly string[]
+  readonly top_n?: unknown
+  readonly max_tokens_per_doc?: unknown
+}
+
+/** The body of `POST /v2/rerank`. */
+export const rerankBody = defineCallFunction(import.meta.url, 'rerankBody', (call, model: string) =>
+  Buffer.from(JSON.stringify({ model, ...toRerankRequest(call) })),
+)
+
+/** Translates a request. Throws `GatewayError` (400) for a document that is no text. */
+export function toRerankRequest(call: Call): RerankRequest {
   const { query, documents, top_n, max_tokens_per_doc } = call.body as Readonly<Record<string, unknown>>
-  return Buffer.from(
-    JSON.stringify({
-      model,
-      query,
-      documents: (documents as readonly unknown[]).map(textOf),
-      ...(top_n != null && { top_n }),
-      ...(max_tokens_per_doc != null && { max_tokens_per_doc }),
-    }),
-  )
-})
+  return {
+    query,
+    documents: (documents as readonly unknown[]).map(textOf),
+    ...(top_n != null && { top_n }),
+    ...(max_tokens_per_doc != null && { max_tokens_per_doc }),
+  }
+}
 
 function textOf(document: unknown, index: number): string {
   const text = isRecord(document) ? document.text : document

@@ -3,6 +3,7 @@ import {
   type Attempt,
   type Call,
   defineProvider,
+  type EndpointOperation,
   factsOption,
   GatewayError,
   type Host,
@@ -14,6 +15,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { addressesOption } from './addresses.ts'
 import { batchEmbedBody, embeddingParameters, toBatchEmbeddings } from './embeddings.ts'
+import { editParameters, formImages, imageBody, imageHeaders, imageParameters, toImages, writesImages } from './images.ts'
 import { factsOf, factsRow, listModels } from './models.ts'
 import { toRefusal } from './refusal.ts'
 import { generateBody, generateMethod, parameters } from './request.ts'
@@ -44,6 +46,16 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
   const { origin, path: base } = parseBaseUrl(baseUrl, { endpoint: '/models', example: BASE_URL })
   const prefix = /\/v\d\w*$/.test(base) ? base : `${base}/v1beta`
   const credentials = { 'x-goog-api-key': apiKey }
+  const imageOperation = (parameters: typeof imageParameters): EndpointOperation => ({
+    parameters,
+    serves: writesImages,
+    async request(call, attempt) {
+      const path = `${prefix}/models/${modelOf(call, attempt)}:generateContent`
+      const body = await host.compute(call, imageBody, await formImages(call))
+      return { origin, path, headers: { ...imageHeaders(call), ...credentials }, body }
+    },
+    reply: toImages,
+  })
   return {
     parameters,
     async request(call, attempt) {
@@ -54,6 +66,8 @@ function create({ apiKey, baseUrl = BASE_URL, facts = {}, addresses = [] }: Stat
     },
     translator: createTranslator,
     endpoints: {
+      'images.generations': imageOperation(imageParameters),
+      'images.edits': imageOperation(editParameters),
       embeddings: {
         parameters: embeddingParameters,
         async request(call, attempt) {

@@ -62,7 +62,7 @@ export const PRESETS = {
     baseUrl: 'https://llm.chutes.ai/v1',
     keyVariable: 'CHUTES_API_KEY',
     quirks: [],
-    source: 'https://github.com/BerriAI/litellm/blob/main/litellm/llms/openai_like/providers.json',
+    source: 'https://chutes.ai/agents/langchain',
   },
   coreweave: {
     baseUrl: 'https://api.inference.wandb.ai/v1',
@@ -126,7 +126,7 @@ export const PRESETS = {
     baseUrl: 'https://api.gmi-serving.com/v1',
     keyVariable: 'GMI_API_KEY',
     quirks: [],
-    source: 'https://github.com/BerriAI/litellm/blob/main/litellm/llms/openai_like/providers.json',
+    source: 'https://github.com/GMISWE',
   },
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
@@ -228,7 +228,7 @@ export const PRESETS = {
     baseUrl: 'https://api.poe.com/v1',
     keyVariable: 'POE_API_KEY',
     quirks: [],
-    source: 'https://github.com/BerriAI/litellm/blob/main/litellm/llms/openai_like/providers.json',
+    source: 'https://creator.poe.com/docs/external-applications',
   },
   sambanova: {
     baseUrl: 'https://api.sambanova.ai/v1',
@@ -258,7 +258,7 @@ export const PRESETS = {
     baseUrl: 'https://api.venice.ai/api/v1',
     keyVariable: 'VENICE_API_KEY',
     quirks: [],
-    source: 'https://github.com/BerriAI/litellm/blob/main/litellm/llms/openai_like/providers.json',
+    source: 'https://docs.venice.ai/api-reference/api-spec',
   },
   vercel: {
     baseUrl: 'https://ai-gateway.vercel.sh/v1',
@@ -283,9 +283,9 @@ export const PRESETS = {
   },
   xiaomi: {
     baseUrl: 'https://api.xiaomimimo.com/v1',
-    keyVariable: 'XIAOMI_MIMO_API_KEY',
+    keyVariable: 'MIMO_API_KEY',
     quirks: [],
-    source: 'https://github.com/BerriAI/litellm/blob/main/litellm/llms/openai_like/providers.json',
+    source: 'https://mimo.mi.com/docs/en-US/quick-start/summary/first-api-call',
   },
   zai: {
     baseUrl: 'https://api.z.ai/api/paas/v4',

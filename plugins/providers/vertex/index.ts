@@ -13,6 +13,7 @@ import {
 } from 'unified-model-gateway/plugin'
 import { parameters as claudeParameters } from '../anthropic/request.ts'
 import { addressesOption } from '../gemini/addresses.ts'
+import { editParameters, formImages, imageBody, imageHeaders, imageParameters, toImages, writesImages } from '../gemini/images.ts'
 import { parameters as geminiParameters } from '../gemini/request.ts'
 import { addressesOf, publisherOf, readModel } from './address.ts'
 import { chatRequest, createTranslator, toRefusal } from './chat.ts'
@@ -79,12 +80,25 @@ function create(
     },
   })
 
+  const imageOperation = (parameters: typeof imageParameters): EndpointOperation => ({
+    parameters,
+    serves: (model) => readModel(model)?.publisher === 'google' && writesImages(model),
+    async request(call, attempt) {
+      const body = await host.compute(call, imageBody, await formImages(call))
+      const headers = { ...imageHeaders(call), ...(await google.forCall(call, attempt)) }
+      return { origin: addresses.origin, path: addresses.path(readModel(attempt.model)!, 'generateContent'), headers, body }
+    },
+    reply: toImages,
+  })
+
   return {
     parameters: (model) => (publisherOf(model) === 'anthropic' ? claudeParameters : geminiParameters),
     refreshes: true,
     request: sender(chatRequest),
     endpoints: {
       embeddings: { parameters: embeddingParameters, request: sender(embeddingRequest), reply: toEmbeddingReply },
+      'images.generations': imageOperation(imageParameters),
+      'images.edits': imageOperation(editParameters),
       messages: claudeOperation(messagesRequest),
       'messages.count_tokens': claudeOperation(countRequest),
     },

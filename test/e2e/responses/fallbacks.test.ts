@@ -57,8 +57,10 @@ describe('POST /v1/responses, by a route whose targets have the API or not', () 
 
   it('does not try a target that cannot know a stored response', async () => {
     const { client, open } = fixture
+    open.reply(json(response('Hi')))
+    const { id } = await client.responses.create({ model: 'native/gpt', input: 'Hello' })
     const asked = open.reply(json(response('Hi')))
-    const body = { model: 'acme/last', input: 'Go on.', previous_response_id: 'resp_1' }
+    const body = { model: 'acme/last', input: 'Go on.', previous_response_id: id }
     expect((await client.responses.create(body)).output_text).to.equal('Hi')
     expect((await asked).path).to.equal('/native/responses')
   })

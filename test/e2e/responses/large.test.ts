@@ -44,8 +44,10 @@ describe('A large request to /v1/responses', () => {
 
   it('that refers to a stored response reaches the target that may have it, although the fallback could not serve it', async () => {
     const { client, open } = fixture
+    open.reply(json(response('Hi')))
+    const { id } = await client.responses.create(body('acme/smart'))
     const asked = open.reply(json(response('Hi')))
-    const reply = await client.responses.create({ ...body('acme/smart'), previous_response_id: 'resp_1' })
+    const reply = await client.responses.create({ ...body('acme/smart'), previous_response_id: id })
     expect(reply.output_text).to.equal('Hi')
     expect((await asked).path).to.equal('/native/responses')
   })

@@ -60,7 +60,7 @@ describe('A link of the chain, at /v1/responses', () => {
 
   it('that changes nothing leaves the bytes as they were, and the events', async () => {
     const asked = fixture.open.reply(sse([responseEvents('Hi').join('')]))
-    const more = { stream: true, previous_response_id: 'resp_1', tools: [{ type: 'web_search' }], new_one: 1 }
+    const more = { stream: true, store: false, conversation: 'conv_1', tools: [{ type: 'web_search' }], new_one: 1 }
     const reply = await ask('native/m', 'Hello', more)
     expect(await reply.text()).to.equal(responseEvents('Hi').join(''))
     expect((await asked).json()).to.deep.include({ model: 'm', ...more })

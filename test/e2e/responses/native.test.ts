@@ -41,7 +41,8 @@ const DELTAS = ['Grü', 'ße'].map((delta, index) =>
   event('response.output_text.delta', { sequence_number: index + 1, item_id: 'msg_1', output_index: 0, content_index: 0, delta }),
 )
 const COMPLETED = event('response.completed', { sequence_number: 3, response: response() })
-const ASKED = { model: 'open/gpt-5.5', input: 'Hi' }
+/** What is not kept has the ids of its upstream. */
+const ASKED = { model: 'open/gpt-5.5', input: 'Hi', store: false }
 
 /** What the SDK raises in the middle of a stream. */
 async function raised(stream: AsyncIterable<unknown>): Promise<unknown> {
@@ -86,7 +87,7 @@ describe('POST /v1/responses, to an upstream that has it', () => {
     const reply = await gateway.openai().responses.create(ASKED)
     expect([reply.output_text, reply.usage]).to.deep.equal(['Grüße', USAGE])
     const request = await asked
-    expect([request.path, request.json()]).to.deep.equal(['/v1/responses', { model: 'gpt-5.5', input: 'Hi' }])
+    expect([request.path, request.json()]).to.deep.equal(['/v1/responses', { model: 'gpt-5.5', input: 'Hi', store: false }])
     const line = await gateway.logged(({ endpoint, stream }) => endpoint === 'responses' && stream === false)
     expect(line.tokens).to.deep.equal({ input: 11, output: 7, cached_input: 4, reasoning: 2 })
   })

@@ -70,7 +70,8 @@ export function describePassedEndpoints(suite: Suite): void {
         const { harness } = suite
         const model = `${NAMESPACE}/${subject.model}`
         harness.answer(script)
-        if (harness.provider.endpoints?.[name as keyof typeof CASES] === undefined) {
+        const operation = harness.provider.endpoints?.[name as keyof typeof CASES]
+        if (operation === undefined || operation.serves?.(subject.model) === false) {
           const { status, code } = await caught(ask(harness.sdk, model))
           assert.deepEqual([status, code], [400, 'unsupported_endpoint'])
           return

@@ -42,6 +42,23 @@ describe('vertex: in a gateway', () => {
     expect(asked.map(({ headers }) => headers.authorization)).to.deep.equal(['Bearer token-1', 'Bearer token-2'])
   })
 
+  it('makes pictures with the models of Google that can', async () => {
+    const picture = { inlineData: { mimeType: 'image/png', data: 'Zm94' } }
+    const sent = upstream.reply(json(reply([picture]).whole))
+    const sdk = gateway.openai().withOptions({ maxRetries: 0 })
+    const { data } = await sdk.images.generate({ model: 'vertex/gemini-3-pro-image', prompt: 'A fox' })
+    expect(data).to.deep.equal([{ b64_json: 'Zm94' }])
+    const { path, headers } = await sent
+    expect(path).to.equal(
+      '/v1beta1/projects/acme-ai/locations/us-east5/publishers/google/models/gemini-3-pro-image:generateContent',
+    )
+    expect(headers.authorization).to.match(/^Bearer token-/)
+    for (const model of ['claude-opus-4-6', 'gemini-2.5-pro', 'a/../b-image']) {
+      const failure = await sdk.images.generate({ model: `vertex/${model}`, prompt: 'A fox' }).catch((error: unknown) => error)
+      expect(failure, model).to.include({ status: 400, code: 'unsupported_endpoint' })
+    }
+  })
+
   it('drops, refuses or sends a parameter according to the model', async () => {
     upstream.on(({ path }) => json(path.includes('/anthropic/') ? CLAUDE : GEMINI))
     const ask = (model: string, more: object) =>
