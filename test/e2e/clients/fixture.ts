@@ -1,0 +1,113 @@
+import {
+  json,
+  type ReceivedRequest,
+  reply,
+  type Said,
+  type Script,
+  type ScriptedUpstream,
+  scriptedUpstream,
+} from '../../../core/testing/kit.ts'
+import { changeEnvironment } from '../../support/environment.ts'
+import { startTestGateway } from '../../support/gateway.ts'
+import { VENDORS, type Vendor } from './vendors.ts'
+
+/** A model behind the gateway whose words are scripted. */
+export interface ScriptedModel {
+  readonly vendor: Vendor
+  /** As clients name it. */
+  readonly id: string
+  /** What it says to the next requests, in this order, and to no other. */
+  script(turns: readonly Said[]): void
+  /** The requests that its upstream got since then. */
+  readonly asked: readonly Asked[]
+}
+
+/** A request to a model's upstream. */
+export interface Asked {
+  readonly body: string
+  readonly streamed: boolean
+}
+
+/** One gateway with a model of each vendor. */
+export interface Fixture {
+  readonly url: string
+  readonly key: string
+  readonly models: ReadonlyMap<Vendor, ScriptedModel>
+  stop(): Promise<void>
+}
+
+/** What a scripted upstream counts for a client that asks for the tokens of a prompt. */
+export const COUNTED = 14
+
+/** Starts the gateway and an upstream for each vendor. */
+export async function startFixture(vendors: readonly Vendor[] = VENDORS): Promise<Fixture> {
+  await using opened = new AsyncDisposableStack()
+  const start = async () => opened.adopt(await scriptedUpstream(), (upstream) => upstream.close())
+  opened.defer(onGoogleCloud(await start()))
+  const models = new Map<Vendor, ScriptedModel>()
+  const namespaces: Record<string, object> = {}
+  for (const vendor of vendors) {
+    const upstream = await start()
+    models.set(vendor, scriptedModel(vendor, upstream))
+    namespaces[vendor.name] = { provider: vendor.provider, breaker: false, config: vendor.config(upstream.origin) }
+  }
+  const routes = { chain: [{ plugin: 'auth' }], namespaces }
+  const gateway = await startTestGateway({ env: { KEY: 'sk-of-the-upstream' }, routes })
+  opened.defer(() => gateway.stop())
+  const all = opened.move()
+  return { url: gateway.url, key: gateway.liveKey, models, stop: () => all.disposeAsync() }
+}
+
+function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedModel {
+  let left: Said[] = []
+  let asked: Asked[] = []
+  upstream.on((request) => {
+    // Lists of models.
+    if (request.method === 'GET') return json({}, { status: 404 })
+    if (COUNT_PATHS.test(request.path)) return json({ input_tokens: COUNTED })
+    const streamed = isStreamed(request)
+    asked.push({ body: request.body.toString(), streamed })
+    const turn = left.shift()
+    if (turn === undefined) throw new Error(`${vendor.name} has nothing more to say to ${request.body}`)
+    return scriptOf(vendor, vendor.reply(turn, request.path), streamed)
+  })
+  return {
+    vendor,
+    id: `${vendor.name}/${vendor.model}`,
+    script(turns) {
+      left = [...turns]
+      asked = []
+    },
+    get asked() {
+      return asked
+    },
+  }
+}
+
+/** Of Anthropic, and of Vertex AI. */
+const COUNT_PATHS = /count_tokens|count-tokens/
+
+/** Some upstreams read it from the body, some from the path. */
+function isStreamed({ path, ...request }: ReceivedRequest): boolean {
+  return /stream/i.test(path) || (request.json() as { readonly stream?: boolean }).stream === true
+}
+
+function scriptOf(
+  { streamType = 'text/event-stream' }: Vendor,
+  { whole, stream }: ReturnType<Vendor['reply']>,
+  streamed: boolean,
+): Script {
+  return streamed ? reply(stream, { framing: 'chunked', headers: { 'content-type': streamType } }) : json(whole)
+}
+
+/** Gives this process the identity of a machine on Google Cloud, whose metadata server this is. Returns what ends it. */
+function onGoogleCloud(server: ScriptedUpstream): () => void {
+  const token = { access_token: 'token-of-the-machine', expires_in: 3600, token_type: 'Bearer' }
+  server.on(() => json(token, { headers: { 'metadata-flavor': 'Google' } }))
+  return changeEnvironment({
+    GCE_METADATA_HOST: new URL(server.origin).host,
+    METADATA_SERVER_DETECTION: 'assume-present',
+    CLOUDSDK_CONFIG: '/nowhere',
+    GOOGLE_APPLICATION_CREDENTIALS: undefined,
+  })
+}
