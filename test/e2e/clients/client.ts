@@ -57,7 +57,7 @@ export interface Client {
   readonly needs?: RequirementName
   /** Of a stream it adds up the tokens of message_start and message_delta, as if they were not the same ones; Anthropic's own too. */
   readonly miscounts?: true
-  readonly tasks: Partial<Tasks>
+  readonly tasks: Partial<Tasks> & Pick<Tasks, 'stream'>
 }
 
 /** What every client asks. */

@@ -54,7 +54,11 @@ const parse = (title: string, streamed: boolean): Case<unknown> => ({
   title,
   says: [{ text: ROME }],
   streamed,
-  expect: (done) => expect(done).to.deep.equal({ city: 'Rome' }),
+  expect(done, { asked }) {
+    expect(done).to.deep.equal({ city: 'Rome' })
+    // As JSON, or as JSON within a string.
+    expect(asked[0]!.body).to.match(/"city\\?"/)
+  },
 })
 
 const think = (title: string, streamed: boolean): Case<Thought> => ({
@@ -117,6 +121,13 @@ describe('Official clients, with a model of each provider', () => {
         for (const name of Object.keys(client.tasks) as (keyof Tasks)[]) {
           it(`${vendor.name} ${CASES[name].title}`, () => run(client, name, fixture.models.get(vendor)!))
         }
+        it(`${vendor.name} breaks off its stream, which is an error`, async () => {
+          const model = fixture.models.get(vendor)!
+          model.breakOff(HELLO)
+          const outcome = await client.tasks.stream!(gateway, model.id).catch((error: unknown) => error)
+          expect(outcome).to.be.instanceOf(Error)
+          expect(model.asked).to.have.length(1)
+        })
       }
     }
     if (client.needs) describeWith(client.needs, client.name, define)

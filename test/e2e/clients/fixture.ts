@@ -1,12 +1,15 @@
 import {
+  type Bytes,
+  FIN,
   json,
   type ReceivedRequest,
   reply,
   type Said,
-  type Script,
   type ScriptedUpstream,
+  type Step,
   scriptedUpstream,
 } from '../../../core/testing/kit.ts'
+import { halves } from '../../../core/testing/upstream/openai-reply.ts'
 import { changeEnvironment } from '../../support/environment.ts'
 import { startTestGateway } from '../../support/gateway.ts'
 import { VENDORS, type Vendor } from './vendors.ts'
@@ -18,6 +21,10 @@ export interface ScriptedModel {
   readonly id: string
   /** What it says to the next requests, in this order, and to no other. */
   script(turns: readonly Said[]): void
+  /** What it says to each request with this body. */
+  answer(says: (body: string) => Said): void
+  /** It streams the first half of this text, and closes the connection. */
+  breakOff(text: string): void
   /** The requests that its upstream got since then. */
   readonly asked: readonly Asked[]
 }
@@ -59,29 +66,51 @@ export async function startFixture(vendors: readonly Vendor[] = VENDORS): Promis
 }
 
 function scriptedModel(vendor: Vendor, upstream: ScriptedUpstream): ScriptedModel {
-  let left: Said[] = []
+  let says: (body: string) => Said
+  let lastWords: string | undefined
   let asked: Asked[] = []
   upstream.on((request) => {
     // Lists of models.
     if (request.method === 'GET') return json({}, { status: 404 })
     if (COUNT_PATHS.test(request.path)) return json({ input_tokens: COUNTED })
     const streamed = isStreamed(request)
-    asked.push({ body: request.body.toString(), streamed })
-    const turn = left.shift()
-    if (turn === undefined) throw new Error(`${vendor.name} has nothing more to say to ${request.body}`)
-    return scriptOf(vendor, vendor.reply(turn, request.path), streamed)
+    const body = request.body.toString()
+    asked.push({ body, streamed })
+    const said = vendor.reply(says(body), request.path)
+    if (!streamed) return json(said.whole)
+    const { streamType = 'text/event-stream' } = vendor
+    const stream = lastWords === undefined ? said.stream : brokenAfter(lastWords, said.stream)
+    return reply(stream, { framing: 'chunked', headers: { 'content-type': streamType } })
   })
   return {
     vendor,
     id: `${vendor.name}/${vendor.model}`,
     script(turns) {
-      left = [...turns]
+      const left = [...turns]
+      this.answer((body) => {
+        if (left.length === 0) throw new Error(`${vendor.name} has nothing more to say to ${body}`)
+        return left.shift()!
+      })
+    },
+    answer(next) {
+      says = next
+      lastWords = undefined
       asked = []
+    },
+    breakOff(text) {
+      this.script([{ text }])
+      lastWords = halves(text)[0]
     },
     get asked() {
       return asked
     },
   }
+}
+
+/** The events up to the one with these words, and the end of the connection. */
+function brokenAfter(words: string, stream: readonly Bytes[]): readonly Step[] {
+  const last = stream.findIndex((event) => Buffer.from(event).includes(words))
+  return [...stream.slice(0, last + 1), FIN]
 }
 
 /** Of Anthropic, and of Vertex AI. */
@@ -90,14 +119,6 @@ const COUNT_PATHS = /count_tokens|count-tokens/
 /** Some upstreams read it from the body, some from the path. */
 function isStreamed({ path, ...request }: ReceivedRequest): boolean {
   return /stream/i.test(path) || (request.json() as { readonly stream?: boolean }).stream === true
-}
-
-function scriptOf(
-  { streamType = 'text/event-stream' }: Vendor,
-  { whole, stream }: ReturnType<Vendor['reply']>,
-  streamed: boolean,
-): Script {
-  return streamed ? reply(stream, { framing: 'chunked', headers: { 'content-type': streamType } }) : json(whole)
 }
 
 /** Gives this process the identity of a machine on Google Cloud, whose metadata server this is. Returns what ends it. */

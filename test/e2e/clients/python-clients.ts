@@ -29,7 +29,7 @@ const client = (name: 'openai' | 'anthropic', protocol: Protocol, tasks: readonl
   name: `${name} (Python)`,
   protocol,
   needs: 'python',
-  tasks: Object.fromEntries(tasks.map((one) => [one, task(name, one)])),
+  tasks: Object.fromEntries(tasks.map((one) => [one, task(name, one)])) as unknown as Client['tasks'],
 })
 
 const BOTH = ['ask', 'stream', 'loop', 'streamedLoop', 'parse', 'streamedParse', 'think', 'streamedThink'] as const

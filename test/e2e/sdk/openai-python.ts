@@ -20,7 +20,7 @@ export interface PythonAnswer {
 }
 
 /** Of chat completions, of responses, and of models. */
-type Task = 'create' | 'stream' | 'accumulate' | 'respond' | 'follow' | 'listen' | 'models' | 'retrieve'
+type Task = 'create' | 'stream' | 'accumulate' | 'respond' | 'listen' | 'models' | 'retrieve'
 
 /** One openai-python, in a process of its own. */
 export class OpenAIPython {
