@@ -31,7 +31,12 @@ function travelling() {
 }
 
 function client({ model: modelOf, thinking, structured, ...head }: Provider): Client {
-  const settings = (gateway: Gateway, model: string) => ({ model: modelOf(gateway, model), prompt: QUESTION, maxRetries: 0 })
+  const settings = (gateway: Gateway, model: string) => ({
+    model: modelOf(gateway, model),
+    prompt: QUESTION,
+    maxOutputTokens: 4000,
+    maxRetries: 0,
+  })
   const thoughtful = { providerOptions: thinking }
   const parsing = { output, ...(structured && { providerOptions: structured }) }
   return {
