@@ -54,17 +54,19 @@ const NOT_JSON =
 
 /** Every row, by the name that code and log use. */
 export const ERRORS = {
-  // The key
-  missing_api_key: caller(
-    401,
-    null,
-    "You didn't provide an API key. Provide it in an Authorization header using Bearer auth (Authorization: Bearer YOUR_KEY). You can create a key with `umg keys create`.",
-  ),
-  invalid_api_key: caller(
-    401,
-    'invalid_api_key',
-    'Incorrect API key provided: {key}. You can create a key with `umg keys create`.',
-  ),
+  // The key. Claude Code repeats a call with status 401 ten times.
+  missing_api_key: {
+    ...caller(
+      401,
+      null,
+      "You didn't provide an API key. Provide it in an Authorization header using Bearer auth (Authorization: Bearer YOUR_KEY). You can create a key with `umg keys create`.",
+    ),
+    retry: false,
+  },
+  invalid_api_key: {
+    ...caller(401, 'invalid_api_key', 'Incorrect API key provided: {key}. You can create a key with `umg keys create`.'),
+    retry: false,
+  },
   metrics_token_required: caller(401, 'invalid_api_key', 'The metrics need the bearer token that UMG_METRICS_TOKEN sets.'),
 
   // The address and the envelope

@@ -1,15 +1,24 @@
-/** Sets environment variables in the tests of a `describe`, and restores them after it. Undefined: the variable is deleted. */
-export function setEnvironment(variables: Readonly<Record<string, string | undefined>>): void {
-  const set = (values: typeof variables): void => {
+/** Variables of the environment. Undefined: the variable is deleted. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** Sets environment variables, and returns what restores them. */
+export function changeEnvironment(variables: Environment): () => void {
+  const previous = Object.fromEntries(Object.keys(variables).map((name) => [name, process.env[name]]))
+  const set = (values: Environment): void => {
     for (const [name, value] of Object.entries(values)) {
       if (value === undefined) delete process.env[name]
       else process.env[name] = value
     }
   }
-  let previous: typeof variables = {}
+  set(variables)
+  return () => set(previous)
+}
+
+/** Sets environment variables in the tests of a `describe`, and restores them after it. */
+export function setEnvironment(variables: Environment): void {
+  let restore: () => void
   before(() => {
-    previous = Object.fromEntries(Object.keys(variables).map((name) => [name, process.env[name]]))
-    set(variables)
+    restore = changeEnvironment(variables)
   })
-  after(() => set(previous))
+  after(() => restore())
 }

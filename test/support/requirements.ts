@@ -23,14 +23,19 @@ const REQUIREMENTS = {
     find: () => onPath('chromium'),
   },
   python: {
-    tests: 'the SDK openai-python',
-    missing: 'set UMG_TEST_PYTHON to a Python that has the package openai; the python3 on the PATH has it not',
+    tests: 'the SDKs openai-python and anthropic-python',
+    missing: 'set UMG_TEST_PYTHON to a Python that has the packages openai and anthropic; the python3 on the PATH has them not',
     find: findPython,
   },
   codex: {
     tests: 'Codex CLI',
     missing: 'no codex on the PATH: npm install --global @openai/codex',
     find: () => onPath('codex'),
+  },
+  claude: {
+    tests: 'Claude Code',
+    missing: 'no claude on the PATH: npm install --global @anthropic-ai/claude-code',
+    find: () => onPath('claude'),
   },
   promtool: {
     tests: "Prometheus' own linter",
@@ -131,7 +136,8 @@ function isExecutable(path: string): boolean {
 function findPython(): string | undefined {
   const named = process.env.UMG_TEST_PYTHON
   if (named) return named
-  const look = "import sys, importlib.util as util; sys.exit(util.find_spec('openai') is None)"
+  const look =
+    "import sys, importlib.util as util; sys.exit(any(util.find_spec(name) is None for name in ['openai', 'anthropic']))"
   return spawnSync('python3', ['-c', look]).status === 0 ? 'python3' : undefined
 }
 

@@ -77,8 +77,8 @@ function toolDeltas(tool: SaidTool, index: number): ChatDelta[] {
   return [{ index, ...toolStart(tool, index) }, ...pieces].map((part) => ({ tool_calls: [part] }))
 }
 
-/** Splits between two characters, never within one. */
-function halves(text = ''): string[] {
+/** A text in two pieces, cut between two characters; none of an empty text. */
+export function halves(text = ''): string[] {
   const characters = [...text]
   const middle = Math.ceil(characters.length / 2)
   return [characters.slice(0, middle), characters.slice(middle)].map((half) => half.join('')).filter((half) => half !== '')

@@ -37,6 +37,8 @@ describe('An error of a call to /v1/messages', () => {
       expect([reply.status, body.error.type]).to.deep.equal([401, 'authentication_error'])
       expect(Object.keys(body)).to.deep.equal(['type', 'error', 'request_id'])
       expect(reply.headers.get('request-id')).to.equal(reply.headers.get('x-request-id'))
+      // Claude Code repeats calls with status 401, unless this is said.
+      expect(reply.headers.get('x-should-retry')).to.equal('false')
     })
   }
 

@@ -1,8 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import type { OpenAI } from 'openai'
+import { PythonProcess } from '../../support/python-process.ts'
 
 /** What openai-python made of one task. */
 export interface PythonAnswer {
@@ -22,31 +20,23 @@ export interface PythonAnswer {
 }
 
 /** Of chat completions, of responses, and of models. */
-type Task = 'create' | 'stream' | 'accumulate' | 'respond' | 'follow' | 'listen' | 'models' | 'retrieve'
+type Task = 'create' | 'stream' | 'accumulate' | 'respond' | 'listen' | 'models' | 'retrieve'
 
 /** One openai-python, in a process of its own. */
 export class OpenAIPython {
-  readonly #child: ChildProcess
-  readonly #lines: AsyncIterator<string>
+  readonly #process: PythonProcess
 
   constructor(python: string, { baseURL, apiKey }: { readonly baseURL: string; readonly apiKey: string }) {
-    this.#child = spawn(python, [join(import.meta.dirname, 'openai_client.py')], {
-      env: { ...process.env, OPENAI_BASE_URL: baseURL, OPENAI_API_KEY: apiKey, NO_PROXY: '127.0.0.1' },
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    this.#lines = createInterface(this.#child.stdout!)[Symbol.asyncIterator]()
+    const script = join(import.meta.dirname, 'openai_client.py')
+    this.#process = new PythonProcess(python, script, { OPENAI_BASE_URL: baseURL, OPENAI_API_KEY: apiKey })
   }
 
   /** One task at a time. */
-  async do(task: Task, argument: unknown = null): Promise<PythonAnswer> {
-    this.#child.stdin!.write(`${JSON.stringify([task, argument])}\n`)
-    const { value, done } = await this.#lines.next()
-    if (done) throw new Error('openai-python ended early; what it wrote to stderr says why')
-    return JSON.parse(value)
+  do(task: Task, argument: unknown = null): Promise<PythonAnswer> {
+    return this.#process.do([task, argument]) as Promise<PythonAnswer>
   }
 
-  async close(): Promise<void> {
-    this.#child.stdin!.end()
-    if (this.#child.exitCode === null) await once(this.#child, 'exit')
+  close(): Promise<void> {
+    return this.#process.close()
   }
 }

@@ -31,11 +31,6 @@ def respond(body):
     return {"response": client.responses.create(**body).model_dump()}
 
 
-def follow(body):
-    with client.responses.stream(**body) as events:
-        return {"response": events.get_final_response().model_dump(warnings=False)}
-
-
 def listen(body, seen):
     for event in client.responses.create(stream=True, **body):
         seen.append(event.model_dump(warnings=False))

@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { expect } from 'chai'
+import type { SaidTool } from '../../../core/testing/kit.ts'
+import { describeWith, find } from '../../support/requirements.ts'
+import { type Fixture, startFixture } from './fixture.ts'
+import { type Protocol, THOUGHT, VENDORS } from './vendors.ts'
+
+/** A program that works on a task by a model and by tools of its own. */
+interface CodingAgent {
+  readonly name: string
+  readonly program: 'codex' | 'claude'
+  readonly protocol: Protocol
+  /** Prepares an empty folder, which is also its user's home. Returns the arguments and the environment. */
+  prepare(folder: string, settings: Settings): Promise<readonly [args: readonly string[], env: Readonly<Record<string, string>>]>
+  /** The call by which it runs a command. `asked`: its request, which has its tools. */
+  shell(command: string, asked: string): SaidTool
+}
+
+/** What its user sets. */
+interface Settings {
+  readonly url: string
+  readonly key: string
+  readonly model: string
+}
+
+const TASK = 'Make made.txt.'
+const SAID = 'written by a tool'
+const COMMAND = "printf 'written %s' 'by a tool' > made.txt; cat made.txt"
+
+const AGENTS: readonly CodingAgent[] = [
+  {
+    name: 'Codex CLI',
+    program: 'codex',
+    protocol: 'responses',
+    async prepare(folder, { url, key, model }) {
+      const config = [
+        `model = "${model}"`,
+        'model_provider = "umg"',
+        'model_reasoning_effort = "low"',
+        '[model_providers.umg]',
+        'name = "umg"',
+        `base_url = "${url}/v1"`,
+        'env_key = "UMG_KEY"',
+        'wire_api = "responses"',
+      ]
+      await writeFile(join(folder, 'config.toml'), config.join('\n'))
+      const args = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox', TASK]
+      return [args, { CODEX_HOME: folder, UMG_KEY: key }]
+    },
+    // The name depends on the version.
+    shell: (command, asked) =>
+      asked.includes('"exec_command"')
+        ? { name: 'exec_command', arguments: { cmd: command } }
+        : { name: 'shell', arguments: { command: ['sh', '-c', command] } },
+  },
+  {
+    name: 'Claude Code',
+    program: 'claude',
+    protocol: 'messages',
+    async prepare(_folder, { url, key, model }) {
+      const settings = { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key, ANTHROPIC_MODEL: model }
+      // Of nothing else that it sends is the gateway the receiver.
+      return [['-p', TASK, '--allowedTools', 'Bash'], { ...settings, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1' }]
+    },
+    shell: (command) => ({ name: 'Bash', arguments: { command, description: 'Makes a file' } }),
+  },
+]
+
+const MODELS = VENDORS.filter(({ name }) => ['openai-compatible', 'anthropic', 'gemini'].includes(name))
+
+for (const agent of AGENTS) {
+  describeWith(agent.program, agent.name, () => {
+    let fixture: Fixture
+    let folder: string
+
+    before(async () => {
+      fixture = await startFixture(MODELS)
+    })
+    beforeEach(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'umg-agent-'))
+    })
+    afterEach(() => rm(folder, { recursive: true, force: true }))
+    after(() => fixture?.stop())
+
+    /** Runs it to its end. */
+    async function run(settings: Settings): Promise<{ readonly said: string; readonly errors: string }> {
+      const [args, env] = await agent.prepare(folder, settings)
+      const child = spawn(find(agent.program)!, args, {
+        cwd: folder,
+        env: { PATH: process.env.PATH, HOME: folder, NO_PROXY: '127.0.0.1', ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      const [said, errors] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+      return { said, errors }
+    }
+
+    for (const vendor of MODELS) {
+      it(`finishes a task with a tool, by a model of ${vendor.name}`, async () => {
+        const model = fixture.models.get(vendor)!
+        model.answer((body) =>
+          body.includes(SAID) ? { text: 'The file is made.' } : { reasoning: THOUGHT, tools: [agent.shell(COMMAND, body)] },
+        )
+        const { said, errors } = await run({ url: fixture.url, key: fixture.key, model: model.id })
+        expect(said, errors).to.contain('The file is made.')
+        expect(await readFile(join(folder, 'made.txt'), 'utf8')).to.equal(SAID)
+        expect(model.asked).to.have.length(2)
+        const returned = vendor.returns(agent.protocol).filter((one) => model.asked[1]!.body.includes(one))
+        expect(returned, model.asked[1]!.body).to.have.length(1)
+      })
+    }
+
+    it('reports a wrong key at once', async () => {
+      const { said, errors } = await run({ url: fixture.url, key: 'sk-live-wrong', model: fixture.models.get(MODELS[0]!)!.id })
+      expect(said + errors).to.contain('Incorrect API key provided')
+    })
+  })
+}

@@ -1,0 +1,180 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
+import { type Bytes, openaiReply, type Said } from '../../../core/testing/kit.ts'
+import { halves } from '../../../core/testing/upstream/openai-reply.ts'
+import * as anthropic from '../../plugins/providers/anthropic/messages-api.ts'
+import { azureReply } from '../../plugins/providers/azure-openai/azure-reply.ts'
+import * as bedrock from '../../plugins/providers/bedrock/converse-reply.ts'
+import * as cohere from '../../plugins/providers/cohere/chat-reply.ts'
+import * as gemini from '../../plugins/providers/gemini/generate-content.ts'
+import * as ollama from '../../plugins/providers/ollama/chat-api.ts'
+import { ENCRYPTED, responsesReply } from './responses-reply.ts'
+
+/** A protocol that clients speak. */
+export type Protocol = 'responses' | 'messages'
+
+/** A provider in routes.yaml, and how its upstream speaks. */
+export interface Vendor {
+  /** Its namespace, also in titles of tests. */
+  readonly name: string
+  readonly provider: string
+  readonly model: string
+  config(origin: string): object
+  /** The content type of its upstream's streams. Default: `text/event-stream`. */
+  readonly streamType?: string
+  /** What the upstream replies to a request for this path. Each text comes in two pieces. */
+  reply(said: Said, path: string): { readonly whole: object; readonly stream: readonly Bytes[] }
+  /** Texts of which the upstream must get back one with the result of a tool, to know what it thought; none if it has no need of it. */
+  returns(protocol: Protocol): readonly string[]
+  /** It counts the tokens of a prompt itself. */
+  readonly counts?: true
+}
+
+const SIGNATURE = 'c2lnbmVkIHRob3VnaHQ='
+const KEY = '${env:KEY}'
+const USAGE = { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 }
+
+/** The thought before the calls of a tool, which some upstreams want back. */
+export const THOUGHT = 'The weather?'
+
+const argumentsOf = (values: object): string[] => halves(JSON.stringify(values))
+
+/** A chat completion, or a response where the client's request is passed through. */
+const openai = (said: Said, path: string) =>
+  path.includes('/responses') ? responsesReply(said) : openaiReply({ ...said, usage: USAGE })
+
+function claude({ reasoning, text, tools = [] }: Said) {
+  const blocks = [
+    ...(reasoning === undefined ? [] : [anthropic.thinking(SIGNATURE, ...halves(reasoning))]),
+    ...(text === undefined ? [] : [anthropic.text(...halves(text))]),
+    ...tools.map(({ name, arguments: values }, index) => anthropic.tool(`toolu_${index}`, name, ...argumentsOf(values))),
+  ]
+  return anthropic.message(blocks, tools.length > 0 ? { stop_reason: 'tool_use' } : {})
+}
+
+/** The SDKs' runners of tools leave the conversation to Anthropic, and then name its last message. */
+const CLAUDE_RETURNS = [SIGNATURE, '"previous_message_id":"msg_01"']
+
+const google = ({ reasoning = '', text = '', tools = [] }: Said) =>
+  gemini.reply([
+    ...halves(reasoning).map(gemini.thought),
+    ...halves(text).map((piece) => ({ text: piece })),
+    // Google signs the first call of a turn.
+    ...tools.map(({ name, arguments: values }, index) =>
+      gemini.call(name, values, index === 0 ? { thoughtSignature: SIGNATURE } : {}),
+    ),
+  ])
+
+function converse({ reasoning, text, tools = [] }: Said) {
+  const blocks = [
+    ...(reasoning === undefined ? [] : [bedrock.reasoning(...halves(reasoning))]),
+    ...(text === undefined ? [] : [bedrock.text(...halves(text))]),
+    ...tools.map(({ name, arguments: values }, index) => bedrock.tool(`tooluse_${index}`, name, ...argumentsOf(values))),
+  ]
+  return bedrock.reply(blocks, tools.length > 0 ? 'tool_use' : 'end_turn')
+}
+
+function command({ reasoning, text, tools = [] }: Said) {
+  const parts = [
+    ...(reasoning === undefined ? [] : [cohere.content('thinking', ...halves(reasoning))]),
+    ...(text === undefined ? [] : [cohere.content('text', ...halves(text))]),
+    ...tools.map(({ name, arguments: values }, index) => cohere.tool(`${name}_${index}`, name, ...argumentsOf(values))),
+  ]
+  return cohere.reply(parts, tools.length > 0 ? 'TOOL_CALL' : 'COMPLETE')
+}
+
+const local = ({ reasoning = '', text = '', tools = [] }: Said) =>
+  ollama.reply([
+    ...halves(reasoning).map((thinking) => ({ thinking })),
+    ...halves(text).map((content) => ({ content })),
+    ...tools.map(({ name, arguments: values }, index) => ollama.call(index, name, values)),
+  ])
+
+const GOOGLE_CLOUD = { project: 'acme-ai', region: 'us-east5' }
+
+/** All providers that have an upstream, one row for each way in which they speak. */
+export const VENDORS: readonly Vendor[] = [
+  {
+    name: 'openai-compatible',
+    provider: 'openai-compatible',
+    model: 'some-model',
+    config: (origin) => ({ baseUrl: `${origin}/v1`, apiKey: KEY }),
+    reply: openai,
+    returns: () => [THOUGHT],
+  },
+  {
+    name: 'openai',
+    provider: 'openai-compatible',
+    model: 'gpt-5',
+    config: (origin) => ({ preset: 'openai', baseUrl: `${origin}/v1`, apiKey: KEY }),
+    reply: openai,
+    returns: (protocol) => (protocol === 'responses' ? [ENCRYPTED] : []),
+  },
+  {
+    name: 'azure-openai',
+    provider: 'azure-openai',
+    model: 'gpt-5-in-sweden',
+    config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
+    reply: (said, path) => (path.includes('/responses') ? responsesReply(said) : azureReply({ ...said, usage: USAGE })),
+    returns: (protocol) => (protocol === 'responses' ? [ENCRYPTED] : []),
+  },
+  {
+    name: 'anthropic',
+    provider: 'anthropic',
+    model: 'claude-haiku-4-5',
+    config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
+    reply: claude,
+    returns: () => CLAUDE_RETURNS,
+    counts: true,
+  },
+  {
+    name: 'gemini',
+    provider: 'gemini',
+    model: 'gemini-2.5-pro',
+    config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
+    reply: google,
+    returns: () => [SIGNATURE],
+  },
+  {
+    name: 'vertex-gemini',
+    provider: 'vertex',
+    model: 'gemini-2.5-pro',
+    config: (origin) => ({ ...GOOGLE_CLOUD, baseUrl: origin }),
+    reply: google,
+    returns: () => [SIGNATURE],
+  },
+  {
+    name: 'vertex-claude',
+    provider: 'vertex',
+    model: 'claude-haiku-4-5@20251001',
+    config: (origin) => ({ ...GOOGLE_CLOUD, baseUrl: origin }),
+    reply: claude,
+    returns: () => CLAUDE_RETURNS,
+    counts: true,
+  },
+  {
+    name: 'bedrock',
+    provider: 'bedrock',
+    model: 'us.anthropic.claude-sonnet-4-6',
+    config: (origin) => ({ region: 'us-east-1', baseUrl: origin, apiKey: KEY }),
+    streamType: 'application/vnd.amazon.eventstream',
+    reply: converse,
+    returns: () => [bedrock.SIGNATURE],
+  },
+  {
+    name: 'cohere',
+    provider: 'cohere',
+    model: 'command-a-reasoning-08-2025',
+    config: (origin) => ({ baseUrl: origin, apiKey: KEY }),
+    reply: command,
+    returns: () => [THOUGHT],
+  },
+  {
+    name: 'ollama',
+    provider: 'ollama',
+    model: 'gpt-oss:20b',
+    config: (origin) => ({ baseUrl: origin }),
+    streamType: 'application/x-ndjson',
+    reply: local,
+    returns: () => [THOUGHT],
+  },
+]
