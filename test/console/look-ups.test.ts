@@ -148,7 +148,7 @@ describeInBrowser('what is looked up in the console', (open) => {
     await page.getByText(`${stored.length + 1} keys`).waitFor()
     await page.getByRole('searchbox').fill(secret)
     await page.getByText('1 key', { exact: true }).waitFor()
-    await page.getByRole('cell', { name: masked }).waitFor()
+    await page.getByRole('cell', { name: `Live ${masked}` }).waitFor()
     expect(page.url()).to.not.include(secret)
     expect(await page.content()).to.not.include(secret)
   })
@@ -157,7 +157,7 @@ describeInBrowser('what is looked up in the console', (open) => {
   it('is a key by its tag, and who created it', async () => {
     await page.goto(fixture.address('/keys?q=team%3Dsearch'))
     await page.getByText('1 key', { exact: true }).waitFor()
-    await page.getByRole('row', { name: /^service.*team=search.*by Ada Byron/ }).waitFor()
+    await page.getByRole('row', { name: /^Choose service.*team=search.*by Ada Byron/ }).waitFor()
   })
 
   // C12
@@ -168,7 +168,7 @@ describeInBrowser('what is looked up in the console', (open) => {
     await page.getByText('service 000', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Show more' }).click()
     await page.getByText('service 090', { exact: true }).waitFor()
-    const names = await page.locator('tbody td:first-child').allTextContents()
+    const names = await page.locator('tbody td:nth-child(2)').allTextContents()
     const sorted = names.flatMap((name) => /^service \d{3}/.exec(name) ?? [])
     expect(sorted.length).to.be.above(90)
     expect(sorted).to.deep.equal(sorted.toSorted())
