@@ -520,6 +520,7 @@ export interface paths {
         query?: {
           limit?: number;
           cursor?: string;
+          q?: string;
         };
       };
       responses: {

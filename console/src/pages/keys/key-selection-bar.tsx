@@ -12,12 +12,14 @@ export interface KeySelectionBarProps {
   readonly onRevoke: () => void
 }
 
-/** The line above the table. It is always there, so that the table does not jump when a key is chosen. */
-export function KeySelectionBar({ total = 0, selection: { chosen, toggle }, onRevoke }: KeySelectionBarProps) {
+/** The line above the table. It is there before a key is chosen, so that the table does not jump when a key is chosen. */
+export function KeySelectionBar({ total, selection: { chosen, toggle }, onRevoke }: KeySelectionBarProps) {
+  if (total === 0) return null
+  const all = total === undefined ? '' : keysInWords(total)
   return (
     <Group gap="xs" mih={30} mb="xs">
       <Text size="sm" c="dimmed" aria-live="polite">
-        {chosen.length > 0 ? `${exactly(chosen.length)} of ${keysInWords(total)} chosen` : total > 0 && keysInWords(total)}
+        {chosen.length > 0 ? `${exactly(chosen.length)} of ${all} chosen` : all}
       </Text>
       {chosen.length > 0 && (
         <>

@@ -71,15 +71,15 @@ function KeyName({ apiKey, rows, withAccount }: KeyNameProps) {
     ...(withAccount ? [account.name] : []),
     ...limits,
     ...Object.entries(tags).map(([tag, value]) => `${tag}=${value}`),
-  ]
+  ].join(' · ')
   return (
     <Stack gap={0}>
       <Text size="sm" fw={500} lineClamp={2}>
         {name}
       </Text>
-      {details.length > 0 && (
-        <Text size="xs" c="dimmed" lineClamp={1}>
-          {details.join(' · ')}
+      {details !== '' && (
+        <Text size="xs" c="dimmed" lineClamp={1} title={details}>
+          {details}
         </Text>
       )}
       <KeyChain apiKey={apiKey} rows={rows} />

@@ -19,10 +19,11 @@ export function Composer({ running, obstacle, keyPending, onSend, onStop }: Comp
   const [waiting, setWaiting] = useState(false)
   function send(): void {
     if (running || text.trim() === '') return
-    if (keyPending) return setWaiting(true)
-    if (obstacle !== undefined) return
-    onSend(text.trim())
-    setText('')
+    if (keyPending) setWaiting(true)
+    else if (obstacle === undefined) {
+      onSend(text.trim())
+      setText('')
+    }
   }
   const sendWaiting = useEffectEvent(send)
   useEffect(() => {

@@ -65,6 +65,7 @@ export function chartOptions({ width, height, step, timeZone, format, colors, da
       {
         ...axis,
         grid: { show: false },
+        size: 30,
         space: 70,
         values: (_, splits) => splits.map((split) => label.format(split * 1000)),
       },
