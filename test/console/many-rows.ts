@@ -28,7 +28,8 @@ export async function multiply<Table extends keyof Schema & string>(
 
 /** Fills every list. Each has one row or more, and the names are as long as they may be. */
 export async function fillLists(store: Store): Promise<void> {
-  const named = (what: string): string => `substr('${what} with a name that is as long as a name may be, in letters and in words, ', 1, 90) || n`
+  const named = (what: string): string =>
+    `substr('${what} with a name that is as long as a name may be, in letters and in words, ', 1, 90) || n`
   await multiply(
     store,
     'keys',

@@ -3,8 +3,8 @@ import type { Page } from 'playwright-core'
 import { accessibilityViolations } from './accessibility.ts'
 import { describeInBrowser } from './browser.ts'
 import { type ConsoleFixture, startConsole } from './fixture.ts'
-import { fillLists, MANY } from './many-rows.ts'
 import { Management, signInAsAdmin } from './management.ts'
+import { fillLists, MANY } from './many-rows.ts'
 
 const MEMBER = { name: 'Newcomer', email: 'new@example.com', password: 'a staple is not a horse' }
 const ADMIN = { email: 'ada@example.com', password: 'correct horse battery' }
@@ -138,13 +138,22 @@ describeInBrowser('each list of the console', (open) => {
         const chart = page.getByRole('img', { name: /^Requests per day/ })
         const { x, y, width, height } = (await chart.boundingBox())!
         await page.mouse.move(x + width - 30, y + height / 2)
-        const today = new Date().toLocaleDateString('en', { weekday: 'short', month: 'short', day: 'numeric', timeZone: timezoneId })
+        const today = new Date().toLocaleDateString('en', {
+          weekday: 'short',
+          month: 'short',
+          day: 'numeric',
+          timeZone: timezoneId,
+        })
         await chart.getByText(today, { exact: true }).waitFor()
         expect(await page.getByRole('link', { name: 'CSV' }).getAttribute('href')).to.include(
           `time_zone=${encodeURIComponent(timezoneId)}`,
         )
         await page.goto(fixture.address('/requests'))
-        await page.getByRole('row', { name: /acme\/fast/ }).first().getByRole('link').click()
+        await page
+          .getByRole('row', { name: /acme\/fast/ })
+          .first()
+          .getByRole('link')
+          .click()
         const zone = new Intl.DateTimeFormat('en', { timeZone: timezoneId, timeZoneName: 'short' })
           .formatToParts(new Date())
           .find(({ type }) => type === 'timeZoneName')!.value
