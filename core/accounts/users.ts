@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { GatewayError } from '../errors.ts'
 import type { Store } from '../store/database.ts'
-import { mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
+import { contains, mapPage, type Page, type PageQuery, readPage } from '../store/page.ts'
 import type { Schema } from '../store/schema.ts'
 import { exclusively } from '../store/transaction.ts'
 import { newId } from '../text/ids.ts'
@@ -18,9 +18,21 @@ export interface UserSettings {
   readonly disabled: boolean
 }
 
+/** Selects users. */
+export interface UserFilter extends PageQuery {
+  /** Part of the name, the e-mail address or the account's name, or the id. */
+  readonly q?: string
+}
+
 /** Lists users, newest first. */
-export async function listUsers(store: Store, filter: PageQuery = {}): Promise<Page<User>> {
-  return mapPage(await readPage(store, selectUsers(store.db), filter), userOf)
+export async function listUsers(store: Store, filter: UserFilter = {}): Promise<Page<User>> {
+  const { q } = filter
+  const rows = selectUsers(store.db).$if(q !== undefined, (all) =>
+    all.where((row) =>
+      row.or([...['users.name', 'users.email', 'accounts.name'].map((column) => contains(column, q!)), row('users.id', '=', q!)]),
+    ),
+  )
+  return mapPage(await readPage(store, rows, filter), userOf)
 }
 
 /**

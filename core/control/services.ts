@@ -5,12 +5,15 @@ import type { TargetReport } from '../routing/upstream-state.ts'
 import type { Store } from '../store/database.ts'
 import type { Diagnostic } from '../text/diagnostic.ts'
 import type { CallRecorder } from '../usage/recorder.ts'
+import type { Retention } from '../usage/retention.ts'
 
 /** What the operations of the management API use. */
 export interface ManagementServices extends Pick<ManagementOptions, 'openid' | 'trustedProxies'> {
   readonly store: Store
   readonly log: Log
   readonly recorder: CallRecorder
+  /** How long calls and usage are kept. */
+  readonly retention: Retention
   readonly version: string
   /** Known once the gateway listens. */
   urls(): Urls

@@ -28,6 +28,7 @@ export const sessionSchema = Type.Object(
     gateway: Type.Object({
       base_url: Type.String({ description: 'The base URL for clients; it ends in /v1.' }),
       version: Type.String(),
+      usage_hours_seconds: Type.Integer({ description: 'How long usage is kept by the hour; by the day, it is kept longer.' }),
     }),
   },
   { title: 'Session' },
@@ -168,8 +169,8 @@ interface SessionUser {
   readonly account: { readonly id: string; readonly name: string }
 }
 
-const sessionView = ({ id, email, name, role, account }: SessionUser, { urls, version }: ManagementServices) => ({
+const sessionView = ({ id, email, name, role, account }: SessionUser, { urls, version, retention }: ManagementServices) => ({
   user: { id, email, name, role },
   account,
-  gateway: { base_url: `${urls().clients}/v1`, version },
+  gateway: { base_url: `${urls().clients}/v1`, version, usage_hours_seconds: Math.floor(retention.requests / 1000) },
 })

@@ -48,7 +48,12 @@ export const userOperations: readonly Operation[] = [
     path: '/users',
     access: 'admin',
     summary: 'List users, newest first',
-    query: Type.Object(pageQuery),
+    query: Type.Object({
+      ...pageQuery,
+      q: Type.Optional(
+        Type.String({ maxLength: 100, description: "Part of the name, the e-mail address or the account's name, or the id." }),
+      ),
+    }),
     reply: page(userSchema),
     async handle({ query }, { store }) {
       const { data, next_cursor } = await listUsers(store, query)

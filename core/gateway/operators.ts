@@ -36,6 +36,7 @@ export function operatorPaths(options: OperatorOptions, parts: OperatedParts): r
     ...options.management,
     log: services.log,
     recorder: control.recorder,
+    retention: control.retention,
     live: reloader.live,
     targets,
     urls,

@@ -42,6 +42,7 @@ export interface StoredControlOptions {
 /** The control plane of the process that has the database. */
 export interface StoredControl extends ControlPlane {
   readonly recorder: CallRecorder
+  readonly retention: Retention
   readonly authority: QuotaAuthority
   /** Notes the accounts of routes.yaml in the database. Logs a failure: the next reload tries again. */
   declareAccounts(config: Pick<Config, 'accounts'>): Promise<void>
@@ -83,6 +84,7 @@ export async function openStoredControl({
     keys,
     authority,
     recorder: usage.recorder,
+    retention,
     declareAccounts: ({ accounts }) =>
       noteDeclaredAccounts(store, new Map(Array.from(accounts, ([id, { at }]) => [id, placeOf(at)]))).catch((err: unknown) =>
         log.warn({ err, accounts: [...accounts.keys()] }, 'the accounts of routes.yaml are not in the database yet'),

@@ -1,11 +1,9 @@
-import { type ExpressionBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Store } from '../store/database.ts'
-import type { Schema } from '../store/schema.ts'
-import { MAX_NANO_USD } from '../text/money.ts'
 import { labelsOf } from './names.ts'
 import { ALL_ACCOUNTS, ALL_CALLS, addTotals, TOTALS, type Totals, zeroTotals } from './rollup.ts'
 import { stepsOf } from './time-range.ts'
-import { type Dimension, groupName, groupRows, usageRows } from './usage-report.ts'
+import { type Dimension, groupName, groupRows, sums, usageRows } from './usage-report.ts'
 
 /** What spend is grouped by: a dimension of usage, the price that was applied, or the day. */
 export type SpendGroup = Dimension | 'price' | 'day'
@@ -97,17 +95,6 @@ async function reportGroups(store: Store, query: SpendQuery, group: Dimension | 
     rows.push({ ...(top.length > MAX_ROWS ? { name: '*', label: 'all others' } : { name: '', label: 'none' }), totals: others })
   return { rows, totals }
 }
-
-/** The sums of each column. A larger sum than a number can hold could not be read. */
-function sums(_row: ExpressionBuilder<Schema, 'usage'>) {
-  return TOTALS.map((column) =>
-    sql<number>`cast(case when sum(${sql.ref(column)}) > ${MOST} then ${MOST} else sum(${sql.ref(column)}) end as bigint)`.as(
-      column,
-    ),
-  )
-}
-
-const MOST = sql.lit(MAX_NANO_USD)
 
 const rowsOfAll = (store: Store, query: SpendQuery) =>
   usageRows(store, { step: 'day' }, daysOf(query))

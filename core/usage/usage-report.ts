@@ -1,9 +1,10 @@
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import type { Store } from '../store/database.ts'
-import type { UsageTable } from '../store/schema.ts'
+import type { Schema, UsageTable } from '../store/schema.ts'
+import { MAX_NANO_USD } from '../text/money.ts'
 import { labelsOf } from './names.ts'
 import { ALL_ACCOUNTS, ALL_CALLS, addTotals, TOTALS, type Totals, zeroTotals } from './rollup.ts'
-import { type Step, stepsOf, type TimeRange } from './time-range.ts'
+import { type CountedSteps, countedSteps, type Step, type TimeRange } from './time-range.ts'
 
 /** What usage is grouped by: `model`, `key`, `account`, or `tag:` and the tag's name. */
 export type Dimension = 'model' | 'key' | 'account' | `tag:${string}`
@@ -43,18 +44,20 @@ interface StepTotals {
 
 /** Reports usage. Throws `invalid_value` for an invalid time range. */
 export async function reportUsage(store: Store, query: UsageQuery): Promise<UsageReport> {
-  const topGroups = await findTopGroups(store, query, MAX_GROUPS + 1)
+  const counted = countedSteps(query)
+  const topGroups = await findTopGroups(store, query, counted, MAX_GROUPS + 1)
   const shown = topGroups.slice(0, MAX_GROUPS)
-  const { all, ofGroups } = await findTotals(store, query, shown)
+  const { all, ofGroups } = await findTotals(store, query, counted, shown)
   const names = shown.map((group) => groupName(query, group))
-  const steps = new Map(stepsOf(query).map((at) => [at, { all: zeroTotals(), values: names.map(zeroTotals) }]))
+  const steps = new Map(counted.starts.map((at) => [at, { all: zeroTotals(), values: names.map(zeroTotals) }]))
+  const stepOf = ({ at }: GroupTotals) => steps.get(counted.startOf.get(at)!)!
   const totals = zeroTotals()
   for (const row of all) {
-    addTotals(steps.get(row.at)!.all, row)
+    addTotals(stepOf(row).all, row)
     addTotals(totals, row)
   }
   const indexes = new Map(names.map((name, index) => [name, index]))
-  for (const row of ofGroups) addTotals(steps.get(row.at)!.values[indexes.get(groupName(query, row))!]!, row)
+  for (const row of ofGroups) addTotals(stepOf(row).values[indexes.get(groupName(query, row))!]!, row)
   const labels = await labelsOf(store, query.group, names)
   const groups = names.map((name) => ({ name, label: labels.get(name) ?? name }))
   if (addOthers(steps))
@@ -94,13 +97,13 @@ export const groupName = ({ group }: { readonly group: string }, { scope, name }
 const MAX_SORTED = 100_000
 
 /** The groups with the most requests, in descending order. */
-async function findTopGroups(store: Store, query: UsageQuery, count: number): Promise<readonly Group[]> {
-  const rows = groupRows(store, query, stepsOf(query)).select(['scope', 'name'])
+async function findTopGroups(store: Store, query: UsageQuery, counted: CountedSteps, count: number): Promise<readonly Group[]> {
+  const rows = rowsOfGroups(store, query, counted).select(['scope', 'name'])
   const topOf = (some: typeof rows) =>
     store.read(some.groupBy(['scope', 'name']).orderBy(sql`sum(requests)`, 'desc').orderBy('scope').orderBy('name').limit(count))
   const some = rows.limit(MAX_SORTED + 1).as('some')
-  const [counted] = await store.read(store.db.selectFrom(some).select(({ fn }) => fn.countAll<number>().as('count')))
-  if (counted!.count <= MAX_SORTED) return topOf(rows)
+  const [found] = await store.read(store.db.selectFrom(some).select(({ fn }) => fn.countAll<number>().as('count')))
+  if (found!.count <= MAX_SORTED) return topOf(rows)
   // Most rows of very many have a single request. Without them the query takes a fraction of the time, and a group with more than one
   // request in a step keeps its rank.
   const top = await topOf(rows.where('requests', '>', 1))
@@ -111,14 +114,15 @@ async function findTopGroups(store: Store, query: UsageQuery, count: number): Pr
 async function findTotals(
   store: Store,
   query: UsageQuery,
+  counted: CountedSteps,
   groups: readonly Group[],
 ): Promise<{ readonly all: readonly GroupTotals[]; readonly ofGroups: readonly GroupTotals[] }> {
   const columns = ['at', 'scope', 'name', ...TOTALS] as const
-  const all = usageRows(store, query, stepsOf(query))
+  const all = usageRows(store, counted, [...counted.startOf.keys()])
     .where('dimension', '=', ALL_CALLS)
     .where('scope', '=', query.account ?? ALL_ACCOUNTS)
     .select([...columns, sql<number>`1`.as('is_all')])
-  const ofGroups = groupRows(store, query, stepsOf(query))
+  const ofGroups = rowsOfGroups(store, query, counted)
     .where(isOneOf(groups))
     .select([...columns, sql<number>`0`.as('is_all')])
   const rows = await store.read(groups.length === 0 ? all : all.unionAll(ofGroups))
@@ -131,20 +135,38 @@ function isOneOf(groups: readonly Group[]) {
   return sql<boolean>`(scope, name) in (values ${sql.join(pairs)})`
 }
 
+/** The sums of each column. A larger sum than a number can hold could not be read. */
+export function sums(_row: ExpressionBuilder<Schema, 'usage'>) {
+  return TOTALS.map((column) =>
+    sql<number>`cast(case when sum(${sql.ref(column)}) > ${MOST} then ${MOST} else sum(${sql.ref(column)}) end as bigint)`.as(
+      column,
+    ),
+  )
+}
+
+const MOST = sql.lit(MAX_NANO_USD)
+
+/** The rows of every group in the steps of a report. */
+const rowsOfGroups = (store: Store, { group, account }: UsageQuery, { step, startOf }: CountedSteps) =>
+  groupRows(store, { group, account, step }, [...startOf.keys()])
+
 const PAGE = 500
 
 /** The totals of every group, oldest first; the next page is read when the consumer asks for it. Throws `invalid_value`. */
 export async function* allTotals(store: Store, query: UsageQuery): AsyncGenerator<readonly GroupTotals[]> {
-  for (const at of stepsOf(query)) {
+  const { step, starts, startOf } = countedSteps(query)
+  for (const at of starts) {
+    const rowsOfStep = [...startOf].flatMap(([row, start]) => (start === at ? [row] : []))
     let after: Group | undefined
     do {
-      const rows = groupRows(store, query, [at])
-        .select(['at', 'scope', 'name', ...TOTALS])
+      const rows = groupRows(store, { ...query, step }, rowsOfStep)
+        .select((row) => ['scope', 'name', ...sums(row)])
+        .groupBy(['scope', 'name'])
         .orderBy('scope')
         .orderBy('name')
         .limit(PAGE)
       const page = await store.read(after === undefined ? rows : rows.where(isAfter(after)))
-      if (page.length > 0) yield page
+      if (page.length > 0) yield page.map((row) => ({ at, ...row }))
       after = page.length < PAGE ? undefined : page.at(-1)!
     } while (after !== undefined)
   }

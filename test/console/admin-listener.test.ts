@@ -17,7 +17,7 @@ describeInBrowser('the console on the admin listener', (open) => {
     await signInAsAdmin(page, fixture)
     await page.goto(fixture.address('/playground?model=acme/smart'))
     await page.getByRole('button', { name: 'Create a key for one hour' }).click()
-    await page.getByText('A key for one hour').waitFor()
+    await page.getByText('A key for one hour', { exact: true }).waitFor()
     await page.getByRole('textbox', { name: 'Message', exact: true }).fill('Who are you?')
     await page.keyboard.press('Enter')
     await page.getByText('Hello from far away.', { exact: true }).waitFor()

@@ -128,7 +128,7 @@ describeInBrowser('a change in the console', (open) => {
       kind: 'live',
     })
     await page.goto(fixture.address('/keys'))
-    await page.getByRole('cell', { name: masked }).waitFor()
+    await page.getByRole('cell', { name: `Live ${masked}` }).waitFor()
     const call = { key: secret, json: { model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }] } }
     const response = await fixture.gateway.fetch('/v1/chat/completions', call)
     await fixture.gateway.logged((line) => line.id === response.headers.get('x-request-id'))
@@ -161,7 +161,7 @@ describeInBrowser('a change in the console', (open) => {
       .getByRole('link')
       .click()
     await page.waitForURL(`**/keys?q=${key!.id}`)
-    await page.getByRole('row', { name: /^batch/ }).waitFor({ state: 'detached' })
+    await page.getByRole('row', { name: /^Choose batch/ }).waitFor({ state: 'detached' })
     expect(await page.getByRole('row').count(), 'the head and both secrets').to.equal(3)
     await page
       .getByRole('row', { name: /Old secret/ })
@@ -173,6 +173,45 @@ describeInBrowser('a change in the console', (open) => {
     await page.keyboard.press('Enter')
     await page.getByRole('status').getByText(`Revoked nightly batch (${old}).`).waitFor()
     expect(await focused(), 'the row without its menu').to.include(old)
+  })
+
+  it('of several keys is one question that names each of them, and says which could not be revoked', async () => {
+    const keys: { id: string; masked: string }[] = []
+    for (const name of ['leaked one', 'leaked two', 'leaked three'])
+      keys.push(await admin.post('/keys', { name, kind: 'live', tags: { team: 'leaks' } }))
+    await page.goto(fixture.address('/keys?q=team%3Dleaks'))
+    await page.getByText('3 keys', { exact: true }).waitFor()
+    await page.getByRole('checkbox', { name: /^Choose leaked one/ }).focus()
+    await page.keyboard.press('Space')
+    await page.getByText('1 of 3 keys chosen').waitFor()
+    await page.getByRole('checkbox', { name: 'Choose all that are shown' }).check()
+    await page.getByText('3 of 3 keys chosen').waitFor()
+    await page.getByRole('button', { name: 'Revoke…' }).click()
+    const question = dialog('Revoke 3 keys')
+    for (const { masked } of keys) await question.getByText(masked).waitFor()
+    await question.getByText('are refused from the next request on').waitFor()
+    expect(await question.getByRole('button', { name: 'Revoke 3 keys' }).isDisabled()).to.equal(true)
+    await page.route(`**/keys/${keys[1]!.id}/revoke`, (route) =>
+      route.fulfill({ status: 503, json: { error: { message: 'The database is locked.', code: 'storage_busy' } } }),
+    )
+    await page.keyboard.type('revoke')
+    await page.keyboard.press('Enter')
+    const rest = dialog('Revoke 1 key')
+    await rest.getByRole('alert').getByText('2 of 3 keys are revoked').waitFor()
+    await rest.getByText('Not revoked: The database is locked.').waitFor()
+    expect(await rest.getByText(keys[0]!.masked).count(), 'a revoked key in the question').to.equal(0)
+    await page.unroute(`**/keys/${keys[1]!.id}/revoke`)
+    await rest.getByRole('button', { name: 'Revoke 1 key' }).click()
+    await page
+      .getByRole('status')
+      .getByText(/^Revoked 3 keys: /)
+      .waitFor()
+    const { db } = fixture.gateway.store
+    const revoked = await db.selectFrom('keys').select('name').where('revoked_at', 'is not', null).execute()
+    expect(revoked.map(({ name }) => name)).to.include.members(['leaked one', 'leaked two', 'leaked three'])
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await page.evaluate('document.activeElement.id'), 'the focus').to.equal('page')
+    await page.getByRole('checkbox', { name: /^Choose leaked/ }).waitFor({ state: 'detached' })
   })
 
   // C5

@@ -129,6 +129,22 @@ describeInBrowser('the playground', (open) => {
     await member.getByRole('row', { name: /Playground.*Revoked/ }).waitFor()
   })
 
+  it('sends a message that was written while the key was created', async () => {
+    const { promise: written, resolve: go } = Promise.withResolvers<void>()
+    await member.route('**/api/v1/keys', async (route) => {
+      await written
+      await route.continue()
+    })
+    await member.goto(fixture.address('/playground?model=sandbox/echo'))
+    await member.getByRole('button', { name: 'Create a key for one hour' }).click()
+    await write('Soon')
+    await member.getByText('Sent as soon as the key is created').waitFor()
+    go()
+    await member.getByText(/^Finish/).waitFor()
+    expect(await member.getByText('Soon', { exact: true }).count(), 'the message and its answer').to.equal(2)
+    await member.unroute('**/api/v1/keys')
+  })
+
   /** Opens the page for a model, with the key of the fixture. */
   async function begin(model: string): Promise<void> {
     await member.goto(fixture.address(`/playground?model=${model}`))

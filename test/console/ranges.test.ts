@@ -1,8 +1,25 @@
 import { expect } from 'chai'
 import { barSpanOf, CUSTOM, spanOf, stepOf } from '../../console/src/ui/ranges.ts'
+import { countedSteps } from '../../core/usage/time-range.ts'
 
 const NOW = Date.parse('2026-11-20T15:04:05.678Z')
 const NO_DAYS = { from: '', to: '' }
+const NOVEMBER = { range: CUSTOM, from: '2026-11-01', to: '2026-11-07' }
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const MONTH = 30 * DAY
+
+/** Runs a check as if this computer was in a time zone. */
+function inZone(zone: string, check: () => void): void {
+  const before = process.env.TZ
+  process.env.TZ = zone
+  try {
+    check()
+  } finally {
+    if (before === undefined) delete process.env.TZ
+    else process.env.TZ = before
+  }
+}
 
 describe('a time range of the console', () => {
   it('that is relative has no end', () => {
@@ -25,21 +42,43 @@ describe('a time range of the console', () => {
   })
 
   // C7
-  for (const { range, from, bars, step } of [
-    { range: '24h', from: '2026-11-19T16:00:00.000Z', bars: 24, step: 3_600_000 },
-    { range: '7d', from: '2026-11-14T00:00:00.000Z', bars: 7, step: 86_400_000 },
-    { range: '30d', from: '2026-10-22T00:00:00.000Z', bars: 30, step: 86_400_000 },
+  for (const { zone, range, from, bars } of [
+    { zone: 'UTC', range: '24h', from: '2026-11-19T16:00:00.000Z', bars: 24 },
+    { zone: 'UTC', range: '7d', from: '2026-11-14T00:00:00.000Z', bars: 7 },
+    // There it is the 21st already.
+    { zone: 'Asia/Tokyo', range: '7d', from: '2026-11-14T15:00:00.000Z', bars: 7 },
+    { zone: 'America/New_York', range: '7d', from: '2026-11-14T05:00:00.000Z', bars: 7 },
+    // Over the end of daylight saving time.
+    { zone: 'America/New_York', range: '30d', from: '2026-10-22T04:00:00.000Z', bars: 30 },
   ])
-    it(`of ${range} is a chart of ${bars} bars`, () => {
-      const span = barSpanOf({ range, ...NO_DAYS }, NOW)
-      expect(span).to.deep.equal({ from })
-      expect(Math.ceil((NOW - Date.parse(span.from)) / step)).to.equal(bars)
+    it(`of ${range} is a chart of ${bars} bars in ${zone}`, () => {
+      inZone(zone, () => {
+        const { timeZone, ...span } = barSpanOf({ range, ...NO_DAYS }, NOW, MONTH)
+        expect(span).to.deep.equal({ from })
+        if (timeZone === undefined) expect(Math.ceil((NOW - Date.parse(span.from)) / HOUR)).to.equal(bars)
+        else expect(countedSteps({ from: Date.parse(from), to: NOW, step: 'day', timeZone }).starts).to.have.length(bars)
+      })
     })
 
   // C7
-  it('between two days is a chart of these days, which are counted in UTC', () => {
-    const days = { range: CUSTOM, from: '2026-11-01', to: '2026-11-07' }
-    expect(barSpanOf(days, NOW)).to.deep.equal({ from: '2026-11-01T00:00:00.000Z', to: '2026-11-08T00:00:00.000Z' })
+  it('between two days is a chart of these days of the reader', () => {
+    inZone('America/New_York', () =>
+      expect(barSpanOf(NOVEMBER, NOW, MONTH)).to.deep.equal({
+        from: '2026-11-01T04:00:00.000Z',
+        to: '2026-11-08T05:00:00.000Z',
+        timeZone: 'America/New_York',
+      }),
+    )
+  })
+
+  it('of which no hours are kept is a chart of days of UTC', () => {
+    inZone('America/New_York', () => {
+      expect(barSpanOf(NOVEMBER, NOW, 10 * DAY)).to.deep.equal({
+        from: '2026-11-01T00:00:00.000Z',
+        to: '2026-11-08T00:00:00.000Z',
+      })
+      expect(barSpanOf({ range: '90d', ...NO_DAYS }, NOW, MONTH)).to.deep.equal({ from: '2026-08-23T00:00:00.000Z' })
+    })
   })
 
   it('has steps of an hour up to three days', () => {

@@ -27,8 +27,8 @@ export function useAccount(id: string) {
   })
 }
 
-/** All users. */
-export const useUsers = () => useList('/users', {})
+/** Users. */
+export const useUsers = (filters: QueryOf<'/users'>) => useList('/users', filters)
 
 /** The open invitations. */
 export const useInvitations = () => useList('/invitations', {})

@@ -69,5 +69,25 @@ export const useRotateKey = () =>
 export const useRevokeKey = () =>
   useChange(({ id }: { readonly id: string }) => send('post', '/keys/{id}/revoke', { id }), '/keys')
 
+/** A key, and why it could not be revoked; without an error, it is revoked. */
+export interface Revocation {
+  readonly key: ApiKey
+  readonly error?: Error
+}
+
+/** Revokes several keys, one after the other. A failure of one does not stop the others. */
+export const useRevokeKeys = () =>
+  useChange(async ({ keys }: { readonly keys: readonly ApiKey[] }) => {
+    const done: Revocation[] = []
+    for (const key of keys) done.push(await revoked(key))
+    return done
+  }, '/keys')
+
+const revoked = (key: ApiKey): Promise<Revocation> =>
+  send('post', '/keys/{id}/revoke', { id: key.id }).then(
+    () => ({ key }),
+    (error: Error) => ({ key, error }),
+  )
+
 /** Whether a key or an account is declared in routes.yaml, the only place where it can be changed. */
 export const isDeclared = ({ source }: { readonly source: string }): boolean => source !== 'database'

@@ -1,4 +1,5 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { get, type PathOf, type QueryOf, type ReplyOf } from './http.ts'
 
 interface Page<Row> {
@@ -67,6 +68,17 @@ function refreshMs(pages: readonly Page<unknown>[] = [], growing: boolean): numb
   if (pages.length !== 1) return false
   if (!growing) return REFRESH_MS.other
   return REFRESH_MS[pages[0]!.data.length === 0 ? 'empty' : 'growing']
+}
+
+/** The rows of a list that is read at once which are shown at first, and which each button adds. */
+const SHOWN = 100
+
+/** A list that is read at once, shown part by part: a page of ten thousand rows would take seconds. */
+export function useShownPart<Row>(list: List<Row>): List<Row> {
+  const [shown, setShown] = useState(SHOWN)
+  const { rows } = list
+  if (rows === undefined || rows.length <= shown) return list
+  return { ...list, rows: rows.slice(0, shown), more: () => setShown(shown + SHOWN) }
 }
 
 /** A list that is read at once. */

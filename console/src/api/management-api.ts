@@ -520,6 +520,7 @@ export interface paths {
         query?: {
           limit?: number;
           cursor?: string;
+          q?: string;
         };
       };
       responses: {
@@ -864,6 +865,7 @@ export interface paths {
           from?: string;
           to?: string;
           step?: "hour" | "day";
+          time_zone?: string;
           group: string;
           account_id?: string;
         };
@@ -895,6 +897,7 @@ export interface paths {
           from?: string;
           to?: string;
           step?: "hour" | "day";
+          time_zone?: string;
           group: string;
           account_id?: string;
         };
@@ -1371,6 +1374,8 @@ export interface components {
         /** @description The base URL for clients; it ends in /v1. */
         readonly base_url: string;
         readonly version: string;
+        /** @description How long usage is kept by the hour; by the day, it is kept longer. */
+        readonly usage_hours_seconds: number;
       };
     };
     readonly Invitation: {

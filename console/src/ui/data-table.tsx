@@ -4,6 +4,7 @@ import type { List } from '../api/list.ts'
 import styles from './data-table.module.css'
 import { Failure } from './failure.tsx'
 import { LoadMore } from './load-more.tsx'
+import { ChooseAll, ChooseRow, type Selection } from './selection.tsx'
 
 /** A column: its header and its cells. */
 export interface Column<Row> {
@@ -26,6 +27,8 @@ export interface DataTableProps<Row> {
   readonly rowKey: (row: Row) => string
   /** Whether a row is dimmed. */
   readonly muted?: (row: Row) => boolean
+  /** Absent: rows cannot be chosen. */
+  readonly selection?: Selection<Row>
   /** Shown in place of an empty table. */
   readonly empty: ReactNode
 }
@@ -34,19 +37,24 @@ const SKELETON_ROWS = 6
 
 /** A list as a table, in any state: loading, failed, empty, loaded, or with more pages. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, list, empty } = props
+  const { label, columns, list, empty, selection } = props
   if (list.error !== null && list.rows === undefined) return <Failure error={list.error} onRetry={list.retry} />
   if (list.rows?.length === 0) return empty
   return (
     <>
       <div className={styles.frame}>
         <Table
-          className={`${styles.table} ${list.stale ? styles.stale : ''}`}
+          className={[styles.table, list.stale && styles.stale, selection && styles.selectable].filter(Boolean).join(' ')}
           aria-label={label}
           aria-busy={list.rows === undefined}
         >
           <Table.Thead>
             <Table.Tr>
+              {selection && (
+                <Table.Th className={styles.choice}>
+                  <ChooseAll selection={selection} rows={list.rows ?? []} />
+                </Table.Th>
+              )}
               {columns.map((column) => (
                 <Table.Th key={column.header} w={column.width} className={classOf(column)}>
                   {column.header}
@@ -54,7 +62,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
               ))}
             </Table.Tr>
           </Table.Thead>
-          <Table.Tbody>{list.rows === undefined ? <SkeletonRows columns={columns} /> : <Rows {...props} />}</Table.Tbody>
+          <Table.Tbody>{list.rows === undefined ? <SkeletonRows {...props} /> : <Rows {...props} />}</Table.Tbody>
         </Table>
       </div>
       <LoadMore list={list} />
@@ -62,9 +70,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   )
 }
 
-function Rows<Row>({ columns, list, rowKey, muted }: DataTableProps<Row>) {
+function Rows<Row>({ columns, list, rowKey, muted, selection }: DataTableProps<Row>) {
   return list.rows?.map((row) => (
     <Table.Tr key={rowKey(row)} className={muted?.(row) ? styles.muted : undefined}>
+      {selection && (
+        <Table.Td className={styles.choice}>
+          <ChooseRow selection={selection} row={row} />
+        </Table.Td>
+      )}
       {columns.map((column, index) => (
         <Table.Td key={column.header} data-label={column.header} className={classOf(column, index)}>
           {column.cell(row)}
@@ -83,9 +96,10 @@ function classOf<Row>({ header, end, spare }: Column<Row>, index?: number): stri
 }
 
 /** Placeholders of the height of rows. */
-function SkeletonRows<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
+function SkeletonRows<Row>({ columns, selection }: Pick<DataTableProps<Row>, 'columns' | 'selection'>) {
   return Array.from({ length: SKELETON_ROWS }, (_, row) => (
     <Table.Tr key={row}>
+      {selection && <Table.Td className={styles.choice} />}
       {columns.map((column) => (
         <Table.Td key={column.header} data-label={column.header} className={classOf(column)}>
           <Skeleton h={12} w={column.header === '' ? 24 : '70%'} miw={24} />

@@ -46,19 +46,49 @@ export function spanOf({ range, from, to }: Time, now: number): Span {
     return { from: new Date(`${from}T00:00:00`).toISOString(), to: end.toISOString() }
   }
   const { ms } = RANGES[range as keyof typeof RANGES] ?? RANGES['7d']
-  return { from: new Date(Math.floor((now - ms) / MINUTE) * MINUTE).toISOString() }
+  return { from: new Date(floorMinute(now - ms)).toISOString() }
 }
 
-/** The span of whole hours or days, in UTC as usage is counted, for a chart: "Last 7 days" are today and the six days before. */
-export function barSpanOf(time: Time, now: number): Span {
-  const span = spanOf(time, now)
-  const step = stepOf(span, now) === 'hour' ? HOUR : DAY
-  if (span.to !== undefined && step === DAY) return { from: `${time.from}T00:00:00.000Z`, to: endOfDay(time.to) }
-  const from = Date.parse(span.from)
-  // The step of now is the last one.
-  const first = span.to === undefined ? Math.floor(now / step) * step + step - (Math.floor(now / MINUTE) * MINUTE - from) : from
-  return { ...span, from: new Date(Math.floor(first / step) * step).toISOString() }
+/** The span of a chart, whose first and last bar are whole hours or days. */
+export interface BarSpan extends Span {
+  /** Where the days of a chart begin; absent: they are days of UTC. */
+  readonly timeZone?: string
 }
+
+/**
+ * The span of a chart: "Last 7 days" are today and the six days before, in the reader's time zone. Days before `kept` milliseconds are
+ * those of UTC, since no hours are kept of which others could be added up.
+ */
+export function barSpanOf(time: Time, now: number, kept: number): BarSpan {
+  const span = spanOf(time, now)
+  if (stepOf(span, now) === 'hour') return { ...span, from: new Date(startOfHours(span, now)).toISOString() }
+  const from = startOfDays(span, now)
+  if (from.getTime() >= now - kept) return { ...span, from: from.toISOString(), timeZone: readersTimeZone() }
+  if (span.to !== undefined) return { from: `${time.from}T00:00:00.000Z`, to: endOfDay(time.to) }
+  return { from: new Date(Math.floor(now / DAY) * DAY + DAY - (floorMinute(now) - Date.parse(span.from))).toISOString() }
+}
+
+/** The reader's time zone, such as `Europe/Berlin`. */
+export const readersTimeZone = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone
+
+/** With the hour of now, as many hours as the span is long. */
+function startOfHours({ from, to }: Span, now: number): number {
+  const first = Date.parse(from)
+  const start = to === undefined ? Math.floor(now / HOUR) * HOUR + HOUR - (floorMinute(now) - first) : first
+  return Math.floor(start / HOUR) * HOUR
+}
+
+/** With today, as many days of the reader as the span is long. */
+function startOfDays({ from, to }: Span, now: number): Date {
+  if (to !== undefined) return new Date(from)
+  const days = Math.round((floorMinute(now) - Date.parse(from)) / DAY)
+  const start = new Date(now)
+  start.setHours(0, 0, 0, 0)
+  start.setDate(start.getDate() + 1 - days)
+  return start
+}
+
+const floorMinute = (time: number): number => Math.floor(time / MINUTE) * MINUTE
 
 const endOfDay = (day: string): string => new Date(Date.parse(`${day}T00:00:00Z`) + DAY).toISOString()
 

@@ -103,6 +103,14 @@ onEachDatabase('usage', (create) => {
     expect(requests(answer)).to.deep.equal({ 'openai/gpt-5.5': [1, 1] })
   })
 
+  it('has the days of a time zone as sums of hours', async () => {
+    // Two hours before midnight of UTC it is the next day in Berlin.
+    await write([{ at: at(0) + 21 * HOUR_MS }, { at: at(0) + 22 * HOUR_MS }, { at: at(0) + 23 * HOUR_MS }])
+    const answer = await report({ from: at(0), to: at(1), timeZone: 'Europe/Berlin' })
+    expect(requests(answer)).to.deep.equal({ 'openai/gpt-5.5': [1, 2] })
+    expect(answer.series.map(({ t }) => t)).to.deep.equal(['2026-05-16T22:00:00.000Z', '2026-05-17T22:00:00.000Z'])
+  })
+
   it('is empty without calls', async () => {
     const answer = await report({})
     expect(answer).to.deep.include({

@@ -5,7 +5,8 @@ import { type CallFields, callRowOf } from '../../core/usage/outcome.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { type ApiClient, adminClient } from './api-client.ts'
 
-const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 /** Yesterday in UTC: the gateway removes calls that are older than its retention. */
 const DAY = (Math.floor(Date.now() / DAY_MS) - 1) * DAY_MS
 const NOON = DAY + DAY_MS / 2
@@ -86,7 +87,31 @@ describe('lists and files of requests and usage', () => {
     expect(lines).to.include(`${isoOf(DAY)},key_7,key_7,40,0,400,200,0,0,,40`)
   })
 
+  it('add up days of the time zone that is asked for, the same ones in both', async () => {
+    // West of UTC by eleven hours: yesterday's noon of UTC is early in the morning there.
+    const query = `group=model&step=day&time_zone=Pacific/Pago_Pago&from=${isoOf(DAY)}&to=${isoOf(DAY + DAY_MS)}`
+    const { json } = await client.get(`/usage?${query}`)
+    const { series, totals } = json as { series: { t: string; values: { requests: number }[] }[]; totals: { requests: number } }
+    const sums = series.map(({ t, values }) => [t, values.reduce((sum, { requests }) => sum + requests, 0)])
+    expect(sums).to.deep.equal([
+      [isoOf(DAY - 13 * HOUR_MS), 0],
+      [isoOf(DAY + 11 * HOUR_MS), CALLS],
+    ])
+    expect(totals.requests).to.equal(CALLS)
+    const lines = (await client.get(`/usage.csv?${query}`)).text.trimEnd().split('\r\n').slice(1)
+    expect(lines.map((line) => line.split(',').with(2, '').join(','))).to.deep.equal([
+      `${isoOf(DAY + 11 * HOUR_MS)},,,1,1,10,5,0,0,,1`,
+      `${isoOf(DAY + 11 * HOUR_MS)},openai/gpt-5.5,,1199,0,11990,5995,0,0,,1199`,
+    ])
+  })
+
   for (const [name, path, param] of [
+    ['an unknown time zone', '/usage?group=model&step=day&time_zone=Mars/Olympus', 'time_zone'],
+    [
+      'days of a time zone whose hours are no longer kept',
+      `/usage?group=model&time_zone=UTC&from=${isoOf(DAY - 31 * DAY_MS)}`,
+      'from',
+    ],
     ['an invalid status', '/requests?status=nine', 'status'],
     ['an invalid time', '/requests?from=yesterday', 'from'],
     ['an invalid fault', '/requests.csv?fault=mine', 'fault'],

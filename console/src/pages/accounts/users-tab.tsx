@@ -5,13 +5,17 @@ import { type User, useUsers } from '../../api/accounts.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
+import { FilterBar } from '../../ui/filter-bar.tsx'
+import { SearchField } from '../../ui/search-field.tsx'
 import { StatusLabel } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
 import { USER_CHANGES, type UserChange, UserChangeDialog } from './user-changes.tsx'
 
 /** The users. */
 export function UsersTab() {
-  const list = useUsers()
+  const [{ q }, setFilters] = useFilters({ q: '' })
+  const list = useUsers({ q })
   const [asked, setAsked] = useState<{ readonly user: User; readonly change: UserChange }>()
   const columns: readonly Column<User>[] = [
     { header: 'Name', cell: (user) => <Person user={user} /> },
@@ -31,13 +35,20 @@ export function UsersTab() {
   ]
   return (
     <>
+      <FilterBar>
+        <SearchField label="Search users" value={q} onSearch={(text) => setFilters({ q: text.trim() })} />
+      </FilterBar>
       <DataTable
         label="Users"
         columns={columns}
         list={list}
         rowKey={({ id }) => id}
         muted={({ disabled }) => disabled}
-        empty={<EmptyMessage icon={IconUsers} title="No users" />}
+        empty={
+          <EmptyMessage icon={IconUsers} title="No matching users">
+            Search by a part of the name, of the e-mail address, or of the account's name.
+          </EmptyMessage>
+        }
       />
       {asked !== undefined && <UserChangeDialog {...asked} onClose={() => setAsked(undefined)} />}
     </>

@@ -7,6 +7,7 @@ import { CostCell } from '../../ui/cost-cell.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { GlobList } from '../../ui/glob-list.tsx'
+import type { Selection } from '../../ui/selection.tsx'
 import { StatusLabel, type Tone } from '../../ui/status-label.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import { inChains, KeyChain } from './key-chain.tsx'
@@ -21,13 +22,14 @@ const WORDS: Readonly<Record<KeyStatus, string>> = { active: 'Active', expired: 
 /** The keys, and the actions on each. */
 export interface KeyTableProps extends Omit<KeyMenuProps, 'apiKey'> {
   readonly list: List<ApiKey>
+  readonly selection: Selection<ApiKey>
   /** Whether filters are set: then an empty list does not mean that there are no keys. */
   readonly filtered: boolean
   readonly onCreate: () => void
 }
 
 /** The table of keys. */
-export function KeyTable({ list, filtered, onCreate, ...menu }: KeyTableProps) {
+export function KeyTable({ list, selection, filtered, onCreate, ...menu }: KeyTableProps) {
   const { user } = useSignedIn()
   const columns: readonly Column<ApiKey>[] = [
     {
@@ -50,6 +52,7 @@ export function KeyTable({ list, filtered, onCreate, ...menu }: KeyTableProps) {
       list={{ ...list, rows: list.rows && inChains(list.rows) }}
       rowKey={({ id }) => id}
       muted={({ status }) => status !== 'active'}
+      selection={selection}
       empty={filtered ? <NoMatches /> : <NoneYet onCreate={onCreate} />}
     />
   )
@@ -68,15 +71,15 @@ function KeyName({ apiKey, rows, withAccount }: KeyNameProps) {
     ...(withAccount ? [account.name] : []),
     ...limits,
     ...Object.entries(tags).map(([tag, value]) => `${tag}=${value}`),
-  ]
+  ].join(' · ')
   return (
     <Stack gap={0}>
       <Text size="sm" fw={500} lineClamp={2}>
         {name}
       </Text>
-      {details.length > 0 && (
-        <Text size="xs" c="dimmed" lineClamp={1}>
-          {details.join(' · ')}
+      {details !== '' && (
+        <Text size="xs" c="dimmed" lineClamp={1} title={details}>
+          {details}
         </Text>
       )}
       <KeyChain apiKey={apiKey} rows={rows} />

@@ -1,19 +1,21 @@
-import { Button, NativeSelect, SegmentedControl, Text } from '@mantine/core'
+import { Button, NativeSelect, SegmentedControl } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
-import { type ApiKey, type CreatedApiKey, useKeys } from '../../api/keys.ts'
+import { type ApiKey, type CreatedApiKey, isDeclared, useKeys } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { AccountFilter } from '../../ui/account-filter.tsx'
 import { FilterBar } from '../../ui/filter-bar.tsx'
-import { exactly } from '../../ui/numbers.ts'
 import { Page } from '../../ui/page.tsx'
 import { SearchField } from '../../ui/search-field.tsx'
+import { useSelection } from '../../ui/selection.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { CreateKeyDialog } from './create-key-dialog.tsx'
 import { EditKeyDialog } from './edit-key-dialog.tsx'
+import { KeySelectionBar } from './key-selection-bar.tsx'
 import { KeyTable } from './key-table.tsx'
 import styles from './keys-page.module.css'
 import { RevokeKeyDialog } from './revoke-key-dialog.tsx'
+import { RevokeKeysDialog } from './revoke-keys-dialog.tsx'
 import { RotateKeyDialog } from './rotate-key-dialog.tsx'
 import { SavedKeyDialog } from './saved-key-dialog.tsx'
 import { searchText } from './search-text.ts'
@@ -35,7 +37,10 @@ const ORDERS = [
 /** The open dialog. A new secret is kept here, in the page's memory, until its dialog is closed. */
 type Open =
   | { readonly dialog: 'edit' | 'rotate' | 'revoke'; readonly key: ApiKey }
+  | { readonly dialog: 'revoke-several'; readonly keys: readonly ApiKey[] }
   | { readonly dialog: 'saved'; readonly key: CreatedApiKey }
+
+const isRevocable = (key: ApiKey): boolean => key.status !== 'revoked' && !isDeclared(key)
 
 /** API keys: find, create, rotate, revoke. */
 export function KeysPage() {
@@ -43,6 +48,11 @@ export function KeysPage() {
   const [open, setOpen] = useState<Open>()
   const { user } = useSignedIn()
   const list = useKeys(filters)
+  const selection = useSelection({
+    rows: list.rows,
+    allows: isRevocable,
+    labelOf: ({ name, masked }) => `Choose ${name} (${masked})`,
+  })
   const create = (): void => setFilters({ new: '1' })
   const close = (): void => setOpen(undefined)
   function show(key: CreatedApiKey): void {
@@ -84,13 +94,14 @@ export function KeysPage() {
           onChange={(status) => setFilters({ status })}
         />
       </FilterBar>
-      {list.total !== undefined && list.total > 0 && (
-        <Text size="sm" c="dimmed" mb="xs">
-          {list.total === 1 ? '1 key' : `${exactly(list.total)} keys`}
-        </Text>
-      )}
+      <KeySelectionBar
+        total={list.total}
+        selection={selection}
+        onRevoke={() => setOpen({ dialog: 'revoke-several', keys: selection.chosen })}
+      />
       <KeyTable
         list={list}
+        selection={selection}
         filtered={[filters.q, filters.status, filters.account_id].some((value) => value !== '')}
         onCreate={create}
         onEdit={(key) => setOpen({ dialog: 'edit', key })}
@@ -101,6 +112,7 @@ export function KeysPage() {
       {open?.dialog === 'edit' && <EditKeyDialog apiKey={open.key} onClose={close} />}
       {open?.dialog === 'rotate' && <RotateKeyDialog apiKey={open.key} onRotated={show} onClose={close} />}
       {open?.dialog === 'revoke' && <RevokeKeyDialog apiKey={open.key} onClose={close} />}
+      {open?.dialog === 'revoke-several' && <RevokeKeysDialog keys={open.keys} onClose={close} />}
       {open?.dialog === 'saved' && <SavedKeyDialog apiKey={open.key} onDone={close} />}
     </Page>
   )

@@ -1,7 +1,7 @@
 import { Anchor, Badge, Code, Group, Text } from '@mantine/core'
 import { IconBox } from '@tabler/icons-react'
 import { Link } from 'react-router'
-import { wholeList } from '../../api/list.ts'
+import { useShownPart, wholeList } from '../../api/list.ts'
 import { type Model, useModels } from '../../api/models.ts'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
@@ -42,7 +42,7 @@ export function ModelsPage() {
       <DataTable
         label="Models"
         columns={isContextKnown ? COLUMNS : COLUMNS.filter((column) => column !== CONTEXT)}
-        list={wholeList(query, fits)}
+        list={useShownPart(wholeList(query, fits))}
         rowKey={({ id }) => id}
         muted={({ available }) => !available}
         empty={q === '' ? <NoModels /> : <NoMatches q={q} />}

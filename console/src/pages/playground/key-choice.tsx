@@ -1,6 +1,6 @@
 import { Anchor, Button, Code, Group, PasswordInput, Stack, Text } from '@mantine/core'
 import { IconKey } from '@tabler/icons-react'
-import { useCreateKey, useRevokeKey } from '../../api/keys.ts'
+import { type useCreateKey, useRevokeKey } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { Failure } from '../../ui/failure.tsx'
 import { notify } from '../../ui/notices.ts'
@@ -8,11 +8,15 @@ import { holdKey, useHeldKey } from './key-memory.ts'
 
 const HOUR_MS = 3_600_000
 
+/** How the key of the playground is created. */
+export interface KeyChoiceProps {
+  readonly create: ReturnType<typeof useCreateKey>
+}
+
 /** Selects the key of the playground: a new one for an hour, or a pasted one. It is kept in the page's memory only. */
-export function KeyChoice() {
+export function KeyChoice({ create }: KeyChoiceProps) {
   const { user } = useSignedIn()
   const held = useHeldKey(user.id)
-  const create = useCreateKey()
 
   function make(): void {
     const expires_at = new Date(Date.now() + HOUR_MS).toISOString()

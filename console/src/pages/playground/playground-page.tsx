@@ -1,5 +1,6 @@
 import { Box, Button, Stack, Tabs, Text } from '@mantine/core'
 import { useState } from 'react'
+import { useCreateKey } from '../../api/keys.ts'
 import { useSignedIn } from '../../api/session.ts'
 import { CodeBlock } from '../../ui/code-block.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -24,6 +25,7 @@ export function PlaygroundPage() {
   const [{ model }, setFilters] = useFilters({ model: INITIAL_SETTINGS.model })
   const [others, setOthers] = useState(INITIAL_SETTINGS)
   const { exchanges, running, send, retry, remove, clear, stop } = useConversation()
+  const create = useCreateKey()
   const key = useHeldKey(useSignedIn().user.id)
   const settings = { ...others, model }
   const answer = exchanges.at(-1)?.answer ?? NO_ANSWER
@@ -44,6 +46,7 @@ export function PlaygroundPage() {
       <Box className={styles.columns}>
         <SettingsPanel
           settings={settings}
+          create={create}
           onChange={({ model: next, ...changes }) => {
             if (next !== undefined) setFilters({ model: next })
             setOthers((before) => ({ ...before, ...changes }))
@@ -67,6 +70,7 @@ export function PlaygroundPage() {
               <Composer
                 running={running}
                 obstacle={obstacle}
+                keyPending={create.isPending}
                 onSend={(text) => question && void send(question, text)}
                 onStop={stop}
               />

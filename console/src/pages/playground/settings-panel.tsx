@@ -1,21 +1,21 @@
 import { Group, NumberInput, Stack, Switch, Textarea } from '@mantine/core'
 import { ModelSelect } from '../../ui/model-select.tsx'
-import { KeyChoice } from './key-choice.tsx'
+import { KeyChoice, type KeyChoiceProps } from './key-choice.tsx'
 import type { Settings } from './settings.ts'
 
 /** The settings, and the handler of changes. */
-export interface SettingsPanelProps {
+export interface SettingsPanelProps extends KeyChoiceProps {
   readonly settings: Settings
   readonly onChange: (changes: Partial<Settings>) => void
 }
 
 /** Model, key and parameters. */
-export function SettingsPanel({ settings, onChange }: SettingsPanelProps) {
+export function SettingsPanel({ settings, create, onChange }: SettingsPanelProps) {
   const { model, system, temperature, topP, maxTokens, stream } = settings
   return (
     <Stack>
       <ModelSelect label="Model" value={model} onChange={(next) => onChange({ model: next })} />
-      <KeyChoice />
+      <KeyChoice create={create} />
       <Textarea
         label="System message"
         placeholder="How the model should behave"

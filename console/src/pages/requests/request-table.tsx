@@ -53,19 +53,22 @@ function RequestLink({ id }: { readonly id: string }) {
 function ModelCell({ row: { model, alias, served, attempts } }: { readonly row: RequestRow }) {
   const servedAs = served === null ? undefined : `${served.namespace}/${served.model}`
   const fallbacks = attempts.length - 1
-  const notes = [
-    ...(alias !== null && model !== null ? [`→ ${model}`] : []),
-    ...(servedAs !== undefined && servedAs !== model ? [`→ ${servedAs}`] : []),
-    ...(fallbacks > 0 ? [`${attempts.length} attempts`] : []),
+  const way = [
+    ...(alias !== null && model !== null ? [model] : []),
+    ...(servedAs !== undefined && servedAs !== model ? [servedAs] : []),
   ]
+  const notes = [
+    ...(way.length > 0 ? [way.map((name) => `→ ${name}`).join(' ')] : []),
+    ...(fallbacks > 0 ? [`${attempts.length} attempts`] : []),
+  ].join(' · ')
   return (
     <Stack gap={0}>
       <Text size="sm" lineClamp={1}>
         {alias ?? model ?? 'None'}
       </Text>
-      {notes.length > 0 && (
-        <Text size="xs" c="dimmed" lineClamp={1}>
-          {notes.join(' · ')}
+      {notes !== '' && (
+        <Text size="xs" c="dimmed" lineClamp={1} title={notes}>
+          {notes}
         </Text>
       )}
     </Stack>

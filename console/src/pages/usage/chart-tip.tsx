@@ -3,12 +3,12 @@ import styles from './chart-tip.module.css'
 import type { StackedChartProps } from './stacked-chart.tsx'
 
 const FORMATS = {
-  hour: new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
-  day: new Intl.DateTimeFormat('en', { weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' }),
-}
+  hour: { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  day: { weekday: 'short', month: 'short', day: 'numeric' },
+} as const
 
 /** The position of the tooltip, and its bar. */
-export interface ChartTipProps extends Pick<StackedChartProps, 'groups' | 'step' | 'format'> {
+export interface ChartTipProps extends Pick<StackedChartProps, 'groups' | 'step' | 'timeZone' | 'format'> {
   readonly left: number
   /** Of the whole chart: in its right half the tooltip is left of the pointer. */
   readonly width: number
@@ -17,12 +17,12 @@ export interface ChartTipProps extends Pick<StackedChartProps, 'groups' | 'step'
 }
 
 /** The tooltip of a bar: the value of each group. */
-export function ChartTip({ left, width, time, step, format, index, groups }: ChartTipProps) {
+export function ChartTip({ left, width, time, step, timeZone, format, index, groups }: ChartTipProps) {
   const place = left > width / 2 ? { right: width - left + 12 } : { left: left + 12 }
   return (
     <Paper className={styles.tip} style={place} withBorder shadow="sm" p="xs" aria-hidden="true">
       <Text size="xs" fw={600} mb={4}>
-        {FORMATS[step].format(new Date(time))}
+        {new Intl.DateTimeFormat('en', { ...FORMATS[step], timeZone }).format(new Date(time))}
       </Text>
       {groups.map(({ label, color, values }) => (
         <div key={label} className={styles.row}>

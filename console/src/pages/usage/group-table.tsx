@@ -16,7 +16,7 @@ export interface GroupRow {
 export function GroupTable({ rows, what }: { readonly rows: readonly GroupRow[]; readonly what: string }) {
   return (
     <Table.ScrollContainer minWidth={640} scrollAreaProps={{ viewportProps: { tabIndex: 0, 'aria-label': `Usage by ${what}` } }}>
-      <Table aria-label={`Usage by ${what}`} tabularNums>
+      <Table className={styles.table} aria-label={`Usage by ${what}`} tabularNums>
         <Table.Thead>
           <Table.Tr>
             <Table.Th tt="capitalize">{what}</Table.Th>

@@ -13,6 +13,8 @@ export interface StackedChartProps {
   /** The chart's accessible name. */
   readonly label: string
   readonly step: 'hour' | 'day'
+  /** The time zone of days. */
+  readonly timeZone: string
   readonly times: readonly string[]
   readonly format: MetricFormat
   readonly groups: readonly { readonly label: string; readonly color: string; readonly values: readonly number[] }[]
@@ -21,7 +23,7 @@ export interface StackedChartProps {
 const HEIGHT = 280
 
 /** A stacked bar chart. The table below it has the same numbers, for screen readers. */
-export function StackedChart({ label, step, times, format, groups }: StackedChartProps) {
+export function StackedChart({ label, step, timeZone, times, format, groups }: StackedChartProps) {
   const dark = useComputedColorScheme() === 'dark'
   const { ref: sized, width } = useElementSize<HTMLDivElement>()
   const plotted = useRef<HTMLDivElement>(null)
@@ -32,10 +34,10 @@ export function StackedChart({ label, step, times, format, groups }: StackedChar
     if (target === null || width === 0) return
     const seconds = times.map((time) => Date.parse(time) / 1000)
     const colors = groups.map(({ color }) => color)
-    const options = chartOptions({ width, height: HEIGHT, step, format, colors, dark, onPoint: setAt })
+    const options = chartOptions({ width, height: HEIGHT, step, timeZone, format, colors, dark, onPoint: setAt })
     const plot = new uPlot(options, [seconds, ...stacked(groups.map(({ values }) => values))], target)
     return () => plot.destroy()
-  }, [width, times, format, groups, step, dark])
+  }, [width, times, format, groups, step, timeZone, dark])
 
   return (
     <div ref={sized} className={styles.chart} style={{ height: HEIGHT }} role="img" aria-label={label}>
@@ -46,6 +48,7 @@ export function StackedChart({ label, step, times, format, groups }: StackedChar
           width={width}
           time={times[at.index]!}
           step={step}
+          timeZone={timeZone}
           format={format}
           index={at.index}
           groups={groups}

@@ -6,6 +6,8 @@ export interface ChartSetting {
   readonly width: number
   readonly height: number
   readonly step: 'hour' | 'day'
+  /** The time zone of days. */
+  readonly timeZone: string
   readonly format: MetricFormat
   /** Of each group, the lowest in the stack first. */
   readonly colors: readonly string[]
@@ -15,9 +17,9 @@ export interface ChartSetting {
 }
 
 const LABELS = {
-  hour: new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }),
-  day: new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' }),
-}
+  hour: { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  day: { month: 'short', day: 'numeric' },
+} as const
 
 const FONT = '12px Inter, -apple-system, "Segoe UI", Roboto, Arial, sans-serif'
 const STEP_SECONDS = { hour: 3600, day: 86_400 }
@@ -36,7 +38,7 @@ export function stacked(values: readonly (readonly number[])[]): number[][] {
 }
 
 /** The options of uPlot. */
-export function chartOptions({ width, height, step, format, colors, dark, onPoint }: ChartSetting): uPlot.Options {
+export function chartOptions({ width, height, step, timeZone, format, colors, dark, onPoint }: ChartSetting): uPlot.Options {
   const bars = uPlot.paths.bars!({ size: BAR, radius: 0 })
   const axis = {
     font: FONT,
@@ -44,13 +46,14 @@ export function chartOptions({ width, height, step, format, colors, dark, onPoin
     grid: { stroke: dark ? '#2b3038' : '#eceef2', width: 1 },
     ticks: { show: false },
   }
+  const label = new Intl.DateTimeFormat('en', { ...LABELS[step], timeZone })
   const half = STEP_SECONDS[step] / 2
   return {
     width,
     height,
     padding: [8, 8, 0, 0],
-    // Days are counted in UTC: their ticks stand where they begin there.
-    ...(step === 'day' && { tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') }),
+    // Days that are counted in UTC have their ticks where they begin there.
+    ...(timeZone === 'UTC' && { tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') }),
     legend: { show: false },
     cursor: { points: { show: false }, y: false, drag: { x: false, y: false } },
     scales: {
@@ -62,8 +65,9 @@ export function chartOptions({ width, height, step, format, colors, dark, onPoin
       {
         ...axis,
         grid: { show: false },
+        size: 30,
         space: 70,
-        values: (_, splits) => splits.map((split) => LABELS[step].format(split * 1000)),
+        values: (_, splits) => splits.map((split) => label.format(split * 1000)),
       },
       { ...axis, size: 56, values: (_, splits) => splits.map((split) => format.atAxis(split)) },
     ],

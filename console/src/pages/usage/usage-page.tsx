@@ -10,7 +10,7 @@ import { EmptyMessage } from '../../ui/empty-message.tsx'
 import { Failure } from '../../ui/failure.tsx'
 import { useNow } from '../../ui/now.ts'
 import { Page } from '../../ui/page.tsx'
-import { barSpanOf, stepOf } from '../../ui/ranges.ts'
+import { barSpanOf, readersTimeZone, stepOf } from '../../ui/ranges.ts'
 import { SpendingList } from '../../ui/spending-list.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { groupColor } from './colors.ts'
@@ -26,10 +26,11 @@ const DEFAULTS: UsageFilters = { range: '7d', from: '', to: '', group: 'model', 
 export function UsagePage() {
   const [filters, setFilters] = useFilters(DEFAULTS)
   const now = useNow()
-  const { account } = useSignedIn()
-  const span = barSpanOf(filters, now)
+  const { account, gateway } = useSignedIn()
+  const { timeZone, ...span } = barSpanOf(filters, now, gateway.usage_hours_seconds * 1000)
   const query = {
     ...span,
+    ...(timeZone !== undefined && { time_zone: timeZone }),
     step: stepOf(span, now),
     group: filters.group === 'tag' ? `tag:${filters.tag || DEFAULTS.tag}` : filters.group,
     account_id: filters.account_id,
@@ -38,7 +39,7 @@ export function UsagePage() {
   return (
     <Page
       title="Usage"
-      about="Calls, tokens and costs over time. Days are counted in UTC."
+      about={`Calls, tokens and costs over time. ${zoneOf(query.step, timeZone)}`}
       actions={
         <Button
           component="a"
@@ -60,7 +61,11 @@ export function UsagePage() {
           error === null && <Skeleton h={420} />
         ) : (
           <Box opacity={isPlaceholderData ? 0.55 : 1}>
-            {data.totals.requests === 0 ? <NoUsage /> : <Chart usage={data} filters={filters} />}
+            {data.totals.requests === 0 ? (
+              <NoUsage />
+            ) : (
+              <Chart usage={data} filters={filters} timeZone={timeZone ?? (data.step === 'day' ? 'UTC' : readersTimeZone())} />
+            )}
           </Box>
         )}
       </Stack>
@@ -82,7 +87,19 @@ function BudgetsLeft({ accountId }: { readonly accountId: string }) {
   )
 }
 
-function Chart({ usage, filters }: { readonly usage: Usage; readonly filters: UsageFilters }) {
+/** Which days are shown. */
+const zoneOf = (step: 'hour' | 'day', timeZone: string | undefined): string =>
+  step === 'day' && timeZone === undefined
+    ? 'Days this long ago are counted in UTC.'
+    : `Times are those of ${timeZone ?? readersTimeZone()}.`
+
+interface ChartProps {
+  readonly usage: Usage
+  readonly filters: UsageFilters
+  readonly timeZone: string
+}
+
+function Chart({ usage, filters, timeZone }: ChartProps) {
   const dark = useComputedColorScheme() === 'dark'
   const metric = metricOf(filters.metric)
   const { times, rows } = useMemo(() => {
@@ -104,6 +121,7 @@ function Chart({ usage, filters }: { readonly usage: Usage; readonly filters: Us
       <StackedChart
         label={`${METRICS[metric]} per ${usage.step}, by ${what}; the table below has the numbers`}
         step={usage.step}
+        timeZone={timeZone}
         times={times}
         format={formatOf(metric)}
         groups={rows}
