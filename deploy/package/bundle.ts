@@ -13,7 +13,7 @@ const ENTRIES = ['core/main.ts', 'core/sdk/api.ts', 'core/testing/kit.ts']
 const EXTERNAL = /^(?:openai|mocha|pg-native|@napi-rs\/nice)(?:\/|$)/
 
 /** The result of bundling. */
-interface Bundle {
+export interface Bundle {
   /** The files that were bundled. */
   readonly modules: readonly string[]
   /** Paths in the package that its modules read, or look for modules in. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { describeInBrowser } from './browser.ts'
-import { type ConsoleFixture, startConsole } from './fixture.ts'
+import { type ConsoleFixture, recorded, startConsole } from './fixture.ts'
 import { type Management, MEMBER, signInAsAdmin, signInAsMember } from './management.ts'
 
 /** The accessible name and the text of the focused element. */
@@ -132,7 +132,7 @@ describeInBrowser('a change in the console', (open) => {
     const call = { key: secret, json: { model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }] } }
     const response = await fixture.gateway.fetch('/v1/chat/completions', call)
     await fixture.gateway.logged((line) => line.id === response.headers.get('x-request-id'))
-    await expectRow(id)
+    await recorded(fixture.gateway.store, 'key_id', id)
     await choose('nightly batch', 'Revoke')
     await dialog('Revoke nightly batch').getByText(masked).waitFor()
     await dialog('Revoke nightly batch')
@@ -140,12 +140,6 @@ describeInBrowser('a change in the console', (open) => {
       .waitFor()
     await page.keyboard.press('Escape')
   })
-
-  /** Resolves when a call of a key is written. */
-  async function expectRow(key: string): Promise<void> {
-    const { db } = fixture.gateway.store
-    while ((await db.selectFrom('calls').select('id').where('key_id', '=', key).execute()).length === 0);
-  }
 
   // C2
   it('of a rotated key shows both secrets as one key', async () => {

@@ -1,7 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 
+import { setImmediate } from 'node:timers/promises'
 import { createSetupToken } from '../../core/accounts/setup.ts'
 import { setupLink } from '../../core/accounts/tokens.ts'
+import type { Store } from '../../core/store/database.ts'
 import { json, openaiReply, scriptedUpstream, sse } from '../../core/testing/kit.ts'
 import { startTestGateway, type TestGateway } from '../support/gateway.ts'
 
@@ -87,4 +89,10 @@ export async function startConsole({ models = MODELS, adminListen = false } = {}
     address: (path) => `${gateway.adminUrl}/console${path}`,
     stop: () => all.disposeAsync(),
   }
+}
+
+/** Resolves when a call has its row. */
+export async function recorded({ db }: Store, column: 'id' | 'key_id', value: string): Promise<void> {
+  // The database answers within this turn of the event loop, and the row is written in another one.
+  while ((await db.selectFrom('calls').select('id').where(column, '=', value).execute()).length === 0) await setImmediate()
 }

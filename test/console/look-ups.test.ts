@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { describeInBrowser } from './browser.ts'
-import { type ConsoleFixture, startConsole } from './fixture.ts'
+import { type ConsoleFixture, recorded, startConsole } from './fixture.ts'
 import { Management, MEMBER, signInAsAdmin, signInAsMember } from './management.ts'
 
 /** More than a field lists at once. */
@@ -64,8 +64,7 @@ describeInBrowser('what is looked up in the console', (open) => {
       json: { model, messages: [{ role: 'user', content }] },
     })
     const id = response.headers.get('x-request-id')!
-    const { db } = fixture.gateway.store
-    while ((await db.selectFrom('calls').select('id').where('id', '=', id).execute()).length === 0);
+    await recorded(fixture.gateway.store, 'id', id)
     return id
   }
 

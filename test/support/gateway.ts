@@ -25,7 +25,10 @@ export interface TestGatewayOptions {
   readonly metricsToken?: string
   readonly adminListen?: boolean
   readonly corsOrigins?: readonly string[]
-  /** The URL of its database. Default: a file in its folder. */
+  /**
+   * The URL of its database, which threads read and write. Default: a file in its folder, for this gateway alone, without threads: they
+   * take four fifths of the CPU time of a start.
+   */
   readonly database?: string
   readonly management?: ManagementOptions
   /** The URL of a Redis server for limits. */
@@ -70,7 +73,8 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     await mkdir(dirname(join(folder, name)), { recursive: true })
     await writeFile(join(folder, name), text)
   }
-  const store = await openStore(options.database ?? `sqlite:${join(folder, 'gateway.db')}`)
+  const { database } = options
+  const store = await openStore(database ?? `sqlite:${join(folder, 'gateway.db')}`, { threads: database !== undefined })
   const log = new Log()
   const gateway = await startGateway({
     routes: join(folder, 'routes.yaml'),

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { type TemporaryFolder, temporaryFolder } from '../core/config/temporary-folder.ts'
+import { COMMAND_VARIABLE, SOURCES } from './command.ts'
 
 const PROJECT = fileURLToPath(new URL('../../', import.meta.url))
 const SUPPORT = JSON.stringify(import.meta.resolve('./requirements.ts'))
@@ -29,7 +30,8 @@ describe('a run of the tests', () => {
     const files = [tests].flat().map((text, index) => folder.write(`${index}.test.mjs`, text))
     const child = spawn(process.execPath, [join(PROJECT, 'node_modules/mocha/bin/mocha.js'), ...files, ...flags], {
       cwd: PROJECT,
-      env: { PATH: process.env.PATH, ...env },
+      // Named, so that no run builds one: these tests start none.
+      env: { PATH: process.env.PATH, [COMMAND_VARIABLE]: SOURCES, ...env },
     })
     const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
     return { stdout, stderr, code }

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundleCommand, removeCommand } from './command.ts'
 import { findAll, skipped } from './requirements.ts'
 
 // Threads start in half the time with it, as those of the command do.
@@ -16,11 +17,12 @@ let isLeftOpen = false
 if (process.env.MOCHA_WORKER_ID !== undefined) process.on('SIGTERM', () => {})
 
 /** Says first what this run leaves out, and why. */
-export function mochaGlobalSetup(this: Mocha.Runner & { isParallelMode(): boolean }): void {
+export async function mochaGlobalSetup(this: Mocha.Runner & { isParallelMode(): boolean }): Promise<void> {
   // The tests are loaded by other processes then.
   if (this.isParallelMode()) findAll()
   const lines = skipped().map((line) => `  ${line}\n`)
   if (lines.length > 0) process.stdout.write(`Skipped here:\n${lines.join('')}`)
+  if (this.isParallelMode()) await bundleCommand()
 }
 
 /** In a run in parallel, for each file. */
@@ -53,7 +55,8 @@ async function expectNothingOpen(this: Mocha.Context): Promise<void> {
 }
 
 /** Ends a process that would not end by itself. */
-export function mochaGlobalTeardown(): void {
+export async function mochaGlobalTeardown(): Promise<void> {
+  await removeCommand()
   // After mocha has set the exit code.
   if (isLeftOpen) setImmediate(() => process.exit())
 }

@@ -6,6 +6,7 @@ import { editAccount } from '../../../core/accounts/accounts.ts'
 import { GATEWAY } from '../../../core/accounts/audit.ts'
 import { createSecret } from '../../../core/keys/format.ts'
 import { digestOf } from '../../../core/text/ids.ts'
+import { onSqlite } from '../../support/databases.ts'
 import { adminClient, poll } from '../usage/api-client.ts'
 import { type BudgetGateway, type PricedUpstream, pricedUpstream, startBudgetGateway } from './fixture.ts'
 
@@ -19,14 +20,16 @@ const key = (name: keyof typeof SECRETS, more: object = {}) => ({
   ...more,
 })
 
-describe('the budget of an account of routes.yaml', () => {
+onSqlite('the budget of an account of routes.yaml', (create) => {
+  let database: string
   let priced: PricedUpstream
   let started: BudgetGateway
   let statuses: BudgetGateway['statuses']
 
   beforeEach(async () => {
     priced = await pricedUpstream()
-    started = await startBudgetGateway({ routes: routes('1 USD/month') })
+    database = await create()
+    started = await startBudgetGateway({ routes: routes('1 USD/month'), database })
     ;({ statuses } = started)
   })
 
@@ -51,6 +54,16 @@ describe('the budget of an account of routes.yaml', () => {
     expect(await gateway.reload()).to.include({ ok: true })
   }
 
+  /** Waits until the rows of calls say what the account has spent: a new budget, and a lost counter, begin with it. */
+  async function recorded(spent: string): Promise<void> {
+    const api = await adminClient(started.gateway)
+    type Spend = { json: { rows: { name: string; cost_usd: string }[] } }
+    await poll(
+      () => api.get('/spend?group=account') as Promise<Spend>,
+      (reply) => reply.json.rows.some(({ name, cost_usd }) => name === 'research' && cost_usd === spent),
+    )
+  }
+
   it('is for all its keys, of the file and of the database, each of which may have one of its own', async () => {
     const stored = await started.gateway.key({ account: 'research' })
     expect(await statuses(SECRETS.weekly, 3)).to.deep.equal([200, 200, 429])
@@ -66,9 +79,10 @@ describe('the budget of an account of routes.yaml', () => {
     expect(await statuses(SECRETS.nightly, 2)).to.deep.equal([200, 200])
     await reload('0.75 USD/month')
     expect(await statuses(SECRETS.nightly, 2)).to.deep.equal([200, 429])
-    await reload(['0.75 USD/day', '2 USD/month'])
+    await recorded('0.75')
+    await reload(['1.50 USD/day', '2 USD/month'])
     expect(await statuses(SECRETS.nightly, 4)).to.deep.equal([200, 200, 200, 429])
-    expect(await (await started.ask(SECRETS.nightly)).text()).to.include('0.75 USD/day')
+    expect(await (await started.ask(SECRETS.nightly)).text()).to.include('1.50 USD/day')
   })
 
   it('is shown with what is left of it, and can only be changed in the file', async () => {
@@ -98,16 +112,10 @@ describe('the budget of an account of routes.yaml', () => {
 
   it('and those of its keys are known from the rows of calls when their counters are lost', async () => {
     const { gateway } = started
-    const api = await adminClient(gateway)
     expect(await statuses(SECRETS.weekly, 1)).to.deep.equal([200])
-    type Spend = { json: { rows: { name: string; cost_usd: string }[] } }
-    await poll(
-      () => api.get('/spend?group=account') as Promise<Spend>,
-      (reply) => reply.json.rows.some(({ name, cost_usd }) => name === 'research' && cost_usd === '0.25'),
-    )
+    await recorded('0.25')
     await gateway.store.db.deleteFrom('quota_counters').execute()
-    const url = `sqlite:${join(gateway.folder, 'gateway.db')}`
-    const second = await startBudgetGateway({ routes: routes('1 USD/month'), database: url })
+    const second = await startBudgetGateway({ routes: routes('1 USD/month'), database })
     try {
       expect(await second.statuses(SECRETS.weekly, 2)).to.deep.equal([200, 429])
       expect(await second.statuses(SECRETS.nightly, 3)).to.deep.equal([200, 200, 429])

@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
 import { json, type ScriptedUpstream, scriptedUpstream, sse } from '../../../core/testing/kit.ts'
+import { SOURCES } from '../../support/command.ts'
 import { anthropic } from '../sdk/anthropic-dialect.ts'
 import { ask } from '../sdk/dialect.ts'
 import { openai } from '../sdk/openai-dialect.ts'
 import { Home } from './umg.ts'
 
-const UMG = fileURLToPath(new URL('../../../core/umg.mjs', import.meta.url))
 const COVERAGE = new URL('../../support/call-coverage.ts', import.meta.url).href
 
 /** Calls before the measured one: V8 and the gateway's memories are warm. */
@@ -53,7 +52,7 @@ namespaces:
 `,
     })
     secret = (await home.run(['keys', 'create', '--name', 'reader']).ended).stdout.trim()
-    gateway = spawn(process.execPath, ['--import', COVERAGE, UMG, 'start', '--port', '0', '--workers', '1'], {
+    gateway = spawn(process.execPath, ['--import', COVERAGE, SOURCES, 'start', '--port', '0', '--workers', '1'], {
       cwd: home.path,
       env: { PATH: process.env.PATH, KEY: 'key-of-claude', UMG_WORKERS: '1' },
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

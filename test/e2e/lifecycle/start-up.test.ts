@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { expect } from 'chai'
+import { SOURCES } from '../../support/command.ts'
 import { Home } from './umg.ts'
 
 const ROUTES = 'version: 1\nchain: [{ plugin: auth }]\nnamespaces: { sandbox: { provider: sandbox } }\n'
@@ -17,7 +18,7 @@ describe('a command starts fast:', () => {
 
   /** Runs a command. Resolves to the packages that it loaded, and its errors. */
   async function start(args: readonly string[]) {
-    const { stderr } = await home.run(args, { env: { LOADED }, script }).ended
+    const { stderr } = await home.run(args, { umg: SOURCES, env: { LOADED }, script }).ended
     const { packages, cache } = JSON.parse(await home.read('loaded')) as { packages: string[]; cache?: string }
     return { packages, cache, stderr }
   }

@@ -3,9 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-const UMG = fileURLToPath(new URL('../../../core/umg.mjs', import.meta.url))
+import { command } from '../../support/command.ts'
 
 /** The environment of commands: other variables of this machine must not affect tests. */
 const ENVIRONMENT = {
@@ -29,8 +27,8 @@ export class Umg {
   stdout = ''
   stderr = ''
 
-  constructor(args: readonly string[], { cwd, env, node = process.execPath, script = 'exec "$@"' }: RunOptions) {
-    this.#child = spawn('sh', ['-c', script, 'sh', node, UMG, ...args], { cwd, env: { ...ENVIRONMENT, ...env } })
+  constructor(args: readonly string[], { cwd, env, node = process.execPath, umg = command(), script = 'exec "$@"' }: RunOptions) {
+    this.#child = spawn('sh', ['-c', script, 'sh', node, umg, ...args], { cwd, env: { ...ENVIRONMENT, ...env } })
     this.#child.stdout!.setEncoding('utf8').on('data', (text) => (this.stdout += text))
     this.#child.stderr!.setEncoding('utf8').on('data', (text) => (this.stderr += text))
     this.ended = once(this.#child, 'close').then(([code]) => ({ code, stdout: this.stdout, stderr: this.stderr }))
@@ -62,6 +60,8 @@ interface RunOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Default: the Node that runs the tests. */
   readonly node?: string
+  /** The path of the command. Default: that of this run. */
+  readonly umg?: string
   /** What a shell does with the command, which is its "$@". */
   readonly script?: string
 }

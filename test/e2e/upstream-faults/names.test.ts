@@ -15,7 +15,7 @@ describeWith('linux', 'An upstream that is reached by name', () => {
 
   before(async () => {
     names = await dnsServer({
-      'models.test': { addresses: ['127.0.0.1'], ttl: 30 },
+      'named.test': { addresses: ['127.0.0.1'], ttl: 30 },
       'both.test': { addresses: ['::1', '127.0.0.1'] },
       ...Object.fromEntries(Array.from({ length: SILENT }, (_, index) => [`silent-${index}.test`, { silent: 'both' }])),
     })
@@ -29,7 +29,7 @@ describeWith('linux', 'An upstream that is reached by name', () => {
     gateway = await startTestGateway({
       routes: {
         chain: [{ plugin: 'auth' }],
-        namespaces: { up: at('models.test'), both: at('both.test'), local: at('localhost'), ...Object.fromEntries(silent) },
+        namespaces: { up: at('named.test'), both: at('both.test'), local: at('localhost'), ...Object.fromEntries(silent) },
       },
     })
   })
@@ -48,8 +48,8 @@ describeWith('linux', 'An upstream that is reached by name', () => {
 
   it('is called at an address of that name', async () => {
     expect((await call('up')).status).to.equal(200)
-    expect(upstream.requests.at(-1)?.headers.host).to.match(/^models\.test:/)
-    expect(names.questions).to.include('A models.test')
+    expect(upstream.requests.at(-1)?.headers.host).to.match(/^named\.test:/)
+    expect(names.questions).to.include('A named.test')
   })
 
   it('is called at the address that accepts a connection, if it has several', async () => {
