@@ -7,6 +7,7 @@ describeProvider({
   plugin: anthropic,
   config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('sk-ant-canary-31c9') }),
   model: 'claude-haiku-4-5',
+  requests: { file: new URL('requests.http', import.meta.url) },
   scenarios,
   errors,
   midStreamError,

@@ -1,6 +1,7 @@
 import { Secret } from 'unified-model-gateway/plugin'
 import { describeProvider, json, type ReceivedRequest } from 'unified-model-gateway/plugin/testing'
 import plugin from '../../../../plugins/providers/bedrock/index.ts'
+import { checkedSignature } from './checked-signature.ts'
 import { event, exception, MODEL } from './support.ts'
 
 /** A block of a reply, whole and as the deltas of its stream. */
@@ -79,6 +80,7 @@ describeProvider({
   }),
   model: MODEL,
   streamType: 'application/vnd.amazon.eventstream',
+  requests: { file: new URL('requests.http', import.meta.url), headers: checkedSignature('secret-canary-31c9') },
 
   scenarios: {
     text: {

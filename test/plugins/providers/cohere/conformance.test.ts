@@ -77,6 +77,7 @@ describeProvider({
   plugin,
   config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('cohere-canary-31c9') }),
   model: MODEL,
+  requests: { file: new URL('requests.http', import.meta.url) },
 
   scenarios: {
     text: {

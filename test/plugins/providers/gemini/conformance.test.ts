@@ -12,6 +12,7 @@ describeProvider({
   plugin: gemini,
   config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('AIza-canary-31c9'), facts: { 'gemini-able': ABLE } }),
   model: 'gemini-able',
+  requests: { file: new URL('requests.http', import.meta.url) },
   scenarios,
   errors,
   midStreamError,

@@ -21,6 +21,7 @@ describeProvider({
   plugin: openaiCompatible,
   config: ({ origin }) => ({ baseUrl: `${origin}/v1`, apiKey: new Secret('sk-open-canary-77d1') }),
   model: 'gpt-x',
+  requests: { file: new URL('requests.http', import.meta.url) },
 
   scenarios: {
     text: said({ text: 'Hello wörld 😀', usage: { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 } }),

@@ -43,8 +43,22 @@ describe('vertex', () => {
   onGoogleCloud()
 
   const title = 'vertex, a Gemini'
-  describeProvider({ ...google, title, model: 'gemini-able', ...gemini, embeddings: predicted })
+  describeProvider({
+    ...google,
+    title,
+    model: 'gemini-able',
+    requests: { file: new URL('gemini-requests.http', import.meta.url) },
+    ...gemini,
+    embeddings: predicted,
+  })
 
   const embeddings = { absent: 'no Claude embeds' }
-  describeProvider({ ...google, title: 'vertex, a Claude', model: 'claude-haiku-4-5@20251001', ...claude, embeddings })
+  describeProvider({
+    ...google,
+    title: 'vertex, a Claude',
+    model: 'claude-haiku-4-5@20251001',
+    requests: { file: new URL('claude-requests.http', import.meta.url) },
+    ...claude,
+    embeddings,
+  })
 })
