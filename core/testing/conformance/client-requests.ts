@@ -78,6 +78,8 @@ export const TOOL_CONVERSATION: Conversation = {
 /** A JSON Schema with the keywords that upstreams take, drop or refuse. */
 const RICH_SCHEMA = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
+  $id: 'https://schemas.example/trip',
+  $comment: 'Only people read this.',
   type: 'object',
   title: 'Trip',
   description: 'A trip.',
@@ -133,10 +135,85 @@ const ODD: Asked = {
 const PICTURE = `data:image/png;base64,${IMAGE}`
 const shown = (url: string): Asked => ({ messages: [user([text('What is this?'), { type: 'image_url', image_url: { url } }])] })
 const file = (values: object): Asked => ({ messages: [user([{ type: 'file', file: values }])] })
-const efforts = ['none', 'minimal', 'medium', 'high'].map((effort) => [
+const efforts = ['none', 'minimal', 'medium', 'high', 'xhigh'].map((effort) => [
   `the reasoning effort ${effort}`,
   { reasoning_effort: effort, max_completion_tokens: 20_000 },
 ])
+
+const pdf = (filename: string) => ({ type: 'file', file: { filename, file_data: 'data:application/pdf;base64,JVBERi0=' } })
+const ofType = (type: string): Asked => file({ filename: 'a.any', file_data: `data:${type};base64,SGVsbG8=` })
+const sound = (format: string): Asked => ({
+  messages: [user([{ type: 'input_audio', input_audio: { data: 'UklGRg==', format } }])],
+})
+
+/** What the parts of a message can be. */
+const PARTS: Readonly<Record<string, Asked>> = {
+  'an image': shown(PICTURE),
+  'the address of an image': shown('https://images.example/a.png'),
+  'a JPEG image': shown('data:image/jpeg;base64,/9j/'),
+  'a GIF image': shown('data:image/gif;base64,R0lGOA=='),
+  'a WebP image': shown('data:image/webp;base64,UklGRg=='),
+  'documents of the same name': { messages: [user([pdf('a.pdf'), pdf('A.pdf'), pdf('a (1)_b.pdf'), pdf('')])] },
+  'the address of a document': file({ file_data: 'https://files.example/a.pdf' }),
+  'a document of text': ofType('text/plain'),
+  'a document of Markdown': ofType('text/markdown'),
+  'a document of CSV': ofType('text/csv'),
+  'a document by its id': file({ file_id: 'file-1' }),
+  'a WAV sound': sound('wav'),
+  'an MP3 sound': sound('mp3'),
+}
+
+/** What is asked of tools. */
+const TOOL_CHOICES: Readonly<Record<string, Asked>> = {
+  'one tool that is to be called': { tools: TOOLS, tool_choice: { type: 'function', function: { name: 'tell_time' } } },
+  'tools of which one is allowed': {
+    tools: TOOLS,
+    tool_choice: {
+      type: 'allowed_tools',
+      allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'tell_time' } }] },
+    },
+  },
+  'tools of which any one is to be called alone': { tools: TOOLS, tool_choice: 'required', parallel_tool_calls: false },
+  'tools of which none is to be called': { tools: TOOLS, tool_choice: 'none' },
+  'tools that were called, of which none is to be called': { ...TOOL_CONVERSATION.asked, tool_choice: 'none' },
+  'a tool with a schema of many keywords': {
+    tools: [{ type: 'function', function: { name: 'book', parameters: RICH_SCHEMA, strict: true } }],
+  },
+  'a call whose arguments are no JSON': {
+    messages: [
+      user('Hello'),
+      { role: 'assistant', tool_calls: [{ id: 'call_a', type: 'function', function: { name: 'tell_time', arguments: '{' } }] },
+      { role: 'tool', tool_call_id: 'call_a', content: 'Noon.' },
+    ],
+  },
+}
+
+/** What is asked of the model. */
+const SETTINGS: Readonly<Record<string, Asked>> = {
+  'a reply in JSON': { response_format: { type: 'json_object' } },
+  'a reply by a schema of many keywords': {
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 'trip', description: 'Where to.', schema: RICH_SCHEMA, strict: true },
+    },
+  },
+  'one stop sequence': { stop: 'END' },
+  'stop sequences of which some are blank': { stop: ['\n', 'END', ''] },
+  'both maximums': { max_tokens: 3000, max_completion_tokens: 2000 },
+  'a temperature of 0': { temperature: 0 },
+  'a temperature of 2': { temperature: 2 },
+  'a temperature beside top_p': { temperature: 0.3, top_p: 0.9 },
+  'members that choose another model': { models: ['other'], fallbacks: ['other'], route: 'fallback' },
+  ...Object.fromEntries(efforts),
+  'a reasoning effort beside few tokens': { reasoning_effort: 'high', max_tokens: 1000 },
+  'a reasoning effort beside a temperature and a tool that is to be called': {
+    reasoning_effort: 'low',
+    max_tokens: 10_000,
+    temperature: 0.5,
+    tools: TOOLS,
+    tool_choice: 'required',
+  },
+}
 
 /** Chat completion requests, by title, without their model. */
 export const CHAT_REQUESTS: Readonly<Record<string, Asked>> = {
@@ -146,42 +223,12 @@ export const CHAT_REQUESTS: Readonly<Record<string, Asked>> = {
   'a conversation': CONVERSATION.asked,
   'a conversation with tools': TOOL_CONVERSATION.asked,
   'a conversation with tools, streamed': { ...TOOL_CONVERSATION.asked, stream: true },
-  'an image': shown(PICTURE),
-  'the address of an image': shown('https://images.example/a.png'),
-  'an image of another type': shown('data:image/webp;base64,UklGRg=='),
-  'a document': file({ filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' }),
-  'the address of a document': file({ file_data: 'https://files.example/a.pdf' }),
-  'a document of text': file({ filename: 'a.txt', file_data: 'data:text/plain;base64,SGVsbG8=' }),
-  'a document by its id': file({ file_id: 'file-1' }),
-  'a sound': { messages: [user([{ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }])] },
-  'one tool that is to be called': { tools: TOOLS, tool_choice: { type: 'function', function: { name: 'tell_time' } } },
-  'tools of which none is to be called': { tools: TOOLS, tool_choice: 'none' },
-  'a reply in JSON': { response_format: { type: 'json_object' } },
-  'a reply by a schema of many keywords': {
-    response_format: {
-      type: 'json_schema',
-      json_schema: { name: 'trip', description: 'Where to.', schema: RICH_SCHEMA, strict: true },
-    },
-  },
-  'a tool with a schema of many keywords': {
-    tools: [{ type: 'function', function: { name: 'book', parameters: RICH_SCHEMA, strict: true } }],
-  },
-  'cache marks': MARKED,
-  'an odd conversation': ODD,
   'only instructions': { messages: [{ role: 'system', content: 'Be brief.' }] },
-  'one stop sequence': { stop: 'END' },
-  'a temperature of 0': { temperature: 0 },
-  'a temperature of 2': { temperature: 2 },
-  'a temperature beside top_p': { temperature: 0.3, top_p: 0.9 },
-  'a reasoning effort beside few tokens': { reasoning_effort: 'high', max_tokens: 1000 },
-  'a reasoning effort beside a temperature and a chosen tool': {
-    reasoning_effort: 'low',
-    max_tokens: 10_000,
-    temperature: 0.5,
-    tools: TOOLS,
-    tool_choice: 'required',
-  },
-  ...Object.fromEntries(efforts),
+  'an odd conversation': ODD,
+  'cache marks': MARKED,
+  ...PARTS,
+  ...TOOL_CHOICES,
+  ...SETTINGS,
 }
 
 /** All parameters of OpenAI at once, for a provider that passes them on. */

@@ -1,5 +1,6 @@
 import { describeProvider, type EmbeddingsFixture, json } from 'unified-model-gateway/plugin/testing'
 import vertex from '../../../../plugins/providers/vertex/index.ts'
+import { askedOf } from '../../../support/asked-models.ts'
 import * as claude from '../anthropic/scenarios.ts'
 import * as gemini from '../gemini/scenarios.ts'
 import { onGoogleCloud } from './google-cloud.ts'
@@ -47,7 +48,7 @@ describe('vertex', () => {
     ...google,
     title,
     model: 'gemini-able',
-    requests: { file: new URL('gemini-requests.http', import.meta.url) },
+    requests: { file: new URL('gemini-requests.http', import.meta.url), asked: askedOf(['gemini-2.5-flash', 'gemini-3-pro']) },
     ...gemini,
     embeddings: predicted,
   })
@@ -57,7 +58,10 @@ describe('vertex', () => {
     ...google,
     title: 'vertex, a Claude',
     model: 'claude-haiku-4-5@20251001',
-    requests: { file: new URL('claude-requests.http', import.meta.url) },
+    requests: {
+      file: new URL('claude-requests.http', import.meta.url),
+      asked: askedOf(['claude-opus-4-8', 'claude-sonnet-4@20250514']),
+    },
     ...claude,
     embeddings,
   })
