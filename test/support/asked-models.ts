@@ -13,7 +13,7 @@ const DIFFERENCES: Readonly<Record<string, Asked>> = {
     tool_choice: 'required',
   },
   'high reasoning': { reasoning_effort: 'high', max_tokens: 10_000, tools: [TOOL] },
-  'no reasoning': { reasoning_effort: 'none' },
+  'no reasoning': { reasoning_effort: 'none', temperature: 0.5, tools: [TOOL], tool_choice: 'required' },
   'a schema': { response_format: { type: 'json_schema', json_schema: { name: 'place', schema: SCHEMA, strict: true } } },
 }
 
