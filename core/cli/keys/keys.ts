@@ -91,7 +91,9 @@ function storedId({ id }: ObjectOptions): string {
   const [, name] = /^routes:(.+)$/.exec(id) ?? []
   if (name === undefined) return id
   const how = 'To replace it, put the hash of a key of umg keys generate in place of its own; to revoke it, remove its entry.'
-  throw new GatewayError('conflict', { values: { detail: `The key ${name} is declared in routes.yaml: change it there. ${how}` } })
+  throw new GatewayError('conflict', {
+    values: { detail: `The key ${name} is declared in routes.yaml: change it there. ${how}` },
+  })
 }
 
 function settingsOf({ name, models, class: rateClass, expires, budget, tags }: KeySettingsOptions) {
