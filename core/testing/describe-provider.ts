@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describeBytes } from './conformance/cases/bytes.ts'
+import { describeConversations } from './conformance/cases/conversations.ts'
 import { describeDepartures } from './conformance/cases/departures.ts'
 import { describeDiscovery } from './conformance/cases/discovery.ts'
 import { describeEmbeddings } from './conformance/cases/embeddings.ts'
@@ -10,6 +11,7 @@ import { describeParameters } from './conformance/cases/parameters.ts'
 import { describePassedEndpoints } from './conformance/cases/passed-endpoints.ts'
 import { describePrivacy } from './conformance/cases/privacy.ts'
 import { describeReplies } from './conformance/cases/replies.ts'
+import { describeRequests } from './conformance/cases/requests.ts'
 import { describeResponses } from './conformance/cases/responses.ts'
 import { describeTools } from './conformance/cases/tools.ts'
 import { type Harness, startHarness } from './conformance/harness.ts'
@@ -65,6 +67,10 @@ export function describeProvider(subject: ProviderUnderTest): void {
       )
     })
 
+    if (!subject.local) {
+      describeRequests(suite)
+      describeConversations(suite)
+    }
     describeReplies(suite)
     describeTools(suite)
     describeMessages(suite)
@@ -82,8 +88,17 @@ export function describeProvider(subject: ProviderUnderTest): void {
   })
 }
 
-function exceptions({ scenarios, errors, midStreamError, discovery, embeddings, responses, local }: ProviderUnderTest): string {
-  const more = { midStreamError, discovery, ...(embeddings && { embeddings }), ...(responses && { responses }) }
+function exceptions({
+  requests,
+  scenarios,
+  errors,
+  midStreamError,
+  discovery,
+  embeddings,
+  responses,
+  local,
+}: ProviderUnderTest): string {
+  const more = { requests, midStreamError, discovery, ...(embeddings && { embeddings }), ...(responses && { responses }) }
   const fixtures: Readonly<Record<string, object>> = { ...scenarios, ...errors, ...more }
   const absent = Object.entries(fixtures)
     .filter((entry): entry is [string, Absent] => isAbsent(entry[1]))

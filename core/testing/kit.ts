@@ -14,6 +14,7 @@ export type {
   MidStreamError,
   ProviderUnderTest,
   ReplyFixture,
+  RequestsFixture,
   Scenarios,
 } from './conformance/provider-under-test.ts'
 export { describeProvider } from './describe-provider.ts'

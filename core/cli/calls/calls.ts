@@ -12,7 +12,7 @@ import { type GroupTotals, writeTotals } from './totals.ts'
 
 /** The options of `umg requests list`. */
 export interface ListRequestsOptions extends StoreOptions, CallFilter {
-  /** The beginning of the ids. */
+  /** The beginning of the ids, or their last characters. */
   readonly id?: string
   /** Absent: a table, or JSON. */
   readonly format?: 'csv' | 'jsonl'
@@ -63,14 +63,14 @@ export async function usageCommand(options: UsageOptions, io: CommandIo): Promis
   })
 }
 
-/** Finds a call by its id, or by the beginning of its id if no other id begins the same. */
+/** Finds a call by its id, or by its first or last characters if no other id has the same. */
 async function findOne(store: Store, id: string): Promise<CallsTable> {
   const exact = await findCall(store, id)
   if (exact !== undefined) return exact
   const [first, second] = await findCalls(store, { q: id }, { limit: 2 })
   if (first === undefined) throw new GatewayError('object_not_found', { values: { what: 'request' } })
   if (second === undefined) return first
-  throw new GatewayError('invalid_value', { param: 'id', values: { detail: 'several requests have ids that begin like this' } })
+  throw new GatewayError('invalid_value', { param: 'id', values: { detail: 'several requests have ids like this' } })
 }
 
 const CALLS: TableFormat<CallView> = {

@@ -21,7 +21,7 @@ export function addCallCommands(umg: Command, io: CommandIo): void {
   const requests = umg.command('requests').description('show requests and their outcome; works while gateways run')
 
   addFilters(requests.command('list').description('list requests, the newest first'))
-    .option('--id <beginning>', 'the beginning of their ids')
+    .option('--id <part>', 'the beginning of their ids, or at least four of their last characters')
     .option('--model <model>', 'as the list shows it')
     .option('--key <id>', 'key_…')
     .addOption(new Option('--status <status>', 'the HTTP status').argParser(toCount))
@@ -35,8 +35,8 @@ export function addCallCommands(umg: Command, io: CommandIo): void {
     })
 
   addStoreCommand(requests, 'show', 'show one request')
-    .argument('<id>', 'req_…, from the reply header x-request-id; or its beginning')
-    .addHelpText('after', examples(['umg requests show req_8hTz2']))
+    .argument('<id>', 'req_…, from the reply header x-request-id; or its first or last characters')
+    .addHelpText('after', examples(['umg requests show req_01a206fe', 'umg requests show 2d2231453']))
     .action(async (id: string, options) => {
       process.exitCode = await (await calls()).showRequestCommand({ ...options, id }, io)
     })

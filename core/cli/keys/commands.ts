@@ -69,9 +69,10 @@ export function addKeyCommands(umg: Command, io: CommandIo): void {
     .command('hash')
     .description('read the secret of a key from stdin, and print its hash for keys: of routes.yaml')
     .addOption(jsonOption())
+    .allowExcessArguments()
     .addHelpText('after', examples(['umg keys hash < nightly.key']))
-    .action(async (options) => {
-      process.exitCode = await (await declared()).hashKeyCommand(options, process.stdin, io)
+    .action(async (options, { args }: Command) => {
+      process.exitCode = await (await declared()).hashKeyCommand({ ...options, args }, process.stdin, io)
     })
 }
 

@@ -19,12 +19,22 @@ export function generateKeyCommand({ test, json }: { readonly test?: boolean; re
   return 0
 }
 
-/** `umg keys hash`: prints the hash of the secret on `stdin`, for `keys:` of routes.yaml. Resolves to the exit code: 1 if it is no key. */
+/**
+ * `umg keys hash`: prints the hash of the secret on `stdin`, for `keys:` of routes.yaml. `args`: arguments, of which it takes none. Resolves
+ * to the exit code: 1 if it is no key.
+ */
 export async function hashKeyCommand(
-  { json }: { readonly json?: boolean },
+  { json, args = [] }: { readonly json?: boolean; readonly args?: readonly string[] },
   stdin: NodeJS.ReadableStream,
   io: CommandIo,
 ): Promise<number> {
+  if (args.length > 0) {
+    // The message does not repeat the argument, as the parser's would: it may be the secret.
+    io.stderr.write(
+      'The secret is read from stdin: other users of the machine can read arguments, and shells keep them. umg keys hash < nightly.key\n',
+    )
+    return 1
+  }
   const secret = (await text(stdin)).trim()
   const kind = kindOf(secret)
   if (kind !== 'live' && kind !== 'test') {

@@ -63,7 +63,7 @@ export async function listKeysCommand(
 /** `umg keys edit ID`. Resolves to the exit code. */
 export async function editKeyCommand(options: ObjectOptions & KeySettingsOptions, io: CommandIo): Promise<number> {
   return withStore(options, io, async (store) => {
-    const key = await editKey(store, { ...settingsOf(options), id: options.id }, COMMAND_LINE)
+    const key = await editKey(store, { ...settingsOf(options), id: storedId(options) }, COMMAND_LINE)
     if (options.json) return writeJson(toJson(key), io)
     io.stderr.write(`Changed the key ${key.id} (${key.name}). Running gateways apply it within a second.\n`)
     warnUncheckedClass(options.class, io)
@@ -73,16 +73,26 @@ export async function editKeyCommand(options: ObjectOptions & KeySettingsOptions
 /** `umg keys rotate ID`: prints only the new secret on stdout. Resolves to the exit code. */
 export async function rotateKeyCommand(options: ObjectOptions & { readonly overlap: number }, io: CommandIo): Promise<number> {
   return withStore(options, io, async (store) => {
-    writeSecret(options, await rotateKey(store, options, COMMAND_LINE), io)
+    writeSecret(options, await rotateKey(store, { ...options, id: storedId(options) }, COMMAND_LINE), io)
   })
 }
 
 /** `umg keys revoke ID`. Resolves to the exit code. */
 export async function revokeKeyCommand(options: ObjectOptions, io: CommandIo): Promise<number> {
   return withStore(options, io, async (store) => {
-    const key = await revokeKey(store, options.id, COMMAND_LINE)
+    const key = await revokeKey(store, storedId(options), COMMAND_LINE)
     if (options.json) return writeJson(toJson(key), io)
     io.stderr.write(`Revoked the key ${key.id} (${key.name}). Running gateways refuse it within a second.\n`)
+  })
+}
+
+/** The id of a key in the database. Throws `conflict` for that of a key of routes.yaml, which no command changes. */
+function storedId({ id }: ObjectOptions): string {
+  const [, name] = /^routes:(.+)$/.exec(id) ?? []
+  if (name === undefined) return id
+  const how = 'To replace it, put the hash of a key of umg keys generate in place of its own; to revoke it, remove its entry.'
+  throw new GatewayError('conflict', {
+    values: { detail: `The key ${name} is declared in routes.yaml: change it there. ${how}` },
   })
 }
 

@@ -89,3 +89,6 @@ export const NEUTRAL_PARAMETERS: Asked = {
   response_format: { type: 'text' },
   audio: null,
 }
+
+/** Parameters of every call, which no case for parameters is about. */
+export const STRUCTURE: ReadonlySet<string> = new Set(['model', 'messages', 'stream', 'stream_options'])

@@ -42,7 +42,7 @@ export interface Harness {
   answer(script: Script | RequestHandler): void
   /** The official SDK, without retries. */
   readonly sdk: OpenAI
-  /** Sends a request without the SDK: a chat completion, unless there is another path. */
+  /** Sends a request without the SDK, as JSON or as a form: a chat completion, unless there is another path. */
   post(body: object, init?: RequestInit & { readonly path?: string }): Promise<Response>
   stop(): Promise<void>
 }
@@ -94,8 +94,12 @@ async function startBefore(
       fetch(gateway.url + path, {
         ...init,
         method: 'POST',
-        headers: { authorization: `Bearer ${CLIENT_KEY}`, 'content-type': 'application/json', ...init.headers },
-        body: JSON.stringify(body),
+        headers: {
+          authorization: `Bearer ${CLIENT_KEY}`,
+          ...(!(body instanceof FormData) && { 'content-type': 'application/json' }),
+          ...init.headers,
+        },
+        body: body instanceof FormData ? body : JSON.stringify(body),
       }),
     async stop() {
       await gateway.stop()

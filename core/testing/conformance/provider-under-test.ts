@@ -19,6 +19,8 @@ export interface ProviderUnderTest {
   readonly local?: true
   /** The content type of its upstream's streams. Default: `text/event-stream`. */
   readonly streamType?: string
+  /** The requests that the upstream must get. */
+  readonly requests: RequestsFixture | Absent
   readonly scenarios: Scenarios
   readonly errors: Errors
   readonly midStreamError: MidStreamError | Absent
@@ -34,6 +36,16 @@ export interface ProviderUnderTest {
   readonly parameters?: Readonly<Record<string, Asked>>
   /** Answers the provider's requests other than for models and completions, such as for a token. */
   besides?(request: ReceivedRequest): Script | undefined
+}
+
+/** The requests that the upstream must get for the suite's calls. */
+export interface RequestsFixture {
+  /** A file that the suite writes if the environment variable UMG_WRITE_REQUESTS is set, and else compares. Read it beside the upstream's documentation. */
+  readonly file: URL
+  /** More calls, by title: the fields of each request. For models that get other requests, for parameters that meet each other. */
+  readonly asked?: Readonly<Record<string, Asked>>
+  /** What stands in the file for headers that differ from run to run, such as a date or a signature. */
+  headers?(request: ReceivedRequest): Readonly<Record<string, string>>
 }
 
 /** Replaces a fixture that the upstream does not have, and gives the reason. */

@@ -211,6 +211,17 @@ onEachDatabase('umg keys', (database, databaseKind) => {
       expect([code, stdout]).to.deep.equal([1, ''])
       expect(stderr).to.include('There is no key with this id').and.include('`list`')
     })
+
+    it('says how to change a key of routes.yaml, as rotate and edit do', async () => {
+      for (const { code, stderr } of [
+        await revoke('routes:search'),
+        await rotate('routes:search', { overlap: 0 }),
+        await edit('routes:search', { name: 'other' }),
+      ]) {
+        expect(code).to.equal(1)
+        expect(stderr).to.include('The key search is declared in routes.yaml').and.include('umg keys generate')
+      }
+    })
   })
 })
 

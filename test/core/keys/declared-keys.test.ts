@@ -1,9 +1,23 @@
 import { Readable } from 'node:stream'
 import { expect } from 'chai'
+import { Command } from 'commander'
+import { addKeyCommands } from '../../../core/cli/keys/commands.ts'
 import { generateKeyCommand, hashKeyCommand } from '../../../core/cli/keys/declared.ts'
 import { createSecret } from '../../../core/keys/format.ts'
 import { startTestGateway } from '../../support/gateway.ts'
 import { runCommand } from '../../support/run-command.ts'
+
+/** Runs a command as it is typed. */
+const umg = (...args: readonly string[]) =>
+  runCommand(async (io) => {
+    const program = new Command()
+    addKeyCommands(program, io)
+    await program.parseAsync(args, { from: 'user' })
+    const code = Number(process.exitCode)
+    // That of the test run.
+    process.exitCode = undefined
+    return code
+  })
 
 const generate = (options = {}) => runCommand(async (io) => generateKeyCommand(options, io))
 const hash = (text: string, options = {}) => runCommand((io) => hashKeyCommand(options, Readable.from([text]), io))
@@ -37,6 +51,13 @@ describe('umg keys for routes.yaml', () => {
     expect(await hash(secret)).to.deep.equal({ code: 0, stdout: `${declared}\n`, stderr: '' })
     expect((await hash(`${secret}\n`)).stdout).to.equal(`${declared}\n`)
     expect(JSON.parse((await hash(secret, { json: true })).stdout)).to.deep.equal({ kind: 'live', hash: declared })
+  })
+
+  it('hash refuses a secret as an argument, which other users of the machine could read, and does not repeat it', async () => {
+    const secret = createSecret('live')
+    const { code, stdout, stderr } = await umg('keys', 'hash', secret)
+    expect([code, stdout]).to.deep.equal([1, ''])
+    expect(stderr).to.include('umg keys hash < nightly.key').and.not.include(secret)
   })
 
   for (const [title, text, reason] of [

@@ -63,9 +63,10 @@ onEachDatabase('umg requests and umg usage', (create) => {
 
   it('show the only request with a prefix of its id, and refuse a prefix of several or none', async () => {
     expect((await show(CALLS[2]!.id.slice(4))).code).to.equal(0)
+    expect((await show(CALLS[2]!.id.slice(-8))).code).to.equal(0)
     const several = await show('req_')
     expect(several.code).to.equal(1)
-    expect(several.stderr).to.include('several requests have ids that begin like this')
+    expect(several.stderr).to.include('several requests have ids like this')
     const none = await show('req_nothing')
     expect(none.code).to.equal(1)
     expect(none.stderr).to.include('There is no request with this id. The command `list` shows them all.')

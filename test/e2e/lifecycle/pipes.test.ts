@@ -1,10 +1,14 @@
 import { expect } from 'chai'
+import fc from 'fast-check'
 import { createKey } from '../../../core/keys/keys.ts'
 import { openStore } from '../../../core/store/database.ts'
 import { Home } from './umg.ts'
 
 /** The output for so many is larger than the buffer of a pipe, which is 64 KiB. */
 const MANY = 500
+
+/** Each of them starts a process. */
+const PIPES = 6
 
 const ROUTES = 'version: 1\nchain: [{ plugin: auth }]\nnamespaces: { sandbox: { provider: sandbox } }\n'
 const WRONG = ROUTES.replace('[{ plugin: auth }]', `[${'{ plugin: ahut }, '.repeat(MANY)}]`)
@@ -69,6 +73,17 @@ describe('the output of a command into a pipe', () => {
     const { stdout, stderr } = await home.run(['schema'], { script: into('head -n 1') }).ended
     expect(stdout).to.equal('{\n')
     expect(stderr).to.equal('exit code 141\n')
+  })
+
+  it('is the same up to any byte after which its reader ends', async () => {
+    const { stdout: whole } = await home.run(['schema'], { script: into('cat') }).ended
+    const property = fc.asyncProperty(fc.integer({ min: 1, max: Buffer.byteLength(whole) }), async (bytes) => {
+      const { stdout, stderr } = await home.run(['schema'], { script: into(`head -c ${bytes} | base64`) }).ended
+      expect(Buffer.from(stdout, 'base64').equals(Buffer.from(whole).subarray(0, bytes)), `${bytes} bytes`).to.equal(true)
+      // What the pipe still held was written.
+      expect(stderr).to.match(/^exit code (?:0|141)\n$/)
+    })
+    await fc.assert(property, { numRuns: PIPES, examples: [[1], [65_536]] })
   })
 
   for (const args of [

@@ -29,6 +29,7 @@ describeProvider({
   config: ({ origin }) => ({ origin, token: new Secret('acme-canary-b07f') }),
   model: 'big one',
   streamType: 'application/x-ndjson',
+  requests: { file: new URL('strangers/acme-requests.http', import.meta.url) },
 
   scenarios: {
     text: {

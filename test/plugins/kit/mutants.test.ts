@@ -85,6 +85,43 @@ const MUTANTS: readonly Mutant[] = [
     failingCase: 'a 400 for an image that the upstream cannot read',
   },
   {
+    name: 'drops-the-system-prompt',
+    file: 'request.ts',
+    change: ["system: (message, path) => turns.push({ who: 'director', says: textOf(message, path) }),", 'system: () => {},'],
+    failingCase: 'with its instructions, in its order',
+  },
+  {
+    name: 'drops-the-id-of-a-result',
+    file: 'request.ts',
+    change: ["who: 'tool', call: id,", "who: 'tool', call: '',"],
+    failingCase: 'with its tools, their calls and the results, in its order',
+  },
+  {
+    name: 'drops-the-calls-of-a-conversation',
+    file: 'request.ts',
+    change: ['...(calls.length > 0 && { calls })', ''],
+    failingCase: 'with its tools, their calls and the results, in its order',
+  },
+  {
+    name: 'empties-the-schema-of-a-tool',
+    file: 'request.ts',
+    change: ['input: parameters', 'input: {}'],
+    failingCase: 'with its tools, their calls and the results, in its order',
+  },
+  {
+    name: 'multiplies-the-temperature',
+    file: 'request.ts',
+    change: ['creativity: body.temperature', 'creativity: 4 * body.temperature'],
+    failingCase: 'the chat requests of its file',
+  },
+  {
+    name: 'sends-another-path',
+    file: 'index.ts',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a piece of the template's source
+    change: ['path: `${path}/v1/talk`', 'path: `${path}/v2/talk`'],
+    failingCase: 'the chat requests of its file',
+  },
+  {
     name: 'gives-every-400-one-code',
     file: 'refusal.ts',
     change: ["too_long: { status: 400, code: 'context_length_exceeded', param: 'messages' },", ''],

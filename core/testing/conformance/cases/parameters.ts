@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { tableFor } from '../../../routing/operation.ts'
 import type { ParameterSupport } from '../../../sdk/api.ts'
 import type { Asked } from '../../translator/run-translator.ts'
-import { CHAT_PARAMETERS, INNER_PARAMETERS, NEUTRAL_PARAMETERS } from '../chat-parameters.ts'
+import { CHAT_PARAMETERS, INNER_PARAMETERS, NEUTRAL_PARAMETERS, STRUCTURE } from '../chat-parameters.ts'
 import type { Suite } from '../harness.ts'
 import { request } from '../requests.ts'
 import { wholeScript } from '../scripts.ts'
@@ -92,6 +92,3 @@ function withoutIt(name: string, asked: Asked): Asked {
   const { [name]: _, ...others } = asked
   return others
 }
-
-/** Parameters of every call, which other cases cover. */
-const STRUCTURE = new Set(['model', 'messages', 'stream', 'stream_options'])

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ChatCompletion } from '../../../sdk/api.ts'
 import { gather } from '../../translator/gather.ts'
 import type { SaidTool } from '../../upstream/openai-reply.ts'
+import type { ReceivedRequest } from '../../upstream/scripted-upstream.ts'
 import { readWire } from '../expect-reply.ts'
 import type { Suite } from '../harness.ts'
 import { isAbsent, type ReplyFixture } from '../provider-under-test.ts'
@@ -19,7 +20,7 @@ export function describeTools(suite: Suite): void {
     }
     if (!isAbsent(reasoningBeforeTools) && !suite.subject.local) {
       it(`returns the reasoning before a tool call to the upstream${streamed}`, async () => {
-        const next = await secondTurn(suite, reasoningBeforeTools, stream)
+        const next = (await secondTurn(suite, reasoningBeforeTools, stream)).sent.body.toString()
         assert.ok(
           next.includes(reasoningBeforeTools.returns),
           `the next request contains ${reasoningBeforeTools.returns}: ${next}`,
@@ -62,8 +63,8 @@ async function runLoop({ subject, harness }: Suite, fixture: ReplyFixture, strea
   expectResults(harness.received.at(-1)!.body.toString(), said)
 }
 
-/** Returns the model's message unchanged, followed by the tools' results. Resolves to the body of the upstream request. */
-async function secondTurn({ subject, harness }: Suite, fixture: ReplyFixture, stream: boolean): Promise<string> {
+/** Returns the model's message unchanged, followed by the tools' results. Resolves to the upstream request, and the ids of the calls. */
+export async function secondTurn({ subject, harness }: Suite, fixture: ReplyFixture, stream: boolean): Promise<SecondTurn> {
   const request = requestOf(subject.model, 'reasoningBeforeTools', fixture)
   harness.answer(stream ? streamScript(subject, streamBody(fixture)) : wholeScript(fixture))
   const reply = await (await harness.post({ ...request, stream })).text()
@@ -76,9 +77,15 @@ async function secondTurn({ subject, harness }: Suite, fixture: ReplyFixture, st
   harness.answer(wholeScript(subject.scenarios.text))
   const answer = await harness.post({ ...request, messages: [...request.messages, message, ...results] })
   assert.equal(answer.status, 200, await answer.text())
-  const next = harness.received.at(-1)!.body.toString()
-  expectResults(next, fixture.says.tools!)
-  return next
+  const sent = harness.received.at(-1)!
+  expectResults(sent.body.toString(), fixture.says.tools!)
+  return { sent, ids: results.map(({ tool_call_id: id }) => id) }
+}
+
+/** The upstream request after a tool call. */
+export interface SecondTurn {
+  readonly sent: ReceivedRequest
+  readonly ids: readonly string[]
 }
 
 /** A streamed message, assembled as by clients that keep fields they do not know. */

@@ -1,12 +1,24 @@
 import { Secret } from 'unified-model-gateway/plugin'
 import { describeProvider } from 'unified-model-gateway/plugin/testing'
 import anthropic from '../../../../plugins/providers/anthropic/index.ts'
+import { askedOf } from '../../../support/asked-models.ts'
 import { errors, midStreamError, parameters, scenarios } from './scenarios.ts'
 
 describeProvider({
   plugin: anthropic,
   config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('sk-ant-canary-31c9') }),
   model: 'claude-haiku-4-5',
+  requests: {
+    file: new URL('requests.http', import.meta.url),
+    asked: askedOf([
+      'claude-opus-5-5',
+      'claude-sonnet-5-5',
+      'claude-opus-4-8',
+      'claude-opus-4-6',
+      'claude-sonnet-4-20250514',
+      'unlisted',
+    ]),
+  },
   scenarios,
   errors,
   midStreamError,

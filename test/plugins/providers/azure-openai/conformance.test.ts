@@ -22,11 +22,13 @@ describe('azure-openai', () => {
     ...resource,
     title: 'azure-openai, a deployment by its key',
     config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('azure-canary-31c9'), apiVersion: '2024-10-21' }),
+    requests: { file: new URL('deployment-requests.http', import.meta.url) },
   })
 
   describeProvider({
     ...resource,
     title: 'azure-openai, /openai/v1 by the identity of the machine',
     config: ({ origin }) => ({ baseUrl: origin }),
+    requests: { file: new URL('v1-requests.http', import.meta.url) },
   })
 })

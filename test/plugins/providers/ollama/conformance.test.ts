@@ -10,6 +10,7 @@ describeProvider({
   config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('ollama-canary-31c9') }),
   model: 'gpt-oss:20b',
   streamType: 'application/x-ndjson',
+  requests: { file: new URL('requests.http', import.meta.url) },
   scenarios,
   errors,
   midStreamError,

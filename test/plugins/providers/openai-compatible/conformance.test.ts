@@ -17,10 +17,34 @@ const EMBEDDINGS = [
   [0.125, 0, -1],
 ]
 
+/** Members by which gateways among the upstreams choose another model or account. */
+const CHOOSING = [
+  'models',
+  'route',
+  'preset',
+  'fallbacks',
+  'providerOptions',
+  'api_base',
+  'base_url',
+  'api_key',
+  'model_list',
+  'user_config',
+  'litellm_params',
+  'extra_body',
+]
+
+/** Calls with one of them each. */
+const choosing = {
+  ...Object.fromEntries(CHOOSING.map((name) => [`the member ${name}`, { [name]: 'other' }])),
+  'the member fallbacks of metadata': { metadata: { fallbacks: ['other'] } },
+  'a member in capitals': { MODELS: ['other'] },
+}
+
 describeProvider({
   plugin: openaiCompatible,
   config: ({ origin }) => ({ baseUrl: `${origin}/v1`, apiKey: new Secret('sk-open-canary-77d1') }),
   model: 'gpt-x',
+  requests: { file: new URL('requests.http', import.meta.url), asked: choosing },
 
   scenarios: {
     text: said({ text: 'Hello wörld 😀', usage: { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 } }),

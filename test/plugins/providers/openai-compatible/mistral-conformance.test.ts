@@ -48,6 +48,7 @@ describeProvider({
   title: 'openai-compatible, with the preset mistral',
   config: ({ origin }) => ({ preset: 'mistral', baseUrl: `${origin}/v1`, apiKey: new Secret('mistral-canary-9b4e') }),
   model: 'magistral-medium',
+  requests: { file: new URL('mistral-requests.http', import.meta.url) },
 
   scenarios: {
     text: mistral({ text: 'Hello wörld', usage: { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 } }),

@@ -19,6 +19,7 @@ describeProvider({
   config: () => ({}),
   model: 'hello',
   local: true,
+  requests: { absent: 'it answers by itself' },
 
   scenarios: {
     text: said({ text: HELLO, usage: { prompt_tokens: 1, completion_tokens: 11, total_tokens: 12 } }),

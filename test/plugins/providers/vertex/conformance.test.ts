@@ -1,5 +1,6 @@
 import { describeProvider, type EmbeddingsFixture, json } from 'unified-model-gateway/plugin/testing'
 import vertex from '../../../../plugins/providers/vertex/index.ts'
+import { askedOf } from '../../../support/asked-models.ts'
 import * as claude from '../anthropic/scenarios.ts'
 import * as gemini from '../gemini/scenarios.ts'
 import { onGoogleCloud } from './google-cloud.ts'
@@ -43,8 +44,25 @@ describe('vertex', () => {
   onGoogleCloud()
 
   const title = 'vertex, a Gemini'
-  describeProvider({ ...google, title, model: 'gemini-able', ...gemini, embeddings: predicted })
+  describeProvider({
+    ...google,
+    title,
+    model: 'gemini-able',
+    requests: { file: new URL('gemini-requests.http', import.meta.url), asked: askedOf(['gemini-2.5-flash', 'gemini-3-pro']) },
+    ...gemini,
+    embeddings: predicted,
+  })
 
   const embeddings = { absent: 'no Claude embeds' }
-  describeProvider({ ...google, title: 'vertex, a Claude', model: 'claude-haiku-4-5@20251001', ...claude, embeddings })
+  describeProvider({
+    ...google,
+    title: 'vertex, a Claude',
+    model: 'claude-haiku-4-5@20251001',
+    requests: {
+      file: new URL('claude-requests.http', import.meta.url),
+      asked: askedOf(['claude-opus-4-8', 'claude-sonnet-4@20250514']),
+    },
+    ...claude,
+    embeddings,
+  })
 })

@@ -30,6 +30,9 @@ describeProvider({
   config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('parrot-canary-5e1d') }),
   model: 'ara-2',
 
+  // What the service must get. UMG_WRITE_REQUESTS=1 npm test writes the file: read it beside the documentation of the service.
+  requests: { file: new URL('requests.http', import.meta.url) },
+
   // Replies of the service, and what the client must read. Recorded replies are the best fixtures.
   scenarios: {
     text: {
