@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { withTimeout } from '../async/timeout.ts'
 import type { KeySource, KeyWatcher } from '../keys/source.ts'
+import type { MetricsState } from '../observe/metrics.ts'
 import type { Lease, LeaseRequest } from '../quota/counter.ts'
 import type { CallsTable } from '../store/schema.ts'
 import { newId } from '../text/ids.ts'
@@ -71,6 +72,11 @@ export class RemoteControl implements ControlPlane {
 
   async renewLeases(requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
     return this.#reachable().call('renewLeases', this.#holder, requests)
+  }
+
+  /** Sends the last state of the metrics, if control can be reached. */
+  async leave(process: string, metrics: MetricsState): Promise<void> {
+    await this.#channel?.call('leave', process, metrics).catch(() => undefined)
   }
 
   /** Sends all waiting records, if control can be reached. No call may end after this. */

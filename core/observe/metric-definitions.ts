@@ -238,6 +238,28 @@ export const METRICS = {
   },
 } as const satisfies Record<string, MetricShape>
 
+/** The metrics and labels of the conventions in OpenTelemetry's spelling, with the units of the metrics. */
+export const CONVENTION_NAMES: {
+  readonly metrics: Readonly<Partial<Record<string, { readonly name: string; readonly unit: string }>>>
+  readonly labels: Readonly<Record<string, string>>
+} = {
+  metrics: {
+    [METRICS.requestDuration.name]: { name: 'gen_ai.server.request.duration', unit: 's' },
+    [METRICS.timeToFirstToken.name]: { name: 'gen_ai.server.time_to_first_token', unit: 's' },
+    [METRICS.timePerOutputToken.name]: { name: 'gen_ai.server.time_per_output_token', unit: 's' },
+    [METRICS.operationDuration.name]: { name: 'gen_ai.client.operation.duration', unit: 's' },
+    [METRICS.tokenUsage.name]: { name: 'gen_ai.client.token.usage', unit: '{token}' },
+  },
+  labels: {
+    [OPERATION]: 'gen_ai.operation.name',
+    [PROVIDER]: 'gen_ai.provider.name',
+    [REQUEST_MODEL]: 'gen_ai.request.model',
+    [RESPONSE_MODEL]: 'gen_ai.response.model',
+    [TOKEN_TYPE]: 'gen_ai.token.type',
+    [ERROR_TYPE]: 'error.type',
+  },
+}
+
 /** The types of metrics. */
 export type MetricType = 'counter' | 'gauge' | 'histogram'
 

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
 import { assignmentOf } from '../../gateway/supervised.ts'
-import { type TracingSettings, tracingSettings } from '../../tracing/settings.ts'
+import { metricsExportSettings } from '../../otlp/metrics-settings.ts'
+import { tracingSettings } from '../../tracing/settings.ts'
 import { DEFAULT_RETENTION } from '../../usage/retention.ts'
 import {
   databaseOption,
@@ -32,15 +33,15 @@ export function addStartCommand(umg: Command, io: CommandIo, end: (code: number)
     for (const name of SECRET_URLS) if (command.getOptionValueSource(name) === 'cli') warnOfPassword(name, options[name], io)
     const secrets = { metricsToken: env.UMG_METRICS_TOKEN, oidcClientSecret: env.UMG_OIDC_CLIENT_SECRET }
     const workerThreads = Math.max(1, Math.floor(availableParallelism() / options.workers))
-    const tracing = tracingOf(command, env)
-    await end(await run({ ...options, ...secrets, tracing, workerThreads, version: umg.version()! }, io))
+    const telemetry = telemetryOf(command, env)
+    await end(await run({ ...options, ...secrets, ...telemetry, workerThreads, version: umg.version()! }, io))
   })
 }
 
 /** OpenTelemetry's variables are no options: their names are the same for all programs. */
-function tracingOf(command: Command, env: NodeJS.ProcessEnv): TracingSettings | undefined {
+function telemetryOf(command: Command, env: NodeJS.ProcessEnv): Pick<StartOptions, 'tracing' | 'metricsExport'> {
   try {
-    return tracingSettings(env)
+    return { tracing: tracingSettings(env), metricsExport: metricsExportSettings(env) }
   } catch (error) {
     return command.error(`error: ${(error as Error).message}`)
   }

@@ -48,7 +48,7 @@ describe('the settings of tracing', () => {
     [{ OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'grpc' }, 'is not supported: write http/protobuf.'],
     [{ OTEL_TRACES_SAMPLER: 'jaeger_remote' }, 'is not supported: write always_on, always_off,'],
     [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '50' }, 'is not valid: write a number from 0 to 1.'],
-    [{ OTEL_BSP_SCHEDULE_DELAY: '5s' }, 'is not valid: write a number from 0.'],
+    [{ OTEL_BSP_SCHEDULE_DELAY: '5s' }, 'is not valid: write a number from 0 to 2147483647.'],
   ]
   for (const [env, message] of invalid) {
     const [name, value] = Object.entries(env).at(-1)!
