@@ -5,12 +5,13 @@ import { METRICS } from '../observe/metric-definitions.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import type { Origin } from '../otlp/origin.ts'
 import type { HostCounter } from '../sdk/api.ts'
+import { waitingTrace } from './call-trace.ts'
 import type { TracingSettings } from './settings.ts'
 import { countSpans, spansOf, type TracedCall } from './spans.ts'
 
 /** Calls in one export. Making and encoding their spans takes a millisecond or two of the event loop. */
 const MAX_BATCH = 128
-/** Calls in memory, some 4 MB. The spans of further calls are dropped. */
+/** Calls in memory, some 4 MB without content. The spans of further calls are dropped. */
 const MAX_WAITING = 4096
 /** Deadline of the last exports, when the gateway ends. */
 const LAST_EXPORT_MS = 5000
@@ -47,7 +48,8 @@ export class SpanExport {
 
   /** Exports the spans of a call that has ended, a moment later. */
   add(call: TracedCall): void {
-    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(call)
+    const ahead = this.#waiting.length
+    if (ahead < MAX_WAITING) this.#waiting.push({ row: call.row, trace: waitingTrace(call.trace, ahead) })
     else this.#lose([call], 'dropped', new Error('the collector is too slow'))
     this.#schedule()
   }

@@ -15,9 +15,13 @@ export interface TracingSettings {
   readonly sampling: Sampling
   /** How long spans wait for others, in milliseconds. */
   readonly delayMs: number
+  /** How many characters of the messages of a request, and of its reply, spans have. Absent: none. */
+  readonly contentLimit?: number
 }
 
 const DEFAULT_DELAY_MS = 5_000
+const DEFAULT_CONTENT_LIMIT = 8_192
+const MAX_CONTENT_LIMIT = 65_536
 
 /** The samplers of OpenTelemetry's `OTEL_TRACES_SAMPLER`; `arg`: the ratio is in `OTEL_TRACES_SAMPLER_ARG`. */
 const SAMPLERS: Readonly<Record<string, { readonly ratio: number | 'arg'; readonly isParentBased: boolean }>> = {
@@ -37,7 +41,16 @@ export function tracingSettings(env: NodeJS.ProcessEnv): TracingSettings | undef
   const url = urlOf(env, 'traces')
   if (url === undefined) return undefined
   const delayMs = numberOf(env, 'OTEL_BSP_SCHEDULE_DELAY', { max: MAX_DELAY_MS }) ?? DEFAULT_DELAY_MS
-  return { url, sampling: samplingOf(env), delayMs }
+  const contentLimit = contentLimitOf(env)
+  return { url, sampling: samplingOf(env), delayMs, ...(contentLimit !== undefined && { contentLimit }) }
+}
+
+/** `true` and `false` are the values of older instrumentations. Without logs by OTLP there is no other place than spans. */
+function contentLimitOf(env: NodeJS.ProcessEnv): number | undefined {
+  const limit = numberOf(env, 'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT', { max: MAX_CONTENT_LIMIT }) ?? DEFAULT_CONTENT_LIMIT
+  const choices = ['span_only', 'true', 'no_content', 'false']
+  const choice = chosen(env, 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT', choices)
+  return choice === 'span_only' || choice === 'true' ? limit : undefined
 }
 
 function samplingOf(env: NodeJS.ProcessEnv): Sampling {

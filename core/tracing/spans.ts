@@ -119,6 +119,7 @@ function clientSpan({ row, trace }: TracedCall, attempt: AttemptRecord, index: n
       'umg.provider': provider,
       'umg.attempt': index + 1,
       ...(trace.charged === index && usageOf(row)),
+      ...(index === trace.attempts.length - 1 && contentOf(trace)),
     }),
     events: [],
   }
@@ -130,6 +131,12 @@ const usageOf = (row: CallsTable) => ({
   'gen_ai.usage.cache_read.input_tokens': row.cached_tokens,
   'gen_ai.usage.reasoning.output_tokens': row.reasoning_tokens,
   'umg.usage.estimated': row.estimated === 1,
+})
+
+const contentOf = ({ content }: TraceRecord) => ({
+  'gen_ai.input.messages': content?.input ?? null,
+  'gen_ai.output.messages': content?.output ?? null,
+  'umg.content.truncated': content?.isCut ? true : null,
 })
 
 const microseconds = (ms: number): number => Math.round(ms * 1000)

@@ -34,6 +34,7 @@ export function addStartCommand(umg: Command, io: CommandIo, end: (code: number)
     const secrets = { metricsToken: env.UMG_METRICS_TOKEN, oidcClientSecret: env.UMG_OIDC_CLIENT_SECRET }
     const workerThreads = Math.max(1, Math.floor(availableParallelism() / options.workers))
     const telemetry = telemetryOf(command, env)
+    if (telemetry.tracing?.contentLimit !== undefined && assignmentOf(env) === undefined) io.stderr.write(CAPTURES_CONTENT)
     await end(await run({ ...options, ...secrets, ...telemetry, workerThreads, version: umg.version()! }, io))
   })
 }
@@ -48,6 +49,8 @@ function telemetryOf(command: Command, env: NodeJS.ProcessEnv): Pick<StartOption
 }
 
 const WROTE_ROUTES = 'note: there was no routes.yaml here, so one was written, with comments; the gateway follows its changes\n'
+
+const CAPTURES_CONTENT = 'note: spans have prompts and answers, as OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says\n'
 
 /** The options whose URLs may hold a password. */
 const SECRET_URLS = ['database', 'redis'] as const

@@ -33,7 +33,7 @@ describe('metrics that are exported by OTLP', () => {
     await gateway?.stop()
     await cluster?.stop()
     gateway = cluster = undefined
-    await collector.close()
+    await collector?.close()
   })
 
   /** Resolves to an export that began after this was called. */
