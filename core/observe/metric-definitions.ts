@@ -171,7 +171,8 @@ export const METRICS = {
     type: 'gauge',
     help: '1 if the last reload of the routing table succeeded; 0 if it failed and the previous table stays in use.',
     labels: [],
-    across: 'max',
+    // Proxies build only tables that control has accepted.
+    across: 'min',
   },
   configLastReloadSuccess: {
     name: 'umg_config_last_reload_success_timestamp_seconds',
@@ -273,7 +274,7 @@ export interface MetricShape<Type extends MetricType = MetricType> {
   /** Upper bounds of a histogram's buckets, rising, without `+Inf`. */
   readonly buckets?: readonly number[]
   /** How the gauges of several processes become one; absent: their sum. */
-  readonly across?: 'max'
+  readonly across?: 'max' | 'min'
 }
 
 // Stricter than Prometheus, which also accepts a leading underscore and colons: its own names and those of recording rules have them.
