@@ -8,7 +8,7 @@ import { thirdPartyNotices } from './notices.ts'
 import { ROOT } from './paths.ts'
 
 /** What is in the package as it is in the repository. */
-const COPIED = [
+export const COPIED = [
   'CHANGELOG.md',
   'LICENSE',
   'README.md',
