@@ -9,8 +9,10 @@ import { openListeners } from '../http/server.ts'
 import { METRICS } from '../observe/metric-definitions.ts'
 import { Metrics } from '../observe/metrics.ts'
 import { TotalMetrics } from '../observe/total-metrics.ts'
+import type { Instance } from '../otlp/instance.ts'
 import type { Channel } from './channel.ts'
 import type { GatewayOptions } from './gateway.ts'
+import { openMetricsExport } from './metrics-export.ts'
 import { operatorPaths } from './operators.ts'
 import type { ProxyMessages } from './planes.ts'
 import { Proxies } from './proxies.ts'
@@ -23,6 +25,7 @@ import { openStoredControl } from './stored-control.ts'
 export interface ControlOptions extends Omit<GatewayOptions, 'listen' | 'adminListen' | 'certificate'> {
   /** The identity of the process; no other one ever has it. */
   readonly process: string
+  readonly instance: Instance
   readonly folder: RunFolder
   /** Where the supervisor listens. */
   readonly urls: Urls
@@ -102,6 +105,8 @@ export async function startControl(options: ControlOptions): Promise<Control> {
   const targets = () => proxies.targets()
   const operators = operatorPaths(options, { services, control, reloader, metrics: total, targets, urls })
   const listeners = await openListeners(services, { clients: [], operators }, { listen: { path: folder.console } })
+
+  opened.adopt(await openMetricsExport(options, total), (each) => each?.close())
 
   const running = opened.move()
   return {

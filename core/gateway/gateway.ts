@@ -9,7 +9,9 @@ import { type Listen, reachable } from '../http/listen.ts'
 import { openListeners } from '../http/server.ts'
 import { TlsTermination } from '../http/tls.ts'
 import { Metrics } from '../observe/metrics.ts'
+import { newInstance } from '../otlp/instance.ts'
 import { CallJournal } from '../usage/call-journal.ts'
+import { type ExportedMetricsOptions, openMetricsExport } from './metrics-export.ts'
 import { type OperatorOptions, operatorPaths } from './operators.ts'
 import { Reloader } from './reload.ts'
 import { openServices, type ServiceOptions } from './services.ts'
@@ -18,7 +20,8 @@ import { openStoredControl, type StoredControlOptions } from './stored-control.t
 /** The options of a gateway. */
 export interface GatewayOptions
   extends Omit<ServiceOptions, 'control' | 'metrics'>,
-    Omit<StoredControlOptions, 'metrics'>,
+    Omit<StoredControlOptions, 'metrics' | 'instance'>,
+    Omit<ExportedMetricsOptions, 'instance'>,
     OperatorOptions {
   /** The path of routes.yaml. */
   readonly routes: string
@@ -65,9 +68,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
   const { journals: folder, log, certificate } = options
   opened.defer(() => certificate?.close())
+  const instance = newInstance()
   const metrics = new Metrics()
   const journal = folder === undefined ? undefined : opened.adopt(new CallJournal({ folder, log }), (each) => each.close())
-  const control = opened.adopt(await openStoredControl({ ...options, metrics, journal }), (each) => each.close())
+  const control = opened.adopt(await openStoredControl({ ...options, instance, metrics, journal }), (each) => each.close())
   const services = opened.adopt(openServices({ ...options, metrics, control, journal }), (each) => each.close())
   const loading = Reloader.start({
     ...options,
@@ -89,6 +93,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     operators,
   }
   const listeners = await openListeners(services, paths, { ...options, tls })
+  opened.adopt(await openMetricsExport({ ...options, instance }, metrics), (each) => each?.close())
 
   const running = opened.move()
   async function drain({ delay: notice, grace }: DrainTimes): Promise<void> {

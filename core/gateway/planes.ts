@@ -30,6 +30,8 @@ export interface ControlMessages {
   report(calls: readonly CallRecord[], keyIds: readonly string[]): void
   /** Resolves when the calls that were reported so far have rows, or are lost. */
   written(): Promise<void>
+  /** The proxy of this identity is about to end: the last state of its metrics. */
+  leave(process: string, metrics: MetricsState): void
 }
 
 /** The messages that control sends to a proxy. */

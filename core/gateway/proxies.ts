@@ -51,6 +51,7 @@ export class Proxies {
         for (const id of keyIds) keys.used(id)
       },
       written: () => recorder.written(),
+      leave: (process, state) => this.#options.metrics.leaves(process, state),
     }
     const channel = new Channel<ProxyMessages>(socket, messages)
     channel.closed.addEventListener('abort', () => {

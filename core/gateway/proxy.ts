@@ -90,6 +90,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
       services.lifecycle.draining = true
       await delay(notice)
       await listeners.stop(grace)
+      await remote.leave(process, await metrics.state())
       await running.disposeAsync()
     },
   }

@@ -2,9 +2,11 @@ import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { withTimeout } from '../async/timeout.ts'
 import type { KeySource, KeyWatcher } from '../keys/source.ts'
+import type { MetricsState } from '../observe/metrics.ts'
 import type { Lease, LeaseRequest } from '../quota/counter.ts'
 import type { CallsTable } from '../store/schema.ts'
 import { newId } from '../text/ids.ts'
+import { waitingTrace } from '../tracing/call-trace.ts'
 import type { CallJournal } from '../usage/call-journal.ts'
 import type { CallRecord, CallSink } from '../usage/call-record.ts'
 import { Channel, ChannelError } from './channel.ts'
@@ -14,7 +16,7 @@ import type { ControlMessages, ControlPlane, ProxyMessages } from './planes.ts'
 const BATCH_DELAY_MS = 100
 /** Calls in one message. */
 const MAX_BATCH = 500
-/** Calls in memory while control is away, some 10 MB. Further calls are counted as dropped. */
+/** Calls in memory while control is away, some 10 MB without content. Further calls are counted as dropped. */
 const MAX_WAITING = 10_000
 /** The pause between attempts to reach control, in milliseconds. */
 const RECONNECT_MS = 50
@@ -71,6 +73,11 @@ export class RemoteControl implements ControlPlane {
 
   async renewLeases(requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
     return this.#reachable().call('renewLeases', this.#holder, requests)
+  }
+
+  /** Sends the last state of the metrics, if control can be reached. */
+  async leave(process: string, metrics: MetricsState): Promise<void> {
+    await this.#channel?.call('leave', process, metrics).catch(() => undefined)
   }
 
   /** Sends all waiting records, if control can be reached. No call may end after this. */
@@ -151,7 +158,7 @@ export class RemoteControl implements ControlPlane {
     if (this.#waiting.length >= MAX_WAITING) {
       this.#options.onDropped(1)
       if (record.row !== undefined) this.#options.journal?.done([record.row])
-    } else this.#waiting.push(record)
+    } else this.#waiting.push(record.trace ? { ...record, trace: waitingTrace(record.trace, this.#waiting.length) } : record)
     this.#schedule()
   }
 

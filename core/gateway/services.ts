@@ -125,7 +125,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
     heartbeat: times.heartbeat,
     writeStall: times.writeStall,
     journal: options.journal,
-    tracer: options.tracing && new Tracer(options.tracing.sampling),
+    tracer: options.tracing && new Tracer(options.tracing),
     lifecycle: { draining: false },
     async close() {
       admission.close()

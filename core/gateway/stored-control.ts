@@ -7,6 +7,7 @@ import type { BudgetsConfig, Config } from '../config/config.ts'
 import { StoredKeys } from '../keys/source.ts'
 import type { Log } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
+import type { Instance } from '../otlp/instance.ts'
 import { type CounterStorage, type QuotaAuthority, StoredAuthority } from '../quota/authority.ts'
 import { DatabaseStorage } from '../quota/database-storage.ts'
 import type { Store } from '../store/database.ts'
@@ -35,6 +36,7 @@ export interface StoredControlOptions {
   readonly journal?: CallJournal | undefined
   /** The version of the package. */
   readonly version: string
+  readonly instance: Instance
   /** Absent: calls are not traced. */
   readonly tracing?: TracingSettings | undefined
 }
@@ -64,13 +66,14 @@ export async function openStoredControl({
   journals,
   journal,
   version,
+  instance,
   tracing,
 }: StoredControlOptions): Promise<StoredControl> {
   const keys = new StoredKeys(store)
   const storage = redis === undefined ? new DatabaseStorage(store) : await openRedis(redis, log)
   const authority = new BudgetWatch({ store, log, metrics, authority: new StoredAuthority(storage, ledgerOf(store)) })
   const holder = newId('prc')
-  const spans = tracing && (await openSpans({ settings: tracing, version, log, metrics }))
+  const spans = tracing && (await openSpans({ settings: tracing, log, metrics }, instance, version))
   const usage = openUsage({
     store,
     log,
@@ -104,9 +107,10 @@ export async function openStoredControl({
 }
 
 /** Imported here: most gateways are not traced. */
-async function openSpans(options: SpanExportOptions): Promise<SpanExport> {
+async function openSpans(options: Omit<SpanExportOptions, 'origin'>, instance: Instance, version: string): Promise<SpanExport> {
+  const { originOf } = await import('../otlp/origin.ts')
   const { SpanExport } = await import('../tracing/export.ts')
-  return new SpanExport(options)
+  return new SpanExport({ ...options, origin: originOf(instance, version) })
 }
 
 /** A reload by request that succeeds is recorded where it is requested, with who did so. */

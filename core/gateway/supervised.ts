@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import type { Urls } from '../control/services.ts'
 import type { Certificate } from '../http/certificate.ts'
 import type { ListenerName } from '../http/listen.ts'
+import type { Instance } from '../otlp/instance.ts'
 import type { DrainTimes } from './gateway.ts'
 
 /** What a process of a gateway does: control has the database, proxies serve calls. The supervisor starts both. */
@@ -12,6 +13,8 @@ export interface Assignment {
   readonly role: Role
   /** The identity of the process, `proxy-2.1`; no other one ever has it. */
   readonly process: string
+  /** The run of the gateway that it belongs to. */
+  readonly instance: Instance
   /** The path of the `RunFolder`. */
   readonly folder: string
   /** Where the supervisor listens. */

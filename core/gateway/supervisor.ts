@@ -3,6 +3,7 @@ import type { Urls } from '../control/services.ts'
 import type { CertificateWatch } from '../http/certificate.ts'
 import { type Listen, reachable } from '../http/listen.ts'
 import type { Log } from '../observe/log.ts'
+import { newInstance } from '../otlp/instance.ts'
 import type { DrainTimes } from './gateway.ts'
 import { Handover } from './handover.ts'
 import { RunFolder } from './run-folder.ts'
@@ -51,6 +52,7 @@ export class StartFailed extends Error {
 export class Supervisor {
   readonly #options: SupervisorOptions
   readonly #folder = RunFolder.create()
+  readonly #instance = newInstance()
   readonly #handover = new Handover()
   readonly #processes = new Set<SupervisedProcess>()
   /** Those that serve. */
@@ -125,7 +127,14 @@ export class Supervisor {
 
   #startProcess(role: Role, slot: number, isSuccessor = false): void {
     const name = role === 'control' ? role : `${role}-${slot}`
-    const assignment = { role, process: `${name}.${++this.#count}`, folder: this.#folder.path, urls: this.#urls, isSuccessor }
+    const assignment = {
+      role,
+      process: `${name}.${++this.#count}`,
+      instance: this.#instance,
+      folder: this.#folder.path,
+      urls: this.#urls,
+      isSuccessor,
+    }
     const listener = {
       onReport: (process: SupervisedProcess, report: Report) => this.#onReport(process, report),
       onEnd: (process: SupervisedProcess, end: ProcessEnd) => this.#onEnd(process, end),

@@ -34,6 +34,7 @@ export function modelEndpoint(endpoint: ModelEndpoint, services: CallServices): 
     const principal = requirePrincipal(exchange)
     const call = await exchange.call()
     exchange.decide()
+    exchange.trace?.capture(call, exchange.transforms)
     const { table, prices, config } = exchange.generation!
     const route = table.route(call.model, principal)
     checkReferences(route, call)

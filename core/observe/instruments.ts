@@ -79,7 +79,7 @@ function createGauge({ name, across }: MetricShape, limit: SeriesLimit): Measure
       clear: () => series.clear(),
     }
   }
-  return { instrument, ...scalar(series, across === 'max' ? Math.max : sum) }
+  return { instrument, ...scalar(series, across) }
 }
 
 interface HistogramCell {
@@ -116,19 +116,23 @@ function createHistogram({ name, buckets = [] }: MetricShape, limit: SeriesLimit
   }
 }
 
-const sum = (one: number, other: number): number => one + other
-
-const scalar = (series: Series<{ value: number }>, combine = sum): Omit<Measured<never>, 'instrument'> => ({
-  samples: () => Array.from(series, ({ labels, cell }) => ({ sharedLabels: labels, value: cell.value })),
-  state: () => Array.from(series, ({ labels, cell }) => [Object.values(labels), [cell.value]]),
-  merge(names, states) {
-    const view = series.view(names)
-    for (const [labels, [value]] of states) {
-      const cell = view.cell(labels)
-      cell.value = combine(cell.value, value!)
-    }
-  },
-})
+function scalar(series: Series<{ value: number }>, across?: MetricShape['across']): Omit<Measured<never>, 'instrument'> {
+  /** Cells with the value of a process, not the 0 that they begin with. */
+  const merged = new WeakSet<object>()
+  return {
+    samples: () => Array.from(series, ({ labels, cell }) => ({ sharedLabels: labels, value: cell.value })),
+    state: () => Array.from(series, ({ labels, cell }) => [Object.values(labels), [cell.value]]),
+    merge(names, states) {
+      const view = series.view(names)
+      for (const [labels, [value]] of states) {
+        const cell = view.cell(labels)
+        if (across === undefined) cell.value += value!
+        else cell.value = merged.has(cell) ? Math[across](cell.value, value!) : value!
+        merged.add(cell)
+      }
+    },
+  }
+}
 
 function histogramSamples(name: string, bounds: readonly number[], { labels, cell }: LabelledCell<HistogramCell>): Sample[] {
   let count = 0

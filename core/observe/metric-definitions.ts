@@ -171,7 +171,8 @@ export const METRICS = {
     type: 'gauge',
     help: '1 if the last reload of the routing table succeeded; 0 if it failed and the previous table stays in use.',
     labels: [],
-    across: 'max',
+    // Proxies build only tables that control has accepted.
+    across: 'min',
   },
   configLastReloadSuccess: {
     name: 'umg_config_last_reload_success_timestamp_seconds',
@@ -238,6 +239,28 @@ export const METRICS = {
   },
 } as const satisfies Record<string, MetricShape>
 
+/** The metrics and labels of the conventions in OpenTelemetry's spelling, with the units of the metrics. */
+export const CONVENTION_NAMES: {
+  readonly metrics: Readonly<Partial<Record<string, { readonly name: string; readonly unit: string }>>>
+  readonly labels: Readonly<Record<string, string>>
+} = {
+  metrics: {
+    [METRICS.requestDuration.name]: { name: 'gen_ai.server.request.duration', unit: 's' },
+    [METRICS.timeToFirstToken.name]: { name: 'gen_ai.server.time_to_first_token', unit: 's' },
+    [METRICS.timePerOutputToken.name]: { name: 'gen_ai.server.time_per_output_token', unit: 's' },
+    [METRICS.operationDuration.name]: { name: 'gen_ai.client.operation.duration', unit: 's' },
+    [METRICS.tokenUsage.name]: { name: 'gen_ai.client.token.usage', unit: '{token}' },
+  },
+  labels: {
+    [OPERATION]: 'gen_ai.operation.name',
+    [PROVIDER]: 'gen_ai.provider.name',
+    [REQUEST_MODEL]: 'gen_ai.request.model',
+    [RESPONSE_MODEL]: 'gen_ai.response.model',
+    [TOKEN_TYPE]: 'gen_ai.token.type',
+    [ERROR_TYPE]: 'error.type',
+  },
+}
+
 /** The types of metrics. */
 export type MetricType = 'counter' | 'gauge' | 'histogram'
 
@@ -251,7 +274,7 @@ export interface MetricShape<Type extends MetricType = MetricType> {
   /** Upper bounds of a histogram's buckets, rising, without `+Inf`. */
   readonly buckets?: readonly number[]
   /** How the gauges of several processes become one; absent: their sum. */
-  readonly across?: 'max'
+  readonly across?: 'max' | 'min'
 }
 
 // Stricter than Prometheus, which also accepts a leading underscore and colons: its own names and those of recording rules have them.

@@ -19,6 +19,24 @@ export interface MetricsState {
   readonly process: readonly MetricObjectWithValues<MetricValue<string>>[]
 }
 
+/** One line of a scrape. A histogram has those of its buckets, with the label `le`, and of its sum and count. */
+export interface MetricSample {
+  /** If it is not the metric's. */
+  readonly metricName?: string | undefined
+  readonly labels: Readonly<Partial<Record<string, string | number>>>
+  /** Further labels. */
+  readonly sharedLabels?: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+/** A metric of a scrape. */
+export interface MetricFamily {
+  readonly name: string
+  readonly help: string
+  readonly type: string
+  readonly values: readonly MetricSample[]
+}
+
 /** The text of a scrape. */
 export interface RenderedMetrics {
   readonly contentType: string
@@ -101,16 +119,28 @@ export class Metrics implements HostMetrics {
     }
   }
 
+  /** What a scrape has, metric by metric. */
+  async *families(): AsyncGenerator<MetricFamily> {
+    for await (const name of this.#names()) {
+      const { type, ...family } = await this.#registry.getSingleMetric(name)!.get()
+      yield { ...family, type: String(type) }
+    }
+  }
+
   /** All metrics in Prometheus' text format 0.0.4. */
   async render(): Promise<RenderedMetrics> {
-    for (const update of this.#beforeRender) update()
     const texts: string[] = []
+    for await (const name of this.#names()) texts.push(await this.#registry.getSingleMetricAsString(name))
+    return { contentType: this.#registry.contentType, text: `${texts.join('\n\n')}\n` }
+  }
+
+  /** The names of all metrics. A histogram with a thousand series takes tens of milliseconds: the event loop runs in between. */
+  async *#names(): AsyncGenerator<string> {
+    for (const update of this.#beforeRender) update()
     for (const { name } of this.#registry.getMetricsAsArray()) {
-      texts.push(await this.#registry.getSingleMetricAsString(name))
-      // A histogram with a thousand series takes tens of milliseconds: the event loop runs in between.
+      yield name
       await setImmediate()
     }
-    return { contentType: this.#registry.contentType, text: `${texts.join('\n\n')}\n` }
   }
 
   #create(shape: MetricShape): DeclaredMetric {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { AggregatorRegistry } from 'prom-client'
-import { Metrics, type MetricsState, type RenderedMetrics } from './metrics.ts'
+import { type MetricFamily, Metrics, type MetricsState, type RenderedMetrics } from './metrics.ts'
 
 /** A process whose metrics are added up. */
 export interface MeasuredProcess {
@@ -48,19 +48,33 @@ export class TotalMetrics {
     await Promise.allSettled(asked)
   }
 
-  /** All metrics in Prometheus' text format 0.0.4. */
-  render(): Promise<RenderedMetrics> {
-    const rendered = this.#queue.then(() => this.#render())
-    this.#queue = rendered.catch(() => undefined)
-    return rendered
+  /** A process is about to end. `state`: its last one. */
+  leaves(id: string, state: MetricsState): void {
+    if (this.#running.has(id)) this.#known.set(id, state)
   }
 
-  async #render(): Promise<RenderedMetrics> {
+  /** All metrics in Prometheus' text format 0.0.4. */
+  async render(): Promise<RenderedMetrics> {
+    return (await this.#total()).render()
+  }
+
+  /** What a scrape has, metric by metric. */
+  async *families(): AsyncGenerator<MetricFamily> {
+    yield* (await this.#total()).families()
+  }
+
+  #total(): Promise<Metrics> {
+    const total = this.#queue.then(() => this.#nextTotal())
+    this.#queue = total.catch(() => undefined)
+    return total
+  }
+
+  async #nextTotal(): Promise<Metrics> {
     await this.update()
     if (this.#ended.size > 0) await this.#foldEnded()
     // Before the reply: a successor must not count from less than what was scraped.
     writeFileSync(this.#file, JSON.stringify([...this.#known]), { mode: 0o600 })
-    return sum([...this.#known.values()]).render()
+    return sum([...this.#known.values()])
   }
 
   /** Replaces the states of ended processes by one. */

@@ -1,33 +1,25 @@
-import { randomUUID } from 'node:crypto'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
-import {
-  detectResources,
-  resourceAttributesEnvDetector,
-  resourceFromAttributes,
-  serviceNameEnvDetector,
-} from '@opentelemetry/resources'
 import { withTimeout } from '../async/timeout.ts'
 import type { Log } from '../observe/log.ts'
 import { METRICS } from '../observe/metric-definitions.ts'
 import type { Metrics } from '../observe/metrics.ts'
+import type { Origin } from '../otlp/origin.ts'
 import type { HostCounter } from '../sdk/api.ts'
+import { waitingTrace } from './call-trace.ts'
 import type { TracingSettings } from './settings.ts'
-import { countSpans, type SpanOrigin, spansOf, type TracedCall } from './spans.ts'
+import { countSpans, spansOf, type TracedCall } from './spans.ts'
 
 /** Calls in one export. Making and encoding their spans takes a millisecond or two of the event loop. */
 const MAX_BATCH = 128
-/** Calls in memory, some 4 MB. The spans of further calls are dropped. */
+/** Calls in memory, some 4 MB without content. The spans of further calls are dropped. */
 const MAX_WAITING = 4096
 /** Deadline of the last exports, when the gateway ends. */
 const LAST_EXPORT_MS = 5000
 
-const NAME = 'unified-model-gateway'
-
 /** The options of a `SpanExport`. */
 export interface SpanExportOptions {
   readonly settings: TracingSettings
-  /** The version of the package. */
-  readonly version: string
+  readonly origin: Origin
   readonly log: Pick<Log, 'info' | 'warn'>
   readonly metrics: Metrics
 }
@@ -35,7 +27,7 @@ export interface SpanExportOptions {
 /** Sends the spans of calls to a collector by OTLP, in batches: no call waits for the collector or fails with it. */
 export class SpanExport {
   readonly #exporter: OTLPTraceExporter
-  readonly #origin: SpanOrigin
+  readonly #origin: Origin
   readonly #delayMs: number
   readonly #log: SpanExportOptions['log']
   readonly #spans: HostCounter
@@ -45,9 +37,9 @@ export class SpanExport {
   #isLosing = false
   #isClosing = false
 
-  constructor({ settings, version, log, metrics }: SpanExportOptions) {
+  constructor({ settings, origin, log, metrics }: SpanExportOptions) {
     this.#exporter = new OTLPTraceExporter({ url: settings.url })
-    this.#origin = originOf(version)
+    this.#origin = origin
     this.#delayMs = settings.delayMs
     this.#log = log
     this.#spans = metrics.declare(METRICS.traceSpans)
@@ -56,7 +48,8 @@ export class SpanExport {
 
   /** Exports the spans of a call that has ended, a moment later. */
   add(call: TracedCall): void {
-    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(call)
+    const ahead = this.#waiting.length
+    if (ahead < MAX_WAITING) this.#waiting.push({ row: call.row, trace: waitingTrace(call.trace, ahead) })
     else this.#lose([call], 'dropped', new Error('the collector is too slow'))
     this.#schedule()
   }
@@ -120,11 +113,3 @@ export class SpanExport {
 
 /** `ExportResultCode.SUCCESS`. */
 const SUCCESS = 0
-
-/** `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` override the gateway's own attributes. */
-function originOf(version: string): SpanOrigin {
-  const own = { 'service.name': NAME, 'service.version': version, 'service.instance.id': randomUUID() }
-  const configured = detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] })
-  const resource = resourceFromAttributes(own).merge(configured)
-  return { resource, instrumentationScope: { name: NAME, version } }
-}

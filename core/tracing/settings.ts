@@ -1,3 +1,5 @@
+import { chosen, MAX_DELAY_MS, numberOf, urlOf } from '../otlp/variables.ts'
+
 /** Which calls are traced. */
 export interface Sampling {
   /** The share of the calls that begin a trace, from 0 to 1. */
@@ -13,11 +15,13 @@ export interface TracingSettings {
   readonly sampling: Sampling
   /** How long spans wait for others, in milliseconds. */
   readonly delayMs: number
+  /** How many characters of the messages of a request, and of its reply, spans have. Absent: none. */
+  readonly contentLimit?: number
 }
 
-/** A collector on this machine: OpenTelemetry's default. */
-const DEFAULT_ENDPOINT = 'http://localhost:4318'
 const DEFAULT_DELAY_MS = 5_000
+const DEFAULT_CONTENT_LIMIT = 8_192
+const MAX_CONTENT_LIMIT = 65_536
 
 /** The samplers of OpenTelemetry's `OTEL_TRACES_SAMPLER`; `arg`: the ratio is in `OTEL_TRACES_SAMPLER_ARG`. */
 const SAMPLERS: Readonly<Record<string, { readonly ratio: number | 'arg'; readonly isParentBased: boolean }>> = {
@@ -30,56 +34,27 @@ const SAMPLERS: Readonly<Record<string, { readonly ratio: number | 'arg'; readon
 }
 
 /**
- * The settings of tracing, by OpenTelemetry's variables; undefined if it is off, as it is without any of them. The exporter itself reads
- * those of its requests, such as `OTEL_EXPORTER_OTLP_HEADERS`. Throws an Error that names a variable with an unknown value.
+ * The settings of tracing, by OpenTelemetry's variables; undefined if it is off, as it is without any of them. Throws an Error that names a
+ * variable with an unknown value.
  */
 export function tracingSettings(env: NodeJS.ProcessEnv): TracingSettings | undefined {
-  if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined
-  const exporter = chosen(env, 'OTEL_TRACES_EXPORTER', ['otlp', 'none'])
-  const url = urlOf(env) ?? (exporter === 'otlp' ? tracesUrl(DEFAULT_ENDPOINT) : undefined)
-  if (url === undefined || exporter === 'none') return undefined
-  chosen(env, 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', PROTOCOLS) ?? chosen(env, 'OTEL_EXPORTER_OTLP_PROTOCOL', PROTOCOLS)
-  const delayMs = numberOf(env, 'OTEL_BSP_SCHEDULE_DELAY', Number.MAX_SAFE_INTEGER) ?? DEFAULT_DELAY_MS
-  return { url, sampling: samplingOf(env), delayMs }
+  const url = urlOf(env, 'traces')
+  if (url === undefined) return undefined
+  const delayMs = numberOf(env, 'OTEL_BSP_SCHEDULE_DELAY', { max: MAX_DELAY_MS }) ?? DEFAULT_DELAY_MS
+  const contentLimit = contentLimitOf(env)
+  return { url, sampling: samplingOf(env), delayMs, ...(contentLimit !== undefined && { contentLimit }) }
 }
 
-const PROTOCOLS = ['http/protobuf']
-
-/** An empty variable counts as unset: OpenTelemetry's specification says so. */
-const variable = (env: NodeJS.ProcessEnv, name: string): string | undefined => env[name]?.trim() || undefined
-
-function chosen(env: NodeJS.ProcessEnv, name: string, choices: readonly string[]): string | undefined {
-  const value = variable(env, name)
-  if (value === undefined || choices.includes(value)) return value
-  throw new Error(`${name}=${value} is not supported: write ${choices.join(', ').replace(/, ([^,]+)$/, ' or $1')}.`)
-}
-
-/** The endpoint of traces is used as it is; the path of traces is added to that of all signals. */
-function urlOf(env: NodeJS.ProcessEnv): string | undefined {
-  const own = endpointOf(env, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT')
-  if (own !== undefined) return own
-  const all = endpointOf(env, 'OTEL_EXPORTER_OTLP_ENDPOINT')
-  return all && tracesUrl(all)
-}
-
-const tracesUrl = (endpoint: string): string => `${endpoint.replace(/\/$/, '')}/v1/traces`
-
-function endpointOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
-  const value = variable(env, name)
-  if (value === undefined || (/^https?:\/\//.test(value) && URL.canParse(value))) return value
-  throw new Error(`${name}=${value} is not a URL: write one such as ${DEFAULT_ENDPOINT}.`)
+/** `true` and `false` are the values of older instrumentations. Without logs by OTLP there is no other place than spans. */
+function contentLimitOf(env: NodeJS.ProcessEnv): number | undefined {
+  const limit = numberOf(env, 'OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT', { max: MAX_CONTENT_LIMIT }) ?? DEFAULT_CONTENT_LIMIT
+  const choices = ['span_only', 'true', 'no_content', 'false']
+  const choice = chosen(env, 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT', choices)
+  return choice === 'span_only' || choice === 'true' ? limit : undefined
 }
 
 function samplingOf(env: NodeJS.ProcessEnv): Sampling {
   const name = chosen(env, 'OTEL_TRACES_SAMPLER', Object.keys(SAMPLERS)) ?? 'parentbased_always_on'
   const { ratio, isParentBased } = SAMPLERS[name]!
-  return { ratio: ratio === 'arg' ? (numberOf(env, 'OTEL_TRACES_SAMPLER_ARG', 1) ?? 1) : ratio, isParentBased }
-}
-
-function numberOf(env: NodeJS.ProcessEnv, name: string, max: number): number | undefined {
-  const value = variable(env, name)
-  if (value === undefined) return undefined
-  const number = Number(value)
-  if (number >= 0 && number <= max) return number
-  throw new Error(`${name}=${value} is not valid: write a number from 0${max === 1 ? ' to 1' : ''}.`)
+  return { ratio: ratio === 'arg' ? (numberOf(env, 'OTEL_TRACES_SAMPLER_ARG', { max: 1 }) ?? 1) : ratio, isParentBased }
 }

@@ -1,7 +1,7 @@
 import { type Attributes, createTraceState, type HrTime, type SpanContext, SpanKind, SpanStatusCode } from '@opentelemetry/api'
-import type { Resource } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import { OPERATIONS } from '../observe/call-metrics.ts'
+import type { Origin } from '../otlp/origin.ts'
 import type { AttemptRecord, Outcome } from '../sdk/api.ts'
 import type { CallsTable } from '../store/schema.ts'
 import { NANO_USD } from '../text/money.ts'
@@ -11,12 +11,6 @@ import type { TraceRecord } from './call-trace.ts'
 export interface TracedCall {
   readonly row: CallsTable
   readonly trace: TraceRecord
-}
-
-/** Who makes the spans. */
-export interface SpanOrigin {
-  readonly resource: Resource
-  readonly instrumentationScope: ReadableSpan['instrumentationScope']
 }
 
 /** What distinguishes one span of a call from another. Times are microseconds since 1970. */
@@ -45,7 +39,7 @@ export const countSpans = ({ trace }: TracedCall): number => 1 + trace.attempts.
  * The spans of a call: one of kind server for the call, one of kind client for each attempt. Names and attributes follow OpenTelemetry's
  * conventions for HTTP and for generative AI, and are the gateway's own, `umg.*`, for what these do not know.
  */
-export function spansOf(call: TracedCall, origin: SpanOrigin): ReadableSpan[] {
+export function spansOf(call: TracedCall, origin: Origin): ReadableSpan[] {
   const attempts = JSON.parse(call.row.attempts) as readonly AttemptRecord[]
   const spans = [serverSpan(call, attempts), ...attempts.map((attempt, index) => clientSpan(call, attempt, index))]
   return spans.map((parts) => readableSpan(call.trace, parts, origin))
@@ -125,6 +119,7 @@ function clientSpan({ row, trace }: TracedCall, attempt: AttemptRecord, index: n
       'umg.provider': provider,
       'umg.attempt': index + 1,
       ...(trace.charged === index && usageOf(row)),
+      ...(index === trace.attempts.length - 1 && contentOf(trace)),
     }),
     events: [],
   }
@@ -138,6 +133,12 @@ const usageOf = (row: CallsTable) => ({
   'umg.usage.estimated': row.estimated === 1,
 })
 
+const contentOf = ({ content }: TraceRecord) => ({
+  'gen_ai.input.messages': content?.input ?? null,
+  'gen_ai.output.messages': content?.output ?? null,
+  'umg.content.truncated': content?.isCut ? true : null,
+})
+
 const microseconds = (ms: number): number => Math.round(ms * 1000)
 
 const withoutNull = (attributes: Readonly<Record<string, Attributes[string] | null>>): Attributes =>
@@ -149,11 +150,12 @@ function contextOf({ traceId, state }: TraceRecord, spanId: string): SpanContext
   return { traceId, spanId, traceFlags: SAMPLED, ...(state !== undefined && { traceState: createTraceState(state) }) }
 }
 
-function readableSpan(trace: TraceRecord, parts: SpanParts, origin: SpanOrigin): ReadableSpan {
+function readableSpan(trace: TraceRecord, parts: SpanParts, origin: Origin): ReadableSpan {
   const { name, kind, attributes, spanId, parent, from, to, isFailure, events } = parts
   const context = contextOf(trace, spanId)
   return {
-    ...origin,
+    resource: origin.resource,
+    instrumentationScope: origin.scope,
     name,
     kind,
     spanContext: () => context,

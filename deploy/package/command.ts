@@ -6,12 +6,15 @@ import { manifest } from './manifest.ts'
 import { ROOT } from './paths.ts'
 
 /** What is in the package as it is in the repository. */
-const COPIED = [
+export const COPIED = [
   'CHANGELOG.md',
   'LICENSE',
   'README.md',
   'SECURITY.md',
   'routes.yaml',
+  'deploy/grafana/dashboards',
+  'deploy/prometheus/umg.rules.yaml',
+  'deploy/systemd',
   ...globSync('docs/{*.md,*.json,providers/*.md}', { cwd: ROOT, exclude: ['docs/soak.md'] }),
   'core/cli/project/template',
   'core/node-version.mjs',

@@ -105,6 +105,19 @@ describeInBrowser('what is looked up in the console', (open) => {
     await page.getByText('gpt-4o (an alias of acme/smart)').waitFor()
   })
 
+  it('is a call of a trace: its details have the trace id', async () => {
+    const id = await call('acme/fast')
+    await page.goto(fixture.address(`/requests/${id}`))
+    const details = page.getByRole('dialog', { name: 'Request' })
+    await details.getByText('Requested model').waitFor()
+    expect(await details.getByText('Trace').count()).to.equal(0)
+    const trace = crypto.randomUUID().replaceAll('-', '')
+    await fixture.gateway.store.db.updateTable('calls').set({ trace_id: trace }).where('id', '=', id).execute()
+    await page.reload()
+    await details.getByText(trace).waitFor()
+    await details.getByRole('button', { name: 'Copy trace id' }).waitFor()
+  })
+
   // C8
   it('is why a call failed, in a sentence, with the status of the upstream', async () => {
     const id = await call('sandbox/hello', 'sandbox: status=503')

@@ -189,13 +189,18 @@ describeWith('helm', 'the Helm chart', () => {
     expect([...(await loadConfig(file, {})).namespaces.keys()]).to.deep.equal(['own'])
   })
 
+  it('names the runbooks of alerts by their place in this repository, without a server that has the docs', async () => {
+    const { PrometheusRule } = await render({ prometheusRule: { enabled: true } })
+    expect(at(PrometheusRule![0], 'spec')).to.deep.equal(parse(readText('deploy/prometheus/umg.rules.yaml')))
+  })
+
   it('has the rules and the dashboards of this repository, and is scraped as their job', async () => {
     const { PrometheusRule, ConfigMap, ServiceMonitor, Service } = await render(ALL)
-    const rules = readText('deploy/prometheus/umg.rules.yaml').replaceAll(
-      'https://docs.example.com/umg',
+    const linked = readText('deploy/prometheus/umg.rules.yaml').replace(
+      /(?<=runbook_url: )docs(?=\/)/g,
       ALL.prometheusRule.docsUrl,
     )
-    expect(at(PrometheusRule![0], 'spec')).to.deep.equal(parse(rules))
+    expect(at(PrometheusRule![0], 'spec')).to.deep.equal(parse(linked))
     const dashboards = ConfigMap!.find((map) => at(map, 'metadata.labels.grafana_dashboard') === '1')
     const files = readdirSync('deploy/grafana/dashboards').map((file) => [file, readText(`deploy/grafana/dashboards/${file}`)])
     expect(at(dashboards, 'data')).to.deep.equal(Object.fromEntries(files))

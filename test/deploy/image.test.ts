@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { matchesGlob } from 'node:path'
 import { expect } from 'chai'
+import { COPIED } from '../../deploy/package/command.ts'
 import { readText } from '../support/sources.ts'
 import { startOptions } from './start-variables.ts'
 
@@ -55,6 +56,7 @@ describe('the image', () => {
       'plugins/chain/auth/index.ts',
       'console/build.mjs',
       'deploy/package/build.ts',
+      ...COPIED,
     ])
       expect(isInContext(path), path).to.equal(true)
     const kept = [

@@ -74,9 +74,7 @@ describe('the rules for Prometheus', () => {
     for (const { alert = '', labels, annotations } of ALERTS) {
       expect(labels?.severity).to.be.oneOf(['page', 'ticket'])
       expect(Object.keys(annotations!), alert).to.have.members(['summary', 'description', 'runbook_url'])
-      expect(annotations!.runbook_url).to.match(
-        new RegExp(`^https://docs\\.example\\.com/umg/runbooks\\.md#${alert.toLowerCase()}$`),
-      )
+      expect(annotations!.runbook_url).to.equal(`docs/runbooks.md#${alert.toLowerCase()}`)
     }
   })
 })

@@ -9,6 +9,7 @@ import type { ServingTimes } from '../../core/gateway/services.ts'
 import type { AdmissionLimits } from '../../core/http/admission.ts'
 import { createKey } from '../../core/keys/keys.ts'
 import { createLog } from '../../core/observe/log.ts'
+import type { MetricsExportSettings } from '../../core/otlp/metrics-settings.ts'
 import { Secret } from '../../core/sdk/api.ts'
 import { openStore, type Store } from '../../core/store/database.ts'
 import type { TracingSettings } from '../../core/tracing/settings.ts'
@@ -34,6 +35,7 @@ export interface TestGatewayOptions {
   /** The URL of a Redis server for limits. */
   readonly redis?: string
   readonly tracing?: TracingSettings
+  readonly metricsExport?: MetricsExportSettings
 }
 
 /** A real gateway on a free port, with its own folder, one live and one test key. */
@@ -88,6 +90,7 @@ export async function startTestGateway(options: TestGatewayOptions): Promise<Tes
     version: 'test',
     ...(options.redis !== undefined && { redis: options.redis }),
     tracing: options.tracing,
+    metricsExport: options.metricsExport,
     workerThreads: 1,
     ...(options.metricsToken !== undefined && { metricsToken: new Secret(options.metricsToken) }),
     ...(options.times && { times: options.times }),

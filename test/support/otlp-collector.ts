@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
+import { metricFields, metricOf, type ReceivedMetric } from './otlp-metrics.ts'
 import { decodeMessage, type Message, type MessageFields } from './protobuf.ts'
 
 // The messages of https://github.com/open-telemetry/opentelemetry-proto, with the numbers of their fields.
@@ -42,6 +43,9 @@ const SPAN: MessageFields = {
 const SCOPE_SPANS: MessageFields = { 1: ['scope', () => SCOPE], 2: ['spans', [() => SPAN]] }
 const RESOURCE_SPANS: MessageFields = { 1: ['resource', () => RESOURCE], 2: ['scopes', [() => SCOPE_SPANS]] }
 const TRACES: MessageFields = { 1: ['resources', [() => RESOURCE_SPANS]] }
+const SCOPE_METRICS: MessageFields = { 1: ['scope', () => SCOPE], 2: ['metrics', [() => metricFields(ATTRIBUTE)]] }
+const RESOURCE_METRICS: MessageFields = { 1: ['resource', () => RESOURCE], 2: ['scopes', [() => SCOPE_METRICS]] }
+const METRICS: MessageFields = { 1: ['resources', [() => RESOURCE_METRICS]] }
 
 type Attributes = Readonly<Record<string, string | number | boolean>>
 
@@ -62,30 +66,44 @@ export interface ReceivedSpan {
   readonly resource: Attributes
 }
 
-/** A collector of spans by OTLP over HTTP, in Protocol Buffers' encoding. */
+/** The metrics of one request to a collector. */
+export interface ReceivedMetrics {
+  readonly resource: Attributes
+  readonly metrics: readonly ReceivedMetric[]
+}
+
+/** A collector of spans and metrics by OTLP over HTTP, in Protocol Buffers' encoding. */
 export class OtlpCollector {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string
   readonly spans: readonly ReceivedSpan[]
+  /** By request. */
+  readonly metrics: readonly ReceivedMetrics[]
   /** The headers of the requests. */
   readonly headers: readonly IncomingHttpHeaders[]
   /** The status that it answers with. */
   status = 200
   readonly #server: Server
   readonly #spans: ReceivedSpan[] = []
+  readonly #metrics: ReceivedMetrics[] = []
   readonly #headers: IncomingHttpHeaders[] = []
   readonly #waiting = new Set<() => void>()
 
   private constructor(server: Server) {
     this.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     this.spans = this.#spans
+    this.metrics = this.#metrics
     this.headers = this.#headers
     this.#server = server
     server.on('request', async (request, response) => {
       const body = await buffer(request)
       this.#headers.push(request.headers)
-      response.statusCode = request.url === '/v1/traces' ? this.status : 404
-      if (response.statusCode === 200) this.#spans.push(...spansIn(body))
+      const receive = {
+        '/v1/traces': () => this.#spans.push(...spansIn(body)),
+        '/v1/metrics': () => this.#metrics.push(metricsIn(body)),
+      }[request.url!]
+      response.statusCode = receive === undefined ? 404 : this.status
+      if (response.statusCode === 200) receive!()
       response.end()
       for (const check of this.#waiting) check()
     })
@@ -111,6 +129,20 @@ export class OtlpCollector {
     return promise
   }
 
+  /** Resolves to the first request with metrics, past or future, that fits. */
+  measured(fits: (received: ReceivedMetrics) => boolean): Promise<ReceivedMetrics> {
+    const { promise, resolve } = Promise.withResolvers<ReceivedMetrics>()
+    const check = (): void => {
+      const found = this.#metrics.find(fits)
+      if (found === undefined) return
+      this.#waiting.delete(check)
+      resolve(found)
+    }
+    this.#waiting.add(check)
+    check()
+    return promise
+  }
+
   async close(): Promise<void> {
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))
@@ -122,6 +154,14 @@ function spansIn(body: Buffer): ReceivedSpan[] {
   return resources.flatMap(({ resource, scopes }) =>
     listOf(scopes).flatMap(({ spans }) => listOf(spans).map((span) => spanOf(span, attributesOf(resource as Message)))),
   )
+}
+
+function metricsIn(body: Buffer): ReceivedMetrics {
+  const [{ resource, scopes } = {}] = listOf(decodeMessage(body, METRICS).resources)
+  return {
+    resource: attributesOf(resource as Message),
+    metrics: listOf(scopes).flatMap(({ metrics }) => listOf(metrics).map((metric) => metricOf(metric, attributesOf))),
+  }
 }
 
 const KINDS: Readonly<Record<number, ReceivedSpan['kind']>> = { 2: 'server', 3: 'client' }

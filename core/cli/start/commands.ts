@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { type Command, Option } from 'commander'
 import { assignmentOf } from '../../gateway/supervised.ts'
-import { type TracingSettings, tracingSettings } from '../../tracing/settings.ts'
+import { metricsExportSettings } from '../../otlp/metrics-settings.ts'
+import { tracingSettings } from '../../tracing/settings.ts'
 import { DEFAULT_RETENTION } from '../../usage/retention.ts'
 import {
   databaseOption,
@@ -32,21 +33,24 @@ export function addStartCommand(umg: Command, io: CommandIo, end: (code: number)
     for (const name of SECRET_URLS) if (command.getOptionValueSource(name) === 'cli') warnOfPassword(name, options[name], io)
     const secrets = { metricsToken: env.UMG_METRICS_TOKEN, oidcClientSecret: env.UMG_OIDC_CLIENT_SECRET }
     const workerThreads = Math.max(1, Math.floor(availableParallelism() / options.workers))
-    const tracing = tracingOf(command, env)
-    await end(await run({ ...options, ...secrets, tracing, workerThreads, version: umg.version()! }, io))
+    const telemetry = telemetryOf(command, env)
+    if (telemetry.tracing?.contentLimit !== undefined && assignmentOf(env) === undefined) io.stderr.write(CAPTURES_CONTENT)
+    await end(await run({ ...options, ...secrets, ...telemetry, workerThreads, version: umg.version()! }, io))
   })
 }
 
 /** OpenTelemetry's variables are no options: their names are the same for all programs. */
-function tracingOf(command: Command, env: NodeJS.ProcessEnv): TracingSettings | undefined {
+function telemetryOf(command: Command, env: NodeJS.ProcessEnv): Pick<StartOptions, 'tracing' | 'metricsExport'> {
   try {
-    return tracingSettings(env)
+    return { tracing: tracingSettings(env), metricsExport: metricsExportSettings(env) }
   } catch (error) {
     return command.error(`error: ${(error as Error).message}`)
   }
 }
 
 const WROTE_ROUTES = 'note: there was no routes.yaml here, so one was written, with comments; the gateway follows its changes\n'
+
+const CAPTURES_CONTENT = 'note: spans have prompts and answers, as OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says\n'
 
 /** The options whose URLs may hold a password. */
 const SECRET_URLS = ['database', 'redis'] as const

@@ -4,6 +4,7 @@ import type { DrainTimes } from '../../gateway/gateway.ts'
 import { CertificateWatch } from '../../http/certificate.ts'
 import type { Listen } from '../../http/listen.ts'
 import { createLog, type Log, type LogLevel } from '../../observe/log.ts'
+import type { MetricsExportSettings } from '../../otlp/metrics-settings.ts'
 import type { TracingSettings } from '../../tracing/settings.ts'
 import type { CommandIo } from '../output.ts'
 import { exposures } from './exposure.ts'
@@ -43,6 +44,8 @@ export interface StartOptions {
   readonly oidcName?: string
   /** Absent: calls are not traced. */
   readonly tracing?: TracingSettings | undefined
+  /** Absent: metrics are not exported. */
+  readonly metricsExport?: MetricsExportSettings | undefined
   readonly version: string
 }
 

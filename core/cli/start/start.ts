@@ -66,6 +66,7 @@ export function gatewayOptions(store: Store, log: Log, options: StartOptions, io
     management: managementOf(options),
     journals: journalsIn(options),
     tracing: options.tracing,
+    metricsExport: options.metricsExport,
     uploads: uploadsIn(options),
     corsOrigins: options.corsOrigins,
   }

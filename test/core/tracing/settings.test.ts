@@ -42,13 +42,26 @@ describe('the settings of tracing', () => {
     it(`sample by ${JSON.stringify(env)}`, () =>
       expect(tracingSettings({ ...ENDPOINT, ...env })?.sampling).to.deep.equal(sampling))
 
+  const contents: readonly (readonly [env: NodeJS.ProcessEnv, limit: number | undefined])[] = [
+    [{ OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: '100' }, undefined],
+    [{ OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'false' }, undefined],
+    [{ OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'NO_CONTENT' }, undefined],
+    [{ OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'SPAN_ONLY' }, 8192],
+    [{ OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'true', OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: '100' }, 100],
+  ]
+  for (const [env, limit] of contents)
+    it(`capture ${limit ?? 'no'} characters by ${JSON.stringify(env)}`, () =>
+      expect(tracingSettings({ ...ENDPOINT, ...env })?.contentLimit).to.equal(limit))
+
   const invalid: readonly (readonly [env: NodeJS.ProcessEnv, message: string])[] = [
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' }, 'is not a URL: write one such as http://localhost:4318.'],
     [{ OTEL_TRACES_EXPORTER: 'zipkin' }, 'is not supported: write otlp or none.'],
     [{ OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'grpc' }, 'is not supported: write http/protobuf.'],
     [{ OTEL_TRACES_SAMPLER: 'jaeger_remote' }, 'is not supported: write always_on, always_off,'],
     [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '50' }, 'is not valid: write a number from 0 to 1.'],
-    [{ OTEL_BSP_SCHEDULE_DELAY: '5s' }, 'is not valid: write a number from 0.'],
+    [{ OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'EVENT_ONLY' }, 'is not supported: write span_only, true,'],
+    [{ OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: '70000' }, 'is not valid: write a number from 0 to 65536.'],
+    [{ OTEL_BSP_SCHEDULE_DELAY: '5s' }, 'is not valid: write a number from 0 to 2147483647.'],
   ]
   for (const [env, message] of invalid) {
     const [name, value] = Object.entries(env).at(-1)!

@@ -15,12 +15,13 @@ export class Cluster {
   }
 
   /** Starts one with two proxies and the sandbox. `files`: beside or instead of its routes.yaml. */
-  static async start(files: Readonly<Record<string, string>> = {}, ...flags: readonly string[]): Promise<Cluster> {
+  static async start(files: Readonly<Record<string, string>> = {}, env: Readonly<Record<string, string>> = {}): Promise<Cluster> {
     const home = await Home.create({ 'routes.yaml': ROUTES, ...files })
-    const { umg, url } = await home.start('--workers', '2', '--drain-delay', '0', ...flags)
+    const umg = home.run(['start', '--port', '0', '--workers', '2', '--drain-delay', '0'], { env })
+    const [, url] = await umg.prints(/^listening on (\S+)$/m)
     const [secret] = await umg.prints(/sk-test-\w+/)
     await umg.prints(/"msg":"processes started"/)
-    return new Cluster(home, umg, url, secret!)
+    return new Cluster(home, umg, url!, secret!)
   }
 
   /** The ids of the processes that were started last in each place, by the name of the place: `control`, `proxy-1`. */

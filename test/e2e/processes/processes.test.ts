@@ -28,6 +28,16 @@ describe('a gateway of several processes', () => {
     await until(async () => (await gateway.metric(calls)) === 14)
   })
 
+  it('has in its metrics that a routing table was refused, until one is accepted', async () => {
+    const gateway = await start()
+    const accepted = () => gateway.metric('umg_config_last_reload_successful')
+    expect(await accepted()).to.equal(1)
+    await gateway.home.write('routes.yaml', 'namespaces: [')
+    await until(async () => (await accepted()) === 0)
+    await gateway.home.write('routes.yaml', LIMITED)
+    await until(async () => (await accepted()) === 1)
+  })
+
   it('replaces a proxy that crashes, and breaks only its calls', async () => {
     const gateway = await start()
     const streams = await Promise.all(

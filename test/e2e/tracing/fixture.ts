@@ -1,5 +1,5 @@
 import { json, type ReceivedRequest, type ScriptedUpstream, scriptedUpstream } from '../../../core/testing/kit.ts'
-import type { Sampling } from '../../../core/tracing/settings.ts'
+import type { TracingSettings } from '../../../core/tracing/settings.ts'
 import type { CallView } from '../../../core/usage/calls.ts'
 import { startTestGateway, type TestGateway } from '../../support/gateway.ts'
 import { OtlpCollector } from '../../support/otlp-collector.ts'
@@ -32,10 +32,22 @@ interface Called {
   readonly status: number
 }
 
+interface FixtureOptions extends Partial<Pick<TracingSettings, 'sampling' | 'contentLimit'>> {
+  /** The chain after rate-tagging. */
+  readonly links?: readonly { readonly plugin: string }[]
+  /** Local plugins. */
+  readonly files?: Readonly<Record<string, string>>
+}
+
 const CLASSES = { many: {}, few: { requests: '1/day' } }
 
 /** `acme/m` fails over from `bad/m` to `up/m`; `acme/one` has no other target than `up/m`. */
-export async function startFixture(sampling: Sampling = { ratio: 1, isParentBased: true }): Promise<Fixture> {
+export async function startFixture({
+  sampling = { ratio: 1, isParentBased: true },
+  contentLimit,
+  links = [],
+  files = {},
+}: FixtureOptions = {}): Promise<Fixture> {
   await using opened = new AsyncDisposableStack()
   const collector = opened.adopt(await OtlpCollector.start(), (each) => each.close())
   const upstream = opened.adopt(await scriptedUpstream(), (each) => each.close())
@@ -48,9 +60,10 @@ export async function startFixture(sampling: Sampling = { ratio: 1, isParentBase
     config: { baseUrl: `${upstream.origin}${path}` },
   })
   const gateway = await startTestGateway({
-    tracing: { url: `${collector.origin}/v1/traces`, sampling, delayMs: 0 },
+    tracing: { url: `${collector.origin}/v1/traces`, sampling, delayMs: 0, ...(contentLimit !== undefined && { contentLimit }) },
+    files,
     routes: {
-      chain: [{ plugin: 'auth' }, { plugin: 'rate-tagging', config: { classes: CLASSES, default: 'many' } }],
+      chain: [{ plugin: 'auth' }, { plugin: 'rate-tagging', config: { classes: CLASSES, default: 'many' } }, ...links],
       namespaces: {
         up: at('/v1'),
         bad: at('/bad/v1'),

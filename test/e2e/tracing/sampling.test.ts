@@ -11,7 +11,7 @@ describe('the sampling of traces', () => {
   })
 
   const start = async (sampling: Sampling): Promise<Fixture> => {
-    fixture = await startFixture(sampling)
+    fixture = await startFixture({ sampling })
     return fixture
   }
 
