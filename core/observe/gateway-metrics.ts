@@ -87,14 +87,21 @@ interface CoolingTarget {
   readonly namespace: string
   readonly model: string
   readonly cooldownMs: number
+  /** Of its namespace, if it has several. */
+  readonly credentials: readonly { readonly name: string; readonly cooldownMs: number }[]
 }
 
-/** Shows the cooldowns of targets, read before each scrape. `targets`: those in use. */
+/** Shows the cooldowns of targets and credentials, read before each scrape. `targets`: those in use. */
 export function measureCooldowns(metrics: Metrics, targets: () => readonly CoolingTarget[]): void {
-  const cooldown = metrics.declare(METRICS.targetCooldown)
+  const ofTargets = metrics.declare(METRICS.targetCooldown)
+  const ofCredentials = metrics.declare(METRICS.credentialCooldown)
   metrics.onRender(() => {
-    cooldown.clear()
-    for (const { namespace, model, cooldownMs } of targets()) cooldown.set(cooldownMs / 1000, namespace, model)
+    ofTargets.clear()
+    ofCredentials.clear()
+    for (const { namespace, model, cooldownMs, credentials } of targets()) {
+      ofTargets.set(cooldownMs / 1000, namespace, model)
+      for (const { name, cooldownMs: ms } of credentials) ofCredentials.set(ms / 1000, namespace, name)
+    }
   })
 }
 

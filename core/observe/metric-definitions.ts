@@ -101,6 +101,12 @@ export const METRICS = {
     help: 'Attempts at upstreams, by their result: ok, or the name of the error.',
     labels: ['namespace', 'provider', 'result'],
   },
+  credentialAttempts: {
+    name: 'umg_credential_attempts_total',
+    type: 'counter',
+    help: 'Attempts by the credential that they used, of namespaces with several: ok, or the name of the error.',
+    labels: ['namespace', 'credential', 'result'],
+  },
   fallbacks: {
     name: 'umg_fallbacks_total',
     type: 'counter',
@@ -125,6 +131,13 @@ export const METRICS = {
     type: 'gauge',
     help: 'Seconds until a target that refused a call is tried in its turn again; until then it is tried last. 0 if it is not cooling down.',
     labels: ['namespace', 'model'],
+    across: 'max',
+  },
+  credentialCooldown: {
+    name: 'umg_credential_cooldown_seconds',
+    type: 'gauge',
+    help: 'Seconds until a credential that the upstream refused is used in its turn again, of namespaces with several. 0 if it is not cooling down.',
+    labels: ['namespace', 'credential'],
     across: 'max',
   },
   overhead: {

@@ -2,8 +2,10 @@ import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
 import type { CallForms } from '../protocol/call-forms.ts'
 import type { Call, RouteTrace } from '../sdk/api.ts'
+import type { Credential } from './credentials.ts'
 import { type LimitReached, limitError } from './limit-share.ts'
 import { droppedParameters, type Operation, parameterSupport, parametersOf, tableFor } from './operation.ts'
+import { circuitOpen } from './protection.ts'
 import { backOff, type FailurePolicy, policyFor } from './retry.ts'
 import type { Candidate, Route } from './route.ts'
 import { inOrder } from './selection.ts'
@@ -25,8 +27,12 @@ export interface PlannedAttempt {
   readonly pauseMs: number
   /** On a new connection: the previous attempt met a stale one. */
   readonly fresh: boolean
+  /** Of several of its namespace. */
+  readonly credential: Credential | undefined
   /** The upstream refused the previous attempt's credential, and the provider can replace it. */
   readonly credentialRefused: boolean
+  /** In place of the previous attempt, which its credential failed: it counts as the same one. */
+  readonly isRepeat: boolean
   /** Whether another attempt may follow: then a stream is held until its first meaningful event. */
   readonly hold: boolean
   /** Set: the call waits for the limits of the target's namespace, since no other target is left. */
@@ -62,6 +68,8 @@ export class AttemptPlanner {
   #last: PlannedAttempt | undefined
   /** The same target again, on a new connection or with a new credential. */
   #repeat: PlannedAttempt | undefined
+  /** The credentials of the attempts, where there are several. */
+  #tried: readonly Credential[] = NONE_TRIED
   /** Candidates to retry after all have been tried, and the pause that their upstream asked for. */
   #again: { readonly candidate: Candidate; readonly cooldownMs: number }[] = []
   #asked: UpstreamState[] = []
@@ -136,26 +144,26 @@ export class AttemptPlanner {
   failed(error: GatewayError, stale: boolean): void {
     const last = this.#last!
     if (error.row === 'unsupported_parameter') {
-      this.#attempts--
+      this.#uncount(last)
       this.#unfit ??= { candidate: last.candidate, error }
       return
     }
     // The upstream had no place for the call, so this was no attempt.
     if (error.row === 'upstream_busy') {
-      this.#attempts--
+      this.#uncount(last)
       this.#skip(last.candidate, 'upstream_busy')
     }
     this.#error = error
     this.#retryAfter = Math.min(this.#retryAfter, Number(error.headers['retry-after'] ?? Number.POSITIVE_INFINITY))
     if (this.#over) return
     if (stale && !last.fresh) this.#repeat = { ...last, fresh: true, pauseMs: 0 }
-    else if (isRenewable(last, error)) this.#repeat = { ...last, credentialRefused: true, pauseMs: 0 }
-    else this.#applyPolicy(policyFor(error), last.candidate)
+    else if (isRenewable(last, error)) this.#repeat = { ...last, credentialRefused: true, isRepeat: true, pauseMs: 0 }
+    else this.#applyPolicy(policyFor(error), last)
   }
 
   /** The breaker of the last planned target opened while the call waited for a place. */
   skipOpenTarget(): void {
-    this.#attempts--
+    this.#uncount(this.#last!)
     this.#skipOpen(this.#last!.candidate)
   }
 
@@ -163,7 +171,7 @@ export class AttemptPlanner {
   skipLimitedTarget(limited: LimitReached): void {
     const last = this.#last!
     if (last.limited !== undefined) this.#over = true
-    if (!last.credentialRefused) this.#attempts--
+    this.#uncount(last)
     this.#limited = [...this.#limited, { ...last, limited }]
   }
 
@@ -174,12 +182,27 @@ export class AttemptPlanner {
     if (error.row !== 'upstream_timeout' || !isLimited) this.#error ??= error
   }
 
-  #applyPolicy({ cause, again, cooldownMs = 0 }: FailurePolicy, candidate: Candidate): void {
+  #uncount({ isRepeat }: PlannedAttempt): void {
+    if (!isRepeat) this.#attempts--
+  }
+
+  #applyPolicy({ cause, again, cooldownMs = 0, ofCredential }: FailurePolicy, last: PlannedAttempt): void {
+    if (ofCredential) this.#repeat = this.#withAnotherCredential(last)
+    if (this.#repeat !== undefined) return
     // The upstream may already have served the call: it is retried once only.
     const isAmbiguous = again === 'immediately'
     if (cause === undefined || !this.#route.retry.on.has(cause) || (isAmbiguous && this.#ambiguous)) this.#over = true
     this.#ambiguous ||= isAmbiguous
-    if (again !== undefined) this.#again.push({ candidate, cooldownMs })
+    if (again !== undefined) this.#again.push({ candidate: last.candidate, cooldownMs })
+  }
+
+  /** The same attempt with a credential that is ready and that the call has not tried. */
+  #withAnotherCredential(last: PlannedAttempt): PlannedAttempt | undefined {
+    const credential = last.candidate.target.upstream.credentials?.another(performance.now(), this.#tried)
+    const serving = credential && this.#fit(last.candidate, credential)
+    if (serving === undefined) return undefined
+    this.#tried = [...this.#tried, credential!]
+    return { ...last, ...serving, credential, credentialRefused: false, isRepeat: true, fresh: false, pauseMs: 0 }
   }
 
   #nextCandidate(now: number, until: number): PlannedAttempt | undefined {
@@ -203,11 +226,11 @@ export class AttemptPlanner {
     if (this.#over || this.#limited.length === 0) return undefined
     const next = this.#limited
       .filter(({ limited: { waitMs, retryAfterMs } }) => waitMs > 0 && now + retryAfterMs < until)
-      .filter(({ credentialRefused }) => credentialRefused || this.#mayAttempt)
+      .filter(({ isRepeat }) => isRepeat || this.#mayAttempt)
       .reduce<LimitedAttempt | undefined>((first, each) => (first && isSooner(first, each) ? first : each), undefined)
     if (next === undefined) return undefined
     this.#limited = this.#limited.filter((each) => each !== next)
-    if (!next.credentialRefused) this.#attempts++
+    if (!next.isRepeat) this.#attempts++
     return { ...next, pauseMs: 0, hold: this.#attempts < this.#route.retry.attempts }
   }
 
@@ -221,18 +244,21 @@ export class AttemptPlanner {
     if (health.availability(now, this.#selection.account) === 'open') return this.#skipOpen(candidate)
     const { maxBody: limit = Number.POSITIVE_INFINITY } = candidate.target.provider
     if (this.#call.size > limit) return this.#skipUnfit(candidate, new GatewayError('request_too_large', { values: { limit } }))
-    const serving = this.#fit(candidate)
+    const next = upstream.credentials?.next(now)
+    const serving = this.#fit(candidate, next)
     if (serving === undefined) return undefined
     if (!this.#affords(upstream, now)) return this.#skip(candidate, 'upstream_busy')
     this.#attempts++
-    const hold = this.#attempts < this.#route.retry.attempts
-    return { ...serving, candidate, pauseMs, fresh: false, credentialRefused: false, hold, limited: undefined }
+    const credential = serving.operation === this.#standIn ? undefined : next
+    if (credential !== undefined) this.#tried = [...this.#tried, credential]
+    const hold = this.#attempts < this.#route.retry.attempts || credential !== undefined
+    return { ...serving, ...FIRST, candidate, credential, pauseMs, hold }
   }
 
   /** How the candidate serves the call, with all parameters that it drops; undefined if it cannot serve it, and is skipped. */
-  #fit(candidate: Candidate): Serving | undefined {
+  #fit(candidate: Candidate, credential: Credential | undefined): Serving | undefined {
     try {
-      const serving = servingOf(candidate, this.#call, this.#standIn)
+      const serving = servingOf(candidate, this.#call, this.#standIn, credential?.provider)
       if (serving === undefined) return this.#skipUnfit(candidate, notServed(this.#call))
       const dropped = droppedBy(serving, candidate)
       if (candidate.strict && dropped[0] !== undefined) throw new GatewayError('unsupported_parameter', { param: dropped[0] })
@@ -299,6 +325,8 @@ function droppedBy({ operation, call, dropped, forms }: Serving, { target }: Can
   return forms === undefined ? names : [...new Set(names.map((name) => forms.protocol.namesOf[name] ?? name))]
 }
 
+const FIRST = { fresh: false, credentialRefused: false, isRepeat: false, limited: undefined } as const
+const NONE_TRIED: readonly Credential[] = []
 const NONE_LIMITED: readonly LimitedAttempt[] = []
 const NONE_SKIPPED: { readonly target: string; readonly why: ErrorName }[] = []
 
@@ -319,9 +347,3 @@ function userOf(call: Call): string | undefined {
 
 const notServed = ({ model }: Call): GatewayError =>
   new GatewayError('unsupported_endpoint', { param: 'model', values: { model: model.id } })
-
-/** Every target's breaker is open. */
-function circuitOpen(ms: number): GatewayError {
-  const seconds = Math.min(Math.max(Math.ceil(ms / 1000), 1), 60)
-  return new GatewayError('upstream_circuit_open', { headers: { 'retry-after': String(seconds) } })
-}

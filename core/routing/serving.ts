@@ -18,12 +18,18 @@ export interface Serving {
 
 /**
  * How a candidate serves a call; undefined if it does not. `standIn`: serves the calls of an endpoint that the candidate's provider lacks.
- * Throws `GatewayError` (400) for what only an upstream of the client's protocol serves.
+ * `provider`: the target's, with the credential of the attempt. Throws `GatewayError` (400) for what only an upstream of the client's
+ * protocol serves.
  */
-export function servingOf({ target, defaults }: Candidate, call: Call, standIn?: Operation): Serving | undefined {
+export function servingOf(
+  { target, defaults }: Candidate,
+  call: Call,
+  standIn?: Operation,
+  provider = target.provider,
+): Serving | undefined {
   const { model } = target.served
   const forms = formsOf(call)
-  const own = operationOf(target.provider, call.endpoint, model) ?? standIn
+  const own = operationOf(provider, call.endpoint, model) ?? standIn
   if (forms === undefined) {
     return own && { operation: own, call: defaults ? withDefaults(call, defaults) : call, dropped: NONE, forms: undefined }
   }
@@ -37,10 +43,10 @@ export function servingOf({ target, defaults }: Candidate, call: Call, standIn?:
     )
     return { operation: own!, call: filled, dropped: native.dropped, forms: undefined }
   }
-  const chat = forms.chatFor(profileOf(tableFor(target.provider, model), own !== undefined))
+  const chat = forms.chatFor(profileOf(tableFor(provider, model), own !== undefined))
   const filled = withMembers(chat.call, missing)
   if (standIn !== undefined) return { operation: standIn, call: filled, dropped: NONE, forms: undefined }
-  return { operation: target.provider, call: filled, dropped: chat.dropped, forms }
+  return { operation: provider, call: filled, dropped: chat.dropped, forms }
 }
 
 /** The profiles in which candidates take a call that they cannot serve in the client's own protocol. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LimitsConfig } from '../config/config.ts'
 import type { Provider } from '../sdk/api.ts'
+import type { CredentialPool, CredentialReport } from './credentials.ts'
 import { type LimitServices, NamespaceLimits } from './namespace-limits.ts'
 import {
   type Availability,
@@ -16,6 +17,13 @@ export interface Protection {
   readonly breaker: boolean
   readonly concurrency?: ConcurrencyLimits | undefined
   readonly limits?: LimitsConfig | undefined
+}
+
+/** A provider as it was created. */
+export interface CreatedProvider {
+  readonly provider: Provider
+  /** Those that share its calls; absent if there are not several. */
+  readonly credentials?: CredentialPool | undefined
 }
 
 /** Receives the targets in use and the changes of their breakers. */
@@ -34,6 +42,8 @@ export class UpstreamState {
   readonly limiter: ConcurrencyLimiter
   /** Those that all processes share; undefined if the namespace has none. */
   readonly limits: NamespaceLimits | undefined
+  /** Those that share its calls; undefined if there are not several. */
+  readonly credentials: CredentialPool | undefined
   readonly budget = new RetryBudget(performance.now())
   readonly #namespace: string
   readonly #breaker: boolean
@@ -42,7 +52,13 @@ export class UpstreamState {
   /** False for a table that is only checked: the listener does not receive its targets. */
   #announced = false
 
-  constructor(namespace: string, { breaker, concurrency, limits }: Protection, { listener, services }: StateOptions) {
+  constructor(
+    namespace: string,
+    { breaker, concurrency, limits }: Protection,
+    { listener, services }: StateOptions,
+    credentials?: CredentialPool,
+  ) {
+    this.credentials = credentials
     this.limiter = new ConcurrencyLimiter(concurrency)
     this.limits = limits && new NamespaceLimits(namespace, limits, services)
     this.#namespace = namespace
@@ -111,6 +127,8 @@ export interface TargetReport {
   readonly busy: number
   /** Milliseconds to the first byte, smoothed; 0 until the first reply. */
   readonly latency: number
+  /** Of its namespace, if it has several. */
+  readonly credentials: readonly CredentialReport[]
 }
 
 /** The state of all upstreams. It outlives a generation: a reload does not reset breakers. */
@@ -126,12 +144,12 @@ export class UpstreamStates {
   }
 
   /** The state of a namespace's upstream: the existing one if the provider instance and the protection are the same. */
-  of(namespace: string, provider: Provider, { breaker, concurrency, limits }: Protection): UpstreamState {
+  of(namespace: string, { provider, credentials }: CreatedProvider, { breaker, concurrency, limits }: Protection): UpstreamState {
     const protection = { breaker, concurrency, limits }
     const kept = this.#kept.get(provider) ?? []
     const same = kept.find((each) => isDeepStrictEqual(each.protection, protection))
     if (same !== undefined) return same.state
-    const state = new UpstreamState(namespace, protection, this.#options)
+    const state = new UpstreamState(namespace, protection, this.#options, credentials)
     this.#kept.set(provider, [...kept, { protection, state }])
     return state
   }
@@ -155,6 +173,7 @@ export class UpstreamStates {
         cooldownMs: Math.max(0, health.cooledDownAt - now),
         busy: health.busy,
         latency: health.latency,
+        credentials: state.credentials?.report(now) ?? [],
       })),
     )
   }

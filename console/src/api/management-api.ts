@@ -1725,6 +1725,8 @@ export interface components {
       /** @description Its name at the upstream. */
       readonly model: string;
       readonly provider: string;
+      /** @description The name of the credential, if the namespace has several. */
+      readonly credential?: string;
       /** @description `ok`, or the name of an error. */
       readonly result: string;
       /** @description Milliseconds from the arrival of the request to its start; absent in old records. */
@@ -1763,6 +1765,8 @@ export interface components {
         /** @description Its name at the upstream. */
         readonly model: string;
         readonly provider: string;
+        /** @description The name of the credential, if the namespace has several. */
+        readonly credential?: string;
       } | null;
       readonly stream: boolean;
       /** @description The HTTP status sent; 499 if the client left first. */
@@ -1874,6 +1878,11 @@ export interface components {
         readonly difference: readonly string[];
       } | null;
     };
+    readonly Credential: {
+      readonly name: string;
+      /** @description Until it is used in its turn again; 0 if it is not cooling down. */
+      readonly cooldown_seconds: number;
+    };
     readonly Target: {
       /** @description A model id, of an upstream or of another route. */
       readonly model: string;
@@ -1900,6 +1909,8 @@ export interface components {
       readonly provider: string | null;
       /** @description What is missing: the namespace serves no calls. */
       readonly dormant?: string;
+      /** @description Those that share its calls; absent: it has one, or none. */
+      readonly credentials?: readonly components["schemas"]["Credential"][];
       /** @description Names and globs; absent: any model. */
       readonly models?: readonly string[];
       /** @description Of routes.yaml. */
