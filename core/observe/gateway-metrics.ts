@@ -54,13 +54,15 @@ export class GatewayMetrics {
 
 const STATES = ['closed', 'open', 'half_open'] as const
 
-/** The states of circuit breakers, as a metric; the log has a line when one opens and when it closes. */
-export class BreakerMetrics {
+/** The states of circuit breakers and skipped targets, as metrics; the log has a line when a breaker opens and when it closes. */
+export class TargetMetrics {
   readonly #state: Gauge
+  readonly #skipped: HostCounter
   readonly #log: Log
 
   constructor(metrics: Metrics, log: Log) {
     this.#state = metrics.declare(METRICS.circuitState)
+    this.#skipped = metrics.declare(METRICS.targetsSkipped)
     this.#log = log
   }
 
@@ -79,6 +81,11 @@ export class BreakerMetrics {
     for (const state of STATES) this.#state.set(Number(state === now), namespace, model, state)
     if (now === 'open') this.#log.warn({ namespace, model }, 'circuit open')
     if (now === 'closed') this.#log.info({ namespace, model }, 'circuit closed')
+  }
+
+  /** A call skipped a target of the namespace. */
+  skipped(namespace: string, why: string): void {
+    this.#skipped.add(1, namespace, why)
   }
 }
 

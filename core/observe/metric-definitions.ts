@@ -119,6 +119,12 @@ export const METRICS = {
     help: 'Times that a target was skipped because a limit of its namespace was reached.',
     labels: ['namespace', 'limit'],
   },
+  targetsSkipped: {
+    name: 'umg_targets_skipped_total',
+    type: 'counter',
+    help: 'Targets that calls skipped, by the reason: cooling_down, or the name of an error, such as upstream_circuit_open.',
+    labels: ['namespace', 'reason'],
+  },
   circuitState: {
     name: 'umg_circuit_state',
     type: 'gauge',

@@ -4,12 +4,12 @@ import type { CallForms } from '../protocol/call-forms.ts'
 import type { Call, RouteTrace } from '../sdk/api.ts'
 import type { Credential } from './credentials.ts'
 import { type LimitReached, limitError } from './limit-share.ts'
-import { droppedParameters, type Operation, parameterSupport, parametersOf, tableFor } from './operation.ts'
+import { type Operation, parameterSupport, tableFor } from './operation.ts'
 import { circuitOpen } from './protection.ts'
 import { backOff, type FailurePolicy, policyFor } from './retry.ts'
-import type { Candidate, Route } from './route.ts'
+import type { Candidate, Route, Target } from './route.ts'
 import { inOrder } from './selection.ts'
-import { type Serving, servingOf } from './serving.ts'
+import { droppedBy, type Serving, servingOf } from './serving.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
 /** The next attempt of a call. */
@@ -37,6 +37,12 @@ export interface PlannedAttempt {
   readonly hold: boolean
   /** Set: the call waits for the limits of the target's namespace, since no other target is left. */
   readonly limited: LimitReached | undefined
+}
+
+/** A target that was not attempted. */
+export interface SkippedTarget {
+  readonly target: Target
+  readonly why: RouteTrace['skipped'][number]['why']
 }
 
 /** What selection may depend on beside the call. */
@@ -79,7 +85,7 @@ export class AttemptPlanner {
   #unfit: { readonly candidate: Candidate; readonly error: GatewayError } | undefined
   /** Planned attempts that the limits of their namespaces had no room for. */
   #limited: readonly LimitedAttempt[] = NONE_LIMITED
-  #skipped: { readonly target: string; readonly why: ErrorName }[] = NONE_SKIPPED
+  #skipped: readonly SkippedTarget[] = NONE_SKIPPED
   /** When the first of the open breakers permits a probe. */
   #readyAt = Number.POSITIVE_INFINITY
   #retryAfter = Number.POSITIVE_INFINITY
@@ -126,18 +132,24 @@ export class AttemptPlanner {
     const serving = this.#last ?? this.#servingIfAny(candidate)
     return {
       route: this.#route.id,
-      skipped: [...this.#coolingDown, ...this.#skipped, ...this.#limited.map(limitedTarget)],
+      skipped: this.skipped.map(({ target, why }) => ({ target: target.id, why })),
       parameters:
         serving === undefined ? {} : parameterSupport(serving.call, tableFor(serving.operation, candidate!.target.served.model)),
     }
   }
 
+  /** The targets that were not attempted so far, and why. */
+  get skipped(): readonly SkippedTarget[] {
+    const isNone = this.#candidates === this.#ordered && this.#skipped === NONE_SKIPPED && this.#limited === NONE_LIMITED
+    return isNone ? NONE_SKIPPED : [...this.#coolingDown, ...this.#skipped, ...this.#limited.map(limitedTarget)]
+  }
+
   /** The targets that would have been attempted before the last one, were they not cooling down. */
-  get #coolingDown(): RouteTrace['skipped'] {
+  get #coolingDown(): readonly SkippedTarget[] {
     if (this.#candidates === this.#ordered || this.#last === undefined) return []
     const before = this.#ordered.slice(0, this.#ordered.indexOf(this.#last.candidate))
     const left = this.#candidates.slice(this.#at)
-    return before.filter((each) => left.includes(each)).map(({ target }) => ({ target: target.id, why: 'cooling_down' }))
+    return before.filter((each) => left.includes(each)).map(({ target }) => ({ target, why: 'cooling_down' }))
   }
 
   /** The last attempt failed. `stale`: on a pooled connection that the upstream had closed. */
@@ -290,7 +302,7 @@ export class AttemptPlanner {
   }
 
   #skip({ target }: Candidate, why: ErrorName): undefined {
-    this.#skipped = [...this.#skipped, { target: target.id, why }]
+    this.#skipped = [...this.#skipped, { target, why }]
   }
 
   /** A second attempt at the same upstream takes from its retry budget. */
@@ -308,27 +320,16 @@ export const isRenewable = ({ candidate, credentialRefused }: PlannedAttempt, { 
 
 type LimitedAttempt = PlannedAttempt & { readonly limited: LimitReached }
 
-const limitedTarget = ({ candidate }: LimitedAttempt) => ({
-  target: candidate.target.id,
-  why: 'namespace_limit_reached' as const,
-})
+const limitedTarget = ({ candidate: { target } }: LimitedAttempt) => ({ target, why: 'namespace_limit_reached' as const })
 
 /** Of two equal ones, the first in the order of the route is sooner. */
 const isSooner = (first: LimitedAttempt, second: LimitedAttempt): boolean =>
   first.limited.retryAfterMs <= second.limited.retryAfterMs
 
-/** The parameters that a candidate drops, by the client's names. */
-function droppedBy({ operation, call, dropped, forms }: Serving, { target }: Candidate): readonly string[] {
-  const parameters = tableFor(operation, target.served.model)
-  if (parameters === 'verbatim' && dropped.length === 0) return dropped
-  const names = [...dropped, ...(parameters === 'verbatim' ? [] : droppedParameters(parametersOf(call), parameters))]
-  return forms === undefined ? names : [...new Set(names.map((name) => forms.protocol.namesOf[name] ?? name))]
-}
-
 const FIRST = { fresh: false, credentialRefused: false, isRepeat: false, limited: undefined } as const
 const NONE_TRIED: readonly Credential[] = []
 const NONE_LIMITED: readonly LimitedAttempt[] = []
-const NONE_SKIPPED: { readonly target: string; readonly why: ErrorName }[] = []
+const NONE_SKIPPED: readonly SkippedTarget[] = []
 
 /** Candidates that are cooling down come last. The same list if there are none. */
 function coolestFirst(ordered: readonly Candidate[]): readonly Candidate[] {

@@ -332,7 +332,10 @@ export class Dispatch implements AttemptListener, Expiring {
 
   #finish(): void {
     this.#cancelShare()
-    if (!this.#isOver) deadlines.remove(this)
+    if (!this.#isOver) {
+      deadlines.remove(this)
+      for (const { target, why } of this.#planner.skipped) target.upstream.skipped(why)
+    }
     this.#isOver = true
   }
 }

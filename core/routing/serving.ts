@@ -2,7 +2,7 @@ import { type CallForms, formsOf } from '../protocol/call-forms.ts'
 import type { Profile } from '../protocol/client-protocol.ts'
 import { profileOf } from '../protocol/fit-chat.ts'
 import type { Call } from '../sdk/api.ts'
-import { type Operation, operationOf, tableFor, withDefaults } from './operation.ts'
+import { droppedParameters, type Operation, operationOf, parametersOf, tableFor, withDefaults } from './operation.ts'
 import type { Candidate } from './route.ts'
 
 /** How a candidate serves a call. */
@@ -47,6 +47,14 @@ export function servingOf(
   const filled = withMembers(chat.call, missing)
   if (standIn !== undefined) return { operation: standIn, call: filled, dropped: NONE, forms: undefined }
   return { operation: provider, call: filled, dropped: chat.dropped, forms }
+}
+
+/** The parameters that a candidate drops, by the client's names. */
+export function droppedBy({ operation, call, dropped, forms }: Serving, { target }: Candidate): readonly string[] {
+  const parameters = tableFor(operation, target.served.model)
+  if (parameters === 'verbatim' && dropped.length === 0) return dropped
+  const names = [...dropped, ...(parameters === 'verbatim' ? [] : droppedParameters(parametersOf(call), parameters))]
+  return forms === undefined ? names : [...new Set(names.map((name) => forms.protocol.namesOf[name] ?? name))]
 }
 
 /** The profiles in which candidates take a call that they cannot serve in the client's own protocol. */

@@ -26,12 +26,14 @@ export interface CreatedProvider {
   readonly credentials?: CredentialPool | undefined
 }
 
-/** Receives the targets in use and the changes of their breakers. */
-export interface BreakerListener {
+/** Receives the targets in use, the changes of their breakers, and that they were skipped. */
+export interface TargetListener {
   /** `model`: `*` for all models that routes.yaml does not name. */
   known(namespace: string, model: string): void
   changed(namespace: string, model: string, state: BreakerState): void
   forgotten(namespace: string, model: string): void
+  /** A call skipped a target, which it would have attempted otherwise. */
+  skipped(namespace: string, why: string): void
 }
 
 /** Models that routes.yaml does not name share one health, because clients choose their names: the number is unbounded. */
@@ -47,7 +49,7 @@ export class UpstreamState {
   readonly budget = new RetryBudget(performance.now())
   readonly #namespace: string
   readonly #breaker: boolean
-  readonly #listener: BreakerListener
+  readonly #listener: TargetListener
   readonly #healths = new Map<string, TargetHealth>()
   /** False for a table that is only checked: the listener does not receive its targets. */
   #announced = false
@@ -81,6 +83,11 @@ export class UpstreamState {
     return this.#healths.get(model) ?? this.named(UNNAMED)
   }
 
+  /** A call skipped one of its models. */
+  skipped(why: string): void {
+    this.#listener.skipped(this.#namespace, why)
+  }
+
   /** The table in use contains this upstream from now on. */
   announce(): void {
     this.#announced = true
@@ -101,7 +108,7 @@ export class UpstreamState {
 
 /** The options of the states of upstreams. */
 export interface StateOptions {
-  readonly listener: BreakerListener
+  readonly listener: TargetListener
   /** Keep the limits that all processes share. */
   readonly services: LimitServices
 }

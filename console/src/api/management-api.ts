@@ -149,6 +149,36 @@ export interface paths {
       };
     };
   };
+  "/session/confirm": {
+    /**
+     * Enter your password again, for changes that give rights
+     * @description All users; a member sees what belongs to their account.
+     */
+    post: {
+      readonly requestBody: {
+        readonly content: {
+          readonly "application/json": {
+            /** @description The password. */
+            readonly password: string;
+          };
+        };
+      };
+      responses: {
+        /** @description Success. */
+        200: {
+          content: {
+            readonly "application/json": components["schemas"]["Session"];
+          };
+        };
+        /** @description An error; docs/errors.md lists them all. */
+        default: {
+          content: {
+            readonly "application/json": components["schemas"]["Error"];
+          };
+        };
+      };
+    };
+  };
   "/password": {
     /**
      * Change your password; your other sessions end
@@ -187,6 +217,11 @@ export interface paths {
      * @description Anyone.
      */
     get: {
+      parameters: {
+        query?: {
+          again?: boolean;
+        };
+      };
       responses: {
         /** @description Success. */
         302: {
@@ -254,7 +289,7 @@ export interface paths {
     };
     /**
      * Invite a person; only this reply has the link
-     * @description Admins.
+     * @description Admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
      */
     post: {
       readonly requestBody: {
@@ -409,7 +444,7 @@ export interface paths {
     };
     /**
      * Create an account
-     * @description Admins.
+     * @description Admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
      */
     post: {
       readonly requestBody: {
@@ -471,7 +506,7 @@ export interface paths {
     };
     /**
      * Change an account, which takes effect for its keys at once
-     * @description Admins.
+     * @description Admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
      */
     patch: {
       parameters: {
@@ -545,7 +580,7 @@ export interface paths {
   "/users/{id}": {
     /**
      * Change a user; another role, or disabling, signs them out
-     * @description Admins.
+     * @description Admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
      */
     patch: {
       parameters: {
@@ -1367,6 +1402,8 @@ export interface components {
         readonly role: "admin" | "member";
       };
       readonly account: components["schemas"]["Named"];
+      /** @description Until when they may make changes that give rights without entering the password again; null for an admin key. */
+      readonly confirmed_until: string | null;
       readonly gateway: {
         /** @description The base URL for clients; it ends in /v1. */
         readonly base_url: string;

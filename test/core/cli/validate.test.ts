@@ -138,8 +138,8 @@ describe('umg validate', () => {
         headers.authorization === 'Bearer value-of-the-key' ? json({ data: [] }) : json({}, { status: 401 }),
       )
       const pooled = table(upstream.origin)
-        .replace(', apiKey: "${env:KEY}"', '')
-        .replace(FREE, '    credentials: { good: { apiKey: "${env:KEY}" }, bad: { apiKey: "${env:KEY}-2" } }\n')
+        .replace(`, apiKey: "\${env:KEY}"`, '')
+        .replace(FREE, `    credentials: { good: { apiKey: "\${env:KEY}" }, bad: { apiKey: "\${env:KEY}-2" } }\n`)
       const { code, stderr } = await check(pooled, { online: true })
       expect(code).to.equal(1)
       expect(stderr.match(/namespaces\.\S+ GET \S+ status \d+/g)).to.deep.equal([

@@ -134,6 +134,7 @@ describe('Several credentials of a namespace', () => {
     const next = await call('acme/smart')
     expect(next.headers.get('x-umg-namespace')).to.equal('spare')
     expect(next.headers.get('x-umg-skipped')).to.equal('pool/m cooling_down')
+    expect(await gateway.metric('umg_targets_skipped_total', { namespace: 'pool', reason: 'cooling_down' })).to.equal(1)
     expect(shown).to.have.lengthOf(3)
   })
 
