@@ -67,7 +67,7 @@ describeInBrowser('a change that gives rights, a while after the sign-in', (open
     }
   })
 
-  it('is not made if the dialog is closed: its form is still there, and says why', async () => {
+  it('is not made if the dialog is closed: its form is still there, says why, and has the focus', async () => {
     await invite('eve@example.com')
     await page.keyboard.press('Escape')
     await question().waitFor({ state: 'detached' })
@@ -75,7 +75,8 @@ describeInBrowser('a change that gives rights, a while after the sign-in', (open
     await dialog.getByRole('alert').getByText('This change needs your password again').waitFor()
     const email = dialog.getByRole('textbox', { name: 'E-mail' })
     expect(await email.inputValue()).to.equal('eve@example.com')
-    await email.press('Enter')
+    await email.and(page.locator(':focus')).waitFor()
+    await page.keyboard.press('Enter')
     await question().getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
     await page.keyboard.press('Enter')
     await page.getByRole('dialog', { name: 'Send this link' }).waitFor()
