@@ -170,6 +170,13 @@ export const ERRORS = {
     fault: 'policy',
     message: 'Too many sign-in attempts. Try again in {seconds} seconds.',
   },
+  confirmation_required: {
+    status: 403,
+    type: INVALID,
+    code: 'confirmation_required',
+    fault: 'policy',
+    message: 'This change needs your password again, since you entered it more than 15 minutes ago.',
+  },
   admin_required: { status: 403, type: INVALID, code: 'admin_required', fault: 'policy', message: 'Only an admin may do this.' },
   foreign_origin: caller(
     403,

@@ -44,6 +44,7 @@ export type AuditAction =
   | 'password.change'
   | 'password.refuse'
   | 'session.end'
+  | 'session.confirm'
   | 'session.end-all'
   | 'session.refuse'
   | 'session.start'

@@ -28,13 +28,18 @@ export interface Identity {
   readonly name: string
   /** Absent if the provider has not verified it. */
   readonly email?: string
+  /** When the person proved to the provider who they are, in milliseconds since 1970; absent if the provider does not say. */
+  readonly authenticatedAt?: number
 }
 
 /** An OpenID provider that users sign in by, with the authorization code flow and PKCE. */
 export interface OpenIdProvider {
   readonly name: string
-  /** Starts a sign-in: `url` is where to redirect the browser, `checks` what its cookie carries to the callback. Throws `openid_failed`. */
-  authorizationUrl(redirectUri: string): Promise<{ readonly url: string; readonly checks: string }>
+  /**
+   * Starts a sign-in: `url` is where to redirect the browser, `checks` what its cookie carries to the callback. `again`: the provider should
+   * not trust its own session. Throws `openid_failed`.
+   */
+  authorizationUrl(redirectUri: string, again?: boolean): Promise<{ readonly url: string; readonly checks: string }>
   /** Completes a sign-in, at the redirect URI with the provider's query. Throws `openid_failed`. */
   callback(url: URL, checks: string): Promise<Identity>
 }
@@ -74,12 +79,13 @@ export function openIdProvider({ issuer, clientId, clientSecret, name }: OpenIdO
 
   return {
     name: name ?? server.host,
-    authorizationUrl: (redirectUri) => orFailed(async () => authorizationUrl(await configuration(), redirectUri)),
+    authorizationUrl: (redirectUri, again = false) =>
+      orFailed(async () => authorizationUrl(await configuration(), redirectUri, again)),
     callback: (url, checks) => orFailed(async () => exchangeCode(await configuration(), url, checks)),
   }
 }
 
-async function authorizationUrl(config: Configuration, redirectUri: string) {
+async function authorizationUrl(config: Configuration, redirectUri: string, again: boolean) {
   const { buildAuthorizationUrl, calculatePKCECodeChallenge, ...random } = await library()
   const checks: Checks = {
     expectedState: random.randomState(),
@@ -93,6 +99,7 @@ async function authorizationUrl(config: Configuration, redirectUri: string) {
     nonce: checks.expectedNonce,
     code_challenge: await calculatePKCECodeChallenge(checks.pkceCodeVerifier),
     code_challenge_method: 'S256',
+    ...(again && { max_age: '0' }),
   })
   return { url: url.href, checks: Buffer.from(JSON.stringify(checks)).toString('base64url') }
 }
@@ -103,12 +110,17 @@ async function exchangeCode(config: Configuration, url: URL, cookie: string): Pr
   const { expectedState, expectedNonce, pkceCodeVerifier } = checks
   const expected = { expectedState, expectedNonce, pkceCodeVerifier, idTokenExpected: true }
   const tokens = await authorizationCodeGrant(config, url, expected)
-  const { iss, sub, ...claims } = tokens.claims()!
+  const { iss, sub, auth_time, ...claims } = tokens.claims()!
   // Some providers put only the subject into the ID token.
   const { email, email_verified, name } =
     claims.email === undefined ? await fetchUserInfo(config, tokens.access_token, sub) : claims
   const address = typeof email === 'string' && email_verified === true ? email : undefined
-  return { id: `${iss} ${sub}`, name: typeof name === 'string' ? name : (address ?? sub), ...(address && { email: address }) }
+  return {
+    id: `${iss} ${sub}`,
+    name: typeof name === 'string' ? name : (address ?? sub),
+    ...(address && { email: address }),
+    ...(auth_time !== undefined && { authenticatedAt: auth_time * 1000 }),
+  }
 }
 
 async function orFailed<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -128,7 +140,7 @@ export async function signInWithOpenId(store: Store, identity: Identity, address
     const user = (await findByIdentity(db, identity)) ?? (await linkIdentity(db, identity, address))
     if (user !== undefined) {
       await audit(db, { ...user, address }, { action: 'session.start', object: { type: 'user', ...user } })
-      return beginSession(db, user.id)
+      return beginSession(db, user.id, identity.authenticatedAt)
     }
     const invitation = identity.email === undefined ? undefined : await findInvitationByEmail(db, identity.email)
     return invitation && redeemInvitation(db, invitation, { name: identity.name, credential: { identity: identity.id }, address })

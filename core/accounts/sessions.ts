@@ -9,6 +9,8 @@ import { selectUsers, type User, userOf } from './user.ts'
 const IDLE_MS = 30 * 60_000
 /** A session ends after this time in any case. */
 const MAX_AGE_MS = 12 * 3_600_000
+/** For so long after users have proved who they are, they may make changes that give rights. */
+const CONFIRMED_MS = 15 * 60_000
 /** The time of the last request is written at most this often. */
 const SEEN_RESOLUTION_MS = 60_000
 
@@ -17,13 +19,19 @@ export interface Session {
   /** SHA-256 of the token: identifies the session, and does not authenticate it. */
   readonly digest: string
   readonly user: User
+  /** Until when its user may make changes that give rights, in milliseconds since 1970. */
+  readonly confirmedUntil: number
 }
 
-/** Begins a session; resolves to its token, which is stored nowhere. */
-export async function beginSession(db: Kysely<Schema>, userId: string): Promise<string> {
+/**
+ * Begins a session; resolves to its token, which is stored nowhere. `confirmedAt`: when the user proved who they are, if that was before,
+ * at the OpenID provider.
+ */
+export async function beginSession(db: Kysely<Schema>, userId: string, confirmedAt?: number): Promise<string> {
   const token = createToken()
   const now = Date.now()
-  const session = { digest: digestOf(token), user_id: userId, created_at: now, seen_at: now }
+  const confirmed_at = Math.min(now, confirmedAt ?? now)
+  const session = { digest: digestOf(token), user_id: userId, created_at: now, seen_at: now, confirmed_at }
   await db
     .deleteFrom('sessions')
     .where('created_at', '<=', now - MAX_AGE_MS)
@@ -44,7 +52,7 @@ export async function findSession({ db }: Store, token: string): Promise<Session
     // Not awaited: a read must not wait for a write. If it fails, the next request repeats it.
     seen.execute().catch(() => undefined)
   }
-  return { digest, user: userOf(row) }
+  return { digest, user: userOf(row), confirmedUntil: (row.confirmed_at ?? row.began_at) + CONFIRMED_MS }
 }
 
 /** Whether a session is still open; does not count as a use of it. Throws what the database threw. */
@@ -55,7 +63,7 @@ export async function isSessionOpen({ db }: Store, digest: string): Promise<bool
 function selectOpen(db: Kysely<Schema>, digest: string, now: number) {
   return selectUsers(db)
     .innerJoin('sessions', 'sessions.user_id', 'users.id')
-    .select('sessions.seen_at')
+    .select(['sessions.seen_at', 'sessions.confirmed_at', 'sessions.created_at as began_at'])
     .where('sessions.digest', '=', digest)
     .where('sessions.created_at', '>', now - MAX_AGE_MS)
     .where('sessions.seen_at', '>', now - IDLE_MS)

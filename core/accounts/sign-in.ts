@@ -6,7 +6,7 @@ import { exclusively } from '../store/transaction.ts'
 import { type Actor, type AuditEntry, audit } from './audit.ts'
 import { knownDevice } from './known-devices.ts'
 import { checkPassword, hashPassword, verifyPassword } from './password.ts'
-import { beginSession, endSessions } from './sessions.ts'
+import { beginSession, endSession, endSessions } from './sessions.ts'
 import { clearSignInAttempts, countSignInAttempt } from './sign-in-throttle.ts'
 import { normalizeEmail } from './user.ts'
 
@@ -48,6 +48,20 @@ export async function changePassword(store: Store, credentials: Credentials, nex
   })
 }
 
+/**
+ * Begins a new session in place of a user's open one, after the user has entered the password once more; resolves to its token. Throws
+ * `wrong_password` or `too_many_sign_in_attempts`.
+ */
+export async function confirmSession(store: Store, credentials: Credentials & { readonly session: string }): Promise<string> {
+  const user = await verifyCredentials(store, credentials, CONFIRMATION_REFUSED)
+  return exclusively(store, async (db) => {
+    await checkUnchanged(db, user, CONFIRMATION_REFUSED)
+    await endSession(db, credentials.session)
+    await audit(db, actorOf(user, credentials), { action: 'session.confirm', object: objectOf(user) })
+    return beginSession(db, user.id)
+  })
+}
+
 /** A user whose password has been verified. */
 interface AuthenticatedUser {
   readonly id: string
@@ -67,11 +81,14 @@ interface Refusal {
 /** The same for an unknown address and a wrong password. */
 const SIGN_IN_REFUSED: Refusal = { action: 'session.refuse', signedIn: false, error: () => new GatewayError('sign_in_refused') }
 
-const PASSWORD_REFUSED: Refusal = {
+const passwordRefused = (param: string): Refusal => ({
   action: 'password.refuse',
   signedIn: true,
-  error: () => new GatewayError('wrong_password', { param: 'current' }),
-}
+  error: () => new GatewayError('wrong_password', { param }),
+})
+
+const PASSWORD_REFUSED = passwordRefused('current')
+const CONFIRMATION_REFUSED = passwordRefused('password')
 
 /** Finds the user of an address and a password. A failure is counted, and written to the audit trail. */
 async function verifyCredentials(

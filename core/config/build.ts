@@ -87,12 +87,13 @@ function buildNamespace(
   { models, timeouts, testKeys, breaker, concurrency, limits, tls }: NamespaceValues,
   { file, resolution: { providers, dormant } }: NamespaceContext,
 ): NamespaceConfig {
-  const { plugin, config } = providers.get(name)!
+  const { plugin, config, credentials } = providers.get(name)!
   const missing = dormant.get(name)?.map((reference) => reference.name)
   return {
     name,
     plugin,
     config: missing ? undefined : config,
+    ...(credentials && !missing && { credentials }),
     ...(Array.isArray(models) && { models }),
     timeouts: inMilliseconds(timeouts),
     testKeys,

@@ -55,6 +55,8 @@ export interface NamespaceConfig {
   readonly plugin: ProviderPlugin
   /** As for a link; undefined if the namespace is dormant. */
   readonly config: unknown
+  /** The configs of several credentials, by their names: `config` is the first of them. Absent: there is one, or none. */
+  readonly credentials?: ReadonlyMap<string, unknown>
   /** Names and globs of the models that clients may call. Absent: any model. */
   readonly models?: readonly string[]
   readonly timeouts: Timeouts

@@ -93,6 +93,7 @@ export const accountOperations: readonly Operation[] = [
     method: 'POST',
     path: '/accounts',
     access: 'admin',
+    confirmed: true,
     summary: 'Create an account',
     body: Type.Object({
       ...settings,
@@ -123,6 +124,7 @@ export const accountOperations: readonly Operation[] = [
     method: 'PATCH',
     path: '/accounts/{id}',
     access: 'admin',
+    confirmed: true,
     summary: 'Change an account, which takes effect for its keys at once',
     body: Type.Partial(Type.Object(settings)),
     reply: accountSchema,

@@ -12,7 +12,7 @@ export interface Caller extends Actor {
   readonly account: { readonly id: string; readonly name: string }
   readonly address: string
   /** Of a user; absent for a program. */
-  readonly session?: { readonly digest: string; readonly email: string }
+  readonly session?: { readonly digest: string; readonly email: string; readonly confirmedUntil: number }
 }
 
 /** The header that carries an admin key. It takes precedence over a cookie. */
@@ -29,8 +29,14 @@ export async function authenticate(ctx: Context, { store, urls }: ManagementServ
   const token = ctx.cookies.get(sessionCookie(urls()).name)
   const session = token === undefined ? undefined : await findSession(store, token)
   if (session === undefined) throw new GatewayError('not_signed_in')
+  const { digest, confirmedUntil } = session
   const { id, name, role, account, email } = session.user
-  return { id, name, role, account, address, session: { digest: session.digest, email } }
+  return { id, name, role, account, address, session: { digest, email, confirmedUntil } }
+}
+
+/** Throws `confirmation_required` for a user who has not entered the password for a while. A program with an admin key has none. */
+export function checkConfirmed({ session }: Caller): void {
+  if (session !== undefined && session.confirmedUntil <= Date.now()) throw new GatewayError('confirmation_required')
 }
 
 /** Whether the caller of a long reply is still authenticated. Does not count as a use of the session. */

@@ -59,6 +59,7 @@ export const invitationOperations: readonly Operation[] = [
     method: 'POST',
     path: '/invitations',
     access: 'admin',
+    confirmed: true,
     summary: 'Invite a person; only this reply has the link',
     body: Type.Object({ email, role, account_id: Type.String() }),
     reply: createdInvitationSchema,

@@ -4,7 +4,7 @@ import { type ApiKey, countKeys, KEY_SORTS, listKeys } from '../keys/api-key.ts'
 import { type CreatedKey, createKey, editKey, findKey, revokeKey, rotateKey } from '../keys/keys.ts'
 import { checkRateClassDeclared } from './accounts.ts'
 import { budgetTexts, checkBudgetsOfKey } from './budgets.ts'
-import { accountScope, type Caller } from './caller.ts'
+import { accountScope, type Caller, checkConfirmed } from './caller.ts'
 import { changedInFile } from './declared.ts'
 import { fromTime, globs, oneOf, page, pageQuery, rateClass, tags, timeOrNull } from './fields.ts'
 import { createdKeySchema, declaredKeyViews, keyKind, keySchema, keyStatus, keyView, keyViews } from './key-view.ts'
@@ -75,6 +75,7 @@ export const keyOperations: readonly Operation[] = [
     async handle({ caller, body }, services) {
       const { name, kind, models, rate_class, expires_at, account_id, budgets, tags } = body
       if (kind === 'admin' && caller.role !== 'admin') throw new GatewayError('admin_required')
+      if (kind === 'admin') checkConfirmed(caller)
       checkRateClass(caller, rate_class, undefined, services)
       checkBudgetsOfKey(caller, budgets, [])
       const account = ownerOf(caller, account_id)
@@ -107,7 +108,8 @@ export const keyOperations: readonly Operation[] = [
     reply: keySchema,
     async handle({ caller, params, body }, services) {
       const { name, models, rate_class, expires_at, budgets, tags } = body
-      const { id, rateClass, budgets: current } = await findStoredKey(caller, params.id, services)
+      const { id, kind, rateClass, budgets: current } = await findStoredKey(caller, params.id, services)
+      if (kind === 'admin') checkConfirmed(caller)
       checkRateClass(caller, rate_class, rateClass, services)
       checkBudgetsOfKey(caller, budgets, current)
       const changes = { name, models, rateClass: rate_class, expires: toExpiry(expires_at), budgets, tags }
@@ -129,7 +131,8 @@ export const keyOperations: readonly Operation[] = [
     reply: createdKeySchema,
     status: 201,
     async handle({ caller, params, body }, services) {
-      const { id } = await findStoredKey(caller, params.id, services)
+      const { id, kind } = await findStoredKey(caller, params.id, services)
+      if (kind === 'admin') checkConfirmed(caller)
       const rotated = await rotateKey(services.store, { id, overlap: body.overlap_seconds * 1000 }, caller)
       return createdKeyView(rotated, services)
     },

@@ -63,12 +63,24 @@ export function monitoringRouter({ metrics, metricsToken, urls, targets, ready }
 const WAITING = { coolingDown: 'cooling down for', open: 'next attempt in' } as const
 
 /** `[+] openai/gpt-5.5: closed, 3 under way, 120 ms to the first byte`, in the format of Kubernetes' `/readyz?verbose`. */
-function targetLine({ namespace, model, breaker, availability, availableInMs, busy, latency }: TargetReport): string {
+function targetLine({
+  namespace,
+  model,
+  breaker,
+  availability,
+  availableInMs,
+  busy,
+  latency,
+  credentials,
+}: TargetReport): string {
   const facts = [
     breaker,
     ...(availability === 'available' ? [] : [`${WAITING[availability]} ${Math.ceil(availableInMs / 1000)} s`]),
     `${busy} under way`,
     ...(latency === 0 ? [] : [`${Math.round(latency)} ms to the first byte`]),
+    ...credentials
+      .filter(({ cooldownMs }) => cooldownMs > 0)
+      .map(({ name, cooldownMs }) => `credential ${name} cooling down for ${Math.ceil(cooldownMs / 1000)} s`),
   ]
   return `[${availability === 'available' ? '+' : '-'}] ${namespace}/${model}: ${facts.join(', ')}\n`
 }

@@ -69,11 +69,13 @@ class Components {
   }
 }
 
+const CONFIRMED = 'Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.'
+
 function operationObject(operation: Operation, components: Components): object {
-  const { path, access, summary, query, body, reply, streams } = operation
+  const { path, access, confirmed, summary, query, body, reply, streams } = operation
   return {
     summary,
-    description: ACCESS[access],
+    description: confirmed ? `${ACCESS[access]} ${CONFIRMED}` : ACCESS[access],
     'x-access': access,
     tags: [path.split(/[/.]/)[1]],
     security: access === 'public' ? [] : [{ session: [] }, { admin_key: [] }],

@@ -17,11 +17,16 @@ export const openIdOperations: readonly Operation[] = [
     path: OPENID_START,
     access: 'public',
     summary: 'Redirect the browser to the OpenID provider',
+    query: Type.Object({
+      again: Type.Optional(
+        Type.Boolean({ description: 'Ask the provider not to trust its own session, for changes that give rights.' }),
+      ),
+    }),
     status: 302,
-    async handle({ setHeader }, services) {
+    async handle({ query, setHeader }, services) {
       const provider = providerOf(services)
       const location = await locationOf(services, async () => {
-        const { url, checks } = await provider.authorizationUrl(`${services.urls().people}${API_BASE}${CALLBACK}`)
+        const { url, checks } = await provider.authorizationUrl(`${services.urls().people}${API_BASE}${CALLBACK}`, query.again)
         setHeader('set-cookie', setCookie(signInCookie(services.urls()), checks))
         return url
       })

@@ -25,6 +25,8 @@ export interface OperationDefinition<
   /** Below the base path, its parameters in braces: `/keys/{id}/rotate`. */
   readonly path: Path
   readonly access: Who
+  /** Whether a user must have entered the password not long ago: the operation gives rights. */
+  readonly confirmed?: true
   /** One line: the heading of its documentation. */
   readonly summary: string
   /** Unknown names are refused. Texts are converted to numbers and booleans. */

@@ -15,6 +15,7 @@ const target = {
   namespace: Type.String(),
   model: Type.String({ description: 'Its name at the upstream.' }),
   provider: Type.String(),
+  credential: Type.Optional(Type.String({ description: 'The name of the credential, if the namespace has several.' })),
 }
 
 const attemptSchema = Type.Object(

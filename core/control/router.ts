@@ -1,7 +1,7 @@
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { GatewayError } from '../errors.ts'
-import { authenticate, isStillAuthenticated } from './caller.ts'
+import { authenticate, checkConfirmed, isStillAuthenticated } from './caller.ts'
 import { API_BASE, type Operation } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
 import { type ClientAddress, checkOrigin, clientAddress } from './origin.ts'
@@ -67,6 +67,7 @@ function operationHandler(operation: Operation, services: ManagementServices, ad
     if (method !== 'GET') checkOrigin(ctx.req, services.urls().people)
     const caller = access === 'public' ? undefined : await authenticate(ctx, services, address)
     if (access === 'admin' && caller?.role !== 'admin') throw new GatewayError('admin_required')
+    if (operation.confirmed && caller !== undefined) checkConfirmed(caller)
     const context = {
       caller,
       params: ctx.params,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Config, RouteConfig, TargetConfig } from '../config/config.ts'
+import type { CredentialReport } from '../routing/credentials.ts'
 import type { TargetReport } from '../routing/upstream-state.ts'
 import { nullable, oneOf } from './fields.ts'
 import { type Operation, operation } from './operation.ts'
@@ -26,11 +27,22 @@ const routeSchema = Type.Object(
   { title: 'Route' },
 )
 
+const credentialSchema = Type.Object(
+  {
+    name: Type.String(),
+    cooldown_seconds: Type.Integer({ description: 'Until it is used in its turn again; 0 if it is not cooling down.' }),
+  },
+  { title: 'Credential' },
+)
+
 const namespaceSchema = Type.Object(
   {
     name: Type.String(),
     provider: nullable(Type.String(), 'Null for a namespace of routes.'),
     dormant: Type.Optional(Type.String({ description: 'What is missing: the namespace serves no calls.' })),
+    credentials: Type.Optional(
+      Type.Array(credentialSchema, { description: 'Those that share its calls; absent: it has one, or none.' }),
+    ),
     models: Type.Optional(Type.Array(Type.String(), { description: 'Names and globs; absent: any model.' })),
     line: Type.Integer({ description: 'Of routes.yaml.' }),
     routes: Type.Array(routeSchema),
@@ -55,8 +67,10 @@ export const routeOperations: readonly Operation[] = [
     summary: 'Get the routing table, with the state of its targets',
     reply: routingTableSchema,
     async handle(_, { live, targets }) {
-      const health = new Map((await targets()).map(({ namespace, model, breaker }) => [`${namespace}/${model}`, breaker]))
-      return tableView(live.generation.config, health)
+      const reports = await targets()
+      const health = new Map(reports.map(({ namespace, model, breaker }) => [`${namespace}/${model}`, breaker]))
+      const credentials = new Map(reports.map(({ namespace, credentials }) => [namespace, credentials]))
+      return tableView(live.generation.config, { health, credentials })
     },
   }),
 ]
@@ -64,11 +78,18 @@ export const routeOperations: readonly Operation[] = [
 /** The state of each target's circuit breaker, by model id. */
 type Health = ReadonlyMap<string, TargetReport['breaker']>
 
-function tableView(config: Config, health: Health) {
-  const upstreams = [...config.namespaces.values()].map(({ name, plugin, dormant, models, at }) => ({
+interface TableState {
+  readonly health: Health
+  /** By namespace. */
+  readonly credentials: ReadonlyMap<string, readonly CredentialReport[]>
+}
+
+function tableView(config: Config, { health, credentials: reports }: TableState) {
+  const upstreams = [...config.namespaces.values()].map(({ name, plugin, dormant, credentials, models, at }) => ({
     name,
     provider: plugin.name,
     ...(dormant !== undefined && { dormant: `${dormant} is not set` }),
+    ...(credentials && { credentials: credentialViews([...credentials.keys()], reports.get(name)) }),
     ...(models && { models }),
     line: at.line,
     routes: [],
@@ -80,6 +101,14 @@ function tableView(config: Config, health: Health) {
     routes: [...routes].map((entry) => routeView(entry, health)),
   }))
   return { aliases: Array.from(config.aliases, ([name, to]) => ({ name, to })), namespaces: [...curated, ...upstreams] }
+}
+
+/** Until a model of the namespace is known, nothing is reported of its credentials: none can be cooling down. */
+function credentialViews(names: readonly string[], reports: readonly CredentialReport[] = []) {
+  return names.map((name) => {
+    const { cooldownMs = 0 } = reports.find((report) => report.name === name) ?? {}
+    return { name, cooldown_seconds: Math.ceil(cooldownMs / 1000) }
+  })
 }
 
 function routeView([name, { targets, fallbacks, choose, at }]: [string, RouteConfig], health: Health) {

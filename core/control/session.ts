@@ -4,13 +4,13 @@ import { audit } from '../accounts/audit.ts'
 import { createDevice } from '../accounts/known-devices.ts'
 import { endSession, endSessions, findSession } from '../accounts/sessions.ts'
 import { completeSetup, needsSetup } from '../accounts/setup.ts'
-import { changePassword, signIn } from '../accounts/sign-in.ts'
+import { changePassword, confirmSession, signIn } from '../accounts/sign-in.ts'
 import { GatewayError } from '../errors.ts'
 import type { Schema } from '../store/schema.ts'
 import { exclusively } from '../store/transaction.ts'
 import type { Caller } from './caller.ts'
 import { deviceCookie, sessionCookie, setCookie } from './cookies.ts'
-import { email, named, newPassword, nullable, password, role, token } from './fields.ts'
+import { email, named, newPassword, nullable, password, role, timeOrNull, token, toTime } from './fields.ts'
 import { OPENID_START } from './openid.ts'
 import { API_BASE, type Operation, operation } from './operation.ts'
 import type { ManagementServices } from './services.ts'
@@ -25,6 +25,9 @@ export const sessionSchema = Type.Object(
       role,
     }),
     account: named,
+    confirmed_until: timeOrNull(
+      'Until when they may make changes that give rights without entering the password again; null for an admin key.',
+    ),
     gateway: Type.Object({
       base_url: Type.String({ description: 'The base URL for clients; it ends in /v1.' }),
       version: Type.String(),
@@ -77,7 +80,10 @@ export const sessionOperations: readonly Operation[] = [
     access: 'member',
     summary: 'Get the session',
     reply: sessionSchema,
-    handle: async ({ caller }, services) => sessionView({ ...caller, email: caller.session?.email ?? null }, services),
+    handle: async ({ caller }, services) => {
+      const { email = null, confirmedUntil } = caller.session ?? {}
+      return sessionView({ ...caller, email }, confirmedUntil, services)
+    },
   }),
   operation({
     method: 'POST',
@@ -117,21 +123,39 @@ export const sessionOperations: readonly Operation[] = [
   }),
   operation({
     method: 'POST',
+    path: '/session/confirm',
+    access: 'member',
+    summary: 'Enter your password again, for changes that give rights',
+    body: Type.Object({ password: password('The password.') }),
+    reply: sessionSchema,
+    async handle(context, services) {
+      const { body, address } = context
+      const { email, digest } = sessionOf(context.caller)
+      const credentials = { email, password: body.password, address, session: digest }
+      return openSession(await confirmSession(services.store, credentials), context, services)
+    },
+  }),
+  operation({
+    method: 'POST',
     path: '/password',
     access: 'member',
     summary: 'Change your password; your other sessions end',
     body: Type.Object({ current: password('The current password.'), new: newPassword }),
     reply: sessionSchema,
     async handle(context, services) {
-      const { caller, body, address } = context
-      if (caller.session === undefined)
-        throw new GatewayError('conflict', { values: { detail: 'An admin key has no password.' } })
-      const { email, digest } = caller.session
+      const { body, address } = context
+      const { email, digest } = sessionOf(context.caller)
       const credentials = { email, password: body.current, address, session: digest }
       return openSession(await changePassword(services.store, credentials, body.new), context, services)
     },
   }),
 ]
+
+/** The session of a user. Throws `conflict` for an admin key. */
+function sessionOf({ session }: Caller): NonNullable<Caller['session']> {
+  if (session === undefined) throw new GatewayError('conflict', { values: { detail: 'An admin key has no password.' } })
+  return session
+}
 
 /** Sets the cookies of a session that has just begun and of its browser, and shows the session. */
 export async function openSession(
@@ -144,7 +168,7 @@ export async function openSession(
   context.setHeader('set-cookie', setCookie(sessionCookie(services.urls()), token))
   const device = await createDevice(services.store, session.user.id)
   if (device !== undefined) context.setHeader('set-cookie', setCookie(deviceCookie(services.urls()), device))
-  return sessionView(session.user, services)
+  return sessionView(session.user, session.confirmedUntil, services)
 }
 
 /** Ends sessions of the caller, and removes the cookie. */
@@ -169,8 +193,13 @@ interface SessionUser {
   readonly account: { readonly id: string; readonly name: string }
 }
 
-const sessionView = ({ id, email, name, role, account }: SessionUser, { urls, version, retention }: ManagementServices) => ({
+const sessionView = (
+  { id, email, name, role, account }: SessionUser,
+  confirmedUntil: number | undefined,
+  { urls, version, retention }: ManagementServices,
+) => ({
   user: { id, email, name, role },
   account,
+  confirmed_until: confirmedUntil === undefined ? null : toTime(confirmedUntil),
   gateway: { base_url: `${urls().clients}/v1`, version, usage_hours_seconds: Math.floor(retention.requests / 1000) },
 })

@@ -68,6 +68,7 @@ export const userOperations: readonly Operation[] = [
     method: 'PATCH',
     path: '/users/{id}',
     access: 'admin',
+    confirmed: true,
     summary: 'Change a user; another role, or disabling, signs them out',
     body: Type.Partial(
       Type.Object({

@@ -7,8 +7,8 @@ import { loadPlugin } from '../plugins/registry.ts'
 import { PriceList } from '../prices/price-list.ts'
 import { ModelDiscovery } from '../routing/discovery.ts'
 import { type NamedProvider, type Namespace, RoutingTable } from '../routing/table.ts'
-import type { Protection, UpstreamState, UpstreamStates } from '../routing/upstream-state.ts'
-import type { Principal, Provider } from '../sdk/api.ts'
+import type { CreatedProvider, Protection, UpstreamState, UpstreamStates } from '../routing/upstream-state.ts'
+import type { Principal } from '../sdk/api.ts'
 import { ConfigError } from '../text/diagnostic.ts'
 import { CreateErrors, type CreatorServices, PluginCreator, placeOfLink, placeOfNamespace } from './create-plugins.ts'
 
@@ -70,13 +70,13 @@ class GenerationBuilder {
   }
 
   async createNamespace(entry: NamespaceConfig, { digests }: Config): Promise<Namespace> {
-    const { name, plugin, config, models, timeouts, testKeys, tls, dormant, at } = entry
+    const { name, plugin, config, models, timeouts, testKeys, dormant, at } = entry
     const common = { name, models, timeouts, testKeys }
-    if (dormant !== undefined)
-      return { ...common, upstream: undefined, catalogue: new ModelDiscovery(undefined, this.#services.log) }
+    if (dormant !== undefined) return { ...common, upstream: undefined, catalogue: new ModelDiscovery([], this.#services.log) }
     const identity = { plugin, place: placeOfNamespace(name), config, at, path: ['namespaces', name] }
-    const { provider, catalogue, client } = await this.#creator.createProvider(identity, tls)
-    const state = this.#stateOf(name, provider, entry)
+    const { catalogue, client, ...created } = await this.#creator.createProvider(identity, entry)
+    const state = this.#stateOf(name, created, entry)
+    const { provider } = created
     return { ...common, upstream: { name: plugin.name, provider, state, client, secret: secretOf(name, digests) }, catalogue }
   }
 
@@ -85,12 +85,12 @@ class GenerationBuilder {
     const plugin = await loadPlugin('sandbox', 'provider', process.cwd())
     const { provider } = await this.#creator.createProvider({ plugin, place: TEST_KEYS, config: {} })
     // Its failures are requested by clients, so that they must not open a breaker.
-    const state = this.#stateOf(TEST_KEYS, provider, { breaker: false })
+    const state = this.#stateOf(TEST_KEYS, { provider }, { breaker: false })
     return { name: plugin.name, provider, state }
   }
 
-  #stateOf(namespace: string, provider: Provider, protection: Protection): UpstreamState {
-    const state = this.#services.states.of(namespace, provider, protection)
+  #stateOf(namespace: string, created: CreatedProvider, protection: Protection): UpstreamState {
+    const state = this.#services.states.of(namespace, created, protection)
     this.states.set(namespace, state)
     return state
   }

@@ -5,6 +5,7 @@ import type { ReadConfig } from '../config/load.ts'
 import { addFrames } from '../config/report.ts'
 import { createHost, type HostServices } from '../plugins/host.ts'
 import { CreateFailure, type InstanceIdentity, InstanceLeases, type InstancePool } from '../plugins/instances.ts'
+import { type Credential, CredentialPool } from '../routing/credentials.ts'
 import { ModelDiscovery } from '../routing/discovery.ts'
 import { type ChainPlugin, InvalidConfig, type ProviderPlugin } from '../sdk/api.ts'
 import { ConfigError, type Diagnostic } from '../text/diagnostic.ts'
@@ -37,26 +38,76 @@ export class PluginCreator {
     })
   }
 
-  /** Creates a provider, the discovery of its models, and its own client if it has `tls`. They outlive a reload that does not change them. */
-  createProvider(identity: InstanceIdentity & { readonly plugin: ProviderPlugin }, tls?: UpstreamTls) {
+  /**
+   * Creates a provider, for each of its credentials if it has several, the discovery of its models, and its own client if it has `tls`.
+   * They outlive a reload that does not change them.
+   */
+  createProvider(identity: ProviderIdentity, { tls, credentials }: UpstreamSettings = {}) {
     const { plugin, config } = identity
-    return this.#instances.take(tls === undefined ? identity : { ...identity, config: { config, tls } }, async (context) => {
+    const settings = { tls, credentials: credentials && [...credentials] }
+    const isPlain = tls === undefined && credentials === undefined
+    return this.#instances.take(isPlain ? identity : { ...identity, config: { config, ...settings } }, async (context) => {
       const connector = tls && this.#services.connector(secureContextOf(tls))
       const services = connector === undefined ? this.#services : { ...this.#services, getJson: getJsonBy(connector) }
       const client = connector && new UpstreamClient(connector)
       const host = createHost(services, context)
-      const provider = await plugin.create(config as never, host)
-      if (typeof provider?.request !== 'function') throw new Error('create() must return a provider: { request(call) { … } … }')
+      const created: Credential[] = []
+      const close = async (): Promise<void> => {
+        for (const { provider } of created) await provider.close?.()
+        await client?.close()
+      }
+      try {
+        for (const [name, own] of credentials ?? [[ONLY, config]]) {
+          const provider = await createWith(name, () => plugin.create(own as never, host))
+          if (typeof provider?.request !== 'function')
+            throw new Error('create() must return a provider: { request(call) { … } … }')
+          created.push({ name, provider })
+        }
+      } catch (error) {
+        await close()
+        throw error
+      }
+      const providers = created.map(({ provider }) => provider)
       return {
-        provider,
-        catalogue: new ModelDiscovery(provider, host.log),
+        provider: providers[0]!,
+        credentials: credentials && new CredentialPool(created),
+        catalogue: new ModelDiscovery(providers, host.log),
         client,
-        async close() {
-          await provider.close?.()
-          await client?.close()
-        },
+        close,
       }
     })
+  }
+}
+
+type ProviderIdentity = InstanceIdentity & { readonly plugin: ProviderPlugin }
+
+/** What a namespace configures beside its provider. */
+interface UpstreamSettings {
+  readonly tls?: UpstreamTls | undefined
+  /** The configs of several credentials, by name. */
+  readonly credentials?: ReadonlyMap<string, unknown> | undefined
+}
+
+/** The name of the only credential, which routes.yaml does not name. */
+const ONLY = ''
+
+/** What `create` threw for one of several credentials. */
+class CredentialFailure extends Error {
+  override readonly name = 'CredentialFailure'
+  readonly credential: string
+
+  constructor(credential: string, cause: unknown) {
+    const message = cause instanceof Error ? cause.message : String(cause)
+    super(`credential ${JSON.stringify(credential)}: ${message}`, { cause })
+    this.credential = credential
+  }
+}
+
+async function createWith<Created>(credential: string, create: () => Created | Promise<Created>): Promise<Created> {
+  try {
+    return await create()
+  } catch (cause) {
+    throw credential === ONLY ? cause : new CredentialFailure(credential, cause)
   }
 }
 
@@ -111,7 +162,7 @@ export async function withCreateErrors(
     creator.createLink({ ...link, ...standing(path), place: placeOfLink(link.plugin) }),
   )
   await errors.collect(providers, ([path, provider]) =>
-    creator.createProvider({ ...provider, ...standing(path), place: placeOfNamespace(String(path[1])) }),
+    creator.createProvider({ ...provider, ...standing(path), place: placeOfNamespace(String(path[1])) }, provider),
   )
   await instances.close()
   // What the checks have found already is one mistake.
@@ -126,11 +177,17 @@ export async function withCreateErrors(
 /** What a plugin's `create` refused: at the fields of its config that it names, or else at its entry in routes.yaml. */
 function diagnosticsOf({ message, cause, identity }: CreateFailure, text: string): readonly Diagnostic[] {
   const { at = NOWHERE, path = [] } = identity
-  if (!(cause instanceof InvalidConfig)) return [{ ...at, message, frame: '' }]
   const file = new ConfigFile(at.file, text)
-  return cause.problems.map((problem) => {
-    const place = [...path, 'config', ...problem.path]
-    const span = file.has(place) ? file.valueSpan(place) : file.keySpan(path)
+  const credential = cause instanceof CredentialFailure ? [...path, 'credentials', cause.credential] : undefined
+  const reason = cause instanceof CredentialFailure ? cause.cause : cause
+  if (!(reason instanceof InvalidConfig)) {
+    const position = credential === undefined ? at : file.position(file.keySpan(credential))
+    return [{ ...position, message, frame: '' }]
+  }
+  return reason.problems.map((problem) => {
+    const places = [credential, [...path, 'config']].map((base) => base && [...base, ...problem.path])
+    const place = places.find((each) => each !== undefined && file.has(each)) ?? [...path, 'config', ...problem.path]
+    const span = file.has(place) ? file.valueSpan(place) : file.keySpan(credential ?? path)
     return { ...file.position(span), message: `${formatPath(place)} ${problem.message}`, frame: '' }
   })
 }

@@ -165,7 +165,11 @@ const BREAKERS: readonly TargetReport['breaker'][] = ['closed', 'half_open', 'op
 function worstOf(reports: readonly TargetReport[]): TargetReport {
   const worst = reports.reduce((one, other) => (severity(other) > severity(one) ? other : one))
   const busy = reports.reduce((sum, report) => sum + report.busy, 0)
-  return { ...worst, busy, latency: Math.max(...reports.map(({ latency }) => latency)) }
+  const credentials = worst.credentials.map(({ name }, index) => {
+    const cooldowns = reports.map((report) => report.credentials[index]?.cooldownMs ?? 0)
+    return { name, cooldownMs: Math.max(...cooldowns) }
+  })
+  return { ...worst, busy, latency: Math.max(...reports.map(({ latency }) => latency)), credentials }
 }
 
 const severity = ({ breaker, availableInMs }: TargetReport): number => BREAKERS.indexOf(breaker) * 1e9 + availableInMs

@@ -9,7 +9,7 @@ import type { Exchange, ExchangeServices } from '../http/exchange.ts'
 import { Settlement } from '../http/settle.ts'
 import { KeyDirectory } from '../keys/directory.ts'
 import { CallMetrics, PluginMetrics } from '../observe/call-metrics.ts'
-import { AuthorityMetrics, BreakerMetrics, GatewayMetrics, LimitMetrics, measureCooldowns } from '../observe/gateway-metrics.ts'
+import { AuthorityMetrics, GatewayMetrics, LimitMetrics, measureCooldowns, TargetMetrics } from '../observe/gateway-metrics.ts'
 import type { Log } from '../observe/log.ts'
 import type { Metrics } from '../observe/metrics.ts'
 import { Leases } from '../quota/leases.ts'
@@ -93,7 +93,7 @@ export function openServices({ control, log, metrics, version, workerThreads, en
   const limits = new LeasedLimits(leases)
   const namespaceLimits = new LimitMetrics(metrics)
   const states = new UpstreamStates({
-    listener: new BreakerMetrics(metrics, log),
+    listener: new TargetMetrics(metrics, log),
     services: {
       limits,
       countTokens: (call) => workers.countTokens(call),

@@ -52,6 +52,7 @@ export function callLine(outcome: Outcome, call: LoggedCall): CallLine {
     namespace: model?.namespace.slice(0, MAX_MODEL),
     model: model?.model.slice(0, MAX_MODEL),
     served: served && `${served.namespace}/${served.model}`.slice(0, MAX_MODEL),
+    credential: served?.credential,
     answeredBy: served === undefined ? answeringLink(outcome) : undefined,
     attempts: exceedsServed(attempts) ? attempts.map(attemptFields) : undefined,
     status,
@@ -84,8 +85,8 @@ export function outcomeKind(error: GatewayError | undefined): OutcomeKind {
   return error.fault === 'gateway' ? 'gateway_error' : 'client_error'
 }
 
-function attemptFields({ namespace, model, result, start, ms }: AttemptRecord): object {
-  return { to: `${namespace}/${model}`.slice(0, MAX_MODEL), result, start: rounded(start), ms: rounded(ms) }
+function attemptFields({ namespace, model, credential, result, start, ms }: AttemptRecord): object {
+  return { to: `${namespace}/${model}`.slice(0, MAX_MODEL), credential, result, start: rounded(start), ms: rounded(ms) }
 }
 
 /** The link that answered in place of an upstream. */

@@ -40,6 +40,7 @@ export class CallMetrics {
   readonly #cost: HostCounter
   readonly #unpricedCalls: HostCounter
   readonly #attempts: HostCounter
+  readonly #credentialAttempts: HostCounter
   readonly #fallbacks: HostCounter
   readonly #overhead: HostHistogram
   readonly #streamAborts: HostCounter
@@ -56,6 +57,7 @@ export class CallMetrics {
     this.#cost = metrics.declare(METRICS.cost)
     this.#unpricedCalls = metrics.declare(METRICS.unpricedCalls)
     this.#attempts = metrics.declare(METRICS.attempts)
+    this.#credentialAttempts = metrics.declare(METRICS.credentialAttempts)
     this.#fallbacks = metrics.declare(METRICS.fallbacks)
     this.#overhead = metrics.declare(METRICS.overhead)
     this.#streamAborts = metrics.declare(METRICS.streamAborts)
@@ -110,7 +112,9 @@ export class CallMetrics {
   #countAttempts({ attempts, stream, times }: Outcome): void {
     if (attempts.length > 0) this.#overhead.observe(seconds(times.overhead), String(stream))
     for (const attempt of attempts) {
-      this.#attempts.add(1, attempt.namespace, attempt.provider, attempt.result)
+      const { namespace, provider, credential, result } = attempt
+      this.#attempts.add(1, namespace, provider, result)
+      if (credential !== undefined) this.#credentialAttempts.add(1, namespace, credential, result)
       if (attempt.result === 'gateway_overloaded') this.#shed.add(1, 'descriptors')
       const error = attempt.result === 'ok' ? '' : attempt.result
       this.#operationDuration.observe(seconds(attempt.ms), attempt.provider, this.#models.of(attempt).id, error)

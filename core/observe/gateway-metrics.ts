@@ -54,13 +54,15 @@ export class GatewayMetrics {
 
 const STATES = ['closed', 'open', 'half_open'] as const
 
-/** The states of circuit breakers, as a metric; the log has a line when one opens and when it closes. */
-export class BreakerMetrics {
+/** The states of circuit breakers and skipped targets, as metrics; the log has a line when a breaker opens and when it closes. */
+export class TargetMetrics {
   readonly #state: Gauge
+  readonly #skipped: HostCounter
   readonly #log: Log
 
   constructor(metrics: Metrics, log: Log) {
     this.#state = metrics.declare(METRICS.circuitState)
+    this.#skipped = metrics.declare(METRICS.targetsSkipped)
     this.#log = log
   }
 
@@ -80,6 +82,11 @@ export class BreakerMetrics {
     if (now === 'open') this.#log.warn({ namespace, model }, 'circuit open')
     if (now === 'closed') this.#log.info({ namespace, model }, 'circuit closed')
   }
+
+  /** A call skipped a target of the namespace. */
+  skipped(namespace: string, why: string): void {
+    this.#skipped.add(1, namespace, why)
+  }
 }
 
 /** A target, and how long it is cooling down. */
@@ -87,14 +94,21 @@ interface CoolingTarget {
   readonly namespace: string
   readonly model: string
   readonly cooldownMs: number
+  /** Of its namespace, if it has several. */
+  readonly credentials: readonly { readonly name: string; readonly cooldownMs: number }[]
 }
 
-/** Shows the cooldowns of targets, read before each scrape. `targets`: those in use. */
+/** Shows the cooldowns of targets and credentials, read before each scrape. `targets`: those in use. */
 export function measureCooldowns(metrics: Metrics, targets: () => readonly CoolingTarget[]): void {
-  const cooldown = metrics.declare(METRICS.targetCooldown)
+  const ofTargets = metrics.declare(METRICS.targetCooldown)
+  const ofCredentials = metrics.declare(METRICS.credentialCooldown)
   metrics.onRender(() => {
-    cooldown.clear()
-    for (const { namespace, model, cooldownMs } of targets()) cooldown.set(cooldownMs / 1000, namespace, model)
+    ofTargets.clear()
+    ofCredentials.clear()
+    for (const { namespace, model, cooldownMs, credentials } of targets()) {
+      ofTargets.set(cooldownMs / 1000, namespace, model)
+      for (const { name, cooldownMs: ms } of credentials) ofCredentials.set(ms / 1000, namespace, name)
+    }
   })
 }
 

@@ -101,6 +101,12 @@ export const METRICS = {
     help: 'Attempts at upstreams, by their result: ok, or the name of the error.',
     labels: ['namespace', 'provider', 'result'],
   },
+  credentialAttempts: {
+    name: 'umg_credential_attempts_total',
+    type: 'counter',
+    help: 'Attempts by the credential that they used, of namespaces with several: ok, or the name of the error.',
+    labels: ['namespace', 'credential', 'result'],
+  },
   fallbacks: {
     name: 'umg_fallbacks_total',
     type: 'counter',
@@ -112,6 +118,12 @@ export const METRICS = {
     type: 'counter',
     help: 'Times that a target was skipped because a limit of its namespace was reached.',
     labels: ['namespace', 'limit'],
+  },
+  targetsSkipped: {
+    name: 'umg_targets_skipped_total',
+    type: 'counter',
+    help: 'Targets that calls skipped, by the reason: cooling_down, or the name of an error, such as upstream_circuit_open.',
+    labels: ['namespace', 'reason'],
   },
   circuitState: {
     name: 'umg_circuit_state',
@@ -125,6 +137,13 @@ export const METRICS = {
     type: 'gauge',
     help: 'Seconds until a target that refused a call is tried in its turn again; until then it is tried last. 0 if it is not cooling down.',
     labels: ['namespace', 'model'],
+    across: 'max',
+  },
+  credentialCooldown: {
+    name: 'umg_credential_cooldown_seconds',
+    type: 'gauge',
+    help: 'Seconds until a credential that the upstream refused is used in its turn again, of namespaces with several. 0 if it is not cooling down.',
+    labels: ['namespace', 'credential'],
     across: 'max',
   },
   overhead: {

@@ -2,12 +2,14 @@ import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
 import type { CallForms } from '../protocol/call-forms.ts'
 import type { Call, RouteTrace } from '../sdk/api.ts'
+import type { Credential } from './credentials.ts'
 import { type LimitReached, limitError } from './limit-share.ts'
-import { droppedParameters, type Operation, parameterSupport, parametersOf, tableFor } from './operation.ts'
+import { type Operation, parameterSupport, tableFor } from './operation.ts'
+import { circuitOpen } from './protection.ts'
 import { backOff, type FailurePolicy, policyFor } from './retry.ts'
-import type { Candidate, Route } from './route.ts'
-import { inOrder } from './selection.ts'
-import { type Serving, type ServingContext, servingOf } from './serving.ts'
+import type { Candidate, Route, Target } from './route.ts'
+import { coolestFirst, inOrder } from './selection.ts'
+import { droppedBy, type Serving, type ServingContext, servingOf } from './serving.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
 /** The next attempt of a call. */
@@ -25,12 +27,22 @@ export interface PlannedAttempt {
   readonly pauseMs: number
   /** On a new connection: the previous attempt met a stale one. */
   readonly fresh: boolean
+  /** Of several of its namespace. */
+  readonly credential: Credential | undefined
   /** The upstream refused the previous attempt's credential, and the provider can replace it. */
   readonly credentialRefused: boolean
+  /** In place of the previous attempt, which its credential failed: it counts as the same one. */
+  readonly isRepeat: boolean
   /** Whether another attempt may follow: then a stream is held until its first meaningful event. */
   readonly hold: boolean
   /** Set: the call waits for the limits of the target's namespace, since no other target is left. */
   readonly limited: LimitReached | undefined
+}
+
+/** A target that was not attempted. */
+export interface SkippedTarget {
+  readonly target: Target
+  readonly why: RouteTrace['skipped'][number]['why']
 }
 
 /** What selection may depend on beside the call. */
@@ -62,6 +74,8 @@ export class AttemptPlanner {
   #last: PlannedAttempt | undefined
   /** The same target again, on a new connection or with a new credential. */
   #repeat: PlannedAttempt | undefined
+  /** The credentials of the attempts, where there are several. */
+  #tried: readonly Credential[] = NONE_TRIED
   /** Candidates to retry after all have been tried, and the pause that their upstream asked for. */
   #again: { readonly candidate: Candidate; readonly cooldownMs: number }[] = []
   #asked: UpstreamState[] = []
@@ -71,7 +85,7 @@ export class AttemptPlanner {
   #unfit: { readonly candidate: Candidate; readonly error: GatewayError } | undefined
   /** Planned attempts that the limits of their namespaces had no room for. */
   #limited: readonly LimitedAttempt[] = NONE_LIMITED
-  #skipped: { readonly target: string; readonly why: ErrorName }[] = NONE_SKIPPED
+  #skipped: readonly SkippedTarget[] = NONE_SKIPPED
   /** When the first of the open breakers permits a probe. */
   #readyAt = Number.POSITIVE_INFINITY
   #retryAfter = Number.POSITIVE_INFINITY
@@ -84,7 +98,7 @@ export class AttemptPlanner {
     this.#context = { account: selection.account, standIn }
     const { key, random } = selection
     this.#ordered = 'target' in route.leads ? [route.leads] : inOrder(route.leads, { key, user: userOf(call), random })
-    this.#candidates = coolestFirst(this.#ordered)
+    this.#candidates = this.#ordered.length === 1 ? this.#ordered : coolestFirst(this.#ordered)
   }
 
   /**
@@ -120,44 +134,50 @@ export class AttemptPlanner {
     const serving = this.#last ?? this.#servingIfAny(candidate)
     return {
       route: this.#route.id,
-      skipped: [...this.#coolingDown, ...this.#skipped, ...this.#limited.map(limitedTarget)],
+      skipped: this.skipped.map(({ target, why }) => ({ target: target.id, why })),
       parameters:
         serving === undefined ? {} : parameterSupport(serving.call, tableFor(serving.operation, candidate!.target.served.model)),
     }
   }
 
+  /** The targets that were not attempted so far, and why. */
+  get skipped(): readonly SkippedTarget[] {
+    const isNone = this.#candidates === this.#ordered && this.#skipped === NONE_SKIPPED && this.#limited === NONE_LIMITED
+    return isNone ? NONE_SKIPPED : [...this.#coolingDown, ...this.#skipped, ...this.#limited.map(limitedTarget)]
+  }
+
   /** The targets that would have been attempted before the last one, were they not cooling down. */
-  get #coolingDown(): RouteTrace['skipped'] {
+  get #coolingDown(): readonly SkippedTarget[] {
     if (this.#candidates === this.#ordered || this.#last === undefined) return []
     const before = this.#ordered.slice(0, this.#ordered.indexOf(this.#last.candidate))
     const left = this.#candidates.slice(this.#at)
-    return before.filter((each) => left.includes(each)).map(({ target }) => ({ target: target.id, why: 'cooling_down' }))
+    return before.filter((each) => left.includes(each)).map(({ target }) => ({ target, why: 'cooling_down' }))
   }
 
   /** The last attempt failed. `stale`: on a pooled connection that the upstream had closed. */
   failed(error: GatewayError, stale: boolean): void {
     const last = this.#last!
     if (error.row === 'unsupported_parameter') {
-      this.#attempts--
+      this.#uncount(last)
       this.#unfit ??= { candidate: last.candidate, error }
       return
     }
     // The upstream had no place for the call, so this was no attempt.
     if (error.row === 'upstream_busy') {
-      this.#attempts--
+      this.#uncount(last)
       this.#skip(last.candidate, 'upstream_busy')
     }
     this.#error = error
     this.#retryAfter = Math.min(this.#retryAfter, Number(error.headers['retry-after'] ?? Number.POSITIVE_INFINITY))
     if (this.#over) return
     if (stale && !last.fresh) this.#repeat = { ...last, fresh: true, pauseMs: 0 }
-    else if (isRenewable(last, error)) this.#repeat = { ...last, credentialRefused: true, pauseMs: 0 }
-    else this.#applyPolicy(policyFor(error), last.candidate)
+    else if (isRenewable(last, error)) this.#repeat = { ...last, credentialRefused: true, isRepeat: true, pauseMs: 0 }
+    else this.#applyPolicy(policyFor(error), last)
   }
 
   /** The breaker of the last planned target opened while the call waited for a place. */
   skipOpenTarget(): void {
-    this.#attempts--
+    this.#uncount(this.#last!)
     this.#skipOpen(this.#last!.candidate)
   }
 
@@ -165,7 +185,7 @@ export class AttemptPlanner {
   skipLimitedTarget(limited: LimitReached): void {
     const last = this.#last!
     if (last.limited !== undefined) this.#over = true
-    if (!last.credentialRefused) this.#attempts--
+    this.#uncount(last)
     this.#limited = [...this.#limited, { ...last, limited }]
   }
 
@@ -176,12 +196,27 @@ export class AttemptPlanner {
     if (error.row !== 'upstream_timeout' || !isLimited) this.#error ??= error
   }
 
-  #applyPolicy({ cause, again, cooldownMs = 0 }: FailurePolicy, candidate: Candidate): void {
+  #uncount({ isRepeat }: PlannedAttempt): void {
+    if (!isRepeat) this.#attempts--
+  }
+
+  #applyPolicy({ cause, again, cooldownMs = 0, ofCredential }: FailurePolicy, last: PlannedAttempt): void {
+    if (ofCredential) this.#repeat = this.#withAnotherCredential(last)
+    if (this.#repeat !== undefined) return
     // The upstream may already have served the call: it is retried once only.
     const isAmbiguous = again === 'immediately'
     if (cause === undefined || !this.#route.retry.on.has(cause) || (isAmbiguous && this.#ambiguous)) this.#over = true
     this.#ambiguous ||= isAmbiguous
-    if (again !== undefined) this.#again.push({ candidate, cooldownMs })
+    if (again !== undefined) this.#again.push({ candidate: last.candidate, cooldownMs })
+  }
+
+  /** The same attempt with a credential that is ready and that the call has not tried. */
+  #withAnotherCredential(last: PlannedAttempt): PlannedAttempt | undefined {
+    const credential = last.candidate.target.upstream.credentials?.another(performance.now(), this.#tried)
+    const serving = credential && this.#fit(last.candidate, credential)
+    if (serving === undefined) return undefined
+    this.#tried = [...this.#tried, credential!]
+    return { ...last, ...serving, credential, credentialRefused: false, isRepeat: true, fresh: false, pauseMs: 0 }
   }
 
   #nextCandidate(now: number, until: number): PlannedAttempt | undefined {
@@ -205,11 +240,11 @@ export class AttemptPlanner {
     if (this.#over || this.#limited.length === 0) return undefined
     const next = this.#limited
       .filter(({ limited: { waitMs, retryAfterMs } }) => waitMs > 0 && now + retryAfterMs < until)
-      .filter(({ credentialRefused }) => credentialRefused || this.#mayAttempt)
+      .filter(({ isRepeat }) => isRepeat || this.#mayAttempt)
       .reduce<LimitedAttempt | undefined>((first, each) => (first && isSooner(first, each) ? first : each), undefined)
     if (next === undefined) return undefined
     this.#limited = this.#limited.filter((each) => each !== next)
-    if (!next.credentialRefused) this.#attempts++
+    if (!next.isRepeat) this.#attempts++
     return { ...next, pauseMs: 0, hold: this.#attempts < this.#route.retry.attempts }
   }
 
@@ -222,19 +257,22 @@ export class AttemptPlanner {
     const { upstream, health } = candidate.target
     const { maxBody: limit = Number.POSITIVE_INFINITY } = candidate.target.provider
     if (this.#call.size > limit) return this.#skipUnfit(candidate, new GatewayError('request_too_large', { values: { limit } }))
-    const serving = this.#fit(candidate)
+    const next = upstream.credentials?.next(now)
+    const serving = this.#fit(candidate, next)
     if (serving === undefined) return undefined
     if (health.availability(now, this.#selection.account) === 'open') return this.#skipOpen(candidate)
     if (!this.#affords(upstream, now)) return this.#skip(candidate, 'upstream_busy')
     this.#attempts++
-    const hold = this.#attempts < this.#route.retry.attempts
-    return { ...serving, candidate, pauseMs, fresh: false, credentialRefused: false, hold, limited: undefined }
+    const credential = serving.operation === this.#context.standIn ? undefined : next
+    if (credential !== undefined) this.#tried = [...this.#tried, credential]
+    const hold = this.#attempts < this.#route.retry.attempts || credential !== undefined
+    return { ...serving, ...FIRST, candidate, credential, pauseMs, hold }
   }
 
   /** How the candidate serves the call, with all parameters that it drops; undefined if it cannot serve it, and is skipped. */
-  #fit(candidate: Candidate): Serving | undefined {
+  #fit(candidate: Candidate, credential: Credential | undefined): Serving | undefined {
     try {
-      const serving = servingOf(candidate, this.#call, this.#context)
+      const serving = servingOf(candidate, this.#call, this.#context, credential?.provider)
       if (serving === undefined) return this.#skipUnfit(candidate, notServed(this.#call))
       const dropped = droppedBy(serving, candidate)
       if (candidate.strict && dropped[0] !== undefined) throw new GatewayError('unsupported_parameter', { param: dropped[0] })
@@ -266,7 +304,7 @@ export class AttemptPlanner {
   }
 
   #skip({ target }: Candidate, why: ErrorName): undefined {
-    this.#skipped = [...this.#skipped, { target: target.id, why }]
+    this.#skipped = [...this.#skipped, { target, why }]
   }
 
   /** A second attempt at the same upstream takes from its retry budget. */
@@ -284,38 +322,19 @@ export const isRenewable = ({ candidate, credentialRefused }: PlannedAttempt, { 
 
 type LimitedAttempt = PlannedAttempt & { readonly limited: LimitReached }
 
-const limitedTarget = ({ candidate }: LimitedAttempt) => ({
-  target: candidate.target.id,
-  why: 'namespace_limit_reached' as const,
-})
+const limitedTarget = ({ candidate: { target } }: LimitedAttempt) => ({ target, why: 'namespace_limit_reached' as const })
 
 /** Of two equal ones, the first in the order of the route is sooner. */
 const isSooner = (first: LimitedAttempt, second: LimitedAttempt): boolean =>
   first.limited.retryAfterMs <= second.limited.retryAfterMs
 
-/** The parameters that a candidate drops, by the client's names. */
-function droppedBy({ operation, call, dropped, forms }: Serving, { target }: Candidate): readonly string[] {
-  const parameters = tableFor(operation, target.served.model)
-  if (parameters === 'verbatim' && dropped.length === 0) return dropped
-  const names = [...dropped, ...(parameters === 'verbatim' ? [] : droppedParameters(parametersOf(call), parameters))]
-  return forms === undefined ? names : [...new Set(names.map((name) => forms.protocol.namesOf[name] ?? name))]
-}
-
 /** Errors of a candidate that cannot serve the call; another one may. */
 const UNFIT: ReadonlySet<ErrorName> = new Set<ErrorName>(['unsupported_parameter', 'previous_response_not_found'])
 
+const FIRST = { fresh: false, credentialRefused: false, isRepeat: false, limited: undefined } as const
+const NONE_TRIED: readonly Credential[] = []
 const NONE_LIMITED: readonly LimitedAttempt[] = []
-const NONE_SKIPPED: { readonly target: string; readonly why: ErrorName }[] = []
-
-/** Candidates that are cooling down come last. The same list if there are none. */
-function coolestFirst(ordered: readonly Candidate[]): readonly Candidate[] {
-  if (ordered.length === 1) return ordered
-  const now = performance.now()
-  const isCoolingDown = ({ target }: Candidate): boolean => target.health.availability(now) === 'coolingDown'
-  return ordered.some(isCoolingDown)
-    ? [...ordered.filter((candidate) => !isCoolingDown(candidate)), ...ordered.filter(isCoolingDown)]
-    : ordered
-}
+const NONE_SKIPPED: readonly SkippedTarget[] = []
 
 function userOf(call: Call): string | undefined {
   const user = call.member('user')
@@ -324,9 +343,3 @@ function userOf(call: Call): string | undefined {
 
 const notServed = ({ model }: Call): GatewayError =>
   new GatewayError('unsupported_endpoint', { param: 'model', values: { model: model.id } })
-
-/** Every target's breaker is open. */
-function circuitOpen(ms: number): GatewayError {
-  const seconds = Math.min(Math.max(Math.ceil(ms / 1000), 1), 60)
-  return new GatewayError('upstream_circuit_open', { headers: { 'retry-after': String(seconds) } })
-}

@@ -16,8 +16,9 @@ export class ModelDiscovery {
   #dueAt = 0
   #asking: Promise<void> | undefined
 
-  constructor(provider: Provider | undefined, log: HostLog) {
-    this.#discover = provider?.models && ((signal) => provider.models!(signal))
+  /** `providers`: with each credential of the upstream. */
+  constructor(providers: readonly Provider[], log: HostLog) {
+    if (providers[0]?.models !== undefined) this.#discover = (signal) => discoverWithAny(providers, signal)
     this.#log = log
   }
 
@@ -48,4 +49,16 @@ export class ModelDiscovery {
       this.#log.warn({ err }, 'discovery of models failed')
     }
   }
+}
+
+/** Asks with the first credential that the upstream accepts. Throws what it says to the last one. */
+async function discoverWithAny(providers: readonly Provider[], signal: AbortSignal): Promise<readonly Model[]> {
+  for (const provider of providers.slice(0, -1)) {
+    try {
+      return await provider.models!(signal)
+    } catch {
+      // The next credential may be accepted.
+    }
+  }
+  return providers.at(-1)!.models!(signal)
 }

@@ -145,9 +145,9 @@ export class Dispatch implements AttemptListener, Expiring {
       return
     }
     if (!attempt.stale) this.#recordHealth(target, end, now)
-    const { namespace, model, provider } = target.served
     const refused = error?.cause instanceof UpstreamError && { status: error.cause.refusal.status }
-    const record = { namespace, model, provider, result, start: this.attemptStart, ms: now - this.#startedAt, ...refused }
+    const times = { start: this.attemptStart, ms: now - this.#startedAt }
+    const record = { ...servedBy(this.#planned!), result, ...times, ...refused }
     this.#listener.onAttemptEnded(record, tokens)
     if (committed) {
       this.#finish()
@@ -290,11 +290,11 @@ export class Dispatch implements AttemptListener, Expiring {
   }
 
   #serve(body: Buffer | undefined): void {
-    const { candidate, dropped, forms } = this.#planned!
+    const { dropped, forms } = this.#planned!
     const late = this.#attempt!.dropped
     if (this.#ended === undefined) {
       const names = late.map((name) => forms?.protocol.namesOf[name] ?? name)
-      this.#listener.onServed(candidate.target.served, late.length === 0 ? dropped : [...new Set([...dropped, ...names])])
+      this.#listener.onServed(servedBy(this.#planned!), late.length === 0 ? dropped : [...new Set([...dropped, ...names])])
     }
     this.#served.resolve(body)
   }
@@ -310,15 +310,19 @@ export class Dispatch implements AttemptListener, Expiring {
   }
 
   /** Records the result in the target's health. A disconnected client or an invalid request does not count against the target. */
-  #recordHealth({ health }: Target, { result, error }: AttemptEnd, now: number): void {
+  #recordHealth({ health, upstream }: Target, { result, error }: AttemptEnd, now: number): void {
     if (result === 'ok' || error?.fault === 'caller') {
       health.succeeded(now, (this.#attempt!.heardAt ?? now) - this.#startedAt, this.#isProbe, this.#account)
       return
     }
     if (error === undefined) return
-    const { failed, cooldownMs } = policyFor(error)
+    const { failed, cooldownMs, ofCredential } = policyFor(error)
     if (failed) health.failed(now, this.#isProbe, this.#account)
-    if (cooldownMs !== undefined && !isRenewable(this.#planned!, error)) health.coolDown(now, cooldownMs)
+    if (cooldownMs === undefined || isRenewable(this.#planned!, error)) return
+    const { credential } = this.#planned!
+    // Of several credentials only the refused one cools down, and the target while none is ready.
+    const isOneOfSeveral = ofCredential && credential !== undefined
+    health.coolDown(now, isOneOfSeveral ? upstream.credentials!.coolDown(credential, now, cooldownMs) : cooldownMs)
   }
 
   #end(error: GatewayError): void {
@@ -329,7 +333,15 @@ export class Dispatch implements AttemptListener, Expiring {
 
   #finish(): void {
     this.#cancelShare()
-    if (!this.#isOver) deadlines.remove(this)
+    if (!this.#isOver) {
+      deadlines.remove(this)
+      for (const { target, why } of this.#planner.skipped) target.upstream.skipped(why)
+    }
     this.#isOver = true
   }
+}
+
+/** The target of an attempt, with the name of its credential if the namespace has several. */
+function servedBy({ candidate: { target }, credential }: PlannedAttempt): Served {
+  return credential === undefined ? target.served : { ...target.served, credential: credential.name }
 }

@@ -10,6 +10,12 @@ export type BreakerState = 'closed' | 'open' | 'half_open'
 /** Receives a breaker's new state. */
 export type OnBreaker = (state: BreakerState) => void
 
+/** The error of a call that finds the breakers of all its targets open. `ms`: until the first of them permits a probe. */
+export function circuitOpen(ms: number): GatewayError {
+  const seconds = Math.min(Math.max(Math.ceil(ms / 1000), 1), 60)
+  return new GatewayError('upstream_circuit_open', { headers: { 'retry-after': String(seconds) } })
+}
+
 /** The seconds in which attempts count. */
 const WINDOW_S = 10
 /** The breaker opens if the window has at least this many attempts and at least this share of them failed. */

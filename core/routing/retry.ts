@@ -13,6 +13,8 @@ export interface FailurePolicy {
   readonly failed?: true
   /** Milliseconds for which the target is tried after all others. */
   readonly cooldownMs?: number
+  /** Whether another credential may succeed: if the namespace has several, it is tried, and the one that was refused cools down. */
+  readonly ofCredential?: true
 }
 
 /** Milliseconds. A refused credential or an empty account lasts until an operator acts. */
@@ -29,9 +31,9 @@ const POLICIES: { readonly [Row in ErrorName]?: FailurePolicy } = {
   upstream_invalid_response: { cause: 'invalid_response', again: 'immediately', failed: true },
   upstream_error: { cause: '5xx', again: 'later', failed: true },
   upstream_overloaded: { cause: '5xx', again: 'later', failed: true, cooldownMs: SHORT_COOLDOWN },
-  upstream_rate_limited: { cause: '429', again: 'later', cooldownMs: SHORT_COOLDOWN },
-  upstream_quota_exceeded: { cause: '429', cooldownMs: LONG_COOLDOWN },
-  upstream_authentication_error: { cause: 'credential', cooldownMs: LONG_COOLDOWN },
+  upstream_rate_limited: { cause: '429', again: 'later', cooldownMs: SHORT_COOLDOWN, ofCredential: true },
+  upstream_quota_exceeded: { cause: '429', cooldownMs: LONG_COOLDOWN, ofCredential: true },
+  upstream_authentication_error: { cause: 'credential', cooldownMs: LONG_COOLDOWN, ofCredential: true },
   upstream_model_not_found: { cause: 'not_found' },
   unsupported_endpoint: { cause: 'not_found' },
   // The gateway's own limit; another upstream may have a free place.

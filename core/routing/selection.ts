@@ -17,6 +17,15 @@ export function inOrder(choice: Choice, hint: OrderHint): readonly Candidate[] {
   return walk(choice, hint).filter(({ target }) => !seen.has(target.id) && seen.add(target.id))
 }
 
+/** Candidates that are cooling down come last. The same list if there are none. */
+export function coolestFirst(ordered: readonly Candidate[]): readonly Candidate[] {
+  const now = performance.now()
+  const isCoolingDown = ({ target }: Candidate): boolean => target.health.availability(now) === 'coolingDown'
+  return ordered.some(isCoolingDown)
+    ? [...ordered.filter((candidate) => !isCoolingDown(candidate)), ...ordered.filter(isCoolingDown)]
+    : ordered
+}
+
 function walk(choice: Choice, hint: OrderHint): readonly Candidate[] {
   return [...arranged(choice, hint), ...choice.fallbacks].flatMap((branch) =>
     'candidate' in branch ? branch.candidate : walk(branch.choice, hint),

@@ -4,7 +4,7 @@ import type { Profile } from '../protocol/client-protocol.ts'
 import { profileOf } from '../protocol/fit-chat.ts'
 import type { Keeper } from '../protocol/kept-ids.ts'
 import type { Call } from '../sdk/api.ts'
-import { type Operation, operationOf, tableFor, withDefaults } from './operation.ts'
+import { droppedParameters, type Operation, operationOf, parametersOf, tableFor, withDefaults } from './operation.ts'
 import { type Candidate, candidatesOf, type Route, type Target } from './route.ts'
 
 /** How a candidate serves a call. */
@@ -27,14 +27,19 @@ export interface ServingContext {
 }
 
 /**
- * How a candidate serves a call; undefined if it does not. Throws `GatewayError` (400) for what only an upstream of the client's protocol
- * serves, and for what another upstream keeps.
+ * How a candidate serves a call; undefined if it does not. `provider`: the target's, with the credential of the attempt. Throws
+ * `GatewayError` (400) for what only an upstream of the client's protocol serves, and for what another upstream keeps.
  */
-export function servingOf(candidate: Candidate, call: Call, { account, standIn }: ServingContext): Serving | undefined {
+export function servingOf(
+  candidate: Candidate,
+  call: Call,
+  { account, standIn }: ServingContext,
+  provider = candidate.target.provider,
+): Serving | undefined {
   const { target, defaults } = candidate
   const { model } = target.served
   const forms = formsOf(call)
-  const own = operationOf(target.provider, call.endpoint, model) ?? standIn
+  const own = operationOf(provider, call.endpoint, model) ?? standIn
   if (forms === undefined) {
     return own && { operation: own, call: defaults ? withDefaults(call, defaults) : call, dropped: NONE, forms: undefined }
   }
@@ -49,10 +54,18 @@ export function servingOf(candidate: Candidate, call: Call, { account, standIn }
     )
     return { operation: own!, call: filled, dropped: native.dropped, forms: undefined }
   }
-  const chat = forms.chatFor(profileOf(tableFor(target.provider, model), own !== undefined))
+  const chat = forms.chatFor(profileOf(tableFor(provider, model), own !== undefined))
   const filled = withMembers(chat.call, missing)
   if (standIn !== undefined) return { operation: standIn, call: filled, dropped: NONE, forms: undefined }
-  return { operation: target.provider, call: filled, dropped: chat.dropped, forms }
+  return { operation: provider, call: filled, dropped: chat.dropped, forms }
+}
+
+/** The parameters that a candidate drops, by the client's names. */
+export function droppedBy({ operation, call, dropped, forms }: Serving, { target }: Candidate): readonly string[] {
+  const parameters = tableFor(operation, target.served.model)
+  if (parameters === 'verbatim' && dropped.length === 0) return dropped
+  const names = [...dropped, ...(parameters === 'verbatim' ? [] : droppedParameters(parametersOf(call), parameters))]
+  return forms === undefined ? names : [...new Set(names.map((name) => forms.protocol.namesOf[name] ?? name))]
 }
 
 /** Who keeps what a target's upstream stores for the calls of an account. */

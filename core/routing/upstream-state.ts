@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LimitsConfig } from '../config/config.ts'
 import type { Provider } from '../sdk/api.ts'
+import type { CredentialPool, CredentialReport } from './credentials.ts'
 import { type LimitServices, NamespaceLimits } from './namespace-limits.ts'
 import {
   type Availability,
@@ -18,12 +19,21 @@ export interface Protection {
   readonly limits?: LimitsConfig | undefined
 }
 
-/** Receives the targets in use and the changes of their breakers. */
-export interface BreakerListener {
+/** A provider as it was created. */
+export interface CreatedProvider {
+  readonly provider: Provider
+  /** Those that share its calls; absent if there are not several. */
+  readonly credentials?: CredentialPool | undefined
+}
+
+/** Receives the targets in use, the changes of their breakers, and that they were skipped. */
+export interface TargetListener {
   /** `model`: `*` for all models that routes.yaml does not name. */
   known(namespace: string, model: string): void
   changed(namespace: string, model: string, state: BreakerState): void
   forgotten(namespace: string, model: string): void
+  /** A call skipped a target, which it would have attempted otherwise. */
+  skipped(namespace: string, why: string): void
 }
 
 /** Models that routes.yaml does not name share one health, because clients choose their names: the number is unbounded. */
@@ -34,15 +44,23 @@ export class UpstreamState {
   readonly limiter: ConcurrencyLimiter
   /** Those that all processes share; undefined if the namespace has none. */
   readonly limits: NamespaceLimits | undefined
+  /** Those that share its calls; undefined if there are not several. */
+  readonly credentials: CredentialPool | undefined
   readonly budget = new RetryBudget(performance.now())
   readonly #namespace: string
   readonly #breaker: boolean
-  readonly #listener: BreakerListener
+  readonly #listener: TargetListener
   readonly #healths = new Map<string, TargetHealth>()
   /** False for a table that is only checked: the listener does not receive its targets. */
   #announced = false
 
-  constructor(namespace: string, { breaker, concurrency, limits }: Protection, { listener, services }: StateOptions) {
+  constructor(
+    namespace: string,
+    { breaker, concurrency, limits }: Protection,
+    { listener, services }: StateOptions,
+    credentials?: CredentialPool,
+  ) {
+    this.credentials = credentials
     this.limiter = new ConcurrencyLimiter(concurrency)
     this.limits = limits && new NamespaceLimits(namespace, limits, services)
     this.#namespace = namespace
@@ -65,6 +83,11 @@ export class UpstreamState {
     return this.#healths.get(model) ?? this.named(UNNAMED)
   }
 
+  /** A call skipped one of its models. */
+  skipped(why: string): void {
+    this.#listener.skipped(this.#namespace, why)
+  }
+
   /** The table in use contains this upstream from now on. */
   announce(): void {
     this.#announced = true
@@ -85,7 +108,7 @@ export class UpstreamState {
 
 /** The options of the states of upstreams. */
 export interface StateOptions {
-  readonly listener: BreakerListener
+  readonly listener: TargetListener
   /** Keep the limits that all processes share. */
   readonly services: LimitServices
 }
@@ -111,6 +134,8 @@ export interface TargetReport {
   readonly busy: number
   /** Milliseconds to the first byte, smoothed; 0 until the first reply. */
   readonly latency: number
+  /** Of its namespace, if it has several. */
+  readonly credentials: readonly CredentialReport[]
 }
 
 /** The state of all upstreams. It outlives a generation: a reload does not reset breakers. */
@@ -126,12 +151,12 @@ export class UpstreamStates {
   }
 
   /** The state of a namespace's upstream: the existing one if the provider instance and the protection are the same. */
-  of(namespace: string, provider: Provider, { breaker, concurrency, limits }: Protection): UpstreamState {
+  of(namespace: string, { provider, credentials }: CreatedProvider, { breaker, concurrency, limits }: Protection): UpstreamState {
     const protection = { breaker, concurrency, limits }
     const kept = this.#kept.get(provider) ?? []
     const same = kept.find((each) => isDeepStrictEqual(each.protection, protection))
     if (same !== undefined) return same.state
-    const state = new UpstreamState(namespace, protection, this.#options)
+    const state = new UpstreamState(namespace, protection, this.#options, credentials)
     this.#kept.set(provider, [...kept, { protection, state }])
     return state
   }
@@ -155,6 +180,7 @@ export class UpstreamStates {
         cooldownMs: Math.max(0, health.cooledDownAt - now),
         busy: health.busy,
         latency: health.latency,
+        credentials: state.credentials?.report(now) ?? [],
       })),
     )
   }

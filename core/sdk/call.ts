@@ -135,6 +135,8 @@ export interface Served {
   readonly model: string
   /** The provider plugin's name. */
   readonly provider: string
+  /** The name of its credential, if its namespace has several. */
+  readonly credential?: string
 }
 
 /** One attempt at one target. */

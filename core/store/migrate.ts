@@ -13,6 +13,7 @@ import * as declaredAccounts from './migrations/0010-declared-accounts.ts'
 import * as traces from './migrations/0011-traces.ts'
 import * as aliasesOfCalls from './migrations/0012-aliases-of-calls.ts'
 import * as auditChain from './migrations/0013-audit-chain.ts'
+import * as confirmedSessions from './migrations/0014-confirmed-sessions.ts'
 import type { Schema } from './schema.ts'
 import { StoreError } from './unavailable.ts'
 
@@ -34,6 +35,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0011-traces': traces,
   '0012-aliases-of-calls': aliasesOfCalls,
   '0013-audit-chain': auditChain,
+  '0014-confirmed-sessions': confirmedSessions,
 }
 
 const NEWER =

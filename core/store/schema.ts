@@ -97,6 +97,8 @@ export interface SessionsTable {
   readonly created_at: number
   /** Up to a minute old. */
   readonly seen_at: number
+  /** When the user last proved who they are, by the password or at the OpenID provider; null: at the beginning. */
+  readonly confirmed_at: number | null
 }
 
 /** Open invitations. A used or withdrawn one has no row; the audit trail records it. */

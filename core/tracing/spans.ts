@@ -96,7 +96,7 @@ const targetOf = ({ namespace, model }: AttemptRecord): string => `${namespace}/
 
 function clientSpan({ row, trace }: TracedCall, attempt: AttemptRecord, index: number): SpanParts {
   const operation = OPERATIONS[row.endpoint as Outcome['endpoint']]
-  const { namespace, model, provider, result } = attempt
+  const { namespace, model, provider, credential, result } = attempt
   const from = row.at * 1000 + microseconds(attempt.start)
   const hasServed = result === 'ok' && index === trace.attempts.length - 1
   return {
@@ -117,6 +117,7 @@ function clientSpan({ row, trace }: TracedCall, attempt: AttemptRecord, index: n
       'error.type': result === 'ok' ? null : result,
       'umg.namespace': namespace,
       'umg.provider': provider,
+      'umg.credential': credential ?? null,
       'umg.attempt': index + 1,
       ...(trace.charged === index && usageOf(row)),
       ...(index === trace.attempts.length - 1 && contentOf(trace)),

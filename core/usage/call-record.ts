@@ -87,9 +87,10 @@ export function callRow(outcome: Outcome, { id, principal, tags, trace }: RowCal
   }
 }
 
-function attemptFields({ namespace, model, provider, result, start, ms, status }: AttemptRecord): AttemptRecord {
+function attemptFields({ namespace, model, provider, credential, result, start, ms, status }: AttemptRecord): AttemptRecord {
   const times = { start: microseconds(start) / 1000, ms: microseconds(ms) / 1000 }
-  return { namespace, model: storable(model), provider, result, ...times, ...(status !== undefined && { status }) }
+  const served = { namespace, model: storable(model), provider, ...(credential !== undefined && { credential }) }
+  return { ...served, result, ...times, ...(status !== undefined && { status }) }
 }
 
 function linkFields({ name, ms, answered }: LinkRecord): LinkRecord {

@@ -177,7 +177,9 @@ function messageOf(error: string): string | null {
 
 /** The target of the last attempt: none follows a successful one. */
 function servedBy(last: StoredAttempt | undefined): Served | null {
-  return last === undefined ? null : { namespace: last.namespace, model: last.model, provider: last.provider }
+  if (last === undefined) return null
+  const { namespace, model, provider, credential } = last
+  return { namespace, model, provider, ...(credential !== undefined && { credential }) }
 }
 
 function tokensOf(call: CallsTable): CallView['tokens'] {

@@ -18,6 +18,7 @@ const COLUMNS: Readonly<Record<string, (call: CallView) => Cell>> = {
   served_namespace: ({ served }) => served?.namespace,
   served_model: ({ served }) => served?.model,
   served_provider: ({ served }) => served?.provider,
+  served_credential: ({ served }) => served?.credential,
   attempts: ({ attempts }) => attempts.length,
   links: ({ links }) => JSON.stringify(links),
   stream: ({ stream }) => stream,

@@ -1,5 +1,6 @@
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
+import { accessibilityViolations } from './accessibility.ts'
 import { describeInBrowser } from './browser.ts'
 import { type ConsoleFixture, recorded, startConsole } from './fixture.ts'
 import { type Management, MEMBER, signInAsAdmin, signInAsMember } from './management.ts'
@@ -86,6 +87,26 @@ describeInBrowser('a change in the console', (open) => {
         .waitFor()
       expect(await is()).to.include(before)
     })
+
+  // M8
+  it('that disables a user offers to revoke the keys that the user created, and says that this cannot be undone', async () => {
+    const { db } = fixture.gateway.store
+    const { id } = await db.selectFrom('users').select('id').where('email', '=', MEMBER.email).executeTakeFirstOrThrow()
+    const { id: key } = await admin.post<{ id: string }>('/keys', { name: 'of the member', kind: 'live' })
+    await db.updateTable('keys').set({ created_by: id }).where('id', '=', key).execute()
+    await page.goto(fixture.address('/accounts?tab=users'))
+    await choose(MEMBER.name, 'Disable…')
+    await dialog(`Disable ${MEMBER.name}`).getByText('This cannot be undone.').waitFor()
+    await dialog(`Disable ${MEMBER.name}`).getByLabel('Also revoke the active key that the user created').check()
+    expect(await accessibilityViolations(page, 'all')).to.deep.equal([])
+    await dialog(`Disable ${MEMBER.name}`).getByRole('button', { name: 'Disable' }).click()
+    const message = page.getByRole('status').filter({ hasText: `${MEMBER.name} is disabled, and the keys are revoked.` })
+    await message.waitFor()
+    expect(await message.getByRole('button', { name: 'Undo' }).count()).to.equal(0)
+    const { revoked_at } = await db.selectFrom('keys').select('revoked_at').where('id', '=', key).executeTakeFirstOrThrow()
+    expect(revoked_at).to.not.equal(null)
+    await admin.patch(`/users/${id}`, { disabled: false })
+  })
 
   // C1
   it('of an invitation is asked for: who cannot join any more', async () => {

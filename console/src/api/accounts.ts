@@ -46,11 +46,12 @@ export const useEditAccount = () =>
     '/keys',
   )
 
-/** Changes a user's name or role, or disables or enables the user. */
+/** Changes a user's name or role, or disables or enables the user, and may revoke the keys that the user created. */
 export const useEditUser = () =>
   useChange(
     ({ id, ...body }: BodyOf<'patch', '/users/{id}'> & { readonly id: string }) => send('patch', '/users/{id}', { id, body }),
     '/users',
+    '/keys',
   )
 
 /** Signs a user out everywhere. */

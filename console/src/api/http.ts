@@ -1,3 +1,4 @@
+import { askConfirmation } from './confirmation.ts'
 import type { components, paths } from './management-api.ts'
 
 /** The schemas of the management API, by name. */
@@ -67,8 +68,8 @@ export function get<P extends PathOf<'get'>>(
   return call(BASE + withId(path, id) + searchOf(query), { method: 'GET', ...(signal && { signal }) })
 }
 
-/** Changes something. Throws ApiError. */
-export function send<M extends Exclude<Method, 'get'>, P extends PathOf<M>>(
+/** Changes something. If the change needs the user's password again, asks for it, and then makes the change. Throws ApiError. */
+export async function send<M extends Exclude<Method, 'get'>, P extends PathOf<M>>(
   method: M,
   path: P,
   {
@@ -81,12 +82,21 @@ export function send<M extends Exclude<Method, 'get'>, P extends PathOf<M>>(
       readonly keepalive?: boolean
     },
 ): Promise<ReplyOf<M, P>> {
-  return call(BASE + withId(path, id), {
-    method: method.toUpperCase(),
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body ?? {}),
-    keepalive,
-  })
+  const change = (): Promise<ReplyOf<M, P>> =>
+    call(BASE + withId(path, id), {
+      method: method.toUpperCase(),
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body ?? {}),
+      keepalive,
+    })
+  for (;;) {
+    try {
+      return await change()
+    } catch (error) {
+      const isUnconfirmed = error instanceof ApiError && error.code === 'confirmation_required'
+      if (!isUnconfirmed || !(await askConfirmation())) throw error
+    }
+  }
 }
 
 const withId = (path: string, id = ''): string => path.replace('{id}', encodeURIComponent(id))

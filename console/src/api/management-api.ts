@@ -149,6 +149,36 @@ export interface paths {
       };
     };
   };
+  "/session/confirm": {
+    /**
+     * Enter your password again, for changes that give rights
+     * @description All users; a member sees what belongs to their account.
+     */
+    post: {
+      readonly requestBody: {
+        readonly content: {
+          readonly "application/json": {
+            /** @description The password. */
+            readonly password: string;
+          };
+        };
+      };
+      responses: {
+        /** @description Success. */
+        200: {
+          content: {
+            readonly "application/json": components["schemas"]["Session"];
+          };
+        };
+        /** @description An error; docs/errors.md lists them all. */
+        default: {
+          content: {
+            readonly "application/json": components["schemas"]["Error"];
+          };
+        };
+      };
+    };
+  };
   "/password": {
     /**
      * Change your password; your other sessions end
@@ -187,6 +217,11 @@ export interface paths {
      * @description Anyone.
      */
     get: {
+      parameters: {
+        query?: {
+          again?: boolean;
+        };
+      };
       responses: {
         /** @description Success. */
         302: {
@@ -254,7 +289,7 @@ export interface paths {
     };
     /**
      * Invite a person; only this reply has the link
-     * @description Admins.
+     * @description Admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
      */
     post: {
       readonly requestBody: {
@@ -409,7 +444,7 @@ export interface paths {
     };
     /**
      * Create an account
-     * @description Admins.
+     * @description Admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
      */
     post: {
       readonly requestBody: {
@@ -471,7 +506,7 @@ export interface paths {
     };
     /**
      * Change an account, which takes effect for its keys at once
-     * @description Admins.
+     * @description Admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
      */
     patch: {
       parameters: {
@@ -546,7 +581,7 @@ export interface paths {
   "/users/{id}": {
     /**
      * Change a user; another role, or disabling, signs them out
-     * @description Admins.
+     * @description Admins. Users who entered their password more than 15 minutes ago are refused with `confirmation_required`.
      */
     patch: {
       parameters: {
@@ -1370,6 +1405,8 @@ export interface components {
         readonly role: "admin" | "member";
       };
       readonly account: components["schemas"]["Named"];
+      /** @description Until when they may make changes that give rights without entering the password again; null for an admin key. */
+      readonly confirmed_until: string | null;
       readonly gateway: {
         /** @description The base URL for clients; it ends in /v1. */
         readonly base_url: string;
@@ -1730,6 +1767,8 @@ export interface components {
       /** @description Its name at the upstream. */
       readonly model: string;
       readonly provider: string;
+      /** @description The name of the credential, if the namespace has several. */
+      readonly credential?: string;
       /** @description `ok`, or the name of an error. */
       readonly result: string;
       /** @description Milliseconds from the arrival of the request to its start; absent in old records. */
@@ -1768,6 +1807,8 @@ export interface components {
         /** @description Its name at the upstream. */
         readonly model: string;
         readonly provider: string;
+        /** @description The name of the credential, if the namespace has several. */
+        readonly credential?: string;
       } | null;
       readonly stream: boolean;
       /** @description The HTTP status sent; 499 if the client left first. */
@@ -1879,6 +1920,11 @@ export interface components {
         readonly difference: readonly string[];
       } | null;
     };
+    readonly Credential: {
+      readonly name: string;
+      /** @description Until it is used in its turn again; 0 if it is not cooling down. */
+      readonly cooldown_seconds: number;
+    };
     readonly Target: {
       /** @description A model id, of an upstream or of another route. */
       readonly model: string;
@@ -1905,6 +1951,8 @@ export interface components {
       readonly provider: string | null;
       /** @description What is missing: the namespace serves no calls. */
       readonly dormant?: string;
+      /** @description Those that share its calls; absent: it has one, or none. */
+      readonly credentials?: readonly components["schemas"]["Credential"][];
       /** @description Names and globs; absent: any model. */
       readonly models?: readonly string[];
       /** @description Of routes.yaml. */

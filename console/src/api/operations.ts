@@ -14,6 +14,9 @@ export type RoutingTable = Schemas['RoutingTable']
 /** A namespace: a provider, or routes. */
 export type Namespace = Schemas['Namespace']
 
+/** One of several credentials of a namespace. */
+export type Credential = Schemas['Credential']
+
 /** A target of a route. */
 export type Target = Schemas['Target']
 

@@ -96,6 +96,16 @@ export function useSignInAgain() {
   })
 }
 
+/** Confirms who the user is, by the password. */
+export function useConfirm() {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (body: BodyOf<'post', '/session/confirm'>) => send('post', '/session/confirm', { body }),
+    gcTime: 0,
+    onSuccess: (session) => client.setQueryData(SESSION, session),
+  })
+}
+
 /** Signs out: here, or everywhere. */
 export const useSignOut = () =>
   useSessionChange(({ everywhere = false }: { readonly everywhere?: boolean }) =>

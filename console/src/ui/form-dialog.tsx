@@ -23,7 +23,8 @@ export interface FormDialogProps {
 export function FormDialog(props: FormDialogProps) {
   const { title, action, danger = false, disabled = false, pending, refusal, onSubmit, onClose, children } = props
   return (
-    <Dialog title={title} onClose={onClose} size="md">
+    // The key that closes a question above it, such as for the password, must not close the form too.
+    <Dialog title={title} onClose={onClose} closeOnEscape={!pending} size="md">
       <form
         onSubmit={(event) => {
           event.preventDefault()

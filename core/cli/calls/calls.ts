@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.ts'
+import type { Served } from '../../sdk/api.ts'
 import type { Store } from '../../store/database.ts'
 import type { CallsTable } from '../../store/schema.ts'
 import { type CallFilter, type CallView, findCall, findCalls, viewCalls } from '../../usage/calls.ts'
@@ -98,7 +99,7 @@ function propertiesOf(call: CallView): [name: string, text: string][] {
     ['account', account === null ? '-' : `${account.name} (${account.id})`],
     ['endpoint', call.stream ? `${call.endpoint}, streamed` : call.endpoint],
     ['model', call.alias === null ? (call.model ?? '-') : `${call.alias} (an alias of ${call.model})`],
-    ['served by', served === null ? '-' : `${served.namespace}/${served.model} (${served.provider})`],
+    ['served by', served === null ? '-' : `${served.namespace}/${served.model} (${served.provider}${formatCredential(served)})`],
     ['status', `${call.status}, ${call.outcome}`],
     ['fault', call.fault ?? '-'],
     ['error', error === null ? '-' : error.row],
@@ -106,9 +107,9 @@ function propertiesOf(call: CallView): [name: string, text: string][] {
       `link ${index + 1}`,
       `${name}: ${took} ms${answered ? ', answered the call' : ''}`,
     ]),
-    ...call.attempts.map(({ namespace, model, result, ms: took }, index): [string, string] => [
+    ...call.attempts.map(({ result, ms: took, ...target }, index): [string, string] => [
       `attempt ${index + 1}`,
-      `${namespace}/${model}: ${result}, ${took} ms`,
+      `${target.namespace}/${target.model}: ${result}, ${took} ms${formatCredential(target)}`,
     ]),
     ['time', `${ms.total} ms, ${ms.overhead} ms of it in the gateway`],
     ['first byte', ms.first_byte === null ? '-' : `after ${ms.first_byte} ms`],
@@ -128,3 +129,5 @@ function sumsOf({ groups, series, totals }: UsageReport): GroupTotals {
   for (const { values } of series) for (const [index, value] of values.entries()) addTotals(sums[index]!, value)
   return { rows: groups.map(({ label }, index) => ({ label, totals: sums[index]! })), totals }
 }
+
+const formatCredential = ({ credential }: Served): string => (credential === undefined ? '' : `, credential ${credential}`)

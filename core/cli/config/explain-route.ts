@@ -12,6 +12,8 @@ export interface ExplainedModel {
   readonly share?: number
   /** The plugin that serves it; absent for a curated model. */
   readonly provider?: string
+  /** The names of the credentials that share its calls, if there are several. */
+  readonly credentials?: readonly string[]
   /** The limits of its namespace, if it has any. */
   readonly limits?: Quote
   /** Why it is left out: `not set: OPENAI_API_KEY`. */
@@ -31,7 +33,8 @@ const RULES = ['choose', 'sticky', 'defaults', 'timeouts', 'strict']
 
 /** Explains the model of a route. */
 export function explainRoute({ id, leads, retry }: Route, config: Config, text: RoutesText): ExplainedModel {
-  if ('target' in leads) return { id, at: text.lineOf(['namespaces', split(id).namespace]), ...explainTarget(leads, text) }
+  if ('target' in leads)
+    return { id, at: text.lineOf(['namespaces', split(id).namespace]), ...explainTarget(leads, config, text) }
   const path = pathOf(id)
   const retries: Quote = text.quote([...path, 'retry']) ?? { says: `retry: { attempts: ${retry.attempts} }` }
   const model = explainChoice(leads, config, text)
@@ -57,15 +60,17 @@ function explainChoice(choice: Choice, config: Config, text: RoutesText): Curate
   }
 }
 
-type UpstreamModel = Pick<ExplainedModel, 'provider' | 'limits'>
+type UpstreamModel = Pick<ExplainedModel, 'provider' | 'credentials' | 'limits'>
 
 function explainBranch(branch: Branch, config: Config, text: RoutesText): CuratedModel | UpstreamModel {
-  return 'candidate' in branch ? explainTarget(branch.candidate, text) : explainChoice(branch.choice, config, text)
+  return 'candidate' in branch ? explainTarget(branch.candidate, config, text) : explainChoice(branch.choice, config, text)
 }
 
-function explainTarget({ target: { served, upstream } }: Candidate, text: RoutesText): UpstreamModel {
-  const limits = upstream.limits && text.quote(['namespaces', served.namespace, 'limits'])
-  return { provider: served.provider, ...(limits && { limits }) }
+function explainTarget({ target: { served, upstream } }: Candidate, config: Config, text: RoutesText): UpstreamModel {
+  const { namespace, provider } = served
+  const limits = upstream.limits && text.quote(['namespaces', namespace, 'limits'])
+  const credentials = upstream.credentials && config.namespaces.get(namespace)?.credentials
+  return { provider, ...(credentials && { credentials: [...credentials.keys()] }), ...(limits && { limits }) }
 }
 
 /** Why a model is left out: `not set: OPENAI_API_KEY`. */

@@ -56,9 +56,10 @@ function memberLines({ targets = [], fallbacks = [] }: Partial<ExplainedModel>, 
   ]
 }
 
-function formatProvider({ leftOut, provider }: Pick<ExplainedModel, 'leftOut' | 'provider'>): string {
+function formatProvider({ leftOut, provider, credentials }: Partial<ExplainedModel>): string {
   if (leftOut !== undefined) return ` (left out: ${leftOut})`
-  return provider === undefined ? '' : ` (${provider})`
+  if (provider === undefined) return ''
+  return credentials === undefined ? ` (${provider})` : ` (${provider}, by turns with ${credentials.join(', ')})`
 }
 
 const quoteLine = ({ says, at = 'by default' }: Quote, indent: string): Line => [`${indent}${says}`, at]

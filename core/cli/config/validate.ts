@@ -5,6 +5,7 @@ import { addFrames } from '../../config/report.ts'
 import { noticesOfDefaults } from '../../gateway/check-defaults.ts'
 import type { Generation } from '../../http/generation.ts'
 import { noticesOfPrices } from '../../prices/notices.ts'
+import type { NamedProvider } from '../../routing/table.ts'
 import { type Model, type Provider, UpstreamError } from '../../sdk/api.ts'
 import { ConfigError, type Diagnostic, UnreadableConfig } from '../../text/diagnostic.ts'
 import { matchesGlob } from '../../text/glob.ts'
@@ -74,7 +75,7 @@ async function reportOnline(generation: Generation): Promise<Omit<ValidationRepo
   const { config, table } = generation
   const checks = await Promise.all(
     [...table.namespaces.values()].flatMap(({ name, upstream }) =>
-      upstream === undefined ? [] : checkUpstream(name, upstream.provider, config),
+      upstream === undefined ? [] : checkUpstream(name, upstream, config),
     ),
   )
   const checked = checks.reduce((sum, each) => sum + each.checked, 0)
@@ -86,7 +87,28 @@ async function reportOnline(generation: Generation): Promise<Omit<ValidationRepo
   }
 }
 
-async function checkUpstream(name: string, provider: Provider, config: Config): Promise<UpstreamChecks> {
+/** Checks an upstream, with each of its credentials if it has several. */
+async function checkUpstream(name: string, { provider, state }: NamedProvider, config: Config): Promise<UpstreamChecks> {
+  if (state.credentials === undefined) return checkProvider({ name, path: `namespaces.${name}`, provider }, config)
+  const checks = await Promise.all(
+    state.credentials.all.map((each) =>
+      checkProvider({ name, path: `namespaces.${name}.credentials.${each.name}`, provider: each.provider }, config),
+    ),
+  )
+  // All of them see the same models, as a rule.
+  const notices = new Set(checks.flatMap((each) => each.notices))
+  return { checked: checks[0]!.checked, errors: checks.flatMap(({ errors }) => errors), notices: [...notices] }
+}
+
+interface CheckedProvider {
+  /** Of its namespace. */
+  readonly name: string
+  /** Of its credential in routes.yaml. */
+  readonly path: string
+  readonly provider: Provider
+}
+
+async function checkProvider({ name, path, provider }: CheckedProvider, config: Config): Promise<UpstreamChecks> {
   if (provider.check === undefined && provider.models === undefined)
     return { checked: 0, errors: [], notices: [`the upstream of "${name}" was not checked: its provider has no check`] }
   try {
@@ -94,7 +116,7 @@ async function checkUpstream(name: string, provider: Provider, config: Config): 
     const models = provider.models && (await withinTimeout((signal) => provider.models!(signal)))
     return { checked: 1, errors: [], notices: models === undefined ? [] : findUnlisted(name, models, config) }
   } catch (error) {
-    const message = `namespaces.${name}: ${describe(error)}`
+    const message = `${path}: ${describe(error)}`
     return { checked: 1, errors: [{ ...config.namespaces.get(name)!.at, message, frame: '' }], notices: [] }
   }
 }

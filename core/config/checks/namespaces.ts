@@ -28,6 +28,7 @@ const IN_TARGETS = "set it in the namespaces of its models' targets"
 /** What to do instead of setting a field of an upstream in a namespace with curated models. */
 const REMEDIES: Readonly<Record<(typeof UPSTREAM_FIELDS)[number], string>> = {
   config: 'remove it, or name the provider that it configures',
+  credentials: IN_TARGETS,
   timeouts: 'set the timeouts of each of its models',
   testKeys: IN_TARGETS,
   breaker: IN_TARGETS,
@@ -53,7 +54,13 @@ function missingProvider(raw: RawConfig, path: Path, namespace: Readonly<Record<
   // The schema reports a misspelt "provider" or "models".
   if (unknown.some((field) => ['provider', 'models'].includes(nearest(field, fields) ?? ''))) return []
   const message = `missing field "provider" in ${formatPath(path)}; add it, for example provider: openai-compatible`
-  return [{ span: raw.file.valueSpan(path), message, hide: raw.literals([...path, 'config']) }]
+  return [
+    {
+      span: raw.file.valueSpan(path),
+      message,
+      hide: ['config', 'credentials'].flatMap((field) => raw.literals([...path, field])),
+    },
+  ]
 }
 
 function mixed(raw: RawConfig, path: Path): Problem {

@@ -6,14 +6,17 @@ import type { FilesRead } from '../file/files-read.ts'
 import { formatPath, type Path } from '../file/path.ts'
 import { asMap, type RawConfig } from '../file/raw-config.ts'
 import { checkSchema, validate } from '../schema/validate.ts'
+import { checkCredentials } from './credentials.ts'
 import { problemsOf } from './schema-errors.ts'
 import { type LocatedNames, locateNames } from './undeclared-names.ts'
 
 /** A plugin and the config that it will be created with. */
 export interface ConfiguredPlugin<Kind extends PluginKind> {
   readonly plugin: Plugins[Kind]
-  /** Defaults filled in, secrets sealed. */
+  /** Defaults filled in, secrets sealed; of a namespace with several credentials, that of the first. */
   readonly config: unknown
+  /** The configs of a namespace's credentials, by their names; absent: it has one, or none. */
+  readonly credentials?: ReadonlyMap<string, unknown>
 }
 
 /** The plugins of a kind in a RawConfig. */
@@ -49,10 +52,11 @@ export async function configurePlugins<Kind extends PluginKind>(
       const plugin = await loadPlugin(entry.name, kind, baseDir)
       if (!(await builtinNames(kind)).includes(entry.name)) checkSchema(plugin.schema)
       const checked = checkConfig(plugin, entry, raw)
-      plugins.set(entry.id, { plugin, config: checked.config })
-      const isFilled = [...raw.file.scalars(entry.configPath)].every(([path]) => !raw.isUnset(path))
-      if (isFilled && checked.problems.length === 0)
-        creatable.set(entry.configPath.slice(0, -1), { plugin, config: checked.config })
+      const configured = { plugin, ...checked.configs }
+      plugins.set(entry.id, configured)
+      const scalars = ['config', 'credentials'].flatMap((field) => [...raw.file.scalars([...entry.path, field])])
+      const isFilled = scalars.every(([path]) => !raw.isUnset(path))
+      if (isFilled && checked.problems.length === 0) creatable.set(entry.path, configured)
       names.push(...checked.names)
       problems.push(...checked.problems)
     } catch (error) {
@@ -67,11 +71,13 @@ export async function configurePlugins<Kind extends PluginKind>(
 interface PluginEntry {
   /** The link's index in the chain, or the namespace's name. */
   readonly id: string
+  readonly path: Path
   readonly namePath: Path
-  readonly configPath: Path
   /** The plugin's name. */
   readonly name: string
   readonly config: unknown
+  /** Absent for a link. */
+  readonly credentials?: unknown
 }
 
 function pluginEntries(kind: PluginKind, raw: RawConfig): readonly PluginEntry[] {
@@ -79,29 +85,39 @@ function pluginEntries(kind: PluginKind, raw: RawConfig): readonly PluginEntry[]
   return Object.entries(asMap(asMap(raw.values)[section])).flatMap(([id, entry]) => {
     const path: Path = [section, kind === 'chain' ? Number(id) : id]
     const namePath = [...path, field]
-    const { [field]: name, config = {}, ...others } = asMap(entry)
-    // The schema of routes.yaml reports a name that is not a string, and a misspelt `config`.
-    const misspelt = Object.keys(others).some((other) => nearest(other, ['config']) !== undefined)
+    const { [field]: name, config = {}, credentials, ...others } = asMap(entry)
+    // The schema of routes.yaml reports a name that is not a string, and a misspelt `config` or `credentials`.
+    const misspelt = Object.keys(others).some((other) => nearest(other, ['config', 'credentials']) !== undefined)
     if (typeof name !== 'string' || name === '' || misspelt || raw.isUnset(namePath)) return []
-    return [{ id, namePath, configPath: [...path, 'config'], name, config }]
+    return [{ id, path, namePath, name, config, ...(kind === 'provider' && { credentials }) }]
   })
 }
 
-function checkConfig(plugin: Plugins[PluginKind], { config, configPath }: PluginEntry, raw: RawConfig) {
+function checkConfig({ schema }: Plugins[PluginKind], entry: PluginEntry, raw: RawConfig) {
+  const { path, config, credentials } = entry
+  if (Object.keys(asMap(credentials)).length > 0) {
+    const { configs, names, problems } = checkCredentials(schema, { path, config, credentials }, raw)
+    return { configs: { config: configs.values().next().value, credentials: configs }, names, problems }
+  }
+  const configPath = [...path, 'config']
   // A copy: two entries may share a config by an alias, and the defaults of each plugin are filled into its own.
   const own = structuredClone(config)
-  const validation = validate(plugin.schema, own)
+  const validation = validate(schema, own)
   for (const secret of validation.secrets) secret.seal()
   const names = locateNames(validation.names, configPath)
-  return { config: own, names, problems: problemsOf(validation, raw, configPath) }
+  return { configs: { config: own }, names, problems: problemsOf(validation, raw, configPath) }
 }
 
 /** The config cannot be checked, so no code frame may show it. `error` may quote the plugin's name, a secret if it is from a reference. */
-function unusable({ message }: PluginError, { namePath, configPath }: PluginEntry, raw: RawConfig): Problem {
+function unusable({ message }: PluginError, { namePath, path }: PluginEntry, raw: RawConfig): Problem {
   const name = raw.quotable(namePath)
   const why =
     name === undefined
       ? 'the plugin that the reference names cannot be used; write its name here to see why'
       : `${JSON.stringify(name)} ${message}`
-  return { span: raw.file.valueSpan(namePath), message: `${formatPath(namePath)}: ${why}`, hide: raw.literals(configPath) }
+  return {
+    span: raw.file.valueSpan(namePath),
+    message: `${formatPath(namePath)}: ${why}`,
+    hide: ['config', 'credentials'].flatMap((field) => raw.literals([...path, field])),
+  }
 }

@@ -11,7 +11,11 @@ import { findPlainSecrets } from './plain-secrets.ts'
 const WRAPPERS = ['propertyNames', 'if']
 
 /** The problems of a value that was validated: secrets in plain text, and errors of its schema. `base`: the path of the value. */
-export function problemsOf({ errors, secrets }: Validation, raw: RawConfig, base: Path): readonly Problem[] {
+export function problemsOf(
+  { errors, secrets }: Pick<Validation, 'errors' | 'secrets'>,
+  raw: RawConfig,
+  base: Path,
+): readonly Problem[] {
   const plain = findPlainSecrets(secrets, raw, base)
   // Other errors of a secret in plain text do not matter: it must be removed.
   const others = toProblems(errors, raw, base).filter(({ span }) => !plain.some((secret) => secret.span[0] === span[0]))

@@ -62,19 +62,32 @@ function withConfigs(entry: Part, field: string, plugins: NamedPlugins[keyof Nam
       if: { required: [field], properties: { [field]: { const: name } } },
       // biome-ignore lint/suspicious/noThenProperty: JSON Schema's keyword
       then: {
-        properties: { config: { $ref: `#/$defs/${pointerTo(field, name)}` } },
-        ...((schema as Part).required !== undefined && { required: ['config'] }),
+        properties: configsOf(properties, { $ref: `#/$defs/${pointerTo(field, name)}` }),
+        allOf: [requiredFields(schema as Part, 'credentials' in properties)],
       },
     })),
   }
 }
 
+/** The `config` of a plugin, and the credentials that have fields of it. */
+const configsOf = ({ credentials }: Readonly<Record<string, Part>>, config: Part): Part =>
+  credentials === undefined ? { config } : { config, credentials: { additionalProperties: config } }
+
+/** The fields that a config must have, each credential's or the shared one. */
+function requiredFields({ required }: Part, mayHaveCredentials: boolean): Part {
+  if (required === undefined) return {}
+  const inConfig = { required: ['config'], properties: { config: { required } } }
+  if (!mayHaveCredentials) return inConfig
+  return { if: { required: ['credentials'] }, else: inConfig }
+}
+
 function definitions(field: string, plugins: NamedPlugins[keyof NamedPlugins]): Part {
   return Object.fromEntries(
-    [...plugins].map(([name, { schema }]) => [
-      keyOf(field, name),
-      forEditor(closed(schema), `#/$defs/${pointerTo(field, name)}`),
-    ]),
+    [...plugins].map(([name, { schema }]) => {
+      // A credential has some of the fields: `requiredFields` are those of the whole.
+      const { required: _, ...part } = closed(schema) as Part
+      return [keyOf(field, name), forEditor(part, `#/$defs/${pointerTo(field, name)}`)]
+    }),
   )
 }
 

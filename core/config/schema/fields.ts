@@ -27,6 +27,12 @@ export const globs = (options: {
   readonly default?: readonly string[]
 }) => Type.Array(Type.String({ minLength: 1 }), { minItems: 1, uniqueItems: true, ...options })
 
+/** The schema of a name that labels of metrics have, of a tag or a credential. */
+export const NAME = {
+  title: 'a name of lower-case letters, digits, dashes and underscores',
+  pattern: '^[a-z][a-z0-9_-]{0,31}$',
+} as const
+
 /** The settings of a plugin: the plugin's own schema checks them. */
 export const pluginConfig = Type.Optional(
   Type.Record(Type.String(), Type.Unknown(), { description: "The plugin's own settings: its page in the docs lists them." }),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { secret } from '../../sdk/secrets.ts'
 import { type CuratedModels, curatedModels } from './curated-models.ts'
-import { defaulted, duration, globs, pluginConfig, rate } from './fields.ts'
+import { defaulted, duration, globs, NAME, pluginConfig, rate } from './fields.ts'
 
 const timeouts = Type.Object(
   {
@@ -67,6 +67,15 @@ const tls = Type.Object(
 /** The validated value of `tls`. */
 export type TlsValues = Static<typeof tls>
 
+/** By name, the fields of the provider's config in which the credentials differ. */
+const credentials = Type.Record(Type.String(), Type.Record(Type.String(), Type.Unknown(), { minProperties: 1 }), {
+  minProperties: 1,
+  propertyNames: { ...NAME, examples: ['team-a'] },
+  description:
+    'Several credentials that share the calls, by their names, each with its own fields of `config`. Absent: the one in `config`.',
+  examples: [{ first: { apiKey: `\${env:OPENAI_KEY_1}` }, second: { apiKey: `\${env:OPENAI_KEY_2}` } }],
+})
+
 const allowList = globs({ description: 'The models that clients may call.', examples: [['gpt-5.5', 'o4-*']] })
 
 /** With a provider, a list of allowed models; without, a map of curated models. */
@@ -94,6 +103,7 @@ export const namespace = Type.Object({
     }),
   ),
   config: pluginConfig,
+  credentials: Type.Optional(credentials),
   models: Type.Optional(models),
   timeouts: defaulted(timeouts),
   testKeys: defaulted(
@@ -120,4 +130,14 @@ export const namespace = Type.Object({
 })
 
 /** The fields of a namespace that configure its upstream: a namespace with curated models has none of them. */
-export const UPSTREAM_FIELDS = ['config', 'timeouts', 'testKeys', 'breaker', 'concurrency', 'limits', 'tls', 'optional'] as const
+export const UPSTREAM_FIELDS = [
+  'config',
+  'credentials',
+  'timeouts',
+  'testKeys',
+  'breaker',
+  'concurrency',
+  'limits',
+  'tls',
+  'optional',
+] as const

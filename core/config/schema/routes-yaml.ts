@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { budgetField, budgets } from './budgets.ts'
 import { DEFAULT_ACCOUNT } from './default-account.ts'
-import { assumedCause, defaulted, globs, pluginConfig } from './fields.ts'
+import { assumedCause, defaulted, globs, NAME, pluginConfig } from './fields.ts'
 import { namespace } from './namespace.ts'
 import { prices } from './prices.ts'
 import { when } from './when.ts'
@@ -60,11 +60,7 @@ const tags = (description: string) =>
       {
         default: {},
         maxProperties: 10,
-        propertyNames: {
-          title: 'a name of lower-case letters, digits, dashes and underscores',
-          pattern: '^[a-z][a-z0-9_-]{0,31}$',
-          examples: ['team'],
-        },
+        propertyNames: { ...NAME, examples: ['team'] },
         description,
         examples: [{ team: 'research' }],
       },

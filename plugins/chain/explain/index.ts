@@ -47,7 +47,10 @@ function explanation({ trace, attempts }: CallState): Record<string, string> {
     'x-umg-route': route,
     'x-umg-skipped': skipped.map(({ target, why }) => `${target} ${why}`).join(', '),
     'x-umg-attempt-results': attempts
-      .map(({ namespace, model, result, ms }) => `${namespace}/${model} ${result} ${Math.round(ms)}ms`)
+      .map(({ namespace, model, credential, result, ms }) => {
+        const by = credential === undefined ? '' : ` (${credential})`
+        return `${namespace}/${model}${by} ${result} ${Math.round(ms)}ms`
+      })
       .join(', '),
     'x-umg-parameters': parameters === 'verbatim' ? parameters : Object.entries(parameters).map(support).join(', '),
   })

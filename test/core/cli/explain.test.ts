@@ -67,6 +67,21 @@ chain, for the live key routes:nightly (nightly)
     expect(stdout).to.match(/^ {2}header-stamping +routes\.yaml:12$/m)
   })
 
+  it('names the credentials that share the calls of a namespace', async () => {
+    const pooled = folder.write(
+      'pooled.yaml',
+      `version: 1
+namespaces:
+  far:
+    provider: openai-compatible
+    config: { preset: openai }
+    credentials: { first: { apiKey: "\${env:WHO}" }, second: { apiKey: "\${env:WHO}" } }
+`,
+    )
+    const { stdout } = await explainModel('far/m', { routes: pooled })
+    expect(stdout).to.match(/^far\/m \(openai-compatible, by turns with first, second\) +pooled\.yaml:3$/m)
+  })
+
   it('shows the limits of the namespaces that serve calls, and where calls go when they are reached', async () => {
     const table = ACME_TABLE.replace('  openai:\n', '  openai:\n    limits: { requests: 500/min }\n')
     const limited = folder.write('limited.yaml', table)

@@ -29,7 +29,7 @@ export function tableOf(each: Case, closed: string): RoutingTable {
     const provider = providerOf(name, each, closed)
     const state = new UpstreamState(name, { breaker: true }, UNWATCHED)
     const upstream = each.dormant.has(name) ? undefined : { name, provider, state }
-    const catalogue = new ModelDiscovery(undefined, LOG)
+    const catalogue = new ModelDiscovery([], LOG)
     return [name, { name, upstream, models: undefined, timeouts: TIMEOUTS, testKeys: 'sandbox', catalogue }]
   })
   const sandbox = {

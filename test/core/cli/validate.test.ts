@@ -133,6 +133,20 @@ describe('umg validate', () => {
       expect(stderr).to.contain('> 4 |   far:\n    |   ^^^\n')
     })
 
+    it('calls the upstream with each of several credentials, and reports those that it refuses', async () => {
+      upstream.on(({ headers }) =>
+        headers.authorization === 'Bearer value-of-the-key' ? json({ data: [] }) : json({}, { status: 401 }),
+      )
+      const pooled = table(upstream.origin)
+        .replace(`, apiKey: "\${env:KEY}"`, '')
+        .replace(FREE, `    credentials: { good: { apiKey: "\${env:KEY}" }, bad: { apiKey: "\${env:KEY}-2" } }\n`)
+      const { code, stderr } = await check(pooled, { online: true })
+      expect(code).to.equal(1)
+      expect(stderr.match(/namespaces\.\S+ GET \S+ status \d+/g)).to.deep.equal([
+        `namespaces.far.credentials.bad: GET ${upstream.origin}/v1/models: status 401`,
+      ])
+    })
+
     for (const [what, message, printed] of [
       ['the credential', 'Bearer value-of-the-key: no such key (value-of-the-key).', '"…: no such key (…)."'],
       ['a masked key', 'Incorrect API key provided: sk-proj-****-k9Zq, or ****k9Zq.', '"Incorrect API key provided: …, or …."'],

@@ -50,7 +50,9 @@ namespaces:
     optional: true
   west:
     provider: ${plugin('upstream')}
-    config: { apiKey: "\${file:west.txt}" }
+    credentials:
+      first: { apiKey: "\${file:west.txt}" }
+      second: { apiKey: "\${env:UPSTREAM_KEY}" }
   acme:
     models:
       smart:

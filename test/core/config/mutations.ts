@@ -26,6 +26,8 @@ const FREE = [
   'temperature',
   'research',
   'team',
+  'first',
+  'second',
   'job',
 ]
 

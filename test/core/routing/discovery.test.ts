@@ -13,7 +13,7 @@ describe('the discovery of models', () => {
     const ignore = () => undefined
     const log = { debug: ignore, info: ignore, error: ignore, warn: (fields: unknown) => void warnings.push(fields) }
     const provider = { models: () => new Promise(() => undefined) } as unknown as Provider
-    const listing = new ModelDiscovery(provider, log as never).models()
+    const listing = new ModelDiscovery([provider], log as never).models()
     mock.timers.tick(5_000)
     await turn()
     expect(await listing).to.deep.equal([])

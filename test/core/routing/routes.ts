@@ -6,7 +6,7 @@ import type { ParameterTable, Provider } from '../../../core/sdk/api.ts'
 
 /** States of upstreams that nobody watches. */
 export const UNWATCHED: StateOptions = {
-  listener: { known: () => undefined, changed: () => undefined, forgotten: () => undefined },
+  listener: { known: () => undefined, changed: () => undefined, forgotten: () => undefined, skipped: () => undefined },
   services: { limits: memoryLimits(), countTokens: async () => 10, onLimited: () => undefined },
 }
 const TIMEOUTS = { connect: 1000, firstByte: 1000, idle: 1000, total: 10_000 }

@@ -18,6 +18,8 @@ type Claims = { readonly email?: string; readonly email_verified?: boolean; read
 interface Issuer {
   readonly url: string
   readonly people: Map<string, Claims>
+  /** When a person has signed in there, in seconds since 1970. Default: now. */
+  signedInAt: number | undefined
   /** Sets the redirect URI. */
   redirectTo(uri: string): void
   stop(): Promise<void>
@@ -35,7 +37,7 @@ async function startIssuer(): Promise<Issuer> {
   let provider = make()
   function make(): Provider {
     return new Provider(url, {
-      clients: [{ ...CLIENT, redirect_uris }],
+      clients: [{ ...CLIENT, redirect_uris, require_auth_time: true }],
       claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name'] },
       findAccount: async (_, id) => ({ accountId: id, claims: async () => ({ sub: id, ...people.get(id) }) }),
       features: { devInteractions: { enabled: false } },
@@ -47,15 +49,21 @@ async function startIssuer(): Promise<Issuer> {
     // A header names the person, who consents to everything.
     const { prompt, params, session, grantId } = await provider.interactionDetails(request, response)
     if (prompt.name === 'login')
-      return provider.interactionFinished(request, response, { login: { accountId: String(request.headers['x-client']) } })
+      return provider.interactionFinished(request, response, {
+        login: {
+          accountId: String(request.headers['x-client']),
+          ...(issuer.signedInAt !== undefined && { ts: issuer.signedInAt }),
+        },
+      })
     const grant = grantId ? await provider.Grant.find(grantId) : undefined
     const consent = grant ?? new provider.Grant({ accountId: session!.accountId, clientId: params.client_id as string })
     consent.addOIDCScope('openid email profile')
     await provider.interactionFinished(request, response, { consent: { grantId: await consent.save() } })
   })
-  return {
+  const issuer: Issuer = {
     url,
     people,
+    signedInAt: undefined,
     redirectTo(uri) {
       redirect_uris[0] = uri
       provider = make()
@@ -66,6 +74,7 @@ async function startIssuer(): Promise<Issuer> {
       await once(server, 'close')
     },
   }
+  return issuer
 }
 
 onEachDatabase('signing in by an OpenID provider', (database) => {
@@ -130,6 +139,20 @@ onEachDatabase('signing in by an OpenID provider', (database) => {
     const again = fixture.newClient()
     await travel(again, 'b-17')
     expect((await again.get('/session')).body.user).to.include({ id: fixture.memberId })
+  })
+
+  it('lets an admin give rights for 15 minutes after the sign-in at the provider, which is asked to sign in anew', async () => {
+    issuer.people.set('a-1', { email: 'ada@example.com', email_verified: true })
+    const client = fixture.newClient()
+    const createKey = async () => (await client.post('/keys', { name: 'of an admin', kind: 'admin' })).status
+    issuer.signedInAt = Math.floor(Date.now() / 1000) - 3600
+    await travel(client, 'a-1')
+    issuer.signedInAt = undefined
+    expect(await createKey()).to.equal(403)
+    const asked = await fixture.newClient().get('/oidc/start?again=true')
+    expect(new URL(asked.headers.get('location')!).searchParams.get('max_age')).to.equal('0')
+    await travel(client, 'a-1', '/oidc/start?again=true')
+    expect(await createKey()).to.equal(201)
   })
 
   it('refuses another identity with the address of a linked user', async () => {

@@ -22,6 +22,7 @@ const ROLES: Readonly<Record<Access, readonly string[]>> = {
   member: [
     'GET /api/v1/session',
     'DELETE /api/v1/session',
+    'POST /api/v1/session/confirm',
     'DELETE /api/v1/sessions',
     'POST /api/v1/password',
     'GET /api/v1/accounts',

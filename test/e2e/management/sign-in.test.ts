@@ -25,7 +25,9 @@ onEachDatabase('signing in', (database) => {
   it('gives a session with the user, the account and the base URL for clients', async () => {
     const { url } = fixture.gateway
     const { body } = await fixture.member.get('/session')
-    expect(body).to.deep.equal({
+    const { confirmed_until, ...session } = body
+    expect(Date.parse(String(confirmed_until)) - Date.now()).to.be.within(14 * MINUTE, 15 * MINUTE)
+    expect(session).to.deep.equal({
       user: { id: fixture.memberId, email: 'bob@example.com', name: 'Bob', role: 'member' },
       account: { id: fixture.account, name: 'Acme' },
       gateway: { base_url: `${url}/v1`, version: 'test' },

@@ -1,5 +1,5 @@
-import { Stack } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Checkbox, Stack } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import { type User, useEditUser, useEndSessions } from '../../api/accounts.ts'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { notify } from '../../ui/notices.ts'
@@ -76,7 +76,8 @@ export interface UserChangeDialogProps {
 export function UserChangeDialog({ change, user, onClose }: UserChangeDialogProps) {
   const edit = useEditUser()
   const endSessions = useEndSessions()
-  const { id, name, email, account, role, disabled } = user
+  const { id, name, email, account, role, disabled, active_keys } = user
+  const [revokesKeys, setRevokesKeys] = useState(false)
   const { title, action, danger, effect, done } = USER_CHANGES[change]
   const { isPending, error } = change === 'sign-out' ? endSessions : edit
 
@@ -91,11 +92,15 @@ export function UserChangeDialog({ change, user, onClose }: UserChangeDialogProp
 
   function submit(): void {
     if (change === 'sign-out') endSessions.mutate({ id }, { onSuccess: () => close(false) })
-    else edit.mutate({ id, ...settingsOf(change) }, { onSuccess: () => close(true) })
+    else
+      edit.mutate(
+        { id, ...settingsOf(change), ...(revokesKeys && { revoke_keys: true }) },
+        { onSuccess: () => close(!revokesKeys) },
+      )
   }
 
   function close(canUndo: boolean): void {
-    notify({ text: done(name), ...(canUndo && { undo }) })
+    notify({ text: revokesKeys ? `${name} is disabled, and the keys are revoked.` : done(name), ...(canUndo && { undo }) })
     onClose()
   }
 
@@ -114,6 +119,18 @@ export function UserChangeDialog({ change, user, onClose }: UserChangeDialogProp
           <b>{email}</b> of account <b>{account.name}</b>
         </div>
         <div>{effect}</div>
+        {change === 'disable' && active_keys > 0 && (
+          <Checkbox
+            label={
+              active_keys === 1
+                ? 'Also revoke the active key that the user created'
+                : `Also revoke the ${active_keys} active keys that the user created`
+            }
+            description="Programs that use them fail at once. This cannot be undone."
+            checked={revokesKeys}
+            onChange={({ currentTarget }) => setRevokesKeys(currentTarget.checked)}
+          />
+        )}
       </Stack>
     </ConfirmDialog>
   )

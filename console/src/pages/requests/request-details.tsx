@@ -72,6 +72,7 @@ function factsOf(row: RequestRow): readonly (readonly [string, ReactNode])[] {
     ['Endpoint', `${endpoint}${stream ? ', streamed' : ''}`],
     ['Requested model', alias === null ? (model ?? 'None') : `${alias} (an alias of ${model})`],
     ['Served by', served === null ? 'None' : `${served.namespace}/${served.model} (${served.provider})`],
+    ...(served?.credential === undefined ? [] : [['Credential', served.credential] as const]),
     ['First byte', ms.first_byte === null ? 'None' : duration(ms.first_byte)],
     ['Total', duration(ms.total)],
     ['Overhead', duration(ms.overhead)],

@@ -1,5 +1,6 @@
 import { Anchor, Badge, Text } from '@mantine/core'
 import { Link } from 'react-router'
+import type { Credential } from '../../api/operations.ts'
 import { percent } from '../../ui/numbers.ts'
 import { Connector } from './connector.tsx'
 import { HealthLabel } from './health-label.tsx'
@@ -34,7 +35,7 @@ export function LaneView({ lane }: { readonly lane: Lane }) {
   )
 }
 
-function LaneName({ lane: { name, line, dormant, models } }: { readonly lane: Lane }) {
+function LaneName({ lane: { name, line, dormant, models, credentials } }: { readonly lane: Lane }) {
   return (
     <div className={styles.name}>
       <Text size="sm" fw={600} truncate title={name}>
@@ -43,6 +44,11 @@ function LaneName({ lane: { name, line, dormant, models } }: { readonly lane: La
       {models.length > 0 && (
         <Text size="xs" c="dimmed" lineClamp={2}>
           Only {models.join(', ')}
+        </Text>
+      )}
+      {credentials.length > 0 && (
+        <Text size="xs" c="dimmed">
+          Credentials: {credentials.map(credentialText).join(', ')}
         </Text>
       )}
       {dormant !== undefined && (
@@ -56,6 +62,9 @@ function LaneName({ lane: { name, line, dormant, models } }: { readonly lane: La
     </div>
   )
 }
+
+const credentialText = ({ name, cooldown_seconds }: Credential): string =>
+  cooldown_seconds === 0 ? name : `${name} (refused, cooling down for ${cooldown_seconds} s)`
 
 function End({ end: { name, kind, share, health } }: { readonly end: LaneEnd }) {
   return (

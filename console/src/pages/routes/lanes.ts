@@ -1,4 +1,4 @@
-import type { Health, Namespace, RoutingTable, Target } from '../../api/operations.ts'
+import type { Credential, Health, Namespace, RoutingTable, Target } from '../../api/operations.ts'
 
 /** A target, a fallback or a provider: the right end of a lane. */
 export interface LaneEnd {
@@ -20,6 +20,8 @@ export interface Lane {
   readonly dormant: string | undefined
   /** The allow-list of a namespace; empty: any model. */
   readonly models: readonly string[]
+  /** Those that share the calls of a namespace; empty if there are not several. */
+  readonly credentials: readonly Credential[]
   readonly ends: readonly LaneEnd[]
 }
 
@@ -35,13 +37,14 @@ function curated({ name, routes }: Namespace): Omit<Lane, 'aliases'>[] {
     line: route.line,
     dormant: undefined,
     models: [],
+    credentials: [],
     ends: [...route.targets.map(endOf('target')), ...route.fallbacks.map(endOf('fallback'))],
   }))
 }
 
-function passing({ name, line, provider, dormant, models = [] }: Namespace): Omit<Lane, 'aliases'>[] {
+function passing({ name, line, provider, dormant, models = [], credentials = [] }: Namespace): Omit<Lane, 'aliases'>[] {
   if (provider === null) return []
-  return [{ name: `${name}/*`, line, dormant, models, ends: [{ name: provider, kind: 'provider' }] }]
+  return [{ name: `${name}/*`, line, dormant, models, credentials, ends: [{ name: provider, kind: 'provider' }] }]
 }
 
 const endOf =
