@@ -20,10 +20,10 @@ export function digestsOf(raw: RawConfig): Digests {
 /** The fields that name plugins, by section. */
 const PLUGIN_FIELDS = { chain: 'plugin', namespaces: 'provider' }
 
-/** What only gateways with the same values in a namespace's references know, its credentials among them; '' if its config has no reference. */
+/** What only gateways with the same values in a namespace's references know, its credentials among them; '' if it has no reference. */
 export function secretOf(namespace: string, digests: Digests): string {
-  const within = `${digestKey(['namespaces', namespace, 'config']).slice(0, -1)},`
-  const own = [...digests].filter(([place]) => place.startsWith(within)).sort()
+  const sections = ['config', 'credentials'].map((section) => `${digestKey(['namespaces', namespace, section]).slice(0, -1)},`)
+  const own = [...digests].filter(([place]) => sections.some((section) => place.startsWith(section))).sort()
   return own.length === 0 ? '' : hash('sha256', JSON.stringify(own))
 }
 
