@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline'
 import type { Duplex } from 'node:stream'
 
 type Result<Method> = Method extends (...args: never[]) => infer Returned ? Awaited<Returned> : never
@@ -39,11 +38,18 @@ export class Channel<Remote extends object> {
     this.#methods = new Map(Object.entries(methods))
     const closed = new AbortController()
     this.closed = closed.signal
-    // Both emit the stream's errors, after which it closes.
+    // After an error it closes.
     stream.on('error', () => undefined)
-    createInterface(stream)
-      .on('error', () => undefined)
-      .on('line', (line) => void this.#receive(JSON.parse(line) as Message))
+    // node:readline would end a line at U+2028, which JSON does not escape, and at the end of the stream, although a process may be killed
+    // while it writes a message.
+    let rest = ''
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      rest += text
+      if (!text.includes('\n')) return
+      const lines = rest.split('\n')
+      rest = lines.pop()!
+      for (const line of lines) void this.#receive(JSON.parse(line) as Message)
+    })
     stream.once('close', () => {
       for (const { reject } of this.#waiting.values()) reject(new ChannelError(CLOSED))
       this.#waiting.clear()

@@ -17,6 +17,8 @@ export class Follower {
   #current: LiveGeneration | undefined
   #prepared: { readonly generation: Generation; readonly files: FileTexts } | undefined
   #files: FileTexts | null = null
+  /** The number of the last preparation. */
+  #preparation = 0
 
   constructor(options: FollowerOptions) {
     this.#options = { ...options, pool: new InstancePool(options.services.log) }
@@ -33,16 +35,24 @@ export class Follower {
     return this.#files
   }
 
-  /** Builds the generation of these files. Resolves to the problems; empty if it can be activated. */
+  /**
+   * Builds the generation of these files. Resolves to the problems; empty if it can be activated. Rejects if another preparation has begun
+   * meanwhile: a control process may end after it has begun one, and its successor begins the one that counts.
+   */
   async prepare(files: FileTexts): Promise<readonly Diagnostic[]> {
+    const preparation = ++this.#preparation
     try {
       const generation = await loadGeneration(this.#options, new FilesRead(files))
+      if (preparation !== this.#preparation) {
+        void generation.retire()
+        throw new Error('another version of routes.yaml is prepared')
+      }
       this.discard()
       this.#prepared = { generation, files }
       return []
     } catch (error) {
       // Without effect if a generation is in use.
-      this.#live.reject(error)
+      if (preparation === this.#preparation) this.#live.reject(error)
       if (error instanceof ConfigError) return error.diagnostics
       throw error
     }

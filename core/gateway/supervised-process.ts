@@ -7,13 +7,10 @@ const HANG_MS = 10_000
 /** One that starts is given more: on a busy machine it may load its modules for longer. */
 const START_MS = 60_000
 
-/** How a process ended. */
-export interface ProcessEnd {
-  readonly code: number | null
-  readonly signal: NodeJS.Signals | null
-}
+/** How a process ended, or why it could not be started. */
+export type ProcessEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null } | { readonly error: unknown }
 
-/** Receives what a process tells, and its end. */
+/** Receives what a process tells, and its end: after the constructor has returned, and once. */
 export interface ProcessListener {
   onReport(process: SupervisedProcess, report: Report): void
   onEnd(process: SupervisedProcess, end: ProcessEnd): void
@@ -26,9 +23,9 @@ export class SupervisedProcess {
   /** Its place among those of its role: a successor has the same. */
   readonly slot: number
   readonly startedAt = performance.now()
-  /** Resolves when it has ended. */
+  /** Resolves when it has ended, or could not be started. */
   readonly ended: Promise<void>
-  readonly #child: ChildProcess
+  readonly #child: ChildProcess | undefined
   #aliveAt = performance.now()
   #silenceMs = START_MS
 
@@ -36,26 +33,37 @@ export class SupervisedProcess {
     this.id = assignment.process
     this.role = assignment.role
     this.slot = slot
-    this.#child = fork(process.argv[1]!, process.argv.slice(2), {
-      env: { ...process.env, [SUPERVISED]: JSON.stringify(assignment) },
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.ended = promise
+    const end = (how: ProcessEnd): void => {
+      listener.onEnd(this, how)
+      resolve()
+    }
+    try {
+      this.#child = fork(process.argv[1]!, process.argv.slice(2), {
+        env: { ...process.env, [SUPERVISED]: JSON.stringify(assignment) },
+        stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      })
+    } catch (error) {
+      // Most failures of the system are thrown; those that Node expects, such as too many processes or files, are emitted.
+      setImmediate(end, { error })
+      return
+    }
     this.#child.on('message', (report: Report) => {
       this.#aliveAt = performance.now()
       if (report.type === 'serving') this.#silenceMs = HANG_MS
       listener.onReport(this, report)
     })
-    this.#child.on('error', () => undefined)
-    this.ended = new Promise((resolve) => {
-      this.#child.once('exit', (code, signal) => {
-        listener.onEnd(this, { code, signal })
-        resolve()
-      })
+    this.#child.on('error', (error) => {
+      // If it was started, 'exit' follows.
+      if (this.pid === undefined) end({ error })
     })
+    this.#child.once('exit', (code, signal) => end({ code, signal }))
   }
 
-  get pid(): number {
-    return this.#child.pid!
+  /** Undefined if it could not be started. */
+  get pid(): number | undefined {
+    return this.#child?.pid
   }
 
   /** Whether its event loop ran lately. */
@@ -70,7 +78,7 @@ export class SupervisedProcess {
 
   /** Sends an order, with a socket that this process keeps open too. */
   send(order: Order, socket?: Socket): void {
-    if (this.#child.connected) this.#child.send(order, socket, { keepOpen: true }, () => undefined)
+    if (this.#child?.connected) this.#child.send(order, socket, { keepOpen: true }, () => undefined)
   }
 
   /** Takes it as alive now: the supervisor itself was suspended. */
@@ -79,6 +87,6 @@ export class SupervisedProcess {
   }
 
   kill(): void {
-    this.#child.kill('SIGKILL')
+    this.#child?.kill('SIGKILL')
   }
 }

@@ -33,7 +33,7 @@ const MAX_PAUSE_MS = 30_000
 /** How long processes may take to end after their grace time, in milliseconds. */
 const END_MS = 5_000
 
-/** A process could not start. It has printed the reason. */
+/** A process could not start. It has printed the reason, or the log has it. */
 export class StartFailed extends Error {
   override readonly name = 'StartFailed'
   /** The exit code. */
@@ -100,7 +100,7 @@ export class Supervisor {
   }
 
   /** The ids of the running processes, by name. */
-  get processes(): Readonly<Record<string, number>> {
+  get processes(): Readonly<Record<string, number | undefined>> {
     return Object.fromEntries(Array.from(this.#processes, ({ id, pid }) => [id, pid]))
   }
 
@@ -143,7 +143,9 @@ export class Supervisor {
     this.#processes.add(process)
     const { certificate, log } = this.#options
     if (role === 'proxy' && certificate !== undefined) process.send({ type: 'certificate', certificate: certificate.current })
-    if (isSuccessor) log.info({ process: process.id, pid: process.pid }, 'process started')
+    if (!isSuccessor || process.pid === undefined) return
+    log.info({ process: process.id, pid: process.pid }, 'process started')
+    this.#send('control', { type: 'replaced', role })
   }
 
   #onReport(process: SupervisedProcess, report: Report): void {
@@ -164,14 +166,16 @@ export class Supervisor {
     if (this.#serving.size === this.#options.workers + 1) this.#started.resolve()
   }
 
-  #onEnd(process: SupervisedProcess, { code, signal }: ProcessEnd): void {
+  #onEnd(process: SupervisedProcess, end: ProcessEnd): void {
+    const { log } = this.#options
     this.#processes.delete(process)
     if (this.#isStopping) return
+    if ('error' in end) log.error({ process: process.id, err: end.error }, 'a process of the gateway could not be started')
     if (!this.#isStarted) {
-      this.#failStart(code || 1)
+      this.#failStart(('code' in end && end.code) || 1)
       return
     }
-    this.#options.log.error({ process: process.id, pid: process.pid, code, signal }, 'a process of the gateway has ended')
+    if ('code' in end) log.error({ process: process.id, pid: process.pid, ...end }, 'a process of the gateway has ended')
     if (!this.#leaving.has(process)) this.#replace(process)
   }
 
@@ -192,8 +196,7 @@ export class Supervisor {
     setTimeout(() => {
       if (this.#isStopping) return
       this.#startProcess(role, slot, true)
-      this.#send('control', { type: 'replaced', role })
-    }, pause)
+    }, pause).unref()
   }
 
   /** Ends processes that hang. */

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Middleware } from 'koa'
@@ -198,7 +197,8 @@ interface Stopping {
 /** Closes the listeners and waits for open calls; after `grace` milliseconds sends them an error. */
 async function stop({ servers, accepted, open, grace }: Stopping): Promise<void> {
   const listenersClosed = servers.map((server) => new Promise((resolve) => server.close(resolve)))
-  const closed = Promise.all([...listenersClosed, ...Array.from(accepted, (socket) => once(socket, 'close'))])
+  // `once` of node:events would reject if a client resets its connection.
+  const acceptedClosed = Array.from(accepted, (socket) => new Promise((resolve) => socket.once('close', resolve)))
   // A keep-alive socket would serve on after its stream ends: idle sockets are closed repeatedly.
   const sweep = setInterval(() => {
     for (const server of servers) server.closeIdleConnections()
@@ -209,7 +209,7 @@ async function stop({ servers, accepted, open, grace }: Stopping): Promise<void>
       for (const server of servers) server.closeAllConnections()
     }, ERROR_FLUSH_MS).unref()
   }, grace)
-  await closed
+  await Promise.all([...listenersClosed, ...acceptedClosed])
   clearInterval(sweep)
   clearTimeout(graceTimer)
 }

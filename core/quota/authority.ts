@@ -74,6 +74,7 @@ export class StoredAuthority implements QuotaAuthority {
   }
 
   async renew(holder: string, requests: readonly LeaseRequest[]): Promise<readonly Lease[]> {
+    if (requests.length === 0) return []
     const renewals = requests.map((request): Renewal => ({ holder, request, recorded: undefined, lease: undefined }))
     this.#next ??= this.#schedule()
     this.#next.renewals.push(...renewals)

@@ -12,7 +12,7 @@ const IDLE_CHECK_MS = 250
 /** How often all that was spent is reported to the authority, in milliseconds: it must not take this process for ended. */
 const TELL_ALL_MS = REMEMBERED_MS / 3
 /** The most leases in one request. */
-const MAX_TOLD = 500
+const MAX_ASKED = 500
 /** Each process increases its own part of this counter all the time. An authority that has lost anything has lost some of that. */
 const WITNESS: Counter = { id: 'witness', limit: Number.MAX_SAFE_INTEGER, window: { kind: 'fixed', ms: 86_400_000 } }
 /** From this number of leases on, a new one first removes those whose window has ended. */
@@ -100,7 +100,7 @@ export class Leases {
     for (const timer of this.#timers) clearInterval(timer)
     await this.#telling
     await Promise.all(Array.from(this.#leases.values(), ({ asking }) => asking))
-    await this.#ask([...this.#leases.values()], (lease) => lease.requestReturn(this.#clock()))
+    await this.#askOfMany([...this.#leases.values()], (lease) => lease.requestReturn(this.#clock()))
   }
 
   /** `leases`: those of the charges, which suffice. */
@@ -166,6 +166,15 @@ export class Leases {
     return answer
   }
 
+  /** Sends the requests of many leases one after the other, until the authority does not answer. */
+  async #askOfMany(leases: readonly HeldLease[], requestOf: (lease: HeldLease) => LeaseRequest): Promise<void> {
+    for (let first = 0; first < leases.length; first += MAX_ASKED) {
+      const some = leases.slice(first, first + MAX_ASKED).filter(({ asking }) => asking === undefined)
+      const answer = await this.#ask(some, requestOf)
+      if (typeof answer !== 'string') return
+    }
+  }
+
   async #exchange(leases: readonly HeldLease[], requests: readonly LeaseRequest[]): Promise<Answer> {
     const { renew, onAsked } = this.#options
     let isGranted = true
@@ -192,7 +201,7 @@ export class Leases {
   #giveBackIdle(): void {
     const now = this.#clock()
     const idle = this.#unasked().filter((lease) => lease.isIdle(now))
-    void this.#ask(idle, (lease) => lease.requestReturn(now))
+    void this.#askOfMany(idle, (lease) => lease.requestReturn(this.#clock()))
   }
 
   /** Tells the authority what it does not know yet. */
@@ -205,12 +214,7 @@ export class Leases {
   async #tellOfActive(): Promise<void> {
     for (const lease of this.#active) if (!lease.mustBeTold) this.#active.delete(lease)
     this.#testify()
-    const told = this.#unasked()
-    for (let first = 0; first < told.length; first += MAX_TOLD) {
-      const some = told.slice(first, first + MAX_TOLD).filter(({ asking }) => asking === undefined)
-      const answer = await this.#ask(some, (lease) => lease.request(0, this.#clock()))
-      if (typeof answer !== 'string') return
-    }
+    await this.#askOfMany(this.#unasked(), (lease) => lease.request(0, this.#clock()))
   }
 
   /** Tells the authority all, whether it knows it or not. */

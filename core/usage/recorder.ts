@@ -65,9 +65,9 @@ export class CallRecorder implements CallSink {
   readonly #ending = new AbortController()
   /** Calls that are not written yet, oldest first. */
   #waiting: CallsTable[] = []
-  /** Rows written so far. */
-  #written = 0
-  /** Who waits until so many rows are written. */
+  /** Rows written so far, or lost at the end. */
+  #done = 0
+  /** Who waits until so many rows are done. */
   readonly #barriers: { readonly count: number; resolve(): void }[] = []
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> | undefined
@@ -102,7 +102,7 @@ export class CallRecorder implements CallSink {
   written(): Promise<void> {
     if (this.#waiting.length === 0) return Promise.resolve()
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#barriers.push({ count: this.#written + this.#waiting.length, resolve })
+    this.#barriers.push({ count: this.#done + this.#waiting.length, resolve })
     return promise
   }
 
@@ -132,9 +132,12 @@ export class CallRecorder implements CallSink {
     this.#closing = true
     clearTimeout(this.#timer)
     await withTimeout(LAST_WRITE_MS, this.#writeRest()).catch(() => undefined)
-    if (this.#waiting.length === 0) return
-    this.#dropped.add(this.#waiting.length)
-    this.#log.error({ calls: this.#waiting.length }, 'usage rows lost at shutdown')
+    const lost = this.#waiting.length
+    if (lost === 0) return
+    this.#waiting = []
+    this.#passBarriers(lost)
+    this.#dropped.add(lost)
+    this.#log.error({ calls: lost }, 'usage rows lost at shutdown')
   }
 
   /** Schedules the next write of waiting calls. */
@@ -158,8 +161,7 @@ export class CallRecorder implements CallSink {
     try {
       await this.#writer.write(batch)
       this.#waiting = this.#waiting.slice(batch.length)
-      this.#written += batch.length
-      while (this.#barriers.length > 0 && this.#barriers[0]!.count <= this.#written) this.#barriers.shift()!.resolve()
+      this.#passBarriers(batch.length)
       this.#onWritten?.(batch)
       if (this.#failure !== undefined) this.#log.info({ calls: batch.length }, 'usage rows written again')
       this.#failure = undefined
@@ -171,6 +173,11 @@ export class CallRecorder implements CallSink {
         this.#log.warn({ err, ...(known && { detail: known.message }) }, 'cannot write usage rows, retrying')
       this.#failure = failure
     }
+  }
+
+  #passBarriers(rows: number): void {
+    this.#done += rows
+    while (this.#barriers.length > 0 && this.#barriers[0]!.count <= this.#done) this.#barriers.shift()!.resolve()
   }
 
   /** After a failure it makes one more attempt. */

@@ -65,6 +65,10 @@ onEachAuthority((open) => {
     ])
   })
 
+  it('answers a holder that asks nothing, such as one that ends without places', async () => {
+    expect(await shared.gateway().renew('one', [])).to.deep.equal([])
+  })
+
   it('takes back what a holder does not keep, and counts what it has spent', async () => {
     const counter = counterOf(10)
     const gateway = shared.gateway()

@@ -30,6 +30,14 @@ describe('leases over time', () => {
     for (let call = 0; call < count; call++) expect(await take(leases, one(requests(limit, DAY)))).to.not.equal(undefined)
   }
 
+  it('are given back in several requests if many are idle at the same time', async () => {
+    const counters = Array.from({ length: 1200 }, (_, id) => ({ ...requests(40, DAY), id: `requests/${id}` }))
+    for (const counter of counters) await take(here, one(counter))
+    await pass(15_000)
+    expect(authority.mostAsked).to.equal(500)
+    for (const counter of counters) expect(await take(there, { ...one(counter), amount: 39 })).to.not.equal(undefined)
+  })
+
   it('grant a new window once if the last one ends while the authority is asked', async () => {
     const minute = requests(10)
     for (let call = 0; call < 6; call++) await take(here, one(minute))

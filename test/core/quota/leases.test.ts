@@ -120,4 +120,13 @@ describe('leases of several processes', () => {
     await ending.close()
     expect(await takeAll(going, one(requests(100)))).to.equal(99)
   })
+
+  it('are given back in several requests if they are many: none makes the authority late for the others', async () => {
+    const [ending, going] = [authority.process(), authority.process()]
+    const counters = Array.from({ length: 1200 }, (_, id) => ({ ...requests(100), id: `requests/${id}` }))
+    for (const counter of counters) await take(ending, one(counter))
+    await ending.close()
+    expect(authority.mostAsked).to.equal(500)
+    for (const counter of counters) expect(await take(going, { ...one(counter), amount: 99 })).to.not.equal(undefined)
+  })
 })

@@ -18,6 +18,8 @@ export class SharedAuthority {
   /** Answers come when this has resolved. */
   hanging: Promise<void> = Promise.resolve()
   asked = 0
+  /** The most counters in one request. */
+  mostAsked = 0
   #states = new Map<string, CounterState>()
   readonly #authority = new StoredAuthority(this.#storage())
   readonly #processes: Leases[] = []
@@ -27,6 +29,7 @@ export class SharedAuthority {
     const holder = `process-${this.#processes.length}`
     const renew = async (asked: readonly LeaseRequest[]) => {
       this.asked += 1
+      this.mostAsked = Math.max(this.mostAsked, asked.length)
       if (this.isAway) throw new Error('away')
       await this.hanging
       return this.#authority.renew(holder, asked)
