@@ -232,6 +232,8 @@ onEachDatabase('the key directory', (database, kind) => {
       const { key, secret } = await createKey(store, LIVE)
       const directory = directoryOf(store)
       expect(await directory.verify(secret)).to.include({ keyId: key.id })
+      // The next poll would find that the key was created.
+      await store.changed()
       await silently(() => store.db.updateTable('keys').set({ revoked_at: 1 }).execute())
       mock.timers.tick(9_999)
       expect(await directory.verify(secret)).to.include({ keyId: key.id })

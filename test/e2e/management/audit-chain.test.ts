@@ -141,7 +141,7 @@ onEachDatabase('the chain of the audit trail', (database, kind) => {
   })
 
   it('has the entries from before it', async () => {
-    const { '0013-audit-chain': _, ...migrations } = MIGRATIONS
+    const migrations = Object.fromEntries(Object.entries(MIGRATIONS).filter(([name]) => name < '0013'))
     const insert = (db: Kysely<never>, id: string, at: number) =>
       sql`insert into audit (id, at, actor_name, action, object_type, object_name, changes)
         values (${id}, ${at}, 'Zoë ✓', 'key.create', 'key', 'k', '{}')`.execute(db)

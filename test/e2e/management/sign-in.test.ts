@@ -30,7 +30,7 @@ onEachDatabase('signing in', (database) => {
     expect(session).to.deep.equal({
       user: { id: fixture.memberId, email: 'bob@example.com', name: 'Bob', role: 'member' },
       account: { id: fixture.account, name: 'Acme' },
-      gateway: { base_url: `${url}/v1`, version: 'test' },
+      gateway: { base_url: `${url}/v1`, version: 'test', usage_hours_seconds: 30 * 86_400 },
     })
     expect((await fixture.program.get('/session')).body.user).to.include({ email: null, name: 'terraform', role: 'admin' })
   })

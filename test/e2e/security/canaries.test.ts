@@ -19,7 +19,7 @@ const UNMET: readonly ErrorName[] = [
   'storage_full',
   'storage_damaged',
 ]
-/** Those of upstreams that fail again and again, those of budgets, and those of people who sign in: other tests look after them. */
+/** Those of upstreams that fail again and again, of kept responses, of budgets, and of people who sign in: other tests look after them. */
 const ELSEWHERE: readonly ErrorName[] = [
   'budget_exhausted',
   'price_unknown',
@@ -32,6 +32,8 @@ const ELSEWHERE: readonly ErrorName[] = [
   'wrong_password',
   'too_many_sign_in_attempts',
   'admin_required',
+  'confirmation_required',
+  'previous_response_not_found',
   'foreign_origin',
   'foreign_host',
   'object_not_found',

@@ -39,7 +39,7 @@ const UNUSABLE: readonly Unusable[] = [
   {
     name: 'the key in place of the certificate',
     files: filesOf({ cert: certificate.key, key: certificate.key }),
-    says: 'gateway.crt holds no certificate in PEM: it holds a private key, which belongs into gateway.key.\n',
+    says: 'gateway.crt holds no certificate in PEM: it holds a private key, which belongs in gateway.key.\n',
   },
   {
     name: 'a file that holds no certificate',
