@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { expect } from 'chai'
 import type { Page } from 'playwright-core'
 import { accessibilityViolations } from './accessibility.ts'
@@ -96,7 +97,7 @@ describeInBrowser('each list of the console', (open) => {
         json: { model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }] },
       })
       const { db } = fixture.gateway.store
-      while ((await db.selectFrom('usage').select('name').execute()).length === 0);
+      while ((await db.selectFrom('usage').select('name').execute()).length === 0) await setImmediate()
       await fillLists(fixture.gateway.store)
     })
 
