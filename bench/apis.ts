@@ -13,11 +13,16 @@ export const CHAT: UpstreamApi = { path: '/v1/chat/completions', model: 'gpt-4o-
 /** Anthropic's Messages: the gateway translates them. */
 export const MESSAGES: UpstreamApi = { path: '/v1/messages', model: 'claude-sonnet-4-5', namespace: 'claude' }
 
+/** What a client speaks to a gateway, if not chat completions. */
+export type ClientApi = 'messages' | 'responses'
+
 /** How something between load generator and upstream is asked for the upstream's model. */
 export interface Asked {
   readonly path: string
   /** What the model is called there. */
   readonly model: string
+  /** Absent: chat completions. */
+  readonly speaks?: ClientApi
   /** Beside those of every request. */
   readonly headers?: Readonly<Record<string, string>>
 }

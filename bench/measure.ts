@@ -96,6 +96,10 @@ export async function measure(plan: Plan, place: Place, subjects: Subjects): Pro
     progress(`warming up: ${scenario.name}`)
     const expected = await replyText(requestOf({ scenario, subject: all[0], key }))
     for (const subject of all) {
+      if (subject.peer && subject.asks(scenario.api, scenario.client).speaks !== scenario.client) {
+        failures.push({ scenario, subject: subject.name, reason: 'it is asked by chat completions only' })
+        continue
+      }
       const target = { scenario, subject, key: subject.key ?? key }
       await attempt(target, async () => {
         checkReply(await replyText(requestOf(target)), expected, subject.name)
@@ -160,8 +164,8 @@ async function measureOnce(target: Case, place: Place): Promise<Measurement> {
 }
 
 function requestOf({ scenario, subject, key }: Case): ChatRequest {
-  const { messages, stream, api } = scenario
-  return { messages, ...(stream && { stream }), ...subject.asks(api), port: subject.port, key }
+  const { messages, stream, api, client } = scenario
+  return { messages, ...(stream && { stream }), ...subject.asks(api, client), port: subject.port, key }
 }
 
 async function runLoad(target: Case, { processes, scratch, cores }: Place): Promise<LoadResult> {

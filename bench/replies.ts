@@ -5,7 +5,7 @@ import { type ChatRequest, chatRequest } from './requests.ts'
 /** The paced stream takes a second; a program that is asked for the first time may still be loading. */
 const REPLY_MS = 20_000
 
-/** Sends a request once; resolves to the text of the reply, of OpenAI's chat completions or Anthropic's Messages, whole or a stream. */
+/** Sends a request once; resolves to the text of the reply, of OpenAI's chat completions or Responses or of Anthropic's Messages, whole or a stream. */
 export async function replyText(asked: ChatRequest): Promise<string> {
   const { path, headers, body } = chatRequest(asked)
   const { promise, resolve, reject } = Promise.withResolvers<string>()
@@ -32,8 +32,8 @@ interface Completion {
 interface Event {
   /** Of chat completions. */
   readonly choices?: readonly { readonly delta?: { readonly content?: string | null } }[]
-  /** Of Messages. */
-  readonly delta?: { readonly text?: string }
+  /** Of Messages; of Responses a text by itself. */
+  readonly delta?: { readonly text?: string } | string
 }
 
 /** The text of a chat completion. */
@@ -44,5 +44,7 @@ export function textOfCompletion(body: string): string {
 /** The text of all events of a stream. */
 export function textOfStream(body: string): string {
   const data = Array.from(body.matchAll(/^data: (?!\[DONE\])(.*)$/gm), ([, json]) => JSON.parse(json!) as Event)
-  return data.map(({ choices, delta }) => choices?.[0]?.delta?.content ?? delta?.text ?? '').join('')
+  return data
+    .map(({ choices, delta }) => choices?.[0]?.delta?.content ?? (typeof delta === 'string' ? delta : delta?.text) ?? '')
+    .join('')
 }

@@ -59,7 +59,7 @@ export function warnOfBusyMachine(measurements: readonly Measurement[]): string 
 function resultRow(rounds: readonly Measurement[], measurements: readonly Measurement[]): string[] {
   const { scenario, subject } = rounds[0]!
   const cpu = rounds.flatMap((round) => round.cpu ?? [])
-  const times = timesOf(measurements, scenario, { subject, reference: 'nginx' })
+  const times = timesOf(measurements, scenario.name, { subject, reference: 'nginx' })
   const values = (name: 'waited' | 'perSecond' | 'p50' | 'p99' | 'firstByte') => rounds.flatMap((round) => round[name] ?? [])
   return [
     scenario.name,

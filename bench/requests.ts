@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import type { Asked } from './apis.ts'
 
 const WORDS = `The gateway reads the request body finds the model and forwards it "quoted" to the provider
 with a new line and some accents é ü and numbers 12345`.split(' ')
@@ -34,7 +35,7 @@ export const IMAGE_CHAT = [
 ]
 
 /** What to ask for, and of whom. */
-export interface ChatRequest {
+export interface ChatRequest extends Pick<Asked, 'speaks'> {
   readonly port: number
   readonly path: string
   readonly key: string
@@ -57,15 +58,9 @@ export interface HttpRequest {
  * Messages come first, as the OpenAI SDK for Python sends them. The pace is told as a stop sequence, which providers that translate
  * send on.
  */
-export function chatRequest({ port, path, key, model, messages, stream, headers }: ChatRequest): HttpRequest {
-  const pace = stream && `bench;chunks=${stream.events};delay-us=${stream.delayUs}`
-  const body = JSON.stringify({
-    messages,
-    model,
-    temperature: 0.7,
-    max_tokens: 512,
-    ...(stream && { stream: true, stream_options: { include_usage: true }, stop: pace }),
-  })
+export function chatRequest(asked: ChatRequest): HttpRequest {
+  const { port, path, key, headers } = asked
+  const body = JSON.stringify(bodyOf(asked))
   return {
     path,
     headers: {
@@ -79,6 +74,20 @@ export function chatRequest({ port, path, key, model, messages, stream, headers 
     },
     body,
   }
+}
+
+function bodyOf({ model, messages, stream, speaks }: ChatRequest): object {
+  const pace = stream && `bench;chunks=${stream.events};delay-us=${stream.delayUs}`
+  const streams = stream && { stream: true }
+  if (speaks === 'messages') {
+    const [{ content: system }, ...turns] = messages as readonly [{ readonly content?: unknown }, ...object[]]
+    return { messages: turns, system, model, max_tokens: 512, ...streams, ...(pace && { stop_sequences: [pace] }) }
+  }
+  // Without stop sequences: the upstream sends 100 events at once if it is not told otherwise.
+  if (speaks === 'responses')
+    return { input: messages, model, temperature: 0.7, max_output_tokens: 512, store: false, ...streams }
+  const told = stream && { ...streams, stream_options: { include_usage: true }, stop: pace }
+  return { messages, model, temperature: 0.7, max_tokens: 512, ...told }
 }
 
 /** The same as the bytes of HTTP/1.1, head and body. */

@@ -52,7 +52,7 @@ async function bench(options: Options): Promise<number> {
 
   const gateway = all.find(({ name }) => name === 'gateway')!
   const verdicts = [
-    ...judge(measurements, comparisonsOf(all.map(({ name }) => name))),
+    ...judge(measurements, comparisonsOf(names(all), names(options.scenarios))),
     ...judgeIdle(idle),
     ...(measurements.length > 0 ? [judgeMemory(memoryOf(gateway.pid!))] : []),
   ]
@@ -108,6 +108,8 @@ async function describeConditions({ rounds, peers }: Options, { cores, processes
     `Rounds: ${rounds}; medians. CPU and times in µs.`,
   ].join('\n')
 }
+
+const names = (all: readonly { readonly name: string }[]): readonly string[] => all.map(({ name }) => name)
 
 function print(blocks: readonly (string | false | undefined)[]): void {
   process.stdout.write(`${blocks.filter(Boolean).join('\n\n')}\n`)

@@ -1,4 +1,4 @@
-import { CHAT, MESSAGES, type UpstreamApi } from './apis.ts'
+import { CHAT, type ClientApi, MESSAGES, type UpstreamApi } from './apis.ts'
 import { type ChatRequest, IMAGE_CHAT, LONG_CHAT, SHORT_CHAT } from './requests.ts'
 
 /** One kind of load. */
@@ -8,6 +8,8 @@ export interface Scenario {
   readonly unit: 'request' | 'stream' | 'event'
   /** What the upstream is asked by. */
   readonly api: UpstreamApi
+  /** What the gateway is asked by. Absent: chat completions. */
+  readonly client?: ClientApi
   readonly messages: ChatRequest['messages']
   readonly stream?: NonNullable<ChatRequest['stream']>
   readonly connections: number
@@ -51,6 +53,26 @@ export const SCENARIOS: readonly Scenario[] = [
     connections: 16,
     seconds: 1.5,
     mostTimesNginx: 2,
+  },
+  {
+    name: 'messages',
+    unit: 'stream',
+    api: MESSAGES,
+    client: 'messages',
+    messages: SHORT_CHAT,
+    stream: { events: 100, delayUs: 0 },
+    connections: 16,
+    seconds: 1.5,
+  },
+  {
+    name: 'responses',
+    unit: 'stream',
+    api: MESSAGES,
+    client: 'responses',
+    messages: SHORT_CHAT,
+    stream: { events: 100, delayUs: 0 },
+    connections: 16,
+    seconds: 1.5,
   },
   { name: 'long-text', unit: 'request', api: CHAT, messages: LONG_CHAT, connections: 16, seconds: 1.5, mostTimesNginx: 4 },
   { name: 'image', unit: 'request', api: CHAT, messages: IMAGE_CHAT, connections: 16, seconds: 1.5 },

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Asked, asUpstream, CHAT, type UpstreamApi } from './apis.ts'
+import { type Asked, asUpstream, CHAT, type ClientApi, type UpstreamApi } from './apis.ts'
 import type { Cores } from './cores.ts'
 import type { Command, Processes, Service } from './processes.ts'
 
@@ -11,7 +11,8 @@ export interface Subject {
   /** `direct`, `nginx`, `gateway` or a peer's name. */
   readonly name: string
   readonly port: number
-  readonly asks: (api: UpstreamApi) => Asked
+  /** `client`: what the gateway is asked by; others do not know it. */
+  readonly asks: (api: UpstreamApi, client?: ClientApi) => Asked
   /** The root of its process tree; absent where nothing stands between load generator and upstream. */
   readonly pid?: number
   /** Present where it is not the run's own: its key. */
@@ -35,7 +36,11 @@ export interface Place {
   readonly cores: Cores | undefined
 }
 
-const asGateway: Subject['asks'] = ({ namespace, model }) => ({ path: CHAT.path, model: `${namespace}/${model}` })
+const asGateway: Subject['asks'] = ({ namespace, model }, client) => ({
+  path: client === undefined ? CHAT.path : `/v1/${client}`,
+  model: `${namespace}/${model}`,
+  ...(client && { speaks: client }),
+})
 
 /** What nginx does beside relaying, with nginx.conf. */
 export const NGINX_SWITCHED_ON = 'nothing: no keys, limits, log or metrics; reads no bodies'

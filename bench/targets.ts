@@ -12,15 +12,17 @@ export interface Verdict {
   readonly met: boolean
 }
 
-/** How much of another subject's CPU a subject may use. */
+/** How much of the reference's CPU a subject may use. */
 export interface Comparison {
   readonly scenario: string
   readonly subject: Measurement['subject']
   readonly reference: Measurement['subject']
+  /** The scenario of the reference, if it is another one of the same unit. */
+  readonly beside?: string
   readonly mostTimes: number
 }
 
-/** What shared limits and a budget may cost beside limits in memory, and a second worker beside one. */
+/** What shared limits and a budget may cost beside limits in memory, a second worker beside one, and other protocols beside chat. */
 const COMPARISONS: readonly Comparison[] = [
   ...['gateway', 'limits-redis', 'budget', 'budget-redis'].map((subject) => ({
     scenario: 'small',
@@ -29,6 +31,8 @@ const COMPARISONS: readonly Comparison[] = [
     mostTimes: 1.03,
   })),
   { scenario: 'small', subject: 'two-workers', reference: 'gateway', mostTimes: 1.1 },
+  { scenario: 'messages', subject: 'gateway', reference: 'gateway', beside: 'stream', mostTimes: 1.1 },
+  { scenario: 'responses', subject: 'gateway', reference: 'gateway', beside: 'translated', mostTimes: 1.6 },
 ]
 
 /** What all idle streams may cost together, in milliseconds of CPU per second, and the memory that each may take, in KiB. */
@@ -37,9 +41,13 @@ const IDLE_KIB = 45
 /** The memory that the gateway may have after the last round, in MiB. */
 const MEMORY_MIB = 200
 
-/** The comparisons of a run with these subjects. */
-export const comparisonsOf = (subjects: readonly string[]): readonly Comparison[] =>
-  COMPARISONS.filter(({ subject, reference }) => subjects.includes(subject) && subjects.includes(reference))
+/** The comparisons of a run with these subjects and scenarios. */
+export const comparisonsOf = (subjects: readonly string[], scenarios: readonly string[]): readonly Comparison[] =>
+  COMPARISONS.filter(
+    ({ scenario, subject, reference, beside = scenario }) =>
+      [subject, reference].every((name) => subjects.includes(name)) &&
+      [scenario, beside].every((name) => scenarios.includes(name)),
+  )
 
 /** Judges the scenarios that have targets, and comparisons. A target is missed if what it needs could not be measured. */
 export function judge(measurements: readonly Measurement[], comparisons: readonly Comparison[] = []): Verdict[] {
@@ -67,10 +75,10 @@ export const judgeMemory = (mebibytes: number): Verdict =>
 /** Pairs within a round: what slows the machine for some seconds slows both. NaN where one of the two was not measured. */
 export function timesOf(
   measurements: readonly Measurement[],
-  scenario: Scenario,
-  { subject, reference }: Pick<Comparison, 'subject' | 'reference'>,
+  scenario: string,
+  { subject, reference, beside = scenario }: Pick<Comparison, 'subject' | 'reference' | 'beside'>,
 ): number {
-  const [own, references] = [cpuOf(measurements, scenario, subject), cpuOf(measurements, scenario, reference)]
+  const [own, references] = [cpuOf(measurements, scenario, subject), cpuOf(measurements, beside, reference)]
   return median(own.flatMap((cpu, round) => (references[round] === undefined ? [] : cpu / references[round])))
 }
 
@@ -83,16 +91,18 @@ export function median(values: readonly number[]): number {
 
 function judgeCpu(measurements: readonly Measurement[], scenario: Scenario, comparisons: readonly Comparison[]): Verdict[] {
   const { name, unit, mostTimesNginx } = scenario
-  const targets = [
-    ...(mostTimesNginx === undefined ? [] : [{ subject: 'gateway', reference: 'nginx', mostTimes: mostTimesNginx }]),
+  const targets: readonly Comparison[] = [
+    ...(mostTimesNginx === undefined
+      ? []
+      : [{ scenario: name, subject: 'gateway', reference: 'nginx', mostTimes: mostTimesNginx }]),
     ...comparisons.filter((one) => one.scenario === name),
   ]
   return targets.map((target) => {
-    const { subject, reference, mostTimes } = target
-    const times = timesOf(measurements, scenario, target)
+    const { subject, reference, beside, mostTimes } = target
+    const times = timesOf(measurements, name, target)
     return {
       scenario: name,
-      target: `CPU of ${subject} per ${unit} at most ${mostTimes} x ${reference}`,
+      target: `CPU of ${subject} per ${unit} at most ${mostTimes} x ${reference}${beside === undefined ? '' : ` in ${beside}`}`,
       measured: `${times.toFixed(3)} x`,
       met: times <= mostTimes,
     }
@@ -128,5 +138,5 @@ const atMost = ({ scenario, what, most, unit }: Limit, value: number): Verdict =
   met: value <= most,
 })
 
-const cpuOf = (measurements: readonly Measurement[], scenario: Scenario, subject: string): readonly number[] =>
-  measurements.filter((one) => one.scenario === scenario && one.subject === subject).flatMap(({ cpu }) => cpu ?? [])
+const cpuOf = (measurements: readonly Measurement[], scenario: string, subject: string): readonly number[] =>
+  measurements.filter((one) => one.scenario.name === scenario && one.subject === subject).flatMap(({ cpu }) => cpu ?? [])

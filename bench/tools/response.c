@@ -1,3 +1,4 @@
+#define _GNU_SOURCE // memmem
 #include "response.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@ void response_begin(struct response *response) {
   response->chunked = false;
   response->event_stream = false;
   response->last_on_connection = false;
+  response->completed = false;
   response->remaining = 0;
   response->line_length = 0;
 }
@@ -88,9 +90,21 @@ static void remember_ending(struct response *response, const char *bytes, size_t
   }
 }
 
+// Whether the last event of Responses begins in these bytes of a body, or before them where it was cut.
+static bool begins_last_event(const struct response *response, const char *bytes, size_t length) {
+  size_t marker = sizeof RESPONSES_LAST_EVENT - 1;
+  if (memmem(bytes, length, RESPONSES_LAST_EVENT, marker) != NULL) return true;
+  char seam[2 * ENDING_BYTES];
+  size_t head = length < marker ? length : marker;
+  memcpy(seam, response->ending, ENDING_BYTES);
+  memcpy(seam + ENDING_BYTES, bytes, head);
+  return memmem(seam, ENDING_BYTES + head, RESPONSES_LAST_EVENT, marker) != NULL;
+}
+
 // Counts the bytes of a body off. Returns how many were taken.
 static size_t take_body(struct response *response, const char *bytes, size_t length, enum response_state *state) {
   size_t taken = length < response->remaining ? length : response->remaining;
+  if (response->event_stream && !response->completed) response->completed = begins_last_event(response, bytes, taken);
   remember_ending(response, bytes, taken);
   response->remaining -= taken;
   if (response->remaining > 0) return taken;
@@ -122,5 +136,6 @@ static bool ends_with(const struct response *response, const char *ending) {
 }
 
 bool response_finished(const struct response *response) {
-  return !response->event_stream || ends_with(response, CHAT_ENDING) || ends_with(response, MESSAGES_ENDING);
+  if (!response->event_stream || ends_with(response, CHAT_ENDING) || ends_with(response, MESSAGES_ENDING)) return true;
+  return response->completed && ends_with(response, "\n\n");
 }

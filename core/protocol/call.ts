@@ -3,7 +3,7 @@ import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation } from '../plugins/faults.ts'
 import type { Call, ChatRequest, EndpointName, ModelId } from '../sdk/api.ts'
 import { ScanError, type ScanErrorCode, type ScannedObject, scanObject, setPointer, spliceObject } from './json.ts'
-import type { RequestCheck } from './validation.ts'
+import { checkKeys, type RequestCheck } from './validation.ts'
 
 /** Counts the memory that a call takes. */
 export interface Memory {
@@ -68,6 +68,9 @@ const ESCAPED_LETTERS = ['\\u004', '\\u005', '\\u006', '\\u007']
 export const bodyMayInclude = (call: ClientCall, texts: readonly string[]): boolean => includes(call, texts)
 
 const RELEASED = Buffer.alloc(0)
+
+/** The caps of a chat completion, and the value by which some clients mean none. */
+const [CAPS, UNCAPPED] = [['max_tokens', 'max_completion_tokens'], -1]
 
 /** What upstreams may reply with, if it is not JSON. */
 const ACCEPTED: { readonly [Endpoint in EndpointName]?: string } = { 'audio.speech': '*/*' }
@@ -183,10 +186,7 @@ export class ClientCall implements Call {
     const body = structuredClone(this.body) as ChatRequest
     setPointer(body, pointer, value)
     this.#context.check(body)
-    const bytes = Buffer.from(JSON.stringify(body))
-    this.#scanned = scan(bytes)
-    this.#size = bytes.length
-    this.#bytes = bytes
+    this.#replace(Buffer.from(JSON.stringify(body)))
     this.#head = this.#isSmall ? body : this.#readSmallMembers()
     this.#body = new WeakRef(body)
     this.#model = undefined
@@ -213,14 +213,28 @@ export class ClientCall implements Call {
     return this.#isSmall && this.#bytes !== RELEASED ? (this.#head as ChatRequest) : this.#body?.deref()
   }
 
+  #replace(bytes: Buffer): void {
+    this.#scanned = scan(bytes)
+    this.#size = bytes.length
+    this.#bytes = bytes
+  }
+
   #readHead(): Readonly<Record<string, unknown>> {
     const head = this.#isSmall ? this.#parseWhole() : this.#readSmallMembers()
+    if (this.endpoint === 'chat.completions' && CAPS.some((name) => head[name] === UNCAPPED)) return this.#withoutCaps(head)
     this.#context.check(head)
     if (head.stream_options != null && head.stream !== true) {
       const detail = "it is only allowed when 'stream' is true"
       throw new GatewayError('invalid_value', { param: 'stream_options', values: { detail } })
     }
     return head
+  }
+
+  /** Most upstreams refuse this form of "no limit"; an absent cap says the same to all of them. */
+  #withoutCaps(head: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    const caps = CAPS.filter((name) => head[name] === UNCAPPED)
+    this.#replace(this.splice(Object.fromEntries(caps.map((name) => [name, undefined]))))
+    return this.#readHead()
   }
 
   /** V8 can misread an escaped key (nodejs/node#63785), but the checked body must be the sent one. */
@@ -290,51 +304,6 @@ function scan(bytes: Buffer): ScannedObject {
 export function checked(scanned: ScannedObject): ScannedObject {
   checkKeys(scanned.members.map(({ key }) => key))
   return scanned
-}
-
-/** Throws a GatewayError (400) for a key that stands twice, or that some upstream takes for one which the gateway reads. */
-export function checkKeys(keys: readonly string[]): void {
-  // Parsers disagree on which duplicate counts: authorisation and upstream could read different models.
-  const duplicate = keys.find((key, index) => keys.indexOf(key) < index)
-  if (duplicate !== undefined) throw new GatewayError('duplicate_parameter', { param: duplicate.slice(0, 100) })
-  const folded = keys.find((key) => !FIELDS.has(key) && FOLDED.test(key))
-  if (folded !== undefined) throw misspelled(folded)
-}
-
-/** Body fields read by routing, authorisation, limits. */
-const FIELDS: ReadonlySet<string> = new Set([
-  'model',
-  'messages',
-  'system',
-  'input',
-  'prompt',
-  'query',
-  'documents',
-  'instructions',
-  'tools',
-  'functions',
-  'response_format',
-  'stream',
-  'stream_options',
-  'n',
-  'max_tokens',
-  'max_completion_tokens',
-  'max_output_tokens',
-  'user',
-])
-
-/** Go's encoding/json, for one, folds case as Unicode does: such an upstream reads `Model` as `model`, `ſ` as `s`, `K` as `k`. */
-const FOLDED = new RegExp(`^(?:${[...FIELDS].join('|')})$`, 'iu')
-
-/** Throws a GatewayError (400) for a name in a form by which some upstreams mean a member of one which the gateway reads: `model[]`. */
-export function checkName(name: string): void {
-  const at = name.search(/[[.]/)
-  if (at > 0 && FOLDED.test(name.slice(0, at))) throw misspelled(name, name.slice(0, at))
-}
-
-function misspelled(key: string, field = key): GatewayError {
-  // `ſ` folds in upper case, the Kelvin sign in lower case.
-  return new GatewayError('misspelled_parameter', { param: key, values: { field: field.toUpperCase().toLowerCase() } })
 }
 
 /** The GatewayError (400) of a body that cannot be scanned; another error as it is. */

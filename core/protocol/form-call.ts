@@ -2,8 +2,9 @@ import { GatewayError } from '../errors.ts'
 import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation } from '../plugins/faults.ts'
 import type { Call, ChatRequest, EndpointName, ModelId, Upload } from '../sdk/api.ts'
-import { type CallContext, checkKeys, checkName, resolveModel } from './call.ts'
+import { type CallContext, resolveModel } from './call.ts'
 import { type FormPart, newBoundary, writeForm } from './form.ts'
+import { checkKeys, checkName } from './validation.ts'
 
 /** Members that the gateway itself reads, and that are no texts. The upstream gets them as the client wrote them. */
 const TYPED = new Set(['n', 'stream'])

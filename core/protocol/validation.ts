@@ -91,3 +91,48 @@ function named(value: unknown): string {
   if (Number.isInteger(value)) return 'an integer'
   return NAMES[typeof value] ?? 'something else'
 }
+
+/** Throws a GatewayError (400) for a key that stands twice, or that some upstream takes for one which the gateway reads. */
+export function checkKeys(keys: readonly string[]): void {
+  // Parsers disagree on which duplicate counts: authorisation and upstream could read different models.
+  const duplicate = keys.find((key, index) => keys.indexOf(key) < index)
+  if (duplicate !== undefined) throw new GatewayError('duplicate_parameter', { param: duplicate.slice(0, 100) })
+  const folded = keys.find((key) => !FIELDS.has(key) && FOLDED.test(key))
+  if (folded !== undefined) throw misspelled(folded)
+}
+
+/** Body fields read by routing, authorisation, limits. */
+const FIELDS: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'system',
+  'input',
+  'prompt',
+  'query',
+  'documents',
+  'instructions',
+  'tools',
+  'functions',
+  'response_format',
+  'stream',
+  'stream_options',
+  'n',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'user',
+])
+
+/** Go's encoding/json, for one, folds case as Unicode does: such an upstream reads `Model` as `model`, `ſ` as `s`, `K` as `k`. */
+const FOLDED = new RegExp(`^(?:${[...FIELDS].join('|')})$`, 'iu')
+
+/** Throws a GatewayError (400) for a name in a form by which some upstreams mean a member of one which the gateway reads: `model[]`. */
+export function checkName(name: string): void {
+  const at = name.search(/[[.]/)
+  if (at > 0 && FOLDED.test(name.slice(0, at))) throw misspelled(name, name.slice(0, at))
+}
+
+function misspelled(key: string, field = key): GatewayError {
+  // `ſ` folds in upper case, the Kelvin sign in lower case.
+  return new GatewayError('misspelled_parameter', { param: key, values: { field: field.toUpperCase().toLowerCase() } })
+}

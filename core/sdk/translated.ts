@@ -67,7 +67,7 @@ export class KeptText {
   add(value: unknown): string {
     const text = textOf(value)
     this.#length += text.length
-    if (this.#length > MAX_KEPT) throw new Error(`The reply has more than ${MAX_KEPT} characters of thinking.`)
+    if (this.#length > MAX_KEPT) throw new Error(`The reply has more than ${MAX_KEPT} characters of thinking and sources.`)
     return text
   }
 }

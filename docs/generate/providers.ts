@@ -38,6 +38,9 @@ How each provider handles each parameter of a chat completion request. Every pro
 A name is what the parameter becomes in the upstream's request. Parameters that are **dropped** are harmless to leave out: the reply names
 them in \`x-umg-params-dropped\`. Those that are **refused**, where they ask for something, are answered 400 \`unsupported_parameter\`,
 because to leave them out would change what was asked for. Some models take less than their provider: that is on its page.
+
+Some clients send -1 as \`max_tokens\` or \`max_completion_tokens\` for no limit. Most upstreams refuse that: no upstream gets it, and the call has no limit of
+its own.
 `
 
 /** The text of docs/providers.md, made of the providers' own tables. */

@@ -112,6 +112,18 @@ describeWith('compiler', 'a measurement', () => {
     expect(messages).to.contain('refusing failed in stream: it answered with status 500: no streams')
   })
 
+  it('leaves out a peer where clients speak a protocol that it is not asked by', async () => {
+    const asked = scenarioOf('asked', MESSAGES, { stream, unit: 'stream', client: 'messages' })
+    const [peer, gateway] = [asPeer(subjectAt('peer', upstream)), subjectAt('gateway', upstream)]
+    const { measurements, failures } = await run(
+      [asked],
+      [peer, { ...gateway, asks: (api) => ({ ...asUpstream(api), speaks: 'messages' }) }],
+    )
+    expect(failures).to.deep.equal([{ scenario: asked, subject: 'peer', reason: 'it is asked by chat completions only' }])
+    expect(peer.calls).to.deep.equal([])
+    expect(new Set(measurements.map(({ subject }) => subject))).to.deep.equal(new Set(['direct', 'gateway']))
+  })
+
   it('drops the rounds of a peer that failed in a later one: errors are cheap', async () => {
     let answered = 0
     const tired = await subjectThat('tired', (request, response) => {

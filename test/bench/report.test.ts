@@ -63,10 +63,29 @@ describe('the report of the benchmark', () => {
   })
 
   it('compares what a run has measured', () => {
-    const names = (subjects: readonly string[]) => comparisonsOf(subjects).map(({ subject }) => subject)
+    const names = (subjects: readonly string[]) => comparisonsOf(subjects, ['small']).map(({ subject }) => subject)
     expect(names(['nginx', 'gateway'])).to.deep.equal([])
     expect(names(['nginx', 'gateway', 'two-workers'])).to.deep.equal(['two-workers'])
     expect(names(['gateway', 'limits-memory', 'budget'])).to.deep.equal(['gateway', 'budget'])
+  })
+
+  it('compares a protocol with chat if a run has measured both', () => {
+    const beside = (...scenarios: string[]) => comparisonsOf(['gateway'], scenarios).map((one) => one.beside)
+    expect(beside('messages', 'responses')).to.deep.equal([])
+    expect(beside('messages', 'stream')).to.deep.equal(['stream'])
+    expect(beside('responses', 'messages', 'translated', 'stream')).to.deep.equal(['stream', 'translated'])
+  })
+
+  it('judges one scenario of the gateway beside another', () => {
+    const own: Scenario = { ...unjudged, name: 'own', unit: 'stream' }
+    const comparison = { scenario: 'own', subject: 'gateway', reference: 'gateway', beside: 'unjudged', mostTimes: 1.1 }
+    const verdictOf = (cpu: number[]) =>
+      judge([...rounds(unjudged, 'gateway', 100, 200), ...rounds(own, 'gateway', ...cpu)], [comparison])
+    expect(verdictTable(verdictOf([108, 216]))).to.contain(
+      '| own | CPU of gateway per stream at most 1.1 x gateway in unjudged | 1.080 x | met |',
+    )
+    expect(verdictOf([112, 240])).to.have.length(1)
+    expect(verdictOf([112, 240])[0]).to.include({ met: false })
   })
 
   it('judges the slowest calls of a scenario beside its median', () => {

@@ -80,17 +80,40 @@ describeWith('compiler', 'the tools of the benchmark', () => {
     expect(textOfStream(await reply.text()).match(/ tok/g)).to.have.length(7)
   })
 
-  it('a stream that ends early ends the run', async () => {
+  /** Loads a server that answers each request with these pieces of a stream. Resolves to the error, if the run ends with one. */
+  async function loadOf(...pieces: readonly string[]) {
     const server = createServer((request, response) => {
       request.resume()
       response.setHeader('content-type', 'text/event-stream')
-      response.end('event: ping\ndata: {"type":"ping"}\n\n')
+      for (const piece of pieces) response.write(piece)
+      response.end()
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')
     const { port } = server.address() as AddressInfo
-    const failure = await load({ port, path: MESSAGES.path, model: MESSAGES.model }).catch(String)
-    server.closeAllConnections()
-    server.close()
-    expect(failure).to.contain('a stream ended without its end marker')
+    try {
+      return await load({ port, path: MESSAGES.path, model: MESSAGES.model }).catch(String)
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  }
+
+  for (const [name, ...pieces] of [
+    ['of Messages', 'event: ping\ndata: {"type":"ping"}\n\n'],
+    ['of Responses before its last event', 'event: response.created\ndata: {}\n\n'],
+    ['of Responses in its last event', 'event: response.completed\ndata: {'],
+  ] as const) {
+    it(`a stream ${name} that ends early ends the run`, async () => {
+      expect(await loadOf(...pieces)).to.contain('a stream ended without its end marker')
+    })
+  }
+
+  it('the load generator knows the last event of Responses, wherever it is cut', async () => {
+    const event = 'event: response.completed\ndata: {"response":{}}\n\n'
+    for (const cut of [0, 3, 25, 26, event.length - 1]) {
+      expect(await loadOf('event: response.created\ndata: {}\n\n', event.slice(0, cut), event.slice(cut)))
+        .to.have.property('completed')
+        .above(0)
+    }
   })
 })

@@ -7,6 +7,7 @@ import {
   textOf,
   type Usage,
 } from 'unified-model-gateway/plugin'
+import { toCitations } from './citations.ts'
 import { type ThinkingState, toThinkingState } from './reasoning.ts'
 import { expectFinished } from './refusal.ts'
 import type { Reply, ReplyContent, ReplyMessage, ReplyToolCall, WireUsage } from './wire.ts'
@@ -15,7 +16,7 @@ import type { Reply, ReplyContent, ReplyMessage, ReplyToolCall, WireUsage } from
 export function toCompletion(body: unknown): TranslatedCompletion {
   const reply: Reply = isRecord(body) ? body : {}
   if (!isRecord(reply.message)) throw new Error('The reply is not one of the Chat API.')
-  const { content, tool_calls, tool_plan }: ReplyMessage = reply.message
+  const { content, tool_calls, tool_plan, citations }: ReplyMessage = reply.message
   const parts: readonly ReplyContent[] = Array.isArray(content) ? content.filter(isRecord) : []
   const text = parts.map((part) => textOf(part.text)).join('')
   const thinking = parts.map((part) => textOf(part.thinking)).join('')
@@ -29,6 +30,7 @@ export function toCompletion(body: unknown): TranslatedCompletion {
           content: text === '' && calls.length > 0 ? null : text,
           ...(thinking + plan !== '' && { reasoning_content: thinking + plan }),
           ...(calls.length > 0 && { tool_calls: calls }),
+          ...toCitations(Array.isArray(citations) ? citations.filter(isRecord) : []),
         },
         finish_reason: toFinishReason(reply.finish_reason),
       },

@@ -1,4 +1,13 @@
-import { chunk, KeptText, type TranslatedChunk, type Translator, textOf, type UpstreamEvent } from 'unified-model-gateway/plugin'
+import {
+  chunk,
+  isRecord,
+  KeptText,
+  type TranslatedChunk,
+  type Translator,
+  textOf,
+  type UpstreamEvent,
+} from 'unified-model-gateway/plugin'
+import { toCitations } from './citations.ts'
 import { toThinkingState } from './reasoning.ts'
 import { mayBeNull, toCompletion, toFinishReason, toUsage } from './reply.ts'
 import type { ReplyContent, ReplyToolCall, StreamEvent } from './wire.ts'
@@ -25,6 +34,7 @@ class ChatStream {
   #plan = ''
   #thinking = ''
   readonly #kept = new KeptText()
+  readonly #citations: object[] = []
   #calls = 0
   #hasContent = false
   #over = false
@@ -51,6 +61,8 @@ class ChatStream {
         return this.#content(this.#startCall(index, delta?.message?.tool_calls ?? {}))
       case 'tool-call-delta':
         return this.#continueCall(index, delta?.message?.tool_calls ?? {})
+      case 'citation-start':
+        return this.#keepCitation(delta?.message?.citations)
       case 'message-end':
         this.#over = true
         return this.#finish(delta ?? {})
@@ -73,6 +85,14 @@ class ChatStream {
   #addContent({ text, thinking }: ReplyContent): readonly TranslatedChunk[] {
     this.#thinking += this.#kept.add(thinking)
     return [...chunk.fromText(chunk.reasoning, thinking), ...chunk.fromText(chunk.content, text)]
+  }
+
+  /** Clients join texts of deltas, and take other members from the last one that has them: all citations are sent together. */
+  #keepCitation(citation: unknown): readonly TranslatedChunk[] {
+    if (!isRecord(citation)) return []
+    this.#kept.add(JSON.stringify(citation))
+    this.#citations.push(citation)
+    return []
   }
 
   #startCall(index: number | undefined, started: ReplyToolCall): readonly TranslatedChunk[] {
@@ -99,6 +119,7 @@ class ChatStream {
     const end = chunk.finish(toFinishReason(finish_reason, error))
     if (!this.#hasContent && finish_reason == null) throw new Error('The reply has neither content nor a finish reason.')
     const tokens = toUsage(usage)
-    return tokens === undefined ? [end] : [end, chunk.usage(tokens)]
+    const cited = this.#citations.length > 0 ? [{ choices: [{ delta: toCitations(this.#citations) }] }] : []
+    return [...cited, end, ...(tokens === undefined ? [] : [chunk.usage(tokens)])]
   }
 }

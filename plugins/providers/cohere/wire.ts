@@ -93,6 +93,7 @@ export interface ReplyMessage {
   readonly content?: unknown
   readonly tool_plan?: unknown
   readonly tool_calls?: unknown
+  readonly citations?: unknown
 }
 
 /** A part of a reply's content, whole or a delta. */
@@ -118,6 +119,8 @@ export interface StreamEvent {
       readonly content?: ReplyContent | null
       readonly tool_plan?: unknown
       readonly tool_calls?: ReplyToolCall | null
+      /** In citation-start: one. */
+      readonly citations?: unknown
     } | null
     /** In message-end. */
     readonly finish_reason?: unknown

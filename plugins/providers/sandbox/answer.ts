@@ -27,12 +27,16 @@ export function answerTo(call: Call, prompt: Prompt, toolCallId: (index: number)
     ...(hasReasoning(call) ? splitWords(reasoningFor(prompt)).map((text) => ({ reasoning_content: text })) : []),
     ...(uses.length > 0
       ? uses.flatMap((use, index) => toolDeltas(use, index, toolCallId(index)))
-      : splitWords(untilStop(textFor(call, prompt), call.body.stop)).map((text) => ({ content: text }))),
+      : wordsFor(call, prompt).map((text) => ({ content: text }))),
   ]
   const limit = call.body.max_completion_tokens ?? call.body.max_tokens ?? Number.POSITIVE_INFINITY
   const finish = deltas.length > limit ? 'length' : uses.length > 0 ? 'tool_calls' : 'stop'
   return { deltas: deltas.slice(0, limit), finish: prompt.directives.finish ?? finish }
 }
+
+/** The words of an answer that is text. Throws a `Refusal` for a request that cannot be answered. */
+export const wordsFor = (call: Call, prompt: Prompt): readonly string[] =>
+  splitWords(untilStop(textFor(call, prompt), call.body.stop))
 
 /** Models with `reason` in their name. */
 const hasReasoning = (call: Call): boolean => /reason/i.test(call.model.model)

@@ -63,10 +63,7 @@ export const DIRECTIVES: { readonly [Name in keyof Required<Directives>]: Reader
  * Removes the `sandbox: name=value …` lines from a message, and reads them. Lines with anything but `name=value` words are the user's own
  * text. Throws a `Refusal` for an unknown name or an invalid value. `param`: the request's field with the message.
  */
-export function readDirectives(
-  message: string,
-  param: 'messages' | 'input' = 'messages',
-): { readonly text: string; readonly directives: Directives } {
+export function readDirectives(message: string, param = 'messages'): { readonly text: string; readonly directives: Directives } {
   if (!message.includes('sandbox:')) return { text: message, directives: {} }
   const directives: Record<string, unknown> = {}
   let count = 0

@@ -18,7 +18,7 @@ export interface Pacing {
 export interface PacedReply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly frames: Iterable<string>
+  readonly frames: Iterable<string | Buffer>
   readonly pacing: Pacing
 }
 
@@ -27,15 +27,15 @@ export function play({ status, headers, frames, pacing }: PacedReply, signal: Ab
   return { status, headers, body: pace(frames, pacing, signal) }
 }
 
-/** After so many characters the event loop continues with other calls. */
+/** After so many characters or bytes the event loop continues with other calls. */
 const BATCH = 16 * 1024
 
 /** Every wait ends when the signal aborts, with its reason; none leaves a timer. */
 async function* pace(
-  frames: Iterable<string>,
+  frames: Iterable<string | Buffer>,
   { delay, interval, cut, stall }: Pacing,
   signal: AbortSignal,
-): AsyncGenerator<string> {
+): AsyncGenerator<string | Buffer> {
   if (delay !== undefined) await pause(delay, signal)
   let sent = 0
   let batch = 0

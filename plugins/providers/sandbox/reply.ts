@@ -1,16 +1,16 @@
-import { createHash } from 'node:crypto'
 import type { Call, ChatCompletion, ChatDelta, ChunkChoice, FunctionToolCall, Usage } from 'unified-model-gateway/plugin'
 import { type Answer, answerTo } from './answer.ts'
 import { messageText, readPrompt } from './directives.ts'
+import { type Identity, identify } from './identity.ts'
 import type { PacedReply } from './pace.ts'
 import { catchRefusal, requestedError } from './refusal.ts'
+import { wholeReply } from './whole.ts'
 import { countWords } from './words.ts'
 
 /** Makes the reply to a chat completion request. The same call gets the same reply. */
 export function replyToChat(call: Call): PacedReply {
   return catchRefusal(call, 'messages', () => {
     const prompt = readPrompt(call.body.messages)
-    const { delay, cut, stall } = prompt.directives
     const error = requestedError(prompt.directives)
     if (error !== undefined) return error
     const identity = identify(call)
@@ -20,36 +20,8 @@ export function replyToChat(call: Call): PacedReply {
       const frames = toFrames(call, identity, answer, usage)
       return { status: 200, headers: { 'content-type': 'text/event-stream' }, frames, pacing: prompt.directives }
     }
-    const frames = halves(JSON.stringify(toCompletion(call, identity, answer, usage)))
-    const pacing = { delay, cut: cut && 1, stall: stall && 1 }
-    return { status: 200, headers: { 'content-type': 'application/json' }, frames, pacing }
+    return wholeReply(JSON.stringify(toCompletion(call, identity, answer, usage)), prompt.directives)
   })
-}
-
-/** Two frames: a whole reply can be cut, or stall, in its middle. */
-const halves = (text: string): readonly string[] => [text.slice(0, text.length / 2), text.slice(text.length / 2)]
-
-/** The ids and the time of a reply: the same for the same request. */
-interface Identity {
-  readonly id: string
-  /** Unix seconds. */
-  readonly created: number
-  toolCallId(index: number): string
-}
-
-/** 2023-11-14T22:13:20Z, and the year after it. */
-const EPOCH = 1_700_000_000
-const YEAR = 31_536_000
-
-/** Derives a reply's identity from the model and the body's bytes. */
-function identify(call: Call): Identity {
-  const digest = createHash('sha256').update(JSON.stringify(call.model.id)).update(call.splice({})).digest()
-  const hex = digest.toString('hex')
-  return {
-    id: `chatcmpl-${hex.slice(0, 24)}`,
-    created: EPOCH + (digest.readUInt32BE(12) % YEAR),
-    toolCallId: (index) => `call_${hex.slice(32, 54)}${index.toString().padStart(2, '0')}`,
-  }
 }
 
 /** In words: the prompt's are those of all messages, the completion's the deltas of all choices. */
@@ -72,7 +44,7 @@ const FINGERPRINT = 'fp_sandbox'
 function toCompletion(call: Call, { id, created }: Identity, answer: Answer, usage: Usage): ChatCompletion {
   const message = toMessage(answer.deltas)
   return {
-    id,
+    id: `chatcmpl-${id}`,
     object: 'chat.completion',
     created,
     model: call.model.id,
@@ -116,7 +88,13 @@ function toToolCalls(deltas: readonly ChatDelta[]): FunctionToolCall[] {
  * it, and the end marker.
  */
 function* toFrames(call: Call, { id, created }: Identity, answer: Answer, usage: Usage): Generator<string> {
-  const envelope = { id, object: 'chat.completion.chunk', created, model: call.model.id, system_fingerprint: FINGERPRINT }
+  const envelope = {
+    id: `chatcmpl-${id}`,
+    object: 'chat.completion.chunk',
+    created,
+    model: call.model.id,
+    system_fingerprint: FINGERPRINT,
+  }
   const choices = Array.from({ length: call.choices }, (_, index) => index)
   for (const part of toParts(answer)) {
     for (const index of choices) {

@@ -192,8 +192,8 @@ describe('a client’s call', () => {
 
   it('is refused for keys that JSON.parse and the upstream read differently', () => {
     // What it learns, it learns of bodies that begin alike.
-    const body = (key: string): string => `{"x_taught":0,"${key}":-1,"model":"ns/a",${HELLO}}`
-    expect(clientCall(body('max_token\\\\')).member('max_token\\')).to.equal(-1)
+    const body = (key: string): string => `{"x_taught":0,"${key}":-2,"model":"ns/a",${HELLO}}`
+    expect(clientCall(body('max_token\\\\')).member('max_token\\')).to.equal(-2)
     expect(refusal(body('max_token\\u0073'))).to.include({ param: 'max_tokens' })
   })
 

@@ -81,7 +81,7 @@ const refusedBodies = [
     { status: 400, code: 'invalid_type', param: 'temperature' },
   ],
   ['a limit past all numbers', withMembers('"max_tokens":1e999'), { status: 400, code: 'invalid_type', param: 'max_tokens' }],
-  ['a negative limit', withMembers('"max_tokens":-1'), { status: 400, code: 'invalid_value', param: 'max_tokens' }],
+  ['a negative limit', withMembers('"max_tokens":-2'), { status: 400, code: 'invalid_value', param: 'max_tokens' }],
   [
     'half a token',
     withMembers('"max_completion_tokens":0.5'),

@@ -86,6 +86,16 @@ describe('Request validation', () => {
       expect((await fixture.post(ask(dialect, NULLS))).status).to.equal(200)
     })
 
+    it(`takes -1 for no limit of the answer, which most upstreams refuse (${dialect.name})`, async () => {
+      for (const name of ['max_tokens', 'max_completion_tokens']) {
+        await fixture.post(ask(dialect))
+        const without = last(dialect).json()
+        expect((await fixture.post(ask(dialect, { [name]: -1 }))).status).to.equal(200)
+        expect(last(dialect).json()).to.deep.equal(without)
+      }
+      expect(await refused(fixture, ask(dialect, { max_tokens: -2 }))).to.include({ status: 400, param: 'max_tokens' })
+    })
+
     it(`sends the upstream its own name of the model (${dialect.name})`, async () => {
       await fixture.gateway.openai().chat.completions.create(ask(dialect))
       expect(last(dialect).path).to.equal(dialect.path)

@@ -41,6 +41,13 @@ describe('cohere: a whole reply', () => {
     expect(finish_reason).to.equal('tool_calls')
   })
 
+  it('has its citations as Cohere writes them', () => {
+    const citations = [{ start: 0, end: 3, text: 'One', sources: [{ type: 'tool', id: 'look_0', tool_output: { at: 'sea' } }] }]
+    const { message } = choiceOf({ content: [text('One')], citations })
+    expect(message.extra_content).to.deep.equal({ cohere: { citations } })
+    expect(choiceOf({ content: [text('One')], citations: [] }).message).to.not.have.property('extra_content')
+  })
+
   it('has thinking as reasoning', () => {
     const { message } = choiceOf({ content: [{ type: 'thinking', thinking: 'Hm.' }, text('Yes.')] })
     expect(message).to.include({ reasoning_content: 'Hm.', content: 'Yes.' })

@@ -55,10 +55,27 @@ describe('cohere: a streamed reply', () => {
     expect({ content, reasoning }).to.deep.equal({ content: 'Done.', reasoning: 'Let me think.' })
   })
 
-  it('omits citations and unknown events; counts billed tokens if no others are reported', async () => {
+  it('omits unknown events; counts billed tokens if no others are reported', async () => {
     const { content, finish, usage } = await hear(fixture('citations'))
     expect({ content, finish }).to.deep.equal({ content: 'Low tide.', finish: 'length' })
     expect(usage).to.deep.equal({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 })
+  })
+
+  it('has all citations in one chunk before its end', async () => {
+    const cite = (start: number) => ({
+      start,
+      end: start + 3,
+      text: 'Low',
+      sources: [{ type: 'tool', id: 'tide_0', tool_output: {} }],
+    })
+    const cited = [0, 4].map((start) =>
+      event({ type: 'citation-start', index: 0, delta: { message: { citations: cite(start) } } }),
+    )
+    const { chunks } = runTranslator(await cohere(), { stream: [START, content({ text: 'Low Low' }), ...cited, end()] })
+    expect(chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta)).slice(-2)).to.deep.equal([
+      { extra_content: { cohere: { citations: [cite(0), cite(4)] } } },
+      {},
+    ])
   })
 
   it('has no usage if none is reported', async () => {

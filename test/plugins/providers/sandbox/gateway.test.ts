@@ -1,23 +1,15 @@
 import { expect } from 'chai'
 import type OpenAI from 'openai'
 import { APIError, InternalServerError, RateLimitError } from 'openai'
-import { startTestGateway, type TestGateway } from '../../../support/gateway.ts'
+import type { TestGateway } from '../../../support/gateway.ts'
+import { startSandboxGateway } from './sandbox.ts'
 
 describe('sandbox: through the gateway, as a client with the official SDK sees it', () => {
   let gateway: TestGateway
   let client: OpenAI
 
   before(async () => {
-    gateway = await startTestGateway({
-      routes: {
-        chain: [{ plugin: 'auth' }],
-        namespaces: {
-          sandbox: { provider: 'sandbox' },
-          openai: { provider: 'openai-compatible', config: { baseUrl: 'http://127.0.0.1:9/v1' } },
-          stalling: { provider: 'sandbox', timeouts: { idle: '20ms' } },
-        },
-      },
-    })
+    gateway = await startSandboxGateway()
     client = gateway.openai(gateway.testKey).withOptions({ maxRetries: 0 })
   })
 

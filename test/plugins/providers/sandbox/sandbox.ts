@@ -2,6 +2,7 @@ import { expect } from 'chai'
 import type { ChatChunk, ChatCompletion, Host, LocalReply, Provider } from 'unified-model-gateway/plugin'
 import plugin from '../../../../plugins/providers/sandbox/index.ts'
 import { fakeAttempt, fakeCall } from '../../../support/fake-call.ts'
+import { startTestGateway, type TestGateway } from '../../../support/gateway.ts'
 
 /** The provider as core would create it. */
 export const provider = plugin.create({}, {} as Host) as Provider
@@ -36,6 +37,20 @@ export async function stream(body: Record<string, unknown>): Promise<ChatChunk[]
   const events = (await bytesOf(reply)).split('\n\n')
   expect(events.splice(-2)).to.deep.equal(['data: [DONE]', ''])
   return events.map((event) => JSON.parse(event.slice('data: '.length)))
+}
+
+/** A gateway whose test keys the sandbox answers, also in place of an upstream that nobody serves. */
+export function startSandboxGateway(): Promise<TestGateway> {
+  return startTestGateway({
+    routes: {
+      chain: [{ plugin: 'auth' }],
+      namespaces: {
+        sandbox: { provider: 'sandbox' },
+        openai: { provider: 'openai-compatible', config: { baseUrl: 'http://127.0.0.1:9/v1' } },
+        stalling: { provider: 'sandbox', timeouts: { idle: '20ms' } },
+      },
+    },
+  })
 }
 
 /** The messages of a request with one user message. */
