@@ -21,20 +21,21 @@ export function replyToSpeech(call: Call): PacedReply {
     if (format !== 'wav' && format !== 'pcm')
       throw new Refusal('response_format', `The sandbox speaks ${Object.keys(TYPES).join(' and ')} only.`)
     const words = countWords(input)
-    const sound = toneOf(Math.min(Math.max(words, 1), MAX_WORDS))
+    const spoken = Math.min(Math.max(words, 1), MAX_WORDS)
+    const sound = toneOf(spoken)
     const pieces = piecesOf(format === 'wav' ? Buffer.concat([headerOf(sound.length), sound]) : sound)
-    if (call.stream || call.member('stream_format') === 'sse') return eventReply(toEvents(pieces, words), directives)
+    if (call.stream || call.member('stream_format') === 'sse') {
+      const usage = { input_tokens: words, output_tokens: spoken, total_tokens: words + spoken }
+      return eventReply(toEvents(pieces, usage), directives)
+    }
     return { status: 200, headers: { 'content-type': TYPES[format] }, frames: pieces, pacing: directives }
   })
 }
 
-function toEvents(pieces: readonly Buffer[], words: number) {
-  const usage = { input_tokens: words, output_tokens: pieces.length, total_tokens: words + pieces.length }
-  return [
-    ...pieces.map((piece) => ({ type: 'speech.audio.delta', audio: piece.toString('base64') })),
-    { type: 'speech.audio.done', usage },
-  ]
-}
+const toEvents = (pieces: readonly Buffer[], usage: object) => [
+  ...pieces.map((piece) => ({ type: 'speech.audio.delta', audio: piece.toString('base64') })),
+  { type: 'speech.audio.done', usage },
+]
 
 /** Samples of 16 bits, of one channel. */
 function toneOf(words: number): Buffer {

@@ -114,6 +114,7 @@ describe('sandbox: the other endpoints, as a newcomer tries them with the offici
     const events = (await speak('Hello there', { stream_format: 'sse' })).sound.toString().match(/^data: .*$/gm)!
     const audio = events.map((event) => Buffer.from(JSON.parse(event.slice(6)).audio ?? '', 'base64'))
     expect(Buffer.concat(audio)).to.deep.equal(sound)
+    expect(JSON.parse(events.at(-1)!.slice(6)).usage).to.deep.equal({ input_tokens: 2, output_tokens: 2, total_tokens: 4 })
     const refused = await refusal(client.audio.speech.create({ ...asked, input: 'Hi', response_format: 'mp3' }))
     expect(refused).to.include({ status: 400, param: 'response_format' })
   })
