@@ -59,7 +59,7 @@ let includes: (call: ClientCall, texts: readonly string[]) => boolean
 export const releaseBody = (call: ClientCall): void => release(call)
 
 /**
- * How JSON begins to write letters as escapes, U+0040 to U+007F. Encoders do not, so a body that has them may hide a text: `fallback\\u0073`
+ * How JSON begins to write letters as escapes, U+0040 to U+007F. Encoders do not, so a body that has them may hide a text: `fallback\u0073`
  * is the key `fallbacks`.
  */
 const ESCAPED_LETTERS = ['\\u004', '\\u005', '\\u006', '\\u007']

@@ -139,7 +139,7 @@ function granted(charges: readonly LimitCharge[], taken: Taken, budgets: Budgets
   }
 }
 
-/** What the client is told of an error of `Leases.take`. Throws `limits_unavailable`, or the error. */
+/** Throws the client's error for an error of `Leases.take`: `limits_unavailable` if the authority cannot be reached, else the error itself. */
 export function toGatewayError(error: unknown): never {
   if (error instanceof AuthorityUnavailable) throw new GatewayError('limits_unavailable', { cause: error })
   throw error

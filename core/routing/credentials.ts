@@ -37,7 +37,7 @@ export class CredentialPool {
     return this.#take((_, index) => this.#readyAt[index]! <= now) ?? this.#soonest
   }
 
-  /** The next one that is ready and is not among those that a call has tried; undefined if there is none. */
+  /** The next one that is ready and is not among those that a call has tried; undefined if each was tried or cools down. */
   another(now: number, tried: readonly Credential[]): Credential | undefined {
     return this.#take((each, index) => this.#readyAt[index]! <= now && !tried.includes(each))
   }

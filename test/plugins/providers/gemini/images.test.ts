@@ -103,7 +103,7 @@ describe('gemini: pictures', () => {
     ['several pictures', { n: 2 }, 'n'],
     ['an address', { response_format: 'url' as const }, 'response_format'],
     ['a stream', { stream: true as const }, 'stream'],
-    ['a size that is none', { size: 'large' as never }, 'size'],
+    ['an unknown size', { size: 'large' as never }, 'size'],
     ['another model', { model: 'gemini/gemini-2.5-flash' }, 'model'],
   ] as const) {
     it(`are refused with ${what}, by name`, async () => {
