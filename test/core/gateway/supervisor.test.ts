@@ -1,13 +1,17 @@
 import { EventEmitter, once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
+import { SUPERVISED } from '../../../core/gateway/supervised.ts'
 import { StartFailed, Supervisor } from '../../../core/gateway/supervisor.ts'
 import type { Log } from '../../../core/observe/log.ts'
 
-/** What the supervisor sees of a process of a gateway. */
-const PROGRAM = `process.on('message', ({ type }) => {
+/** What the supervisor sees of a process of a gateway. It writes the options of its Node into a file with the name of its role. */
+const PROGRAM = `import { writeFileSync } from 'node:fs'
+const { role } = JSON.parse(process.env.${SUPERVISED})
+writeFileSync(new URL(role, import.meta.url), process.env.NODE_OPTIONS ?? '')
+process.on('message', ({ type }) => {
   if (type === 'started') process.send({ type: 'welcome', notices: [], text: '' })
   if (type === 'drain') process.disconnect()
 })
@@ -19,6 +23,7 @@ const TOO_LARGE = 'x'.repeat(4 << 20)
 
 describe('the supervisor of processes', () => {
   const { argv, execPath } = process
+  const nodeOptions = process.env.NODE_OPTIONS
   let folder: string
   let supervisor: Supervisor
   /** Emits the lines of the log by their messages. */
@@ -45,6 +50,8 @@ describe('the supervisor of processes', () => {
   function heal(): void {
     process.execPath = execPath
     delete process.env.UMG_TOO_LARGE
+    if (nodeOptions === undefined) delete process.env.NODE_OPTIONS
+    else process.env.NODE_OPTIONS = nodeOptions
   }
 
   function crashProxy(): void {
@@ -76,6 +83,14 @@ describe('the supervisor of processes', () => {
       expect(Object.keys(supervisor.processes)).to.have.members(['control.1', id])
     })
   }
+
+  it("limits the new space and the threads of V8 in proxies, and an operator's options of Node come after it", async () => {
+    process.env.NODE_OPTIONS = '--max-semi-space-size=8'
+    await supervisor.start()
+    const optionsOf = (role: string) => readFile(join(folder, role), 'utf8')
+    expect(await optionsOf('proxy')).to.equal('--max-semi-space-size=16 --v8-pool-size=1 --max-semi-space-size=8')
+    expect(await optionsOf('control')).to.equal('--max-semi-space-size=8')
+  })
 
   it('tries again after a longer pause each time, and ends although a successor cannot be started', async () => {
     await supervisor.start()

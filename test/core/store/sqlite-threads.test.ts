@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { rename } from 'node:fs/promises'
+import { readdir, readFile, rename } from 'node:fs/promises'
+import { getPriority } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { text } from 'node:stream/consumers'
 import { mock } from 'node:test'
@@ -160,6 +161,23 @@ onSqlite('the threads of a database file', (database) => {
     await exited
     await insert(store.db, 2).execute()
     expect(await ids()).to.deep.equal(['key_2'])
+  })
+
+  it('leave the processor to calls while they write', async function () {
+    if (process.platform !== 'linux') this.skip()
+    /** The nice values of this process's threads: the 19th field, or the 17th after the name in brackets (proc_pid_stat(5)). */
+    const priorities = async () => {
+      const stats = await Promise.all(
+        (await readdir('/proc/self/task')).map((id) => readFile(`/proc/self/task/${id}/stat`, 'utf8')),
+      )
+      return stats.map((stat) => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]))
+    }
+    const lowered = async () => (await priorities()).filter((nice) => nice === Math.min(getPriority() + 7, 19)).length
+    const before = await lowered()
+    await ids()
+    expect(await lowered()).to.equal(before)
+    await insert(store.db, 1).execute()
+    expect(await lowered()).to.equal(before + 1)
   })
 
   it('let at most two long reads run at a time', async () => {
