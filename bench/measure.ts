@@ -178,7 +178,7 @@ async function runLoad(target: Case, { processes, scratch, cores }: Place): Prom
   const options = {
     '--port': subject.port,
     '--request': request,
-    '--connections': connections,
+    '--connections': connections * (subject.workers ?? 1),
     '--seconds': seconds,
     '--rate': rate ?? 0,
   }

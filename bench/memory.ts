@@ -5,8 +5,13 @@ import { processTree, readProc } from './proc.ts'
  * /proc/PID/smaps_rollup (Linux, proc_pid_smaps(5)).
  */
 export function memoryOf(pid: number): number {
-  const kibibytes = processTree(pid).map((member) =>
-    Number(/^Pss:\s+(\d+)/m.exec(readProc(`/proc/${member}/smaps_rollup`))?.[1] ?? 0),
-  )
-  return kibibytes.reduce((sum, one) => sum + one, 0) / 1024
+  return memoryOfEach(pid).reduce((sum, one) => sum + one, 0)
 }
+
+/** The memory of the largest process among a process and its descendants, in MiB: of a proxy, if the gateway has several processes. */
+export function largestMemoryOf(pid: number): number {
+  return Math.max(...memoryOfEach(pid))
+}
+
+const memoryOfEach = (pid: number): readonly number[] =>
+  processTree(pid).map((member) => Number(/^Pss:\s+(\d+)/m.exec(readProc(`/proc/${member}/smaps_rollup`))?.[1] ?? 0) / 1024)

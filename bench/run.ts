@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { chooseCores } from './cores.ts'
 import { type IdleCost, measureIdleStreams } from './idle-streams.ts'
 import { type Failure, measure } from './measure.ts'
-import { memoryOf } from './memory.ts'
+import { largestMemoryOf, memoryOf } from './memory.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import type { Peer } from './peers.ts'
 import { missingPrerequisite } from './prerequisites.ts'
@@ -50,11 +50,11 @@ async function bench(options: Options): Promise<number> {
   const idle = options.idleStreams ? await measureIdle(all, subjects.key, place, progress) : []
   const { measurements, failures } = await measure({ ...options, progress }, place, { ...subjects, all })
 
-  const gateway = all.find(({ name }) => name === 'gateway')!
+  const gateways = all.filter(({ name }) => name === 'gateway' || name === 'two-workers')
   const verdicts = [
     ...judge(measurements, comparisonsOf(names(all), names(options.scenarios))),
     ...judgeIdle(idle),
-    ...(measurements.length > 0 ? [judgeMemory(memoryOf(gateway.pid!))] : []),
+    ...(measurements.length > 0 ? gateways.map(({ name, pid }) => judgeMemory(name, largestMemoryOf(pid!))) : []),
   ]
   print([
     await describeConditions(options, place),

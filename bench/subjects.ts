@@ -17,6 +17,11 @@ export interface Subject {
   readonly pid?: number
   /** Present where it is not the run's own: its key. */
   readonly key?: string
+  /**
+   * Its processes that serve; absent: one. It is asked on so many times the connections, so that each has those of one: a process that
+   * finds fewer events in a turn of its event loop uses more for each.
+   */
+  readonly workers?: number
   /** Present at a peer: it is paused while others are measured, and what fails through it does not end the run. */
   readonly peer?: Pick<Service, 'pause' | 'resume'>
 }
@@ -85,24 +90,38 @@ export interface GatewaySettings {
   /** Further options of `umg keys create`. */
   readonly ofKey?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
+  /** As `Subject.workers`. */
+  readonly workers?: number
 }
 
 /** Starts a gateway with a database and a key of its own, and waits until it serves. */
 export async function startGateway(
   { processes, scratch, cores }: Place,
   upstream: number,
-  { name, flags = [], ofKey = [], env: more }: GatewaySettings,
+  { name, flags = [], ofKey = [], env: more, workers = 1 }: GatewaySettings,
 ): Promise<{ readonly subject: Subject & { readonly key: string }; readonly service: Service }> {
   const data = ['--data', join(scratch, name)]
   const created = await processes.run(umg('umg keys create', ['keys', 'create', '--name', 'bench', '--json', ...ofKey, ...data]))
   const { secret: key } = JSON.parse(created) as { secret: string }
 
   const routes = fileURLToPath(new URL('routes.yaml', import.meta.url))
-  const start = umg(name, ['start', '--routes', routes, '--host', '127.0.0.1', '--port', '0', ...flags, ...data])
+  const start = umg(name, [
+    'start',
+    '--routes',
+    routes,
+    '--host',
+    '127.0.0.1',
+    '--port',
+    '0',
+    '--workers',
+    String(workers),
+    ...flags,
+    ...data,
+  ])
   const env = { BENCH_UPSTREAM: `http://127.0.0.1:${upstream}/v1`, BENCH_API_KEY: 'sk-ant-bench', ...more }
   const service = processes.serve({ ...start, env, core: cores?.proxy }, join(scratch, `${name}.log`))
   const port = await announcedPort(service)
-  return { subject: { name, port, asks: asGateway, pid: service.pid, key }, service }
+  return { subject: { name, port, asks: asGateway, pid: service.pid, key, workers }, service }
 }
 
 function umg(name: string, args: readonly string[]): Command {

@@ -38,7 +38,7 @@ const COMPARISONS: readonly Comparison[] = [
 /** What all idle streams may cost together, in milliseconds of CPU per second, and the memory that each may take, in KiB. */
 const IDLE_MS = 30
 const IDLE_KIB = 45
-/** The memory that the gateway may have after the last round, in MiB. */
+/** The memory that a process of the gateway may have after the last round, in MiB. */
 const MEMORY_MIB = 200
 
 /** The comparisons of a run with these subjects and scenarios. */
@@ -68,9 +68,9 @@ export function judgeIdle(costs: readonly IdleCost[]): Verdict[] {
     ])
 }
 
-/** Judges the memory of the gateway after the last round, in MiB. */
-export const judgeMemory = (mebibytes: number): Verdict =>
-  atMost({ scenario: 'all', what: 'memory of gateway', most: MEMORY_MIB, unit: 'MiB' }, mebibytes)
+/** Judges the memory of a gateway's largest process after the last round, in MiB. */
+export const judgeMemory = (subject: Measurement['subject'], mebibytes: number): Verdict =>
+  atMost({ scenario: 'all', what: `memory of a process of ${subject}`, most: MEMORY_MIB, unit: 'MiB' }, mebibytes)
 
 /** Pairs within a round: what slows the machine for some seconds slows both. NaN where one of the two was not measured. */
 export function timesOf(

@@ -22,7 +22,7 @@ export const VARIANTS: readonly Variant[] = [
   { name: 'limits-redis', needs: 'redis-server', prepare: async (place) => ({ flags: await redisFlags(place) }) },
   { name: 'budget', prepare: async () => BUDGET },
   { name: 'budget-redis', needs: 'redis-server', prepare: async (place) => ({ ...BUDGET, flags: await redisFlags(place) }) },
-  { name: 'two-workers', prepare: async () => ({ flags: ['--workers', '2'] }) },
+  { name: 'two-workers', prepare: async () => ({ workers: 2 }) },
 ]
 
 /** Starts the gateways before the same upstream, and pauses each that serves. */

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'chai'
-import { memoryOf } from '../../bench/memory.ts'
+import { largestMemoryOf, memoryOf } from '../../bench/memory.ts'
 import { createProcesses } from '../../bench/processes.ts'
 import { describeWith } from '../support/requirements.ts'
 
@@ -30,6 +30,7 @@ describeWith('linux', 'the programs of the benchmark', () => {
     service.pause()
     expect(await service.ready(async () => ((await state()) === 'T' ? 'paused' : undefined))).to.equal('paused')
     expect(memoryOf(service.pid)).to.be.above(1)
+    expect(largestMemoryOf(service.pid)).to.be.within(0.1, memoryOf(service.pid))
     await processes[Symbol.asyncDispose]()
     expect(service.output()).to.contain('bye')
   })

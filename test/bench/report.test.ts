@@ -103,7 +103,10 @@ describe('the report of the benchmark', () => {
       { measured: '30.0 ms per second', met: true },
       { measured: '45.0 KiB', met: false },
     ])
-    expect(judgeMemory(200.1)).to.include({ target: 'memory of gateway at most 200 MiB', met: false })
+    expect(judgeMemory('two-workers', 200.1)).to.include({
+      target: 'memory of a process of two-workers at most 200 MiB',
+      met: false,
+    })
   })
 
   it('shows the medians, the spread and the multiple of nginx', () => {
