@@ -26,7 +26,6 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 const HEADERS = {
-  'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -95,7 +94,7 @@ function sendIndex(ctx: Context, { type, bytes }: ConsoleFile): void {
 
 function sendNotBuilt(ctx: Context): void {
   ctx.status = 503
-  ctx.set({ 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' })
+  ctx.type = 'text/plain; charset=utf-8'
   ctx.body = NOT_BUILT
 }
 

@@ -9,13 +9,11 @@ import { sendResult, toGatewayError } from './reply.ts'
 import type { ManagementServices } from './services.ts'
 import { bodyReader, queryReader } from './validation.ts'
 
-/** On every reply: it is private, and not a page. */
+/** On every reply: it is no page, and no page may hold it. */
 const HEADERS = {
-  'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
 }
 

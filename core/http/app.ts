@@ -39,6 +39,12 @@ export function createApp(services: AppServices, paths: readonly Koa.Middleware[
   return app
 }
 
+/**
+ * On every reply, unless a path has its own: no cache keeps it (RFC 9111 §5.2.2.5), and no browser guesses another type than it has
+ * (Fetch standard, "`X-Content-Type-Options` header").
+ */
+export const PRIVATE: Readonly<Record<string, string>> = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+
 /** Gives the request an id and an exchange, and settles the exchange when the reply closes. */
 function beginExchange({ settlement, open, lifecycle }: AppServices): Koa.Middleware {
   return (ctx, next) => {
@@ -46,6 +52,7 @@ function beginExchange({ settlement, open, lifecycle }: AppServices): Koa.Middle
     // A link must not replace the state.
     Object.defineProperty(ctx, 'state', { value: new LinkState(exchange), writable: false, configurable: false })
     ctx.res.setHeader('x-request-id', exchange.id)
+    for (const name in PRIVATE) ctx.res.setHeader(name, PRIVATE[name]!)
     if (lifecycle.draining) ctx.res.setHeader('connection', 'close')
     open.add(exchange)
     ctx.res.once('close', () => {
@@ -187,7 +194,7 @@ function sendJson(status: number, body: Buffer, response: ServerResponse): void 
 function sendStream(exchange: Exchange, response: ServerResponse): void {
   response.statusCode = 200
   response.setHeader('content-type', exchange.stream!.type)
-  response.setHeader('cache-control', 'no-cache, no-transform')
+  response.setHeader('cache-control', 'no-store, no-transform')
   response.setHeader('x-accel-buffering', 'no')
   exchange.stream!.open(response)
 }

@@ -7,7 +7,7 @@ import type { ErrorName } from '../error-table.ts'
 import { GatewayError } from '../errors.ts'
 import { METRICS } from '../observe/metric-definitions.ts'
 import { newRequestId } from '../text/ids.ts'
-import { type AppServices, createApp } from './app.ts'
+import { type AppServices, createApp, PRIVATE } from './app.ts'
 import { type Connection, Connections, connectionLimit } from './connections.ts'
 import type { Exchange } from './exchange.ts'
 import { type Listen, type ListenerName, type ListenPath, listen } from './listen.ts'
@@ -109,6 +109,7 @@ function noTunnel(url: string): GatewayError {
 function sendRawReply(socket: Socket, error: GatewayError, id: string): void {
   const body = JSON.stringify(error)
   const headers = {
+    ...PRIVATE,
     ...error.headers,
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),

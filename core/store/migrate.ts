@@ -14,6 +14,7 @@ import * as traces from './migrations/0011-traces.ts'
 import * as aliasesOfCalls from './migrations/0012-aliases-of-calls.ts'
 import * as auditChain from './migrations/0013-audit-chain.ts'
 import * as confirmedSessions from './migrations/0014-confirmed-sessions.ts'
+import * as endsOfFailedCalls from './migrations/0015-ends-of-failed-calls.ts'
 import type { Schema } from './schema.ts'
 import { StoreError } from './unavailable.ts'
 
@@ -36,6 +37,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0012-aliases-of-calls': aliasesOfCalls,
   '0013-audit-chain': auditChain,
   '0014-confirmed-sessions': confirmedSessions,
+  '0015-ends-of-failed-calls': endsOfFailedCalls,
 }
 
 const NEWER =

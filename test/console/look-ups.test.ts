@@ -82,6 +82,18 @@ describeInBrowser('what is looked up in the console', (open) => {
   })
 
   // C8
+  it('is a request by the last characters of its id from the jump list too', async () => {
+    const id = await call('acme/fast')
+    await page.goto(fixture.address('/models'))
+    await page.getByRole('heading', { name: 'Models' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.locator('input[aria-label="Go to"]').fill(`req_…${id.slice(-8)}`)
+    await page.getByRole('option', { name: 'Find the request' }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: `req_…${id.slice(-8)}` }).waitFor()
+  })
+
+  // C8
   it('is a request by any of hundreds of keys', async () => {
     await page.goto(fixture.address('/requests'))
     await page.getByRole('combobox', { name: 'Key' }).click()

@@ -24,11 +24,19 @@ const ACTIONS: readonly (Jump & { readonly role: Role })[] = [
   { path: '/profile', name: 'Your profile', icon: IconUser, hint: 'Page', words: 'password sessions sign out', role: 'member' },
 ]
 
+const TO_REQUEST = { icon: IconActivity, words: '' }
+
+const REQUEST_ID = /^req_[0-9a-f]{32}$/
+
+/** The beginning of an id, its end as tables show it (`req_…41c2a8f3`), or that end alone. */
+const PART_OF_ID = /^(?:req_…?|…)[0-9a-f]+$|^[0-9a-f]{8,}$/
+
 /** The destinations of a role that match a text, those first whose name begins with it. A request id leads to the request. */
 export function jumpsFor(text: string, role: Role): readonly Jump[] {
   const wanted = text.trim().toLowerCase()
-  if (/^req_\w+$/.test(wanted))
-    return [{ path: `/requests/${wanted}`, name: wanted, icon: IconActivity, hint: 'Open the request', words: '' }]
+  if (REQUEST_ID.test(wanted)) return [{ ...TO_REQUEST, path: `/requests/${wanted}`, name: wanted, hint: 'Open the request' }]
+  if (PART_OF_ID.test(wanted))
+    return [{ ...TO_REQUEST, path: `/requests?q=${encodeURIComponent(wanted)}`, name: wanted, hint: 'Find the request' }]
   const pages = sectionsFor(role).flatMap(({ name: hint, pages }) => pages.map((page) => ({ ...page, hint })))
   const all: readonly Jump[] = [...pages, ...ACTIONS.filter((action) => role === 'admin' || action.role === 'member')]
   const fits = all.filter(({ name, words }) => `${name} ${words}`.toLowerCase().includes(wanted))

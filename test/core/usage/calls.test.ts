@@ -1,5 +1,8 @@
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import { expect } from 'chai'
-import { openStore, type Store } from '../../../core/store/database.ts'
+import type { CompiledQuery } from 'kysely'
+import { Client } from 'pg'
+import { openStore, type Store, sqliteFileOf } from '../../../core/store/database.ts'
 import { type CallWriter, createCallWriter } from '../../../core/usage/call-writer.ts'
 import { allCalls, type CallFilter, findCall, findCalls } from '../../../core/usage/calls.ts'
 import { onEachDatabase } from '../../support/databases.ts'
@@ -42,6 +45,11 @@ const FILTERS: readonly (readonly [name: string, filter: CallFilter, found: read
   ['those with a prefix of the id', { q: idOf(5).slice(0, 16) }, [5]],
   ['the one with the id', { q: idOf(5) }, [5]],
   ['the one with the id, without its `req_`', { q: idOf(5).slice(4) }, [5]],
+  ['the failed one whose id ends in eight characters', { q: idOf(4).slice(-8) }, [4]],
+  ['the good one whose id ends in eight characters', { q: idOf(1).slice(-8) }, [1]],
+  ['one by the end of its id, as the console shows it', { q: `req_…${idOf(4).slice(-8)}` }, [4]],
+  ['all whose ids end in four characters', { q: '0002' }, [2]],
+  ['none of another account by the end of its id', { account: 'acc_other', q: idOf(4).slice(-8) }, []],
   [
     'those of all filters together',
     { account: 'default', model: 'openai/gpt-5.5', fault: 'upstream', status: 504, from: at(0), to: at(9) },
@@ -54,12 +62,14 @@ const FILTERS: readonly (readonly [name: string, filter: CallFilter, found: read
 ]
 
 onEachDatabase('calls', (create) => {
+  let url: string
   let store: Store
   let writer: CallWriter
   const write = (calls: readonly CallFields[]) => writer.write(calls.map(callRowOf))
 
   before(async () => {
-    store = await openStore(await create())
+    url = await create()
+    store = await openStore(url)
     writer = createCallWriter(store)
     await write(CALLS.map((call, number) => ({ at: at(number), number, ...call })))
   })
@@ -106,4 +116,36 @@ onEachDatabase('calls', (create) => {
     const pages = await Array.fromAsync(allCalls(store, { account }))
     expect(pages.map(({ length }) => length)).to.deep.equal([500, 1])
   })
+
+  it('that failed are found by the end of their id by an index, and so at once among all others', async () => {
+    const failed = Array.from({ length: 2000 }, (_, number) => ({ at: at(400), number, error: 'upstream_timeout' as const }))
+    await write(failed)
+    const queries: CompiledQuery[] = []
+    const read: Store['read'] = (query) => {
+      queries.push(query.compile())
+      return store.read(query)
+    }
+    const calls = await findCalls({ ...store, read }, { q: callRowOf(failed[1234]).id.slice(-8) }, { limit: 2 })
+    expect(calls.map(({ id }) => id)).to.deep.equal([callRowOf(failed[1234]).id])
+    expect(queries).to.have.length(2)
+    expect(await planOf(url, queries[0]!)).to.match(/failed_calls_by_end/)
+    expect(await planOf(url, queries[1]!)).to.not.match(/seq scan|scan calls/i)
+  })
 })
+
+/** How the database carries out a query, as it says itself. */
+async function planOf(url: string, { sql, parameters }: CompiledQuery): Promise<string> {
+  const file = sqliteFileOf(url)
+  if (file !== undefined) {
+    const database = new DatabaseSync(file)
+    const plan = database.prepare(`explain query plan ${sql}`).all(...(parameters as SQLInputValue[]))
+    database.close()
+    return JSON.stringify(plan)
+  }
+  const client = new Client(url)
+  await client.connect()
+  await client.query('analyze calls')
+  const { rows } = await client.query(`explain ${sql}`, [...parameters])
+  await client.end()
+  return JSON.stringify(rows)
+}

@@ -4,14 +4,24 @@ import { expect } from 'chai'
 import OpenAI from 'openai'
 import { createSecret } from '../../../core/keys/format.ts'
 import { createKey, revokeKey } from '../../../core/keys/keys.ts'
-import { json } from '../../../core/testing/kit.ts'
+import { hold, json, sse } from '../../../core/testing/kit.ts'
 import { rawHttp } from '../../support/raw-http.ts'
 import { caught } from './caught.ts'
-import { ask, modelOf } from './dialect.ts'
+import { ask, modelOf, splitAfter } from './dialect.ts'
 import { type Fixture, startFixture } from './fixture.ts'
 import { openai } from './openai-dialect.ts'
 
 const CHAT = '/v1/chat/completions'
+
+const MESSAGES = [{ role: 'user', content: 'Hi' }]
+
+/** What a client sends that still has the name of a model at its vendor. */
+const WITH_A_BARE_NAME: Readonly<Record<string, object>> = {
+  [CHAT]: { messages: MESSAGES },
+  '/v1/messages': { messages: MESSAGES, max_tokens: 10 },
+  '/v1/responses': { input: 'Hi' },
+  '/v1/embeddings': { input: 'Hi' },
+}
 
 describe('The gateway, called by the SDK and curl,', () => {
   let fixture: Fixture
@@ -70,6 +80,23 @@ describe('The gateway, called by the SDK and curl,', () => {
     })
     const [revoked, unknown] = await Promise.all(bodies)
     expect(revoked).to.include('401').and.include('KEY').and.equal(unknown)
+  })
+
+  it('lets a stream go on to its end although its key is revoked meanwhile', async () => {
+    const { key, secret } = await createKey(fixture.gateway.store, { name: 'streaming', kind: 'live' })
+    const [begun, rest] = splitAfter(openai.events({ text: ['Hel', 'lo!'] }), 'Hel')
+    const revoked = hold()
+    fixture.upstream(openai).reply(sse([...begun, revoked, ...rest]))
+    const stream = await fixture.gateway.openai(secret).chat.completions.create({ ...ask(openai), stream: true })
+    let text = ''
+    for await (const { choices } of stream) {
+      text += choices[0]?.delta.content ?? ''
+      if (text !== 'Hel') continue
+      await revokeKey(fixture.gateway.store, key.id)
+      expect((await post(authorized(`Bearer ${secret}`))).status).to.equal(401)
+      revoked.release()
+    }
+    expect(text).to.equal('Hello!')
   })
 
   it('accepts the scheme in upper and lower case', async () => {
@@ -133,6 +160,19 @@ describe('The gateway, called by the SDK and curl,', () => {
       expect((await reply.error()).message).to.equal(
         `Invalid URL (POST ${path}). The base URL of an SDK ends in /v1; calls go to paths below it, such as /v1/chat/completions.`,
       )
+    })
+  }
+
+  for (const [path, body] of Object.entries(WITH_A_BARE_NAME)) {
+    it(`says at ${path} what names of models look like, if one has no namespace`, async () => {
+      for (const key of [fixture.gateway.liveKey, fixture.gateway.testKey]) {
+        const reply = await fixture.gateway.fetch(path, { json: { model: 'gpt-4o', ...body }, key })
+        expect(reply.status).to.equal(404)
+        const { error } = (await reply.json()) as { error: { message: string } }
+        expect(error.message).to.equal(
+          'The model `gpt-4o` does not exist or you do not have access to it. Names look like `<namespace>/<model>`; GET /v1/models lists those of your key.',
+        )
+      }
     })
   }
 

@@ -119,7 +119,9 @@ describe('A whole reply in the SDK', () => {
         fixture.upstream(dialect).on(() => json(dialect.whole(TEXT), { headers }))
         const raw = await fixture.post(ask(dialect))
         expect(raw.status).to.equal(200)
-        expect(raw.headers).to.have.all.keys('connection', 'content-length', 'content-type', 'date', 'x-request-id')
+        expect(raw.headers).to.have.all.keys(
+          ...['cache-control', 'connection', 'content-length', 'content-type', 'date', 'x-content-type-options', 'x-request-id'],
+        )
         expect(raw.headers['x-request-id']).to.match(/^req_[0-9a-f]{32}$/)
       })
     })

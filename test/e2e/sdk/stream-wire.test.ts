@@ -72,11 +72,12 @@ describe('A stream on the wire', () => {
         expect(status).to.equal(200)
         expect(headers).to.include({
           'content-type': 'text/event-stream; charset=utf-8',
-          'cache-control': 'no-cache, no-transform',
+          'cache-control': 'no-store, no-transform',
           'x-accel-buffering': 'no',
         })
         expect(headers).to.have.all.keys(
-          ...['cache-control', 'connection', 'content-type', 'date', 'transfer-encoding', 'x-accel-buffering', 'x-request-id'],
+          ...['cache-control', 'connection', 'content-type', 'date', 'transfer-encoding', 'x-accel-buffering'],
+          ...['x-content-type-options', 'x-request-id'],
         )
       })
 

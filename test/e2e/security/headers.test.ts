@@ -1,6 +1,6 @@
 import { expect } from 'chai'
 import { json, sse } from '../../../core/testing/kit.ts'
-import { CHUNKS, COMPLETION, type Fixture, GOOD_BODY, startFixture } from '../client-faults/fixture.ts'
+import { type CallBytes, CHUNKS, COMPLETION, type Fixture, GOOD_BODY, startFixture } from '../client-faults/fixture.ts'
 
 /** All that an upstream of this table is told. It has no key of its own. */
 const TOLD = ['accept', 'accept-encoding', 'connection', 'content-length', 'content-type', 'host', 'user-agent', 'x-request-id']
@@ -59,9 +59,22 @@ const CONFESSED = {
 }
 
 /** All that a client is told, beside what its kind of reply needs. */
-const HEARD = ['connection', 'content-type', 'date', 'keep-alive', 'x-request-id']
+const HEARD = ['cache-control', 'connection', 'content-type', 'date', 'keep-alive', 'x-content-type-options', 'x-request-id']
 const WHOLE = [...HEARD, 'content-length']
-const STREAMED = [...HEARD, 'cache-control', 'transfer-encoding', 'x-accel-buffering']
+const STREAMED = [...HEARD, 'transfer-encoding', 'x-accel-buffering']
+
+/** Requests for each kind of reply that the gateway makes: relayed, its own, and errors of each layer. */
+const OF_EACH_KIND: Readonly<Record<string, CallBytes>> = {
+  'a reply': {},
+  'a stream': { body: GOOD_BODY.replace('{', '{"stream":true,') },
+  'a list of models': { requestLine: 'GET /v1/models HTTP/1.1', without: ['content-type'], framing: 'none', body: '' },
+  'a refused key': { lines: ['Authorization: Bearer sk-live-nobody'] },
+  'an unknown path': { requestLine: 'POST /v1/nowhere HTTP/1.1' },
+  'an HTTP version of its own': { requestLine: 'POST /v1/chat/completions HTTP/7.7' },
+  'the health check': { requestLine: 'GET /livez HTTP/1.1', without: ['content-type'], framing: 'none', body: '' },
+}
+
+const STREAM = sse([...CHUNKS, 'data: [DONE]\n\n'], { headers: CONFESSED })
 
 describe('Headers', () => {
   let fixture: Fixture
@@ -113,12 +126,7 @@ describe('Headers', () => {
 
   for (const [name, body, script, heard] of [
     ['a reply', GOOD_BODY, json(COMPLETION, { headers: CONFESSED }), WHOLE],
-    [
-      'a stream',
-      GOOD_BODY.replace('{', '{"stream":true,'),
-      sse([...CHUNKS, 'data: [DONE]\n\n'], { headers: CONFESSED }),
-      STREAMED,
-    ],
+    ['a stream', GOOD_BODY.replace('{', '{"stream":true,'), STREAM, STREAMED],
     ['a refusal', GOOD_BODY, json({ error: { message: 'No.' } }, { status: 400, headers: CONFESSED }), WHOLE],
     ['a refused credential', GOOD_BODY, json({}, { status: 401, headers: CONFESSED }), [...WHOLE, 'x-should-retry']],
     ['a limit', GOOD_BODY, json({}, { status: 429, headers: { ...CONFESSED, 'retry-after': '7' } }), [...WHOLE, 'retry-after']],
@@ -130,6 +138,20 @@ describe('Headers', () => {
       await received
       expect(headers).to.have.all.keys(...heard)
       expect(JSON.stringify(headers)).to.not.match(/canary|1234567/)
+    })
+  }
+
+  for (const [name, request] of Object.entries(OF_EACH_KIND)) {
+    it(`of ${name} forbid that it is kept by a cache, or taken by a browser for a page`, async () => {
+      fixture.upstream.on(({ headers }) =>
+        headers.accept === 'text/event-stream' ? STREAM : json(COMPLETION, { headers: CONFESSED }),
+      )
+      const connection = await fixture.connect()
+      connection.write(fixture.call(request))
+      const { headers } = await connection.reply()
+      connection.socket.destroy()
+      expect(headers['x-content-type-options']).to.equal('nosniff')
+      expect(headers['cache-control']).to.be.oneOf(['no-store', 'no-store, no-transform'])
     })
   }
 })

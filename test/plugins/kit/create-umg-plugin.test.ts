@@ -118,6 +118,19 @@ describe('npm create umg-plugin', () => {
     expect(asked).to.deep.equal(await devDependencies())
   })
 
+  it('asks npm for no gateway where the finished package is installed: one of any version may be there already', async () => {
+    for (const kind of KINDS) {
+      await create(folder, kind, `peer-${kind}`)
+      const home = join(folder, PACKAGES[kind].replace('polly', `peer-${kind}`))
+      const { dependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
+        await readFile(join(home, 'package.json'), 'utf8'),
+      )
+      expect(dependencies, kind).to.equal(undefined)
+      expect(peerDependencies, kind).to.deep.equal({ 'unified-model-gateway': '*' })
+      expect(peerDependenciesMeta, kind).to.deep.equal({ 'unified-model-gateway': { optional: true } })
+    }
+  })
+
   it('replaces every placeholder by the name', async () => {
     await create(folder, 'chain', 'note-taker')
     const withPlaceholder = await run('grep', ['-rl', '__', folder]).catch(({ stdout }) => stdout)
