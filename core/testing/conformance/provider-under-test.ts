@@ -27,8 +27,8 @@ export interface ProviderUnderTest {
   readonly discovery: Discovery | Absent
   /** Required if the provider serves embeddings. */
   readonly embeddings?: EmbeddingsFixture | Absent
-  /** Required if the provider serves the Responses API itself: its clients then get what the upstream says, and the suite has no cases for it. */
-  readonly responses?: Absent
+  /** Required if the provider passes the Responses API on: the suite's upstream then speaks it. */
+  readonly responses?: 'verbatim'
   /**
    * For a parameter, the fields of a request that uses it, if the suite's own do not fit or OpenAI has no such parameter:
    * `{ reasoning_effort: { reasoning_effort: 'low', max_tokens: 10_000 } }`.
