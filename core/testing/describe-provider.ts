@@ -78,8 +78,8 @@ export function describeProvider(subject: ProviderUnderTest): void {
     describeErrors(suite)
     describeDiscovery(suite)
     describeEmbeddings(suite)
-    if (subject.local) return
     describePassedEndpoints(suite)
+    if (subject.local) return
     describeBytes(suite)
     describeLargeRequests(suite)
     describeDepartures(suite)
