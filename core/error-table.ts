@@ -293,6 +293,11 @@ export const ERRORS = {
     'upstream_overloaded',
     'The upstream has failed too often: its circuit breaker is open. Retry after the time in the retry-after header.',
   ),
+  previous_response_unavailable: upstream(
+    503,
+    'previous_response_unavailable',
+    'The upstream has just refused the credential by which it keeps the previous response. Retry after the time in the retry-after header, or send all of the conversation as `input`.',
+  ),
   upstream_error: upstream(502, 'upstream_error', 'The upstream had an error while processing your request.'),
   upstream_overloaded: upstream(503, 'upstream_overloaded', 'The upstream is overloaded. Retry shortly.'),
   upstream_invalid_response: upstream(502, 'upstream_invalid_response', 'The upstream gave a reply that is not valid.'),

@@ -20,9 +20,13 @@ export function digestsOf(raw: RawConfig): Digests {
 /** The fields that name plugins, by section. */
 const PLUGIN_FIELDS = { chain: 'plugin', namespaces: 'provider' }
 
-/** What only gateways with the same values in a namespace's references know, its credentials among them; '' if it has no reference. */
-export function secretOf(namespace: string, digests: Digests): string {
-  const sections = ['config', 'credentials'].map((section) => `${digestKey(['namespaces', namespace, section]).slice(0, -1)},`)
+/**
+ * What only gateways with the same values in the references of a namespace's `config` know; '' if it has none. `credential`: with those of
+ * one of its `credentials` too.
+ */
+export function secretOf(namespace: string, digests: Digests, credential?: string): string {
+  const places = [['config'], ...(credential === undefined ? [] : [['credentials', credential]])]
+  const sections = places.map((place) => `${digestKey(['namespaces', namespace, ...place]).slice(0, -1)},`)
   const own = [...digests].filter(([place]) => sections.some((section) => place.startsWith(section))).sort()
   return own.length === 0 ? '' : hash('sha256', JSON.stringify(own))
 }

@@ -76,8 +76,10 @@ class GenerationBuilder {
     const identity = { plugin, place: placeOfNamespace(name), config, at, path: ['namespaces', name] }
     const { catalogue, client, ...created } = await this.#creator.createProvider(identity, entry)
     const state = this.#stateOf(name, created, entry)
-    const { provider } = created
-    return { ...common, upstream: { name: plugin.name, provider, state, client, secret: secretOf(name, digests) }, catalogue }
+    const { provider, credentials } = created
+    const names = credentials?.all.map((each) => each.name) ?? [undefined]
+    const secrets = new Map(names.map((each) => [each, secretOf(name, digests, each)]))
+    return { ...common, upstream: { name: plugin.name, provider, state, client, secrets }, catalogue }
   }
 
   /** Creates the sandbox that serves test keys, whether or not routes.yaml has one. */

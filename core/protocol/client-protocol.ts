@@ -52,6 +52,8 @@ export interface KeptReferences {
   readonly unnamed: readonly string[]
   /** Members to replace for the upstream, with the values that it knows. */
   toUpstream(call: Pick<Call, 'member'>): Readonly<Record<string, unknown>>
+  /** The id of what a single keeper has; null or undefined if the call refers to nothing of that kind. */
+  idIn(call: Pick<Call, 'member'>): unknown
   /** Throws `GatewayError` (400) if the keeper does not have what the call refers to. */
   check(call: Pick<Call, 'member'>, keeper: Keeper): void
 }

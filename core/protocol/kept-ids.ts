@@ -1,10 +1,12 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/** Who keeps a response: a namespace, for one account. */
+/** Who keeps a response: a namespace, or one of its credentials, for one account. */
 export interface Keeper {
   readonly namespace: string
+  /** The name of the credential, if the namespace has several; each may be of a project that does not see what others keep. */
+  readonly credential?: string | undefined
   readonly account: string
-  /** What only gateways with the namespace's credentials know; '' if it has none. */
+  /** What only gateways with the same credential know; '' if it has none. */
   readonly secret: string
 }
 
@@ -36,8 +38,8 @@ export function withSealedIds(json: string, response: Readonly<Record<string, un
   return changed
 }
 
-const sealOf = (id: string, { namespace, account, secret }: Keeper): string =>
+const sealOf = (id: string, { namespace, credential, account, secret }: Keeper): string =>
   createHmac('sha256', secret)
-    .update(JSON.stringify([namespace, account, id]))
+    .update(JSON.stringify([namespace, account, id, ...(credential === undefined ? [] : [credential])]))
     .digest('base64url')
     .slice(0, SEAL_LENGTH)

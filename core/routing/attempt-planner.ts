@@ -5,11 +5,11 @@ import type { Call, RouteTrace } from '../sdk/api.ts'
 import type { Credential } from './credentials.ts'
 import { type LimitReached, limitError } from './limit-share.ts'
 import { type Operation, parameterSupport, tableFor } from './operation.ts'
-import { circuitOpen } from './protection.ts'
+import { circuitOpen, coolingDown } from './protection.ts'
 import { backOff, type FailurePolicy, policyFor } from './retry.ts'
 import type { Candidate, Route, Target } from './route.ts'
 import { coolestFirst, inOrder } from './selection.ts'
-import { droppedBy, type Serving, type ServingContext, servingOf } from './serving.ts'
+import { droppedBy, keepingCredential, type Serving, type ServingContext, servingOf } from './serving.ts'
 import type { UpstreamState } from './upstream-state.ts'
 
 /** The next attempt of a call. */
@@ -212,6 +212,7 @@ export class AttemptPlanner {
 
   /** The same attempt with a credential that is ready and that the call has not tried. */
   #withAnotherCredential(last: PlannedAttempt): PlannedAttempt | undefined {
+    if (this.#keeping(last.candidate) !== undefined) return undefined
     const credential = last.candidate.target.upstream.credentials?.another(performance.now(), this.#tried)
     const serving = credential && this.#fit(last.candidate, credential)
     if (serving === undefined) return undefined
@@ -257,7 +258,10 @@ export class AttemptPlanner {
     const { upstream, health } = candidate.target
     const { maxBody: limit = Number.POSITIVE_INFINITY } = candidate.target.provider
     if (this.#call.size > limit) return this.#skipUnfit(candidate, new GatewayError('request_too_large', { values: { limit } }))
-    const next = upstream.credentials?.next(now)
+    const keeping = this.#keeping(candidate)
+    const waitMs = keeping === undefined ? 0 : upstream.credentials!.cooldownOf(keeping, now + pauseMs)
+    if (waitMs > 0) return this.#skipUnfit(candidate, coolingDown(waitMs))
+    const next = keeping ?? upstream.credentials?.next(now)
     const serving = this.#fit(candidate, next)
     if (serving === undefined) return undefined
     if (health.availability(now, this.#selection.account) === 'open') return this.#skipOpen(candidate)
@@ -269,10 +273,15 @@ export class AttemptPlanner {
     return { ...serving, ...FIRST, candidate, credential, pauseMs, hold }
   }
 
+  /** The only credential that can serve the call; undefined if each can. */
+  #keeping(candidate: Candidate): Credential | undefined {
+    return keepingCredential(candidate, this.#call, this.#selection.account)
+  }
+
   /** How the candidate serves the call, with all parameters that it drops; undefined if it cannot serve it, and is skipped. */
   #fit(candidate: Candidate, credential: Credential | undefined): Serving | undefined {
     try {
-      const serving = servingOf(candidate, this.#call, this.#context, credential?.provider)
+      const serving = servingOf(candidate, this.#call, this.#context, credential)
       if (serving === undefined) return this.#skipUnfit(candidate, notServed(this.#call))
       const dropped = droppedBy(serving, candidate)
       if (candidate.strict && dropped[0] !== undefined) throw new GatewayError('unsupported_parameter', { param: dropped[0] })
@@ -294,6 +303,8 @@ export class AttemptPlanner {
   }
 
   #skipUnfit(candidate: Candidate, error: GatewayError): undefined {
+    // It is the only candidate that has what the call refers to.
+    if (error.row === 'previous_response_unavailable') this.#unfit = { candidate, error }
     this.#unfit ??= { candidate, error }
     this.#skip(candidate, error.row)
   }

@@ -49,9 +49,14 @@ export class CredentialPool {
     return Math.max(0, Math.min(...this.#readyAt) - now)
   }
 
+  /** Milliseconds until the cooldown of a credential is over; 0 if it has none. */
+  cooldownOf(credential: Credential, now: number): number {
+    return Math.max(0, this.#readyAt[this.all.indexOf(credential)]! - now)
+  }
+
   /** The state of each, in the order of routes.yaml. */
   report(now: number): readonly CredentialReport[] {
-    return this.all.map(({ name }, index) => ({ name, cooldownMs: Math.max(0, this.#readyAt[index]! - now) }))
+    return this.all.map((each) => ({ name: each.name, cooldownMs: this.cooldownOf(each, now) }))
   }
 
   #take(isUsable: (credential: Credential, index: number) => boolean): Credential | undefined {

@@ -243,7 +243,7 @@ export class Dispatch implements AttemptListener, Expiring {
     this.#plan()
   }
 
-  #start({ candidate, operation, call, forms, fresh, credentialRefused, hold }: PlannedAttempt): void {
+  #start({ candidate, operation, call, forms, fresh, credential, credentialRefused, hold }: PlannedAttempt): void {
     const { target, timeouts, strict } = candidate
     this.#pause = undefined
     if (this.#ended !== undefined) {
@@ -262,7 +262,7 @@ export class Dispatch implements AttemptListener, Expiring {
       number: ++this.#number,
       credentialRefused,
       strict,
-      format: forms === undefined ? (format.keptBy?.(keeperOf(target, this.#account), call) ?? format) : chatReply,
+      format: forms === undefined ? (format.keptBy?.(keeperOf(target, this.#account, credential), call) ?? format) : chatReply,
       replies: forms,
       limits: timeouts,
       stream,

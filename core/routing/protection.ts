@@ -11,10 +11,13 @@ export type BreakerState = 'closed' | 'open' | 'half_open'
 export type OnBreaker = (state: BreakerState) => void
 
 /** The error of a call that finds the breakers of all its targets open. `ms`: until the first of them permits a probe. */
-export function circuitOpen(ms: number): GatewayError {
-  const seconds = Math.min(Math.max(Math.ceil(ms / 1000), 1), 60)
-  return new GatewayError('upstream_circuit_open', { headers: { 'retry-after': String(seconds) } })
-}
+export const circuitOpen = (ms: number): GatewayError => new GatewayError('upstream_circuit_open', { headers: retryAfter(ms) })
+
+/** The error of a call that only one credential can serve, which is cooling down. `ms`: until it is ready. */
+export const coolingDown = (ms: number): GatewayError =>
+  new GatewayError('previous_response_unavailable', { headers: retryAfter(ms) })
+
+const retryAfter = (ms: number) => ({ 'retry-after': String(Math.min(Math.max(Math.ceil(ms / 1000), 1), 60)) })
 
 /** The seconds in which attempts count. */
 const WINDOW_S = 10

@@ -14,8 +14,8 @@ export interface Target {
   readonly upstream: UpstreamState
   /** Sends its calls; absent: the client of all upstreams without settings of TLS. */
   readonly client?: UpstreamClient | undefined
-  /** Known to all gateways with the namespace's credentials; absent or '': to everybody. */
-  readonly secret?: string
+  /** By the name of a credential, what all gateways with this credential know; by undefined if the namespace has only one. */
+  readonly secrets?: ReadonlyMap<string | undefined, string> | undefined
   readonly health: TargetHealth
   /** True if routes.yaml does not name the model: if it does not exist upstream, that is the client's error. */
   readonly passedThrough: boolean

@@ -2,8 +2,9 @@ import { GatewayError } from '../errors.ts'
 import { type CallForms, formsOf } from '../protocol/call-forms.ts'
 import type { Profile } from '../protocol/client-protocol.ts'
 import { profileOf } from '../protocol/fit-chat.ts'
-import type { Keeper } from '../protocol/kept-ids.ts'
+import { isKeptBy, type Keeper } from '../protocol/kept-ids.ts'
 import type { Call } from '../sdk/api.ts'
+import type { Credential } from './credentials.ts'
 import { droppedParameters, type Operation, operationOf, parametersOf, tableFor, withDefaults } from './operation.ts'
 import { type Candidate, candidatesOf, type Route, type Target } from './route.ts'
 
@@ -27,16 +28,17 @@ export interface ServingContext {
 }
 
 /**
- * How a candidate serves a call; undefined if it does not. `provider`: the target's, with the credential of the attempt. Throws
+ * How a candidate serves a call; undefined if it does not. `credential`: the attempt's, if its namespace has several. Throws
  * `GatewayError` (400) for what only an upstream of the client's protocol serves, and for what another upstream keeps.
  */
 export function servingOf(
   candidate: Candidate,
   call: Call,
   { account, standIn }: ServingContext,
-  provider = candidate.target.provider,
+  credential?: Credential,
 ): Serving | undefined {
   const { target, defaults } = candidate
+  const { provider } = credential ?? target
   const { model } = target.served
   const forms = formsOf(call)
   const own = operationOf(provider, call.endpoint, model) ?? standIn
@@ -47,7 +49,7 @@ export function servingOf(
   const missing = missingIn(call, defaults)
   const { sameAs } = forms.protocol
   if (native !== undefined && missing.every(([name]) => Object.hasOwn(sameAs, name))) {
-    forms.protocol.references?.check(forms.client, keeperOf(target, account))
+    forms.protocol.references?.check(forms.client, keeperOf(target, account, credential))
     const filled = withMembers(
       native.call,
       missing.map(([name, value]) => [sameAs[name], value]),
@@ -68,12 +70,21 @@ export function droppedBy({ operation, call, dropped, forms }: Serving, { target
   return forms === undefined ? names : [...new Set(names.map((name) => forms.protocol.namesOf[name] ?? name))]
 }
 
-/** Who keeps what a target's upstream stores for the calls of an account. */
-export const keeperOf = ({ served, secret = '' }: Target, account: string): Keeper => ({
+/** Who keeps what a target's upstream stores for the calls of an account. `credential`: of the call, if the namespace has several. */
+export const keeperOf = ({ served, secrets }: Target, account: string, credential?: Credential): Keeper => ({
   namespace: served.namespace,
+  credential: credential?.name,
   account,
-  secret,
+  secret: secrets?.get(credential?.name) ?? '',
 })
+
+/** Which of the several credentials of a namespace keeps what a call refers to; undefined if none does. */
+export function keepingCredential({ target }: Candidate, call: Call, account: string): Credential | undefined {
+  const { protocol, client } = formsOf(call) ?? {}
+  const id = protocol?.references?.idIn(client!)
+  if (id == null) return undefined
+  return target.upstream.credentials?.all.find((each) => isKeptBy(id, keeperOf(target, account, each)))
+}
 
 /** Throws `GatewayError` (400) for a call that refers to what one of several upstreams of its route keeps, without a sign of which one it is. */
 export function checkReferences({ leads }: Route, call: Call): void {

@@ -16,8 +16,8 @@ export interface NamedProvider {
   readonly state: UpstreamState
   /** Its own, if it has settings of TLS. */
   readonly client?: UpstreamClient | undefined
-  /** Known to all gateways with its credentials; absent or '': to everybody. */
-  readonly secret?: string
+  /** By credential, as `Target` has them. */
+  readonly secrets?: Target['secrets']
 }
 
 /** One namespace and its upstream. */
@@ -143,7 +143,7 @@ export class RoutingTable {
     const namespace = this.namespaces.get(model.namespace)
     const upstream = namespace && this.#upstreamOf(namespace, kind)
     if (upstream === undefined) return undefined
-    const { name, provider, state, client, secret } = upstream
+    const { name, provider, state, client, secrets } = upstream
     const isNamed = namespace!.models?.includes(model.model) ?? false
     const target: Target = {
       id: model.id,
@@ -151,7 +151,7 @@ export class RoutingTable {
       provider,
       upstream: state,
       client,
-      secret: secret ?? '',
+      secrets,
       health: isNamed ? state.named(model.model) : state.of(model.model),
       passedThrough: !isNamed,
     }

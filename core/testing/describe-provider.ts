@@ -63,7 +63,7 @@ export function describeProvider(subject: ProviderUnderTest): void {
       assert.equal(
         provider.endpoints?.responses === undefined,
         subject.responses === undefined,
-        'a provider with a responses endpoint says that `responses` are absent, and no other does',
+        'a provider with a responses endpoint has `responses`, and no other has',
       )
     })
 
@@ -78,8 +78,8 @@ export function describeProvider(subject: ProviderUnderTest): void {
     describeErrors(suite)
     describeDiscovery(suite)
     describeEmbeddings(suite)
-    if (subject.local) return
     describePassedEndpoints(suite)
+    if (subject.local) return
     describeBytes(suite)
     describeLargeRequests(suite)
     describeDepartures(suite)
@@ -88,17 +88,8 @@ export function describeProvider(subject: ProviderUnderTest): void {
   })
 }
 
-function exceptions({
-  requests,
-  scenarios,
-  errors,
-  midStreamError,
-  discovery,
-  embeddings,
-  responses,
-  local,
-}: ProviderUnderTest): string {
-  const more = { requests, midStreamError, discovery, ...(embeddings && { embeddings }), ...(responses && { responses }) }
+function exceptions({ requests, scenarios, errors, midStreamError, discovery, embeddings, local }: ProviderUnderTest): string {
+  const more = { requests, midStreamError, discovery, ...(embeddings && { embeddings }) }
   const fixtures: Readonly<Record<string, object>> = { ...scenarios, ...errors, ...more }
   const absent = Object.entries(fixtures)
     .filter((entry): entry is [string, Absent] => isAbsent(entry[1]))

@@ -27,6 +27,7 @@ export const REFERENCES: KeptReferences = {
     const id = unsealed(call.member(PREVIOUS))
     return id === undefined ? {} : { [PREVIOUS]: id }
   },
+  idIn: (call) => call.member(PREVIOUS),
   check(call, keeper) {
     const id = call.member(PREVIOUS)
     if (id == null || isKeptBy(id, keeper)) return

@@ -5,6 +5,7 @@ import type { Said, SaidTool } from '../upstream/openai-reply.ts'
 import type { HeaderLines } from '../upstream/replies.ts'
 import type { Bytes, Script } from '../upstream/script.ts'
 import type { ReceivedRequest, RequestHandler } from '../upstream/scripted-upstream.ts'
+import type { EndpointFixture, FixedEndpoint } from './endpoint-fixtures.ts'
 
 /** What `describeProvider` needs: a provider, and fixtures of its upstream's replies. */
 export interface ProviderUnderTest {
@@ -27,8 +28,10 @@ export interface ProviderUnderTest {
   readonly discovery: Discovery | Absent
   /** Required if the provider serves embeddings. */
   readonly embeddings?: EmbeddingsFixture | Absent
-  /** Required if the provider serves the Responses API itself: its clients then get what the upstream says, and the suite has no cases for it. */
-  readonly responses?: Absent
+  /** By endpoint: what its upstream replies. Required where the provider translates that. */
+  readonly endpoints?: Readonly<Partial<Record<FixedEndpoint, EndpointFixture>>>
+  /** Required if the provider passes the Responses API on: the suite's upstream then speaks it. */
+  readonly responses?: 'verbatim'
   /**
    * For a parameter, the fields of a request that uses it, if the suite's own do not fit or OpenAI has no such parameter:
    * `{ reasoning_effort: { reasoning_effort: 'low', max_tokens: 10_000 } }`.

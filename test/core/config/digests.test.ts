@@ -6,12 +6,21 @@ const digests = (values: Readonly<Record<string, string>>): Digests =>
   new Map(Object.entries(values).map(([path, digest]) => [digestKey(path.split('.')), digest]))
 
 describe('the secret of a namespace', () => {
-  for (const place of ['namespaces.one.config.apiKey', 'namespaces.one.credentials.first.apiKey']) {
-    it(`changes with the value of ${place}, and only with it`, () => {
-      const secret = secretOf('one', digests({ [place]: 'a', 'namespaces.two.config.apiKey': 'b' }))
+  for (const [place, credential] of [
+    ['namespaces.one.config.apiKey', undefined],
+    ['namespaces.one.config.apiKey', 'first'],
+    ['namespaces.one.credentials.first.apiKey', 'first'],
+  ] as const) {
+    it(`changes with the value of ${place}, and only with it${credential ? `, for the credential ${credential}` : ''}`, () => {
+      const secretWith = (values: Readonly<Record<string, string>>) => secretOf('one', digests(values), credential)
+      const secret = secretWith({
+        [place]: 'a',
+        'namespaces.two.config.apiKey': 'b',
+        'namespaces.one.credentials.second.apiKey': 'd',
+      })
       expect(secret).to.match(/^[0-9a-f]{64}$/)
-      expect(secretOf('one', digests({ [place]: 'a', 'namespaces.two.config.apiKey': 'c' }))).to.equal(secret)
-      expect(secretOf('one', digests({ [place]: 'x' }))).to.not.equal(secret)
+      expect(secretWith({ [place]: 'a', 'namespaces.one.credentials.firstly.apiKey': 'c' })).to.equal(secret)
+      expect(secretWith({ [place]: 'x' })).to.not.equal(secret)
     })
   }
 

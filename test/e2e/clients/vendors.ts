@@ -1,13 +1,13 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${…} is the syntax of routes.yaml
 import { type Bytes, openaiReply, type Said } from '../../../core/testing/kit.ts'
 import { halves } from '../../../core/testing/upstream/openai-reply.ts'
+import { ENCRYPTED, responsesReply } from '../../../core/testing/upstream/responses-reply.ts'
 import * as anthropic from '../../plugins/providers/anthropic/messages-api.ts'
 import { azureReply } from '../../plugins/providers/azure-openai/azure-reply.ts'
 import * as bedrock from '../../plugins/providers/bedrock/converse-reply.ts'
 import * as cohere from '../../plugins/providers/cohere/chat-reply.ts'
 import * as gemini from '../../plugins/providers/gemini/generate-content.ts'
 import * as ollama from '../../plugins/providers/ollama/chat-api.ts'
-import { ENCRYPTED, responsesReply } from './responses-reply.ts'
 
 /** A protocol that clients speak. */
 export type Protocol = 'responses' | 'messages'

@@ -6,13 +6,15 @@ import type { ReplyFixture, Scenarios } from '../provider-under-test.ts'
 import { type ReadItem, type ReadResponse, readResponseStream } from '../read-responses.ts'
 import { IMAGE, requestOf } from '../requests.ts'
 import { type ClientUnderTest, describeClient } from './client-protocol.ts'
+import { describePassedResponses, RESPONSES_UPSTREAM } from './passed-responses.ts'
 
 /** Cases for clients of OpenAI's Responses API. */
 export function describeResponses(suite: Suite): void {
   const { subject } = suite
-  if (subject.responses !== undefined) return
+  const isPassed = subject.responses === 'verbatim'
   describe('gives a client of the Responses API', () => {
-    describeClient(suite, CLIENT)
+    describeClient(suite, isPassed ? { ...CLIENT, upstream: RESPONSES_UPSTREAM } : CLIENT)
+    if (isPassed) describePassedResponses(suite)
 
     it('an error of the Responses API', async () => {
       const reply = await suite.harness.post({ model: subject.model, input: 7 }, { path: CLIENT.path })

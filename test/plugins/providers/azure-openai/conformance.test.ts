@@ -11,7 +11,7 @@ const resource = {
   errors,
   midStreamError,
   embeddings,
-  responses: { absent: 'a resource has it' },
+  responses: 'verbatim' as const,
   discovery: { absent: 'a resource tells which models it could have, not which deployments it has' },
 }
 

@@ -19,6 +19,11 @@ const OSLO = { name: 'get_weather', arguments: { city: 'Oslo' } }
 const ROME = { name: 'get_weather', arguments: { city: 'Rome' } }
 const SORRY = "Sorry, I can't talk about that."
 
+const RANKS = [
+  { index: 1, relevance_score: 0.75 },
+  { index: 0, relevance_score: 0.25 },
+]
+
 const EMBEDDINGS = [
   [0.25, -0.5, 1],
   [0.125, 0, -1],
@@ -116,6 +121,14 @@ describeProvider({
   },
 
   discovery: { answers: listed, lists: ['amazon.nova-pro-v1:0', 'us.amazon.nova-pro-v1:0'] },
+
+  endpoints: {
+    rerank: {
+      asked: { model: 'cohere.rerank-v3-5:0', top_n: 2 },
+      whole: { results: RANKS },
+      says: { object: 'list', model: 'under-test/cohere.rerank-v3-5:0', results: RANKS },
+    },
+  },
 
   embeddings: {
     asked: { model: 'cohere.embed-v4:0' },

@@ -10,6 +10,11 @@ const EMBEDDINGS = [
   [0.125, 0, -1],
 ]
 
+const RANKS = [
+  { index: 1, relevance_score: 0.75 },
+  { index: 0, relevance_score: 0.25 },
+]
+
 const failure = (status: number, message: string) => ({ status, body: { id: 'f2c9', message } })
 
 const OSLO = { name: 'get_weather', arguments: { city: 'Oslo' } }
@@ -79,6 +84,14 @@ describeProvider({
   },
 
   discovery: { answers: { models: [{ name: MODEL, context_length: 256_000 }] }, lists: [MODEL] },
+
+  endpoints: {
+    rerank: {
+      asked: { model: 'rerank-v4' },
+      whole: { id: 'r-1', results: RANKS, meta: { billed_units: { search_units: 1 } } },
+      says: { object: 'list', model: 'under-test/rerank-v4', results: RANKS },
+    },
+  },
 
   embeddings: {
     asked: { model: 'embed-v4.0' },

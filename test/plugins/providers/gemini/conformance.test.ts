@@ -2,7 +2,7 @@ import { Secret } from 'unified-model-gateway/plugin'
 import { describeProvider } from 'unified-model-gateway/plugin/testing'
 import gemini from '../../../../plugins/providers/gemini/index.ts'
 import { askedOf } from '../../../support/asked-models.ts'
-import { ABLE, errors, midStreamError, scenarios } from './scenarios.ts'
+import { ABLE, endpoints, errors, midStreamError, scenarios } from './scenarios.ts'
 
 const VECTORS = [
   [0.25, -0.5, 1],
@@ -20,6 +20,7 @@ describeProvider({
   scenarios,
   errors,
   midStreamError,
+  endpoints,
   discovery: {
     answers: {
       models: [

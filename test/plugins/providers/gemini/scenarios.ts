@@ -5,6 +5,18 @@ const SIGNATURE = 'EskgCsYgAb4c2lnbmVkIHRob3VnaHQ='
 const OSLO = { name: 'get_weather', arguments: { city: 'Oslo' } }
 const ROME = { name: 'get_weather', arguments: { city: 'Rome' } }
 
+const FOX = Buffer.from('a picture of a fox').toString('base64')
+
+/** A picture, as generateContent replies with it. */
+const painted = {
+  asked: { model: 'gemini-2.5-flash-image' },
+  whole: reply([{ text: 'Here it is.' }, { inlineData: { mimeType: 'image/png', data: FOX } }]).whole,
+  says: { data: [{ b64_json: FOX }], output_format: 'png', usage: { input_tokens: 12, output_tokens: 7, total_tokens: 19 } },
+}
+
+/** The endpoints of a Gemini, for the conformance suites of gemini and vertex. */
+export const endpoints: ProviderUnderTest['endpoints'] = { 'images.generations': painted, 'images.edits': painted }
+
 /** The scenarios of a Gemini, for the conformance suites of gemini and vertex. */
 export const scenarios: Scenarios = {
   text: {

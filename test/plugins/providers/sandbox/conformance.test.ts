@@ -52,6 +52,20 @@ describeProvider({
 
   discovery: { lists: ['echo', 'hello', 'reasoner'] },
 
+  endpoints: {
+    completions: {
+      asked: { model: 'echo' },
+      says: { object: 'text_completion', choices: [{ text: 'Hello', finish_reason: 'stop' }] },
+    },
+    moderations: { says: { results: [{ flagged: false }] } },
+    'images.generations': { says: { created: 1_710_808_084, usage: { input_tokens: 2, output_tokens: 1, total_tokens: 3 } } },
+    'audio.speech': { says: { type: 'audio/wav' } },
+    'audio.transcriptions': {
+      says: { text: 'Hello from the sandbox. It cannot hear a.mp3, which has 4 bytes.' },
+    },
+    rerank: { says: { object: 'list', results: [{ index: 0 }, { index: 1 }] } },
+  },
+
   embeddings: {
     asked: { dimensions: 4 },
     input: ['Hello', 'Hello, world'],

@@ -1,5 +1,5 @@
-import { event, type Said } from '../../../core/testing/kit.ts'
-import { halves } from '../../../core/testing/upstream/openai-reply.ts'
+import { finishOf, halves, type Said } from './openai-reply.ts'
+import { event } from './replies.ts'
 
 /** What a model of OpenAI wants back of its reasoning. */
 export const ENCRYPTED = 'gAAAAABencryptedThought'
@@ -12,11 +12,11 @@ interface Item {
 }
 
 function reasoning(text: string): Item {
-  const whole = { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text }], encrypted_content: ENCRYPTED }
+  const head = { id: 'rs_1', type: 'reasoning' }
   const part = (piece: string) => ({ summary_index: 0, part: { type: 'summary_text', text: piece } })
   return {
-    whole,
-    added: { ...whole, summary: [], encrypted_content: '' },
+    whole: { ...head, summary: [{ type: 'summary_text', text }], encrypted_content: ENCRYPTED, status: 'completed' },
+    added: { ...head, summary: [], encrypted_content: '', status: 'in_progress' },
     events: [
       { type: 'response.reasoning_summary_part.added', ...part('') },
       ...halves(text).map((delta) => ({ type: 'response.reasoning_summary_text.delta', summary_index: 0, delta })),
@@ -26,17 +26,22 @@ function reasoning(text: string): Item {
   }
 }
 
-function message(text: string): Item {
-  const part = (piece: string) => ({ type: 'output_text', text: piece, annotations: [], logprobs: [] })
-  const whole = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [part(text)] }
-  const inPart = { content_index: 0, logprobs: [] }
+function message(text: string, kind: 'output_text' | 'refusal'): Item {
+  const member = kind === 'refusal' ? 'refusal' : 'text'
+  const more = kind === 'refusal' ? {} : { logprobs: [] }
+  const part = (piece: string) => ({
+    type: kind,
+    [member]: piece,
+    ...(kind === 'refusal' ? {} : { annotations: [], logprobs: [] }),
+  })
+  const whole = { id: `msg_${kind}`, type: 'message', role: 'assistant', status: 'completed', content: [part(text)] }
   return {
     whole,
     added: { ...whole, status: 'in_progress', content: [] },
     events: [
       { type: 'response.content_part.added', content_index: 0, part: part('') },
-      ...halves(text).map((delta) => ({ type: 'response.output_text.delta', ...inPart, delta })),
-      { type: 'response.output_text.done', ...inPart, text },
+      ...halves(text).map((delta) => ({ type: `response.${kind}.delta`, content_index: 0, ...more, delta })),
+      { type: `response.${kind}.done`, content_index: 0, ...more, [member]: text },
       { type: 'response.content_part.done', content_index: 0, part: part(text) },
     ],
   }
@@ -71,22 +76,29 @@ const RESPONSE = {
   metadata: {},
 }
 
-const USAGE = {
-  input_tokens: 12,
-  input_tokens_details: { cached_tokens: 0 },
-  output_tokens: 7,
+const usageOf = ({ prompt_tokens = 12, completion_tokens = 7, prompt_tokens_details }: NonNullable<Said['usage']> = {}) => ({
+  input_tokens: prompt_tokens,
+  input_tokens_details: { cached_tokens: prompt_tokens_details?.cached_tokens ?? 0 },
+  output_tokens: completion_tokens,
   output_tokens_details: { reasoning_tokens: 0 },
-  total_tokens: 19,
-}
+  total_tokens: prompt_tokens + completion_tokens,
+})
+
+/** Why a response is incomplete, by the finish reason of a chat completion. */
+const REASONS: Readonly<Record<string, string>> = { length: 'max_output_tokens', content_filter: 'content_filter' }
 
 /** A reply of OpenAI's Responses API, whole and as the events of its stream (openai-openapi, `Response`, `ResponseStreamEvent`). */
-export function responsesReply({ reasoning: thought, text, tools = [] }: Said) {
+export function responsesReply(says: Said) {
+  const { reasoning: thought, text, refusal, tools = [], usage } = says
   const items = [
     ...(thought === undefined ? [] : [reasoning(thought)]),
-    ...(text === undefined ? [] : [message(text)]),
+    ...(text === undefined ? [] : [message(text, 'output_text')]),
+    ...(refusal === undefined ? [] : [message(refusal, 'refusal')]),
     ...tools.map(call),
   ]
-  const whole = { ...RESPONSE, status: 'completed', output: items.map((item) => item.whole), usage: USAGE }
+  const reason = REASONS[finishOf(says)]
+  const end = reason === undefined ? { status: 'completed' } : { status: 'incomplete', incomplete_details: { reason } }
+  const whole = { ...RESPONSE, ...end, output: items.map((item) => item.whole), usage: usageOf(usage) }
   const begun = { response: { ...RESPONSE, status: 'in_progress', output: [], usage: null } }
   const events = [
     { type: 'response.created', ...begun },
@@ -96,7 +108,7 @@ export function responsesReply({ reasoning: thought, text, tools = [] }: Said) {
       ...within.map((one) => ({ ...one, item_id: item.id, output_index })),
       { type: 'response.output_item.done', output_index, item },
     ]),
-    { type: 'response.completed', response: whole },
+    { type: `response.${whole.status}`, response: whole },
   ]
   return { whole, stream: events.map((one, sequence_number) => event({ ...one, sequence_number }, one.type)) }
 }

@@ -1,0 +1,27 @@
+import type { Asked } from '../translator/run-translator.ts'
+import type { ProviderUnderTest } from './provider-under-test.ts'
+
+/** A call to an endpoint beside chat completions whose upstream does not speak as OpenAI's, or has a model of its own for it. */
+export interface EndpointFixture {
+  /** Fields of the client's request. `model`: the upstream's name of a model that the endpoint serves. */
+  readonly asked?: Asked
+  /** The body of the upstream's reply, which is sent as JSON. Absent: OpenAI's, or the provider replies by itself. */
+  readonly whole?: object
+  /** Members of the client's reply. Absent: the upstream's own bytes. */
+  readonly says?: object
+}
+
+/** The endpoints of which a fixture may speak. */
+export type FixedEndpoint =
+  | 'completions'
+  | 'moderations'
+  | 'images.generations'
+  | 'images.edits'
+  | 'audio.speech'
+  | 'audio.transcriptions'
+  | 'audio.translations'
+  | 'rerank'
+
+/** The model of a provider's calls to an endpoint, as the upstream names it. */
+export const modelOf = ({ model, endpoints }: ProviderUnderTest, endpoint: FixedEndpoint): string =>
+  String(endpoints?.[endpoint]?.asked?.model ?? model)
