@@ -1,6 +1,7 @@
 import { Secret } from 'unified-model-gateway/plugin'
 import { describeProvider } from 'unified-model-gateway/plugin/testing'
 import ollama from '../../../../plugins/providers/ollama/index.ts'
+import { RARE_REQUESTS } from '../../../support/rare-requests.ts'
 import { errors, midStreamError, scenarios } from './scenarios.ts'
 
 const LOOK = { type: 'function', function: { name: 'look' } }
@@ -10,7 +11,7 @@ describeProvider({
   config: ({ origin }) => ({ baseUrl: origin, apiKey: new Secret('ollama-canary-31c9') }),
   model: 'gpt-oss:20b',
   streamType: 'application/x-ndjson',
-  requests: { file: new URL('requests.http', import.meta.url) },
+  requests: { file: new URL('requests.http', import.meta.url), asked: RARE_REQUESTS },
   scenarios,
   errors,
   midStreamError,
