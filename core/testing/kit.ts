@@ -7,11 +7,14 @@
  */
 export type {
   Absent,
+  ConfiguredCalls,
   Discovery,
   EmbeddingsFixture,
   ErrorFixture,
   Errors,
   MidStreamError,
+  MoreCalls,
+  OtherEndpoint,
   ProviderUnderTest,
   ReplyFixture,
   RequestsFixture,
