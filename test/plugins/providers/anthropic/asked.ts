@@ -1,4 +1,5 @@
-import type { Asked } from 'unified-model-gateway/plugin/testing'
+import { Secret } from 'unified-model-gateway/plugin'
+import type { Asked, RequestsFixture } from 'unified-model-gateway/plugin/testing'
 
 const MODEL = 'claude-haiku-4-5'
 const THOUGHT = { type: 'thinking', thinking: 'The weather?', signature: 'c2lnbmVk' }
@@ -72,5 +73,31 @@ const EFFORTS: Readonly<Record<string, Asked>> = Object.fromEntries(
   ]),
 )
 
-/** Calls of Anthropic's own suite of requests, by title. */
+/** Chat completion requests to Anthropic, by title. */
 export const ASKED: Readonly<Record<string, Asked>> = { ...THINKING, ...EFFORTS }
+
+const apiKey = new Secret('sk-ant-canary-31c9')
+const passed = { messages: { 'of its own client': {} }, 'messages.count_tokens': { 'of its own client': {} } }
+const own = (fields: Asked): Asked => ({ model: 'own-model', ...fields })
+
+/** Configurations of the provider. */
+export const CONFIGURED: RequestsFixture['configured'] = {
+  "at Anthropic's own address": { config: { apiKey }, endpoints: passed },
+  'at the address of a proxy, with a maximum of tokens': {
+    config: { apiKey, baseUrl: 'https://proxy.example/claude/v1/', maxTokens: 3000 },
+    asked: { 'a maximum': { max_tokens: 5000 }, 'a maximum of null': { max_tokens: null, max_completion_tokens: null } },
+    endpoints: passed,
+  },
+  'with facts of a model that thinks': {
+    config: { apiKey, facts: { 'own-*': { thinking: 'adaptive' } } },
+    asked: {
+      'a temperature': own({ temperature: 0.5 }),
+      'thinking and no effort': after([{ model: 'own-model', thinking: [THOUGHT] }], own({ reasoning_effort: null })),
+      'the effort none': own({ reasoning_effort: 'none' }),
+      'the effort xhigh': own({ reasoning_effort: 'xhigh' }),
+      'a strict tool': own({ tools: [{ type: 'function', function: { name: 'look', strict: true } }], tool_choice: 'required' }),
+    },
+  },
+  'at the address of an endpoint': { config: { apiKey, baseUrl: 'https://proxy.example/v1/messages' } },
+  'at no address': { config: { apiKey, baseUrl: 'http://' } },
+}

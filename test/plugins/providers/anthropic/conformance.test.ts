@@ -3,7 +3,7 @@ import { describeProvider, json } from 'unified-model-gateway/plugin/testing'
 import anthropic from '../../../../plugins/providers/anthropic/index.ts'
 import { askedOf } from '../../../support/asked-models.ts'
 import { RARE_REQUESTS } from '../../../support/rare-requests.ts'
-import { ASKED } from './asked.ts'
+import { ASKED, CONFIGURED } from './asked.ts'
 import { errors, midStreamError, parameters, scenarios } from './scenarios.ts'
 
 describeProvider({
@@ -24,6 +24,7 @@ describeProvider({
         'unlisted',
       ]),
     },
+    configured: CONFIGURED,
   },
   scenarios,
   errors,
