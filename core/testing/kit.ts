@@ -8,11 +8,14 @@
 export type { EndpointFixture, FixedEndpoint } from './conformance/endpoint-fixtures.ts'
 export type {
   Absent,
+  ConfiguredCalls,
   Discovery,
   EmbeddingsFixture,
   ErrorFixture,
   Errors,
   MidStreamError,
+  MoreCalls,
+  OtherEndpoint,
   ProviderUnderTest,
   ReplyFixture,
   RequestsFixture,

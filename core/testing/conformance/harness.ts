@@ -12,6 +12,7 @@ import {
   scriptedUpstream,
 } from '../upstream/scripted-upstream.ts'
 import { isAbsent, type ProviderUnderTest } from './provider-under-test.ts'
+import { redirect, type SentRequest, undoRedirect } from './redirect.ts'
 
 /** The namespace of the provider under test. */
 export const NAMESPACE = 'under-test'
@@ -35,7 +36,7 @@ export interface Harness {
   readonly provider: Provider
   readonly upstream: ScriptedUpstream
   /** The upstream requests so far, without those for tokens and for the list of models. */
-  readonly received: readonly ReceivedRequest[]
+  readonly received: readonly SentRequest[]
   /** The texts of all secrets in the configuration. */
   readonly secrets: readonly string[]
   /** Sets the upstream's reply to all following calls. */
@@ -60,25 +61,26 @@ export async function startHarness(subject: ProviderUnderTest): Promise<Harness>
 
 async function startBefore(
   upstream: ScriptedUpstream,
-  { plugin, config, discovery, besides }: ProviderUnderTest,
+  { plugin: own, config, discovery, besides }: ProviderUnderTest,
 ): Promise<Harness> {
+  const plugin = redirect(own, upstream.origin)
   const configured = config(upstream)
   const secrets: string[] = []
   replaceSecrets(configured, (secret) => secrets.push(secret.reveal()))
-  const received: ReceivedRequest[] = []
+  const received: SentRequest[] = []
   let script: Script | RequestHandler = []
   upstream.on((request) => {
     const other = besides?.(request) ?? (request.method === 'GET' ? listing(discovery, request) : undefined)
     if (other !== undefined) return other
-    received.push(request)
+    received.push(undoRedirect(request))
     return typeof script === 'function' ? script(request) : script
   })
   const { default: Sdk } = await import('openai').catch(() => ({ default: undefined }))
-  const provider = await createProvider(plugin, configured)
   const gateway = await startPluginGateway({
     chain: [{ plugin: new TestAuth(LINK_HEADER).plugin }],
     namespaces: { [NAMESPACE]: { plugin, config: configured } },
   })
+  const provider = await createProvider(plugin, configured)
   return {
     provider,
     upstream,

@@ -1,4 +1,4 @@
-import type { ProviderPlugin, Usage } from '../../sdk/api.ts'
+import type { EndpointName, ProviderPlugin, Usage } from '../../sdk/api.ts'
 import type { PluginConfig } from '../gateway/plugin-gateway.ts'
 import type { Asked } from '../translator/run-translator.ts'
 import type { Said, SaidTool } from '../upstream/openai-reply.ts'
@@ -41,14 +41,37 @@ export interface ProviderUnderTest {
   besides?(request: ReceivedRequest): Script | undefined
 }
 
+/** Calls that lead to requests, besides the suite's own. */
+export interface MoreCalls {
+  /** Chat completion requests, by title: the fields of each. For models that get other requests, for parameters that meet each other. */
+  readonly asked?: Readonly<Record<string, Asked>>
+  /**
+   * Requests to other endpoints, by endpoint and title: the fields of each besides the suite's own. Those with a `File` are sent as forms.
+   * `{ rerank: { 'of objects': { model: 'rerank-2', documents: [{ text: 'Here.' }] } } }`.
+   */
+  readonly endpoints?: Readonly<Partial<Record<OtherEndpoint, Readonly<Record<string, Asked>>>>>
+}
+
+/** An endpoint beside chat completions and the list of models. */
+export type OtherEndpoint = Exclude<EndpointName, 'chat.completions' | 'models'>
+
 /** The requests that the upstream must get for the suite's calls. */
-export interface RequestsFixture {
+export interface RequestsFixture extends MoreCalls {
   /** A file that the suite writes if the environment variable UMG_WRITE_REQUESTS is set, and else compares. Read it beside the upstream's documentation. */
   readonly file: URL
-  /** More calls, by title: the fields of each request. For models that get other requests, for parameters that meet each other. */
-  readonly asked?: Readonly<Record<string, Asked>>
   /** What stands in the file for headers that differ from run to run, such as a date or a signature. */
   headers?(request: ReceivedRequest): Readonly<Record<string, string>>
+  /**
+   * Further configurations, by title, such as `'in a region'`. The file gets the requests that each makes for a text, for the list of models, to
+   * check the credential, and for its own calls; or why it is refused.
+   */
+  readonly configured?: Readonly<Record<string, ConfiguredCalls>>
+}
+
+/** A configuration, and the calls that are made with it. */
+export interface ConfiguredCalls extends MoreCalls {
+  /** Requests to other addresses than the scripted upstream's reach it too: the file shows where they were sent. */
+  readonly config: PluginConfig
 }
 
 /** Replaces a fixture that the upstream does not have, and gives the reason. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { ReceivedRequest } from '../upstream/scripted-upstream.ts'
+import type { SentRequest } from './redirect.ts'
 
 /** If this variable is set, the suite writes the files of requests instead of comparing them. */
 const WRITE = 'UMG_WRITE_REQUESTS'
@@ -69,7 +69,10 @@ function readSections(url: URL): ReadonlyMap<string, string> {
 }
 
 /** A request as the file shows it. `headers`: values to show instead of those that differ from run to run. */
-export function show({ method, path, headers, body }: ReceivedRequest, shown: Readonly<Record<string, string>> = {}): string {
+export function show(
+  { method, origin = '', path, headers, body }: SentRequest,
+  shown: Readonly<Record<string, string>> = {},
+): string {
   const type = headers['content-type'] ?? ''
   const boundary = /boundary=(\S+)/.exec(type)?.[1] ?? ''
   const names = Object.keys(headers).filter((name) => !OF_THE_CONNECTION.has(name))
@@ -77,7 +80,7 @@ export function show({ method, path, headers, body }: ReceivedRequest, shown: Re
   const content = type.startsWith('application/json')
     ? compact(JSON.parse(body.toString()))
     : body.toString().replaceAll('\r\n', '\n')
-  const text = [`${method} ${path}`, ...lines, ...(content === '' ? [] : ['', content])].join('\n').trimEnd()
+  const text = [`${method} ${origin}${path}`, ...lines, ...(content === '' ? [] : ['', content])].join('\n').trimEnd()
   return boundary === '' ? text : text.replaceAll(boundary, 'BOUNDARY')
 }
 

@@ -29,7 +29,18 @@ describeProvider({
   config: ({ origin }) => ({ origin, token: new Secret('acme-canary-b07f') }),
   model: 'big one',
   streamType: 'application/x-ndjson',
-  requests: { file: new URL('strangers/acme-requests.http', import.meta.url) },
+  requests: {
+    file: new URL('strangers/acme-requests.http', import.meta.url),
+    endpoints: { embeddings: { 'of nothing that Acme has': {} } },
+    configured: {
+      'at its own address': {
+        config: { origin: 'https://acme.example', token: new Secret('acme-canary-b07f') },
+        asked: { 'a streamed text': { stream: true } },
+      },
+      'at no address': { config: { origin: 'acme', token: new Secret('acme-canary-b07f') } },
+      'without a token': { config: { origin: 'https://acme.example' } },
+    },
+  },
 
   scenarios: {
     text: {

@@ -1,61 +1,40 @@
 import { operationOf, tableFor } from '../../../routing/operation.ts'
-import type { EndpointName } from '../../../sdk/api.ts'
 import type { Asked } from '../../translator/run-translator.ts'
-import { json } from '../../upstream/replies.ts'
-import type { ReceivedRequest } from '../../upstream/scripted-upstream.ts'
 import { CHAT_PARAMETERS, INNER_PARAMETERS, STRUCTURE } from '../chat-parameters.ts'
-import { ALL_PARAMETERS, CHAT_REQUESTS, ENDPOINT_FORMS, ENDPOINT_REQUESTS } from '../client-requests.ts'
-import { NAMESPACE, type Suite } from '../harness.ts'
-import { isAbsent, type RequestsFixture } from '../provider-under-test.ts'
+import { ALL_PARAMETERS, CHAT_REQUESTS, ENDPOINT_REQUESTS } from '../client-requests.ts'
+import type { Suite } from '../harness.ts'
+import { isAbsent, type OtherEndpoint, type RequestsFixture } from '../provider-under-test.ts'
 import { RequestFile, show } from '../request-file.ts'
-import { request } from '../requests.ts'
-import { streamBody, streamScript, wholeScript } from '../scripts.ts'
+import { RequestRecorder } from '../request-recorder.ts'
 import { secondTurn } from './tools.ts'
 
 /** Cases for what the provider sends: exactly the requests of the fixture's file. */
 export function describeRequests(suite: Suite): void {
   const { requests } = suite.subject
   if (isAbsent(requests)) return
+  const { asked, endpoints = {}, configured = {} } = requests
 
   describe('sends the upstream', () => {
     let file: RequestFile
+    let recorder: RequestRecorder
     before(() => {
       file = new RequestFile(requests.file)
+      recorder = new RequestRecorder(suite, requests, file)
     })
 
-    const expectChats = async (asked: Readonly<Record<string, Asked>>) => {
-      for (const [title, fields] of Object.entries(asked)) file.expect(title, await sentForChat(suite, requests, fields))
-    }
-    it('the chat requests of its file', () => expectChats({ ...CHAT_REQUESTS, ...requests.asked }))
+    it('the chat requests of its file', () => recorder.calls({ asked: { ...CHAT_REQUESTS, ...asked } }))
     it('the turn of its file after reasoning', () => expectSecondTurn(suite, requests, file))
-    it('the parameters of its file', () => expectChats(parametersOf(suite)))
-    it('the requests of its file to other endpoints', () => expectEndpoints(suite, requests, file))
-    it('the requests of its file for the list of models', () => expectListing(suite, requests, file))
+    it('the parameters of its file', () => recorder.calls({ asked: parametersOf(suite) }))
+    it('the requests of its file to other endpoints', async () => {
+      await recordEndpoints(suite, recorder)
+      await recorder.calls({ endpoints })
+    })
+    it('its own requests of its file', () => recorder.ownRequests())
+    for (const [title, calls] of Object.entries(configured)) {
+      it(`the requests of its file ${title}`, () => recorder.configured(title, calls))
+    }
     it('no others', () => file.finish())
   })
-}
-
-/** Sends a chat completion request. Resolves to the upstream request, or to the refusal. */
-async function sentForChat(suite: Suite, requests: RequestsFixture, fields: Asked): Promise<string> {
-  const { subject, harness } = suite
-  const { text } = subject.scenarios
-  harness.answer(fields.stream === true ? streamScript(subject, streamBody(text)) : wholeScript(text))
-  return sentBy(suite, requests, () => harness.post(request(subject.model, { ...text.asked, ...fields })))
-}
-
-async function sentBy({ harness }: Suite, { headers }: RequestsFixture, post: () => Promise<Response>): Promise<string> {
-  const before = harness.received.length
-  const reply = await post()
-  const body = await reply.text()
-  const sent = harness.received.slice(before).map((received) => show(received, headers?.(received)))
-  const dropped = reply.headers.get('x-umg-params-dropped')
-  if (dropped !== null) sent.unshift(`# dropped: ${dropped}`)
-  return sent.length > 0 ? sent.join('\n') : `# not sent: ${reply.status} ${refusalOf(body)}`
-}
-
-function refusalOf(body: string): string {
-  const { error } = JSON.parse(body)
-  return `${error.code}, ${error.param}`
 }
 
 /** The call ids may be new in each run. */
@@ -79,47 +58,18 @@ function parametersOf({ subject, harness }: Suite): Readonly<Record<string, Aske
   return Object.fromEntries(mapped.map((name) => [`the parameter ${name}`, asks[name] ?? {}]))
 }
 
-async function expectEndpoints(suite: Suite, requests: RequestsFixture, file: RequestFile): Promise<void> {
-  const { subject, harness } = suite
-  const served = (name: string): boolean => operationOf(harness.provider, name as EndpointName, subject.model) !== undefined
-  const path = (name: string): string => `/v1/${name.replaceAll('.', '/')}`
-  const model = `${NAMESPACE}/${subject.model}`
+/** Requests to all that serve the subject's model; for embeddings to the fixture's own model. */
+async function recordEndpoints({ subject, harness }: Suite, recorder: RequestRecorder): Promise<void> {
   const { embeddings } = subject
   if (embeddings !== undefined && !isAbsent(embeddings)) {
-    if (embeddings.whole !== undefined) {
-      harness.answer(
-        wholeScript({ whole: embeddings.whole, says: {} }, { ...(embeddings.headers && { headers: embeddings.headers }) }),
-      )
-    }
-    const asked = {
-      input: embeddings.input,
-      ...embeddings.asked,
-      model: `${NAMESPACE}/${embeddings.asked?.model ?? subject.model}`,
-    }
-    const each = { 'of one text': { input: 'Hello' }, 'of 256 dimensions': { dimensions: 256 }, ...embeddings.parameters }
-    for (const [title, fields] of Object.entries({ 'of a list': {}, ...each })) {
-      const post = () => harness.post({ ...asked, ...fields }, { path: '/v1/embeddings' })
-      file.expect(`embeddings ${title}`, await sentBy(suite, requests, post))
+    const { input, asked, parameters } = embeddings
+    const each = { 'of a list': {}, 'of one text': { input: 'Hello' }, 'of 256 dimensions': { dimensions: 256 }, ...parameters }
+    for (const [title, fields] of Object.entries(each)) {
+      await recorder.endpoint('embeddings', `embeddings ${title}`, { input, ...asked, ...fields })
     }
   }
-  harness.answer(json({}))
-  for (const [name, fields] of Object.entries(ENDPOINT_REQUESTS).filter(([name]) => served(name))) {
-    file.expect(name, await sentBy(suite, requests, () => harness.post({ model, ...fields }, { path: path(name) })))
+  for (const name of Object.keys(ENDPOINT_REQUESTS) as OtherEndpoint[]) {
+    const served = operationOf(harness.provider, name, subject.model) !== undefined
+    if (served && name !== 'embeddings') await recorder.endpoint(name, name)
   }
-  for (const [name, fields] of Object.entries(ENDPOINT_FORMS).filter(([name]) => served(name))) {
-    const form = new FormData()
-    for (const [field, value] of Object.entries({ model, ...fields })) form.set(field, value)
-    file.expect(name, await sentBy(suite, requests, () => harness.post(form, { path: path(name) })))
-  }
-}
-
-/** The provider's own requests for the list, in the order of their paths: they may be sent at once. */
-async function expectListing({ subject, harness }: Suite, { headers }: RequestsFixture, file: RequestFile): Promise<void> {
-  const { provider, upstream } = harness
-  if (provider.models === undefined) return
-  const before = upstream.requests.length
-  await provider.models(AbortSignal.timeout(10_000))
-  const listing = upstream.requests.slice(before).filter((received) => subject.besides?.(received) === undefined)
-  const sent = listing.map((received: ReceivedRequest) => show(received, headers?.(received))).sort()
-  file.expect('the list of models', sent.join('\n\n'))
 }

@@ -2,6 +2,7 @@ import { Secret } from 'unified-model-gateway/plugin'
 import { describeProvider, json, type ReceivedRequest } from 'unified-model-gateway/plugin/testing'
 import plugin from '../../../../plugins/providers/bedrock/index.ts'
 import { askedOf } from '../../../support/asked-models.ts'
+import { RARE_REQUESTS } from '../../../support/rare-requests.ts'
 import { checkedSignature } from './checked-signature.ts'
 import { reasoning, reply, SIGNATURE, text, tool } from './converse-reply.ts'
 import { exception, MODEL } from './support.ts'
@@ -43,14 +44,17 @@ describeProvider({
   requests: {
     file: new URL('requests.http', import.meta.url),
     headers: checkedSignature('secret-canary-31c9'),
-    asked: askedOf([
-      'anthropic.claude-opus-5-5',
-      'anthropic.claude-haiku-4-5-20251001-v1:0',
-      'anthropic.claude-3-haiku-20240307-v1:0',
-      'amazon.nova-2-lite-v1:0',
-      'openai.gpt-oss-120b-1:0',
-      'meta.llama3-3-70b-instruct-v1:0',
-    ]),
+    asked: {
+      ...RARE_REQUESTS,
+      ...askedOf([
+        'anthropic.claude-opus-5-5',
+        'anthropic.claude-haiku-4-5-20251001-v1:0',
+        'anthropic.claude-3-haiku-20240307-v1:0',
+        'amazon.nova-2-lite-v1:0',
+        'openai.gpt-oss-120b-1:0',
+        'meta.llama3-3-70b-instruct-v1:0',
+      ]),
+    },
   },
 
   scenarios: {

@@ -2,6 +2,7 @@ import { Secret } from 'unified-model-gateway/plugin'
 import { describeProvider } from 'unified-model-gateway/plugin/testing'
 import gemini from '../../../../plugins/providers/gemini/index.ts'
 import { askedOf } from '../../../support/asked-models.ts'
+import { RARE_REQUESTS } from '../../../support/rare-requests.ts'
 import { ABLE, endpoints, errors, midStreamError, scenarios } from './scenarios.ts'
 
 const VECTORS = [
@@ -15,7 +16,10 @@ describeProvider({
   model: 'gemini-able',
   requests: {
     file: new URL('requests.http', import.meta.url),
-    asked: askedOf(['gemini-2.0-flash', 'gemini-2.5-pro', 'gemini-2.5-flash', 'gemini-3-pro', 'gemini-3.6-flash', 'unlisted']),
+    asked: {
+      ...RARE_REQUESTS,
+      ...askedOf(['gemini-2.0-flash', 'gemini-2.5-pro', 'gemini-2.5-flash', 'gemini-3-pro', 'gemini-3.6-flash', 'unlisted']),
+    },
   },
   scenarios,
   errors,

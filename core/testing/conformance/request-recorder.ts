@@ -1,0 +1,128 @@
+import { ConfigError } from '../../text/diagnostic.ts'
+import type { Asked } from '../translator/run-translator.ts'
+import { json } from '../upstream/replies.ts'
+import { ENDPOINT_REQUESTS } from './client-requests.ts'
+import { NAMESPACE, type Suite, startHarness } from './harness.ts'
+import type { ConfiguredCalls, MoreCalls, OtherEndpoint, RequestsFixture } from './provider-under-test.ts'
+import { type SentRequest, undoRedirect } from './redirect.ts'
+import { type RequestFile, show } from './request-file.ts'
+import { request } from './requests.ts'
+import { streamBody, streamScript, wholeScript } from './scripts.ts'
+
+/** Makes calls to one gateway, and compares the upstream requests that they lead to with a file. */
+export class RequestRecorder {
+  readonly #suite: Suite
+  readonly #requests: RequestsFixture
+  readonly #file: RequestFile
+  readonly #configuration: string
+
+  /** `configuration`: what the titles of all requests end with. */
+  constructor(suite: Suite, requests: RequestsFixture, file: RequestFile, configuration = '') {
+    this.#suite = suite
+    this.#requests = requests
+    this.#file = file
+    this.#configuration = configuration
+  }
+
+  /** A chat completion request. */
+  async chat(title: string, fields: Asked): Promise<void> {
+    const { subject, harness } = this.#suite
+    const { text } = subject.scenarios
+    harness.answer(fields.stream === true ? streamScript(subject, streamBody(text)) : wholeScript(text))
+    await this.#call(title, () => harness.post(request(subject.model, { ...text.asked, ...fields })))
+  }
+
+  /** A request to another endpoint. The upstream refuses it: whatever it replied, nothing would be sent again. */
+  async endpoint(name: OtherEndpoint, title: string, fields: Asked = {}): Promise<void> {
+    const { subject, harness } = this.#suite
+    harness.answer(json({}, { status: 400 }))
+    const { model = subject.model, ...rest } = fields
+    const asked = { model: `${NAMESPACE}/${model}`, ...ENDPOINT_REQUESTS[name], ...rest }
+    const path = `/v1/${name.replaceAll('.', '/')}`
+    await this.#call(title, () => harness.post(isForm(asked) ? toForm(asked) : asked, { path }))
+  }
+
+  /** The calls of a fixture. */
+  async calls({ asked = {}, endpoints = {} }: MoreCalls): Promise<void> {
+    for (const [title, fields] of Object.entries(asked)) await this.chat(title, fields)
+    for (const [name, each] of Object.entries(endpoints)) {
+      for (const [title, fields] of Object.entries(each)) await this.endpoint(name as OtherEndpoint, `${name} ${title}`, fields)
+    }
+  }
+
+  /** The provider's own requests: for the list of models, and to check the credential. */
+  async ownRequests(): Promise<void> {
+    const { provider, answer } = this.#suite.harness
+    answer(json({}))
+    const signal = AbortSignal.timeout(10_000)
+    if (provider.models) await this.#own('the list of models', () => provider.models!(signal))
+    if (provider.check) await this.#own('the check of the credential', () => provider.check!(signal))
+  }
+
+  /** The requests of another configuration, or why it is refused. */
+  async configured(title: string, { config, ...calls }: ConfiguredCalls): Promise<void> {
+    const subject = { ...this.#suite.subject, config: () => config }
+    const harness = await startHarness(subject).catch(refusalOfConfig)
+    if (typeof harness === 'string') {
+      this.#file.expect(`the configuration ${title}`, harness)
+      return
+    }
+    try {
+      const recorder = new RequestRecorder({ subject, harness }, this.#requests, this.#file, `, ${title}`)
+      await recorder.chat('a text', {})
+      await recorder.ownRequests()
+      await recorder.calls(calls)
+    } finally {
+      await harness.stop()
+    }
+  }
+
+  async #call(title: string, post: () => Promise<Response>): Promise<void> {
+    const { received } = this.#suite.harness
+    const before = received.length
+    const reply = await post()
+    const body = await reply.text()
+    const sent = received.slice(before).map((one) => this.#show(one))
+    const dropped = reply.headers.get('x-umg-params-dropped')
+    if (dropped !== null) sent.unshift(`# dropped: ${dropped}`)
+    this.#expect(title, sent.length > 0 ? sent.join('\n') : `# not sent: ${reply.status} ${refusalOf(body)}`)
+  }
+
+  /** In the order of their paths: they may be sent at once. */
+  async #own(title: string, send: () => Promise<unknown>): Promise<void> {
+    const { subject, harness } = this.#suite
+    const { requests } = harness.upstream
+    const before = requests.length
+    await send()
+    const own = requests.slice(before).filter((received) => subject.besides?.(received) === undefined)
+    const sent = own.map((received) => this.#show(undoRedirect(received))).sort()
+    this.#expect(title, sent.join('\n\n'))
+  }
+
+  #expect(title: string, sent: string): void {
+    this.#file.expect(title + this.#configuration, sent)
+  }
+
+  #show(sent: SentRequest): string {
+    return show(sent, this.#requests.headers?.(sent))
+  }
+}
+
+const isForm = (asked: Asked): boolean => Object.values(asked).some((value) => value instanceof File)
+
+function toForm(asked: Asked): FormData {
+  const form = new FormData()
+  for (const [field, value] of Object.entries(asked)) form.set(field, value as string | File)
+  return form
+}
+
+function refusalOf(body: string): string {
+  const { error } = JSON.parse(body)
+  return `${error.code}, ${error.param}`
+}
+
+/** Without the place in the gateway's own file. */
+function refusalOfConfig(error: unknown): string {
+  if (!(error instanceof ConfigError)) throw error
+  return error.diagnostics.map(({ message }) => `# refused: ${message}`).join('\n')
+}
