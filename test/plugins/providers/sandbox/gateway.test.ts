@@ -1,7 +1,7 @@
 import { expect } from 'chai'
 import type OpenAI from 'openai'
 import { APIError, InternalServerError, RateLimitError } from 'openai'
-import type { TestGateway } from '../../../support/gateway.ts'
+import { startTestGateway, type TestGateway } from '../../../support/gateway.ts'
 import { startSandboxGateway } from './sandbox.ts'
 
 describe('sandbox: through the gateway, as a client with the official SDK sees it', () => {
@@ -36,6 +36,17 @@ describe('sandbox: through the gateway, as a client with the official SDK sees i
     expect(first.choices[0]!.message.content).to.include('You said: Hi')
     expect(JSON.stringify(first)).to.equal(JSON.stringify(second))
     expect(first._request_id).not.to.equal(second._request_id)
+  })
+
+  it('a mistyped model is answered, under its name, unless the namespace lists its models', async () => {
+    const mistyped = asking('Hi', 'sandbox/helo')
+    expect((await client.chat.completions.create(mistyped)).choices[0]!.message.content).to.include('helo')
+    const listed = await startTestGateway({
+      routes: { chain: [{ plugin: 'auth' }], namespaces: { sandbox: { provider: 'sandbox', models: ['hello', 'echo'] } } },
+    })
+    const { status } = await listed.fetch('/v1/chat/completions', { json: mistyped, key: listed.testKey })
+    await listed.stop()
+    expect(status).to.equal(404)
   })
 
   it('a stream is complete, with its usage if requested', async () => {
