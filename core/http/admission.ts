@@ -156,14 +156,16 @@ export class CallMemory {
   readonly #key: string
   readonly #budget: SharedBudget
   #bytes = 0
+  #isReleased = false
 
   constructor(key: string, budget: SharedBudget) {
     this.#key = key
     this.#budget = budget
   }
 
-  /** Takes more bytes. Throws 503 if there is no room. */
+  /** Takes more bytes. Throws 503 if there is no room. What a call needs after its end is free at once, and takes nothing. */
   take(bytes: number): void {
+    if (this.#isReleased) return
     this.#budget.take(this.#key, bytes)
     this.#bytes += bytes
   }
@@ -172,5 +174,6 @@ export class CallMemory {
   release(): void {
     if (this.#bytes > 0) this.#budget.giveBack(this.#key, this.#bytes)
     this.#bytes = 0
+    this.#isReleased = true
   }
 }

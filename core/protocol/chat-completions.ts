@@ -130,6 +130,10 @@ class ChatStreamReader implements EventReader {
   readonly #choices: number
   readonly #includeUsage: boolean
   readonly #finished = new Set<number>()
+  /** The members that all chunks of a stream share, in the one that finishes its first choice. */
+  #envelope: LooseChunk = {}
+  /** Whether the upstream has sent a usage, valid or not. */
+  #hasUsage = false
   usage: Usage | undefined
   refusal: UpstreamRefusal | undefined
 
@@ -160,6 +164,12 @@ class ChatStreamReader implements EventReader {
     return chunk === undefined || chunk.usage != null || (choicesOf(chunk) ?? []).some(hasContent)
   }
 
+  usageEvent(usage: Usage): string | undefined {
+    if (this.#hasUsage) return undefined
+    const { id, object, created, model } = this.#envelope
+    return Buffer.from(JSON.stringify({ id, object, created, model, choices: [], usage })).toString('latin1')
+  }
+
   #look(data: string): EventKind {
     const chunk = parse(data)
     if (chunk === undefined) return 'malformed'
@@ -170,8 +180,11 @@ class ChatStreamReader implements EventReader {
     const choices = choicesOf(chunk)
     if (choices === undefined) return 'malformed'
     for (const choice of choices) {
-      if (choice.finish_reason != null) this.#finished.add(choice.index ?? 0)
+      if (choice.finish_reason == null) continue
+      if (this.#finished.size === 0) this.#envelope = chunk
+      this.#finished.add(choice.index ?? 0)
     }
+    this.#hasUsage ||= chunk.usage != null
     this.usage = readUsage(chunk.usage) ?? this.usage
     const usageOnly = chunk.usage != null && choices.length === 0
     return usageOnly && !this.#includeUsage ? 'drop' : 'pass'
@@ -186,6 +199,10 @@ class ChatStreamReader implements EventReader {
 const SIGNIFICANT_MEMBER = /(?:_reason|usage|error)"\s*:\s*(?!null|\s)/
 
 interface LooseChunk {
+  readonly id?: unknown
+  readonly object?: unknown
+  readonly created?: unknown
+  readonly model?: unknown
   readonly choices?: unknown
   readonly usage?: unknown
   readonly error?: unknown

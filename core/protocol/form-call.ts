@@ -3,7 +3,7 @@ import { closeFacade } from '../plugins/facade.ts'
 import { ContractViolation } from '../plugins/faults.ts'
 import type { Call, ChatRequest, EndpointName, ModelId, Upload } from '../sdk/api.ts'
 import { type CallContext, resolveModel } from './call.ts'
-import { type FormPart, newBoundary, writeForm } from './form.ts'
+import { type FormFile, type FormPart, newBoundary, writeForm } from './form.ts'
 import { checkKeys, checkName } from './validation.ts'
 
 /** Members that the gateway itself reads, and that are no texts. The upstream gets them as the client wrote them. */
@@ -21,6 +21,8 @@ export class FormCall implements Call {
   readonly #boundary = newBoundary()
   #parts: readonly FormPart[]
   #model: ModelId | undefined
+  /** The files that count as memory. */
+  readonly #counted = new Set<FormFile>()
 
   /** Throws a GatewayError (400) if the form is invalid. */
   constructor(parts: readonly FormPart[], context: CallContext) {
@@ -78,6 +80,20 @@ export class FormCall implements Call {
     return writeForm(withTexts(this.#parts, members), this.#boundary)
   }
 
+  /** Its files of these names in memory. Rejects with the error of the context's memory if there is no room. */
+  async files(names: readonly string[]): Promise<readonly File[]> {
+    const files = this.#parts.flatMap(({ name, value }) => (typeof value !== 'string' && names.includes(name) ? [value] : []))
+    for (const file of files) this.#count(file)
+    return Promise.all(files.map(inMemory))
+  }
+
+  /** Each attempt may read them: the memory of the one before is free by then. */
+  #count(file: FormFile): void {
+    if (this.#counted.has(file)) return
+    this.#context.memory.take(Math.ceil(file.size * BASE64))
+    this.#counted.add(file)
+  }
+
   /** The texts as JSON. */
   splice(members: Readonly<Record<string, unknown>>): Buffer {
     return Buffer.from(JSON.stringify({ ...this.body, ...members }))
@@ -103,6 +119,14 @@ export class FormCall implements Call {
 }
 
 closeFacade(FormCall)
+
+/** Characters for a byte. */
+const BASE64 = 4 / 3
+
+async function inMemory({ filename, type, size, read }: FormFile): Promise<File> {
+  const pieces = await Array.fromAsync(read())
+  return new File([Buffer.concat(pieces, size)], filename, { type })
+}
 
 function described(key: string, value: FormPart['value']): unknown {
   if (typeof value !== 'string') return { filename: value.filename, type: value.type, size: value.size }

@@ -32,10 +32,12 @@ export interface EventReader {
   readonly refusal: UpstreamRefusal | undefined
   /** The frame of the event that was read last, as the client gets it. Absent: unchanged. */
   sent?(frame: string): string
+  /** The data of an event with a usage; undefined if the upstream has sent one. Absent: the protocol has no such event. */
+  usageEvent?(usage: Usage): string | undefined
 }
 
 /** What a reader of events knows of their call. */
-export interface StreamedCall extends Pick<Call, 'choices' | 'includeUsage'> {
+export interface StreamedCall extends Pick<Call, 'choices' | 'includeUsage' | 'size'> {
   member?(key: string): unknown
 }
 

@@ -64,8 +64,13 @@ export class StreamNormaliser {
     }
     if (this.#choices.size < this.#asked) return undefined
     const { usage } = this
-    if (this.#includeUsage && usage !== undefined) chunks.push({ ...this.#envelope!, usage })
+    if (usage !== undefined) chunks.push(...this.usageChunk(usage))
     return chunks
+  }
+
+  /** The chunk of a usage, if the client asked for it. */
+  usageChunk(usage: Usage): readonly ChatChunk[] {
+    return this.#includeUsage ? [{ ...this.#envelope!, usage }] : []
   }
 
   #choice(choice: TranslatedChoice, extras: object | undefined, chunks: ChatChunk[]): void {

@@ -17,10 +17,15 @@ export function readUsage(value: unknown): Usage | undefined {
 const CHARACTERS_PER_TOKEN = 4
 
 /** The usage of a reply whose upstream reports none: clients rely on it. `length`: of the reply, in characters. */
-export function estimatedUsage(promptTokens: number, length: number): Usage {
-  const completion = Math.ceil(length / CHARACTERS_PER_TOKEN)
-  return { prompt_tokens: promptTokens, completion_tokens: completion, total_tokens: promptTokens + completion }
-}
+export const estimatedUsage = (promptTokens: number, length: number): Usage =>
+  usageOf(promptTokens, Math.ceil(length / CHARACTERS_PER_TOKEN))
+
+/** The usage of so many tokens. */
+export const usageOf = (prompt: number, completion: number): Usage => ({
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: prompt + completion,
+})
 
 /** Tokens by type, with OpenTelemetry's names; cached ones are part of the input, reasoning is part of the output. */
 export interface Tokens {

@@ -1,3 +1,4 @@
+import { usageOf } from '../protocol/usage.ts'
 import { type Call, promptEstimate, type Usage } from '../sdk/api.ts'
 import type { UpstreamAttempt } from '../upstream/attempt.ts'
 import type { AttemptEnd } from '../upstream/attempt-listener.ts'
@@ -19,6 +20,5 @@ export function tokensOf(attempt: UpstreamAttempt, call: Call, { result }: Attem
   const isUnanswered = attempt.wasSent && attempt.heardAt === undefined
   const completion = attempt.estimatedTokens ?? (isLeft && isUnanswered ? 0 : undefined)
   if (completion === undefined || (completion === 0 && result !== 'ok' && !isLeft)) return undefined
-  const prompt = promptEstimate(call)
-  return { usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion }, estimated: true }
+  return { usage: usageOf(promptEstimate(call), completion), estimated: true }
 }

@@ -184,6 +184,10 @@ class FilledCall implements Call {
     return form && ((members: Readonly<Record<string, unknown>>) => form({ ...this.#missing, ...members }))
   }
 
+  get files() {
+    return this.#call.files?.bind(this.#call)
+  }
+
   member(key: string): unknown {
     return Object.hasOwn(this.#missing, key) ? this.#missing[key] : this.#call.member(key)
   }

@@ -254,7 +254,8 @@ export class UpstreamAttempt implements Receiver, PausableSource, Expiring {
     }
     stream.attach(this, translator === undefined ? 'latin1' : 'utf8')
     if (translator === undefined) return new VerbatimReader({ format, call, stream, transforms, hold })
-    const chunkOptions = { model: call.model.id, includeUsage: call.includeUsage, choices: call.choices }
+    const { includeUsage, choices, size } = call
+    const chunkOptions = { model: call.model.id, includeUsage, choices, size }
     const writer = replies?.writer() ?? new ChunkWriter()
     return new TranslatedReader({ translator, call: chunkOptions, stream, transforms, hold, writer })
   }

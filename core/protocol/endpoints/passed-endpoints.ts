@@ -46,7 +46,11 @@ const completionReply: ReplyFormat = {
   ...chatReply,
   endpoint: 'completions',
   reader: (call) =>
-    chatReply.reader!({ includeUsage: call.includeUsage, choices: call.choices * promptsOf(call.member?.('prompt')) }),
+    chatReply.reader!({
+      includeUsage: call.includeUsage,
+      size: call.size,
+      choices: call.choices * promptsOf(call.member?.('prompt')),
+    }),
 }
 
 const imageReplies: Replies = {

@@ -116,7 +116,7 @@ function readerFor({ call, translator }: StreamedCall, stream: CollectingSink, p
   return new TranslatedReader({
     ...plan,
     translator: events.length === 0 ? translator : withEvents(events, translator),
-    call: { model: call.model.id, includeUsage: call.includeUsage, choices: call.choices },
+    call: { model: call.model.id, includeUsage: call.includeUsage, choices: call.choices, size: call.size },
     writer: new ChunkWriter(),
   })
 }

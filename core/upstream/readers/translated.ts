@@ -4,9 +4,12 @@ import { GatewayError, UpstreamFailure } from '../../errors.ts'
 import type { ReplyWriter } from '../../protocol/client-protocol.ts'
 import { StreamNormaliser } from '../../protocol/normalise.ts'
 import { frame, SseReader } from '../../protocol/sse.ts'
+import { usageOf } from '../../protocol/usage.ts'
 import {
+  type Call,
   type ChatChunk,
   type ChunkChoice,
+  promptEstimate,
   type TranslatedChunk,
   type Translator,
   type UpstreamDecoder,
@@ -20,7 +23,7 @@ import type { EventSink } from './stream-sink.ts'
 /** How to read a translated stream. */
 export interface TranslatedPlan {
   readonly translator: Translator
-  readonly call: { readonly model: string; readonly includeUsage: boolean; readonly choices: number }
+  readonly call: Pick<Call, 'includeUsage' | 'choices' | 'size'> & { readonly model: string }
   readonly stream: EventSink
   readonly transforms: readonly LinkTransform[]
   readonly hold: boolean
@@ -66,8 +69,16 @@ export class TranslatedReader implements BodyReader {
       const last = this.#normaliser.end()
       if (last === undefined) throw new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('STREAM_CUT') })
       this.#send(last)
+      if (this.usage === undefined) this.#sendEstimate()
     })
     stream.end(writer.end())
+  }
+
+  /** A client that asked for the usage gets the estimate by which the call is charged. */
+  #sendEstimate(): void {
+    const passed = this.#passed
+    this.#send(this.#normaliser.usageChunk(usageOf(promptEstimate(this.#plan.call), passed)))
+    this.#passed = passed
   }
 
   #translate(events: Iterable<UpstreamEvent>): void {

@@ -1,7 +1,8 @@
 import { GatewayError, UpstreamFailure } from '../../errors.ts'
 import type { EventReader, ReplyFormat, StreamedCall } from '../../protocol/format.ts'
 import { EventTooLongError, frame, SseReader } from '../../protocol/sse.ts'
-import { type ChatChunk, UpstreamError, type Usage } from '../../sdk/api.ts'
+import { usageOf } from '../../protocol/usage.ts'
+import { type ChatChunk, promptEstimate, UpstreamError, type Usage } from '../../sdk/api.ts'
 import { type BodyReader, hasChoices, type LinkTransform, transformChunk } from './reader.ts'
 import type { EventSink } from './stream-sink.ts'
 
@@ -52,14 +53,22 @@ export class VerbatimReader implements BodyReader {
     } finally {
       this.#plan.stream.flush()
     }
-    if (this.#done) this.#plan.stream.end(this.#plan.format.done ?? '')
+    if (this.#done) this.#finish()
   }
 
   end(): void {
     if (this.#done) return
     // Some upstreams omit the end marker: the stream is complete if it has a finish, and cut otherwise.
     if (!this.#stream.finished) throw new GatewayError('upstream_disconnected', { cause: new UpstreamFailure('STREAM_CUT') })
-    this.#plan.stream.end(this.#plan.format.done ?? '')
+    this.#finish()
+  }
+
+  /** A client that asked for the usage gets the estimate by which the call is charged, if the upstream has sent none. */
+  #finish(): void {
+    const { stream, format, call } = this.#plan
+    const data = call.includeUsage ? this.#stream.usageEvent?.(usageOf(promptEstimate(call), this.#passed)) : undefined
+    if (data !== undefined) this.#send(data, frame(data), true)
+    stream.end(format.done ?? '')
   }
 
   #event(data: string, text: string, type: string): void {
@@ -96,11 +105,15 @@ export class VerbatimReader implements BodyReader {
   }
 
   #pass(data: string, text: string, type: string): void {
-    const { stream, hold, transforms } = this.#plan
+    const { stream, hold } = this.#plan
     this.#passed++
-    const meaningful = stream.begun || !hold || this.#stream.isMeaningful(data, type)
+    this.#send(data, this.#stream.sent?.(text) ?? text, stream.begun || !hold || this.#stream.isMeaningful(data, type))
+  }
+
+  #send(data: string, text: string, meaningful: boolean): void {
+    const { stream, transforms } = this.#plan
     if (transforms.length === 0) {
-      stream.push(this.#stream.sent?.(text) ?? text, meaningful)
+      stream.push(text, meaningful)
       return
     }
     for (const sent of transformChunk(parse(data), transforms)) stream.push(frame(latin1(sent)), meaningful)

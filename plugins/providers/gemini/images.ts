@@ -104,13 +104,11 @@ const MAX_FILES = 8 << 20
 
 /** The pictures in the files of a form; none of another body. Throws `GatewayError` (400) for too large ones. */
 export async function formImages(call: Call): Promise<readonly Blob[]> {
-  if (call.form === undefined) return []
+  if (call.files === undefined) return []
   const described = ['image', 'image[]'].flatMap((name) => call.member(name) ?? [])
   const size = described.reduce<number>((sum, file) => sum + (isRecord(file) ? Number(file.size) : 0), 0)
   if (size > MAX_FILES) throw invalidValue('image', `Gemini gets pictures of ${MAX_FILES >> 20} MiB in all`)
-  const body = ReadableStream.from(call.form({}).read())
-  const form = await new Response(body, { headers: { 'content-type': call.headers['content-type']! } }).formData()
-  const files = [...form.getAll('image'), ...form.getAll('image[]')].filter((each) => typeof each !== 'string')
+  const files = await call.files(['image', 'image[]'])
   if (files.length === 0) throw invalidValue('image', 'expected a file')
   return Promise.all(
     files.map(async (file) => ({ mimeType: file.type, data: Buffer.from(await file.bytes()).toString('base64') })),

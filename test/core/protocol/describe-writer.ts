@@ -25,7 +25,7 @@ export function describeWriter<Read>({ withoutChance = (text) => text, ...writer
     relay.attach({ pause: () => undefined, resume: () => undefined }, 'utf8')
     return new TranslatedReader({
       translator: openaiTranslator(),
-      call: { model: 'open/m', includeUsage: true, choices: 1 },
+      call: { model: 'open/m', includeUsage: true, choices: 1, size: 28 },
       stream: relay,
       transforms: [],
       hold: false,

@@ -3,7 +3,15 @@ import fc from 'fast-check'
 import { chatReply } from '../../../core/protocol/chat-completions.ts'
 import { VerbatimReader } from '../../../core/upstream/readers/verbatim.ts'
 import { documentedChunks } from '../../fixtures/documented.ts'
-import { edgesOf, eventsIn, isFinished, OPENAI_STREAMS, type OpenaiStream, passedOn } from '../../fixtures/openai-streams.ts'
+import {
+  edgesOf,
+  eventsIn,
+  isFinished,
+  isUsageIn,
+  OPENAI_STREAMS,
+  type OpenaiStream,
+  passedOn,
+} from '../../fixtures/openai-streams.ts'
 import { type Heard, type MakeReader, play, split } from './play.ts'
 
 /** Streams of vendors, in all their length. */
@@ -13,11 +21,14 @@ const DOCUMENTED = ['openai-text', 'alibaba-tool-call', 'deepseek-tool-call', 'm
 const SMALL = 4096
 const placesOf = (bytes: Buffer): number[] => (bytes.length < SMALL ? Array.from(bytes.keys()) : edgesOf(bytes))
 
+/** Of the request, in bytes. */
+const SIZE = 40
+
 const reading =
   ({ choices }: OpenaiStream, includeUsage = false): MakeReader =>
   (relay) => {
     relay.attach({ pause: () => undefined, resume: () => undefined }, 'latin1')
-    const call = { choices, includeUsage }
+    const call = { choices, includeUsage, size: SIZE }
     return new VerbatimReader({ format: chatReply, call, stream: relay, transforms: [], hold: false })
   }
 
@@ -33,14 +44,26 @@ function expectEndOf({ bytes, choices }: OpenaiStream, at: number, heard: Heard)
   expect(heard).to.include({ text: content + frame, ending: content === '' ? 'open' : 'broken' })
 }
 
+/** The event of an estimated usage: a token for each event, and for four bytes of the request. */
+function estimateAfter(events: readonly string[]): string {
+  const { id, object, created, model } = JSON.parse(events.find((data) => data.startsWith('{'))!)
+  const passed = passedOn(events, true).split('\n\n').length - 1
+  const usage = { prompt_tokens: SIZE / 4, completion_tokens: passed, total_tokens: SIZE / 4 + passed }
+  return `data: ${JSON.stringify({ id, object, created, model, choices: [], usage })}\n\n`
+}
+
 function describeStream(stream: OpenaiStream): void {
   describe(stream.name, () => {
     it('reaches the client event by event, byte for byte', () => {
-      for (const includeUsage of [false, true]) {
-        const heard = play(reading(stream, includeUsage), [stream.bytes])
-        const text = `${passedOn(eventsIn(stream.bytes), includeUsage)}data: [DONE]\n\n`
-        expect(heard).to.deep.equal({ text, ending: 'ended' })
-      }
+      const heard = play(reading(stream), [stream.bytes])
+      expect(heard).to.deep.equal({ text: `${passedOn(eventsIn(stream.bytes))}data: [DONE]\n\n`, ending: 'ended' })
+    })
+
+    it('has a usage for a client that asked for it: the one that the upstream reports, or else an estimate after all that it said', () => {
+      const events = eventsIn(stream.bytes)
+      const heard = play(reading(stream, true), [stream.bytes])
+      const told = `${passedOn(events, true)}${isUsageIn(events) ? '' : estimateAfter(events)}`
+      expect(heard).to.deep.equal({ text: `${told}data: [DONE]\n\n`, ending: 'ended' })
     })
 
     it('is the same in pieces of any size', () => {

@@ -46,6 +46,28 @@ describe('An upstream with the usage', () => {
       })
     }
 
+    if (stream) {
+      it('that is not told ends a stream with the estimate of the row, for clients that asked for it', async () => {
+        fixture
+          .upstream(openai)
+          .on(() => sse(openai.events({ text: ['Hel', 'lo'] }).filter((text) => !text.includes('"usage":{'))))
+        for (const include_usage of [true, false]) {
+          const answer = await post(fixture, { dialect: openai, stream }, { stream_options: { include_usage } })
+          const told = (await answer.text())
+            .split('\n\n')
+            .filter((text) => text.includes('"usage":{'))
+            .map((text) => JSON.parse(text.slice('data: '.length)))
+          const { estimated, tokens } = await fixture.gateway.logged(({ id }) => id === answer.headers['x-request-id'])
+          const { input, output } = tokens as { readonly input: number; readonly output: number }
+          expect(estimated).to.equal(true)
+          const usage = { prompt_tokens: input, completion_tokens: output, total_tokens: input + output }
+          expect(told.map((each) => ({ choices: each.choices, usage: each.usage }))).to.deep.equal(
+            include_usage ? [{ choices: [], usage }] : [],
+          )
+        }
+      })
+    }
+
     it(`of valid counts is charged by them, with or without the total: ${how}`, async () => {
       for (const usage of [TOLD, TOLD.replace(',"total_tokens":19', '')]) {
         const { estimated, tokens } = await loggedTokens(stream, usage)
