@@ -56,7 +56,7 @@ export function InvitationsTab({ creating, onClose }: Creation) {
           </EmptyMessage>
         }
       />
-      {creating && (
+      {creating && created === undefined && (
         <InviteDialog
           onInvited={(link) => {
             onClose()
